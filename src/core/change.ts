@@ -1,0 +1,209 @@
+// The words of a plan: one change, one hold, the plan itself. Plain data; rendered, saved and applied, always the same object.
+import type { Cap } from './policy.ts'
+import type { Position } from './problem.ts'
+import type { Scope } from './scope.ts'
+import type { Instant } from './units.ts'
+
+export const EFFECTS = ['set', 'raise', 'lower', 'block', 'clear'] as const
+/** What a change does to those it reaches: a first cap, more, less, to 0 or below use, nothing left. */
+export type Effect = (typeof EFFECTS)[number]
+
+export const CAUSES = ['policy', 'external', 'expired', 'orphan'] as const
+/** Why desired and observed differ: policy changed, somebody else wrote, a grant ended, no longer declared. */
+export type Cause = (typeof CAUSES)[number]
+
+export const GUARD_CODES = [
+  'emptyPolicy',
+  'rosterShrink',
+  'maxAffected',
+  'maxLowered',
+  'maxBlocked',
+  'maxCleared',
+  'maxRaise',
+  'protected',
+  'readQuality',
+  'breaker',
+  'semantics',
+  'contested',
+] as const
+export type GuardCode = (typeof GUARD_CODES)[number]
+
+export const CHANGE_RESULTS = ['applied', 'failed', 'ambiguous', 'verify_failed'] as const
+export type ChangeResult = (typeof CHANGE_RESULTS)[number]
+
+/** One line of a plan. `to` is `none` exactly when `action` is `clear`. */
+export interface Change {
+  readonly scope: Scope
+  readonly action: 'set' | 'clear'
+  readonly effect: Effect
+  readonly from: Cap
+  readonly to: Cap
+  readonly cause: Cause
+  /** How many approved people this change reaches. */
+  readonly people: number
+  /** The policy line that asks for it; absent for an orphan. */
+  readonly source?: Position
+  readonly reason?: string
+  /** The id of the hold that keeps it back. */
+  readonly hold?: string
+  /** Puts back what the ledger last verified under an unchanged policy entry, after a foreign change. */
+  readonly healing: boolean
+  /** Gives back the base when a grant ends. */
+  readonly grantEnd: boolean
+}
+
+export interface HeldChange {
+  readonly scope: Scope
+  readonly from: Cap
+  readonly to: Cap
+}
+
+/** A guard's refusal. */
+export interface Hold {
+  /** 12 hex digits over the workspace and the sorted (scope, from, to) of its changes. */
+  readonly id: string
+  readonly guards: readonly GuardCode[]
+  /** How many people the held changes affect by net effect. */
+  readonly people: number
+  readonly changes: readonly HeldChange[]
+  readonly message: string
+}
+
+export interface PlanCounts {
+  /** Changes that would go out, by effect; held ones are counted in `held` only. */
+  readonly set: number
+  readonly raise: number
+  readonly lower: number
+  readonly block: number
+  readonly clear: number
+  readonly held: number
+  readonly inSync: number
+  readonly unknown: number
+  readonly skipped: number
+  readonly rejected: number
+}
+
+/** A scope that could not be read, and so is not written. */
+export interface UnknownScope {
+  readonly scope: Scope
+  readonly message: string
+}
+
+/** Something about a plan that a person should read: a rejected scope, a guard with nothing to hold, a removable approval. */
+export interface PlanProblem {
+  readonly severity: 'error' | 'warning'
+  readonly code: string
+  readonly message: string
+  readonly scope?: Scope
+  readonly at?: Position
+}
+
+/** Immutable; the same object is printed, saved and applied. */
+export interface Plan {
+  readonly apiVersion: 'capkeeper/v1'
+  readonly kind: 'Plan'
+  /** 16 hex digits over workspace, digest, changes and holds. */
+  readonly id: string
+  readonly workspace: string
+  readonly createdAt: Instant
+  readonly policyDigest: string
+  readonly revision: string
+  readonly counts: PlanCounts
+  /** Canonical order of scopes; held ones carry `hold`. */
+  readonly changes: readonly Change[]
+  readonly holds: readonly Hold[]
+  readonly unknown: readonly UnknownScope[]
+  readonly problems: readonly PlanProblem[]
+}
+
+/** A share of the people with a floor: holds when more than max(floor, percent × people) are reached. */
+export interface ShareLimit {
+  readonly percent: number
+  readonly floor: number
+}
+
+/** `off` switches a guard off. Defaults are `DEFAULT_GUARDS`. */
+export interface GuardSettings {
+  readonly emptyPolicy: boolean
+  readonly rosterShrink: number | 'off'
+  readonly maxAffected: ShareLimit | 'off'
+  readonly maxLowered: ShareLimit | 'off'
+  readonly maxBlocked: ShareLimit | 'off'
+  readonly maxCleared: ShareLimit | 'off'
+  readonly readQuality: ShareLimit | 'off'
+  readonly protected: boolean
+  readonly semantics: boolean
+}
+
+/** product.md, section 5. */
+export const DEFAULT_GUARDS: GuardSettings = {
+  emptyPolicy: true,
+  rosterShrink: 20,
+  maxAffected: { percent: 25, floor: 5 },
+  maxLowered: { percent: 15, floor: 3 },
+  maxBlocked: { percent: 2, floor: 3 },
+  maxCleared: { percent: 5, floor: 3 },
+  readQuality: { percent: 5, floor: 5 },
+  protected: true,
+  semantics: true,
+}
+
+export type ApprovalState = 'pending' | 'spent' | 'void'
+
+/** The release of one hold. */
+export interface Approval {
+  readonly id: string
+  readonly via: 'policy' | 'command'
+  readonly approvedAt: Instant
+  readonly state: ApprovalState
+  /** People the hold showed when the approval was first matched with it; absent until then. */
+  readonly people?: number
+  /** The released changes, copied when first matched; `verified` ones are done. */
+  readonly released: readonly (HeldChange & { readonly verified: boolean })[]
+}
+
+export interface Pause {
+  readonly untilAt: Instant
+  readonly reason: string
+  readonly pausedAt: Instant
+}
+
+/** What is written before a write goes out. Whatever happens next, the next start finds it. */
+export interface Intent {
+  readonly id: number
+  readonly at: Instant
+  readonly planId: string
+  readonly change: Change
+  /** The identity of the policy entry behind the change (`DesiredCap.entry`), '' for an orphan. */
+  readonly entry: string
+  readonly digest: string
+  readonly revision: string
+}
+
+/** One line of `history`: what was written, when, from what to what, why. */
+export interface HistoryEntry {
+  readonly at: Instant
+  readonly scope: Scope
+  readonly action: 'set' | 'clear'
+  readonly effect: Effect
+  readonly from: Cap
+  readonly to: Cap
+  readonly cause: Cause
+  readonly result: ChangeResult
+  readonly reason?: string
+  /** Why it failed; free of any key. */
+  readonly error?: string
+  readonly source?: Position
+  readonly planId: string
+  readonly digest: string
+  readonly revision: string
+}
+
+/** A scope the service refuses, or that policy makes impossible: left alone until 24 h later, its entry changes or the person returns. */
+export interface Quarantined {
+  readonly scope: Scope
+  readonly code: string
+  readonly message: string
+  readonly entry: string
+  readonly at: Instant
+}

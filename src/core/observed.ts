@@ -1,0 +1,85 @@
+// What the service last said: caps, people, groups and the balance. Plain data, without a word of the wire.
+import type { Cap } from './policy.ts'
+import type { Scope } from './scope.ts'
+import type { Credits, Instant } from './units.ts'
+
+/** Three-valued: a cap, `none` (nothing set), or `unknown`, which never causes a write. */
+export type Observed = Cap | 'unknown'
+
+/** How a request can fail (service-notes.md, section 2, point 5). */
+export type ApiErrorKind = 'rate_limited' | 'auth' | 'invalid' | 'not_found' | 'server' | 'timeout' | 'network' | 'malformed'
+
+/** One reading of one scope. `failure` is present exactly when `observed` is `unknown`. */
+export interface CapReading {
+  readonly scope: Scope
+  readonly observed: Observed
+  readonly readAt: Instant
+  readonly failure?: { readonly kind: ApiErrorKind; readonly message: string }
+}
+
+export type MemberStatus = 'approved' | 'pending' | 'rejected' | 'unspecified'
+
+/** A row of the roster (interface-spec.md, User statistics object). */
+export interface Person {
+  /** Normalised. */
+  readonly email: string
+  readonly name: string
+  readonly status: MemberStatus
+  /** Access switched off by an admin: written, but not counted in guards. */
+  readonly disabled: boolean
+  /** Credits used in the current cycle; absent when the service does not say. */
+  readonly used?: Credits
+}
+
+export interface Cycle {
+  readonly startAt: Instant
+  readonly endAt: Instant
+}
+
+export interface Roster {
+  /** One row per e-mail, in the canonical order. */
+  readonly people: readonly Person[]
+  readonly cycle?: Cycle
+  readonly readAt: Instant
+  /** Nobody carried a status: all count as approved, with one warning. */
+  readonly statusesAbsent: boolean
+  /** E-mails that stood in more than one row. */
+  readonly duplicates: readonly string[]
+}
+
+/** The members of one declared group, by e-mail. `unknown`: the service does not know the group, or the listing failed. */
+export interface GroupMembers {
+  readonly id: string
+  readonly name: string
+  readonly emails: readonly string[]
+  /** Credits the members used in this cycle, summed over those who carry a figure; absent when nobody does. */
+  readonly used?: Credits
+  readonly readAt: Instant
+}
+
+/** interface-spec.md, Team credit balance object. All figures are of the current cycle. */
+export interface Balance {
+  readonly creditsPerSeat: Credits
+  readonly seats: number
+  readonly addOnAvailable: Credits
+  readonly addOnUsed: Credits
+  readonly cycle?: Cycle
+  readonly readAt: Instant
+}
+
+export type OwnerKind = 'policy' | 'grant' | 'conflict' | 'copied'
+
+/**
+ * A cap that is ours: we wrote it, or policy declared it and it was found equal once. This is what the ledger remembers of a scope.
+ */
+export interface OwnedCap {
+  readonly scope: Scope
+  /** The value last verified on the service. */
+  readonly cap: Cap
+  readonly owner: OwnerKind
+  /** The identity of the policy entry that `cap` was verified under (`DesiredCap.entry`). */
+  readonly entry: string
+  readonly verifiedAt: Instant
+  /** What stood there before a grant on a scope without a declared base; given back when the grant ends. */
+  readonly baseline?: Cap
+}

@@ -1,0 +1,67 @@
+// A scope is what a cap is set on: the team, one group, one user. Its key is the text that users type and read everywhere
+// (`team`, `group:ID`, an e-mail), so there is one spelling in the CLI, the ledger, the logs and the plan.
+
+export type ScopeKind = 'team' | 'group' | 'user'
+
+export const SCOPE_KINDS = ['team', 'group', 'user'] as const
+
+export interface TeamScope {
+  readonly kind: 'team'
+}
+
+export interface GroupScope {
+  readonly kind: 'group'
+  readonly id: string
+}
+
+/** `email` is always normalised: trimmed and lower case. */
+export interface UserScope {
+  readonly kind: 'user'
+  readonly email: string
+}
+
+export type Scope = TeamScope | GroupScope | UserScope
+
+declare const keyBrand: unique symbol
+
+/** `team`, `group:ID` or an e-mail in lower case. */
+export type ScopeKey = string & { readonly [keyBrand]: 'scope' }
+
+export const TEAM: TeamScope = { kind: 'team' }
+
+export const groupScope = (id: string): GroupScope => ({ kind: 'group', id })
+
+export const userScope = (email: string): UserScope => ({ kind: 'user', email: normaliseEmail(email) })
+
+/** E-mails compare trimmed and case-insensitively (product.md, section 2). */
+export const normaliseEmail = (email: string): string => email.trim().toLowerCase()
+
+export function scopeKey(scope: Scope): ScopeKey {
+  switch (scope.kind) {
+    case 'team':
+      return 'team' as ScopeKey
+    case 'group':
+      return `group:${scope.id}` as ScopeKey
+    case 'user':
+      return scope.email as ScopeKey
+  }
+}
+
+/** Reads what a user types: `team`, `group:ID`, `user:EMAIL` or an e-mail. Anything else: undefined. */
+export function parseScope(text: string): Scope | undefined {
+  const trimmed = text.trim()
+  if (trimmed === 'team') return TEAM
+  if (trimmed.startsWith('group:')) return trimmed.length > 6 ? groupScope(trimmed.slice(6)) : undefined
+  const email = trimmed.startsWith('user:') ? trimmed.slice(5) : trimmed
+  return /^[^\s@]+@[^\s@]+$/.test(email) ? userScope(email) : undefined
+}
+
+const KIND_RANK: Record<ScopeKind, number> = { team: 0, group: 1, user: 2 }
+
+/** The canonical order: the team, groups by id, users by e-mail; by code unit, so that it is the same on every machine. */
+export function compareScopes(a: Scope, b: Scope): number {
+  if (a.kind !== b.kind) return KIND_RANK[a.kind] - KIND_RANK[b.kind]
+  const left = scopeKey(a)
+  const right = scopeKey(b)
+  return left < right ? -1 : left > right ? 1 : 0
+}

@@ -1,0 +1,21 @@
+// Credits and cents: the two units of the service, branded so that they cannot be mixed by accident. Caps and balances are whole
+// credits; what a person used arrives in cents (100 cents = 1 credit, interface-spec.md, Limits 4) and is converted exactly once.
+
+declare const unit: unique symbol
+
+/** An amount in credits; caps are whole, use may carry a fraction. */
+export type Credits = number & { readonly [unit]: 'credits' }
+
+/** An amount in hundredths of a credit, as the service counts use. */
+export type Cents = number & { readonly [unit]: 'cents' }
+
+/** Milliseconds since the epoch, on the wall clock. */
+export type Instant = number
+
+export const MAX_CAP = 2_147_483_647
+
+export const credits = (amount: number): Credits => amount as Credits
+
+export const cents = (amount: number): Cents => amount as Cents
+
+export const creditsOf = (amount: Cents): Credits => credits(amount / 100)
