@@ -1,0 +1,299 @@
+// The names of the wire: the requests and answers of all six operations as interface-spec.md spells them, with the spellings of live
+// deployments beside them. Types and name tables only; judging what really arrived is decode.ts's work. Never leaves api/ and sandbox/.
+import type { Operation } from '../ports.ts'
+
+/** Every operation is a POST to `{base_url}/api/v1/{Operation}`. interface-spec.md, Endpoints. */
+export const OPERATION_PATH = '/api/v1/'
+
+export const OPERATIONS = [
+  'Analytics',
+  'UserPageAnalytics',
+  'CascadeAnalytics',
+  'GetUsageConfig',
+  'UsageConfig',
+  'GetTeamCreditBalance',
+] as const satisfies readonly Operation[]
+
+export const PERMISSIONS = ['analyticsRead', 'teamsRead', 'billingRead', 'billingWrite'] as const
+export type Permission = (typeof PERMISSIONS)[number]
+
+/** interface-spec.md, Authentication 2. */
+export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
+  Analytics: 'analyticsRead',
+  UserPageAnalytics: 'teamsRead',
+  CascadeAnalytics: 'teamsRead',
+  GetUsageConfig: 'billingRead',
+  UsageConfig: 'billingWrite',
+  GetTeamCreditBalance: 'billingRead',
+}
+
+/** How the service's administrators know a permission. */
+export const PERMISSION_NAME: Readonly<Record<Permission, string>> = {
+  analyticsRead: 'Analytics Read',
+  teamsRead: 'Teams Read-only',
+  billingRead: 'Billing Read',
+  billingWrite: 'Billing Write',
+}
+
+/** A type of the wire that live deployments extend: the known values, and any other text. */
+export type Open<Known extends string> = Known | (string & {})
+
+/** What every request carries beside its own fields; added by the client when it sends. */
+export interface WithKey {
+  readonly service_key: string
+}
+
+// ---- 1. Analytics
+
+export const DATA_SOURCES = [
+  'QUERY_DATA_SOURCE_USER_DATA',
+  'QUERY_DATA_SOURCE_CHAT_DATA',
+  'QUERY_DATA_SOURCE_COMMAND_DATA',
+  'QUERY_DATA_SOURCE_PCW_DATA',
+] as const
+export type DataSource = (typeof DATA_SOURCES)[number]
+
+export const AGGREGATION_FUNCTIONS = [
+  'QUERY_AGGREGATION_UNSPECIFIED',
+  'QUERY_AGGREGATION_COUNT',
+  'QUERY_AGGREGATION_SUM',
+  'QUERY_AGGREGATION_AVG',
+  'QUERY_AGGREGATION_MAX',
+  'QUERY_AGGREGATION_MIN',
+] as const
+export type AggregationFunction = (typeof AGGREGATION_FUNCTIONS)[number]
+
+export const FILTER_OPERATIONS = [
+  'QUERY_FILTER_EQUAL',
+  'QUERY_FILTER_NOT_EQUAL',
+  'QUERY_FILTER_GREATER_THAN',
+  'QUERY_FILTER_LESS_THAN',
+  'QUERY_FILTER_GE',
+  'QUERY_FILTER_LE',
+] as const
+export type FilterOperation = (typeof FILTER_OPERATIONS)[number]
+
+/** interface-spec.md, Selection. */
+export interface WireSelection {
+  readonly field: string
+  /** Alias; default `{aggregation_function}_{field_name}` in lower case. */
+  readonly name?: string
+  readonly aggregation_function?: AggregationFunction
+}
+
+/** interface-spec.md, Filter. */
+export interface WireFilter {
+  readonly name: string
+  readonly filter: FilterOperation
+  /** Always a string; a date is `YYYY-MM-DD`. */
+  readonly value: string
+}
+
+/** interface-spec.md, Aggregation (group-by). */
+export interface WireAggregation {
+  readonly field: string
+  readonly name: string
+}
+
+/** interface-spec.md, Query request object. */
+export interface WireQueryRequest {
+  readonly data_source: DataSource
+  readonly selections: readonly WireSelection[]
+  readonly filters?: readonly WireFilter[]
+  readonly aggregations?: readonly WireAggregation[]
+}
+
+/** interface-spec.md, Endpoints 1. */
+export interface AnalyticsRequest {
+  readonly group_name?: string
+  /** RFC 3339; date bounds of PCW queries. */
+  readonly start_timestamp?: string
+  readonly end_timestamp?: string
+  readonly query_requests: readonly WireQueryRequest[]
+}
+
+export interface WireResponseItem {
+  readonly item?: Readonly<Record<string, string>>
+}
+
+export interface WireAnalyticsResult {
+  readonly responseItems?: readonly WireResponseItem[]
+}
+
+export interface AnalyticsAnswer {
+  /** One element per query request, in the same order. */
+  readonly queryResults?: readonly WireAnalyticsResult[]
+}
+
+// ---- 2. UserPageAnalytics
+
+/** interface-spec.md, Endpoints 2. */
+export interface UserPageRequest {
+  readonly group_name?: string
+  /** RFC 3339; both affect `activeDays` only. */
+  readonly start_timestamp?: string
+  readonly end_timestamp?: string
+}
+
+export const TEAM_STATUSES = [
+  'USER_TEAM_STATUS_UNSPECIFIED',
+  'USER_TEAM_STATUS_PENDING',
+  'USER_TEAM_STATUS_APPROVED',
+  'USER_TEAM_STATUS_REJECTED',
+] as const
+export type TeamStatus = (typeof TEAM_STATUSES)[number]
+
+/** interface-spec.md, User statistics object. Times are RFC 3339. */
+export interface WireUser {
+  readonly name?: string
+  readonly email?: string
+  readonly lastUpdateTime?: string
+  /** A hash of the user's API key. */
+  readonly apiKey?: string
+  readonly activeDays?: number
+  /** Present only when access is switched off; then `true`. */
+  readonly disableService?: true
+  /** Live spelling of `disableService`. */
+  readonly disableCodeium?: true
+  readonly role?: string
+  readonly signupTime?: string
+  readonly lastAutocompleteUsageTime?: string
+  readonly lastChatUsageTime?: string
+  readonly lastCommandUsageTime?: string
+  /** Cents, this cycle; a string where 64-bit integers are. */
+  readonly promptCreditsUsed?: number | string
+  readonly teamStatus?: Open<TeamStatus>
+}
+
+export interface UserPageAnswer {
+  readonly userTableStats?: readonly WireUser[]
+  readonly billingCycleStart?: string
+  readonly billingCycleEnd?: string
+  /** On failure. */
+  readonly error?: string
+}
+
+// ---- 3. CascadeAnalytics
+
+export const CASCADE_SOURCES = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage'] as const
+export type CascadeSource = (typeof CASCADE_SOURCES)[number]
+
+/** The wrapper of each source's result, which is also the name of the array inside it. */
+export const CASCADE_WRAPPER = {
+  cascade_lines: 'cascadeLines',
+  cascade_runs: 'cascadeRuns',
+  cascade_tool_usage: 'cascadeToolUsage',
+} as const satisfies Record<CascadeSource, string>
+
+/** `editor`, `cli`, or a value for the third-party plugin (`jetbrains` on live deployments). */
+export type IdeType = Open<'editor' | 'cli' | 'jetbrains'>
+
+/** Holds one data source key with an empty object. */
+export type WireCascadeQuery = { readonly [source in CascadeSource]?: Readonly<Record<string, never>> }
+
+/** interface-spec.md, Endpoints 3; `group_name` and `emails` exclude each other. */
+export interface CascadeRequest {
+  readonly group_name?: string
+  readonly start_timestamp?: string
+  readonly end_timestamp?: string
+  readonly emails?: readonly string[]
+  readonly ide_types?: readonly IdeType[]
+  readonly query_requests: readonly WireCascadeQuery[]
+}
+
+export interface WireCascadeLine {
+  readonly day?: string
+  readonly linesSuggested?: string
+  readonly linesAccepted?: string
+}
+
+export interface WireCascadeRun {
+  readonly day?: string
+  readonly model?: string
+  readonly mode?: string
+  readonly messagesSent?: string
+  readonly cascadeId?: string
+  /** Cents. */
+  readonly promptsUsed?: string
+}
+
+export interface WireCascadeTool {
+  readonly tool?: string
+  readonly count?: string
+}
+
+/** One result: the wrapper of its data source, with the array of the same name inside. */
+export interface WireCascadeResult {
+  readonly cascadeLines?: { readonly cascadeLines?: readonly WireCascadeLine[] }
+  readonly cascadeRuns?: { readonly cascadeRuns?: readonly WireCascadeRun[] }
+  readonly cascadeToolUsage?: { readonly cascadeToolUsage?: readonly WireCascadeTool[] }
+}
+
+export interface CascadeAnswer {
+  /** Each query keeps its slot, also when empty. */
+  readonly queryResults?: readonly WireCascadeResult[]
+}
+
+// ---- 4. GetUsageConfig, 5. UsageConfig
+
+/** Exactly one of the three. interface-spec.md, Endpoints 4 and 5. */
+export type WireScope = { readonly team_level: true } | { readonly group_id: string } | { readonly user_email: string }
+
+export type GetUsageConfigRequest = WireScope
+
+export interface GetUsageConfigAnswer {
+  /** Absent: no cap at this very scope. */
+  readonly addOnCreditCap?: number
+  /** The older spelling. */
+  readonly add_on_credit_cap?: number
+}
+
+export type UsageConfigRequest = WireScope & ({ readonly set_add_on_credit_cap: number } | { readonly clear_add_on_credit_cap: true })
+
+/** Documented as empty; `{}` or zero bytes. */
+export type UsageConfigAnswer = Readonly<Record<string, never>>
+
+// ---- 6. GetTeamCreditBalance
+
+export type BalanceRequest = Readonly<Record<string, never>>
+
+/** interface-spec.md, Team credit balance object. */
+export interface BalanceAnswer {
+  readonly promptCreditsPerSeat?: number | string
+  readonly numSeats?: number | string
+  readonly addOnCreditsAvailable?: number | string
+  readonly addOnCreditsUsed?: number | string
+  readonly billingCycleStart?: string
+  readonly billingCycleEnd?: string
+}
+
+// ---- all six, and failures
+
+export interface Requests {
+  readonly Analytics: AnalyticsRequest
+  readonly UserPageAnalytics: UserPageRequest
+  readonly CascadeAnalytics: CascadeRequest
+  readonly GetUsageConfig: GetUsageConfigRequest
+  readonly UsageConfig: UsageConfigRequest
+  readonly GetTeamCreditBalance: BalanceRequest
+}
+
+export interface Answers {
+  readonly Analytics: AnalyticsAnswer
+  readonly UserPageAnalytics: UserPageAnswer
+  readonly CascadeAnalytics: CascadeAnswer
+  readonly GetUsageConfig: GetUsageConfigAnswer
+  readonly UsageConfig: UsageConfigAnswer
+  readonly GetTeamCreditBalance: BalanceAnswer
+}
+
+/** The documented body of a failure. */
+export interface ErrorAnswer {
+  readonly error: string
+}
+
+/** The other body seen on live deployments. */
+export interface CodedErrorAnswer {
+  readonly code: Open<'permission_denied' | 'invalid_argument' | 'not_found' | 'unauthenticated' | 'resource_exhausted' | 'internal'>
+  readonly message: string
+}
