@@ -90,6 +90,8 @@ export interface LedgerFacts {
   readonly conflictsGone: Readonly<Record<string, number>>
   readonly copyingSeen: { readonly at: Instant; readonly evidence: string }
   readonly inheritedReadsSeen: { readonly at: Instant; readonly evidence: string }
+  /** How many people each present hold affected when it was first shown; an approval is void when it has grown by a quarter. */
+  readonly holdsShown: Readonly<Record<string, { readonly people: number; readonly at: Instant }>>
   /** Since when each drifting scope drifts. */
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
 }

@@ -1,0 +1,285 @@
+// The guards: what a plan may not do to people without a second look. A guard holds back every change of the class it is about; the
+// rest is judged again until nothing changes. It never lets through more because somebody asked loudly: only approvals of exactly the
+// held changes release them (approval.ts).
+import type { GuardCode, GuardSettings, Hold, ShareLimit } from './change.ts'
+import type { Difference } from './diff.ts'
+import { type Impact, type ImpactInputs, impactOf, type NetEffect } from './impact.ts'
+import { compareScopes, type ScopeKey } from './scope.ts'
+
+/** What is known beside the plan itself. */
+export interface GuardFacts {
+  readonly workspace: string
+  /** Approved people now and at the last good read, while the new roster is doubted. */
+  readonly rosterDoubt?: { readonly before: number; readonly now: number }
+  /** Declared scopes now, and of the set last verified in enforce mode. */
+  readonly declared: number
+  readonly verifiedDeclared?: number
+  /** Failed reads with a shared cause, and all reads. */
+  readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
+  /** No roster, or none within 24 h: people cannot be counted, nothing is written. */
+  readonly rosterMissing: boolean
+  readonly copyingSeen: boolean
+  readonly protectedPeople: ReadonlySet<string>
+}
+
+export interface GuardInputs {
+  readonly differences: readonly Difference[]
+  /** Released by approvals: neither counted nor held. */
+  readonly released: ReadonlySet<ScopeKey>
+  readonly impact: ImpactInputs
+  readonly facts: GuardFacts
+  readonly settings: GuardSettings
+  /** SHA-256, for ids. */
+  readonly digest: (text: string) => string
+}
+
+export interface Judgement {
+  readonly holds: readonly Hold[]
+  readonly heldBy: ReadonlyMap<ScopeKey, string>
+  /** Guards that found something wrong and nothing to hold back. */
+  readonly warnings: readonly { readonly guard: GuardCode; readonly message: string }[]
+}
+
+/** One guard's finding in one round: the changes it refuses, and why in words without the way out. */
+interface Finding {
+  readonly guard: GuardCode
+  readonly held: readonly ScopeKey[]
+  readonly why: string
+}
+
+interface Round {
+  readonly inputs: GuardInputs
+  readonly active: ReadonlyMap<ScopeKey, Difference>
+  readonly impacts: readonly Impact[]
+}
+
+/** Judges a plan's differences; holds are in the order of their first change. */
+export function judge(inputs: GuardInputs): Judgement {
+  const active = new Map(inputs.differences.map((one) => [one.key, one]))
+  const byChange = new Map<ScopeKey, GuardCode[]>()
+  const findings = new Map<GuardCode, Finding>()
+  const warnings = new Map<GuardCode, string>()
+  // Each round takes at least one change out, so there are at most as many rounds as changes, and one to see that it is over.
+  for (let round = 0; round <= inputs.differences.length; round += 1) {
+    const view: Round = { inputs, active, impacts: impactOf(active, inputs.impact) }
+    const found = GUARDS.flatMap((guard) => guard(view) ?? [])
+    const taken = new Set<ScopeKey>()
+    for (const finding of found) {
+      if (finding.held.length === 0) warnings.set(finding.guard, finding.why)
+      else findings.set(finding.guard, findings.get(finding.guard) ?? finding)
+      for (const key of finding.held) {
+        byChange.set(key, [...(byChange.get(key) ?? []), finding.guard])
+        taken.add(key)
+      }
+    }
+    if (taken.size === 0) break
+    for (const key of taken) active.delete(key)
+  }
+  const { holds, heldBy } = holdsFrom(byChange, findings, inputs)
+  const unheld = [...warnings].filter(([guard]) => !findings.has(guard))
+  return { holds, heldBy, warnings: unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` })) }
+}
+
+/** Changes kept back by the same guards form one hold. */
+function holdsFrom(
+  byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>,
+  findings: ReadonlyMap<GuardCode, Finding>,
+  inputs: GuardInputs,
+): { holds: Hold[]; heldBy: Map<ScopeKey, string> } {
+  const groups = Map.groupBy(
+    inputs.differences.filter((one) => byChange.has(one.key)),
+    (one) => byChange.get(one.key)?.join('+') ?? '',
+  )
+  const all = new Map(inputs.differences.map((one) => [one.key, one]))
+  const impacts = impactOf(all, inputs.impact)
+  const heldBy = new Map<ScopeKey, string>()
+  const holds: Hold[] = []
+  for (const [codes, members] of groups) {
+    const guards = codes.split('+') as GuardCode[]
+    const changes = members.toSorted((a, b) => compareScopes(a.scope, b.scope)).map(({ scope, from, to }) => ({ scope, from, to }))
+    const id = holdId(inputs.facts.workspace, members, inputs.digest)
+    const keys = new Set(members.map((one) => one.key))
+    for (const key of keys) heldBy.set(key, id)
+    const people = impacts.filter((impact) => impact.changes.some((key) => keys.has(key))).length
+    const why = guards.map((guard) => findings.get(guard)?.why ?? guard).join('; ')
+    holds.push({ id, guards, people, changes, message: `${inputs.facts.workspace}: ${why}; approve hold ${id} or ${wayOut(guards)}` })
+  }
+  return { holds, heldBy }
+}
+
+const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
+  emptyPolicy: 'put the policies back',
+  rosterShrink: 'wait for two agreeing readings of the roster',
+  readQuality: 'wait for the service to answer',
+  semantics: 'set capSemantics: copied',
+  protected: 'change spec.protected',
+}
+
+const wayOut = (guards: readonly GuardCode[]): string =>
+  guards.map((guard) => SETTLED_OTHERWISE[guard] ?? `raise guards.${guard}`).join(', ')
+
+/** 12 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while they are the same. */
+export function holdId(
+  workspace: string,
+  changes: readonly Pick<Difference, 'key' | 'from' | 'to'>[],
+  digest: (text: string) => string,
+): string {
+  const lines = changes.map((one) => `${one.key}\t${one.from}\t${one.to}`).sort()
+  return digest([workspace, ...lines].join('\n')).slice(0, 12)
+}
+
+type Guard = (round: Round) => Finding | undefined
+
+const isReleased = (key: ScopeKey, round: Round): boolean => round.inputs.released.has(key)
+
+/** Every change for which `test` is true, save the released ones. */
+function holdWhere(guard: GuardCode, round: Round, why: string, test: (one: Difference) => boolean): Finding {
+  const held = [...round.active.values()].filter((one) => test(one) && !isReleased(one.key, round)).map((one) => one.key)
+  return { guard, held, why }
+}
+
+const rosterMissing: Guard = (round) =>
+  round.inputs.facts.rosterMissing
+    ? holdWhere(
+        'readQuality',
+        round,
+        'the roster was never read, or not for 24 h, so people cannot be counted and nothing is written',
+        () => true,
+      )
+    : undefined
+
+const emptyPolicy: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  if (!settings.emptyPolicy) return undefined
+  const before = facts.verifiedDeclared ?? 0
+  const fell = before - facts.declared
+  const empty = facts.declared === 0
+  if (!empty && !(fell > before / 2 && fell > 5)) return undefined
+  const why = empty ? `no policy declares any scope (${before} before)` : `declared scopes fell from ${before} to ${facts.declared}`
+  return holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none')
+}
+
+const rosterShrink: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  const doubt = facts.rosterDoubt
+  if (!doubt || settings.rosterShrink === 'off') return undefined
+  const percent = share(doubt.before - doubt.now, doubt.before)
+  const why = `approved people fell from ${doubt.before} to ${doubt.now} (${percent} %), the limit is ${settings.rosterShrink} %`
+  const affected = new Set(round.impacts.filter((one) => one.effect !== 'raised').flatMap((one) => one.changes))
+  return holdWhere(
+    'rosterShrink',
+    round,
+    why,
+    (one) => one.scope.kind !== 'user' || one.to === 'none' || isLess(one) || affected.has(one.key),
+  )
+}
+
+const isLess = (one: Difference): boolean => one.from !== 'none' && one.to !== 'none' && one.to < one.from
+
+const readQuality: Guard = (round) => {
+  const { facts, settings, impact } = round.inputs
+  if (settings.readQuality === 'off' || facts.rosterMissing) return undefined
+  const { failed, total, teamFailed, cause } = facts.reads
+  const limit = settings.readQuality
+  const many = failed >= limit.floor && failed * 100 > limit.percent * total
+  if (!teamFailed && !many) return undefined
+  const what = teamFailed
+    ? 'the team cap could not be read'
+    : `${failed} of ${total} reads failed (${share(failed, total)} %), the limit is ${limit.percent} %`
+  const why = cause ? `${what}: ${cause}` : what
+  return holdWhere(
+    'readQuality',
+    round,
+    why,
+    (one) => !(one.scope.kind === 'user' && isRaise(one) && impact.readings(one.key) !== 'unknown'),
+  )
+}
+
+const isRaise = (one: Difference): boolean => one.from !== 'none' && one.to !== 'none' && one.to > one.from
+
+const semantics: Guard = (round) => {
+  const { facts, settings, impact } = round.inputs
+  if (!settings.semantics || !facts.copyingSeen || impact.capSemantics === 'copied') return undefined
+  const why = 'this service copies a team or group cap to each member (seen), while capSemantics is layered'
+  return holdWhere('semantics', round, why, (one) => one.scope.kind !== 'user')
+}
+
+const protectedGuard: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  if (!settings.protected || facts.protectedPeople.size === 0) return undefined
+  const hit = round.impacts.filter((one) => one.effect !== 'raised' && facts.protectedPeople.has(one.person.email))
+  const judged = hit.filter((one) => one.changes.some((key) => counts(key, round, 'protected')))
+  if (judged.length === 0) return undefined
+  const held = new Set(judged.flatMap((one) => one.changes).filter((key) => counts(key, round, 'protected')))
+  const who = judged.map((one) => one.person.email)
+  const named = who.length > 3 ? `${who.slice(0, 3).join(', ')} and ${who.length - 3} more` : who.join(', ')
+  const why = `${named} ${who.length === 1 ? 'is' : 'are'} protected and would be ${judged.map((one) => one.effect)[0]}`
+  return { guard: 'protected', held: [...held], why }
+}
+
+/** Which guards a healing change, and a grant's end, are exempt from (product.md, sections 2 and 5). */
+const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
+const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
+
+function counts(key: ScopeKey, round: Round, guard: GuardCode): boolean {
+  const one = round.active.get(key)
+  if (!one || isReleased(key, round)) return false
+  return !(one.healing && HEALING_EXEMPT.has(guard)) && !(one.grantEnd && GRANT_END_EXEMPT.has(guard))
+}
+
+type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
+
+const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffect>; readonly words: string }> = {
+  maxAffected: { effects: new Set(['lowered', 'blocked', 'cleared']), words: 'would be lowered, blocked or cleared' },
+  maxLowered: { effects: new Set(['lowered']), words: 'would be lowered' },
+  maxBlocked: { effects: new Set(['blocked']), words: 'would be blocked (cap 0, or at or below their use)' },
+  maxCleared: { effects: new Set(['cleared']), words: 'would be left without any cap' },
+}
+
+/** Counts people of a class; what an interrupted plan had already done counts too, as nobody released it. */
+const shareGuard =
+  (guard: ShareGuard): Guard =>
+  (round) => {
+    const limit = round.inputs.settings[guard]
+    if (limit === 'off') return undefined
+    const { effects, words } = CLASSES[guard]
+    const judged = round.impacts.filter(
+      (one) => effects.has(one.effect) && (one.changes.length === 0 || one.changes.some((key) => counts(key, round, guard))),
+    )
+    const total = round.inputs.impact.people.total
+    const allowed = allowance(limit, total)
+    const teamClear = guard === 'maxCleared' ? teamWideClear(round) : undefined
+    if (judged.length <= allowed && !teamClear) return undefined
+    const held = new Set(judged.flatMap((one) => one.changes).filter((key) => counts(key, round, guard)))
+    if (teamClear) held.add(teamClear)
+    const why =
+      judged.length > allowed
+        ? `${judged.length} of ${total} people ${words} (${share(judged.length, total)} %), the limit is ${limitText(limit, total)}`
+        : 'the team cap would be cleared'
+    return { guard, held: [...held], why }
+  }
+
+const teamWideClear = (round: Round): ScopeKey | undefined =>
+  [...round.active.values()].find((one) => one.scope.kind === 'team' && one.to === 'none' && counts(one.key, round, 'maxCleared'))?.key
+
+/** A share with a floor, in people. */
+export const allowance = (limit: ShareLimit, total: number): number => Math.max(limit.floor, (limit.percent * total) / 100)
+
+const limitText = (limit: ShareLimit, total: number): string =>
+  (limit.percent * total) / 100 >= limit.floor ? `${limit.percent} %` : `${limit.floor} people`
+
+const share = (part: number, whole: number): number => (whole === 0 ? 100 : Math.round((part / whole) * 100))
+
+// `maxRaise`, `breaker` and `contested` take their place here when they are built.
+const GUARDS: readonly Guard[] = [
+  rosterMissing,
+  emptyPolicy,
+  rosterShrink,
+  shareGuard('maxAffected'),
+  shareGuard('maxLowered'),
+  shareGuard('maxBlocked'),
+  shareGuard('maxCleared'),
+  protectedGuard,
+  readQuality,
+  semantics,
+]

@@ -1,0 +1,226 @@
+// One plan from what policy asks, what the service shows and what the ledger remembers. Pure: the same inputs give the same plan, byte
+// for byte, in `plan`, in `apply` and in the daemon. It decides the order, the ids and the states; it writes nothing.
+import { currentApprovals, type HoldsShown, matchApprovals, releasedChanges, verifyApprovals } from './approval.ts'
+import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, PlanProblem, Quarantined } from './change.ts'
+import type { Resolution } from './desired.ts'
+import { type Diff, type Difference, diff } from './diff.ts'
+import type { CapAt, People } from './effective.ts'
+import type { ScopeStatus } from './events.ts'
+import { type GuardFacts, type Judgement, judge } from './guard.ts'
+import { type ImpactInputs, impactOf, reachOf, widerReader } from './impact.ts'
+import type { CapReading, OwnedCap } from './observed.ts'
+import type { Cap, PolicyRevision } from './policy.ts'
+import { compareScopes, type ScopeKey, scopeKey } from './scope.ts'
+import { scopeStates } from './states.ts'
+import type { Instant } from './units.ts'
+
+export interface PlanInputs {
+  readonly workspace: string
+  readonly policy: PolicyRevision
+  readonly resolution: Resolution
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  readonly people: People
+  readonly skipped: ReadonlySet<ScopeKey>
+  /** Scopes left alone because the service refused them; see `activeQuarantine`. */
+  readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
+  readonly approvals: readonly Approval[]
+  /** Ids given by `apply --approve`. */
+  readonly approve: readonly string[]
+  readonly holdsShown: HoldsShown
+  readonly baseline?: Readonly<Record<ScopeKey, Cap>>
+  readonly driftSince: Readonly<Record<ScopeKey, Instant>>
+  readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared'>
+  readonly guards: GuardSettings
+  readonly capSemantics: 'layered' | 'copied'
+  readonly prune: boolean
+  readonly now: Instant
+  /** SHA-256, for ids. */
+  readonly digest: (text: string) => string
+}
+
+export interface Planned {
+  readonly plan: Plan
+  readonly diff: Diff
+  readonly differences: ReadonlyMap<ScopeKey, Difference>
+  readonly scopes: readonly ScopeStatus[]
+  /** Every approval in its next state, to be saved by whoever may write. */
+  readonly approvals: readonly Approval[]
+  /** The changes that approvals have released. */
+  readonly released: ReadonlySet<ScopeKey>
+  /** An approval released a `rosterShrink` hold: the new roster is good. */
+  readonly rosterAccepted: boolean
+}
+
+/** Builds the plan. */
+export function buildPlan(inputs: PlanInputs): Planned {
+  const readings: CapAt = (key) => inputs.readings.get(key)?.observed
+  const wider = widerReader(inputs.people, readings)
+  const left = { ...inputs.resolution, desired: inputs.resolution.desired.filter((one) => !inputs.quarantined.has(scopeKey(one.scope))) }
+  const skipped = new Set([...inputs.skipped, ...inputs.quarantined.keys()])
+  const result = diff({ ...inputs, resolution: left, wider, skipped })
+  const differences = result.differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
+  const impact: ImpactInputs = {
+    people: inputs.people,
+    readings,
+    capSemantics: inputs.capSemantics,
+    ...(inputs.baseline && { baseline: inputs.baseline }),
+  }
+  const judged = judgeWithApprovals(inputs, differences, impact, result)
+  const byKey = new Map(differences.map((one) => [one.key, one]))
+  const changes = toChanges(differences, byKey, impact, judged.judgement)
+  const scopes = scopeStates(inputs, result, changes)
+  return {
+    plan: assemble(inputs, changes, judged, result, scopes),
+    diff: result,
+    differences: byKey,
+    scopes,
+    approvals: judged.approvals,
+    released: judged.released,
+    rosterAccepted: judged.rosterAccepted,
+  }
+}
+
+interface Judged {
+  readonly judgement: Judgement
+  readonly approvals: readonly Approval[]
+  readonly released: ReadonlySet<ScopeKey>
+  readonly rosterAccepted: boolean
+}
+
+/** Guards, then approvals of what they held, then guards again on the rest, until no approval matches any more. */
+function judgeWithApprovals(inputs: PlanInputs, differences: readonly Difference[], impact: ImpactInputs, result: Diff): Judged {
+  const { set } = inputs.policy
+  const fresh = { policy: set.approvals.map((one) => one.id), command: inputs.approve }
+  const known = currentApprovals(inputs.approvals, fresh, inputs.now)
+  let approvals = verifyApprovals(known, (key) => inputs.readings.get(key)?.observed, new Set(result.inSync))
+  const facts: GuardFacts = {
+    ...inputs.facts,
+    workspace: inputs.workspace,
+    declared: set.rules.length + set.grants.length,
+    protectedPeople: new Set(set.protectedPeople.map((one) => one.scope.email)),
+  }
+  let rosterAccepted = false
+  for (let round = 0; ; round += 1) {
+    const released = releasedChanges(approvals, differences)
+    const judgement = judge({ differences, released, impact, facts, settings: inputs.guards, digest: inputs.digest })
+    const next = matchApprovals(approvals, judgement.holds, inputs.holdsShown)
+    approvals = next.approvals
+    // Every round that goes on spends one match, so approvals bound the rounds.
+    if (next.matched.length === 0 || round > approvals.length) return { judgement, approvals, released, rosterAccepted }
+    rosterAccepted ||= next.matched.some((hold) => hold.guards.includes('rosterShrink'))
+  }
+}
+
+function toChanges(
+  differences: readonly Difference[],
+  byKey: ReadonlyMap<ScopeKey, Difference>,
+  impact: ImpactInputs,
+  judgement: Judgement,
+): readonly Change[] {
+  const blocked = new Set<ScopeKey>()
+  for (const one of impactOf(byKey, impact)) if (one.effect === 'blocked') for (const key of one.changes) blocked.add(key)
+  const after: CapAt = (key) => byKey.get(key)?.to ?? impact.readings(key)
+  return differences.map((one): Change => {
+    const hold = judgement.heldBy.get(one.key)
+    return {
+      scope: one.scope,
+      action: one.to === 'none' ? 'clear' : 'set',
+      effect: effectOf(one, blocked),
+      from: one.from,
+      to: one.to,
+      cause: one.cause,
+      people: reachOf(one.key, impact, after),
+      ...(one.source && { source: one.source }),
+      ...(one.reason !== undefined && { reason: one.reason }),
+      ...(hold !== undefined && { hold }),
+      healing: one.healing,
+      grantEnd: one.grantEnd,
+    }
+  })
+}
+
+/** To 0, or to at/below the use of somebody it reaches, is `block` unless it is a raise. */
+function effectOf(one: Difference, blocked: ReadonlySet<ScopeKey>): Effect {
+  if (one.to === 'none') return 'clear'
+  if (one.from !== 'none' && one.to > one.from) return 'raise'
+  if (one.to === 0 || blocked.has(one.key)) return 'block'
+  return one.from === 'none' ? 'set' : 'lower'
+}
+
+function assemble(inputs: PlanInputs, changes: readonly Change[], judged: Judged, result: Diff, scopes: readonly ScopeStatus[]): Plan {
+  const { workspace, policy } = inputs
+  const { holds } = judged.judgement
+  const lines = changes.map((one) => `${scopeKey(one.scope)}\t${one.from}\t${one.to}\t${one.hold ?? ''}`)
+  return {
+    apiVersion: 'capkeeper/v1',
+    kind: 'Plan',
+    id: inputs.digest([workspace, policy.digest, ...lines].join('\n')).slice(0, 16),
+    workspace,
+    createdAt: inputs.now,
+    policyDigest: policy.digest,
+    revision: policy.revision,
+    counts: count(changes, scopes, result),
+    changes,
+    holds,
+    unknown: result.unknown.toSorted((a, b) => compareScopes(a.scope, b.scope)),
+    problems: planProblems(inputs, judged),
+  }
+}
+
+function count(changes: readonly Change[], scopes: readonly ScopeStatus[], result: Diff): PlanCounts {
+  const open = changes.filter((one) => one.hold === undefined)
+  const of = (effect: Effect): number => open.filter((one) => one.effect === effect).length
+  const inState = (state: ScopeStatus['state']): number => scopes.filter((one) => one.state === state).length
+  return {
+    set: of('set'),
+    raise: of('raise'),
+    lower: of('lower'),
+    block: of('block'),
+    clear: of('clear'),
+    held: changes.length - open.length,
+    inSync: result.inSync.length,
+    unknown: result.unknown.length,
+    skipped: inState('skipped'),
+    rejected: inState('rejected'),
+  }
+}
+
+function planProblems(inputs: PlanInputs, judged: Judged): readonly PlanProblem[] {
+  const problems: PlanProblem[] = []
+  for (const { scope, code, message, at } of inputs.resolution.rejected) {
+    problems.push({ severity: 'error', code, message, scope, ...(at && { at }) })
+  }
+  for (const one of inputs.quarantined.values()) {
+    problems.push({ severity: 'error', code: one.code, message: one.message, scope: one.scope })
+  }
+  for (const { scope, why, at } of inputs.resolution.skipped) {
+    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: `${scopeKey(scope)}: ${why}`, scope, ...(at && { at }) })
+  }
+  for (const { guard, message } of judged.judgement.warnings) {
+    problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
+  }
+  const listed = new Map(inputs.policy.set.approvals.map((one) => [one.id, one.at]))
+  for (const approval of judged.approvals) {
+    const at = listed.get(approval.id)
+    if (approval.state === 'pending' || !at) continue
+    const message = `approval ${approval.id} is ${approval.state} and releases nothing any more; remove it from spec.approvals`
+    problems.push({ severity: 'warning', code: `APPROVAL_${approval.state.toUpperCase()}`, message, at })
+  }
+  return problems
+}
+
+/** A difference is in an order of writes that leaves nobody below the lesser of before and after, nor uncapped on the way to a cap. */
+export function writeOrder(changes: readonly Change[], capSemantics: 'layered' | 'copied'): readonly (readonly Change[])[] {
+  const go = changes.filter((one) => one.hold === undefined)
+  const of = (kind: string, up?: boolean): readonly Change[] =>
+    go.filter((one) => one.scope.kind === kind && (up === undefined || isUp(one) === up))
+  const phases =
+    capSemantics === 'copied'
+      ? [of('team'), of('group'), of('user', true), of('user', false)]
+      : [of('user', true), of('group', true), of('team', true), of('team', false), of('group', false), of('user', false)]
+  return phases.filter((phase) => phase.length > 0)
+}
+
+/** First sets and raises go first. */
+const isUp = (one: Change): boolean => one.to !== 'none' && (one.from === 'none' || one.to > one.from)
