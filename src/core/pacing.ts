@@ -1,0 +1,226 @@
+// Decides when the next request may go to a service that has a rate limit nobody told us: it learns the limit by being refused as rarely
+// as it can. Pure: the caller passes monotonic time in and keeps the Pace that comes out. It must never let the rate leave 0.1/s to
+// `max`, never save up unused time for a burst, and never cut twice for requests that were refused together.
+//
+//   nothing learned        learned before
+//         |                      |
+//         v                      v          quiet time over                held: the step doubles
+//      [climb]               [hold] ------------------------> [try] ----------+
+//   doubling each            |    ^                           |   ^           |
+//   clean second             |    |                           |   +-----------+
+//         |                  |    | a probe is answered:      |
+//         | refused          |    | new rate from goodput     | refused
+//         v                  v    |                           v
+//         +--------------> [blocked: single probes] <---------+
+
+/** What the configuration allows, in requests per second. */
+export interface RateSettings {
+  readonly start: number
+  readonly max: number
+}
+
+/** What is worth keeping for the next start; plain JSON. */
+export interface LearnedRate {
+  readonly rate: number
+  /** True once the service refused a request for being too fast. */
+  readonly limited: boolean
+}
+
+export type Answer = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly retryAfterMs?: number }
+
+/** A point to measure goodput from. `atMs` is on the busy clock: monotonic time less the time in which there was nothing to send. */
+interface Mark {
+  readonly atMs: number
+  readonly successes: number
+  readonly idleMs: number
+}
+
+type Phase =
+  | { readonly kind: 'climb' }
+  | { readonly kind: 'hold'; readonly untilMs: number }
+  | { readonly kind: 'try'; readonly step: number; readonly base: number }
+  | Blocked
+
+interface Blocked {
+  readonly kind: 'blocked'
+  readonly probes: number
+  readonly refusals: number
+  /** Where the goodput that sets the next rate is measured from. */
+  readonly evidence: Mark
+  /** The rate that is known to be good; the next one is not below it. */
+  readonly atLeast: number
+}
+
+/** The whole state. Opaque to callers: read it with the functions below. */
+export interface Pace {
+  readonly settings: RateSettings
+  readonly rate: number
+  readonly phase: Phase
+  /** When the next request may go out. */
+  readonly nextAtMs: number
+  /** Refusals of requests sent before this are part of a block that is already known. */
+  readonly eraMs: number
+  readonly successes: number
+  readonly idleMs: number
+  /** The end of the last block: the cycle's start. */
+  readonly cycle: Mark
+  readonly step: Mark
+  readonly stepBefore: Mark
+  /** Tries in a row that gained nothing. */
+  readonly failedTries: number
+}
+
+export const FLOOR_RATE = 0.1
+const CLEAN_MS = 1_000
+const KEEP = 0.97
+const FIRST_STEP = 0.03
+const LARGEST_STEP = 1
+const DEEPEST_CUT = 0.25
+const PROBE_PATIENCE_MS = 30_000
+const LONGEST_WAIT_MS = 3_600_000
+const IDLE_SHARE = 0.1
+
+/**
+ * A pace that has sent nothing yet. `learned` may be anything: what `learnedRate` gave once is taken up, everything else is ignored.
+ */
+export function startPace(settings: RateSettings, nowMs: number, learned?: unknown): Pace {
+  const known = readLearned(learned)
+  const mark: Mark = { atMs: nowMs, successes: 0, idleMs: 0 }
+  const limited = known?.limited === true
+  return {
+    settings,
+    rate: within(settings, known?.rate ?? settings.start),
+    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, known.rate, 0) } : { kind: 'climb' },
+    nextAtMs: nowMs,
+    eraMs: nowMs,
+    successes: 0,
+    idleMs: 0,
+    cycle: mark,
+    step: mark,
+    stepBefore: mark,
+    failedTries: 0,
+  }
+}
+
+/**
+ * When the next request may go out: monotonic ms, not before `nowMs`. Ask again after every answer: an answered probe moves it to now.
+ */
+export const earliestSendAt = (pace: Pace, nowMs: number): number => Math.max(nowMs, pace.nextAtMs)
+
+/** The pace after a request went out at `nowMs`. */
+export function sent(pace: Pace, nowMs: number): Pace {
+  const slackMs = slack(pace.settings)
+  const idleMs = pace.idleMs + Math.max(0, nowMs - slackMs - pace.nextAtMs)
+  if (pace.phase.kind === 'blocked') return { ...pace, idleMs, nextAtMs: nowMs + PROBE_PATIENCE_MS }
+  return { ...pace, idleMs, nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 1000 / pace.rate }
+}
+
+/** The pace after the answer to a request that went out at `sentAtMs`. `ok` is every answer that is not a refusal for being too fast. */
+export function answered(pace: Pace, nowMs: number, answer: Answer, sentAtMs: number): Pace {
+  if (answer.kind === 'refused') return refused(pace, nowMs, answer.retryAfterMs, sentAtMs)
+  const counted = { ...pace, successes: pace.successes + 1 }
+  if (pace.phase.kind !== 'blocked') return advanced(counted, nowMs)
+  return sentAtMs >= pace.eraMs ? resumed(counted, pace.phase, nowMs) : counted
+}
+
+/** Requests per second. */
+export const currentRate = (pace: Pace): number => pace.rate
+
+/** What to keep for the next start. */
+export const learnedRate = (pace: Pace): LearnedRate => ({
+  rate: pace.phase.kind === 'try' ? pace.phase.base : pace.rate,
+  limited: pace.phase.kind !== 'climb',
+})
+
+function readLearned(learned: unknown): LearnedRate | undefined {
+  if (typeof learned !== 'object' || learned === null) return undefined
+  if (!('rate' in learned) || !('limited' in learned)) return undefined
+  const { rate, limited } = learned
+  if (typeof rate !== 'number' || !Number.isFinite(rate) || rate <= 0 || typeof limited !== 'boolean') return undefined
+  return { rate, limited }
+}
+
+const within = (settings: RateSettings, rate: number): number => Math.max(FLOOR_RATE, Math.min(settings.max, rate))
+
+const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(high, value))
+
+/** How late a request may be without losing its place, so that slow timers cost no rate; never more than floor(max) + 1 in a second. */
+const slack = ({ max }: RateSettings): number => Math.min(20, (1000 * (Math.floor(max) + 1 - max)) / max)
+
+const markAt = (pace: Pace, nowMs: number): Mark => ({ atMs: nowMs - pace.idleMs, successes: pace.successes, idleMs: pace.idleMs })
+
+/** Successes per second since the mark; waiting for work does not count. */
+function goodputSince(mark: Mark, pace: Pace, nowMs: number): number {
+  const ms = nowMs - pace.idleMs - mark.atMs
+  return ms > 0 ? (1000 * (pace.successes - mark.successes)) / ms : 0
+}
+
+const quietMs = (refusals: number, rate: number, failedTries: number): number =>
+  clamp(((refusals * 400) / rate) * 1000 * 2 ** failedTries, 60_000, 600_000)
+
+const tryMs = (rate: number): number => clamp(40_000 / rate, 20_000, 60_000)
+
+const waitMs = (probes: number): number => Math.min(1000 * 1.5 ** probes, LONGEST_WAIT_MS)
+
+function advanced(pace: Pace, nowMs: number): Pace {
+  const { phase } = pace
+  const sinceStepMs = nowMs - pace.idleMs - pace.step.atMs
+  if (phase.kind === 'hold') {
+    if (nowMs - pace.idleMs < phase.untilMs || pace.rate >= pace.settings.max) return pace
+    return stepped(pace, nowMs, FIRST_STEP, pace.rate)
+  }
+  const neededMs = phase.kind === 'climb' ? CLEAN_MS : tryMs(pace.rate)
+  if (sinceStepMs < neededMs) return pace
+  // A rate that the work did not use up has not been tried.
+  if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * sinceStepMs) return { ...pace, step: markAt(pace, nowMs) }
+  if (pace.rate >= pace.settings.max) return pace
+  if (phase.kind === 'climb') return faster(pace, nowMs, 2 * pace.rate)
+  return phase.kind === 'try' ? stepped(pace, nowMs, Math.min(LARGEST_STEP, 2 * phase.step), phase.base) : pace
+}
+
+const faster = (pace: Pace, nowMs: number, rate: number): Pace => ({
+  ...pace,
+  rate: within(pace.settings, rate),
+  stepBefore: pace.step,
+  step: markAt(pace, nowMs),
+})
+
+function stepped(pace: Pace, nowMs: number, step: number, base: number): Pace {
+  return { ...faster(pace, nowMs, pace.rate * (1 + step)), phase: { kind: 'try', step, base } }
+}
+
+function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, sentAtMs: number): Pace {
+  const { phase } = pace
+  if (phase.kind === 'blocked') {
+    const probes = sentAtMs >= pace.eraMs ? phase.probes + 1 : phase.probes
+    const blocked = { ...phase, probes, refusals: phase.refusals + 1 }
+    const nextAtMs = nowMs + probeWait(probes, retryAfterMs)
+    return { ...pace, phase: blocked, nextAtMs: probes > phase.probes ? nextAtMs : Math.max(pace.nextAtMs, nextAtMs) }
+  }
+  if (sentAtMs < pace.eraMs) return pace
+  const evidence = phase.kind === 'hold' ? pace.cycle : pace.stepBefore
+  const atLeast = phase.kind === 'try' ? phase.base : pace.rate * DEEPEST_CUT
+  const blocked: Blocked = { kind: 'blocked', probes: 0, refusals: 1, evidence, atLeast }
+  return { ...pace, phase: blocked, eraMs: nowMs, nextAtMs: nowMs + probeWait(0, retryAfterMs) }
+}
+
+function probeWait(probes: number, retryAfterMs: number | undefined): number {
+  const grown = waitMs(probes)
+  if (retryAfterMs === undefined || !(retryAfterMs > 0)) return grown
+  return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, probes < 2 ? 0 : grown))
+}
+
+function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
+  const rate = within(pace.settings, clamp(KEEP * goodputSince(blocked.evidence, pace, nowMs), blocked.atLeast, pace.rate))
+  const mark = markAt(pace, nowMs)
+  return {
+    ...pace,
+    rate,
+    phase: { kind: 'hold', untilMs: mark.atMs + quietMs(blocked.refusals, rate, pace.failedTries) },
+    nextAtMs: nowMs + 1000 / rate,
+    eraMs: nowMs,
+    cycle: mark,
+    step: mark,
+    stepBefore: mark,
+  }
+}
