@@ -1,0 +1,405 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { CHANGE_RESULTS, EFFECTS, GUARD_CODES } from '../../src/core/change.ts'
+import type { CycleEvent, WorkspaceView } from '../../src/core/events.ts'
+import type { GroupMembers, Roster } from '../../src/core/observed.ts'
+import { TEAM } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+import { createMetrics, type MetricsOptions } from '../../src/daemon/metrics.ts'
+import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/metrics-definitions.ts'
+import { fakeClock } from '../support/clock.ts'
+import { parseExposition } from '../support/exposition.ts'
+import {
+  balanceOf,
+  CHANGE,
+  CYCLE,
+  emptyView,
+  fullView,
+  HOLD,
+  HOUR,
+  MINUTE,
+  NOW,
+  peopleOf,
+  personEmail,
+  rosterOf,
+} from '../support/views.ts'
+
+const HEALTHY = { configValid: true, ledgerWritable: true }
+const promtool = ['/usr/bin/promtool', '/usr/local/bin/promtool'].find((path) => existsSync(path))
+
+function start(options: Partial<MetricsOptions> = {}, workspaces: readonly string[] = ['acme']) {
+  const clock = fakeClock()
+  const metrics = createMetrics({ version: '0.1.0', revision: 'abc', clock, ...options })
+  for (const workspace of workspaces) metrics.registerWorkspace(workspace)
+  const scrape = async (...views: readonly WorkspaceView[]) => parseExposition(await metrics.render(views, HEALTHY))
+  return { clock, metrics, scrape }
+}
+
+type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
+const event = (body: Bare<CycleEvent>, workspace = 'acme'): CycleEvent => ({ workspace, at: NOW, ...body }) as CycleEvent
+
+describe('before anything happened', () => {
+  test('counters and enumerated labels stand at 0', async () => {
+    const page = await start().scrape(emptyView())
+    expect(page.series('capkeeper_changes_total')).toHaveLength(3 * EFFECTS.length * CHANGE_RESULTS.length)
+    expect(page.series('capkeeper_external_changes_total')).toHaveLength(3)
+    expect(page.series('capkeeper_reconcile_total')).toHaveLength(5)
+    expect(page.series('capkeeper_api_requests_total')).toHaveLength(6 * 9)
+    expect(page.series('capkeeper_scopes')).toHaveLength(3 * 8)
+    expect(page.series('capkeeper_drift_scopes')).toHaveLength(3 * 4)
+    expect(page.series('capkeeper_drift_credits')).toHaveLength(3 * 4)
+    expect(page.series('capkeeper_holds')).toHaveLength(GUARD_CODES.length)
+    expect(page.series('capkeeper_approvals')).toHaveLength(3)
+    expect(page.series('capkeeper_grants')).toHaveLength(4)
+    expect(page.series('capkeeper_reconcile_duration_seconds_count')).toHaveLength(3)
+    expect(page.series('capkeeper_api_request_duration_seconds_count')).toHaveLength(6)
+    const standing = page.samples.filter(({ name, value }) => name.startsWith('capkeeper_') && value !== 0)
+    expect(standing.map(({ name, labels }) => `${name} ${labels['mode'] ?? ''}`.trim())).toEqual([
+      'capkeeper_build_info',
+      'capkeeper_config_valid',
+      'capkeeper_ledger_writable',
+      'capkeeper_mode enforce',
+    ])
+    expect(page.value('capkeeper_credits_burned_total', { workspace: 'acme' })).toBe(0)
+    expect(page.value('capkeeper_metrics_dropped_series_total')).toBe(0)
+  })
+
+  test('what was never known is absent', async () => {
+    const page = await start().scrape(emptyView())
+    const absent = [
+      'capkeeper_policy_valid',
+      'capkeeper_policy_info',
+      'capkeeper_clock_skew_seconds',
+      'capkeeper_pause_until_timestamp_seconds',
+      'capkeeper_drift_oldest_seconds',
+      'capkeeper_last_reconcile_timestamp_seconds',
+      'capkeeper_last_success_timestamp_seconds',
+      'capkeeper_api_rate_limit_requests_per_second',
+      'capkeeper_team_cap_credits',
+      'capkeeper_group_cap_credits',
+      'capkeeper_people',
+      'capkeeper_addon_credits_available',
+      'capkeeper_addon_credits_used',
+      'capkeeper_prompt_credits_per_seat',
+      'capkeeper_seats',
+      'capkeeper_prompt_credits_used',
+      'capkeeper_group_prompt_credits_used',
+      'capkeeper_attribution_gap_ratio',
+      'capkeeper_cycle_start_timestamp_seconds',
+      'capkeeper_cycle_end_timestamp_seconds',
+      'capkeeper_usage_age_seconds',
+      'capkeeper_user_cap_credits',
+    ]
+    for (const name of absent) expect(page.series(name), name).toEqual([])
+  })
+})
+
+describe('the gauges of a view', () => {
+  const expected: readonly [string, Record<string, string>, number | undefined][] = [
+    ['capkeeper_policy_valid', {}, 0],
+    ['capkeeper_policy_info', { revision: '0123456789abcdef', digest: 'a1b2c3d4e5f6' }, 1],
+    ['capkeeper_mode', { mode: 'enforce' }, 1],
+    ['capkeeper_mode', { mode: 'audit' }, 0],
+    ['capkeeper_clock_skew_seconds', {}, -1.5],
+    ['capkeeper_approvals', { state: 'spent' }, 1],
+    ['capkeeper_approvals', { state: 'pending' }, 0],
+    ['capkeeper_pause_until_timestamp_seconds', {}, (NOW + 4 * HOUR) / 1000],
+    ['capkeeper_scopes', { kind: 'group', state: 'in_sync' }, 1],
+    ['capkeeper_scopes', { kind: 'user', state: 'drifted' }, 2],
+    ['capkeeper_scopes', { kind: 'user', state: 'held' }, 1],
+    ['capkeeper_drift_scopes', { kind: 'team', cause: 'external' }, 1],
+    ['capkeeper_drift_scopes', { kind: 'user', cause: 'policy' }, 2],
+    ['capkeeper_drift_scopes', { kind: 'user', cause: 'orphan' }, 1],
+    ['capkeeper_drift_credits', { kind: 'team', direction: 'above' }, 300],
+    ['capkeeper_drift_credits', { kind: 'group', direction: 'missing' }, 700],
+    ['capkeeper_drift_credits', { kind: 'user', direction: 'below' }, 1500],
+    ['capkeeper_drift_credits', { kind: 'user', direction: 'above' }, 800],
+    ['capkeeper_drift_credits', { kind: 'user', direction: 'extra' }, 300],
+    ['capkeeper_drift_oldest_seconds', {}, 7200],
+    ['capkeeper_holds', { guard: 'maxLowered' }, 1],
+    ['capkeeper_holds', { guard: 'protected' }, 1],
+    ['capkeeper_holds', { guard: 'maxBlocked' }, 0],
+    ['capkeeper_last_reconcile_timestamp_seconds', {}, (NOW - MINUTE) / 1000],
+    ['capkeeper_last_success_timestamp_seconds', {}, (NOW - HOUR) / 1000],
+    ['capkeeper_api_rate_limit_requests_per_second', {}, 7.5],
+    ['capkeeper_team_cap_credits', { side: 'desired' }, 500],
+    ['capkeeper_team_cap_credits', { side: 'observed' }, 800],
+    ['capkeeper_group_cap_credits', { side: 'desired', group: 'grp_data' }, 700],
+    ['capkeeper_group_cap_credits', { side: 'observed', group: 'grp_data' }, undefined],
+    ['capkeeper_people', { band: 'under_50' }, 20],
+    ['capkeeper_people', { band: 'at_cap' }, 0],
+    ['capkeeper_addon_credits_available', {}, 10_000],
+    ['capkeeper_addon_credits_used', {}, 400],
+    ['capkeeper_prompt_credits_per_seat', {}, 500],
+    ['capkeeper_seats', {}, 20],
+    ['capkeeper_prompt_credits_used', {}, 1900],
+    ['capkeeper_group_prompt_credits_used', { group: 'grp_platform' }, 30],
+    ['capkeeper_attribution_gap_ratio', {}, -1],
+    ['capkeeper_cycle_start_timestamp_seconds', {}, CYCLE.startAt / 1000],
+    ['capkeeper_cycle_end_timestamp_seconds', {}, CYCLE.endAt / 1000],
+    ['capkeeper_usage_age_seconds', {}, 600],
+    ['capkeeper_grants', { state: 'active' }, 2],
+  ]
+  test.each(expected)('%s %o holds what the view says', async (name, labels, value) => {
+    const page = await start().scrape(fullView())
+    expect(page.value(name, { workspace: 'acme', ...labels })).toBe(value)
+  })
+
+  test('a cap of none shows no cap, and the drift it makes is extra', async () => {
+    const view = {
+      ...emptyView(),
+      scopes: [{ scope: TEAM, state: 'drifted', desired: 'none', observed: credits(40), cause: 'external' } as const],
+    }
+    const page = await start().scrape(view)
+    expect(page.value('capkeeper_team_cap_credits', { workspace: 'acme', side: 'desired' })).toBeUndefined()
+    expect(page.value('capkeeper_drift_credits', { workspace: 'acme', kind: 'team', direction: 'extra' })).toBe(40)
+  })
+
+  test('health of configuration and ledger is shown', async () => {
+    const page = parseExposition(await start().metrics.render([], { configValid: false, ledgerWritable: false }))
+    expect(page.value('capkeeper_config_valid')).toBe(0)
+    expect(page.value('capkeeper_ledger_writable')).toBe(0)
+    expect(page.value('capkeeper_build_info', { version: '0.1.0', revision: 'abc' })).toBe(1)
+  })
+
+  test('series of vanished groups and holds go away, the rest stays', async () => {
+    const { scrape } = start()
+    await scrape(fullView())
+    const page = await scrape({
+      ...fullView(),
+      groups: [],
+      scopes: [],
+      holds: [],
+      policy: { valid: true, digest: 'new', revision: '', loadedAt: NOW, problems: [] },
+    })
+    expect(page.series('capkeeper_group_prompt_credits_used')).toEqual([])
+    expect(page.series('capkeeper_group_credits_burned_total')).toEqual([])
+    expect(page.series('capkeeper_group_cap_credits')).toEqual([])
+    expect(page.series('capkeeper_policy_info').map(({ labels }) => labels['digest'])).toEqual(['new'])
+    expect(page.value('capkeeper_holds', { workspace: 'acme', guard: 'maxLowered' })).toBe(0)
+  })
+
+  test('the attribution gap compares the estimate with what the service counted', async () => {
+    const roster = rosterOf(100) // people 51 to 99 are above the 500 credits of a seat: 10 + 20 + … + 490
+    const page = await start().scrape({ ...fullView(), roster, balance: balanceOf({ addOnUsed: credits(10_000) }) })
+    expect(page.value('capkeeper_attribution_gap_ratio', { workspace: 'acme' })).toBeCloseTo(0.225)
+    const none = await start().scrape({ ...fullView(), roster, balance: balanceOf({ addOnUsed: credits(0) }) })
+    expect(none.series('capkeeper_attribution_gap_ratio')).toEqual([])
+  })
+
+  test('during an outage use and balance stay beside their age for 24 h, then only the age stays', async () => {
+    const { clock, scrape } = start()
+    await clock.advance(24 * HOUR - 10 * MINUTE)
+    const shown = await scrape(fullView())
+    expect(shown.value('capkeeper_prompt_credits_used', { workspace: 'acme' })).toBe(1900)
+    expect(shown.value('capkeeper_seats', { workspace: 'acme' })).toBe(20)
+    await clock.advance(1)
+    const gone = await scrape(fullView())
+    const names = ['capkeeper_prompt_credits_used', 'capkeeper_group_prompt_credits_used', 'capkeeper_people', 'capkeeper_seats']
+    for (const name of names) expect(gone.series(name), name).toEqual([])
+    expect(gone.value('capkeeper_usage_age_seconds', { workspace: 'acme' })).toBeCloseTo(86_400.001)
+    expect(gone.value('capkeeper_team_cap_credits', { workspace: 'acme', side: 'observed' })).toBe(800)
+  })
+})
+
+describe('the counters', () => {
+  test('count each event once under its labels', async () => {
+    const { metrics, scrape } = start()
+    metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'applied' }))
+    metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'verify_failed', error: 'a third value' }))
+    metrics.onEvent(event({ kind: 'foreign-change', scope: TEAM, verified: credits(500), observed: credits(800) }))
+    metrics.onEvent(event({ kind: 'request-finished', operation: 'GetUsageConfig', outcome: 'ok', durationMs: 30 }))
+    metrics.onEvent(event({ kind: 'request-finished', operation: 'GetUsageConfig', outcome: 'rate_limited', durationMs: 4 }))
+    metrics.onEvent(event({ kind: 'cycle-finished', result: 'held', observeMs: 800, applyMs: 50, totalMs: 900 }))
+    metrics.onEvent(event({ kind: 'held', hold: HOLD }))
+    const page = await scrape(emptyView())
+    const workspace = 'acme'
+    const change = { workspace, kind: 'team', effect: 'lower' }
+    expect(page.value('capkeeper_changes_total', { ...change, result: 'applied' })).toBe(1)
+    expect(page.value('capkeeper_changes_total', { ...change, result: 'verify_failed' })).toBe(1)
+    expect(page.value('capkeeper_external_changes_total', { workspace, kind: 'team' })).toBe(1)
+    const operation = 'GetUsageConfig'
+    expect(page.value('capkeeper_api_requests_total', { workspace, operation, outcome: 'ok' })).toBe(1)
+    expect(page.value('capkeeper_api_requests_total', { workspace, operation, outcome: 'rate_limited' })).toBe(1)
+    expect(page.value('capkeeper_api_request_duration_seconds_count', { workspace, operation })).toBe(2)
+    expect(page.value('capkeeper_api_request_duration_seconds_sum', { workspace, operation })).toBeCloseTo(0.034)
+    expect(page.value('capkeeper_reconcile_total', { workspace, result: 'held' })).toBe(1)
+    expect(page.value('capkeeper_reconcile_duration_seconds_sum', { workspace, phase: 'total' })).toBeCloseTo(0.9)
+    expect(page.value('capkeeper_reconcile_duration_seconds_sum', { workspace, phase: 'observe' })).toBeCloseTo(0.8)
+  })
+
+  test('of a removed workspace go away, also when a late event arrives; the others stay', async () => {
+    const { metrics, scrape } = start({}, ['acme', 'beta'])
+    metrics.removeWorkspace('acme')
+    metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'applied' }))
+    metrics.onEvent(event({ kind: 'cycle-finished', result: 'noop', observeMs: 1, applyMs: 0, totalMs: 1 }))
+    const page = await scrape(emptyView('beta'))
+    expect(page.samples.filter(({ labels }) => labels['workspace'] === 'acme')).toEqual([])
+    expect(page.series('capkeeper_reconcile_total', { workspace: 'beta' })).toHaveLength(5)
+  })
+
+  test('registering a workspace again does not reset them', async () => {
+    const { metrics, scrape } = start()
+    metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'applied' }))
+    metrics.registerWorkspace('acme')
+    const labels = { workspace: 'acme', kind: 'team', effect: 'lower', result: 'applied' }
+    expect((await scrape(emptyView())).value('capkeeper_changes_total', labels)).toBe(1)
+  })
+})
+
+describe('credits burned', () => {
+  const used = (figures: Readonly<Record<string, number>>, cycle: Roster['cycle'] | undefined = CYCLE): Roster => {
+    const { cycle: _, ...rest } = rosterOf(0)
+    const people = Object.entries(figures).map(([name, amount]) => ({
+      email: `${name}@example.com`,
+      name,
+      status: 'approved' as const,
+      disabled: false,
+      used: credits(amount),
+    }))
+    return { ...rest, people, ...(cycle ? { cycle } : {}) }
+  }
+  const group = (...names: readonly string[]): GroupMembers => ({
+    id: 'g',
+    name: 'G',
+    emails: names.map((name) => `${name}@example.com`),
+    readAt: NOW,
+  })
+  const next = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * 24 * HOUR }
+  const noCycle = (figures: Readonly<Record<string, number>>): Roster => {
+    const { cycle: _, ...rest } = used(figures)
+    return rest
+  }
+
+  const rows: readonly { name: string; readings: readonly [Roster | undefined, GroupMembers?][]; team: number; group?: number }[] = [
+    { name: 'start at 0 whatever was used before', readings: [[used({ a: 100, b: 50 })]], team: 0 },
+    { name: 'grow by the increase within a cycle', readings: [[used({ a: 100, b: 50 })], [used({ a: 130, b: 50 })]], team: 30 },
+    { name: 'grow by the new figure after a cycle reset', readings: [[used({ a: 100 })], [used({ a: 7 }, next)]], team: 7 },
+    { name: 'grow by the new figure even when it exceeds the old one', readings: [[used({ a: 5 })], [used({ a: 9 }, next)]], team: 9 },
+    { name: 'never fall when somebody leaves', readings: [[used({ a: 100, b: 50 })], [used({ b: 60 })]], team: 10 },
+    {
+      name: 'do not count twice who leaves and comes back',
+      readings: [[used({ a: 100, b: 1 })], [used({ b: 1 })], [used({ a: 105, b: 1 })]],
+      team: 5,
+    },
+    { name: 'ignore a figure that is corrected downwards', readings: [[used({ a: 100 })], [used({ a: 90 })], [used({ a: 101 })]], team: 1 },
+    { name: 'take a fall for a reset where the cycle is unknown', readings: [[noCycle({ a: 100 })], [noCycle({ a: 8 })]], team: 8 },
+    { name: 'keep still while the roster cannot be read', readings: [[used({ a: 100 })], [undefined], [used({ a: 104 })]], team: 4 },
+    {
+      name: 'of a group are those of its members',
+      readings: [
+        [used({ a: 10, b: 10 }), group('a')],
+        [used({ a: 15, b: 17 }), group('a')],
+      ],
+      team: 12,
+      group: 5,
+    },
+    {
+      name: 'of a group do not jump when somebody with much use joins it',
+      readings: [
+        [used({ a: 10, b: 900 }), group('a')],
+        [used({ a: 11, b: 902 }), group('a', 'b')],
+      ],
+      team: 3,
+      group: 3,
+    },
+    {
+      name: 'of a group whose listing failed go on by its last known members',
+      readings: [[used({ a: 10 }), group('a')], [used({ a: 12 })], [used({ a: 15 }), group('a')]],
+      team: 5,
+      group: 5,
+    },
+  ]
+  test.each(rows)('$name', async ({ readings, team, group: groupBurn }) => {
+    const { metrics, scrape } = start()
+    for (const [roster, members] of readings) {
+      metrics.onEvent(event({ kind: 'usage-read', ...(roster ? { roster } : {}), groups: members ? [members] : [] }))
+    }
+    const page = await scrape({ ...emptyView(), groups: [group('a')] })
+    expect(page.value('capkeeper_credits_burned_total', { workspace: 'acme' })).toBe(team)
+    expect(page.value('capkeeper_group_credits_burned_total', { workspace: 'acme', group: 'g' })).toBe(groupBurn ?? 0)
+  })
+})
+
+describe('the page as a whole', () => {
+  const hostile = 'a"b\\c\nd{e="f"}'
+  const hostileView = (): WorkspaceView => {
+    const view = fullView(hostile)
+    return { ...view, groups: view.groups.map((group) => ({ ...group, id: hostile })) }
+  }
+
+  test.skipIf(!promtool)('passes promtool check metrics, with and without anything known (needs promtool)', async () => {
+    const users = { perUser: 'all', userLabel: (email: string) => email } as const
+    const { metrics } = start({ users }, ['acme', 'beta', hostile])
+    metrics.onEvent(event({ kind: 'cycle-finished', result: 'success', observeMs: 1, applyMs: 1, totalMs: 2 }))
+    for (const views of [[], [emptyView()], [fullView(), emptyView('beta'), hostileView()]]) {
+      const check = spawnSync(promtool ?? '', ['check', 'metrics'], { input: await metrics.render(views, HEALTHY), encoding: 'utf8' })
+      expect(check.stdout + check.stderr).toBe('')
+      expect(check.status).toBe(0)
+    }
+  })
+
+  test('shows every metric under its name and type', async () => {
+    const page = await start().scrape(fullView())
+    for (const name of Object.keys(GAUGES)) expect(page.types.get(name), name).toBe('gauge')
+    for (const name of Object.keys(COUNTERS)) expect(page.types.get(name), name).toBe('counter')
+    for (const name of Object.keys(HISTOGRAMS)) expect(page.types.get(name), name).toBe('histogram')
+    expect(page.samples.some(({ name }) => name.startsWith('process_'))).toBe(true)
+    expect(page.samples.some(({ name }) => name.startsWith('nodejs_'))).toBe(true)
+  })
+
+  test('carries hostile label values unharmed', async () => {
+    const page = await start({}, [hostile]).scrape(hostileView())
+    expect(page.value('capkeeper_group_prompt_credits_used', { workspace: hostile, group: hostile })).toBe(30)
+  })
+
+  test('has a number of series that does not depend on the number of users, and names none of them', async () => {
+    const seriesOf = async (people: number) => {
+      const { metrics, scrape } = start()
+      const view = fullView('acme', people)
+      const page = await scrape({ ...view, people: peopleOf(rosterOf(people), 100) })
+      expect(await metrics.render([view], HEALTHY)).not.toContain('@')
+      return page.samples.filter(({ name }) => name.startsWith('capkeeper_')).length
+    }
+    expect(await seriesOf(3000)).toBe(await seriesOf(3))
+  })
+
+  test('is the same for two scrapes at once', async () => {
+    const { metrics } = start()
+    const pages = await Promise.all([metrics.render([fullView()], HEALTHY), metrics.render([fullView()], HEALTHY)])
+    const ours = pages.map((page) => page.split('\n').filter((line) => line.startsWith('capkeeper_')))
+    expect(ours[0]).toEqual(ours[1])
+  })
+})
+
+describe('series per user', () => {
+  const view = (people: number): WorkspaceView => ({ ...fullView('acme', people), people: peopleOf(rosterOf(people), 100) })
+  const userLabel = (email: string) => `hash of ${email.split('@')[0]}`
+
+  test('are off unless asked for', async () => {
+    expect((await start({ users: { perUser: 'off', userLabel } }).scrape(view(3))).series('capkeeper_user_credits_used')).toEqual([])
+  })
+
+  test('show cap and use under the label that was asked for', async () => {
+    const page = await start({ users: { perUser: 'all', userLabel } }).scrape(view(3))
+    expect(page.value('capkeeper_user_credits_used', { workspace: 'acme', user: 'hash of person2' })).toBe(20)
+    expect(page.value('capkeeper_user_cap_credits', { workspace: 'acme', user: 'hash of person2' })).toBe(100)
+  })
+
+  test('of top are those of the people with the highest use', async () => {
+    const page = await start({ users: { perUser: 'top', userLabel: (email) => email } }).scrape(view(500))
+    const shown = page.series('capkeeper_user_credits_used')
+    expect(shown).toHaveLength(50)
+    expect(shown.map(({ labels }) => labels['user'])).toContain(personEmail(499))
+    expect(page.value('capkeeper_metrics_dropped_series_total')).toBe(0)
+  })
+
+  test('stop at 1000 users, and the rest is counted, once', async () => {
+    const { scrape } = start({ users: { perUser: 'all', userLabel } })
+    await scrape(view(1200))
+    const page = await scrape(view(1200))
+    expect(page.series('capkeeper_user_credits_used')).toHaveLength(1000)
+    expect(page.value('capkeeper_metrics_dropped_series_total')).toBe(400)
+  })
+})
