@@ -1,0 +1,183 @@
+// From the wire to the core: caps, people, the balance. Pure, and tolerant as service-notes.md, section 2, says: fields may be missing,
+// numbers may be strings, names may be the live ones. What cannot be understood is `malformed`, never guessed; no reading is made up.
+import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster } from '../core/observed.ts'
+import type { Cap } from '../core/policy.ts'
+import { normaliseEmail } from '../core/scope.ts'
+import { type Credits, cents, credits, creditsOf, type Instant } from '../core/units.ts'
+import type { Operation } from '../ports.ts'
+import { isObject, malformed } from './errors.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The answer as an object; anything else that JSON can be, or no JSON at all (undefined), is malformed. */
+export function objectOf(operation: Operation, body: unknown): Fields {
+  if (isObject(body)) return body
+  const what = body === undefined ? 'not JSON' : body === null ? 'null' : Array.isArray(body) ? 'an array' : `a ${typeof body}`
+  throw malformed(operation, `the answer is ${what}, not an object`)
+}
+
+/** A list that may be missing (then empty); rows that are no objects are passed over. */
+export function rowsOf(operation: Operation, list: unknown, name: string): readonly Fields[] {
+  if (list === undefined || list === null) return []
+  if (!Array.isArray(list)) throw malformed(operation, `${name} is not an array`)
+  return list.filter(isObject)
+}
+
+/** A number, or one written as a string ("42", "42.0"); undefined for anything else. */
+export function numberOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
+  if (typeof value !== 'string' || !/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value.trim())) return undefined
+  const parsed = Number(value)
+  return Number.isFinite(parsed) ? parsed : undefined
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
+
+/** A counter: absent and null count 0. */
+export function counterOf(operation: Operation, fields: Fields, name: string): number {
+  const value = fields[name]
+  if (isAbsent(value)) return 0
+  const count = numberOf(value)
+  if (count === undefined) throw malformed(operation, `${name} is not a number`)
+  return count
+}
+
+/** A time in RFC 3339, a bare date, or the form `2026-02-03 17:00:00 +0000 UTC`; undefined for anything else. */
+export function instantOf(value: unknown): Instant | undefined {
+  if (typeof value !== 'string') return undefined
+  const text = value.trim().replace(/^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2}(?:\.\d+)?) \+0000 UTC$/, '$1T$2Z')
+  if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.test(text)) return undefined
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : at
+}
+
+/** Both ends must be there and in order; half a cycle is none. */
+function cycleOf(fields: Fields): { readonly cycle?: Cycle } {
+  const startAt = instantOf(fields['billingCycleStart'])
+  const endAt = instantOf(fields['billingCycleEnd'])
+  return startAt !== undefined && endAt !== undefined && startAt < endAt ? { cycle: { startAt, endAt } } : {}
+}
+
+// ---- GetUsageConfig
+
+const CAP_SPELLINGS = ['addOnCreditCap', 'add_on_credit_cap'] as const
+
+/** interface-spec.md, Endpoints 4: an object without the field means that nothing is set at this scope. */
+export function decodeCap(body: unknown): Cap {
+  const fields = objectOf('GetUsageConfig', body)
+  const caps = CAP_SPELLINGS.filter((name) => !isAbsent(fields[name])).map((name) => capOf(name, fields[name]))
+  const [first, second] = caps
+  if (first === undefined) return 'none'
+  if (second !== undefined && second !== first) {
+    throw malformed('GetUsageConfig', `the cap is ${first} as ${CAP_SPELLINGS[0]} but ${second} as ${CAP_SPELLINGS[1]}`)
+  }
+  return first
+}
+
+function capOf(name: string, value: unknown): Credits {
+  const cap = numberOf(value)
+  if (cap === undefined) throw malformed('GetUsageConfig', `${name} is not a number`)
+  if (!Number.isSafeInteger(cap) || cap < 0) throw malformed('GetUsageConfig', `${name} is ${cap}, not a whole number from 0 up`)
+  // A negative zero would compare equal but print as -0.
+  return credits(cap === 0 ? 0 : cap)
+}
+
+// ---- UserPageAnalytics
+
+interface RosterRow {
+  readonly email: string
+  readonly fields: Fields
+}
+
+/** interface-spec.md, Endpoints 2. Rows without an e-mail are skipped; of duplicates an approved one is kept, else the first. */
+export function decodeRoster(body: unknown, readAt: Instant): Roster {
+  const answer = objectOf('UserPageAnalytics', body)
+  const rows = emailRowsOf(answer)
+  const cycle = cycleOf(answer)
+  const statusesAbsent = rows.length > 0 && rows.every(({ fields }) => isAbsent(fields['teamStatus']))
+  const tellsUse = tellsUseOf(rows, cycle)
+  const people = new Map<string, Person>()
+  const duplicates = new Set<string>()
+  for (const { email, fields } of rows) {
+    const person = personOf(email, fields, { statusesAbsent, tellsUse })
+    const before = people.get(email)
+    if (before) duplicates.add(email)
+    if (!before || (before.status !== 'approved' && person.status === 'approved')) people.set(email, person)
+  }
+  return {
+    people: [...people.values()].sort((a, b) => compareText(a.email, b.email)),
+    ...cycle,
+    readAt,
+    statusesAbsent,
+    duplicates: [...duplicates].sort(compareText),
+  }
+}
+
+/** The members of one group: the same listing, narrowed by `group_name`. */
+export function decodeGroup(body: unknown, group: { readonly id: string; readonly name: string }, readAt: Instant): GroupMembers {
+  const { people } = decodeRoster(body, readAt)
+  const used = people.map((person) => person.used).filter((one) => one !== undefined)
+  return {
+    id: group.id,
+    name: group.name,
+    emails: people.map((person) => person.email),
+    ...(used.length > 0 ? { used: credits(used.reduce((sum, one) => sum + one, 0)) } : {}),
+    readAt,
+  }
+}
+
+function emailRowsOf(answer: Fields): readonly RosterRow[] {
+  return rowsOf('UserPageAnalytics', answer['userTableStats'], 'userTableStats').flatMap((fields) => {
+    const email = typeof fields['email'] === 'string' ? normaliseEmail(fields['email']) : ''
+    return /^[^\s@]+@[^\s@]+$/.test(email) ? [{ email, fields }] : []
+  })
+}
+
+/** Zeros may be left out, so in an answer that tells use anywhere, or the cycle it is counted in, an absent figure is 0. */
+const tellsUseOf = (rows: readonly RosterRow[], { cycle }: { readonly cycle?: Cycle }): boolean =>
+  cycle !== undefined || rows.some(({ fields }) => numberOf(fields['promptCreditsUsed']) !== undefined)
+
+function personOf(email: string, fields: Fields, answer: { readonly statusesAbsent: boolean; readonly tellsUse: boolean }): Person {
+  const usedCents = isAbsent(fields['promptCreditsUsed']) && answer.tellsUse ? 0 : numberOf(fields['promptCreditsUsed'])
+  return {
+    email,
+    name: typeof fields['name'] === 'string' ? fields['name'] : '',
+    status: answer.statusesAbsent ? 'approved' : statusOf(fields['teamStatus']),
+    disabled: fields['disableService'] === true || fields['disableCodeium'] === true,
+    ...(usedCents === undefined ? {} : { used: creditsOf(cents(usedCents)) }),
+  }
+}
+
+function statusOf(value: unknown): MemberStatus {
+  switch (value) {
+    case 'USER_TEAM_STATUS_APPROVED':
+      return 'approved'
+    case 'USER_TEAM_STATUS_PENDING':
+      return 'pending'
+    case 'USER_TEAM_STATUS_REJECTED':
+      return 'rejected'
+    default:
+      return 'unspecified'
+  }
+}
+
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+// ---- GetTeamCreditBalance
+
+const BALANCE_FIELDS = ['promptCreditsPerSeat', 'numSeats', 'addOnCreditsAvailable', 'addOnCreditsUsed', 'billingCycleStart'] as const
+
+/** interface-spec.md, Endpoints 6. Zeros may be left out, but an object with none of the fields is no balance. */
+export function decodeBalance(body: unknown, readAt: Instant): Balance {
+  const operation = 'GetTeamCreditBalance'
+  const fields = objectOf(operation, body)
+  if (BALANCE_FIELDS.every((name) => isAbsent(fields[name]))) throw malformed(operation, 'the answer has none of the fields of a balance')
+  return {
+    creditsPerSeat: credits(counterOf(operation, fields, 'promptCreditsPerSeat')),
+    seats: counterOf(operation, fields, 'numSeats'),
+    addOnAvailable: credits(counterOf(operation, fields, 'addOnCreditsAvailable')),
+    addOnUsed: credits(counterOf(operation, fields, 'addOnCreditsUsed')),
+    ...cycleOf(fields),
+    readAt,
+  }
+}

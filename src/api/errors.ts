@@ -1,0 +1,255 @@
+// What went wrong with a request, in one classified error. An answer is judged by its status, then its code, then the stem of its message
+// (service-notes.md, section 2, points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause, never holds a
+// request or an answer, and the service's own words go through `tidy` first, because a service may echo the key that it refuses.
+import type { ApiErrorKind } from '../core/observed.ts'
+import type { Operation, WireAnswer } from '../ports.ts'
+import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
+
+/** The longest piece of the service's own words in a message. Choice. */
+export const MAX_QUOTE = 300
+/** The longest pause that a `Retry-After` can ask for; after it another try shows whether more is needed. Choice. */
+export const MAX_RETRY_AFTER_MS = 3_600_000
+const MAX_ERROR_TEXT = 8_192
+
+/** Everything an ApiError may carry. */
+export interface ApiErrorFacts {
+  readonly operation: Operation
+  readonly kind: ApiErrorKind
+  readonly message: string
+  readonly status?: number
+  readonly retryAfterMs?: number
+  /** The permission to ask an administrator for; present when the kind is `auth`. */
+  readonly permission?: string
+  /** The workspace's plan does not include the operation. */
+  readonly lacksFeature?: true
+  /** The request never left: it certainly had no effect. */
+  readonly unsent?: true
+}
+
+/** The world gone wrong, classified. `message` names the operation, and is free of any key. */
+export class ApiError extends Error implements ApiErrorFacts {
+  override readonly name = 'ApiError'
+  readonly operation: Operation
+  readonly kind: ApiErrorKind
+  declare readonly status?: number
+  declare readonly retryAfterMs?: number
+  declare readonly permission?: string
+  declare readonly lacksFeature?: true
+  declare readonly unsent?: true
+  constructor(facts: ApiErrorFacts) {
+    super(facts.message)
+    this.operation = facts.operation
+    this.kind = facts.kind
+    if (facts.status !== undefined) this.status = facts.status
+    if (facts.retryAfterMs !== undefined) this.retryAfterMs = facts.retryAfterMs
+    if (facts.permission !== undefined) this.permission = facts.permission
+    if (facts.lacksFeature) this.lacksFeature = true
+    if (facts.unsent) this.unsent = true
+  }
+}
+
+/** The answer arrived, and is not what interface-spec.md says an answer is. */
+export const malformed = (operation: Operation, what: string): ApiError =>
+  new ApiError({ operation, kind: 'malformed', message: `${operation}: ${what}` })
+
+/** The last failure again, for a request that was not sent because of it. */
+export const notSent = (failure: ApiError, operation: Operation): ApiError =>
+  new ApiError({ ...failure, operation, message: `${failure.message} (${operation} not tried again yet)`, unsent: true })
+
+export interface ClassifyContext {
+  /** Wall clock, for a `Retry-After` that is a date. */
+  readonly nowMs: number
+  /** Removes every known key from a text. */
+  readonly redact: (text: string) => string
+}
+
+/** `body` is the parsed JSON; undefined when the body is not JSON at all. */
+export type Verdict = { readonly kind: 'ok'; readonly body: unknown } | { readonly kind: 'failed'; readonly error: ApiError }
+
+/** Judges an answer of any status; a 2xx with a non-empty `error` is a failure. interface-spec.md, Errors; the rest is choice. */
+export function classify(answer: WireAnswer, operation: Operation, context: ClassifyContext): Verdict {
+  const body = parseJson(answer.body)
+  const succeeded = answer.status >= 200 && answer.status < 300
+  if (succeeded && !carriesError(body)) return { kind: 'ok', body }
+  const said = errorTextOf(body, answer.body)
+  const quote = tidy(said.message || said.code, context.redact)
+  return { kind: 'failed', error: new ApiError(factsOf(answer, operation, said, quote, context)) }
+}
+
+function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quote: string, context: ClassifyContext): ApiErrorFacts {
+  const { status } = answer
+  const because = quote === '' ? '' : `; the service said: ${quote}`
+  if (status >= 300 && status < 400) {
+    const target = tidy((answer.headers['location'] ?? 'nowhere').replace(/[?#].*$/s, ''), context.redact)
+    const message = `${operation}: redirected (${status}) to ${target}, which is not followed; set the base URL to where the service really is`
+    return { operation, kind: 'malformed', status, message }
+  }
+  if (lacksFeature(operation, status, said)) {
+    return {
+      operation,
+      kind: 'invalid',
+      status,
+      lacksFeature: true,
+      message: `${operation}: the plan lacks this feature (${status})${because}`,
+    }
+  }
+  const kind = kindOf(status, said)
+  const retryAfterMs = retryAfter(answer, context.nowMs)
+  const rest = retryAfterMs === undefined ? {} : { retryAfterMs }
+  if (kind === 'auth') {
+    const permission = PERMISSION_NAME[PERMISSION_OF[operation]]
+    return { operation, kind, status, permission, message: `${operation}: the key was refused (${status}): needs ${permission}${because}` }
+  }
+  const hint = status === 404 && (said.html || quote === '' || /page not found/i.test(quote)) ? '; is the base URL right?' : ''
+  return { operation, kind, status, ...rest, message: `${operation}: ${WORDS[kind]} (${status})${because}${hint}` }
+}
+
+const WORDS: Record<ApiErrorKind, string> = {
+  rate_limited: 'the rate limit is reached',
+  auth: 'the key was refused',
+  invalid: 'the request was refused',
+  not_found: 'the service does not know this',
+  server: 'the service failed',
+  timeout: 'the service took too long',
+  network: 'the way to the service is barred',
+  malformed: 'the answer cannot be understood',
+}
+
+/** What each status says by itself, and what code or message may make of it. */
+function kindOf(status: number, said: ErrorText): ApiErrorKind {
+  if (status === 429) return 'rate_limited'
+  if (status === 401) return 'auth'
+  if (status === 408) return 'timeout'
+  if (status === 407) return 'network'
+  if (status >= 500) return 'server'
+  const hinted = CODE_KINDS[said.code.toLowerCase()] ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
+  if (status >= 200 && status < 300) return hinted ?? 'server'
+  const own = status === 403 ? 'auth' : status === 404 ? 'not_found' : status >= 400 ? 'invalid' : 'malformed'
+  return hinted === 'auth' || hinted === 'not_found' || hinted === 'rate_limited' ? hinted : own
+}
+
+const CODE_KINDS: Readonly<Record<string, ApiErrorKind | undefined>> = {
+  permission_denied: 'auth',
+  unauthenticated: 'auth',
+  not_found: 'not_found',
+  invalid_argument: 'invalid',
+  failed_precondition: 'invalid',
+  out_of_range: 'invalid',
+  already_exists: 'invalid',
+  resource_exhausted: 'rate_limited',
+  deadline_exceeded: 'timeout',
+  internal: 'server',
+  unavailable: 'server',
+  unimplemented: 'server',
+  aborted: 'server',
+  data_loss: 'server',
+}
+
+/** The first that fits counts: "service key not found" is about the key, "group not found or no permission" about the group. */
+const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
+  [/\b(service|api)[ _-]?key\b/i, 'auth'],
+  [
+    /\bnot[ _]found\b|\binvalid (group|user|e-?mail)|\bunknown (group|user|member|e-?mail)|\bno such (group|user|member)|does(n't| not) exist/i,
+    'not_found',
+  ],
+  [/\brate.?limit|too many requests|resource[ _]exhausted|\bquota\b/i, 'rate_limited'],
+  [/unauthenticated|unauthori[sz]ed|forbidden|permission|credential|access denied/i, 'auth'],
+  [/internal|unavailable|time.?out|timed out|try again|temporar|overload/i, 'server'],
+  [
+    /invalid|\bmust\b|required|exactly one|at least one|more than one|duplicate|not allowed|out of range|exceed|negative|unsupported/i,
+    'invalid',
+  ],
+]
+
+/** "Plan without the feature (enterprise tier needed)" is documented for one operation only. interface-spec.md, Errors. */
+function lacksFeature(operation: Operation, status: number, said: ErrorText): boolean {
+  if (operation !== 'GetTeamCreditBalance' || status === 401 || status === 429 || (status >= 500 && status !== 501)) return false
+  return status === 402 || said.code === 'unimplemented' || /\b(enterprise|plan|tier|subscription|upgrade)\b|\bfeature/i.test(said.message)
+}
+
+// ---- the words of a failure
+
+interface ErrorText {
+  /** '' when there is none. */
+  readonly code: string
+  readonly message: string
+  readonly html: boolean
+}
+
+/** The JSON value of a body; undefined for anything that is not JSON, zero bytes included. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function carriesError(body: unknown): boolean {
+  if (!isObject(body)) return false
+  const { error, code, message } = body
+  if (typeof error === 'string') return error.trim() !== ''
+  if (error === true || (isObject(error) && Object.keys(error).length > 0)) return true
+  return typeof code === 'string' && typeof message === 'string' && CODE_KINDS[code.toLowerCase()] !== undefined
+}
+
+function errorTextOf(body: unknown, text: string): ErrorText {
+  if (isObject(body)) {
+    const inner = isObject(body['error']) ? body['error'] : body
+    const message = [inner['message'], body['error'], body['message']].find((one) => typeof one === 'string' && one.trim() !== '')
+    return { code: codeOf(inner['code'] ?? inner['status']), message: typeof message === 'string' ? message : '', html: false }
+  }
+  if (typeof body === 'string') return { code: '', message: body, html: false }
+  const html = /^\s*<(!doctype|html|head|body|\?xml)/i.test(text)
+  const title = /<title[^>]*>([^<]*)/i.exec(text.slice(0, MAX_ERROR_TEXT))?.[1]
+  return { code: '', message: html ? (title ?? 'an HTML page') : text.slice(0, MAX_ERROR_TEXT), html }
+}
+
+/** The numbers of the same codes, as some gateways give them. */
+const NUMBERED_CODES: Readonly<Record<number, string | undefined>> = {
+  3: 'invalid_argument',
+  4: 'deadline_exceeded',
+  5: 'not_found',
+  7: 'permission_denied',
+  8: 'resource_exhausted',
+  9: 'failed_precondition',
+  12: 'unimplemented',
+  13: 'internal',
+  14: 'unavailable',
+  16: 'unauthenticated',
+}
+
+function codeOf(code: unknown): string {
+  if (typeof code === 'string') return code
+  return typeof code === 'number' ? (NUMBERED_CODES[code] ?? '') : ''
+}
+
+const UUID = /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi
+const NAMED_KEY = /(service_?key["']?\s*[:=]\s*["']?)[^\s"',}]+/gi
+const LONG_TOKEN = /[\w+=-]{24,}/g
+const REMOVED = '[removed]'
+
+const withoutTokens = (text: string): string =>
+  text.replace(LONG_TOKEN, (token) => (/\d/.test(token) && /[a-z]/i.test(token) ? REMOVED : token))
+
+/** The service's words made fit to be shown: one line, no key and nothing that looks like one, at most `MAX_QUOTE` characters. */
+export function tidy(text: string, redact: (text: string) => string): string {
+  const known = redact(text.slice(0, MAX_ERROR_TEXT))
+  const clean = withoutTokens(known.replace(UUID, REMOVED).replace(NAMED_KEY, `$1${REMOVED}`))
+  const line = clean.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
+  return line.length > MAX_QUOTE ? `${line.slice(0, MAX_QUOTE - 1)}…` : line
+}
+
+/** `Retry-After` in seconds or as a date, which is counted from the answer's own `Date` when it has one. */
+function retryAfter(answer: WireAnswer, nowMs: number): number | undefined {
+  const text = answer.headers['retry-after']?.trim()
+  if (!text) return undefined
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(MAX_RETRY_AFTER_MS, Number(text) * 1_000)
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) return undefined
+  const from = Date.parse(answer.headers['date'] ?? '')
+  return Math.min(MAX_RETRY_AFTER_MS, Math.max(0, at - (Number.isNaN(from) ? nowMs : from)))
+}

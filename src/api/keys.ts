@@ -1,0 +1,185 @@
+// The service's keys: one per permission, from a file or the environment, taken up anew when the file changes. A key's text leaves here
+// only through `keyFor`, to be put into a request body; no message, problem or error ever shows any of it, and `redact` takes it out of
+// other people's words.
+import { readFileSync, statSync } from 'node:fs'
+import type { Problem } from '../core/problem.ts'
+import type { Clock, Operation } from '../ports.ts'
+import { ApiError } from './errors.ts'
+import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'
+
+export type KeySource = { readonly file: string } | { readonly env: string }
+
+/** Permissions without a source of their own fall back to `default` (product.md, section 4). */
+export type KeySources = { readonly [name in KeyName]?: KeySource }
+export type KeyName = Permission | 'default'
+
+export interface ServiceKey {
+  /** The source's name in the configuration. */
+  readonly name: KeyName
+  /** Says whether two keys are the same without showing them. */
+  readonly id: number
+  readonly value: string
+}
+
+export interface KeyRing {
+  /** The key for an operation, read anew when its file changed; throws an `ApiError` of kind `auth` when it cannot be used. */
+  keyFor(operation: Operation): ServiceKey
+  /** What is wrong with each source now, for start-up and `doctor`. */
+  problems(): readonly Problem[]
+  /** Takes every key ever loaded out of a text, whole or in long pieces. */
+  redact(text: string): string
+}
+
+/** How files are looked at; a test or a simulated world may hand in its own. */
+export interface KeyFiles {
+  /** Differs whenever the content may differ; follows symbolic links, so a swapped secret volume is noticed. */
+  identify(file: string): string
+  read(file: string): string
+}
+
+export interface KeyRingOptions {
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly files?: KeyFiles
+}
+
+/** How often a file is looked at again at most. */
+const LOOK_EVERY_MS = 1_000
+const MAX_KEY_LENGTH = 8_192
+/** Shorter pieces of a key may appear by chance, and give nothing away. */
+const PIECE_LENGTH = 12
+const REMOVED = '[key]'
+
+/** A key that cannot be used: why, without any of its content. */
+interface Unusable {
+  readonly code: 'KEY_MISSING' | 'KEY_UNREADABLE' | 'KEY_EMPTY' | 'KEY_MALFORMED'
+  readonly message: string
+}
+
+type Loaded = { readonly value: string } | Unusable
+
+/** The disk. Something that is not a plain file, such as a pipe, can be read only once and so never looks changed. */
+const diskFiles: KeyFiles = {
+  identify(file) {
+    const stat = statSync(file, { bigint: true })
+    return stat.isFile() ? `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}` : 'stream'
+  },
+  read: (file) => readFileSync(file, 'utf8'),
+}
+
+export function createKeyRing(sources: KeySources, options: KeyRingOptions): KeyRing {
+  const { env, clock, files = diskFiles } = options
+  const ids = new Map<string, number>()
+  const remembered = new Map<string, { identity: string; loaded: Loaded; lookedAt: number }>()
+
+  function loadFile(file: string): Loaded {
+    const before = remembered.get(file)
+    const lookedAt = clock.monotonic()
+    if (before && lookedAt - before.lookedAt < LOOK_EVERY_MS) return before.loaded
+    const { identity, loaded } = lookAt(files, file, before)
+    remembered.set(file, { identity, loaded, lookedAt })
+    return loaded
+  }
+
+  function load(source: KeySource): Loaded {
+    const loaded = 'file' in source ? loadFile(source.file) : fromEnvironment(env, source.env)
+    if ('value' in loaded && !ids.has(loaded.value)) ids.set(loaded.value, ids.size + 1)
+    return loaded
+  }
+
+  return {
+    keyFor(operation) {
+      const permission = PERMISSION_OF[operation]
+      const name = nameFor(sources, permission)
+      const source = name && sources[name]
+      const loaded = source ? load(source) : missing(permission)
+      if ('code' in loaded) throw unusable(operation, loaded)
+      return { name: name ?? 'default', id: ids.get(loaded.value) ?? 0, value: loaded.value }
+    },
+    problems() {
+      const needed = PERMISSIONS.flatMap((permission) => (nameFor(sources, permission) ? [] : [missing(permission)]))
+      const broken = Object.values(sources)
+        .map(load)
+        .filter((loaded) => 'code' in loaded)
+      return [...(Object.keys(sources).length === 0 ? [NO_KEY] : needed), ...broken].map((one) => ({ severity: 'error', ...one }))
+    },
+    redact: (text) => ids.keys().reduce(withoutKey, text),
+  }
+}
+
+const NO_KEY: Unusable = {
+  code: 'KEY_MISSING',
+  message: 'no service key is configured; name a file with --service-key-file or set CAPKEEPER_SERVICE_KEY',
+}
+
+const missing = (permission: Permission): Unusable => ({
+  code: 'KEY_MISSING',
+  message: `no service key is configured for ${PERMISSION_NAME[permission]}; set keys.${permission} or keys.default`,
+})
+
+function nameFor(sources: KeySources, permission: Permission): KeyName | undefined {
+  if (sources[permission]) return permission
+  return sources.default ? 'default' : undefined
+}
+
+function unusable(operation: Operation, why: Unusable): ApiError {
+  const permission = PERMISSION_NAME[PERMISSION_OF[operation]]
+  return new ApiError({ operation, kind: 'auth', permission, unsent: true, message: `${operation}: ${why.message}` })
+}
+
+function lookAt(
+  files: KeyFiles,
+  file: string,
+  before?: { readonly identity: string; readonly loaded: Loaded },
+): { identity: string; loaded: Loaded } {
+  try {
+    const identity = files.identify(file)
+    if (before?.identity === identity) return { identity, loaded: before.loaded }
+    return { identity, loaded: judged(files.read(file), `the key file ${file}`) }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    return { identity: '', loaded: { code: 'KEY_UNREADABLE', message: `the key file ${file} cannot be read${code}` } }
+  }
+}
+
+function fromEnvironment(env: KeyRingOptions['env'], name: string): Loaded {
+  const text = env[name]
+  if (text === undefined) return { code: 'KEY_MISSING', message: `the environment variable ${name}, which should hold the key, is not set` }
+  return judged(text, `the key in the environment variable ${name}`)
+}
+
+/** White space around a key is dropped, so a trailing newline does no harm. */
+function judged(text: string, subject: string): Loaded {
+  const value = text.trim()
+  if (value === '') return { code: 'KEY_EMPTY', message: `${subject} is empty` }
+  if (value.length > MAX_KEY_LENGTH) {
+    return { code: 'KEY_MALFORMED', message: `${subject} has ${value.length} characters; a key has ${MAX_KEY_LENGTH} at most` }
+  }
+  if (/[\r\n]/.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} has more than one line; write the key alone` }
+  if (/\p{Cc}/u.test(value)) return { code: 'KEY_MALFORMED', message: `${subject} contains control characters; write the key alone` }
+  return { value }
+}
+
+/** A key may be quoted as JSON, in a URL, or cut short. */
+function withoutKey(text: string, key: string): string {
+  const spellings = new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)])
+  const whole = [...spellings].reduce((rest, spelling) => rest.replaceAll(spelling, REMOVED), text)
+  return withoutPieces(whole, key)
+}
+
+/** Takes out every run of characters that is covered by pieces of the key. */
+function withoutPieces(text: string, key: string): string {
+  const pieces = new Set<string>()
+  for (let at = 0; at + PIECE_LENGTH <= key.length; at += 1) pieces.add(key.slice(at, at + PIECE_LENGTH))
+  if (pieces.size === 0) return text
+  let clean = ''
+  let removedTo = 0
+  for (let at = 0; at < text.length; at += 1) {
+    if (pieces.has(text.slice(at, at + PIECE_LENGTH))) {
+      if (removedTo <= at) clean += REMOVED
+      removedTo = at + PIECE_LENGTH
+    }
+    if (at >= removedTo) clean += text[at]
+  }
+  return clean
+}

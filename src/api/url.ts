@@ -1,0 +1,68 @@
+// The address of a service: one spelling for all the ways people write it, so that the ledger can tell whether it is the same service.
+// Whether a proxy stands before it is decided here too. Pure text; nothing is looked up.
+import { BlockList, isIP } from 'node:net'
+
+/** `https://host/prefix`, without trailing slash or `/api/v1`; or why a text is no such address (without the text itself, which may hold a password). */
+export function parseBaseUrl(text: string): { readonly url: string } | { readonly message: string } {
+  const trimmed = text.trim()
+  if (!URL.canParse(trimmed)) return { message: 'the base URL is not a URL; write https://host or https://host/prefix' }
+  const url = new URL(trimmed)
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return { message: `the base URL begins with ${url.protocol}; write https://host or https://host/prefix` }
+  }
+  if (url.username !== '' || url.password !== '')
+    return { message: 'the base URL holds a user name or password; the service takes a key only' }
+  if (url.search !== '' || url.hash !== '') return { message: 'the base URL holds a ? or #; end it before them' }
+  const path = url.pathname
+    .replace(/\/+$/, '')
+    .replace(/\/+api\/v1$/, '')
+    .replace(/\/+$/, '')
+  return { url: `${url.origin}${path}` }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * The proxy for an address: `HTTPS_PROXY` for https, `HTTP_PROXY` for http outside this machine, unless `NO_PROXY` names the host; lower-case
+ * names win. Undefined: none.
+ */
+export function proxyFor(address: string, env: Environment): string | undefined {
+  const { protocol, hostname, port } = new URL(address)
+  const host = hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  const secure = protocol === 'https:'
+  if (!secure && isLoopback(host)) return undefined
+  const proxy = secure ? first(env, 'https_proxy', 'HTTPS_PROXY') : first(env, 'http_proxy', 'HTTP_PROXY')
+  if (proxy === undefined || exempt(host, port || (secure ? '443' : '80'), first(env, 'no_proxy', 'NO_PROXY') ?? '')) return undefined
+  return proxy.includes('://') ? proxy : `http://${proxy}`
+}
+
+const first = (env: Environment, ...names: readonly string[]): string | undefined =>
+  names.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
+
+const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\./.test(host)
+
+/** `*`, `host`, `.host`, `*.host` (both with all below), `host:port`, an IP address or a network such as `10.0.0.0/8`. */
+function exempt(host: string, port: string, noProxy: string): boolean {
+  return noProxy
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== '')
+    .some((entry) => entry === '*' || matches(entry, host, port))
+}
+
+function matches(entry: string, host: string, port: string): boolean {
+  if (entry.includes('/')) return inNetwork(entry, host)
+  const withPort = /^(.*[^:]):(\d+)$/.exec(entry)
+  if (withPort && isIP(entry) === 0 && withPort[2] !== port) return false
+  const name = (withPort && isIP(entry) === 0 ? (withPort[1] ?? '') : entry).replace(/^\[|\]$/g, '').replace(/^\*?\./, '')
+  return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`))
+}
+
+function inNetwork(entry: string, host: string): boolean {
+  const [network = '', bits = ''] = entry.split('/')
+  const family = isIP(network)
+  if (family === 0 || isIP(host) !== family || !/^\d{1,3}$/.test(bits) || Number(bits) > (family === 4 ? 32 : 128)) return false
+  const list = new BlockList()
+  list.addSubnet(network, Number(bits), family === 4 ? 'ipv4' : 'ipv6')
+  return list.check(host, family === 4 ? 'ipv4' : 'ipv6')
+}

@@ -1,0 +1,156 @@
+// What failures teach, as a state machine: whether the next request may go out, whether a failed one may be sent again, and when. A
+// budget keeps retries a small share of the work; a circuit turns an outage into single probes; a refused key is not offered again at
+// once. A refusal for the rate (429) is not a failure and never comes here: that is pacing.ts's business. Time and chance are arguments.
+
+/** Attempts per read, the first included. Choice. */
+export const MAX_ATTEMPTS = 4
+/** Retries that may be spent before anything succeeded, and the most that successes can save up. Choice. */
+export const RETRY_TOKENS = { start: 10, max: 20 }
+/** Failures in a row that open the circuit. Choice. */
+export const FAILURES_TO_OPEN = 10
+/** Refusals of a key in a row that close a permission which has worked before: one odd scope must not stop the others. Choice. */
+export const DENIALS_TO_CLOSE = 3
+const CIRCUIT_DELAY_MS = { first: 1_000, max: 300_000 }
+const DENIAL_DELAY_MS = { first: 30_000, max: 600_000 }
+const RETRY_DELAY_MS = { first: 500, max: 8_000 }
+
+/** While it stands, requests fail with `failure`; from `probeAt` on one at a time is let through. */
+interface Gate<Failure> {
+  readonly failure: Failure
+  readonly probeAt: number
+  readonly delayMs: number
+  readonly probing: boolean
+}
+
+/** What is known of one permission under one key. */
+interface Permit<Failure> {
+  /** Identity of the key, never its value; another one forgets everything. */
+  readonly keyId: number
+  readonly worked: boolean
+  readonly denialsInRow: number
+  readonly gate?: Gate<Failure>
+}
+
+/** Opaque and immutable. */
+export interface Backoff<Failure> {
+  readonly retryTokens: number
+  readonly failuresInRow: number
+  readonly circuit?: Gate<Failure>
+  readonly permits: Readonly<Record<string, Permit<Failure>>>
+}
+
+/** Who asks: the permission the request needs, and the identity of the key that it will carry. */
+export interface Asker {
+  readonly permission: string
+  readonly keyId: number
+}
+
+/** `wait`: a probe is under way and its outcome decides. `fail`: not now; `failure` is what went wrong last. */
+export type Admission<Failure> = { readonly kind: 'go' | 'probe' | 'wait' } | { readonly kind: 'fail'; readonly failure: Failure }
+
+/**
+ * How a request ended. `answered`: the service accepted the key and judged the request, whatever it said. `failed`: 5xx, no answer, or one
+ * that cannot be read. `denied`: the key was refused. `nothing`: it tells nothing (a refusal for the rate, an abort).
+ */
+export type Ending<Failure> = { readonly kind: 'answered' | 'nothing' } | { readonly kind: 'failed' | 'denied'; readonly failure: Failure }
+
+export const startBackoff = <Failure>(): Backoff<Failure> => ({ retryTokens: RETRY_TOKENS.start, failuresInRow: 0, permits: {} })
+
+/** May this request go out now? `nowMs` is monotonic. Choice: 10 failures in a row, then probes after 1 s doubling to 5 min; a refused key after 30 s doubling to 10 min. */
+export function admit<Failure>(state: Backoff<Failure>, asker: Asker, nowMs: number): Admission<Failure> {
+  const gates = [state.circuit, permitOf(state, asker)?.gate].filter((gate) => gate !== undefined)
+  const shut = gates.find((gate) => !gate.probing && nowMs < gate.probeAt)
+  if (shut) return { kind: 'fail', failure: shut.failure }
+  if (gates.some((gate) => gate.probing)) return { kind: 'wait' }
+  return { kind: gates.length > 0 ? 'probe' : 'go' }
+}
+
+/** Records that a request admitted as `probe` is under way. */
+export function probing<Failure>(state: Backoff<Failure>, asker: Asker): Backoff<Failure> {
+  return withGates(state, asker, (gate) => ({ ...gate, probing: true }))
+}
+
+/** Records how an admitted request ended. `roll` is uniform in [0, 1). */
+export function ended<Failure>(
+  before: Backoff<Failure>,
+  asker: Asker,
+  admission: 'go' | 'probe',
+  ending: Ending<Failure>,
+  at: { readonly nowMs: number; readonly roll: number },
+): Backoff<Failure> {
+  const state = admission === 'probe' ? withGates(before, asker, (gate) => ({ ...gate, probing: false })) : before
+  switch (ending.kind) {
+    case 'nothing':
+      return state
+    case 'answered':
+      return withPermit(alive(state, 1), asker, { keyId: asker.keyId, worked: true, denialsInRow: 0 })
+    case 'denied':
+      return withPermit(alive(state, 0), asker, denied(permitOf(state, asker), asker, admission, ending.failure, at.nowMs))
+    case 'failed':
+      return failed(state, admission, ending.failure, at)
+  }
+}
+
+/** Takes one retry out of the budget; undefined when there is none left or the request has had all its attempts. */
+export function spendRetry<Failure>(state: Backoff<Failure>, attempts: number): Backoff<Failure> | undefined {
+  if (attempts >= MAX_ATTEMPTS || state.retryTokens < 1) return undefined
+  return { ...state, retryTokens: state.retryTokens - 1 }
+}
+
+/** The pause before attempt `attempts + 1`: 0.5 s doubling to 8 s, of which a random part between half and all. */
+export const retryDelayMs = (attempts: number, roll: number): number =>
+  jittered(Math.min(RETRY_DELAY_MS.max, RETRY_DELAY_MS.first * 2 ** (attempts - 1)), roll)
+
+const jittered = (delayMs: number, roll: number): number => delayMs * (0.5 + roll / 2)
+
+function permitOf<Failure>(state: Backoff<Failure>, asker: Asker): Permit<Failure> | undefined {
+  const permit = state.permits[asker.permission]
+  return permit?.keyId === asker.keyId ? permit : undefined
+}
+
+function alive<Failure>(state: Backoff<Failure>, tokens: number): Backoff<Failure> {
+  return { retryTokens: Math.min(RETRY_TOKENS.max, state.retryTokens + tokens), failuresInRow: 0, permits: state.permits }
+}
+
+const withPermit = <Failure>(state: Backoff<Failure>, asker: Asker, permit: Permit<Failure>): Backoff<Failure> => ({
+  ...state,
+  permits: { ...state.permits, [asker.permission]: permit },
+})
+
+function denied<Failure>(
+  permit: Permit<Failure> | undefined,
+  asker: Asker,
+  admission: 'go' | 'probe',
+  failure: Failure,
+  nowMs: number,
+): Permit<Failure> {
+  const denialsInRow = (permit?.denialsInRow ?? 0) + 1
+  const next = { keyId: asker.keyId, worked: permit?.worked ?? false, denialsInRow }
+  if (permit?.gate) {
+    if (admission === 'go') return { ...next, gate: permit.gate }
+    const delayMs = Math.min(DENIAL_DELAY_MS.max, permit.gate.delayMs * 2)
+    return { ...next, gate: { failure, delayMs, probeAt: nowMs + delayMs, probing: false } }
+  }
+  if (next.worked && denialsInRow < DENIALS_TO_CLOSE) return next
+  return { ...next, gate: { failure, delayMs: DENIAL_DELAY_MS.first, probeAt: nowMs + DENIAL_DELAY_MS.first, probing: false } }
+}
+
+function failed<Failure>(
+  state: Backoff<Failure>,
+  admission: 'go' | 'probe',
+  failure: Failure,
+  at: { readonly nowMs: number; readonly roll: number },
+): Backoff<Failure> {
+  const failuresInRow = state.failuresInRow + 1
+  // Requests that were under way when the circuit opened say nothing new.
+  if (state.circuit && admission === 'go') return { ...state, failuresInRow }
+  if (!state.circuit && failuresInRow < FAILURES_TO_OPEN) return { ...state, failuresInRow }
+  const delayMs = state.circuit ? Math.min(CIRCUIT_DELAY_MS.max, state.circuit.delayMs * 2) : CIRCUIT_DELAY_MS.first
+  return { ...state, failuresInRow, circuit: { failure, delayMs, probeAt: at.nowMs + jittered(delayMs, at.roll), probing: false } }
+}
+
+function withGates<Failure>(state: Backoff<Failure>, asker: Asker, change: (gate: Gate<Failure>) => Gate<Failure>): Backoff<Failure> {
+  const permit = permitOf(state, asker)
+  const withCircuit = state.circuit ? { ...state, circuit: change(state.circuit) } : state
+  return permit?.gate ? withPermit(withCircuit, asker, { ...permit, gate: change(permit.gate) }) : withCircuit
+}
