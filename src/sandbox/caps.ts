@@ -1,0 +1,95 @@
+// Caps as the service keeps them: one value per scope, the narrower wins. Follows the switches that say how deployments differ
+// (service-notes.md, section 1, Cap semantics). Must never judge who may read or write.
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../core/scope.ts'
+import type { Store } from './store.ts'
+import type { Switches } from './switches.ts'
+
+export interface CapBook {
+  /** What a read answers at this scope; undefined: nothing configured. */
+  readonly read: (scope: Scope) => number | undefined
+  /** What a read answered before the last write at this scope; the same as `read` when nothing was written. */
+  readonly readStale: (scope: Scope) => number | undefined
+  /** Sets or clears at a scope; with `fan-out` also at each member's own. */
+  readonly write: (scope: Scope, cap: number | undefined) => void
+  /** The cap in force for a person by id. */
+  readonly inForce: (person: number) => number | undefined
+  /** People or groups were changed in the store. */
+  readonly reload: () => void
+}
+
+/**
+ * Opens the caps of a store. A person's cap in force is their own, else the lowest of their groups' (choice: a related product takes
+ * the lowest), else the team's.
+ */
+export function openCaps(store: Store, switches: Pick<Switches, 'capSemantics' | 'capReads' | 'zeroCap'>): CapBook {
+  let inForce: ReadonlyMap<number, number> | undefined
+  const before = new Map<ScopeKey, number | undefined>()
+  const explicit = (scope: Scope): number | undefined => store.cap(scope)
+  const inherited = (scope: Scope): number | undefined => explicit(scope) ?? wider(store, scope)
+  const visible = (cap: number | undefined): number | undefined => (cap === 0 && switches.zeroCap === 'omitted' ? undefined : cap)
+  const read = (scope: Scope): number | undefined => visible(switches.capReads === 'inherited' ? inherited(scope) : explicit(scope))
+  const put = (scope: Scope, cap: number | undefined): void => {
+    before.set(scopeKey(scope), read(scope))
+    store.setCap(scope, cap)
+  }
+  return {
+    read,
+    readStale(scope) {
+      const key = scopeKey(scope)
+      return before.has(key) ? before.get(key) : read(scope)
+    },
+    write(scope, cap) {
+      const copies = switches.capSemantics === 'fan-out' ? membersOf(store, scope) : []
+      store.transaction(() => {
+        for (const one of [scope, ...copies]) put(one, cap)
+      })
+      inForce = undefined
+    },
+    inForce(person) {
+      inForce ??= resolveAll(store)
+      return inForce.get(person)
+    },
+    reload() {
+      inForce = undefined
+    },
+  }
+}
+
+/** What applies at a scope from the wider ones. */
+function wider(store: Store, scope: Scope): number | undefined {
+  if (scope.kind === 'team') return undefined
+  if (scope.kind === 'group') return store.cap(TEAM)
+  const person = store.person(scope.email)
+  return (person && lowestGroupCap(store, person.id)) ?? store.cap(TEAM)
+}
+
+function lowestGroupCap(store: Store, person: number): number | undefined {
+  const caps = store.groups().flatMap((group) => {
+    const cap = store.cap(groupScope(group.id))
+    return cap !== undefined && store.members(group.id).has(person) ? [cap] : []
+  })
+  return caps.length > 0 ? Math.min(...caps) : undefined
+}
+
+function membersOf(store: Store, scope: Scope): readonly Scope[] {
+  if (scope.kind === 'user') return []
+  const members = scope.kind === 'group' ? store.members(scope.id) : undefined
+  return store.people().flatMap((person) => (!members || members.has(person.id) ? [userScope(person.email)] : []))
+}
+
+function resolveAll(store: Store): ReadonlyMap<number, number> {
+  const caps = new Map(store.caps().map(({ scope, cap }) => [scopeKey(scope), cap]))
+  const capAt = (scope: Scope): number | undefined => caps.get(scopeKey(scope))
+  const resolved = new Map<number, number>()
+  for (const group of store.groups()) {
+    const cap = capAt(groupScope(group.id))
+    if (cap === undefined) continue
+    for (const person of store.members(group.id)) resolved.set(person, Math.min(cap, resolved.get(person) ?? cap))
+  }
+  const team = capAt(TEAM)
+  for (const person of store.people()) {
+    const cap = capAt(userScope(person.email)) ?? resolved.get(person.id) ?? team
+    if (cap !== undefined) resolved.set(person.id, cap)
+  }
+  return resolved
+}

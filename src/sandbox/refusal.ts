@@ -1,0 +1,54 @@
+// How the service says no: one refusal with its status, written in one of the error styles that deployments use (service-notes.md,
+// sections 1 and 3). A refusal must never carry a key.
+import type { Switches } from './switches.ts'
+
+/** A request the service refuses. Status codes: service-notes.md, section 3. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** What goes over the wire, before faults. */
+export interface Encoded {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+const TEXT_TYPE = 'text/plain; charset=utf-8'
+
+/** The codes of the `connect` style; those beyond the four that were seen are choices. */
+const CODES: Readonly<Record<number, string>> = {
+  400: 'invalid_argument',
+  401: 'unauthenticated',
+  403: 'permission_denied',
+  404: 'not_found',
+  405: 'unimplemented',
+  413: 'invalid_argument',
+  429: 'resource_exhausted',
+  501: 'unimplemented',
+}
+
+/**
+ * Writes a refusal in the configured style. The style `ok` answers 200 with `error` for everything but 405, 413, 429 and 5xx, which
+ * keep their status: 429 is documented, and the others do not come from the operations themselves. Choice.
+ */
+export function encodeRefusal(style: Switches['errors'], status: number, message: string): Encoded {
+  switch (style) {
+    case 'error':
+      return { status, contentType: JSON_TYPE, body: JSON.stringify({ error: message }) }
+    case 'connect':
+      return { status, contentType: JSON_TYPE, body: JSON.stringify({ code: CODES[status] ?? 'unavailable', message }) }
+    case 'text':
+      return { status, contentType: TEXT_TYPE, body: message }
+    case 'ok': {
+      const keeps = status === 405 || status === 413 || status === 429 || status >= 500
+      return { status: keeps ? status : 200, contentType: JSON_TYPE, body: JSON.stringify({ error: message }) }
+    }
+  }
+}

@@ -1,0 +1,70 @@
+// UserPageAnalytics: the people with their standing and their use, all summed from the raw rows. Also decides whom a request is about.
+import { normaliseEmail } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import { type Answer, int64, type ServiceContext } from './context.ts'
+import { Refusal } from './refusal.ts'
+import { type Fields, textField, timeField } from './request.ts'
+import type { LastActivity, Store, StoredKey, StoredPerson } from './store.ts'
+import type { Switches } from './switches.ts'
+import { cycleAt, DAY_MS, formatMicros, formatSeconds } from './time.ts'
+
+/** interface-spec.md, Endpoints 2: people of every status, in the order of the roster. */
+export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): Answer {
+  const { store, now, switches, quirks } = context
+  const listed = peopleOf(store, key, textField(fields, 'group_name'))
+  const seenUntil = now - switches.analyticsDelay
+  const fromAt = timeField(fields, 'start_timestamp') ?? now - 365 * DAY_MS
+  const untilAt = Math.min(timeField(fields, 'end_timestamp') ?? now, seenUntil)
+  const cycle = cycleAt(now)
+  const used = store.usedCents({ fromAt: cycle.startAt, untilAt: seenUntil })
+  const days = store.activeDays({ fromAt, untilAt })
+  const last = store.lastActivity(seenUntil)
+  const people = quirks?.shortRoster ? listed.slice(0, Math.ceil(listed.length / 2)) : listed
+  const rows = people.map((person) =>
+    statistics(person, { used: used.get(person.id) ?? 0, days: days.get(person.id) ?? 0, last: last.get(person.id) ?? {} }, switches),
+  )
+  const stamps = { billingCycleStart: formatSeconds(cycle.startAt), billingCycleEnd: formatSeconds(cycle.endAt) }
+  return rows.length === 0 && switches.zeros === 'omitted' ? stamps : { userTableStats: rows, ...stamps }
+}
+
+/** People of a group, or everybody; only those of its group for a limited key. 404 with the documented stem for an unknown group. */
+export function peopleOf(store: Store, key: StoredKey, groupName: string | undefined): readonly StoredPerson[] {
+  const group = groupName === undefined ? undefined : store.groups().find((one) => one.name === groupName)
+  if (groupName !== undefined && !group) throw new Refusal(404, `invalid group name: ${groupName.slice(0, 200)}`)
+  const wanted = [group?.id, key.groupId].flatMap((id) => (id === undefined ? [] : [store.members(id)]))
+  return store.people().filter((person) => wanted.every((members) => members.has(person.id)))
+}
+
+interface Figures {
+  readonly used: number
+  readonly days: number
+  readonly last: LastActivity
+}
+
+/** interface-spec.md, User statistics object. */
+function statistics(person: StoredPerson, { used, days, last }: Figures, switches: Switches): Readonly<Record<string, unknown>> {
+  const stamp = (at: Instant): string => formatMicros(at, person.id)
+  const latest = Math.max(person.signupAt, last.autocompleteAt ?? 0, last.agentAt ?? 0, last.commandAt ?? 0)
+  const kept = (value: number): boolean => value !== 0 || switches.zeros === 'kept'
+  return {
+    name: person.name,
+    email: person.email,
+    lastUpdateTime: stamp(latest),
+    apiKey: person.apiKey,
+    ...(kept(days) ? { activeDays: days } : {}),
+    ...(person.disabled ? { [switches.names === 'live' ? 'disableCodeium' : 'disableService']: true } : {}),
+    role: person.role,
+    signupTime: stamp(person.signupAt),
+    ...(last.autocompleteAt === undefined ? {} : { lastAutocompleteUsageTime: stamp(last.autocompleteAt) }),
+    ...(last.agentAt === undefined ? {} : { lastChatUsageTime: stamp(last.agentAt) }),
+    ...(last.commandAt === undefined ? {} : { lastCommandUsageTime: stamp(last.commandAt) }),
+    ...(switches.plan !== 'quota' && kept(used) ? { promptCreditsUsed: int64(used, switches) } : {}),
+    teamStatus: `USER_TEAM_STATUS_${person.status}`,
+  }
+}
+
+/** People by e-mail, as `emails` names them; unknown ones are nobody (choice). */
+export const peopleByEmail = (people: readonly StoredPerson[], emails: readonly string[]): readonly StoredPerson[] => {
+  const wanted = new Set(emails.map(normaliseEmail))
+  return people.filter((person) => wanted.has(person.email))
+}

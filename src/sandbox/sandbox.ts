@@ -1,0 +1,131 @@
+// The embedded service put together: data, seeded company, time, caps, growth of use and faults behind one object. The CLI, the tests
+// and the daemon's `--sandbox` all make it here.
+
+import { BugError } from '../core/problem.ts'
+import { normaliseEmail } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import type { Clock, Operation } from '../ports.ts'
+import { type CapBook, openCaps } from './caps.ts'
+import { type CompanyOptions, DEFAULT_COMPANY, MODELS, seedCompany } from './company.ts'
+import { type Exchange, exchange, type SandboxCall, serve } from './exchange.ts'
+import { createChance, createRateLimiter } from './faults.ts'
+import { createForeignEdit, type ForeignEdit, type ForeignWriterOptions, keepEditing } from './foreign.ts'
+import { createGrowth } from './growth.ts'
+import type { Encoded } from './refusal.ts'
+import { type AgentUse, openStore, PERMISSIONS, type Store, type StoredKey } from './store.ts'
+import { DEFAULT_SWITCHES, type Switches } from './switches.ts'
+import { DAY_MS, sandboxTime } from './time.ts'
+
+/** The keys that the sandbox prints and takes; they guard nothing but invented data. product.md, section 8. */
+export const SANDBOX_KEYS: readonly StoredKey[] = [
+  { secret: 'sandbox-admin', permissions: PERMISSIONS },
+  { secret: 'sandbox-analytics', permissions: ['Analytics Read'] },
+  { secret: 'sandbox-teams-read', permissions: ['Teams Read-only'] },
+  { secret: 'sandbox-billing-read', permissions: ['Billing Read'] },
+  { secret: 'sandbox-billing-write', permissions: ['Billing Write'] },
+]
+
+export interface SandboxOptions {
+  readonly clock: Clock
+  /** Defaults: 200 people, 8 groups, 90 days, seed 1. */
+  readonly company?: Partial<CompanyOptions>
+  readonly switches?: Partial<Switches>
+  /** How many times as fast as `clock` the sandbox's time runs; default 1. */
+  readonly speed?: number
+  /** A file, or `:memory:` (default). A file that holds a company is continued, and its seed kept. */
+  readonly data?: string
+  /** `false`: nobody uses anything by themselves once started; default true. */
+  readonly working?: boolean
+  readonly onCall?: (call: SandboxCall) => void
+}
+
+export interface Sandbox {
+  /** People, groups, caps, keys and rows; call `reload` after changing them. */
+  readonly store: Store
+  readonly switches: Switches
+  readonly clock: Clock
+  /** The sandbox's own time; use is grown up to it. */
+  readonly now: () => Instant
+  /** One request judged by the operations alone: key, fields, data; no faults, rates or delays. */
+  readonly handle: (operation: Operation, body: unknown) => Encoded
+  /** One request from its text to its answer, with everything the switches say. */
+  readonly exchange: (operation: Operation, text: string) => Exchange
+  /** Writes a cap past the wire, as somebody else's tool would; `undefined` clears. */
+  readonly writeCap: CapBook['write']
+  /** Records agent use of a person now, as a fact; `cents` (100 = 1 credit). */
+  readonly recordUse: (email: string, cents: number) => void
+  readonly reload: () => void
+  /** One edit by somebody else, now. */
+  readonly foreignEdit: ForeignEdit
+  /** Starts somebody else, who edits a cap every so often until `stop` or `close`. */
+  readonly foreignWriter: (options: ForeignWriterOptions) => { readonly stop: () => void }
+  readonly close: () => void
+}
+
+/** Opens the sandbox; throws an `InputError` when its data file cannot be used. */
+export function createSandbox(options: SandboxOptions): Sandbox {
+  const { clock } = options
+  const company = { ...DEFAULT_COMPANY, ...options.company }
+  const switches = { ...DEFAULT_SWITCHES, ...options.switches }
+  const store = openStore(options.data ?? ':memory:')
+  const startAt = openCompany(store, company, clock.now())
+  const seed = store.meta('seed') ?? company.seed
+  const caps = openCaps(store, switches)
+  const past = createGrowth({ store, seed, capOf: caps.inForce, working: true })
+  past.growTo(startAt)
+  const growth = options.working === false ? createGrowth({ store, seed, capOf: caps.inForce, working: false }) : past
+  const time = sandboxTime(clock, options.speed ?? 1, startAt)
+  const now = (): Instant => {
+    const at = time()
+    growth.growTo(at)
+    return at
+  }
+  const chance = createChance(seed, switches)
+  const limiter = createRateLimiter(switches.rateLimit, () => clock.monotonic())
+  const unlimited = createRateLimiter('off', () => 0)
+  const parts = { store, caps, switches, clock, chance, limiter, now, ...(options.onCall ? { onCall: options.onCall } : {}) }
+  const reload = (): void => {
+    caps.reload()
+    growth.reload()
+  }
+  const foreignEdit = createForeignEdit(store, caps, seed)
+  const stopping = new AbortController()
+  return {
+    store,
+    switches,
+    clock,
+    now,
+    handle: (operation, body) => serve({ ...parts, limiter: unlimited }, operation, body, new Set()).encoded,
+    exchange: (operation, text) => exchange(parts, operation, text),
+    recordUse: (email, cents) => growth.record(useNow(store, email, now(), cents)),
+    writeCap: caps.write,
+    reload,
+    foreignEdit,
+    foreignWriter(writer) {
+      const stop = new AbortController()
+      void keepEditing(foreignEdit, clock, writer, AbortSignal.any([stop.signal, stopping.signal]))
+      return { stop: () => stop.abort() }
+    },
+    close() {
+      stopping.abort()
+      store.close()
+    },
+  }
+}
+
+/** Seeds an empty store, or continues what is in it; returns when the sandbox's time starts, which never runs backwards. */
+function openCompany(store: Store, company: CompanyOptions, wallNow: Instant): Instant {
+  for (const key of SANDBOX_KEYS) store.saveKey(key)
+  const grownUntil = store.meta('grownUntil')
+  if (grownUntil !== undefined) return Math.max(wallNow, grownUntil)
+  seedCompany(store, company)
+  store.setMeta('grownUntil', wallNow - company.days * DAY_MS)
+  return wallNow
+}
+
+function useNow(store: Store, email: string, at: Instant, cents: number): AgentUse {
+  const person = store.person(normaliseEmail(email))
+  if (!person) throw new BugError(`the sandbox has nobody with the e-mail ${email}`)
+  const mode = 'CONVERSATIONAL_PLANNER_MODE_DEFAULT'
+  return { source: 'agent', person: person.id, at, conversation: 1000, ide: 'editor', model: MODELS[0], mode, messages: 1, cents }
+}

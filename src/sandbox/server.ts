@@ -1,0 +1,81 @@
+// The embedded service over HTTP: six POST routes, bodies bounded, every refusal in the configured error style. Must never answer with a
+// stack, nor with a 500 because of what a client sent.
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { Exchange } from './exchange.ts'
+import { type Encoded, encodeRefusal } from './refusal.ts'
+import type { Sandbox } from './sandbox.ts'
+
+/** The largest request body, in bytes; larger ones get 413. Choice. */
+export const MAX_BODY_BYTES = 1_048_576
+
+export interface SandboxServerOptions {
+  readonly sandbox: Sandbox
+  readonly host: string
+  /** 0: any free port. */
+  readonly port: number
+}
+
+export interface SandboxServer {
+  /** Such as `http://127.0.0.1:8787`; operations are under `/api/v1/`. */
+  readonly url: string
+  /** Ends open connections at once. Does not close the sandbox. */
+  readonly close: () => Promise<void>
+}
+
+/** Listens; rejects when the port cannot be had. interface-spec.md, Endpoints. */
+export async function startSandboxServer({ sandbox, host, port }: SandboxServerOptions): Promise<SandboxServer> {
+  const app = fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true })
+  // Bodies are read as text whatever their type says: the exchange judges them.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
+  refuseTheRest(app, sandbox)
+  const stopping = new AbortController()
+  for (const operation of OPERATIONS) {
+    app.post(`/api/v1/${operation}`, async (request, reply) => {
+      const result = sandbox.exchange(operation, typeof request.body === 'string' ? request.body : '')
+      return deliver(sandbox, reply, result, stopping.signal)
+    })
+  }
+  await app.listen({ host, port })
+  const close = async (): Promise<void> => {
+    stopping.abort()
+    await app.close()
+  }
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${app.addresses()[0]?.port ?? port}`, close }
+}
+
+const OPERATIONS = ['Analytics', 'UserPageAnalytics', 'CascadeAnalytics', 'GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'] as const
+
+/** Sends what became of a request; waits on the sandbox's clock, and not at all once the server is closing. */
+async function deliver(sandbox: Sandbox, reply: FastifyReply, result: Exchange, stopping: AbortSignal): Promise<FastifyReply> {
+  if (result.kind === 'silence') return reply.hijack()
+  if (result.delayMs > 0) await sandbox.clock.sleep(result.delayMs, stopping).catch(() => undefined)
+  if (result.kind === 'reset') {
+    reply.hijack()
+    reply.raw.socket?.resetAndDestroy()
+    return reply
+  }
+  return sendEncoded(sandbox, reply.headers(result.headers), result.answer)
+}
+
+function sendEncoded(sandbox: Sandbox, reply: FastifyReply, { status, contentType, body }: Encoded): FastifyReply {
+  return reply.code(status).header('content-type', contentType).header('date', new Date(sandbox.clock.now()).toUTCString()).send(body)
+}
+
+/** Unknown paths, other methods, and bodies that HTTP itself refuses. */
+function refuseTheRest(app: FastifyInstance, sandbox: Sandbox): void {
+  const refuse = (reply: FastifyReply, status: number, message: string): FastifyReply =>
+    sendEncoded(sandbox, reply, encodeRefusal(sandbox.switches.errors, status, message))
+  const paths = new Set(OPERATIONS.map((operation) => `/api/v1/${operation}`))
+  app.setNotFoundHandler((request, reply) => {
+    const known = paths.has(request.url.split('?', 1)[0] ?? '')
+    if (known) return refuse(reply.header('allow', 'POST'), 405, 'every operation is a POST')
+    return refuse(reply, 404, 'page not found: operations are POST /api/v1/{operation}')
+  })
+  app.setErrorHandler((error, _request, reply) => {
+    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+    if (status === 413) return refuse(reply, 413, `the request body is larger than ${MAX_BODY_BYTES} bytes`)
+    if (status >= 400 && status < 500) return refuse(reply, 400, 'the request body cannot be read')
+    return refuse(reply, 500, 'internal error of the sandbox')
+  })
+}

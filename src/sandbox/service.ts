@@ -1,0 +1,131 @@
+// The operations of the service as functions over its data: the key first, then the fields, then what they name (service-notes.md,
+// section 3). One function per operation. Knows nothing of HTTP and faults; a refusal is thrown as a `Refusal`, nothing else is.
+import { groupScope, type Scope, TEAM, userScope } from '../core/scope.ts'
+import { MAX_CAP } from '../core/units.ts'
+import type { Operation } from '../ports.ts'
+import { cascadeAnalytics } from './cascade.ts'
+import { type Answer, int64, type ServiceContext } from './context.ts'
+import { Refusal } from './refusal.ts'
+import { type Fields, fieldsOf, flagField, textField, wholeField } from './request.ts'
+import { userPageAnalytics } from './roster.ts'
+import type { Permission, Store, StoredKey } from './store.ts'
+import { cycleAt, formatSeconds } from './time.ts'
+
+/** interface-spec.md, Authentication 2. */
+export const PERMISSION_OF: Readonly<Record<Operation, Permission>> = {
+  Analytics: 'Analytics Read',
+  UserPageAnalytics: 'Teams Read-only',
+  CascadeAnalytics: 'Teams Read-only',
+  GetUsageConfig: 'Billing Read',
+  UsageConfig: 'Billing Write',
+  GetTeamCreditBalance: 'Billing Read',
+}
+
+/** The key of a request, before anything else of it is looked at; 401 when it is missing or unknown. */
+export function authenticate(store: Store, body: unknown): StoredKey {
+  const secret = fieldsOf(body)['service_key']
+  const key = typeof secret === 'string' ? store.key(secret) : undefined
+  if (!key) throw new Refusal(401, secret === undefined ? 'missing service key' : 'invalid service key')
+  return key
+}
+
+/** Answers one request of a known key: 403 without the permission, then whatever the operation says. */
+export function answer(context: ServiceContext, key: StoredKey, operation: Operation, body: unknown): Answer {
+  const permission = PERMISSION_OF[operation]
+  if (!key.permissions.includes(permission)) throw new Refusal(403, `insufficient permissions: ${operation} needs ${permission}`)
+  const fields = fieldsOf(body)
+  switch (operation) {
+    case 'GetUsageConfig':
+      return getUsageConfig(context, key, fields)
+    case 'UsageConfig':
+      return usageConfig(context, key, fields)
+    case 'UserPageAnalytics':
+      return userPageAnalytics(context, key, fields)
+    case 'GetTeamCreditBalance':
+      return getTeamCreditBalance(context)
+    case 'CascadeAnalytics':
+      return cascadeAnalytics(context, key, fields)
+    case 'Analytics':
+      throw new Refusal(501, 'Analytics is not part of this sandbox yet')
+  }
+}
+
+/** interface-spec.md, Endpoints 4. */
+function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: StoredKey, fields: Fields): Answer {
+  const scope = scopeOf(store, key, fields)
+  const cap = quirks?.staleRead ? caps.readStale(scope) : caps.read(scope)
+  if (cap === undefined) return {}
+  return {
+    ...(switches.capSpelling === 'snake' ? {} : { addOnCreditCap: cap }),
+    ...(switches.capSpelling === 'camel' ? {} : { add_on_credit_cap: cap }),
+  }
+}
+
+/** interface-spec.md, Endpoints 5. A cap is 0 to 2147483647 (choice: the range of a 32-bit integer). */
+function usageConfig({ caps, switches, store }: ServiceContext, key: StoredKey, fields: Fields): Answer {
+  const cap = wholeField(fields, 'set_add_on_credit_cap', MAX_CAP)
+  const clear = flagField(fields, 'clear_add_on_credit_cap')
+  if (cap !== undefined && clear) throw new Refusal(400, 'only one of set_add_on_credit_cap and clear_add_on_credit_cap may be given')
+  if (cap === undefined && !clear) throw new Refusal(400, 'one of set_add_on_credit_cap and clear_add_on_credit_cap is required')
+  if (cap === 0 && switches.zeroCap === 'rejected') throw new Refusal(400, 'set_add_on_credit_cap must be greater than 0')
+  caps.write(scopeOf(store, key, fields), cap)
+  return switches.writeBody === 'empty' ? undefined : {}
+}
+
+/**
+ * Exactly one of the three scope fields, naming something that exists: 400, else 404. A key limited to one group gets 403 for anything
+ * beyond it. E-mails compare trimmed and case-insensitively. Choices.
+ */
+function scopeOf(store: Store, key: StoredKey, fields: Fields): Scope {
+  const groupId = textField(fields, 'group_id')
+  const email = textField(fields, 'user_email')
+  const scopes = [
+    ...(flagField(fields, 'team_level') ? [TEAM] : []),
+    ...(groupId === undefined ? [] : [groupScope(groupId)]),
+    ...(email === undefined ? [] : [userScope(email)]),
+  ]
+  const [scope] = scopes
+  if (!scope) throw new Refusal(400, 'no scope: one of team_level, group_id and user_email is required')
+  if (scopes.length > 1) throw new Refusal(400, 'more than one scope: only one of team_level, group_id and user_email may be given')
+  requireKnown(store, scope)
+  if (key.groupId !== undefined && !isWithin(store, key.groupId, scope)) {
+    throw new Refusal(403, 'insufficient permissions: this service key is limited to one group')
+  }
+  return scope
+}
+
+function requireKnown(store: Store, scope: Scope): void {
+  if (scope.kind === 'group' && !store.groups().some((group) => group.id === scope.id)) throw new Refusal(404, 'invalid group id')
+  if (scope.kind === 'user' && !store.person(scope.email)) throw new Refusal(404, 'invalid user e-mail')
+}
+
+function isWithin(store: Store, groupId: string, scope: Scope): boolean {
+  if (scope.kind === 'team') return false
+  if (scope.kind === 'group') return scope.id === groupId
+  const person = store.person(scope.email)
+  return person !== undefined && store.members(groupId).has(person.id)
+}
+
+/**
+ * interface-spec.md, Endpoints 6. Add-on use is the sum over all rows of the cycle of what each person used beyond their seat's
+ * credits, rounded to whole credits once, at the end. Without an enterprise plan: 403 (choice), the error the interface names.
+ */
+function getTeamCreditBalance({ store, switches, now }: ServiceContext): Answer {
+  if (switches.plan === 'team') throw new Refusal(403, 'plan without the feature: GetTeamCreditBalance needs an enterprise-tier plan')
+  const cycle = cycleAt(now)
+  const perSeat = store.meta('creditsPerSeat') ?? 0
+  const used = store.usedCents({ fromAt: cycle.startAt, untilAt: now })
+  const addOnCents = used.values().reduce((sum, cents) => sum + Math.max(0, cents - perSeat * 100), 0)
+  const figures = {
+    promptCreditsPerSeat: perSeat,
+    numSeats: store.meta('seats') ?? 0,
+    addOnCreditsAvailable: store.meta('addOnAvailable') ?? 0,
+    addOnCreditsUsed: Math.round(addOnCents / 100),
+  }
+  const shown = Object.entries(figures).filter(([, value]) => value !== 0 || switches.zeros === 'kept')
+  return {
+    ...Object.fromEntries(shown.map(([name, value]) => [name, int64(value, switches)])),
+    billingCycleStart: formatSeconds(cycle.startAt),
+    billingCycleEnd: formatSeconds(cycle.endAt),
+  }
+}

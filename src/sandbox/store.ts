@@ -1,0 +1,318 @@
+// Everything the embedded service remembers, on node:sqlite, in memory or in a file: people, groups, caps, keys, and the raw rows of
+// use that every figure is summed from. Decides nothing about the interface, and never builds SQL from what a request says.
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
+import { InputError } from '../core/problem.ts'
+import { parseScope, type Scope, scopeKey } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import { DAY_MS } from './time.ts'
+
+export const TEAM_STATUSES = ['UNSPECIFIED', 'PENDING', 'APPROVED', 'REJECTED'] as const
+/** `USER_TEAM_STATUS_…` without its prefix. */
+export type TeamStatus = (typeof TEAM_STATUSES)[number]
+
+export const PERMISSIONS = ['Analytics Read', 'Teams Read-only', 'Billing Read', 'Billing Write'] as const
+/** interface-spec.md, Authentication 2. */
+export type Permission = (typeof PERMISSIONS)[number]
+
+/** A person of the team; `id` is their place in the roster, from 0. */
+export interface StoredPerson {
+  readonly id: number
+  readonly email: string
+  readonly name: string
+  readonly role: string
+  readonly status: TeamStatus
+  readonly disabled: boolean
+  readonly apiKey: string
+  readonly signupAt: Instant
+}
+
+export interface StoredGroup {
+  readonly id: string
+  readonly name: string
+}
+
+/** A service key; one with a `groupId` sees only that group (service-notes.md, section 1). */
+export interface StoredKey {
+  readonly secret: string
+  readonly permissions: readonly Permission[]
+  readonly groupId?: string
+}
+
+export interface StoredCap {
+  readonly scope: Scope
+  readonly cap: number
+}
+
+/** One row of agent use: a part of one conversation. `cents` is what it cost (100 = 1 credit). */
+export interface AgentUse {
+  readonly source: 'agent'
+  readonly person: number
+  readonly at: Instant
+  readonly conversation: number
+  readonly ide: string
+  readonly model: string
+  readonly mode: string
+  readonly messages: number
+  readonly cents: number
+}
+
+export interface AutocompleteUse {
+  readonly source: 'autocomplete'
+  readonly person: number
+  readonly at: Instant
+  readonly acceptances: number
+}
+
+export interface CommandUse {
+  readonly source: 'command'
+  readonly person: number
+  readonly at: Instant
+  readonly accepted: boolean
+}
+
+export type UseRow = AgentUse | AutocompleteUse | CommandUse
+
+/** When a person was last active in each modality; absent: never. */
+export interface LastActivity {
+  readonly autocompleteAt?: Instant
+  readonly agentAt?: Instant
+  readonly commandAt?: Instant
+}
+
+/** A span of time, both ends included. */
+export interface Span {
+  readonly fromAt: Instant
+  readonly untilAt: Instant
+}
+
+/** Values kept by name: the seed, how far use has grown, and the figures of the balance. */
+export type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart'
+
+export interface Store {
+  readonly transaction: <T>(work: () => T) => T
+  readonly meta: (name: MetaName) => number | undefined
+  readonly setMeta: (name: MetaName, value: number) => void
+  /** In the order of the roster. */
+  readonly people: () => readonly StoredPerson[]
+  /** By a normalised e-mail. */
+  readonly person: (email: string) => StoredPerson | undefined
+  /** Replaces the person with the same id. */
+  readonly savePerson: (person: StoredPerson) => void
+  /** Takes a person off the roster; rows of use stay. */
+  readonly removePerson: (email: string) => void
+  readonly groups: () => readonly StoredGroup[]
+  readonly saveGroup: (group: StoredGroup) => void
+  readonly members: (groupId: string) => ReadonlySet<number>
+  /** Replaces the members of a group. */
+  readonly setMembers: (groupId: string, people: Iterable<number>) => void
+  /** What is set at this very scope. */
+  readonly cap: (scope: Scope) => number | undefined
+  readonly setCap: (scope: Scope, cap: number | undefined) => void
+  /** Everything that is set, in the order of the scope keys. */
+  readonly caps: () => readonly StoredCap[]
+  readonly key: (secret: string) => StoredKey | undefined
+  readonly saveKey: (key: StoredKey) => void
+  readonly addUse: (row: UseRow) => void
+  /** Cents used in the span, by person; nobody without any. */
+  readonly usedCents: (span: Span) => ReadonlyMap<number, number>
+  /** Days (UTC) with any use in the span, by person; nobody without any. */
+  readonly activeDays: (span: Span) => ReadonlyMap<number, number>
+  readonly lastActivity: (until: Instant) => ReadonlyMap<number, LastActivity>
+  /** Agent rows in the span, oldest first. */
+  readonly agentUse: (span: Span) => readonly Omit<AgentUse, 'source'>[]
+  readonly close: () => void
+}
+
+const SCHEMA = `
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS people (id INTEGER PRIMARY KEY, email TEXT NOT NULL UNIQUE, name TEXT NOT NULL, role TEXT NOT NULL,
+  status TEXT NOT NULL, disabled INTEGER NOT NULL, apiKey TEXT NOT NULL, signupAt INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS groups (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS members (groupId TEXT NOT NULL, person INTEGER NOT NULL, PRIMARY KEY (groupId, person)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS caps (scope TEXT PRIMARY KEY, cap INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS keys (secret TEXT PRIMARY KEY, permissions TEXT NOT NULL, groupId TEXT) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS autocomplete_use (person INTEGER NOT NULL, at INTEGER NOT NULL, acceptances INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS agent_use (person INTEGER NOT NULL, at INTEGER NOT NULL, conversation INTEGER NOT NULL, ide TEXT NOT NULL,
+  model TEXT NOT NULL, mode TEXT NOT NULL, messages INTEGER NOT NULL, cents INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS command_use (person INTEGER NOT NULL, at INTEGER NOT NULL, accepted INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS autocomplete_by_person ON autocomplete_use (person, at);
+CREATE INDEX IF NOT EXISTS agent_by_person ON agent_use (person, at, cents);
+CREATE INDEX IF NOT EXISTS command_by_person ON command_use (person, at);
+`
+
+const ACTIVE_DAYS = `SELECT person, COUNT(*) AS value FROM (
+  SELECT person, at / ${DAY_MS} AS day FROM autocomplete_use WHERE at BETWEEN :fromAt AND :untilAt
+  UNION SELECT person, at / ${DAY_MS} FROM agent_use WHERE at BETWEEN :fromAt AND :untilAt
+  UNION SELECT person, at / ${DAY_MS} FROM command_use WHERE at BETWEEN :fromAt AND :untilAt
+) GROUP BY person`
+
+const USED_CENTS = `SELECT id AS person, (SELECT SUM(cents) FROM agent_use WHERE person = id AND at BETWEEN :fromAt AND :untilAt) AS value
+  FROM people WHERE value IS NOT NULL`
+
+const LAST_ACTIVITY = `SELECT id AS person,
+  (SELECT MAX(at) FROM autocomplete_use WHERE person = id AND at <= :untilAt) AS autocompleteAt,
+  (SELECT MAX(at) FROM agent_use WHERE person = id AND at <= :untilAt) AS agentAt,
+  (SELECT MAX(at) FROM command_use WHERE person = id AND at <= :untilAt) AS commandAt FROM people`
+
+/** Opens the data in `file` (`:memory:` for none); throws an `InputError` when it cannot be used. */
+export function openStore(file: string): Store {
+  const database = openDatabase(file)
+  const transaction = <T>(work: () => T): T => {
+    database.exec('BEGIN')
+    try {
+      const result = work()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      database.exec('ROLLBACK')
+      throw error
+    }
+  }
+  const close = (): void => database.close()
+  return {
+    transaction,
+    close,
+    ...metaPart(database),
+    ...peoplePart(database),
+    ...groupPart(database),
+    ...capPart(database),
+    ...usePart(database),
+  }
+}
+
+function openDatabase(file: string): DatabaseSync {
+  try {
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    database.exec(SCHEMA)
+    return database
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    const message = `sandbox data ${file} cannot be used: ${why}; name another file with --data, or use --data :memory:`
+    throw new InputError([{ severity: 'error', code: 'SANDBOX_DATA_UNUSABLE', message }])
+  }
+}
+
+/** The one place where rows of the database get their types; the columns are those of SCHEMA. */
+function query<Row>(database: DatabaseSync, sql: string): (parameters?: Readonly<Record<string, SQLInputValue>>) => readonly Row[] {
+  const statement = database.prepare(sql)
+  return (parameters) => (parameters ? statement.all({ ...parameters }) : statement.all()) as unknown as Row[]
+}
+
+function metaPart(database: DatabaseSync): Pick<Store, 'meta' | 'setMeta' | 'key' | 'saveKey'> {
+  const read = query<{ value: number }>(database, 'SELECT value FROM meta WHERE name = :name')
+  const write = database.prepare('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)')
+  const readKey = query<{ permissions: string; groupId: string | null }>(database, 'SELECT * FROM keys WHERE secret = :secret')
+  const writeKey = database.prepare('INSERT OR REPLACE INTO keys (secret, permissions, groupId) VALUES (?, ?, ?)')
+  return {
+    meta: (name) => read({ name })[0]?.value,
+    setMeta: (name, value) => void write.run(name, value),
+    key(secret) {
+      const row = readKey({ secret })[0]
+      if (!row) return undefined
+      const held = row.permissions.split(',')
+      const permissions = PERMISSIONS.filter((permission) => held.includes(permission))
+      return { secret, permissions, ...(row.groupId === null ? {} : { groupId: row.groupId }) }
+    },
+    saveKey: (key) => void writeKey.run(key.secret, key.permissions.join(','), key.groupId ?? null),
+  }
+}
+
+type PersonRow = Omit<StoredPerson, 'disabled'> & { readonly disabled: number }
+
+const personOf = (row: PersonRow): StoredPerson => ({ ...row, disabled: row.disabled !== 0 })
+
+function peoplePart(database: DatabaseSync): Pick<Store, 'people' | 'person' | 'savePerson' | 'removePerson'> {
+  const all = query<PersonRow>(database, 'SELECT * FROM people ORDER BY id')
+  const one = query<PersonRow>(database, 'SELECT * FROM people WHERE email = :email')
+  const save = database.prepare('INSERT OR REPLACE INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const remove = database.prepare('DELETE FROM people WHERE email = ?')
+  const leave = database.prepare('DELETE FROM members WHERE person = (SELECT id FROM people WHERE email = ?)')
+  return {
+    people: () => all().map(personOf),
+    person: (email) => one({ email }).map(personOf)[0],
+    savePerson: (p) => void save.run(p.id, p.email, p.name, p.role, p.status, p.disabled ? 1 : 0, p.apiKey, p.signupAt),
+    removePerson(email) {
+      leave.run(email)
+      remove.run(email)
+    },
+  }
+}
+
+function groupPart(database: DatabaseSync): Pick<Store, 'groups' | 'saveGroup' | 'members' | 'setMembers'> {
+  const all = query<StoredGroup>(database, 'SELECT id, name FROM groups ORDER BY position')
+  const save = database.prepare('INSERT INTO groups (id, name) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET name = excluded.name')
+  const members = query<{ person: number }>(database, 'SELECT person FROM members WHERE groupId = :groupId')
+  const empty = database.prepare('DELETE FROM members WHERE groupId = ?')
+  const add = database.prepare('INSERT OR IGNORE INTO members (groupId, person) VALUES (?, ?)')
+  return {
+    groups: () => all(),
+    saveGroup: (group) => void save.run(group.id, group.name),
+    members: (groupId) => new Set(members({ groupId }).map((row) => row.person)),
+    setMembers(groupId, people) {
+      empty.run(groupId)
+      for (const person of people) add.run(groupId, person)
+    },
+  }
+}
+
+function capPart(database: DatabaseSync): Pick<Store, 'cap' | 'setCap' | 'caps'> {
+  const one = query<{ cap: number }>(database, 'SELECT cap FROM caps WHERE scope = :scope')
+  const all = query<{ scope: string; cap: number }>(database, 'SELECT scope, cap FROM caps ORDER BY scope')
+  const set = database.prepare('INSERT OR REPLACE INTO caps (scope, cap) VALUES (?, ?)')
+  const clear = database.prepare('DELETE FROM caps WHERE scope = ?')
+  return {
+    cap: (scope) => one({ scope: scopeKey(scope) })[0]?.cap,
+    setCap: (scope, cap) => void (cap === undefined ? clear.run(scopeKey(scope)) : set.run(scopeKey(scope), cap)),
+    caps: () =>
+      all().flatMap((row) => {
+        const scope = parseScope(row.scope)
+        return scope ? [{ scope, cap: row.cap }] : []
+      }),
+  }
+}
+
+type UsePart = Pick<Store, 'addUse' | 'usedCents' | 'activeDays' | 'lastActivity' | 'agentUse'>
+type ActivityRow = { person: number; autocompleteAt: number | null; agentAt: number | null; commandAt: number | null }
+
+function usePart(database: DatabaseSync): UsePart {
+  const used = query<{ person: number; value: number }>(database, USED_CENTS)
+  const days = query<{ person: number; value: number }>(database, ACTIVE_DAYS)
+  const last = query<ActivityRow>(database, LAST_ACTIVITY)
+  const agent = query<Omit<AgentUse, 'source'>>(
+    database,
+    'SELECT * FROM agent_use WHERE at BETWEEN :fromAt AND :untilAt ORDER BY at, rowid',
+  )
+  return {
+    addUse: useWriter(database),
+    usedCents: (span) => new Map(used({ ...span }).map((row) => [row.person, row.value])),
+    activeDays: (span) => new Map(days({ ...span }).map((row) => [row.person, row.value])),
+    lastActivity: (untilAt) => new Map(last({ untilAt }).map((row) => [row.person, activityOf(row)])),
+    agentUse: (span) => agent({ ...span }),
+  }
+}
+
+function useWriter(database: DatabaseSync): (row: UseRow) => void {
+  const agent = database.prepare('INSERT INTO agent_use VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
+  const autocomplete = database.prepare('INSERT INTO autocomplete_use VALUES (?, ?, ?)')
+  const command = database.prepare('INSERT INTO command_use VALUES (?, ?, ?)')
+  return (row) => {
+    switch (row.source) {
+      case 'agent':
+        agent.run(row.person, row.at, row.conversation, row.ide, row.model, row.mode, row.messages, row.cents)
+        break
+      case 'autocomplete':
+        autocomplete.run(row.person, row.at, row.acceptances)
+        break
+      case 'command':
+        command.run(row.person, row.at, row.accepted ? 1 : 0)
+        break
+    }
+  }
+}
+
+const activityOf = (row: ActivityRow): LastActivity => ({
+  ...(row.autocompleteAt === null ? {} : { autocompleteAt: row.autocompleteAt }),
+  ...(row.agentAt === null ? {} : { agentAt: row.agentAt }),
+  ...(row.commandAt === null ? {} : { commandAt: row.commandAt }),
+})

@@ -1,0 +1,171 @@
+// The ways deployments differ, as switches (service-notes.md, section 3): one table that names each flag, its values, its default and
+// its help, and one reader that turns texts into settings or says in one line what is wrong. The first value is the default.
+import { DAY_MS, HOUR_MS } from './time.ts'
+
+export const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
+export type FaultName = (typeof FAULT_NAMES)[number]
+
+/** `limit` requests in each window of `windowMs`. */
+export interface RateLimit {
+  readonly limit: number
+  readonly windowMs: number
+}
+
+export interface Switches {
+  /** `fan-out`: a team or group write is copied to each member's user cap. */
+  readonly capSemantics: 'layered' | 'fan-out'
+  /** `inherited`: a user or group read shows the value that applies. */
+  readonly capReads: 'explicit' | 'inherited'
+  /** `omitted`: 0 reads back as unset; `rejected`: 0 is a 400. */
+  readonly zeroCap: 'stored' | 'omitted' | 'rejected'
+  readonly capSpelling: 'camel' | 'snake' | 'both'
+  /** `empty`: zero bytes. */
+  readonly writeBody: 'object' | 'empty'
+  readonly names: 'spec' | 'live'
+  readonly int64: 'number' | 'string'
+  readonly zeros: 'kept' | 'omitted'
+  readonly errors: 'error' | 'connect' | 'text' | 'ok'
+  readonly rateLimit: RateLimit | 'off'
+  readonly retryAfter: 'none' | 'seconds' | 'date'
+  readonly latency: number
+  readonly jitter: number
+  /** Probability by fault. */
+  readonly faults: Readonly<Partial<Record<FaultName, number>>>
+  readonly plan: 'enterprise' | 'team' | 'quota'
+  /** Milliseconds that analytics, and so `promptCreditsUsed`, lag behind. */
+  readonly analyticsDelay: number
+}
+
+export const DEFAULT_SWITCHES: Switches = {
+  capSemantics: 'layered',
+  capReads: 'explicit',
+  zeroCap: 'stored',
+  capSpelling: 'camel',
+  writeBody: 'object',
+  names: 'spec',
+  int64: 'number',
+  zeros: 'kept',
+  errors: 'error',
+  rateLimit: 'off',
+  retryAfter: 'none',
+  latency: 0,
+  jitter: 0,
+  faults: {},
+  plan: 'enterprise',
+  analyticsDelay: 0,
+}
+
+export type SwitchName = keyof Switches
+
+/** One flag of `capkeeper sandbox`; `values` is what help shows, `read` gives undefined for nonsense. */
+export interface SwitchSpec<Name extends SwitchName = SwitchName> {
+  readonly name: Name
+  readonly flag: string
+  readonly values: string
+  readonly default: string
+  readonly help: string
+  readonly read: (text: string) => Switches[Name] | undefined
+}
+
+function oneOf<const Value extends string>(...values: readonly [Value, ...Value[]]) {
+  return {
+    values: values.join(' | '),
+    default: values[0],
+    read: (text: string): Value | undefined => values.find((value) => value === text),
+  }
+}
+
+const milliseconds = { values: 'milliseconds', default: '0', read: (text: string) => readWhole(text, 600_000) }
+const delay = { values: 'a duration such as 3h', default: '0', read: readDuration }
+const rate = { values: 'off | N/s | N/m | N/h', default: 'off', read: readRate }
+const faults = { values: 'a list such as 5xx=0.1,timeout=0.05', default: 'none', read: readFaults }
+
+/** Every switch, in the order of service-notes.md, section 3. */
+export const SWITCHES: { readonly [Name in SwitchName]: SwitchSpec<Name> } = {
+  capSemantics: spec(
+    'capSemantics',
+    oneOf('layered', 'fan-out'),
+    'how a team or group cap reaches its members; fan-out copies it to each one',
+  ),
+  capReads: spec('capReads', oneOf('explicit', 'inherited'), 'what a read of a user or group shows: what is set there, or what applies'),
+  zeroCap: spec('zeroCap', oneOf('stored', 'omitted', 'rejected'), 'what becomes of a cap of 0: kept, read back as unset, or refused'),
+  capSpelling: spec(
+    'capSpelling',
+    oneOf('camel', 'snake', 'both'),
+    'the name of the cap in answers: addOnCreditCap, add_on_credit_cap or both',
+  ),
+  writeBody: spec('writeBody', oneOf('object', 'empty'), 'what a write answers: {} or zero bytes'),
+  names: spec('names', oneOf('spec', 'live'), 'field names of answers as the interface spells them or as live deployments do'),
+  int64: spec('int64', oneOf('number', 'string'), 'how 64-bit figures arrive: credits used and the balance'),
+  zeros: spec('zeros', oneOf('kept', 'omitted'), 'whether fields that are zero, false or empty are left out'),
+  errors: spec('errors', oneOf('error', 'connect', 'text', 'ok'), 'the shape of errors; ok answers 200 with an error field'),
+  rateLimit: spec('rateLimit', rate, 'requests per key and window before 429'),
+  retryAfter: spec('retryAfter', oneOf('none', 'seconds', 'date'), 'the Retry-After header of a 429'),
+  latency: spec('latency', milliseconds, 'how long every answer takes'),
+  jitter: spec('jitter', milliseconds, 'up to how much longer, drawn per request'),
+  faults: spec('faults', faults, `probabilities of ${FAULT_NAMES.join(', ')}; the same under the same seed`),
+  plan: spec('plan', oneOf('enterprise', 'team', 'quota'), 'team has no credit balance, quota no credit fields in analytics'),
+  analyticsDelay: spec('analyticsDelay', delay, 'how far analytics and credits used lag behind'),
+}
+
+function spec<Name extends SwitchName>(
+  name: Name,
+  kind: { readonly values: string; readonly default: string; readonly read: (text: string) => Switches[Name] | undefined },
+  help: string,
+): SwitchSpec<Name> {
+  return { name, flag: `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`, help, ...kind }
+}
+
+/** Texts by switch name, as a command line gives them; `faults` may be given several times. */
+export type SwitchTexts = Readonly<Partial<Record<SwitchName, string | readonly string[]>>>
+
+/** Reads the texts of switches; every problem is one line that names the flag, what was given and what to write. */
+export function parseSwitches(
+  values: SwitchTexts,
+): { readonly kind: 'switches'; readonly switches: Switches } | { readonly kind: 'problems'; readonly problems: readonly string[] } {
+  const given: Record<string, unknown> = {}
+  const problems: string[] = []
+  for (const { name, flag, values: allowed, read } of Object.values(SWITCHES)) {
+    const value = values[name]
+    if (value === undefined) continue
+    const text = typeof value === 'string' ? value : value.join(',')
+    const parsed = read(text.trim())
+    if (parsed === undefined) problems.push(`${flag} ${text}: not a value of this switch; write ${allowed}`)
+    else given[name] = parsed
+  }
+  return problems.length > 0 ? { kind: 'problems', problems } : { kind: 'switches', switches: { ...DEFAULT_SWITCHES, ...given } }
+}
+
+/** A whole number from 0 to `max`; undefined for anything else. */
+function readWhole(text: string, max: number): number | undefined {
+  const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
+  return value <= max ? value : undefined
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: HOUR_MS, d: DAY_MS }
+
+function readDuration(text: string): number | undefined {
+  if (text === '0') return 0
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
+  const unit = UNIT_MS[match?.[2] ?? '']
+  return match && unit ? Number(match[1]) * unit : undefined
+}
+
+function readRate(text: string): RateLimit | 'off' | undefined {
+  if (text === 'off') return 'off'
+  const match = /^([1-9]\d{0,8})\/([smh])$/.exec(text)
+  const windowMs = UNIT_MS[match?.[2] ?? '']
+  return match && windowMs ? { limit: Number(match[1]), windowMs } : undefined
+}
+
+function readFaults(text: string): Switches['faults'] | undefined {
+  const faults: Partial<Record<FaultName, number>> = {}
+  if (text === '' || text === 'none') return faults
+  for (const part of text.split(',')) {
+    const match = /^\s*([a-z0-9-]+)=(0|1|0?\.\d{1,9}|[01]\.0+)\s*$/.exec(part)
+    const name = FAULT_NAMES.find((one) => one === match?.[1])
+    if (!name) return undefined
+    faults[name] = Number(match?.[2])
+  }
+  return faults
+}

@@ -1,0 +1,75 @@
+// The embedded service over loopback HTTP for tests: started on a free port, counted, and closed again. Time stands still unless the
+// test moves its clock, so latency and rate limits need a clock that moves.
+import { parseScope } from '../../src/core/scope.ts'
+import type { Clock, Operation, Transport } from '../../src/ports.ts'
+import type { CompanyOptions } from '../../src/sandbox/company.ts'
+import type { SandboxCall } from '../../src/sandbox/exchange.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandboxServer } from '../../src/sandbox/server.ts'
+import type { Switches } from '../../src/sandbox/switches.ts'
+import { sandboxTransport } from '../../src/sandbox/transport.ts'
+import { fakeClock } from './clock.ts'
+
+export interface SandboxFixtureOptions extends Partial<Switches>, Partial<CompanyOptions> {
+  /** Default: a fake clock at its default instant. */
+  readonly clock?: Clock
+  readonly speed?: number
+  readonly data?: string
+  readonly working?: boolean
+}
+
+export interface SandboxFixture {
+  readonly url: string
+  readonly sandbox: Sandbox
+  readonly transport: Transport
+  readonly calls: {
+    /** All requests so far, or those of one operation. */
+    count(operation?: Operation): number
+    /** Every request in order, bodies without the key. */
+    readonly log: readonly SandboxCall[]
+    clear(): void
+  }
+  /** Writes a cap as somebody else would, past the wire; `scopeKey` is `team`, `group:ID` or an e-mail. */
+  setCap(scopeKey: string, cap: number | undefined): void
+  /** What is stored at this very scope. */
+  capOf(scopeKey: string): number | undefined
+  close(): Promise<void>
+}
+
+/** Defaults: 20 people, 4 groups, no past use, seed 1, the switches' defaults. */
+export async function startSandbox(options: SandboxFixtureOptions = {}): Promise<SandboxFixture> {
+  const { clock = fakeClock(), speed, data, working, people = 20, groups = 4, days = 0, seed = 1, ...switches } = options
+  const log: SandboxCall[] = []
+  const sandbox = createSandbox({
+    clock,
+    company: { people, groups, days, seed },
+    switches,
+    onCall: (call) => void log.push(call),
+    ...(speed === undefined ? {} : { speed }),
+    ...(data === undefined ? {} : { data }),
+    ...(working === undefined ? {} : { working }),
+  })
+  const server = await startSandboxServer({ sandbox, host: '127.0.0.1', port: 0 })
+  return {
+    url: server.url,
+    sandbox,
+    transport: sandboxTransport(sandbox),
+    calls: {
+      count: (operation) => (operation ? log.filter((call) => call.operation === operation).length : log.length),
+      log,
+      clear: () => void log.splice(0),
+    },
+    setCap: (key, cap) => sandbox.writeCap(scopeOf(key), cap),
+    capOf: (key) => sandbox.store.cap(scopeOf(key)),
+    async close() {
+      await server.close()
+      sandbox.close()
+    },
+  }
+}
+
+function scopeOf(key: string) {
+  const scope = parseScope(key)
+  if (!scope) throw new Error(`${key} is not a scope`)
+  return scope
+}
