@@ -1,0 +1,184 @@
+// The flags that commands share, with their environment variables, and the readers of flag values. A flag wins over the environment,
+// the environment over the config file. There is no flag for the service key: a command line is seen by everybody on the machine.
+import { delimiter } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Instant } from '../core/units.ts'
+import { type Cli, UsageError } from './context.ts'
+import { EXIT } from './exit.ts'
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+export const LOG_FORMATS = ['json', 'pretty'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+/** The flags of every network command (product.md, section 3); what was not given is absent, a file or a default decides. */
+export interface NetworkFlags {
+  readonly config?: string
+  readonly policies?: readonly string[]
+  readonly baseUrl?: string
+  readonly serviceKeyFile?: string
+  readonly ledger?: string
+  readonly workspace?: string
+  readonly logLevel?: LogLevel
+  readonly logFormat?: LogFormat
+}
+
+const collect = (path: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), path]
+
+const FLAGS = {
+  config: () =>
+    new Option('--config <file>', 'configuration file; everything but the URL and the key has a default').env('CAPKEEPER_CONFIG'),
+  policies: () =>
+    new Option('--policies <path>', 'policy file or folder, read recursively; may be given several times')
+      .argParser(collect)
+      .env('CAPKEEPER_POLICIES'),
+  baseUrl: () =>
+    new Option('--base-url <url>', 'address of the service; a path prefix and a trailing /api/v1 are fine').env('CAPKEEPER_BASE_URL'),
+  serviceKeyFile: () =>
+    new Option('--service-key-file <file>', 'file that holds the service key; or set CAPKEEPER_SERVICE_KEY to the key itself').env(
+      'CAPKEEPER_SERVICE_KEY_FILE',
+    ),
+  ledger: () =>
+    new Option('--ledger <file>', 'the durable record; :memory: for none (default: the config, else ./capkeeper.db)').env(
+      'CAPKEEPER_LEDGER',
+    ),
+  workspace: () => new Option('--workspace <name>', 'only this workspace (default: all of the config, or the one the policies name)'),
+  logLevel: () => new Option('--log-level <level>', 'least important line shown (default: info)').choices(LOG_LEVELS),
+  logFormat: () => new Option('--log-format <format>', 'default: pretty on a terminal, else json').choices(LOG_FORMATS),
+} as const
+
+export type SharedFlag = keyof typeof FLAGS
+
+/** Adds shared flags to a command, in the order named. */
+export function addFlags(command: Command, names: readonly SharedFlag[]): Command {
+  for (const name of names) command.addOption(FLAGS[name]())
+  return command
+}
+
+/** Adds the flags that every network command takes. */
+export const addNetworkFlags = (command: Command): Command =>
+  addFlags(command, ['config', 'policies', 'baseUrl', 'serviceKeyFile', 'ledger', 'workspace', 'logLevel', 'logFormat'])
+
+/** Adds the flags of a command that works on the ledger alone. */
+export const addLedgerFlags = (command: Command): Command => addFlags(command, ['config', 'ledger', 'workspace'])
+
+export type OutputFormat = 'text' | 'json' | 'markdown'
+
+/** `--output`, with the formats that this command knows; the first is the default. */
+export const outputOption = (formats: readonly string[]): Option =>
+  new Option('--output <format>', 'form of the answer').choices(formats).default(formats[0])
+
+/** Text shown under a command's flags: `lines` stand as they are, indented. */
+export const examples = (...lines: readonly string[]): string =>
+  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`
+
+/**
+ * Takes flags that were not given from the environment; an empty variable counts as absent. Runs before every action, and corrects what
+ * commander reads from `process.env` by itself.
+ */
+export function readEnvironment(command: Command, env: Cli['env']): void {
+  for (const option of command.options) {
+    const name = option.attributeName()
+    const source = command.getOptionValueSource(name)
+    if (option.envVar === undefined || source === 'cli') continue
+    const text = env[option.envVar]
+    if (text !== undefined && text !== '') command.setOptionValueWithSource(name, readVariable(option, option.envVar, text), 'env')
+    else if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default')
+  }
+}
+
+function readVariable(option: Option, name: string, text: string): unknown {
+  if (option.attributeName() === 'policies') return text.split(delimiter).filter((path) => path !== '')
+  if (option.isBoolean()) return !['0', 'false', 'no'].includes(text.toLowerCase())
+  if (option.parseArg === undefined) return text
+  try {
+    return option.parseArg(text, undefined)
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw new UsageError(`${name} is '${text}': ${error.message}`)
+    throw error
+  }
+}
+
+const KEY_FLAGS = ['--service-key', '--key', '--api-key', '--token']
+
+/** Refuses a key on the command line, without repeating it. Throws a `UsageError`. */
+export function refuseKeyFlags(argv: readonly string[]): void {
+  for (const word of argv) {
+    if (word === '--') return
+    const flag = word.split('=')[0] ?? ''
+    if (!KEY_FLAGS.includes(flag)) continue
+    throw new UsageError(
+      `there is no flag ${flag}: a key on the command line is seen by everybody on this machine. ` +
+        'Put it into a file and name it with --service-key-file FILE, or set CAPKEEPER_SERVICE_KEY',
+    )
+  }
+}
+
+const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** `90s`, `30m`, `4h`, `7d`, `2w`, or several joined (`1h30m`): milliseconds, or undefined. */
+export function durationMs(text: string): number | undefined {
+  if (!/^(\d{1,6}[smhdw])+$/.test(text)) return undefined
+  return [...text.matchAll(/(\d+)([smhdw])/g)].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (DURATION_UNITS[unit ?? ''] ?? 0),
+    0,
+  )
+}
+
+/** Reads a duration flag. */
+export function readDuration(text: string): number {
+  const ms = durationMs(text.trim())
+  if (ms === undefined) throw new InvalidArgumentError('Write a duration such as 30m, 4h or 7d.')
+  return ms
+}
+
+const DATE_ONLY = /^\d{4}-\d{2}-\d{2}$/
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:\d{2})$/
+
+/** Reads a point in the past: a duration back from now, a date (its start in UTC) or an RFC 3339 instant. */
+export function readSince(text: string): (now: Instant) => Instant {
+  const back = durationMs(text.trim())
+  if (back !== undefined) return (now) => now - back
+  const at = isDate(text.trim()) ? Date.parse(text.trim().replace(' ', 'T')) : Number.NaN
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Write a duration (7d), a date (2026-11-01) or an RFC 3339 instant.')
+  return () => at
+}
+
+/** `Date.parse` takes 31 February for 3 March. */
+function isDate(text: string): boolean {
+  if (!DATE_ONLY.test(text) && !DATE_TIME.test(text)) return false
+  const day = Date.parse(text.slice(0, 10))
+  return !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
+}
+
+/** Reads a whole number between two bounds. */
+export const readInteger =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`)
+    return value
+  }
+
+/** Reads a hold id: 12 hex digits, as plans print it. */
+export function readHoldId(text: string): string {
+  const id = text.trim().toLowerCase()
+  if (!/^[0-9a-f]{12}$/.test(id)) throw new InvalidArgumentError('A hold id has 12 hex digits, as `capkeeper plan` prints it.')
+  return id
+}
+
+/** A word as a shell takes it. */
+export const shellWord = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+/** The flags that a suggested command must repeat to meet the same ledger, such as `['--ledger', 'x.db']`. */
+export const ledgerArgs = (flags: NetworkFlags): readonly string[] => [
+  ...(flags.config === undefined ? [] : ['--config', shellWord(flags.config)]),
+  ...(flags.ledger === undefined ? [] : ['--ledger', shellWord(flags.ledger)]),
+]
+
+/** Ends the help texts: what the exit codes mean. */
+export const EXIT_HELP = `
+Exit codes:
+  ${EXIT.done} done   ${EXIT.failed} failed   ${EXIT.pending} changes pending   ${EXIT.held} held by a guard   ${EXIT.partial} applied in part
+  ${EXIT.usage} wrong usage   ${EXIT.input} invalid policy or config
+`

@@ -1,0 +1,29 @@
+// The exit codes of every command, and which one wins when several fit. Nothing else may invent a code.
+
+/** product.md, section 3. */
+export const EXIT = {
+  /** Done, nothing left. */
+  done: 0,
+  /** Failed, nothing could be done; or the prompt was declined. */
+  failed: 1,
+  /** Changes pending (`plan --detailed-exitcode`). */
+  pending: 2,
+  /** Held by a guard. */
+  held: 3,
+  /** Applied in part: something succeeded, something failed. */
+  partial: 4,
+  /** Wrong usage; also no terminal to ask on and no `--yes`. */
+  usage: 64,
+  /** Invalid policy or config. */
+  input: 65,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+const FIRST_THAT_FITS: readonly ExitCode[] = [EXIT.usage, EXIT.input, EXIT.failed, EXIT.partial, EXIT.held, EXIT.pending]
+
+/** The code of a command that ended in several ways, such as one per workspace: the first that fits of 64, 65, 1, 4, 3, 2, 0. */
+export function worstExit(codes: Iterable<ExitCode>): ExitCode {
+  const seen = new Set(codes)
+  return FIRST_THAT_FITS.find((code) => seen.has(code)) ?? EXIT.done
+}

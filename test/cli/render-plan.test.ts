@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import type { Paint } from '../../src/cli/context.ts'
+import { releaseBy } from '../../src/cli/plan-view.ts'
+import { renderPlanText } from '../../src/cli/render-plan.ts'
+import type { Change } from '../../src/core/change.ts'
+import { scopeKey, userScope } from '../../src/core/scope.ts'
+import { adaLower, bobBlock, bobHold, fullPlan, groupRaise, orphanClear, plan, teamSet } from './plans.ts'
+
+const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`
+const HEAD = 'acme: plan 3f9c2a1b7d5e4c08, policies 9a1b2c3d4e5f'
+
+describe('a plan as text', () => {
+  const rows: readonly (readonly [string, Parameters<typeof renderPlanText>, string])[] = [
+    [
+      'says that nothing changes and how much is in sync',
+      [{ plan: plan({ counts: { inSync: 42 } }) }],
+      lines(HEAD, '', 'No changes. 42 scopes are in sync.'),
+    ],
+    ['counts one scope in the singular', [{ plan: plan({ counts: { inSync: 1 } }) }], lines(HEAD, '', 'No changes. 1 scope is in sync.')],
+    [
+      'aligns effects, scopes, caps, people and causes',
+      [{ plan: plan({ changes: [teamSet, groupRaise, adaLower, orphanClear], counts: { set: 1, raise: 1, lower: 1, clear: 1 } }) }],
+      lines(
+        HEAD,
+        '',
+        '  + set    team                none → 500   120 people  policy',
+        '           policies/acme.yaml:5:10',
+        '  ~ raise  group:grp_platform  1000 → 1500  12 people   policy',
+        '           policies/acme.yaml:9:12 · builds the build',
+        '  ~ lower  ada@example.com     9000 → 4000  1 person    external',
+        '           policies/acme.yaml:14:12',
+        '  - clear  old@example.com      700 → none  1 person    orphan',
+        '           no longer declared',
+        '',
+        'Plan: 1 to set, 1 to raise, 1 to lower, 1 to clear.',
+      ),
+    ],
+    [
+      'puts held changes under their hold with the command that releases it',
+      [{ plan: plan({ changes: [bobBlock], holds: [bobHold], counts: { held: 1, inSync: 3 } }) }],
+      lines(
+        HEAD,
+        '',
+        'Hold 7d1f0c2a9b34 by maxBlocked, protected: 1 change, 1 person',
+        '  acme: bob@example.com is protected; approve hold 7d1f0c2a9b34 or take the line out of spec.protected',
+        '    ! block  bob@example.com  800 → 100  1 person  policy',
+        '             policies/acme.yaml:16:12',
+        '  To release exactly this change: capkeeper approve 7d1f0c2a9b34',
+        '',
+        'Plan: nothing to write. 1 held. 3 scopes are in sync.',
+      ),
+    ],
+    [
+      'puts a long scope on a line of its own in a narrow terminal',
+      [{ plan: plan({ changes: [teamSet, groupRaise], counts: { set: 1, raise: 1 } }) }, { width: 60 }],
+      lines(
+        HEAD,
+        '',
+        '  + set    team  none → 500   120 people  policy',
+        '           policies/acme.yaml:5:10',
+        '  ~ raise  group:grp_platform',
+        '           1000 → 1500  12 people   policy',
+        '           policies/acme.yaml:9:12 · builds the build',
+        '',
+        'Plan: 1 to set, 1 to raise.',
+      ),
+    ],
+    [
+      'after an apply, says how each change ended',
+      [
+        {
+          plan: plan({ changes: [teamSet, groupRaise, adaLower], counts: { set: 1, raise: 1, lower: 1, inSync: 2 } }),
+          outcomes: new Map([
+            [scopeKey(teamSet.scope), { result: 'applied' }],
+            [scopeKey(groupRaise.scope), { result: 'failed', error: 'HTTP 400: cap too high' }],
+          ]),
+        },
+      ],
+      lines(
+        HEAD,
+        '',
+        '  + set    team                none → 500   120 people  policy',
+        '           policies/acme.yaml:5:10',
+        '           applied',
+        '  ~ raise  group:grp_platform  1000 → 1500  12 people   policy',
+        '           policies/acme.yaml:9:12 · builds the build',
+        '           failed: HTTP 400: cap too high',
+        '  ~ lower  ada@example.com     9000 → 4000  1 person    external',
+        '           policies/acme.yaml:14:12',
+        '           not tried',
+        '',
+        'Applied: 1 set, 1 failed, 1 not tried. 2 scopes are in sync.',
+      ),
+    ],
+    [
+      'shows unknown scopes and problems with their place',
+      [{ plan: { ...fullPlan, changes: [], holds: [] } }],
+      lines(
+        `${HEAD} at 1a2b3c4d5e6f`,
+        '',
+        'Unknown, so not written:',
+        '  ? eve@example.com: HTTP 503 after 4 attempts',
+        '',
+        'error: zoe@example.com: the service does not store 0 (ZERO_NOT_STORED)',
+        'warning: approval 0123456789ab is spent; remove it (APPROVAL_SPENT at policies/acme.yaml:30:5)',
+        '',
+        'Plan: 1 to set, 1 to raise, 1 to lower, 1 to clear. 1 held, 1 unknown, 1 rejected. 42 scopes are in sync.',
+      ),
+    ],
+  ]
+  test.each(rows)('%s', (_name, input, expected) => {
+    expect(renderPlanText(...input)).toBe(expected)
+  })
+
+  test('stays within the width of the terminal whatever the length of names and reasons', () => {
+    const long: Change = { ...adaLower, scope: userScope(`${'a'.repeat(50)}@example.com`), reason: 'because '.repeat(40) }
+    const text = renderPlanText({ plan: { ...fullPlan, changes: [...fullPlan.changes, long] } }, { width: 80 })
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
+    expect(text).toContain(`${'a'.repeat(50)}@example.com`)
+  })
+
+  test('neutralises control characters and line breaks of a reason', () => {
+    const text = renderPlanText({ plan: plan({ changes: [{ ...teamSet, reason: 'a\u001b[2Jb\nNo changes.\u202ec' }] }) })
+    expect(text).toContain('· a�[2Jb No changes.�c')
+  })
+
+  test('names the flags that reach the same ledger in the command that releases a hold', () => {
+    const text = renderPlanText({ plan: fullPlan }, { releaseCommand: releaseBy(['--ledger', 'team.db']) })
+    expect(text).toContain('capkeeper approve 7d1f0c2a9b34 --ledger team.db\n')
+    expect(renderPlanText({ plan: fullPlan }, { releaseCommand: releaseBy([], true) })).toContain('capkeeper apply --approve 7d1f0c2a9b34')
+  })
+
+  test('colours do not shift any column', () => {
+    const paint: Paint = (style, text) => `<${style}>${text}</>`
+    const painted = renderPlanText({ plan: fullPlan }, { paint }).replace(/<\/?\w*>/g, '')
+    expect(painted).toBe(renderPlanText({ plan: fullPlan }))
+  })
+})
