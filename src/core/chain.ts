@@ -2,10 +2,11 @@
 // team grant > team (product.md, section 2). It says what policy declares and never looks at statuses, readings of caps or what is
 // ours; `desired.ts` decides with it.
 import type { Candidate, DesiredInputs, GrantStatus, RejectedScope } from './desired.ts'
+import { TEAM_KEY } from './effective.ts'
 import { comparePositions, grantStatuses, isInForce } from './grants.ts'
-import type { CapRule, Grant, PolicySet } from './policy.ts'
+import type { Cap, CapRule, Grant, PolicySet } from './policy.ts'
 import { formatPosition } from './problem.ts'
-import { type Scope, type ScopeKey, scopeKey, TEAM, type UserScope } from './scope.ts'
+import { type Scope, type ScopeKey, scopeKey, type UserScope } from './scope.ts'
 import { type Credits, credits, MAX_CAP } from './units.ts'
 
 /** What is declared at one scope now; `grant` is the one in force, already summed up when it adds. */
@@ -105,8 +106,14 @@ function overlap(key: ScopeKey, first: Grant, second: Grant): RejectedScope {
   return { scope: first.scope, at: second.at, code: 'GRANTS_OVERLAP', message }
 }
 
+/** What a grant comes to on the rules of today, in force or not; a `RejectedScope` when its sum makes no sense. */
+export function previewGrant(found: Declarations, status: GrantStatus): Candidate | RejectedScope {
+  const { scope } = status.grant
+  return grantCap(scopeKey(scope), status, () => (scope.kind === 'user' ? personBase(found, scope) : wideBase(found.scopes, scope)))
+}
+
 /** A grant as a candidate with the cap it comes to. */
-export function grantCandidate(status: GrantStatus, cap: Credits): Candidate {
+export function grantCandidate(status: GrantStatus, cap: Cap): Candidate {
   const { scope, at, reason, ticket, amount } = status.grant
   return {
     kind: 'grant',
@@ -120,8 +127,6 @@ export function grantCandidate(status: GrantStatus, cap: Credits): Candidate {
     ...(amount.kind === 'add' && { add: amount.credits }),
   }
 }
-
-const TEAM_KEY = scopeKey(TEAM)
 
 /** A group's rule, else the team's; the team's own rule for the team. */
 function wideBase(scopes: ReadonlyMap<ScopeKey, ScopeFacts>, scope: Scope): Base {

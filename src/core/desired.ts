@@ -1,12 +1,12 @@
 // What policy asks of every scope at an instant: one winner per scope, with the declarations that lost kept for `explain`. It never
 // reads the world, never guesses a missing base, and never desires anything for people who are not approved (product.md, section 2).
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
-import { isApproved } from './effective.ts'
+import { isApproved, TEAM_KEY } from './effective.ts'
 import type { GrantState } from './events.ts'
 import type { Cycle, GroupMembers, OwnedCap, OwnerKind, Person, Roster } from './observed.ts'
 import type { Cap, Grant, PolicySet } from './policy.ts'
 import type { Position } from './problem.ts'
-import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, TEAM, type UserScope } from './scope.ts'
+import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from './scope.ts'
 import type { Credits, Instant } from './units.ts'
 
 /** Where a desired cap comes from: a rule, a grant, the group conflict rule, a copy at user scope, or the base a grant gives back. */
@@ -286,8 +286,6 @@ function whyAway({ inputs, people }: Context, email: string): string | undefined
   if (!person) return `${email} is not on the roster`
   return isApproved(person, inputs.roster) ? undefined : `${email} is ${person.status}, not approved`
 }
-
-const TEAM_KEY = scopeKey(TEAM)
 
 /** For what no policy line asks for. */
 const NOWHERE: Position = { file: '', line: 0, column: 0 }
