@@ -38,7 +38,7 @@ interface Mark {
 type Phase =
   | { readonly kind: 'climb' }
   | { readonly kind: 'hold'; readonly untilMs: number }
-  | { readonly kind: 'try'; readonly step: number; readonly base: number }
+  | { readonly kind: 'try'; readonly step: number; readonly base: number; readonly excessMs: number }
   | Blocked
 
 interface Blocked {
@@ -47,8 +47,10 @@ interface Blocked {
   readonly refusals: number
   /** Where the goodput that sets the next rate is measured from. */
   readonly evidence: Mark
-  /** The rate that is known to be good; the next one is not below it. */
+  /** The next rate is between these. */
   readonly atLeast: number
+  readonly atMost: number
+  readonly strikes: number
 }
 
 /** The whole state. Opaque to callers: read it with the functions below. */
@@ -68,6 +70,10 @@ export interface Pace {
   readonly stepBefore: Mark
   /** Tries in a row that gained nothing. */
   readonly failedTries: number
+  /** The last rate that held for its whole quiet time. */
+  readonly base: number
+  /** Short cycles in a row. */
+  readonly strikes: number
 }
 
 export const FLOOR_RATE = 0.1
@@ -79,6 +85,8 @@ const DEEPEST_CUT = 0.25
 const PROBE_PATIENCE_MS = 30_000
 const LONGEST_WAIT_MS = 3_600_000
 const IDLE_SHARE = 0.1
+const SHORT_CYCLE_MS = 60_000
+const REAL_MS = 12_000
 
 /**
  * A pace that has sent nothing yet. `learned` may be anything: what `learnedRate` gave once is taken up, everything else is ignored.
@@ -99,6 +107,8 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
     step: mark,
     stepBefore: mark,
     failedTries: 0,
+    base: limited ? known.rate : 0,
+    strikes: 0,
   }
 }
 
@@ -167,7 +177,7 @@ function advanced(pace: Pace, nowMs: number): Pace {
   const sinceStepMs = nowMs - pace.idleMs - pace.step.atMs
   if (phase.kind === 'hold') {
     if (nowMs - pace.idleMs < phase.untilMs || pace.rate >= pace.settings.max) return pace
-    return stepped(pace, nowMs, FIRST_STEP, pace.rate)
+    return stepped({ ...pace, base: pace.rate, strikes: 0 }, nowMs, FIRST_STEP, 0)
   }
   const neededMs = phase.kind === 'climb' ? CLEAN_MS : tryMs(pace.rate)
   if (sinceStepMs < neededMs) return pace
@@ -175,7 +185,7 @@ function advanced(pace: Pace, nowMs: number): Pace {
   if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * sinceStepMs) return { ...pace, step: markAt(pace, nowMs) }
   if (pace.rate >= pace.settings.max) return pace
   if (phase.kind === 'climb') return faster(pace, nowMs, 2 * pace.rate)
-  return phase.kind === 'try' ? stepped(pace, nowMs, Math.min(LARGEST_STEP, 2 * phase.step), phase.base) : pace
+  return phase.kind === 'try' ? stepped(pace, nowMs, Math.min(LARGEST_STEP, 2 * phase.step), excess(pace, phase, nowMs)) : pace
 }
 
 const faster = (pace: Pace, nowMs: number, rate: number): Pace => ({
@@ -185,8 +195,12 @@ const faster = (pace: Pace, nowMs: number, rate: number): Pace => ({
   step: markAt(pace, nowMs),
 })
 
-function stepped(pace: Pace, nowMs: number, step: number, base: number): Pace {
-  return { ...faster(pace, nowMs, pace.rate * (1 + step)), phase: { kind: 'try', step, base } }
+/** How far the sends of a try are ahead of those at its base, in ms of the base. */
+const excess = (pace: Pace, phase: Extract<Phase, { kind: 'try' }>, nowMs: number): number =>
+  phase.excessMs + (pace.rate / phase.base - 1) * (nowMs - pace.idleMs - pace.step.atMs)
+
+function stepped(pace: Pace, nowMs: number, step: number, excessMs: number): Pace {
+  return { ...faster(pace, nowMs, pace.rate * (1 + step)), phase: { kind: 'try', step, base: pace.base, excessMs } }
 }
 
 function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, sentAtMs: number): Pace {
@@ -198,10 +212,22 @@ function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, se
     return { ...pace, phase: blocked, nextAtMs: probes > phase.probes ? nextAtMs : Math.max(pace.nextAtMs, nextAtMs) }
   }
   if (sentAtMs < pace.eraMs) return pace
-  const evidence = phase.kind === 'hold' ? pace.cycle : pace.stepBefore
-  const atLeast = phase.kind === 'try' ? phase.base : pace.rate * DEEPEST_CUT
-  const blocked: Blocked = { kind: 'blocked', probes: 0, refusals: 1, evidence, atLeast }
+  const blocked: Blocked = { kind: 'blocked', probes: 0, refusals: 1, ...verdict(pace, phase, nowMs) }
   return { ...pace, phase: blocked, eraMs: nowMs, nextAtMs: nowMs + probeWait(0, retryAfterMs) }
+}
+
+function verdict(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Pick<Blocked, 'evidence' | 'atLeast' | 'atMost' | 'strikes'> {
+  if (phase.kind === 'climb') return { evidence: pace.stepBefore, atLeast: 0, atMost: pace.rate, strikes: 0 }
+  if (phase.kind === 'try') {
+    const aheadMs = excess(pace, phase, nowMs)
+    if (aheadMs >= REAL_MS) return { evidence: pace.stepBefore, atLeast: phase.base, atMost: pace.rate, strikes: 0 }
+    const kept = phase.step > 3 * FIRST_STEP ? phase.base * (1 + FIRST_STEP) : phase.base
+    return { evidence: pace.stepBefore, atLeast: kept, atMost: kept, strikes: 0 }
+  }
+  const short = nowMs - pace.idleMs - pace.cycle.atMs < SHORT_CYCLE_MS
+  const strikes = short ? pace.strikes + 1 : 0
+  const atLeast = strikes === 1 ? Math.min(pace.rate, pace.base * KEEP) : pace.rate * DEEPEST_CUT
+  return { evidence: pace.cycle, atLeast, atMost: pace.rate, strikes }
 }
 
 function probeWait(probes: number, retryAfterMs: number | undefined): number {
@@ -211,7 +237,7 @@ function probeWait(probes: number, retryAfterMs: number | undefined): number {
 }
 
 function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
-  const rate = within(pace.settings, clamp(KEEP * goodputSince(blocked.evidence, pace, nowMs), blocked.atLeast, pace.rate))
+  const rate = within(pace.settings, clamp(KEEP * goodputSince(blocked.evidence, pace, nowMs), blocked.atLeast, blocked.atMost))
   const mark = markAt(pace, nowMs)
   return {
     ...pace,
@@ -219,8 +245,9 @@ function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
     phase: { kind: 'hold', untilMs: mark.atMs + quietMs(blocked.refusals, rate, pace.failedTries) },
     nextAtMs: nowMs + 1000 / rate,
     eraMs: nowMs,
-    cycle: mark,
+    cycle: blocked.strikes === 1 ? pace.cycle : mark,
     step: mark,
     stepBefore: mark,
+    strikes: blocked.strikes,
   }
 }

@@ -1,0 +1,90 @@
+// The families of limits that rate learning is judged by: one set it was tuned on, and a hold-out set it was not.
+import type { LimiterSpec, LimitKind, LimitStep } from './limits.ts'
+import type { ClientSpec, RunSpec } from './pacing-run.ts'
+
+export interface Case {
+  readonly name: string
+  readonly retryAfter: boolean
+  /** The largest share of requests that may be refused. */
+  readonly refusedGoal: number
+  readonly run: RunSpec
+}
+
+const MINUTE = 60_000
+
+/** Families of one set, so that tuning and hold-out differ in numbers only. */
+export interface Parameters {
+  readonly rates: readonly number[]
+  readonly bursts: readonly number[]
+  readonly windows: readonly number[]
+  readonly factors: readonly number[]
+  readonly latencyMs: number
+  readonly seed: number
+}
+
+export const TUNING: Parameters = { rates: [1, 10, 200], bursts: [1, 3, 10], windows: [10, 60, 300], factors: [2, 0.5, 5, 0.2], latencyMs: 160, seed: 1 }
+
+export const HOLD_OUT: Parameters = { rates: [1.7, 27, 130], bursts: [1.5, 6, 9], windows: [15, 45, 240], factors: [1.6, 0.35, 3], latencyMs: 70, seed: 90_210 }
+
+export function casesOf(parameters: Parameters, durationMs = 120 * MINUTE, warmUpMs = 30 * MINUTE): readonly Case[] {
+  const { rates, bursts, windows } = parameters
+  const kinds: LimitKind[] = [
+    ...bursts.map((burstSeconds): LimitKind => ({ kind: 'bucket', burstSeconds })),
+    ...windows.map((seconds): LimitKind => ({ kind: 'fixed', windowMs: 1000 * seconds, offsetMs: 337 * seconds })),
+    ...windows.map((seconds): LimitKind => ({ kind: 'sliding', windowMs: 1000 * seconds })),
+  ]
+  const spans = { durationMs, warmUpMs }
+  const cases: Case[] = []
+  for (const retryAfter of [true, false]) {
+    for (const limit of kinds) {
+      for (const rate of rates) cases.push(makeCase({ limit, rate, retryAfter, parameters, ...spans }))
+      cases.push(makeCase({ limit, rate: rates[1] ?? 1, retryAfter, parameters, ...spans, clients: 2 }))
+      for (const factor of parameters.factors) cases.push(makeCase({ limit, rate: rates[1] ?? 1, retryAfter, parameters, ...spans, factor }))
+    }
+  }
+  return cases
+}
+
+interface Wish {
+  readonly limit: LimitKind
+  readonly rate: number
+  readonly retryAfter: boolean
+  readonly parameters: Parameters
+  readonly durationMs: number
+  readonly warmUpMs: number
+  readonly clients?: number
+  readonly factor?: number
+}
+
+function makeCase(wish: Wish): Case {
+  const { limit, rate, retryAfter, parameters, factor, clients = 1, durationMs, warmUpMs } = wish
+  const steps = factor === undefined ? [{ fromMs: 0, rate }] : changing(rate, factor, warmUpMs, durationMs)
+  const highest = Math.max(...steps.map((step) => step.rate))
+  // Eight in flight must be able to carry the rate, or latency would be the limit.
+  const latencyMs = Math.min(parameters.latencyMs, 4000 / highest)
+  const client: ClientSpec = { settings: { start: 5, max: Math.max(10, 2 * highest) }, latencyMs }
+  const limiter: LimiterSpec = { limit, steps, retryAfter: retryAfter ? 'seconds' : 'none' }
+  const long = limit.kind !== 'bucket' && limit.windowMs > MINUTE
+  return {
+    name: `${describe(limit)}, ${rate}/s${factor === undefined ? '' : ` x ${factor} and back`}${clients > 1 ? `, ${clients} clients` : ''}`,
+    retryAfter,
+    refusedGoal: retryAfter ? 0.005 : long ? 0.03 : 0.01,
+    run: { limiter, clients: Array.from({ length: clients }, () => client), warmUpMs, durationMs, seed: parameters.seed },
+  }
+}
+
+/** The rate and `factor` times it, in turns of a third of the run. */
+function changing(rate: number, factor: number, warmUpMs: number, durationMs: number): readonly LimitStep[] {
+  const third = durationMs / 3
+  return [
+    { fromMs: 0, rate },
+    { fromMs: warmUpMs + third / 2, rate: rate * factor },
+    { fromMs: warmUpMs + third * 1.5, rate },
+    { fromMs: warmUpMs + third * 2.5, rate: rate * factor },
+  ]
+}
+
+function describe(limit: LimitKind): string {
+  if (limit.kind === 'bucket') return `bucket of ${limit.burstSeconds} s`
+  return `${limit.kind} window of ${limit.windowMs / 1000} s`
+}
