@@ -1,5 +1,6 @@
 // The cap that is in force for each person, before and after a plan, worked out from what is set at user, group and team scope.
 // Guards count people by it. It decides nothing about what to write.
+import { estimatedAddOnUse } from './bands.ts'
 import type { Balance, Cycle, GroupMembers, Observed, Person, Roster } from './observed.ts'
 import type { Cap } from './policy.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from './scope.ts'
@@ -43,10 +44,6 @@ export interface PeopleInputs {
 
 export const isApproved = (person: Person, roster: Roster): boolean => person.status === 'approved' || roster.statusesAbsent
 
-/** What a person used beyond what the seat includes: max(0, used − per seat), or all of it while the balance is unknown. */
-export const addOnUse = (used: Credits | undefined, perSeat: Credits | undefined): Credits =>
-  credits(Math.max(0, (used ?? 0) - (perSeat ?? 0)))
-
 /** The people to count, with their groups and use. Without a roster there are none. */
 export function countPeople(inputs: PeopleInputs): People {
   const { roster, groups, balance, previousCycle, now } = inputs
@@ -65,7 +62,7 @@ export function countPeople(inputs: PeopleInputs): People {
   for (const person of roster?.people ?? []) {
     if (!roster || !isApproved(person, roster)) continue
     const used = Math.max(person.used ?? 0, settling?.[person.email] ?? 0)
-    const use = addOnUse(credits(used), balance?.creditsPerSeat)
+    const use = estimatedAddOnUse(credits(used), balance?.creditsPerSeat) ?? credits(0)
     const { email, disabled } = person
     approved.push({ email, key: email as ScopeKey, disabled, groups: groupsOf.get(email) ?? NO_GROUPS, use })
   }

@@ -2,7 +2,7 @@
 // for byte, in `plan`, in `apply` and in the daemon. It decides the order, the ids and the states; it writes nothing.
 import { currentApprovals, type HoldsShown, matchApprovals, releasedChanges, verifyApprovals } from './approval.ts'
 import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, PlanProblem, Quarantined } from './change.ts'
-import type { Resolution } from './desired.ts'
+import type { DesiredCap, Resolution } from './desired.ts'
 import { type Diff, type Difference, diff } from './diff.ts'
 import type { CapAt, People } from './effective.ts'
 import type { ScopeStatus } from './events.ts'
@@ -43,6 +43,8 @@ export interface Planned {
   readonly plan: Plan
   readonly diff: Diff
   readonly differences: ReadonlyMap<ScopeKey, Difference>
+  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly scopes: readonly ScopeStatus[]
   /** Every approval in its next state, to be saved by whoever may write. */
   readonly approvals: readonly Approval[]
@@ -74,6 +76,8 @@ export function buildPlan(inputs: PlanInputs): Planned {
     plan: assemble(inputs, changes, judged, result, scopes),
     diff: result,
     differences: byKey,
+    desired: new Map(left.desired.map((one) => [scopeKey(one.scope), one])),
+    owned: inputs.owned,
     scopes,
     approvals: judged.approvals,
     released: judged.released,

@@ -32,7 +32,10 @@ export function skippedScopes(
   return skipped
 }
 
-/** Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). */
+/**
+ * Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). A 0 that
+ * is not stored is not tried again before the policy changes.
+ */
 export function activeQuarantine(
   entries: readonly Quarantined[],
   resolution: Resolution,
@@ -45,7 +48,8 @@ export function activeQuarantine(
   for (const one of entries) {
     const key = scopeKey(one.scope)
     const entry = entryOf.get(key) ?? ''
-    if (now - one.at < QUARANTINE_MS && entry === one.entry && !skipped.has(key)) active.set(key, one)
+    const isYoung = now - one.at < QUARANTINE_MS || one.code === 'ZERO_NOT_STORED'
+    if (isYoung && entry === one.entry && !skipped.has(key)) active.set(key, one)
     else over.push(key)
   }
   return { active, over }

@@ -1,0 +1,115 @@
+// Carries out a plan: phase by phase in the order that leaves nobody worse off on the way, each change re-read, recorded as an intent,
+// written, read back and recorded again. It decides nothing: what is held, unknown or changed since stays untouched.
+import type { Change, ChangeResult } from '../core/change.ts'
+import type { CapReading, Observed } from '../core/observed.ts'
+import type { Planned } from '../core/plan.ts'
+import { writeOrder } from '../core/plan.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import type { Clock, Ledger, WriteClient } from '../ports.ts'
+import { copyingEvidence } from './semantics.ts'
+import { writeChange } from './write.ts'
+
+export interface ApplyInputs {
+  readonly workspace: string
+  readonly planned: Planned
+  /** Only these scopes are written; absent: all. */
+  readonly only?: ReadonlySet<ScopeKey>
+  readonly client: WriteClient
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly concurrency: number
+  readonly capSemantics: 'layered' | 'copied'
+  /** Updated with everything that is read on the way. */
+  readonly readings: Map<ScopeKey, CapReading>
+  /** The declared scopes under a team or group. */
+  readonly beneath: (scope: Scope) => readonly Scope[]
+  /** What a scope shows when nothing is set at it, on services whose reads show what applies. */
+  readonly wider: (key: ScopeKey) => Observed
+  /** Aborts when no further change may start; the change under way still finishes. */
+  readonly stop?: AbortSignal
+  /** Aborts when even a write in flight has had its time; its intent stays. */
+  readonly cut?: AbortSignal
+  /** The process is going down: what was written is not read back any more, the intent stays for the next start. */
+  readonly leaving?: () => boolean
+  readonly onResult?: (change: Change, result: WriteResult) => void
+}
+
+/** `skipped`: nothing was written, because the scope had changed since it was read, or is already as asked. */
+export interface WriteResult {
+  readonly result: ChangeResult | 'skipped'
+  readonly error?: string
+  /** A value that is neither what was there nor what was written. */
+  readonly foreign?: Observed
+}
+
+export interface ApplyReport {
+  readonly results: ReadonlyMap<ScopeKey, WriteResult>
+  /** Why changes were left out: a stop, a pause, or a ledger that cannot record. */
+  readonly interrupted?: 'stopped' | 'paused' | 'ledger'
+  /** The ledger's own words when it cannot record. */
+  readonly fatal?: string
+  /** How copying was seen. */
+  readonly copyingSeen?: string
+}
+
+/** What the workers of one run share. */
+export interface ApplyRun extends ApplyInputs {
+  readonly results: Map<ScopeKey, WriteResult>
+  halted: Pick<ApplyReport, 'interrupted' | 'fatal'>
+}
+
+/** Writes every change that no guard holds. Resolves also when it was stopped half-way; the report says so. */
+export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
+  const run: ApplyRun = { ...inputs, results: new Map(), halted: {} }
+  let copyingSeen: string | undefined
+  for (const phase of writeOrder(inputs.planned.plan.changes, inputs.capSemantics)) {
+    const changes = inputs.only ? phase.filter((one) => inputs.only?.has(scopeKey(one.scope))) : phase
+    await writePhase(run, changes)
+    if (run.halted.interrupted) break
+    if (inputs.capSemantics === 'layered') copyingSeen = await lookBeneath(run, changes)
+    // Going on would overwrite more people's own caps before anybody could look.
+    if (copyingSeen) break
+  }
+  return { results: run.results, ...run.halted, ...(copyingSeen !== undefined && { copyingSeen }) }
+}
+
+/** Changes of one phase touch different scopes of one kind in one direction, so they may go side by side. */
+async function writePhase(run: ApplyRun, changes: readonly Change[]): Promise<void> {
+  const pending = changes.values()
+  const work = async (): Promise<void> => {
+    for (const change of pending) {
+      const interrupted = mayNotStart(run)
+      if (interrupted) {
+        run.halted = { interrupted, ...run.halted }
+        return
+      }
+      const result = await writeChange(change, run)
+      if (!result) return
+      run.results.set(scopeKey(change.scope), result)
+      run.onResult?.(change, result)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(run.concurrency, changes.length) }, work))
+}
+
+function mayNotStart(run: ApplyRun): ApplyReport['interrupted'] {
+  if (run.halted.interrupted) return run.halted.interrupted
+  if (run.stop?.aborted) return 'stopped'
+  return run.ledger.pause(run.clock.now()) ? 'paused' : undefined
+}
+
+/** After a team or group write, the declared scopes beneath are read again: a change without us means that the service copies. */
+async function lookBeneath(run: ApplyRun, changes: readonly Change[]): Promise<string | undefined> {
+  for (const change of changes) {
+    if (change.scope.kind === 'user' || run.results.get(scopeKey(change.scope))?.result !== 'applied') continue
+    for (const scope of run.beneath(change.scope)) {
+      if (run.stop?.aborted) return undefined
+      const before = run.readings.get(scopeKey(scope))
+      const reading = await run.client.readCap(scope, run.cut)
+      run.readings.set(scopeKey(scope), reading)
+      const evidence = before && copyingEvidence(change, before, reading)
+      if (evidence) return evidence
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,14 @@
+// What an error of the client says, as plain data. Anything that is not the world's failure is ours, and goes on up.
+import { ApiError } from '../api/errors.ts'
+import type { ApiErrorKind } from '../core/observed.ts'
+
+export interface Failure {
+  readonly kind: ApiErrorKind
+  readonly message: string
+}
+
+/** The kind and message of an `ApiError`; rethrows everything else. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof ApiError) return { kind: error.kind, message: error.message }
+  throw error
+}

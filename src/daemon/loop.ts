@@ -1,0 +1,227 @@
+// When a workspace does what, for ever: whole sweeps on the interval, use on its own, and at once what a policy edit, a grant's start or
+// end, or a signal asks for, also while a long sweep is under way. Intervals run on the monotonic clock, grants on the wall clock.
+
+import type { PolicyStatus } from '../core/events.ts'
+import type { PolicyRevision } from '../core/policy.ts'
+import { nextCycleDelay, nextGrantInstant } from '../core/schedule.ts'
+import { type ScopeKey, scopeKey } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import { LedgerError } from './ledger-error.ts'
+import { type CycleOptions, reconcile, refreshUsage } from './reconcile.ts'
+import { showCycle } from './show.ts'
+import { cycleOf, type Knowledge, outlook, recall } from './state.ts'
+import { report, type Workspace } from './workspace.ts'
+
+export interface LoopSignals {
+  /** Graceful end: reads stop at once, the write in flight may finish. */
+  readonly stop: AbortSignal
+  /** The write in flight has had its time. */
+  readonly cut: AbortSignal
+}
+
+/** A running workspace. */
+export interface Loop {
+  /** Resolves when the loop has ended after `stop`. */
+  readonly done: Promise<void>
+  /** A policy set was loaded, or could not be: then the last good one stays in force. */
+  setPolicy(policy: PolicyRevision | undefined, status: PolicyStatus): void
+  /** Everything is due now. */
+  hurry(): void
+}
+
+/** What is to be done, and since when. */
+interface Agenda {
+  policy: PolicyRevision | undefined
+  policyValid: boolean
+  usageAt: number
+  capsAt: number
+  /** When the sweep began that was interrupted and is to go on. */
+  sweepSince: Instant | undefined
+  /** The entries that the last cycle knew, to see which scopes changed. */
+  entries: ReadonlyMap<ScopeKey, string> | undefined
+  /** A new policy set is in force that no cycle has looked at yet. */
+  policyIsNew: boolean
+  /** Cycles in a row in which nothing worked. */
+  failures: number
+  wake: AbortController
+}
+
+/** Starts the loop of one workspace. It never rejects: failures are events. */
+export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
+  const agenda: Agenda = {
+    policy: undefined,
+    policyValid: true,
+    usageAt: 0,
+    capsAt: 0,
+    sweepSince: undefined,
+    entries: undefined,
+    policyIsNew: false,
+    failures: 0,
+    wake: new AbortController(),
+  }
+  const wake = (reason: string): void => agenda.wake.abort(new Error(reason))
+  return {
+    done: run(workspace, agenda, signals),
+    setPolicy(policy, status) {
+      workspace.shown = { ...workspace.shown, policy: status }
+      report(workspace, { kind: 'policy-loaded', policy: status })
+      agenda.policyValid = status.valid
+      if (policy && policy.digest !== workspace.knowledge?.policy.digest) {
+        agenda.policy = policy
+        wake('the policy changed')
+      } else if (policy && workspace.knowledge) {
+        // The same meaning from another commit: nothing to do but to say so.
+        workspace.knowledge.policy = policy
+      }
+    },
+    hurry() {
+      agenda.usageAt = 0
+      agenda.capsAt = 0
+      wake('a signal asked for it')
+    },
+  }
+}
+
+async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): Promise<void> {
+  while (!signals.stop.aborted) {
+    agenda.wake = new AbortController()
+    const stop = AbortSignal.any([signals.stop, agenda.wake.signal])
+    try {
+      await turn(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted })
+    } catch (error) {
+      if (stop.aborted && !(error instanceof LedgerError)) continue
+      await survive(workspace, error, signals.stop)
+    }
+  }
+}
+
+/** A ledger that cannot record, or a mistake of ours, costs this cycle; the next one may work again. */
+async function survive(workspace: Workspace, error: unknown, stop: AbortSignal): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error)
+  const now = workspace.clock.now()
+  showCycle(workspace, { result: 'error', message }, { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 })
+  if (!(error instanceof LedgerError)) report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })
+  await workspace.clock.sleep(FAILED_PAUSE_MS, stop).catch(() => undefined)
+}
+
+/** After a cycle in which nothing worked; doubles up to the interval. */
+const FAILED_PAUSE_MS = 10_000
+
+type Turn = Pick<CycleOptions, 'stop' | 'cut' | 'leaving'>
+
+/** One thing at a time: the policy, then what is due, then waiting. */
+async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promise<void> {
+  const knowledge = takePolicy(workspace, agenda)
+  if (!knowledge) {
+    await workspace.clock.sleep(workspace.config.intervalMs, options.stop)
+    return
+  }
+  const now = workspace.clock.monotonic()
+  const usage = now >= agenda.usageAt || knowledge.usage === undefined
+  if (agenda.policyIsNew || changedScopes(workspace, knowledge, agenda).size > 0) {
+    await focusOnChanges(workspace, knowledge, agenda, options)
+  } else if (now >= agenda.capsAt || agenda.sweepSince !== undefined) {
+    await sweepAll(workspace, knowledge, agenda, usage, options)
+  } else if (usage) {
+    await takeUsage(workspace, knowledge, agenda, options)
+  } else {
+    await waitForWork(workspace, knowledge, agenda, options.stop)
+  }
+}
+
+/** The newest policy set; the ledger's last good one when none could be loaded yet. */
+function takePolicy(workspace: Workspace, agenda: Agenda): Knowledge | undefined {
+  const { ledger } = workspace
+  const policy = agenda.policy ?? (workspace.knowledge ? undefined : ledger.fact('policy'))
+  if (policy) {
+    if (agenda.policy) ledger.saveFact('policy', policy)
+    agenda.policyIsNew = workspace.knowledge !== undefined
+    if (workspace.knowledge) workspace.knowledge.policy = policy
+    else workspace.knowledge = recall(policy, ledger)
+    agenda.policy = undefined
+  }
+  if (workspace.knowledge) workspace.knowledge.policyValid = agenda.policyValid
+  return workspace.knowledge
+}
+
+/** A policy edit, or a grant that starts or ends: the changed scopes now, and what an approval may have released. */
+async function focusOnChanges(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, options: Turn): Promise<void> {
+  if (hasNewGroups(knowledge)) await takeUsage(workspace, knowledge, agenda, options)
+  const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => change.hold !== undefined)
+  const released = agenda.policyIsNew ? held.map((change) => scopeKey(change.scope)) : []
+  const focus = new Set([...changedScopes(workspace, knowledge, agenda), ...released])
+  const { applied } = await reconcile(workspace, knowledge, { ...options, usage: false, focus })
+  if (applied?.interrupted === 'stopped') return
+  agenda.policyIsNew = false
+  remembered(workspace, knowledge, agenda)
+}
+
+async function sweepAll(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, usage: boolean, options: Turn): Promise<void> {
+  const isResumed = agenda.sweepSince !== undefined
+  if (!isResumed) {
+    agenda.sweepSince = workspace.clock.now()
+    agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
+  }
+  if (usage) await takeUsage(workspace, knowledge, agenda, options)
+  remembered(workspace, knowledge, agenda)
+  const readSince = isResumed ? agenda.sweepSince : undefined
+  const { applied, result } = await reconcile(workspace, knowledge, {
+    ...options,
+    usage: false,
+    ...(readSince !== undefined && { readSince }),
+  })
+  // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
+  if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
+  remembered(workspace, knowledge, agenda)
+  // Copying was just seen: put back what it took, without waiting.
+  if (applied?.copyingSeen !== undefined) agenda.capsAt = 0
+  agenda.failures = result === 'error' ? agenda.failures + 1 : 0
+  const retryMs = FAILED_PAUSE_MS * 2 ** Math.min(agenda.failures - 1, 10)
+  if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs)
+}
+
+async function takeUsage(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, options: Turn): Promise<void> {
+  const { clock, config, random } = workspace
+  await refreshUsage(workspace, knowledge, options.stop)
+  const isKnown = knowledge.usage !== undefined
+  const delay = isKnown ? config.usageIntervalMs : Math.min(config.usageIntervalMs, config.intervalMs)
+  agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())
+}
+
+/** Declared groups whose members were never read cannot be counted yet. */
+const hasNewGroups = (knowledge: Knowledge): boolean => {
+  const known = new Set([...(knowledge.usage?.groups.map((one) => one.id) ?? []), ...knowledge.unknownGroups])
+  return knowledge.policy.set.groups.some((group) => !known.has(group.scope.id))
+}
+
+/** What is asked of each scope now. */
+function entriesNow(workspace: Workspace, knowledge: Knowledge): ReadonlyMap<ScopeKey, string> {
+  const { resolution } = outlook(knowledge, { ...workspace, settings: workspace.config })
+  return new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
+}
+
+function remembered(workspace: Workspace, knowledge: Knowledge, agenda: Agenda): void {
+  agenda.entries = entriesNow(workspace, knowledge)
+}
+
+/** Scopes of which something else is asked than the last cycle knew. None before the first sweep has begun. */
+function changedScopes(workspace: Workspace, knowledge: Knowledge, agenda: Agenda): ReadonlySet<ScopeKey> {
+  const before = agenda.entries
+  if (!before) return new Set()
+  const now = entriesNow(workspace, knowledge)
+  const changed = new Set<ScopeKey>()
+  for (const [key, entry] of now) if (before.get(key) !== entry) changed.add(key)
+  for (const key of before.keys()) if (!now.has(key)) changed.add(key)
+  return changed
+}
+
+async function waitForWork(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
+  const { clock } = workspace
+  const byInterval = Math.min(agenda.capsAt, agenda.usageAt) - clock.monotonic()
+  const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now())
+  const byGrant = grantAt === undefined ? Number.POSITIVE_INFINITY : grantAt - clock.now()
+  // The wall clock may jump while we sleep, so a grant is looked at again at least every minute.
+  await clock.sleep(Math.max(0, Math.min(byInterval, byGrant, LONGEST_NAP_MS)), stop)
+}
+
+const LONGEST_NAP_MS = 60_000

@@ -1,0 +1,61 @@
+// A plan without the power to write: its client has no write method and its ledger is only read. What `plan` prints is what a cycle would
+// do with the same knowledge.
+import type { CapReading } from '../core/observed.ts'
+import type { Planned } from '../core/plan.ts'
+import type { PolicyRevision } from '../core/policy.ts'
+import type { Scope } from '../core/scope.ts'
+import type { Clock, Digest, ReadClient } from '../ports.ts'
+import { sweep } from './observe.ts'
+import { type Knowledge, type LedgerReader, type Outlook, outlook, type PlanSettings, planFrom, recall } from './state.ts'
+import { readUsage, type UsageReading } from './usage.ts'
+
+export interface PreviewParts {
+  readonly client: ReadClient
+  readonly settings: PlanSettings
+  readonly ledger: LedgerReader
+  readonly clock: Clock
+  readonly digest: Digest
+}
+
+export interface PreviewOptions {
+  readonly signal?: AbortSignal
+  readonly onSweep?: (scopes: readonly Scope[]) => void
+  readonly onReading?: (reading: CapReading) => void
+}
+
+export interface Preview {
+  readonly planned: Planned
+  readonly outlook: Outlook
+  readonly knowledge: Knowledge
+  readonly warnings: UsageReading['warnings']
+}
+
+/** Reads people and caps and works out the plan. Rejects only when `signal` aborts. */
+export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}): Promise<Preview> {
+  const knowledge = recall(policy, parts.ledger)
+  const usage = await readUsage({
+    client: parts.client,
+    set: policy.set,
+    known: knowledge.usage,
+    unknownGroups: [],
+    limitPercent: parts.settings.guards.rosterShrink,
+    clock: parts.clock,
+    ...(options.signal && { signal: options.signal }),
+  })
+  knowledge.usage = usage.facts
+  knowledge.unknownGroups = usage.unknownGroups
+  knowledge.groupReadingIsNew = usage.groupsRead
+  const scopes = outlook(knowledge, parts).toRead
+  options.onSweep?.(scopes)
+  await sweep({
+    client: parts.client,
+    scopes,
+    concurrency: parts.settings.rate.concurrency,
+    readings: knowledge.readings,
+    ...(options.onReading && { onReading: options.onReading }),
+    ...(options.signal && { signal: options.signal }),
+  })
+  knowledge.clockSkewMs = parts.client.clockSkewMs()
+  const view = outlook(knowledge, parts)
+  return { planned: planFrom(knowledge, view, parts), outlook: view, knowledge, warnings: usage.warnings }
+}

@@ -1,0 +1,197 @@
+// The cycle, in one screen: load -> observe -> plan -> guard -> apply -> verify -> record. It puts the steps in order and decides nothing
+// itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
+import type { CapReading } from '../core/observed.ts'
+import type { Planned } from '../core/plan.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import type { ReadClient } from '../ports.ts'
+import { type ApplyReport, applyPlan } from './apply.ts'
+import { sweep } from './observe.ts'
+import { recoverIntents } from './recover.ts'
+import { beginPlan, endPlan, remember, rememberDeclared } from './remember.ts'
+import { type Outcome, outcomeOf, showCycle, showPlan, showResult, showUsage } from './show.ts'
+import { type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
+import { readUsage } from './usage.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface CycleOptions {
+  /** Roster, groups and balance are due. */
+  readonly usage: boolean
+  /** Only these scopes are read and written; absent: a whole sweep. */
+  readonly focus?: ReadonlySet<ScopeKey>
+  /** A sweep that was interrupted goes on: scopes read since then are not read again. */
+  readonly readSince?: Instant
+  /** Aborts to stop early: reads at once, writes before the next one. */
+  readonly stop?: AbortSignal
+  /** Aborts to cut even a write in flight. */
+  readonly cut?: AbortSignal
+  readonly leaving?: () => boolean
+  /** Ids given by `apply --approve`. */
+  readonly approve?: readonly string[]
+  /** `apply`: asks, and may narrow what is written to the scopes of a saved plan; undefined declines. */
+  readonly confirm?: (planned: Planned) => Promise<{ readonly only?: ReadonlySet<ScopeKey> } | undefined>
+  readonly onReading?: (reading: CapReading) => void
+  readonly onSweep?: (scopes: readonly Scope[]) => void
+}
+
+export interface CycleReport extends Outcome {
+  readonly planned: Planned
+  /** The plan as it looked after the writes. */
+  readonly after: Planned
+  readonly applied?: ApplyReport
+  readonly declined: boolean
+}
+
+/** Runs one cycle. Rejects when `stop` aborts it before its writes, or with a `LedgerError`. */
+export async function reconcile(workspace: Workspace, knowledge: Knowledge, options: CycleOptions): Promise<CycleReport> {
+  const { clock, ledger } = workspace
+  const planner: Planner = { ...workspace, settings: workspace.config }
+  const startedAt = clock.now()
+  const started = clock.monotonic()
+  if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
+  const before = await observe(workspace, knowledge, planner, options)
+  recoverIntents({ ...workspace, readings: knowledge.readings, desired: desiredOf(before), wider: before.wider })
+  const view = outlook(knowledge, planner)
+  const planned = planFrom(knowledge, view, planner, options.approve)
+  remember(planned, view, knowledge, ledger, clock.now())
+  acceptRoster(planned, knowledge, workspace)
+  showPlan(workspace, planned, view)
+  const observed = clock.monotonic()
+
+  const go = await choose(workspace, planned, options)
+  const applied = go && (await write(workspace, knowledge, planned, view, go, options))
+  const after = applied && applied.results.size > 0 ? replan(workspace, knowledge, planner) : planned
+  if (workspace.config.mode === 'enforce' && !options.focus) rememberDeclared(after, knowledge, ledger)
+
+  const outcome = outcomeOf({ planned, after, applied, focus: options.focus, toRead: view.toRead, readings: knowledge.readings })
+  const finished = clock.monotonic()
+  showCycle(workspace, outcome, {
+    startedAt,
+    observeMs: observed - started,
+    applyMs: finished - observed,
+    totalMs: finished - started,
+  })
+  return { ...outcome, planned, after, ...(applied && { applied }), declined: go === undefined && options.confirm !== undefined }
+}
+
+/** Reads what is due and works the outlook out; shared with the preview, which has no write client. */
+export async function observe(
+  parts: { readonly client: ReadClient; readonly config: Workspace['config'] },
+  knowledge: Knowledge,
+  planner: Planner,
+  options: CycleOptions,
+): Promise<Outlook> {
+  const view = outlook(knowledge, planner)
+  const scopes = view.toRead.filter((scope) => isDue(scope, knowledge, options))
+  options.onSweep?.(scopes)
+  await sweep({
+    client: parts.client,
+    scopes,
+    concurrency: parts.config.rate.concurrency,
+    readings: knowledge.readings,
+    ...(options.onReading && { onReading: options.onReading }),
+    ...(options.stop && { signal: options.stop }),
+  })
+  knowledge.clockSkewMs = parts.client.clockSkewMs()
+  return view
+}
+
+function isDue(scope: Scope, knowledge: Knowledge, { focus, readSince }: CycleOptions): boolean {
+  const key = scopeKey(scope)
+  const readAt = knowledge.readings.get(key)?.readAt
+  // People cannot be counted without the wide scopes, so a focused cycle reads those that were never read.
+  if (focus) return focus.has(key) || (scope.kind !== 'user' && readAt === undefined)
+  return readSince === undefined || readAt === undefined || readAt < readSince
+}
+
+/** Reads roster, groups and balance, and keeps what is believed. */
+export async function refreshUsage(workspace: Workspace, knowledge: Knowledge, signal?: AbortSignal): Promise<void> {
+  const reading = await readUsage({
+    client: workspace.client,
+    set: knowledge.policy.set,
+    known: knowledge.usage,
+    unknownGroups: knowledge.unknownGroups,
+    limitPercent: workspace.config.guards.rosterShrink,
+    clock: workspace.clock,
+    ...(signal && { signal }),
+  })
+  knowledge.usage = reading.facts
+  knowledge.unknownGroups = reading.unknownGroups
+  knowledge.groupReadingIsNew ||= reading.groupsRead
+  if (reading.facts) workspace.ledger.saveFact('usage', reading.facts)
+  showUsage(workspace, reading)
+}
+
+/** What may be written now: nothing in audit mode or while paused, else what no guard holds. */
+async function choose(
+  workspace: Workspace,
+  planned: Planned,
+  options: CycleOptions,
+): Promise<{ readonly only?: ReadonlySet<ScopeKey> } | undefined> {
+  const { config, ledger, clock } = workspace
+  if (config.mode !== 'enforce' || ledger.pause(clock.now())) return undefined
+  if (options.confirm) return options.confirm(planned)
+  if (options.focus) return { only: options.focus }
+  if (config.onDrift === 'heal') return {}
+  const ours = planned.plan.changes.filter((change) => change.cause !== 'external')
+  return { only: new Set(ours.map((change) => scopeKey(change.scope))) }
+}
+
+async function write(
+  workspace: Workspace,
+  knowledge: Knowledge,
+  planned: Planned,
+  view: Outlook,
+  go: { readonly only?: ReadonlySet<ScopeKey> },
+  options: CycleOptions,
+): Promise<ApplyReport> {
+  const { config, ledger, clock } = workspace
+  const pending = planned.plan.changes.filter((change) => change.hold === undefined && go.only?.has(scopeKey(change.scope)) !== false)
+  if (pending.length > 0) beginPlan(planned, ledger)
+  const applied = await applyPlan({
+    ...go,
+    workspace: config.name,
+    planned,
+    client: workspace.client,
+    ledger,
+    clock,
+    concurrency: config.rate.concurrency,
+    capSemantics: config.capSemantics,
+    readings: knowledge.readings,
+    beneath: (scope) => beneath(scope, view, knowledge),
+    wider: view.wider,
+    ...(options.stop && { stop: options.stop }),
+    ...(options.cut && { cut: options.cut }),
+    ...(options.leaving && { leaving: options.leaving }),
+    onResult: (change, result) => showResult(workspace, change, result),
+  })
+  if (applied.copyingSeen !== undefined) ledger.saveFact('copyingSeen', { at: clock.now(), evidence: applied.copyingSeen })
+  if (!applied.interrupted && !options.focus) endPlan(ledger)
+  return applied
+}
+
+/** The scopes of ours under a team or group, narrower kinds only; for a group, its declared members. */
+function beneath(scope: Scope, view: Outlook, knowledge: Knowledge): readonly Scope[] {
+  if (scope.kind === 'user') return []
+  if (scope.kind === 'team') return view.toRead.filter((one) => one.kind !== 'team')
+  const members = new Set(knowledge.usage?.groups.find((group) => group.id === scope.id)?.emails)
+  return view.toRead.filter((one) => one.kind === 'user' && members.has(one.email))
+}
+
+function replan(workspace: Workspace, knowledge: Knowledge, planner: Planner): Planned {
+  const view = outlook(knowledge, planner)
+  const after = planFrom(knowledge, view, planner)
+  remember(after, view, knowledge, workspace.ledger, workspace.clock.now())
+  showPlan(workspace, after, view)
+  return after
+}
+
+/** Somebody approved a `rosterShrink` hold: the roster that was doubted is good. */
+function acceptRoster(planned: Planned, knowledge: Knowledge, { ledger }: Workspace): void {
+  if (!planned.rosterAccepted || !knowledge.usage?.doubted) return
+  const { doubted, ...rest } = knowledge.usage
+  knowledge.usage = { ...rest, roster: doubted.roster }
+  ledger.saveFact('usage', knowledge.usage)
+}
+
+const desiredOf = (view: Outlook) => new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one]))

@@ -1,0 +1,75 @@
+// Keeps in the ledger what a plan found out: what is ours now and what is not any more, approvals, holds shown, drift. It writes only what
+// is news, so that a quiet cycle costs no disk write, and it never touches the service.
+import { APPROVAL_LIFE_MS, type HoldsShown } from '../core/approval.ts'
+import type { Planned } from '../core/plan.ts'
+import { type ScopeKey, scopeKey } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import type { Ledger, LedgerFacts } from '../ports.ts'
+import type { Knowledge, Outlook } from './state.ts'
+
+/** Saves the news of a plan. Throws `LedgerError` when the disk fails. */
+export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
+  if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted)
+  const released = planned.diff.released.filter((key) => view.owned.has(key))
+  if (released.length > 0) ledger.releaseOwned(released)
+  if (view.quarantine.over.length > 0) ledger.releaseQuarantined(view.quarantine.over)
+  rememberApprovals(planned, ledger)
+  saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, now), {})
+  saveNews(ledger, 'driftSince', driftSince(planned), {})
+  if (knowledge.groupReadingIsNew) {
+    saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
+    knowledge.conflictsGone = view.resolution.conflictsGone
+    knowledge.groupReadingIsNew = false
+  }
+}
+
+function rememberApprovals(planned: Planned, ledger: Ledger): void {
+  const known = new Map(ledger.approvals().map((one) => [one.id, JSON.stringify(one)]))
+  for (const approval of planned.approvals) {
+    if (known.get(approval.id) !== JSON.stringify(approval)) ledger.saveApproval(approval)
+  }
+}
+
+function holdsShown(planned: Planned, before: HoldsShown, now: Instant): HoldsShown {
+  const recent = Object.entries(before).filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
+  const fresh = planned.plan.holds.filter((hold) => !before[hold.id]).map((hold) => [hold.id, { people: hold.people, at: now }] as const)
+  return Object.fromEntries([...recent, ...fresh])
+}
+
+function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
+  const drifting = planned.scopes.filter((one) => one.driftSince !== undefined)
+  return Object.fromEntries(drifting.map((one) => [scopeKey(one.scope), one.driftSince ?? 0]))
+}
+
+/** Saves a fact when it differs from what is there; `empty` is what absence means. */
+export function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {
+  const before = ledger.fact(name) ?? empty
+  if (JSON.stringify(before) !== JSON.stringify(value)) ledger.saveFact(name, value)
+}
+
+/** Where this plan begins, unless an interrupted one had begun before: guards count an interrupted plan from there. */
+export function beginPlan(planned: Planned, ledger: Ledger): void {
+  const begun: Record<ScopeKey, Planned['plan']['changes'][number]['from']> = { ...ledger.fact('planBaseline') }
+  for (const change of planned.plan.changes) {
+    const key = scopeKey(change.scope)
+    const isExempt = change.healing || change.grantEnd || planned.released.has(key)
+    if (change.hold === undefined && !isExempt && !(key in begun)) begun[key] = change.from
+  }
+  saveNews(ledger, 'planBaseline', begun, {})
+}
+
+/** The plan is through: nothing of it was left out. */
+export function endPlan(ledger: Ledger): void {
+  if (ledger.fact('planBaseline')) ledger.saveFact('planBaseline', undefined)
+}
+
+/**
+ * How many scopes the verified policy declares. It goes up with every good cycle, and down only when nothing is left to clear, so that an
+ * emptied policy is held for as long as it takes somebody to look.
+ */
+export function rememberDeclared(after: Planned, knowledge: Knowledge, ledger: Ledger): void {
+  const declared = knowledge.policy.set.rules.length + knowledge.policy.set.grants.length
+  const before = ledger.fact('verifiedDeclared') ?? 0
+  const clearing = after.plan.changes.some((change) => change.to === 'none')
+  if (declared > before || (declared < before && !clearing && knowledge.policyValid)) saveNews(ledger, 'verifiedDeclared', declared)
+}

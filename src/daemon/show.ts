@@ -1,0 +1,114 @@
+// Tells the outside what a cycle did: the outcome in one word, the events, and what the view shows. It decides nothing about caps.
+import type { Change } from '../core/change.ts'
+import type { ReconcileResult } from '../core/events.ts'
+import type { CapReading } from '../core/observed.ts'
+import type { Planned } from '../core/plan.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import type { ApplyReport, WriteResult } from './apply.ts'
+import type { Outlook } from './state.ts'
+import type { UsageReading } from './usage.ts'
+import { report, type Workspace } from './workspace.ts'
+
+/** How a cycle ended. */
+export interface Outcome {
+  readonly result: ReconcileResult
+  readonly message?: string
+}
+
+interface OutcomeInputs {
+  readonly planned: Planned
+  readonly after: Planned
+  readonly applied: ApplyReport | undefined
+  readonly focus: ReadonlySet<ScopeKey> | undefined
+  readonly toRead: readonly Scope[]
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+}
+
+/** The first that fits: nothing could be done, done in part, held, done, nothing to do. */
+export function outcomeOf(inputs: OutcomeInputs): Outcome {
+  const { applied, after, focus } = inputs
+  const looked = focus ? inputs.toRead.filter((scope) => focus.has(scopeKey(scope))) : inputs.toRead
+  const unread = looked.map((scope) => inputs.readings.get(scopeKey(scope))?.failure).filter((failure) => failure !== undefined)
+  const results = [...(applied?.results.values() ?? [])]
+  const done = results.filter((one) => one.result === 'applied').length
+  const failed = results.filter((one) => one.result !== 'applied' && one.result !== 'skipped')
+  const message = applied?.fatal ?? failed[0]?.error ?? unread[0]?.message
+  const told = message === undefined ? {} : { message }
+  const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
+  const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined)
+  if (nothingWorked || (looked.length > 0 && unread.length === looked.length)) return { result: 'error', ...told }
+  if (isShort) return { result: 'partial', ...told }
+  if (after.plan.holds.length > 0) return { result: 'held', message: after.plan.holds[0]?.message ?? '' }
+  return { result: done > 0 ? 'success' : 'noop' }
+}
+
+/** The plan, its holds and the foreign changes it found, each told once. */
+export function showPlan(workspace: Workspace, planned: Planned, outlook: Outlook): void {
+  workspace.shown = { ...workspace.shown, planned, outlook }
+  report(workspace, { kind: 'planned', plan: planned.plan })
+  showForeign(workspace, planned)
+  const held = new Set(planned.plan.holds.map((hold) => hold.id))
+  for (const hold of planned.plan.holds) {
+    if (!workspace.heldSeen.has(hold.id)) report(workspace, { kind: 'held', hold })
+    workspace.heldSeen.add(hold.id)
+  }
+  for (const id of workspace.heldSeen) {
+    if (held.has(id)) continue
+    workspace.heldSeen.delete(id)
+    report(workspace, { kind: 'hold-released', id })
+  }
+}
+
+function showForeign(workspace: Workspace, planned: Planned): void {
+  const { foreignSeen } = workspace
+  const foreign = new Set<ScopeKey>()
+  for (const change of planned.plan.changes) {
+    if (change.cause !== 'external') continue
+    const key = scopeKey(change.scope)
+    foreign.add(key)
+    if (foreignSeen.get(key) === change.from) continue
+    foreignSeen.set(key, change.from)
+    const verified = planned.owned.get(key)?.cap ?? change.to
+    report(workspace, { kind: 'foreign-change', scope: change.scope, verified, observed: change.from })
+  }
+  for (const key of foreignSeen.keys()) if (!foreign.has(key)) foreignSeen.delete(key)
+}
+
+/** One change as it ended; a third value that was read back is a foreign change as well. */
+export function showResult(workspace: Workspace, change: Change, { result, error, foreign }: WriteResult): void {
+  const { scope } = change
+  if (result !== 'skipped') report(workspace, { kind: 'change-finished', change, result, ...(error !== undefined && { error }) })
+  if (foreign !== undefined) report(workspace, { kind: 'foreign-change', scope, verified: change.from, observed: foreign })
+}
+
+/** What was learnt of people, groups and the balance. */
+export function showUsage(workspace: Workspace, reading: UsageReading): void {
+  const { facts, warnings } = reading
+  const known = new Set(workspace.shown.warnings)
+  for (const { code, message } of warnings) if (!known.has(message)) report(workspace, { kind: 'warning', code, message })
+  workspace.shown = { ...workspace.shown, warnings: warnings.map((one) => one.message) }
+  report(workspace, {
+    kind: 'usage-read',
+    groups: facts?.groups ?? [],
+    ...(facts && { roster: facts.roster }),
+    ...(facts?.balance && { balance: facts.balance }),
+  })
+}
+
+/** The cycle's end. */
+export function showCycle(
+  workspace: Workspace,
+  outcome: Outcome,
+  times: { readonly startedAt: Instant; readonly observeMs: number; readonly applyMs: number; readonly totalMs: number },
+): void {
+  const { startedAt, ...durations } = times
+  const finishedAt = workspace.clock.now()
+  const isGood = outcome.result === 'success' || outcome.result === 'noop' || outcome.result === 'held'
+  workspace.shown = {
+    ...workspace.shown,
+    lastCycle: { startedAt, finishedAt, ...outcome },
+    ...(isGood && { lastSuccessAt: finishedAt }),
+  }
+  report(workspace, { kind: 'cycle-finished', ...outcome, ...durations })
+}

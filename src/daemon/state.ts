@@ -1,0 +1,147 @@
+// What one workspace knows between cycles, and the plan that follows from it. The ledger is read here and never written, and the client
+// is never called, so `plan` and the daemon get the same plan from the same knowledge.
+import type { GuardSettings } from '../core/change.ts'
+import { type Resolution, resolveDesired } from '../core/desired.ts'
+import { countPeople, type People } from '../core/effective.ts'
+import { widerReader } from '../core/impact.ts'
+import type { CapReading, Cycle, Observed, OwnedCap } from '../core/observed.ts'
+import { buildPlan, type Planned } from '../core/plan.ts'
+import type { PolicyRevision } from '../core/policy.ts'
+import { approvedCount, ROSTER_LIFE_MS } from '../core/roster.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import { activeQuarantine, scopesToRead, skippedScopes } from '../core/states.ts'
+import type { Clock, Digest, Ledger, UsageFacts } from '../ports.ts'
+import { readQuality } from './observe.ts'
+
+/** Clocks further apart than this freeze grants. */
+export const SKEW_LIMIT_MS = 5 * 60_000
+
+/** What the ledger is asked while planning. */
+export type LedgerReader = Pick<Ledger, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact' | 'pause'>
+
+/** The settings that a plan depends on. */
+export interface PlanSettings {
+  readonly name: string
+  readonly guards: GuardSettings
+  readonly capSemantics: 'layered' | 'copied'
+  readonly prune: boolean
+  readonly rate: { readonly concurrency: number }
+}
+
+/** Changes as the workspace learns; everything that must outlive the process is in the ledger. */
+export interface Knowledge {
+  policy: PolicyRevision
+  /** False while a file is broken: nothing is pruned until the set is whole again. */
+  policyValid: boolean
+  readonly readings: Map<ScopeKey, CapReading>
+  usage: UsageFacts | undefined
+  unknownGroups: readonly string[]
+  groupReadingIsNew: boolean
+  conflictsGone: Readonly<Record<string, number>>
+  clockSkewMs: number | undefined
+}
+
+/** What is known at the start: what the ledger remembers. */
+export function recall(policy: PolicyRevision, ledger: LedgerReader): Knowledge {
+  return {
+    policy,
+    policyValid: true,
+    readings: new Map(),
+    usage: ledger.fact('usage'),
+    unknownGroups: [],
+    groupReadingIsNew: false,
+    conflictsGone: ledger.fact('conflictsGone') ?? {},
+    clockSkewMs: undefined,
+  }
+}
+
+/** Everything that is worked out from knowledge before any cap is read. */
+export interface Outlook {
+  readonly resolution: Resolution
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  readonly skipped: ReadonlySet<ScopeKey>
+  readonly quarantine: ReturnType<typeof activeQuarantine>
+  /** Every scope that a sweep reads, open intents included. */
+  readonly toRead: readonly Scope[]
+  readonly people: People
+  readonly wider: (key: ScopeKey) => Observed
+}
+
+export interface Planner {
+  readonly settings: PlanSettings
+  readonly ledger: LedgerReader
+  readonly clock: Clock
+  readonly digest: Digest
+}
+
+/** The billing cycle as far as it is known. */
+export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usage?.roster.cycle ?? usage?.balance?.cycle
+
+/** What policy asks now and which scopes to look at. */
+export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
+  const { ledger, clock, settings } = planner
+  const now = clock.now()
+  const owned = new Map(ledger.owned().map((one) => [scopeKey(one.scope), one]))
+  const cycle = cycleOf(knowledge.usage)
+  const resolution = resolveDesired({
+    set: knowledge.policy.set,
+    groups: knowledge.usage?.groups ?? [],
+    unknownGroups: knowledge.unknownGroups,
+    now,
+    capSemantics: settings.capSemantics,
+    owned,
+    conflictsGone: knowledge.conflictsGone,
+    groupReadingIsNew: knowledge.groupReadingIsNew,
+    grantsFrozen: Math.abs(knowledge.clockSkewMs ?? 0) > SKEW_LIMIT_MS,
+    ...(knowledge.usage && { roster: knowledge.usage.roster }),
+    ...(cycle && { cycle }),
+  })
+  const skipped = skippedScopes(resolution, owned, knowledge.usage?.roster, knowledge.unknownGroups)
+  const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
+  const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
+  const people = countPeople({ groups: knowledge.usage?.groups ?? [], now, ...knowledge.usage })
+  const wider = widerReader(people, (key) => knowledge.readings.get(key)?.observed)
+  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, wider }
+}
+
+function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly Scope[] {
+  const open = ledger.openIntents().map((intent) => intent.change.scope)
+  if (open.length === 0) return managed
+  return [...new Map([...open, ...managed].map((scope) => [scopeKey(scope), scope])).values()]
+}
+
+/** The plan that follows from what is known now. `approve`: ids given on the command line. */
+export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, approve: readonly string[] = []): Planned {
+  const { ledger, clock, settings, digest } = planner
+  const { usage, policy } = knowledge
+  const baseline = ledger.fact('planBaseline')
+  const verifiedDeclared = ledger.fact('verifiedDeclared')
+  const readAt = usage ? Math.max(usage.roster.readAt, usage.doubted?.roster.readAt ?? 0) : undefined
+  return buildPlan({
+    workspace: settings.name,
+    policy,
+    resolution: view.resolution,
+    readings: knowledge.readings,
+    owned: view.owned,
+    people: view.people,
+    skipped: view.skipped,
+    quarantined: view.quarantine.active,
+    approvals: ledger.approvals(),
+    approve,
+    holdsShown: ledger.fact('holdsShown') ?? {},
+    ...(baseline && { baseline }),
+    driftSince: ledger.fact('driftSince') ?? {},
+    facts: {
+      reads: readQuality(view.toRead, knowledge.readings),
+      rosterMissing: readAt === undefined || clock.now() - readAt > ROSTER_LIFE_MS,
+      copyingSeen: ledger.fact('copyingSeen') !== undefined,
+      ...(verifiedDeclared !== undefined && { verifiedDeclared }),
+      ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
+    },
+    guards: settings.guards,
+    capSemantics: settings.capSemantics,
+    prune: settings.prune && knowledge.policyValid,
+    now: clock.now(),
+    digest,
+  })
+}

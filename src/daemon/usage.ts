@@ -1,0 +1,124 @@
+// Reads who is on the team, in which declared groups, and what is left: roster, group members, balance. A part that fails keeps its last
+// good value and says so; it never stops the others. What is believed of a shrunken roster is decided in core/roster.ts.
+
+import type { Balance, GroupMembers, Roster } from '../core/observed.ts'
+import type { PolicySet } from '../core/policy.ts'
+import { judgeRoster, keepGroups, usedByEmail } from '../core/roster.ts'
+import { groupScope, scopeKey } from '../core/scope.ts'
+import type { Clock, ReadClient, UsageFacts } from '../ports.ts'
+import { failureOf } from './failure.ts'
+
+/** What a reading of use leaves behind. */
+export interface UsageReading {
+  /** Absent when no roster was ever read. */
+  readonly facts?: UsageFacts
+  readonly unknownGroups: readonly string[]
+  /** At least one group was read afresh. */
+  readonly groupsRead: boolean
+  readonly warnings: readonly { readonly code: string; readonly message: string }[]
+}
+
+export interface UsageInputs {
+  readonly client: ReadClient
+  readonly set: PolicySet
+  readonly known: UsageFacts | undefined
+  readonly unknownGroups: readonly string[]
+  readonly limitPercent: number | 'off'
+  readonly clock: Clock
+  readonly signal?: AbortSignal
+}
+
+type Warning = UsageReading['warnings'][number]
+
+/** Reads roster, groups and balance. Rejects only when `signal` aborts. */
+export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
+  const { client, signal } = inputs
+  const warnings: Warning[] = []
+  const attempt = async <T>(code: string, read: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read()
+    } catch (error) {
+      signal?.throwIfAborted()
+      warnings.push({ code, message: failureOf(error).message })
+      return undefined
+    }
+  }
+  const roster = await attempt('ROSTER_UNREAD', () => client.readRoster(signal))
+  const balance = await attempt('BALANCE_UNREAD', () => client.readBalance(signal))
+  const groups = await readGroups(inputs, warnings)
+  return {
+    ...assemble(inputs, roster, balance, groups.members, warnings),
+    unknownGroups: groups.unknown,
+    groupsRead: groups.read,
+    warnings,
+  }
+}
+
+async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
+  const members: GroupMembers[] = [
+    ...keepGroups(
+      inputs.known?.groups ?? [],
+      inputs.set.groups.map((one) => one.scope),
+    ),
+  ]
+  const unknown: string[] = []
+  let read = false
+  await Promise.all(
+    inputs.set.groups.map(async (declared) => {
+      const { id } = declared.scope
+      try {
+        const fresh = await inputs.client.readGroup({ id, name: declared.name }, inputs.signal)
+        const at = members.findIndex((one) => one.id === id)
+        members.splice(at < 0 ? members.length : at, at < 0 ? 0 : 1, fresh)
+        read = true
+      } catch (error) {
+        inputs.signal?.throwIfAborted()
+        const failure = failureOf(error)
+        if (failure.kind === 'not_found') unknown.push(id)
+        else if (inputs.unknownGroups.includes(id)) unknown.push(id)
+        const code = failure.kind === 'not_found' ? 'GROUP_UNKNOWN' : 'GROUP_UNREAD'
+        warnings.push({ code, message: `${scopeKey(groupScope(id))} (${declared.name}): ${failure.message}` })
+      }
+    }),
+  )
+  const order = new Map(inputs.set.groups.map((one, index) => [one.scope.id, index]))
+  members.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
+  return { members: members.filter((one) => !unknown.includes(one.id)), unknown: unknown.sort(), read }
+}
+
+function assemble(
+  inputs: UsageInputs,
+  roster: Roster | undefined,
+  balance: Balance | 'unavailable' | undefined,
+  groups: readonly GroupMembers[],
+  warnings: Warning[],
+): { facts?: UsageFacts } {
+  const { known, clock } = inputs
+  if (!roster && !known) return {}
+  const judged = roster ? judgeRoster(roster, known, inputs.limitPercent, clock.now()) : undefined
+  const current = judged?.roster ?? known?.roster
+  if (!current) return {}
+  if (roster?.statusesAbsent)
+    warnings.push({ code: 'STATUSES_ABSENT', message: 'nobody on the roster has a status; all count as approved' })
+  if (roster && roster.duplicates.length > 0) {
+    warnings.push({
+      code: 'ROSTER_DUPLICATES',
+      message: `${roster.duplicates.length} people stand in the roster more than once; the first row counts`,
+    })
+  }
+  if (balance === 'unavailable')
+    warnings.push({ code: 'BALANCE_UNAVAILABLE', message: 'this plan has no credit balance; its metrics are off' })
+  const doubted = judged ? judged.doubted : known?.doubted
+  const rolled = known?.roster.cycle && current.cycle && known.roster.cycle.startAt !== current.cycle.startAt
+  const previous = rolled && known.roster.cycle ? { cycle: known.roster.cycle, used: usedByEmail(known.roster) } : known?.previousCycle
+  const kept = balance === undefined ? known?.balance : balance === 'unavailable' ? undefined : balance
+  return {
+    facts: {
+      roster: current,
+      groups,
+      ...(kept && { balance: kept }),
+      ...(doubted && { doubted }),
+      ...(previous && { previousCycle: previous }),
+    },
+  }
+}

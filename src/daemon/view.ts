@@ -1,0 +1,93 @@
+// The present state of a workspace as /status, the page and the gauges show it, put together from what the last cycle knew. It only reads.
+import { bandOf, estimatedAddOnUse } from '../core/bands.ts'
+import { type CapAt, effectiveCap } from '../core/effective.ts'
+import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, WorkspaceView } from '../core/events.ts'
+import type { Planned } from '../core/plan.ts'
+import { type Knowledge, type Outlook, SKEW_LIMIT_MS } from './state.ts'
+import type { Workspace } from './workspace.ts'
+
+/** What the last cycle left behind for others to look at. */
+export interface Shown {
+  readonly planned?: Planned
+  readonly outlook?: Outlook
+  readonly policy?: PolicyStatus
+  readonly lastCycle?: CycleStatus
+  readonly lastSuccessAt?: number
+  readonly warnings: readonly string[]
+  readonly ratePerSecond?: number
+}
+
+/** Assembles the view; cheap enough for every scrape. */
+export function viewOf(workspace: Workspace): WorkspaceView {
+  const { config, knowledge, shown, ledger, clock } = workspace
+  const pause = pauseOf(workspace)
+  const usage = knowledge?.usage
+  const approvals = shown.planned?.approvals ?? ledger.approvals()
+  return {
+    workspace: config.name,
+    mode: pause ? 'paused' : config.mode,
+    ...(pause && { pause }),
+    ...(shown.policy && { policy: shown.policy }),
+    scopes: shown.planned?.scopes ?? [],
+    holds: shown.planned?.plan.holds ?? [],
+    approvals: approvals.map(({ id, state }) => ({ id, state })),
+    grants: countGrants(shown.outlook),
+    ...(usage && { roster: usage.roster }),
+    groups: usage?.groups ?? [],
+    ...(usage?.balance && { balance: usage.balance }),
+    people: knowledge && shown.outlook ? peopleOf(knowledge, shown.outlook) : [],
+    ...(shown.ratePerSecond !== undefined && { ratePerSecond: shown.ratePerSecond }),
+    ...(knowledge?.clockSkewMs !== undefined && { clockSkewMs: knowledge.clockSkewMs }),
+    ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
+    ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
+    warnings: [...shown.warnings, ...standingWarnings(workspace, clock.now())],
+  }
+}
+
+/** A ledger that cannot be read must not take the page with it. */
+function pauseOf({ ledger, clock }: Workspace): WorkspaceView['pause'] {
+  try {
+    return ledger.pause(clock.now())
+  } catch {
+    return undefined
+  }
+}
+
+function standingWarnings({ knowledge, ledger, config }: Workspace, now: number): readonly string[] {
+  const warnings: string[] = []
+  const skew = knowledge?.clockSkewMs ?? 0
+  if (Math.abs(skew) > SKEW_LIMIT_MS) {
+    warnings.push(`the service's clock differs by ${Math.round(skew / 1000)} s; grants neither start nor end until the clocks agree`)
+  }
+  const copying = ledger.fact('copyingSeen')
+  if (copying && config.capSemantics === 'layered') warnings.push(`copying was seen: ${copying.evidence}; set capSemantics: copied`)
+  const doubted = knowledge?.usage?.doubted
+  if (doubted) warnings.push(`the roster is doubted since ${new Date(doubted.since).toISOString()}; the last good one serves`)
+  const readAt = knowledge?.usage?.roster.readAt
+  if (readAt !== undefined && now - readAt > 3_600_000 && !doubted)
+    warnings.push(`the roster is ${Math.round((now - readAt) / 60_000)} min old`)
+  return warnings
+}
+
+function countGrants(outlook: Outlook | undefined): Readonly<Record<GrantState, number>> {
+  const counts: Record<GrantState, number> = { pending: 0, active: 0, expiring: 0, ended: 0 }
+  for (const { state } of outlook?.resolution.grants ?? []) counts[state] += 1
+  return counts
+}
+
+function peopleOf(knowledge: Knowledge, outlook: Outlook): readonly PersonStatus[] {
+  const capAt: CapAt = (key) => knowledge.readings.get(key)?.observed
+  const perSeat = knowledge.usage?.balance?.creditsPerSeat
+  const usedBy = new Map(knowledge.usage?.roster.people.map((one) => [one.email, one.used]))
+  return outlook.people.approved.map((person): PersonStatus => {
+    const { cap } = effectiveCap(person, capAt)
+    const used = estimatedAddOnUse(usedBy.get(person.email), perSeat)
+    const band = bandOf(cap === 'unknown' ? undefined : cap, used)
+    return {
+      email: person.email,
+      ...(cap !== 'unknown' && { cap }),
+      ...(used !== undefined && { used }),
+      ...(band && { band }),
+    }
+  })
+}

@@ -1,0 +1,51 @@
+// One workspace of the daemon: its settings, its ports, what it knows, and what it shows. Everything that changes during its life is here
+// and nowhere else, so that workspaces share nothing.
+import type { CycleEvent, Emit, Mode } from '../core/events.ts'
+import type { Observed } from '../core/observed.ts'
+import type { ScopeKey } from '../core/scope.ts'
+import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
+import type { Knowledge, PlanSettings } from './state.ts'
+import type { Shown } from './view.ts'
+
+/** The settings of a workspace that its cycles depend on; a subset of the configuration. */
+export interface WorkspaceSettings extends PlanSettings {
+  readonly mode: Mode
+  readonly onDrift: 'heal' | 'alert'
+  readonly intervalMs: number
+  readonly usageIntervalMs: number
+}
+
+export interface WorkspaceParts {
+  readonly config: WorkspaceSettings
+  readonly client: WriteClient
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly random: Random
+  readonly digest: Digest
+  readonly emit: Emit
+}
+
+export interface Workspace extends WorkspaceParts {
+  /** Absent until a policy set was usable once. */
+  knowledge: Knowledge | undefined
+  shown: Shown
+  /** The foreign value last reported per scope, so that each foreign change is reported once. */
+  readonly foreignSeen: Map<ScopeKey, Observed>
+  /** Holds that were reported. */
+  readonly heldSeen: Set<string>
+}
+
+export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
+  ...parts,
+  knowledge: undefined,
+  shown: { warnings: [] },
+  foreignSeen: new Map(),
+  heldSeen: new Set(),
+})
+
+type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
+
+/** Emits an event of this workspace, now. */
+export function report(workspace: Workspace, event: Bare<CycleEvent>): void {
+  workspace.emit({ ...event, workspace: workspace.config.name, at: workspace.clock.now() } as CycleEvent)
+}

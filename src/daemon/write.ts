@@ -1,0 +1,167 @@
+// One change, from the second look to the outcome in the ledger:
+//
+//   re-read (when the reading is old) -> equals `from`? -> intent (durable) -> write -> read back -> outcome
+//
+// An answer that was lost is resolved by reading: the value is there, or it is not and the write is sent again, or somebody else's is.
+// When even reading fails, the intent stays open and the next cycle finds it. Nothing is ever written without an intent before it.
+import type { Change, HistoryEntry, Intent } from '../core/change.ts'
+import { ownedFrom } from '../core/diff.ts'
+import type { CapReading, OwnedCap } from '../core/observed.ts'
+import { type ScopeKey, scopeKey } from '../core/scope.ts'
+import type { WriteOutcome } from '../ports.ts'
+import type { ApplyRun, WriteResult } from './apply.ts'
+import { LedgerError } from './ledger-error.ts'
+
+/** A reading younger than this is not read again before the write (choice). */
+export const FRESH_MS = 5_000
+
+/** How often a write whose answer was lost, and which had not landed, is sent in all. */
+export const WRITE_ATTEMPTS = 3
+
+/** A read-back that still shows the old value is repeated once after this, because some reads are stale. */
+export const STALE_MS = 1_000
+
+/** Carries out one change. Undefined when the run was halted and nothing can be said of the change. */
+export async function writeChange(change: Change, run: ApplyRun): Promise<WriteResult | undefined> {
+  try {
+    const seen = await secondLook(change, run)
+    if (seen) return seen
+    const intent = recordIntent(change, run)
+    return await writeAndVerify(change, intent, run)
+  } catch (error) {
+    if (error instanceof LedgerError) run.halted = { interrupted: 'ledger', fatal: error.message }
+    else if (run.cut?.aborted || run.stop?.aborted) run.halted = { interrupted: 'stopped', ...run.halted }
+    else throw error
+    return undefined
+  }
+}
+
+/** Is it still as the plan saw it? A result means that there is nothing to write. */
+async function secondLook(change: Change, run: ApplyRun): Promise<WriteResult | undefined> {
+  const key = scopeKey(change.scope)
+  const known = run.readings.get(key)
+  const isFresh = known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt
+  const reading = isFresh ? known : await run.client.readCap(change.scope, run.stop)
+  run.readings.set(key, reading)
+  if (reading.failure) return { result: 'failed', error: `not written, because it could not be read again: ${reading.failure.message}` }
+  if (reading.observed === change.from) return undefined
+  if (reading.observed === change.to) return { result: 'skipped' }
+  return { result: 'skipped', error: `changed from ${change.from} to ${reading.observed} since it was planned`, foreign: reading.observed }
+}
+
+function recordIntent(change: Change, run: ApplyRun): Intent {
+  const { plan, differences } = run.planned
+  return run.ledger.recordIntent({
+    at: run.clock.now(),
+    planId: plan.id,
+    change,
+    entry: differences.get(scopeKey(change.scope))?.entry ?? '',
+    digest: plan.policyDigest,
+    revision: plan.revision,
+  })
+}
+
+async function writeAndVerify(change: Change, intent: Intent, run: ApplyRun): Promise<WriteResult | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await run.client.writeCap(change.scope, change.to, run.cut)
+    if (outcome.kind === 'refused') return refused(change, intent, outcome, run)
+    if (run.leaving?.()) return halt(run)
+    const reading = await readBack(change, run)
+    run.readings.set(scopeKey(change.scope), reading)
+    if (reading.failure) return { result: 'ambiguous', error: `written, but it could not be read back: ${reading.failure.message}` }
+    const mayRepeat = outcome.kind === 'ambiguous' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted
+    if (reading.observed === change.from && !isZeroDropped(change, reading) && mayRepeat) continue
+    return conclude(change, intent, reading, outcome, run)
+  }
+}
+
+const halt = (run: ApplyRun): undefined => {
+  run.halted = { interrupted: 'stopped', ...run.halted }
+  return undefined
+}
+
+async function readBack(change: Change, run: ApplyRun): Promise<CapReading> {
+  const reading = await run.client.readCap(change.scope, run.cut)
+  if (reading.observed !== change.from || isZeroDropped(change, reading)) return reading
+  await run.clock.sleep(STALE_MS, run.cut)
+  return run.client.readCap(change.scope, run.cut)
+}
+
+/** Some services read a stored 0 back as "no cap". */
+const isZeroDropped = (change: Change, reading: CapReading): boolean => change.to === 0 && reading.observed === 'none'
+
+/** Asked for and there; or cleared, on a service whose reads show the wider value. */
+export const isVerified = (change: Change, reading: CapReading, wider: (key: ScopeKey) => CapReading['observed']): boolean =>
+  reading.observed === change.to ||
+  (change.to === 'none' && reading.observed !== 'unknown' && reading.observed === wider(scopeKey(change.scope)))
+
+function conclude(change: Change, intent: Intent, reading: CapReading, outcome: WriteOutcome, run: ApplyRun): WriteResult {
+  if (isVerified(change, reading, run.wider)) {
+    run.ledger.recordOutcome(intent, historyEntry(intent, 'applied', run.clock.now()), verifiedOwnership(change, intent, run))
+    if (reading.observed !== change.to) noteInheritedReads(change, reading, run)
+    return { result: 'applied' }
+  }
+  const now = run.clock.now()
+  if (isZeroDropped(change, reading)) {
+    const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
+    return reject(change, intent, 'ZERO_NOT_STORED', error, run)
+  }
+  if (outcome.kind === 'ambiguous' && reading.observed === change.from) {
+    const error = `the write did not land (${WRITE_ATTEMPTS} times sent at most): ${outcome.failure.message}`
+    run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', now, error), 'kept')
+    return { result: 'failed', error }
+  }
+  const error = `${change.to} was written and ${reading.observed} was read back`
+  run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'kept')
+  return { result: 'verify_failed', error, ...(reading.observed !== change.from && { foreign: reading.observed }) }
+}
+
+function refused(change: Change, intent: Intent, outcome: Exclude<WriteOutcome, { kind: 'accepted' }>, run: ApplyRun): WriteResult {
+  const { kind, message } = outcome.failure
+  // Only the scope itself is to blame: leave it alone for a day. Anything else is tried again in the next cycle.
+  if (kind === 'invalid' || kind === 'not_found')
+    return reject(change, intent, kind === 'invalid' ? 'CAP_REFUSED' : 'SCOPE_UNKNOWN', message, run)
+  run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', run.clock.now(), message), 'kept')
+  return { result: 'failed', error: message }
+}
+
+function reject(change: Change, intent: Intent, code: string, error: string, run: ApplyRun): WriteResult {
+  const at = run.clock.now()
+  run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, error), 'kept')
+  run.ledger.saveQuarantined({ scope: change.scope, code, message: `${scopeKey(change.scope)}: ${error}`, entry: intent.entry, at })
+  return { result: 'failed', error }
+}
+
+function verifiedOwnership(change: Change, intent: Intent, run: ApplyRun): OwnedCap | 'released' {
+  const key = scopeKey(change.scope)
+  const desired = run.planned.desired.get(key)
+  if (!desired || desired.entry !== intent.entry || desired.origin.kind === 'restore') return 'released'
+  return ownedFrom(desired, run.planned.owned.get(key), change.from, run.clock.now())
+}
+
+function noteInheritedReads(change: Change, reading: CapReading, run: ApplyRun): void {
+  if (run.ledger.fact('inheritedReadsSeen')) return
+  const evidence = `after ${scopeKey(change.scope)} was cleared it reads ${reading.observed}, the wider cap`
+  run.ledger.saveFact('inheritedReadsSeen', { at: run.clock.now(), evidence })
+}
+
+/** The line that history keeps of a write. */
+export function historyEntry(intent: Intent, result: HistoryEntry['result'], at: number, error?: string): HistoryEntry {
+  const { scope, action, effect, from, to, cause, reason, source } = intent.change
+  return {
+    at,
+    scope,
+    action,
+    effect,
+    from,
+    to,
+    cause,
+    result,
+    ...(reason !== undefined && { reason }),
+    ...(error !== undefined && { error }),
+    ...(source && { source }),
+    planId: intent.planId,
+    digest: intent.digest,
+    revision: intent.revision,
+  }
+}
