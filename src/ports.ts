@@ -52,8 +52,11 @@ export interface Transport {
 
 /** Reads caps, people and the balance. Rejects only with an `ApiError`, or when `signal` aborts. */
 export interface ReadClient {
-  /** Never rejects with an `ApiError`: a failed reading is `unknown` with its failure. interface-spec.md, Endpoints 4. */
-  readCap(scope: Scope, signal?: AbortSignal): Promise<CapReading>
+  /**
+   * Never rejects with an `ApiError`: a failed reading is `unknown` with its failure. `urgent` goes before a sweep's other readings: what
+   * decides about a write, or reads one back. interface-spec.md, Endpoints 4.
+   */
+  readCap(scope: Scope, signal?: AbortSignal, urgent?: 'urgent'): Promise<CapReading>
   /** Endpoints 2, the whole team. */
   readRoster(signal?: AbortSignal): Promise<Roster>
   /** Endpoints 2 with `group_name`; rejects with kind `not_found` when the service does not know the group. */

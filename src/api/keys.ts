@@ -24,7 +24,7 @@ export interface ServiceKey {
 export interface KeyRing {
   /** The key for an operation, read anew when its file changed; throws an `ApiError` of kind `auth` when it cannot be used. */
   keyFor(operation: Operation): ServiceKey
-  /** What is wrong with each source now, for start-up and `doctor`. */
+  /** What is wrong with each source now, for start-up and `doctor`; a permission without any key is a warning. */
   problems(): readonly Problem[]
   /** Takes every key ever loaded out of a text, whole or in long pieces. */
   redact(text: string): string
@@ -97,11 +97,12 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
       return { name: name ?? 'default', id: ids.get(loaded.value) ?? 0, value: loaded.value }
     },
     problems() {
-      const needed = PERMISSIONS.flatMap((permission) => (nameFor(sources, permission) ? [] : [missing(permission)]))
+      if (Object.keys(sources).length === 0) return [{ severity: 'error', ...NO_KEY }]
+      const lacking = PERMISSIONS.filter((permission) => !nameFor(sources, permission)).map(missing)
       const broken = Object.values(sources)
         .map(load)
         .filter((loaded) => 'code' in loaded)
-      return [...(Object.keys(sources).length === 0 ? [NO_KEY] : needed), ...broken].map((one) => ({ severity: 'error', ...one }))
+      return [...broken.map(asProblem('error')), ...lacking.map(asProblem('warning'))]
     },
     redact: (text) => ids.keys().reduce(withoutKey, text),
   }
@@ -111,6 +112,10 @@ const NO_KEY: Unusable = {
   code: 'KEY_MISSING',
   message: 'no service key is configured; name a file with --service-key-file or set CAPKEEPER_SERVICE_KEY',
 }
+
+const asProblem =
+  (severity: Problem['severity']) =>
+  ({ code, message }: Unusable): Problem => ({ severity, code, message })
 
 const missing = (permission: Permission): Unusable => ({
   code: 'KEY_MISSING',

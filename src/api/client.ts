@@ -1,0 +1,148 @@
+// The six operations as the rest of the program knows them: caps, people, the balance, analytics. Encodes the question, says how long it
+// may take and how urgent it is, and hands it to send.ts. The preview path gets the reading client, which has no method that writes.
+import type { Balance, CapReading } from '../core/observed.ts'
+import type { Cap } from '../core/policy.ts'
+import type { Scope } from '../core/scope.ts'
+import type { ReadClient, WriteClient, WriteOutcome } from '../ports.ts'
+import {
+  type AnalyticsQuestion,
+  type AnalyticsRow,
+  type CascadeQuestion,
+  type CascadeRows,
+  type CascadeUse,
+  decodeAnalytics,
+  decodeCascade,
+  encodeAnalytics,
+  encodeCascade,
+  sumCascade,
+} from './analytics.ts'
+import { decodeBalance, decodeCap, decodeGroup, decodeRoster } from './decode.ts'
+import { ApiError } from './errors.ts'
+import type { KeyName } from './keys.ts'
+import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
+import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
+
+/** How long an answer may take. Choice. */
+export const TIMEOUT_MS = 30_000
+/** The roster has no pages, so a big team takes longer. Choice. */
+export const ROSTER_TIMEOUT_MS = 60_000
+
+/** The reading client with all that the service can tell. */
+export interface ServiceReader extends ReadClient {
+  /** The rows of each query, in the order asked. interface-spec.md, Endpoints 1. */
+  analytics(question: AnalyticsQuestion, signal?: AbortSignal): Promise<readonly (readonly AnalyticsRow[])[]>
+  /** Agent use, summed over (day, model, mode); asked in chunks of 30 days. interface-spec.md, Endpoints 3. */
+  cascade(question: CascadeQuestion, signal?: AbortSignal): Promise<CascadeUse>
+  /** Requests per second that a key may send at now; undefined before it was used. */
+  ratePerSecond(keyName: KeyName): number | undefined
+}
+
+export type ServiceWriter = ServiceReader & WriteClient
+
+/** A client that cannot write. One per workspace: it holds the pace, the circuit and the bound on requests under way. */
+export const createReadClient = (options: ClientOptions): ServiceReader => readerOver(createSender(options), options)
+
+/** A client that also sets and clears caps. */
+export function createWriteClient(options: ClientOptions): ServiceWriter {
+  const sender = createSender(options)
+  return { ...readerOver(sender, options), writeCap: (scope, cap, signal) => writeCap(sender, scope, cap, signal) }
+}
+
+function readerOver(sender: Sender, { clock }: ClientOptions): ServiceReader {
+  const listPeople = <Value>(body: UserPageRequest, decode: (answer: unknown) => Value, signal?: AbortSignal): Promise<Value> =>
+    sender.send(reading('UserPageAnalytics', body, decode, { signal, urgency: 'late', timeoutMs: ROSTER_TIMEOUT_MS }))
+  return {
+    async readCap(scope, signal, urgent) {
+      const request = reading('GetUsageConfig', wireScope(scope), decodeCap, { signal, urgency: urgent ?? 'normal' })
+      return readingOf(scope, sender.send(request), clock.now)
+    },
+    readRoster: (signal) => listPeople({}, (answer) => decodeRoster(answer, clock.now()), signal),
+    readGroup: (group, signal) => listPeople({ group_name: group.name }, (answer) => decodeGroup(answer, group, clock.now()), signal),
+    readBalance: (signal) =>
+      orUnavailable(
+        sender.send(reading('GetTeamCreditBalance', {}, (answer) => decodeBalance(answer, clock.now()), { signal, urgency: 'late' })),
+      ),
+    analytics: (question, signal) =>
+      sender.send(
+        reading('Analytics', encodeAnalytics(question), (answer) => decodeAnalytics(answer, question.queries), { signal, urgency: 'late' }),
+      ),
+    async cascade(question, signal) {
+      const chunks: CascadeRows[] = []
+      for (const body of encodeCascade(question)) {
+        chunks.push(await sender.send(reading('CascadeAnalytics', body, decodeCascade, { signal, urgency: 'late' })))
+      }
+      return sumCascade(chunks)
+    },
+    clockSkewMs: sender.clockSkewMs,
+    ratePerSecond: sender.ratePerSecond,
+  }
+}
+
+type ReadingOptions = Pick<ApiRequest<unknown>, 'urgency'> & { readonly signal: AbortSignal | undefined; readonly timeoutMs?: number }
+
+function reading<Value>(
+  operation: ApiRequest<Value>['operation'],
+  body: object,
+  decode: (answer: unknown) => Value,
+  { urgency, signal, timeoutMs = TIMEOUT_MS }: ReadingOptions,
+): ApiRequest<Value> {
+  return { operation, body, decode, urgency, signal, timeoutMs, once: false }
+}
+
+async function readingOf(scope: Scope, sent: Promise<Cap>, now: () => number): Promise<CapReading> {
+  try {
+    return { scope, observed: await sent, readAt: now() }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { scope, observed: 'unknown', readAt: now(), failure: { kind: error.kind, message: error.message } }
+  }
+}
+
+async function orUnavailable(sent: Promise<Balance>): Promise<Balance | 'unavailable'> {
+  try {
+    return await sent
+  } catch (error) {
+    if (error instanceof ApiError && error.lacksFeature) return 'unavailable'
+    throw error
+  }
+}
+
+/** interface-spec.md, Endpoints 5. What a success says does not matter: reading back decides. */
+async function writeCap(sender: Sender, scope: Scope, cap: Cap, signal?: AbortSignal): Promise<WriteOutcome> {
+  const body: UsageConfigRequest = {
+    ...wireScope(scope),
+    ...(cap === 'none' ? { clear_add_on_credit_cap: true } : { set_add_on_credit_cap: cap }),
+  }
+  try {
+    await sender.send({
+      operation: 'UsageConfig',
+      body,
+      decode: () => undefined,
+      urgency: 'urgent',
+      signal,
+      timeoutMs: TIMEOUT_MS,
+      once: true,
+    })
+    return { kind: 'accepted' }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { kind: hadNoEffect(error) ? 'refused' : 'ambiguous', failure: { kind: error.kind, message: error.message } }
+  }
+}
+
+/** Never sent, or judged and turned down: by a status, or by an `error` in a 200. */
+function hadNoEffect({ kind, status = 0, unsent }: ApiError): boolean {
+  if (unsent || (status >= 400 && status < 500)) return true
+  return kind === 'rate_limited' || kind === 'auth' || kind === 'invalid' || kind === 'not_found'
+}
+
+function wireScope(scope: Scope): WireScope {
+  switch (scope.kind) {
+    case 'team':
+      return { team_level: true }
+    case 'group':
+      return { group_id: scope.id }
+    case 'user':
+      return { user_email: scope.email }
+  }
+}

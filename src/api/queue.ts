@@ -1,0 +1,157 @@
+// Who goes next: requests wait here for their turn, by urgency, then in order of arrival. One pace per key, whatever it is used for, since
+// the service counts per key; one bound on requests under way for the whole workspace. It never sends anything itself, and never lets a
+// request through that its asker's `admit` refuses.
+import { answered, currentRate, earliestSendAt, type LearnedRate, learnedRate, type RateSettings, sent } from '../core/pacing.ts'
+import type { Clock } from '../ports.ts'
+import { head, join, type Lane, leave, nextLane, openLane, type Ticket, type Turn, type Waiter } from './lane.ts'
+import { onAbort } from './signals.ts'
+
+export interface QueueOptions {
+  readonly clock: Clock
+  /** Requests under way at once, at most. */
+  readonly concurrency: number
+  readonly rate: RateSettings
+  /** What was learned before, by key name. */
+  readonly learned: Readonly<Record<string, unknown>>
+  readonly onLearned: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
+}
+
+export interface Queue {
+  /** Resolves when the request may be sent; rejects with what `admit` failed with, or a signal's reason. */
+  enter(ticket: Ticket): Promise<Turn>
+  /** Requests per second that the key may send at now; undefined before it was used. */
+  ratePerSecond(keyName: string): number | undefined
+}
+
+interface State {
+  readonly options: QueueOptions
+  readonly lanes: Map<number, Lane>
+  readonly laneOfName: Map<string, Lane>
+  underWay: number
+}
+
+export function createQueue(options: QueueOptions): Queue {
+  const state: State = { options, lanes: new Map(), laneOfName: new Map(), underWay: 0 }
+  return {
+    enter(ticket) {
+      const aborted = ticket.signals.find((signal) => signal?.aborted)
+      if (aborted) return Promise.reject(aborted.reason)
+      const lane = laneFor(state, ticket.key)
+      return new Promise<Turn>((resolve, reject) => {
+        const waiter: Waiter = {
+          ticket,
+          gone: false,
+          resolve: (turn) => {
+            release()
+            resolve(turn)
+          },
+          reject: (error) => {
+            release()
+            reject(error)
+          },
+        }
+        const release = onAbort(ticket.signals, (reason) => {
+          waiter.gone = true
+          reject(reason)
+          stopAlarmWhenEmpty(lane)
+        })
+        join(lane, waiter)
+        pump(state)
+      })
+    },
+    ratePerSecond(keyName) {
+      const lane = state.laneOfName.get(keyName)
+      return lane && currentRate(lane.pace)
+    },
+  }
+}
+
+/** A changed key starts with what its predecessor learned: the same service, most likely the same limit. */
+function laneFor({ options, lanes, laneOfName }: State, key: Ticket['key']): Lane {
+  const before = laneOfName.get(key.name)
+  const lane = lanes.get(key.id) ?? openLane(options.rate, options.clock.monotonic(), before?.known ?? options.learned[key.name])
+  if (before === lane) return lane
+  before?.names.delete(key.name)
+  lane.names.add(key.name)
+  lanes.set(key.id, lane)
+  laneOfName.set(key.name, lane)
+  for (const [id, one] of lanes) if (one.names.size === 0 && !head(one)) lanes.delete(id)
+  return lane
+}
+
+/** Lets out everyone who may go, the most urgent first; each turn lets one go or puts one lane aside. */
+function pump(state: State): void {
+  const aside = new Set<Lane>()
+  for (let lane = nextLane(state.lanes.values(), aside); lane; lane = nextLane(state.lanes.values(), aside)) {
+    if (!serve(state, lane)) aside.add(lane)
+  }
+}
+
+/** False when the lane's first cannot go now. */
+function serve(state: State, lane: Lane): boolean {
+  const waiter = head(lane)
+  if (!waiter) return false
+  const permit = waiter.ticket.admit()
+  if (permit.kind === 'fail') {
+    leave(lane, waiter).reject(permit.error)
+    return true
+  }
+  if (permit.kind === 'wait' || state.underWay >= state.options.concurrency) return false
+  const nowMs = state.options.clock.monotonic()
+  const at = earliestSendAt(lane.pace, nowMs)
+  if (at > nowMs) {
+    setAlarm(state, lane, at)
+    return false
+  }
+  leave(lane, waiter).ticket.onAdmitted(permit.kind)
+  waiter.resolve(openTurn(state, lane, permit.kind, nowMs))
+  return true
+}
+
+function openTurn(state: State, lane: Lane, admission: 'go' | 'probe', sentAtMs: number): Turn {
+  const { clock, onLearned } = state.options
+  state.underWay += 1
+  lane.pace = sent(lane.pace, sentAtMs)
+  return {
+    admission,
+    end(answer) {
+      state.underWay -= 1
+      if (answer) {
+        lane.pace = answered(lane.pace, clock.monotonic(), answer, sentAtMs)
+        report(lane, onLearned)
+      }
+      pump(state)
+    },
+  }
+}
+
+function report(lane: Lane, onLearned: QueueOptions['onLearned']): void {
+  const learned = learnedRate(lane.pace)
+  if (learned.rate === lane.known.rate && learned.limited === lane.known.limited) return
+  lane.known = learned
+  for (const name of lane.names) onLearned(name, learned, currentRate(lane.pace))
+}
+
+function setAlarm(state: State, lane: Lane, at: number): void {
+  const { clock } = state.options
+  // An alarm that rings too early only looks again.
+  if (lane.alarm && lane.alarm.at <= at) return
+  lane.alarm?.cancel.abort()
+  const alarm = { at, cancel: new AbortController() }
+  lane.alarm = alarm
+  clock.sleep(at - clock.monotonic(), alarm.cancel.signal).then(
+    () => {
+      if (lane.alarm === alarm) delete lane.alarm
+      pump(state)
+    },
+    // Cancelled: another alarm stands, or nobody waits.
+    () => undefined,
+  )
+}
+
+/** An alarm that nobody waits for would keep a stopping process alive. */
+function stopAlarmWhenEmpty(lane: Lane): void {
+  if (head(lane) || !lane.alarm) return
+  lane.alarm.cancel.abort()
+  delete lane.alarm
+}

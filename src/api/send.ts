@@ -1,0 +1,223 @@
+// One request from its body to its decoded answer: wait for a turn, add the key, send, judge, and try again where that is safe. Retries,
+// the circuit and the pace are pure machines in core/; here they are only asked and told. The key enters the body in `exchange` and
+// nowhere else. A write is never sent twice unless the first certainly had no effect.
+import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/backoff.ts'
+import type { RequestOutcome } from '../core/events.ts'
+import type { LearnedRate, RateSettings } from '../core/pacing.ts'
+import type { Clock, Operation, Random, Transport, TransportFailure, WireAnswer } from '../ports.ts'
+import { ApiError, classify, notSent, tidy } from './errors.ts'
+import type { KeyRing, ServiceKey } from './keys.ts'
+import type { Permit, Turn, Urgency } from './lane.ts'
+import { createQueue, type Queue } from './queue.ts'
+import { underSignals } from './signals.ts'
+import { PERMISSION_OF } from './wire.ts'
+
+/** How often one request is sent again because of the rate before it fails; each time only when the pace allows. Choice. */
+export const MAX_REFUSALS = 100
+const MAX_ROUNDS = MAX_REFUSALS + 10
+
+export interface RequestEvent {
+  readonly operation: Operation
+  readonly outcome: RequestOutcome
+  readonly durationMs: number
+}
+
+/** Everything a client of one workspace is made of. */
+export interface ClientOptions {
+  readonly transport: Transport
+  readonly keys: KeyRing
+  readonly clock: Clock
+  readonly random: Random
+  readonly rate: RateSettings & { readonly concurrency: number }
+  /** What was learned before, by key name (`LedgerFacts.pace`). */
+  readonly learned?: Readonly<Record<string, unknown>>
+  /** A rate changed; `learned` is what to keep under the key's name. */
+  readonly onLearned?: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
+  /** Every attempt, as it ends. Aborted ones are not told. */
+  readonly onRequest?: (event: RequestEvent) => void
+  /** Ends waiting and reading at once; a write under way is ended only by its own signal. */
+  readonly signal?: AbortSignal
+}
+
+export interface ApiRequest<Value> {
+  readonly operation: Operation
+  /** All but the key. */
+  readonly body: object
+  readonly timeoutMs: number
+  readonly urgency: Urgency
+  /** Takes the parsed body of a success, undefined when it is not JSON; throws an `ApiError` of kind `malformed`. */
+  readonly decode: (body: unknown) => Value
+  /** A write: sent again only after a refusal for the rate, which certainly had no effect. */
+  readonly once: boolean
+  readonly signal: AbortSignal | undefined
+}
+
+export interface Sender {
+  /** Rejects with an `ApiError`, or with the reason of a signal. */
+  send<Value>(request: ApiRequest<Value>): Promise<Value>
+  clockSkewMs(): number | undefined
+  ratePerSecond(keyName: string): number | undefined
+}
+
+interface Machine {
+  readonly options: ClientOptions
+  readonly queue: Queue
+  backoff: Backoff<ApiError>
+  skewMs: number | undefined
+}
+
+type Result<Value> = { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'error'; readonly error: ApiError }
+
+export function createSender(options: ClientOptions): Sender {
+  const { clock, rate, learned = {}, onLearned = () => undefined } = options
+  const queue = createQueue({ clock, concurrency: rate.concurrency, rate, learned, onLearned })
+  const machine: Machine = { options, queue, backoff: startBackoff(), skewMs: undefined }
+  return {
+    send: (request) => sendPatiently(machine, request),
+    clockSkewMs: () => machine.skewMs,
+    ratePerSecond: (keyName) => queue.ratePerSecond(keyName),
+  }
+}
+
+async function sendPatiently<Value>(machine: Machine, request: ApiRequest<Value>): Promise<Value> {
+  const { clock, random, signal } = machine.options
+  let attempts = 0
+  let refusals = 0
+  for (let round = 1; ; round += 1) {
+    const { result, admission } = await attempt(machine, request, round > 1)
+    if (result.kind === 'value') return result.value
+    const { error } = result
+    if (error.kind === 'rate_limited' && refusals < MAX_REFUSALS && round < MAX_ROUNDS) {
+      refusals += 1
+      continue
+    }
+    attempts += 1
+    const backoff = mayRetry(error, request) && admission === 'go' ? spendRetry(machine.backoff, attempts) : undefined
+    if (!backoff) throw error
+    machine.backoff = backoff
+    const delayMs = Math.max(retryDelayMs(attempts, random.next()), error.retryAfterMs ?? 0)
+    await underSignals([signal, request.signal], (either) => clock.sleep(delayMs, either))
+  }
+}
+
+const mayRetry = (error: ApiError, request: ApiRequest<unknown>): boolean =>
+  !request.once && (error.kind === 'server' || error.kind === 'timeout' || error.kind === 'network' || error.kind === 'malformed')
+
+/** Waits for a turn, and uses it. Throws when it may not be sent at all. */
+async function attempt<Value>(
+  machine: Machine,
+  request: ApiRequest<Value>,
+  again: boolean,
+): Promise<{ readonly result: Result<Value>; readonly admission: 'go' | 'probe' }> {
+  const { keys } = machine.options
+  let key = keys.keyFor(request.operation)
+  const turn = await machine.queue.enter({
+    key,
+    urgency: request.urgency,
+    again,
+    signals: [machine.options.signal, request.signal],
+    admit() {
+      try {
+        // The key may have changed while the request waited.
+        key = keys.keyFor(request.operation)
+        return permitFor(machine, request.operation, key)
+      } catch (error) {
+        return { kind: 'fail', error }
+      }
+    },
+    onAdmitted(admission) {
+      if (admission === 'probe') machine.backoff = probing(machine.backoff, askerOf(request.operation, key))
+    },
+  })
+  return { result: await useTurn(machine, request, turn, key), admission: turn.admission }
+}
+
+const askerOf = (operation: Operation, key: ServiceKey) => ({ permission: PERMISSION_OF[operation], keyId: key.id })
+
+function permitFor(machine: Machine, operation: Operation, key: ServiceKey): Permit {
+  const admission = admit(machine.backoff, askerOf(operation, key), machine.options.clock.monotonic())
+  return admission.kind === 'fail' ? { kind: 'fail', error: notSent(admission.failure, operation) } : admission
+}
+
+async function useTurn<Value>(machine: Machine, request: ApiRequest<Value>, turn: Turn, key: ServiceKey): Promise<Result<Value>> {
+  const { clock, random, onRequest } = machine.options
+  const startedAt = clock.monotonic()
+  let exchanged: Exchanged<Value> | undefined
+  try {
+    exchanged = await exchange(machine, request, key)
+    return exchanged.result
+  } finally {
+    const nowMs = clock.monotonic()
+    const ending: Ending<ApiError> = exchanged ? endingOf(exchanged.result) : { kind: 'nothing' }
+    // Before the turn ends: that lets the next one ask to be admitted.
+    machine.backoff = ended(machine.backoff, askerOf(request.operation, key), turn.admission, ending, { nowMs, roll: random.next() })
+    turn.end(exchanged && paceAnswerOf(exchanged))
+    if (exchanged) onRequest?.({ operation: request.operation, outcome: outcomeOf(exchanged.result), durationMs: nowMs - startedAt })
+  }
+}
+
+interface Exchanged<Value> {
+  readonly result: Result<Value>
+  readonly answered: boolean
+}
+
+async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key: ServiceKey): Promise<Exchanged<Value>> {
+  const { transport, clock, signal } = machine.options
+  const { operation, timeoutMs } = request
+  const signals = request.once ? [request.signal] : [signal, request.signal]
+  const askedAt = clock.now()
+  const answer = await underSignals(signals, (either) =>
+    transport.send(operation, { ...request.body, service_key: key.value }, { timeoutMs, signal: either }),
+  )
+  if ('kind' in answer) return { result: { kind: 'error', error: unanswered(machine, operation, answer) }, answered: false }
+  noteSkew(machine, answer, askedAt)
+  return { result: judge(machine, request, answer), answered: true }
+}
+
+function unanswered({ options }: Machine, operation: Operation, failure: TransportFailure): ApiError {
+  return new ApiError({ operation, kind: failure.kind, message: `${operation}: ${tidy(failure.message, options.keys.redact)}` })
+}
+
+function judge<Value>({ options }: Machine, request: ApiRequest<Value>, answer: WireAnswer): Result<Value> {
+  const verdict = classify(answer, request.operation, { nowMs: options.clock.now(), redact: options.keys.redact })
+  if (verdict.kind === 'failed') return { kind: 'error', error: verdict.error }
+  try {
+    return { kind: 'value', value: request.decode(verdict.body) }
+  } catch (error) {
+    if (error instanceof ApiError) return { kind: 'error', error }
+    throw error
+  }
+}
+
+/** `Date` has whole seconds; on average half of one has passed since. */
+function noteSkew(machine: Machine, answer: WireAnswer, askedAt: number): void {
+  const date = Date.parse(answer.headers['date'] ?? '')
+  if (!Number.isNaN(date)) machine.skewMs = Math.round(date + 500 - (askedAt + machine.options.clock.now()) / 2)
+}
+
+function endingOf(result: Result<unknown>): Ending<ApiError> {
+  if (result.kind === 'value') return { kind: 'answered' }
+  switch (result.error.kind) {
+    case 'rate_limited':
+      return { kind: 'nothing' }
+    case 'auth':
+      return { kind: 'denied', failure: result.error }
+    case 'invalid':
+    case 'not_found':
+      return { kind: 'answered' }
+    case 'server':
+    case 'timeout':
+    case 'network':
+    case 'malformed':
+      return { kind: 'failed', failure: result.error }
+  }
+}
+
+function paceAnswerOf({ result, answered }: Exchanged<unknown>): Parameters<Turn['end']>[0] {
+  if (!answered) return undefined
+  if (result.kind === 'value' || result.error.kind !== 'rate_limited') return { kind: 'ok' }
+  const { retryAfterMs } = result.error
+  return retryAfterMs === undefined ? { kind: 'refused' } : { kind: 'refused', retryAfterMs }
+}
+
+const outcomeOf = (result: Result<unknown>): RequestOutcome => (result.kind === 'value' ? 'ok' : result.error.kind)
