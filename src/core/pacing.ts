@@ -35,22 +35,39 @@ interface Mark {
   readonly idleMs: number
 }
 
-type Phase =
-  | { readonly kind: 'climb' }
-  | { readonly kind: 'hold'; readonly untilMs: number }
-  | { readonly kind: 'try'; readonly step: number; readonly base: number; readonly excessMs: number }
-  | Blocked
+interface Hold {
+  readonly kind: 'hold'
+  /** Busy clock. */
+  readonly untilMs: number
+  /** The rate to go back to then: this one was set low by a cycle too short to be trusted for long. */
+  readonly back: number | undefined
+}
 
-interface Blocked {
+interface Try {
+  readonly kind: 'try'
+  readonly step: number
+  /** The rate to fall back to. */
+  readonly base: number
+  /** How far its sends are ahead of those at its base, in ms of the base, up to the last step. */
+  readonly excessMs: number
+}
+
+type Phase = { readonly kind: 'climb' } | Hold | Try | Blocked
+
+interface Blocked extends Verdict {
   readonly kind: 'blocked'
   readonly probes: number
   readonly refusals: number
-  /** Where the goodput that sets the next rate is measured from. */
+}
+
+/** What a refusal says about the next rate: KEEP x the goodput since `evidence`, within bounds. */
+interface Verdict {
   readonly evidence: Mark
-  /** The next rate is between these. */
   readonly atLeast: number
   readonly atMost: number
   readonly strikes: number
+  readonly failedTries: number
+  readonly recover: boolean
 }
 
 /** The whole state. Opaque to callers: read it with the functions below. */
@@ -66,6 +83,8 @@ export interface Pace {
   readonly idleMs: number
   /** The end of the last block: the cycle's start. */
   readonly cycle: Mark
+  /** Ends of blocks, the newest last: the first is the youngest that is older than the horizon. */
+  readonly trail: readonly Mark[]
   readonly step: Mark
   readonly stepBefore: Mark
   /** Tries in a row that gained nothing. */
@@ -87,6 +106,10 @@ const LONGEST_WAIT_MS = 3_600_000
 const IDLE_SHARE = 0.1
 const SHORT_CYCLE_MS = 60_000
 const REAL_MS = 12_000
+const HORIZON_MS = 300_000
+const QUIET_MIN = 60_000
+const QUIET_MAX = 600_000
+const QUIET_GROW = 1.5
 
 /**
  * A pace that has sent nothing yet. `learned` may be anything: what `learnedRate` gave once is taken up, everything else is ignored.
@@ -98,12 +121,13 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
   return {
     settings,
     rate: within(settings, known?.rate ?? settings.start),
-    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, known.rate, 0) } : { kind: 'climb' },
+    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, known.rate, 0), back: undefined } : { kind: 'climb' },
     nextAtMs: nowMs,
     eraMs: nowMs,
     successes: 0,
     idleMs: 0,
     cycle: mark,
+    trail: [mark],
     step: mark,
     stepBefore: mark,
     failedTries: 0,
@@ -166,7 +190,7 @@ function goodputSince(mark: Mark, pace: Pace, nowMs: number): number {
 }
 
 const quietMs = (refusals: number, rate: number, failedTries: number): number =>
-  clamp(((refusals * 400) / rate) * 1000 * 2 ** failedTries, 60_000, 600_000)
+  clamp(((refusals * 400) / rate) * 1000, QUIET_MIN, QUIET_MAX / 2) * Math.min(QUIET_GROW ** failedTries, 2)
 
 const tryMs = (rate: number): number => clamp(40_000 / rate, 20_000, 60_000)
 
@@ -174,18 +198,25 @@ const waitMs = (probes: number): number => Math.min(1000 * 1.5 ** probes, LONGES
 
 function advanced(pace: Pace, nowMs: number): Pace {
   const { phase } = pace
+  if (phase.kind === 'blocked') return pace
+  if (phase.kind === 'hold') return nowMs - pace.idleMs >= phase.untilMs ? tried(pace, phase, nowMs) : pace
   const sinceStepMs = nowMs - pace.idleMs - pace.step.atMs
-  if (phase.kind === 'hold') {
-    if (nowMs - pace.idleMs < phase.untilMs || pace.rate >= pace.settings.max) return pace
-    return stepped({ ...pace, base: pace.rate, strikes: 0 }, nowMs, FIRST_STEP, 0)
-  }
-  const neededMs = phase.kind === 'climb' ? CLEAN_MS : tryMs(pace.rate)
-  if (sinceStepMs < neededMs) return pace
+  if (sinceStepMs < (phase.kind === 'climb' ? CLEAN_MS : tryMs(pace.rate))) return pace
   // A rate that the work did not use up has not been tried.
   if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * sinceStepMs) return { ...pace, step: markAt(pace, nowMs) }
   if (pace.rate >= pace.settings.max) return pace
   if (phase.kind === 'climb') return faster(pace, nowMs, 2 * pace.rate)
-  return phase.kind === 'try' ? stepped(pace, nowMs, Math.min(LARGEST_STEP, 2 * phase.step), excess(pace, phase, nowMs)) : pace
+  return stepped(pace, nowMs, { ...phase, step: Math.min(LARGEST_STEP, 2 * phase.step), excessMs: excess(pace, phase, nowMs) })
+}
+
+function tried(pace: Pace, hold: Hold, nowMs: number): Pace {
+  if (pace.rate >= pace.settings.max) return pace
+  const begin: Try = { kind: 'try', step: FIRST_STEP, base: pace.rate, excessMs: 0 }
+  if (hold.back !== undefined && hold.back > pace.rate) {
+    return stepped({ ...pace, strikes: 0 }, nowMs, { ...begin, step: Math.min(hold.back / pace.rate - 1, 1) })
+  }
+  const gained = pace.rate > pace.base * 1.05
+  return stepped({ ...pace, base: pace.rate, strikes: 0, failedTries: gained ? 0 : pace.failedTries }, nowMs, begin)
 }
 
 const faster = (pace: Pace, nowMs: number, rate: number): Pace => ({
@@ -195,13 +226,10 @@ const faster = (pace: Pace, nowMs: number, rate: number): Pace => ({
   step: markAt(pace, nowMs),
 })
 
-/** How far the sends of a try are ahead of those at its base, in ms of the base. */
-const excess = (pace: Pace, phase: Extract<Phase, { kind: 'try' }>, nowMs: number): number =>
+const excess = (pace: Pace, phase: Try, nowMs: number): number =>
   phase.excessMs + (pace.rate / phase.base - 1) * (nowMs - pace.idleMs - pace.step.atMs)
 
-function stepped(pace: Pace, nowMs: number, step: number, excessMs: number): Pace {
-  return { ...faster(pace, nowMs, pace.rate * (1 + step)), phase: { kind: 'try', step, base: pace.base, excessMs } }
-}
+const stepped = (pace: Pace, nowMs: number, phase: Try): Pace => ({ ...faster(pace, nowMs, pace.rate * (1 + phase.step)), phase })
 
 function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, sentAtMs: number): Pace {
   const { phase } = pace
@@ -216,18 +244,25 @@ function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, se
   return { ...pace, phase: blocked, eraMs: nowMs, nextAtMs: nowMs + probeWait(0, retryAfterMs) }
 }
 
-function verdict(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Pick<Blocked, 'evidence' | 'atLeast' | 'atMost' | 'strikes'> {
-  if (phase.kind === 'climb') return { evidence: pace.stepBefore, atLeast: 0, atMost: pace.rate, strikes: 0 }
+function verdict(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Verdict {
+  const { rate, failedTries } = pace
+  if (phase.kind === 'climb') return { evidence: pace.stepBefore, atLeast: 0, atMost: rate, strikes: 0, failedTries, recover: false }
   if (phase.kind === 'try') {
-    const aheadMs = excess(pace, phase, nowMs)
-    if (aheadMs >= REAL_MS) return { evidence: pace.stepBefore, atLeast: phase.base, atMost: pace.rate, strikes: 0 }
+    const real = excess(pace, phase, nowMs) >= REAL_MS
     const kept = phase.step > 3 * FIRST_STEP ? phase.base * (1 + FIRST_STEP) : phase.base
-    return { evidence: pace.stepBefore, atLeast: kept, atMost: kept, strikes: 0 }
+    return {
+      evidence: pace.stepBefore,
+      atLeast: kept,
+      atMost: real ? rate : kept,
+      strikes: 0,
+      failedTries: failedTries + 1,
+      recover: phase.base < pace.base,
+    }
   }
-  const short = nowMs - pace.idleMs - pace.cycle.atMs < SHORT_CYCLE_MS
-  const strikes = short ? pace.strikes + 1 : 0
-  const atLeast = strikes === 1 ? Math.min(pace.rate, pace.base * KEEP) : pace.rate * DEEPEST_CUT
-  return { evidence: pace.cycle, atLeast, atMost: pace.rate, strikes }
+  const cycleMs = nowMs - pace.idleMs - pace.cycle.atMs
+  const strikes = cycleMs < SHORT_CYCLE_MS ? pace.strikes + 1 : 0
+  const atLeast = strikes === 1 ? Math.min(rate, pace.base * KEEP) : rate * DEEPEST_CUT
+  return { evidence: pace.cycle, atLeast, atMost: rate, strikes, failedTries, recover: cycleMs < HORIZON_MS }
 }
 
 function probeWait(probes: number, retryAfterMs: number | undefined): number {
@@ -237,17 +272,33 @@ function probeWait(probes: number, retryAfterMs: number | undefined): number {
 }
 
 function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
-  const rate = within(pace.settings, clamp(KEEP * goodputSince(blocked.evidence, pace, nowMs), blocked.atLeast, blocked.atMost))
+  const { evidence, atLeast, atMost, strikes, failedTries } = blocked
+  const rate = within(pace.settings, clamp(KEEP * goodputSince(evidence, pace, nowMs), atLeast, atMost))
   const mark = markAt(pace, nowMs)
+  const trail = trailed(pace.trail, mark)
+  const usual = within(pace.settings, KEEP * goodputSince(trail[0] ?? mark, pace, nowMs))
+  const back = blocked.recover && usual > rate * (1 + 2 * FIRST_STEP) ? usual : undefined
+  const quiet =
+    back === undefined
+      ? quietMs(blocked.refusals, rate, failedTries)
+      : clamp((100_000 * blocked.refusals) / back, 15_000, 120_000) * Math.min(2 ** failedTries, 8)
   return {
     ...pace,
     rate,
-    phase: { kind: 'hold', untilMs: mark.atMs + quietMs(blocked.refusals, rate, pace.failedTries) },
+    phase: { kind: 'hold', untilMs: mark.atMs + quiet, back },
     nextAtMs: nowMs + 1000 / rate,
     eraMs: nowMs,
-    cycle: blocked.strikes === 1 ? pace.cycle : mark,
+    cycle: strikes === 1 ? pace.cycle : mark,
+    trail,
     step: mark,
     stepBefore: mark,
-    strikes: blocked.strikes,
+    strikes,
+    failedTries,
   }
+}
+
+function trailed(trail: readonly Mark[], mark: Mark): readonly Mark[] {
+  const all = [...trail, mark]
+  const old = all.findLastIndex((one) => mark.atMs - one.atMs >= HORIZON_MS)
+  return all.slice(Math.max(0, old, all.length - 16))
 }
