@@ -70,7 +70,7 @@ export const outputOption = (formats: readonly string[]): Option =>
 
 /** Text shown under a command's flags: `lines` stand as they are, indented. */
 export const examples = (...lines: readonly string[]): string =>
-  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}\n`
+  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
 
 /**
  * Takes flags that were not given from the environment; an empty variable counts as absent. Runs before every action, and corrects what
@@ -176,9 +176,10 @@ export const ledgerArgs = (flags: NetworkFlags): readonly string[] => [
   ...(flags.ledger === undefined ? [] : ['--ledger', shellWord(flags.ledger)]),
 ]
 
-/** Ends the help texts: what the exit codes mean. */
+/** Ends the help of the program: what the exit codes mean. */
 export const EXIT_HELP = `
 Exit codes:
-  ${EXIT.done} done   ${EXIT.failed} failed   ${EXIT.pending} changes pending   ${EXIT.held} held by a guard   ${EXIT.partial} applied in part
-  ${EXIT.usage} wrong usage   ${EXIT.input} invalid policy or config
-`
+  ${EXIT.done} done, ${EXIT.failed} failed, ${EXIT.pending} changes pending, ${EXIT.held} held by a guard, ${EXIT.partial} applied in part,
+  ${EXIT.usage} wrong usage, ${EXIT.input} invalid policy or config
+
+Start with \`capkeeper validate policies/\` and \`capkeeper plan\`.`

@@ -1,0 +1,26 @@
+// `resume`: ends a pause before its time.
+import type { Command } from 'commander'
+import { addLedgerFlags, examples, type NetworkFlags } from '../args.ts'
+import type { Cli } from '../context.ts'
+import { EXIT } from '../exit.ts'
+import { plain } from '../text.ts'
+
+export function registerResume(program: Command, cli: Cli): void {
+  const command = program
+    .command('resume')
+    .summary('end a pause')
+    .description('Ends a pause that `capkeeper pause` began. A running daemon writes again from its next cycle on, or at once with SIGHUP.')
+  addLedgerFlags(command)
+    .addHelpText('after', examples('capkeeper resume'))
+    .action((flags: NetworkFlags) => resume(flags, cli))
+}
+
+async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
+  const { withLedger } = await import('../ledger-access.ts')
+  await withLedger(flags, cli, 'note', ({ workspace, ledger }) => {
+    const pause = ledger.pause(cli.clock.now())
+    ledger.savePause(undefined)
+    cli.stdout.write(pause ? `${workspace}: resumed; it was paused for: ${plain(pause.reason)}\n` : `${workspace}: was not paused\n`)
+    cli.finish(EXIT.done)
+  })
+}

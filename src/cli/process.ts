@@ -1,0 +1,34 @@
+// The process around the CLI: its streams, its environment, and what happens to an error that nobody caught. The only place in src/cli
+// that knows `process`.
+import type { Clock } from '../ports.ts'
+import { createSecrets, type Output, type World } from './context.ts'
+import { EXIT, type ExitCode } from './exit.ts'
+import { reportFailure } from './failure.ts'
+import { runCli } from './program.ts'
+
+/** Runs the command line of this process; resolves with its exit code and never rejects. */
+export async function main(host: NodeJS.Process): Promise<ExitCode> {
+  const { systemClock } = await import('../daemon/system.ts')
+  const world = processWorld(host, systemClock)
+  ignoreClosedPipe(host, world.stdout)
+  ignoreClosedPipe(host, world.stderr)
+  const crash = (error: unknown): void => {
+    reportFailure(error, world).finally(() => host.exit(EXIT.failed))
+  }
+  host.on('uncaughtException', crash)
+  host.on('unhandledRejection', crash)
+  return await runCli(host.argv.slice(2), world)
+}
+
+function processWorld(host: NodeJS.Process, clock: Clock): World {
+  const secrets = createSecrets()
+  secrets.add(host.env['CAPKEEPER_SERVICE_KEY'] ?? '')
+  return { stdin: host.stdin, stdout: host.stdout, stderr: host.stderr, env: host.env, clock, secrets }
+}
+
+/** `capkeeper plan | head` closes the pipe early: what is left to say is dropped, and the command still ends its work and with its own code. */
+function ignoreClosedPipe(host: NodeJS.Process, stream: Output): void {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') host.exitCode = EXIT.failed
+  })
+}

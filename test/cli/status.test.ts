@@ -1,0 +1,161 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { renderStatusText } from '../../src/cli/render-status.ts'
+import { SCOPE_STATES, type ScopeState } from '../../src/core/events.ts'
+import type { StatusDocument, WorkspaceStatus } from '../../src/daemon/status-document.ts'
+import { run } from './world.ts'
+
+const zeros = <K extends string>(keys: readonly K[]): Record<K, number> =>
+  Object.fromEntries(keys.map((key) => [key, 0])) as Record<K, number>
+
+const counts = (states: Partial<Record<ScopeState, number>>): WorkspaceStatus['scopeCounts'] => ({
+  team: zeros(SCOPE_STATES),
+  group: zeros(SCOPE_STATES),
+  user: { ...zeros(SCOPE_STATES), ...states },
+})
+
+const quiet: WorkspaceStatus = {
+  workspace: 'acme',
+  mode: 'enforce',
+  policy: { valid: true, digest: '9a1b2c3d4e5f', revision: '', loadedAt: '2026-11-20T11:00:00.000Z', problems: [], problemsOmitted: 0 },
+  lastCycle: { startedAt: '2026-11-20T11:57:00.000Z', finishedAt: '2026-11-20T11:58:00.000Z', result: 'noop' },
+  scopeCounts: counts({ in_sync: 42 }),
+  scopes: [],
+  scopesOmitted: 0,
+  holds: [],
+  approvals: [],
+  grants: { pending: 0, active: 0, expiring: 0, ended: 0 },
+  groups: [],
+  warnings: [],
+}
+
+const troubled: WorkspaceStatus = {
+  ...quiet,
+  workspace: 'beta',
+  mode: 'paused',
+  pause: { until: '2026-11-20T16:00:00.000Z', reason: 'billing migration', since: '2026-11-20T12:00:00.000Z' },
+  scopeCounts: counts({ in_sync: 3, held: 1, unknown: 30 }),
+  scopes: [
+    {
+      kind: 'user',
+      scope: 'bob@example.com',
+      state: 'held',
+      desired: 100 as never,
+      observed: 800 as never,
+      cause: 'policy',
+      why: 'maxBlocked',
+    },
+    { kind: 'user', scope: 'eve@example.com', state: 'unknown', observed: 'unknown', why: 'HTTP 503' },
+  ],
+  holds: [
+    {
+      id: '7d1f0c2a9b34',
+      guards: ['maxBlocked'],
+      people: 1,
+      message: 'beta: 1 of 20 people would be blocked',
+      changes: [],
+      changesOmitted: 0,
+    },
+  ],
+  warnings: ['the key may not read the balance'],
+}
+
+const document = (workspaces: readonly WorkspaceStatus[]): StatusDocument => ({
+  apiVersion: 'capkeeper/v1',
+  kind: 'Status',
+  version: '0.1.0',
+  at: '2026-11-20T12:00:00.000Z',
+  people: 'email',
+  configValid: true,
+  ledgerWritable: true,
+  workspaces,
+})
+
+describe('the state of a daemon as text', () => {
+  test('is a table with one row per workspace', () => {
+    expect(renderStatusText(document([quiet]))).toBe(
+      [
+        'capkeeper 0.1.0 at 2026-11-20 12:00:00Z',
+        '',
+        'WORKSPACE  MODE     LAST CYCLE       IN SYNC  DRIFTED  HELD  OTHER  POLICIES',
+        'acme       enforce  noop, 2 min ago  42       0        0     0      9a1b2c3d4e5f',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('says beneath what needs a person, and counts what it does not list', () => {
+    const text = renderStatusText({ ...document([quiet, troubled]), ledgerWritable: false })
+    expect(text).toContain('The ledger cannot be written, so nothing is written to the service.\n')
+    expect(text.slice(text.indexOf('\nbeta\n'))).toBe(
+      [
+        '',
+        'beta',
+        '  paused until 2026-11-20 16:00:00Z: billing migration',
+        '  hold 7d1f0c2a9b34 by maxBlocked, 1 person: beta: 1 of 20 people would be blocked',
+        '  warning: the key may not read the balance',
+        '  held     bob@example.com  800 → 100  policy  maxBlocked',
+        '  unknown  eve@example.com  unknown            HTTP 503',
+        '  and 29 more scopes; /status lists them',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('says "none yet" for what was never known', () => {
+    const { policy: _policy, lastCycle: _cycle, ...fresh } = quiet
+    expect(renderStatusText(document([fresh]))).toContain('acme       enforce  none yet    42       0        0     0      none yet\n')
+  })
+})
+
+describe('status', () => {
+  let server: Server | undefined
+  afterEach(() => {
+    server?.closeAllConnections()
+    server?.close()
+    server = undefined
+  })
+
+  const serve = async (status: number, body: string): Promise<string> => {
+    const listening = createServer((request, response) => {
+      response.statusCode = request.url === '/status' ? status : 418
+      response.end(body)
+    })
+    server = listening
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
+  }
+
+  test('asks the daemon at --url and prints its table', async () => {
+    const url = await serve(200, JSON.stringify(document([quiet])))
+    for (const spelling of [url, `${url}/`, `${url}/status`]) {
+      const ran = await run(['status', '--url', spelling])
+      expect(ran).toMatchObject({ code: 0, stderr: '', stdout: renderStatusText(document([quiet])) })
+    }
+  })
+
+  test('prints the document itself as JSON', async () => {
+    const ran = await run(['status', '--url', await serve(200, JSON.stringify(document([troubled]))), '--output', 'json'])
+    expect(JSON.parse(ran.stdout)).toEqual(document([troubled]))
+  })
+
+  test('says so when nobody listens', async () => {
+    const url = await serve(200, '')
+    server?.close()
+    server = undefined
+    const ran = await run(['status', '--url', url])
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran.stderr).toMatch(/^error: no daemon answers at http:\/\/127\.0\.0\.1:\d+\/status \(ECONNREFUSED\)/)
+  })
+
+  test.each([
+    ['an error', 503, 'busy', 'answered 503'],
+    ['a page that is no status', 200, '<html>', 'did not answer with a capkeeper status'],
+    ['JSON that is no status', 200, '{"kind":"Plan"}', 'did not answer with a capkeeper status'],
+  ])('refuses %s', async (_name, status, body, message) => {
+    const ran = await run(['status', '--url', await serve(status, body)])
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran.stderr).toContain(message)
+  })
+})

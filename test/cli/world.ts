@@ -1,0 +1,31 @@
+// A command line run inside the test: captured streams, a given environment, a clock that stands still.
+import { PassThrough } from 'node:stream'
+import { createSecrets, type World } from '../../src/cli/context.ts'
+import { runCli } from '../../src/cli/program.ts'
+import { fakeClock } from '../support/clock.ts'
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs `capkeeper …argv` and returns what it said. */
+export async function run(
+  argv: readonly string[],
+  options: { readonly env?: World['env']; readonly clock?: World['clock'] } = {},
+): Promise<Ran> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
+  const read = (stream: PassThrough): string => String(stream.read() ?? '')
+  const secrets = createSecrets()
+  secrets.add(options.env?.['CAPKEEPER_SERVICE_KEY'] ?? '')
+  const code = await runCli(argv, {
+    stdin: new PassThrough(),
+    stdout,
+    stderr,
+    env: options.env ?? {},
+    clock: options.clock ?? fakeClock(),
+    secrets,
+  })
+  return { code, stdout: read(stdout), stderr: read(stderr) }
+}
