@@ -50,6 +50,8 @@ interface Try {
   readonly base: number
   /** How far its sends are ahead of those at its base, in ms of the base, up to the last step. */
   readonly excessMs: number
+  /** A usual rate that is gone back to; nothing new is tried. */
+  readonly back: boolean
 }
 
 type Phase = { readonly kind: 'climb' } | Hold | Try | Blocked
@@ -106,6 +108,7 @@ const LONGEST_WAIT_MS = 3_600_000
 const IDLE_SHARE = 0.1
 const SHORT_CYCLE_MS = 60_000
 const REAL_MS = 12_000
+const BACK_OVER = 1.1
 const HORIZON_MS = 300_000
 const QUIET_MIN = 60_000
 const QUIET_MAX = 600_000
@@ -206,15 +209,14 @@ function advanced(pace: Pace, nowMs: number): Pace {
   if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * sinceStepMs) return { ...pace, step: markAt(pace, nowMs) }
   if (pace.rate >= pace.settings.max) return pace
   if (phase.kind === 'climb') return faster(pace, nowMs, 2 * pace.rate)
+  if (phase.back) return { ...pace, phase: { kind: 'hold', untilMs: nowMs - pace.idleMs + QUIET_MIN, back: undefined } }
   return stepped(pace, nowMs, { ...phase, step: Math.min(LARGEST_STEP, 2 * phase.step), excessMs: excess(pace, phase, nowMs) })
 }
 
 function tried(pace: Pace, hold: Hold, nowMs: number): Pace {
   if (pace.rate >= pace.settings.max) return pace
-  const begin: Try = { kind: 'try', step: FIRST_STEP, base: pace.rate, excessMs: 0 }
-  if (hold.back !== undefined && hold.back > pace.rate) {
-    return stepped({ ...pace, strikes: 0 }, nowMs, { ...begin, step: Math.min(hold.back / pace.rate - 1, 1) })
-  }
+  const begin: Try = { kind: 'try', step: FIRST_STEP, base: pace.rate, excessMs: 0, back: false }
+  if (hold.back !== undefined) return stepped({ ...pace, strikes: 0 }, nowMs, { ...begin, step: hold.back / pace.rate - 1, back: true })
   const gained = pace.rate > pace.base * 1.05
   return stepped({ ...pace, base: pace.rate, strikes: 0, failedTries: gained ? 0 : pace.failedTries }, nowMs, begin)
 }
@@ -248,8 +250,8 @@ function verdict(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Ver
   const { rate, failedTries } = pace
   if (phase.kind === 'climb') return { evidence: pace.stepBefore, atLeast: 0, atMost: rate, strikes: 0, failedTries, recover: false }
   if (phase.kind === 'try') {
-    const real = excess(pace, phase, nowMs) >= REAL_MS
-    const kept = phase.step > 3 * FIRST_STEP ? phase.base * (1 + FIRST_STEP) : phase.base
+    const real = !phase.back && excess(pace, phase, nowMs) >= REAL_MS
+    const kept = !phase.back && phase.step > 3 * FIRST_STEP ? phase.base * (1 + FIRST_STEP) : phase.base
     return {
       evidence: pace.stepBefore,
       atLeast: kept,
@@ -277,7 +279,8 @@ function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
   const mark = markAt(pace, nowMs)
   const trail = trailed(pace.trail, mark)
   const usual = within(pace.settings, KEEP * goodputSince(trail[0] ?? mark, pace, nowMs))
-  const back = blocked.recover && usual > rate * (1 + 2 * FIRST_STEP) ? usual : undefined
+  const halfway = Math.min(pace.rate * KEEP, Math.max(usual, Math.sqrt(pace.rate * rate)))
+  const back = blocked.recover && halfway > rate * BACK_OVER ? halfway : undefined
   const quiet =
     back === undefined
       ? quietMs(blocked.refusals, rate, failedTries)
