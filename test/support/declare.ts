@@ -1,0 +1,127 @@
+// Short ways to write policies and what is known of the world, for the tests of the pure core. Names without an @ get a domain.
+import type { DesiredInputs } from '../../src/core/desired.ts'
+import type { GroupMembers, MemberStatus, OwnedCap, OwnerKind, Roster } from '../../src/core/observed.ts'
+import type { Cap, CapRule, Grant, PolicySet } from '../../src/core/policy.ts'
+import type { Position } from '../../src/core/problem.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
+import { credits, type Instant } from '../../src/core/units.ts'
+
+export const HOUR = 3_600_000
+export const DAY = 24 * HOUR
+export const NOW = Date.UTC(2026, 10, 20, 12)
+export const CYCLE = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
+
+/** 500 or 'none', without the brand. */
+export type PlainCap = number | 'none'
+
+export const cap = (amount: PlainCap): Cap => (amount === 'none' ? amount : credits(amount))
+
+export const email = (name: string): string => (name.includes('@') ? name : `${name}@example.com`)
+
+/** `team`, `group:ID`, or a person. */
+export function scope(name: string): Scope {
+  if (name === 'team') return TEAM
+  return name.startsWith('group:') ? groupScope(name.slice(6)) : userScope(email(name))
+}
+
+export interface GrantSketch {
+  readonly on: string
+  readonly cap?: number
+  readonly add?: number
+  readonly from?: Instant
+  readonly until: Instant | 'cycleEnd'
+  readonly reason?: string
+  readonly ticket?: string
+  readonly line?: number
+}
+
+export interface PolicySketch {
+  /** Caps by scope name. */
+  readonly caps?: Readonly<Record<string, PlainCap>>
+  readonly grants?: readonly GrantSketch[]
+  readonly onGroupConflict?: 'min' | 'max'
+}
+
+/** Rules stand on lines 1, 2, 3 …, grants on lines 101, 102, 103 … of acme.yaml, unless they say otherwise. */
+export function policy(sketch: PolicySketch): PolicySet {
+  const at = (line: number): Position => ({ file: 'acme.yaml', line, column: 5 })
+  const rules = Object.entries(sketch.caps ?? {}).map(
+    ([name, amount], index): CapRule => ({ scope: scope(name), cap: cap(amount), at: at(index + 1), document: 'acme' }),
+  )
+  const grants = (sketch.grants ?? []).map((one, index) => grant(one, at(one.line ?? 101 + index)))
+  const ids = new Set([...rules, ...grants].flatMap((one) => (one.scope.kind === 'group' ? one.scope.id : [])))
+  const groups = [...ids].map((id) => ({ scope: groupScope(id), name: id.toUpperCase(), at: at(1) }))
+  const conflictRule = sketch.onGroupConflict && { onGroupConflict: sketch.onGroupConflict }
+  return { workspace: 'acme', rules, grants, groups, protectedPeople: [], approvals: [], documents: ['acme'], ...conflictRule }
+}
+
+export function grant(sketch: GrantSketch, at: Position): Grant {
+  return {
+    scope: scope(sketch.on),
+    amount:
+      sketch.add === undefined ? { kind: 'cap', credits: credits(sketch.cap ?? 6000) } : { kind: 'add', credits: credits(sketch.add) },
+    ...(sketch.from !== undefined && { fromAt: sketch.from }),
+    until: sketch.until === 'cycleEnd' ? { kind: 'cycleEnd' } : { kind: 'instant', at: sketch.until },
+    reason: sketch.reason ?? 'release week',
+    ...(sketch.ticket !== undefined && { ticket: sketch.ticket }),
+    at,
+    document: 'acme',
+  }
+}
+
+/** People by name with their status. */
+export function roster(people: Readonly<Record<string, MemberStatus | 'disabled'>>, more: Partial<Roster> = {}): Roster {
+  const rows = Object.entries(people).map(([name, status]) => ({
+    email: email(name),
+    name,
+    status: status === 'disabled' ? ('approved' as const) : status,
+    disabled: status === 'disabled',
+  }))
+  return { people: rows, readAt: NOW, statusesAbsent: false, duplicates: [], ...more }
+}
+
+export const members = (groups: Readonly<Record<string, readonly string[]>>): GroupMembers[] =>
+  Object.entries(groups).map(([id, names]) => ({ id, name: id.toUpperCase(), emails: names.map(email), readAt: NOW }))
+
+export interface OwnedSketch {
+  readonly cap: PlainCap
+  readonly owner?: OwnerKind
+  readonly entry?: string
+  readonly baseline?: PlainCap
+}
+
+const ENTRY_KIND: Record<OwnerKind, string> = { policy: 'rule', grant: 'grant', conflict: 'conflict', copied: 'copied' }
+
+/** What the ledger remembers, by scope name. */
+export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): ReadonlyMap<ScopeKey, OwnedCap> {
+  const owned = Object.entries(caps).map(([name, one]): OwnedCap => {
+    const owner = one.owner ?? 'policy'
+    const entry = one.entry ?? `${ENTRY_KIND[owner]}|${one.cap}`
+    const baseline = one.baseline === undefined ? {} : { baseline: cap(one.baseline) }
+    return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...baseline }
+  })
+  return new Map(owned.map((one) => [scopeKey(one.scope), one]))
+}
+
+/** Inputs with nothing known but the policy: no roster, no members, nothing ours, cycle of November 2026. */
+export function desiredInputs(sketch: PolicySketch, more: Partial<DesiredInputs> = {}): DesiredInputs {
+  return {
+    set: policy(sketch),
+    groups: [],
+    unknownGroups: [],
+    cycle: CYCLE,
+    now: NOW,
+    capSemantics: 'layered',
+    owned: new Map(),
+    conflictsGone: {},
+    groupReadingIsNew: true,
+    grantsFrozen: false,
+    ...more,
+  }
+}
+
+/** The same inputs while nobody knows the billing cycle. */
+export function withoutCycle(inputs: DesiredInputs): DesiredInputs {
+  const { cycle: _, ...rest } = inputs
+  return rest
+}
