@@ -1,18 +1,19 @@
 // CascadeAnalytics: agent use from the raw rows. Answers `cascade_runs`; the other two data sources are refused with 501 until they
 // are built, never answered with invented figures.
 import { createHash } from 'node:crypto'
+import type { CascadeAnswer, CascadeSource, WireCascadeRun } from '../api/wire.ts'
 import { IDES } from './company.ts'
-import type { Answer, ServiceContext } from './context.ts'
+import type { ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
 import { type Fields, fieldsOf, listField, textField, textsField, timeField } from './request.ts'
 import { peopleByEmail, peopleOf } from './roster.ts'
 import type { AgentUse, StoredKey } from './store.ts'
 import { DAY_MS, formatSeconds } from './time.ts'
 
-const SOURCES = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage'] as const
+const SOURCES: readonly CascadeSource[] = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage']
 
 /** interface-spec.md, Endpoints 3. Without a range: everything there is (choice). */
-export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): Answer {
+export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): CascadeAnswer {
   const { store, now, switches } = context
   const groupName = textField(fields, 'group_name')
   const emails = textsField(fields, 'emails')
@@ -35,7 +36,7 @@ function idesOf(fields: Fields): ReadonlySet<string> {
 }
 
 /** The data source of each query request; refuses what is not exactly one of the three with an empty object. */
-function sourcesOf(fields: Fields): readonly (typeof SOURCES)[number][] {
+function sourcesOf(fields: Fields): readonly CascadeSource[] {
   const requests = listField(fields, 'query_requests') ?? []
   if (requests.length === 0) throw new Refusal(400, 'query_requests is required')
   const sources = requests.map((request) => {
@@ -50,7 +51,7 @@ function sourcesOf(fields: Fields): readonly (typeof SOURCES)[number][] {
 }
 
 /** interface-spec.md, Agent analytics result objects: all strings. */
-function runOf(row: Omit<AgentUse, 'source'>, { switches }: ServiceContext): Readonly<Record<string, string>> {
+function runOf(row: Omit<AgentUse, 'source'>, { switches }: ServiceContext): WireCascadeRun {
   const day = Math.floor(row.at / DAY_MS)
   return {
     day: formatSeconds(day * DAY_MS),

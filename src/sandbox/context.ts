@@ -1,5 +1,7 @@
 // What every operation works with: the data, the switches, and the instant it is asked at. Types, and the two spellings of figures.
+import type { Answers } from '../api/wire.ts'
 import type { Instant } from '../core/units.ts'
+import type { Operation } from '../ports.ts'
 import type { CapBook } from './caps.ts'
 import type { Store } from './store.ts'
 import type { Switches } from './switches.ts'
@@ -14,7 +16,7 @@ export interface ServiceContext {
 }
 
 /** The body of a 200; undefined: zero bytes. */
-export type Answer = Readonly<Record<string, unknown>> | undefined
+export type Answer = Answers[Operation] | undefined
 
 /** A 64-bit figure, as the switch `--int64` says. */
 export const int64 = (value: number, switches: Pick<Switches, 'int64'>): number | string =>

@@ -5,6 +5,7 @@ import type { Clock, Operation } from '../ports.ts'
 import type { CapBook } from './caps.ts'
 import type { ServiceContext } from './context.ts'
 import { type Chance, HTML_PAGE, type RateLimiter, retryAfterHeader } from './faults.ts'
+import { pick } from './random.ts'
 import { type Encoded, encodeRefusal, JSON_TYPE, Refusal } from './refusal.ts'
 import { answer, authenticate } from './service.ts'
 import type { Store } from './store.ts'
@@ -55,7 +56,7 @@ function meetFaults(parts: ExchangeParts, operation: Operation, body: unknown, f
   if (faults.has('timeout')) return { kind: 'silence' }
   if (faults.has('reset-before')) return { kind: 'reset', delayMs }
   if (faults.has('5xx'))
-    return reply(delayMs, encodeRefusal(errors, 500 + Math.floor(parts.chance.draw() * 4), 'service unavailable, try again'))
+    return reply(delayMs, encodeRefusal(errors, pick(parts.chance.draw, [500, 502, 503]), 'service unavailable, try again'))
   if (faults.has('html'))
     return reply(delayMs, { status: parts.chance.draw() < 0.5 ? 200 : 503, contentType: 'text/html', body: HTML_PAGE })
   const answered = serve(parts, operation, body, faults)

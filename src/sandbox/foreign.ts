@@ -1,6 +1,6 @@
 // "Somebody else": an administrator who edits a cap by hand now and then, so that a demonstration shows drift being healed. Edits are
 // drawn from the seed; what they may pick are the user and group caps in force, or any approved person when there are none.
-import { groupScope, type Scope, scopeKey, userScope } from '../core/scope.ts'
+import { type Scope, scopeKey, userScope } from '../core/scope.ts'
 import type { Clock } from '../ports.ts'
 import type { CapBook } from './caps.ts'
 import { between, type Draw, stream } from './random.ts'
@@ -30,9 +30,9 @@ export function createForeignEdit(store: Store, caps: CapBook, seed: number): Fo
 
 function chooseScope(store: Store, draw: Draw): Scope | undefined {
   const capped = store.caps().flatMap(({ scope }) => (scope.kind === 'team' ? [] : [scope]))
-  const scopes = capped.length > 0 ? capped : store.people().flatMap((one) => (one.status === 'APPROVED' ? [userScope(one.email)] : []))
-  const chosen = scopes[between(draw, 0, scopes.length - 1)]
-  return chosen?.kind === 'group' ? groupScope(chosen.id) : chosen
+  const people = (): readonly Scope[] => store.people().flatMap((one) => (one.status === 'APPROVED' ? [userScope(one.email)] : []))
+  const scopes = capped.length > 0 ? capped : people()
+  return scopes[between(draw, 0, scopes.length - 1)]
 }
 
 /** Never the value that stands there. */

@@ -1,7 +1,8 @@
 // UserPageAnalytics: the people with their standing and their use, all summed from the raw rows. Also decides whom a request is about.
+import type { UserPageAnswer, WireUser } from '../api/wire.ts'
 import { normaliseEmail } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
-import { type Answer, int64, type ServiceContext } from './context.ts'
+import { int64, type ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
 import { type Fields, textField, timeField } from './request.ts'
 import type { LastActivity, Store, StoredKey, StoredPerson } from './store.ts'
@@ -9,7 +10,7 @@ import type { Switches } from './switches.ts'
 import { cycleAt, DAY_MS, formatMicros, formatSeconds } from './time.ts'
 
 /** interface-spec.md, Endpoints 2: people of every status, in the order of the roster. */
-export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): Answer {
+export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): UserPageAnswer {
   const { store, now, switches, quirks } = context
   const listed = peopleOf(store, key, textField(fields, 'group_name'))
   const seenUntil = now - switches.analyticsDelay
@@ -42,7 +43,7 @@ interface Figures {
 }
 
 /** interface-spec.md, User statistics object. */
-function statistics(person: StoredPerson, { used, days, last }: Figures, switches: Switches): Readonly<Record<string, unknown>> {
+function statistics(person: StoredPerson, { used, days, last }: Figures, switches: Switches): WireUser {
   const stamp = (at: Instant): string => formatMicros(at, person.id)
   const latest = Math.max(person.signupAt, last.autocompleteAt ?? 0, last.agentAt ?? 0, last.commandAt ?? 0)
   const kept = (value: number): boolean => value !== 0 || switches.zeros === 'kept'

@@ -41,7 +41,9 @@ export async function startSandboxServer({ sandbox, host, port }: SandboxServerO
     stopping.abort()
     await app.close()
   }
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${app.addresses()[0]?.port ?? port}`, close }
+  const address = app.addresses()[0]
+  const listening = typeof address === 'object' ? address.port : port
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`, close }
 }
 
 const OPERATIONS = ['Analytics', 'UserPageAnalytics', 'CascadeAnalytics', 'GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'] as const

@@ -1,5 +1,6 @@
 // The operations of the service as functions over its data: the key first, then the fields, then what they name (service-notes.md,
 // section 3). One function per operation. Knows nothing of HTTP and faults; a refusal is thrown as a `Refusal`, nothing else is.
+import type { BalanceAnswer, GetUsageConfigAnswer } from '../api/wire.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/scope.ts'
 import { MAX_CAP } from '../core/units.ts'
 import type { Operation } from '../ports.ts'
@@ -51,7 +52,7 @@ export function answer(context: ServiceContext, key: StoredKey, operation: Opera
 }
 
 /** interface-spec.md, Endpoints 4. */
-function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: StoredKey, fields: Fields): Answer {
+function getUsageConfig({ caps, switches, store, quirks }: ServiceContext, key: StoredKey, fields: Fields): GetUsageConfigAnswer {
   const scope = scopeOf(store, key, fields)
   const cap = quirks?.staleRead ? caps.readStale(scope) : caps.read(scope)
   if (cap === undefined) return {}
@@ -110,7 +111,7 @@ function isWithin(store: Store, groupId: string, scope: Scope): boolean {
  * interface-spec.md, Endpoints 6. Add-on use is the sum over all rows of the cycle of what each person used beyond their seat's
  * credits, rounded to whole credits once, at the end. Without an enterprise plan: 403 (choice), the error the interface names.
  */
-function getTeamCreditBalance({ store, switches, now }: ServiceContext): Answer {
+function getTeamCreditBalance({ store, switches, now }: ServiceContext): BalanceAnswer {
   if (switches.plan === 'team') throw new Refusal(403, 'plan without the feature: GetTeamCreditBalance needs an enterprise-tier plan')
   const cycle = cycleAt(now)
   const perSeat = store.meta('creditsPerSeat') ?? 0

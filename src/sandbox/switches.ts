@@ -137,7 +137,7 @@ export function parseSwitches(
 }
 
 /** A whole number from 0 to `max`; undefined for anything else. */
-function readWhole(text: string, max: number): number | undefined {
+export function readWhole(text: string, max: number): number | undefined {
   const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
   return value <= max ? value : undefined
 }

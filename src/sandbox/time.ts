@@ -37,4 +37,4 @@ export const formatSeconds = (at: Instant): string => `${new Date(at).toISOStrin
 
 /** RFC 3339 with microseconds, as activity is written; `salt` fills the digits that a millisecond clock does not have. */
 export const formatMicros = (at: Instant, salt: number): string =>
-  `${new Date(at).toISOString().slice(0, 23)}${String((at + salt * 137) % 1000).padStart(3, '0')}Z`
+  `${new Date(at).toISOString().slice(0, 23)}${String((at * 7 + salt * 137) % 1000).padStart(3, '0')}Z`

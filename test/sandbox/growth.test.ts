@@ -1,0 +1,177 @@
+// Use grows with time, stops at caps, adds up the same everywhere, and starts again with each cycle.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { TEAM, userScope } from '../../src/core/scope.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { fakeClock } from '../support/clock.ts'
+
+const DAY = 86_400_000
+const ADA = 'ada.lovelace@example.com'
+const start = (options: Partial<SandboxOptions> = {}) => {
+  const clock = fakeClock()
+  return { clock, sandbox: createSandbox({ clock, company: { people: 60, days: 20 }, ...options }) }
+}
+
+const ask = (sandbox: Sandbox, operation: 'UserPageAnalytics' | 'GetTeamCreditBalance') =>
+  JSON.parse(sandbox.handle(operation, { service_key: 'sandbox-admin' }).body)
+
+const usedBy = (sandbox: Sandbox): ReadonlyMap<string, number> =>
+  new Map(
+    ask(sandbox, 'UserPageAnalytics').userTableStats.map((user: { email: string; promptCreditsUsed: number }) => [
+      user.email,
+      user.promptCreditsUsed,
+    ]),
+  )
+
+const addOnCents = (used: ReadonlyMap<string, number>): number => used.values().reduce((sum, cents) => sum + Math.max(0, cents - 50_000), 0)
+
+const total = (used: ReadonlyMap<string, number>): number => used.values().reduce((sum, cents) => sum + cents, 0)
+
+describe('growth', () => {
+  test('adds use as time passes', async () => {
+    const { clock, sandbox } = start()
+    const before = total(usedBy(sandbox))
+    await clock.advance(3 * DAY)
+    expect(total(usedBy(sandbox))).toBeGreaterThan(before)
+  })
+
+  test('runs as many times faster as asked', async () => {
+    const slow = start({ speed: 1 })
+    const fast = start({ speed: 3600 })
+    await slow.clock.advance(24_000)
+    await fast.clock.advance(24_000)
+    expect(slow.sandbox.now() - fast.sandbox.now()).toBe(24_000 - DAY)
+    expect(total(usedBy(fast.sandbox))).toBeGreaterThan(total(usedBy(slow.sandbox)))
+  })
+
+  test('gives the same rows in many small steps as in one', async () => {
+    const one = start()
+    const many = start()
+    await one.clock.advance(2 * DAY)
+    one.sandbox.now()
+    for (let step = 0; step < 96; step += 1) {
+      await many.clock.advance(DAY / 48)
+      many.sandbox.now()
+    }
+    const span = { fromAt: 0, untilAt: Number.MAX_SAFE_INTEGER }
+    expect(many.sandbox.store.agentUse(span)).toEqual(one.sandbox.store.agentUse(span))
+    expect(many.sandbox.store.activeDays(span)).toEqual(one.sandbox.store.activeDays(span))
+  })
+
+  test('stands still when nobody works, but for use that is recorded', async () => {
+    const { clock, sandbox } = start({ working: false, company: { people: 10, days: 0 } })
+    await clock.advance(5 * DAY)
+    expect(total(usedBy(sandbox))).toBe(0)
+    sandbox.recordUse(ADA, 61_200)
+    expect(usedBy(sandbox).get(ADA)).toBe(61_200)
+    expect(ask(sandbox, 'GetTeamCreditBalance').addOnCreditsUsed).toBe(112)
+  })
+})
+
+describe('caps', () => {
+  test('stop the add-on use of a person, to the cent, and of nobody else', async () => {
+    const { clock, sandbox } = start()
+    sandbox.recordUse(ADA, 50_000)
+    const before = usedBy(sandbox).get(ADA) ?? 0
+    const cap = Math.ceil((before - 50_000) / 100) + 20
+    sandbox.writeCap(userScope(ADA), cap)
+    await clock.advance(9 * DAY)
+    const used = usedBy(sandbox)
+    expect(used.get(ADA)).toBe(50_000 + cap * 100)
+    const uncapped = createSandbox({ clock, company: { people: 60, days: 29 } })
+    const others = (amounts: ReadonlyMap<string, number>) => [...amounts].filter(([email]) => email !== ADA)
+    expect(others(used)).toEqual(others(usedBy(uncapped)))
+  })
+
+  test('of the team hold for everyone without a narrower one; the seat stays free', async () => {
+    const { clock, sandbox } = start({ company: { people: 60, days: 0 } })
+    await clock.advance(11 * DAY)
+    sandbox.writeCap(TEAM, 10)
+    sandbox.writeCap(userScope(ADA), 300)
+    await clock.advance(20 * DAY)
+    const used = usedBy(sandbox)
+    expect(used.get(ADA)).toBeGreaterThan(51_000)
+    expect(used.get(ADA)).toBeLessThanOrEqual(80_000)
+    const others = [...used].filter(([email]) => email !== ADA).map(([, cents]) => cents)
+    expect(Math.max(...others)).toBe(51_000)
+  })
+
+  test('of 0 leave a person with the seat alone', async () => {
+    const { clock, sandbox } = start({ company: { people: 60, days: 0 } })
+    sandbox.writeCap(TEAM, 0)
+    await clock.advance(10 * DAY)
+    expect(Math.max(...usedBy(sandbox).values())).toBeLessThanOrEqual(50_000)
+  })
+})
+
+describe('the figures agree', () => {
+  test('add-on use of the balance is what the roster has beyond the seats', async () => {
+    const { clock, sandbox } = start({ company: { people: 200, days: 60 } })
+    for (let day = 0; day < 12; day += 1) {
+      expect(ask(sandbox, 'GetTeamCreditBalance').addOnCreditsUsed).toBe(Math.round(addOnCents(usedBy(sandbox)) / 100))
+      await clock.advance(DAY)
+    }
+  })
+
+  test('add-on use stops when the team has none left', async () => {
+    const { clock, sandbox } = start()
+    sandbox.store.setMeta('addOnAvailable', ask(sandbox, 'GetTeamCreditBalance').addOnCreditsUsed + 50)
+    sandbox.reload()
+    await clock.advance(9 * DAY)
+    const balance = ask(sandbox, 'GetTeamCreditBalance')
+    expect(balance.addOnCreditsUsed).toBe(balance.addOnCreditsAvailable)
+  })
+})
+
+describe('a new cycle', () => {
+  test('begins with the month: use starts again at 0, caps stay, and add-on credits are recomputed from the last one', async () => {
+    const { clock, sandbox } = start({ company: { people: 200, days: 60 } })
+    sandbox.writeCap(userScope(ADA), 700)
+    sandbox.recordUse('grace.hopper@example.com', 20_000_000)
+    const lastAddOn = addOnCents(usedBy(sandbox))
+    // Thirty seconds past midnight hardly anybody has worked yet.
+    await clock.advance(10 * DAY + DAY / 2 + 30_000)
+    const balance = ask(sandbox, 'GetTeamCreditBalance')
+    expect(balance).toMatchObject({
+      billingCycleStart: '2026-12-01T00:00:00Z',
+      billingCycleEnd: '2027-01-01T00:00:00Z',
+      addOnCreditsUsed: 0,
+    })
+    expect(total(usedBy(sandbox))).toBeLessThan(10_000)
+    expect(sandbox.store.cap(userScope(ADA))).toBe(700)
+    expect(balance.addOnCreditsAvailable * 100).toBeGreaterThanOrEqual(lastAddOn * 1.25)
+  })
+})
+
+describe('a data file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-sandbox-'))
+
+  test('continues the company, its caps and its use after a restart', async () => {
+    const data = join(folder, 'company.db')
+    const { clock, sandbox } = start({ data })
+    sandbox.writeCap(userScope(ADA), 900)
+    await clock.advance(DAY)
+    const used = usedBy(sandbox)
+    sandbox.close()
+    const again = createSandbox({ clock, data, company: { people: 5, seed: 99 } })
+    expect(again.store.people()).toHaveLength(60)
+    expect(again.store.cap(userScope(ADA))).toBe(900)
+    expect(usedBy(again)).toEqual(used)
+    await clock.advance(2 * DAY)
+    const through = start()
+    through.sandbox.writeCap(userScope(ADA), 900)
+    await through.clock.advance(3 * DAY)
+    expect(usedBy(again)).toEqual(usedBy(through.sandbox))
+    again.close()
+  })
+
+  test('that is no database is refused in one line that names it', () => {
+    const data = join(folder, 'notes.txt')
+    writeFileSync(data, 'these are notes, not a database '.repeat(40))
+    expect(() => start({ data })).toThrow(/^sandbox data .*notes\.txt cannot be used: .*--data/)
+    expect(() => start({ data: join(folder, 'missing', 'x.db') })).toThrow(/cannot be used/)
+    rmSync(folder, { recursive: true, force: true })
+  })
+})

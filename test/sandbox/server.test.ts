@@ -1,0 +1,170 @@
+// The HTTP side: paths, methods, bodies of every kind. Nothing that a client sends gives a 500, a stack or a crash.
+import { connect } from 'node:net'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/ports.ts'
+import { startSandboxServer } from '../../src/sandbox/server.ts'
+import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
+
+const OPERATIONS: readonly Operation[] = [
+  'Analytics',
+  'UserPageAnalytics',
+  'CascadeAnalytics',
+  'GetUsageConfig',
+  'UsageConfig',
+  'GetTeamCreditBalance',
+]
+let fixture: SandboxFixture
+
+beforeAll(async () => {
+  fixture = await startSandbox()
+})
+afterAll(() => fixture.close())
+
+const send = async (path: string, init: RequestInit) => {
+  const answer = await fetch(`${fixture.url}${path}`, init)
+  return { status: answer.status, text: await answer.text(), headers: answer.headers }
+}
+
+describe('the server', () => {
+  test.each([
+    ['an unknown operation', '/api/v1/Teapot', 'POST', 404],
+    ['another version', '/api/v2/GetUsageConfig', 'POST', 404],
+    ['the root', '/', 'GET', 404],
+    ['GET on an operation', '/api/v1/GetUsageConfig', 'GET', 405],
+    ['PUT on an operation', '/api/v1/UsageConfig?x=1', 'PUT', 405],
+  ])('refuses %s', async (_name, path, method, status) => {
+    const told = await send(path, { method, ...(method === 'GET' ? {} : { body: '{}' }) })
+    expect(told.status).toBe(status)
+    expect(JSON.parse(told.text)).toEqual({ error: expect.any(String) })
+    if (status === 405) expect(told.headers.get('allow')).toBe('POST')
+  })
+
+  test.each([
+    ['nothing', 400, ''],
+    ['broken JSON', 400, '{"service_key": "sandbox-admin", '],
+    ['a text', 400, '"sandbox-admin"'],
+    ['null', 400, 'null'],
+    ['a list', 400, '[{"service_key":"sandbox-admin"}]'],
+    ['binary', 400, '\u0000\u0001\ud800'],
+    ['deep nesting', 400, `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
+    ['a deep object without a key', 401, `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+  ])('answers %s as a body with %i', async (_name, status, body) => {
+    for (const operation of OPERATIONS) {
+      const told = await send(`/api/v1/${operation}`, { method: 'POST', body })
+      expect(told.status).toBe(status)
+      expect(told.text).not.toMatch(/\bat .*\.(ts|js)\b/)
+    }
+  })
+
+  test('answers 413 to a body beyond its bound, and lives on', async () => {
+    const told = await send('/api/v1/UsageConfig', { method: 'POST', body: JSON.stringify({ service_key: 'x'.repeat(10_000_000) }) }).catch(
+      () => undefined,
+    )
+    // The connection may be closed before the client has sent it all.
+    if (told) expect(told.status).toBe(413)
+    expect(
+      (await send('/api/v1/GetUsageConfig', { method: 'POST', body: '{"service_key":"sandbox-admin","team_level":true}' })).status,
+    ).toBe(200)
+  })
+
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'application/octet-stream',
+  ])('reads a JSON body whatever its type says: %s', async (type) => {
+    const body = '{"service_key":"sandbox-admin","team_level":true}'
+    expect((await send('/api/v1/GetUsageConfig', { method: 'POST', body, headers: { 'content-type': type } })).status).toBe(200)
+  })
+
+  test('takes no key from __proto__', async () => {
+    const body = '{"__proto__":{"service_key":"sandbox-admin"},"team_level":true}'
+    expect((await send('/api/v1/GetUsageConfig', { method: 'POST', body })).status).toBe(401)
+    const nested = '{"service_key":"sandbox-admin","__proto__":{"team_level":true}}'
+    expect((await send('/api/v1/GetUsageConfig', { method: 'POST', body: nested })).status).toBe(400)
+  })
+
+  test('carries the time of its clock as Date', async () => {
+    const told = await send('/api/v1/GetTeamCreditBalance', { method: 'POST', body: '{"service_key":"sandbox-admin"}' })
+    expect(told.headers.get('date')).toBe('Fri, 20 Nov 2026 12:00:00 GMT')
+  })
+
+  test('survives what is no HTTP at all', async () => {
+    const { hostname, port } = new URL(fixture.url)
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname, () => socket.end('\u0016\u0003\u0001 nonsense\r\n\r\n'))
+      socket.on('error', () => undefined).on('close', () => resolve())
+      socket.resume()
+    })
+    expect((await send('/api/v1/GetTeamCreditBalance', { method: 'POST', body: '{"service_key":"sandbox-admin"}' })).status).toBe(200)
+  })
+
+  test('says so when its port is taken', async () => {
+    const port = Number(new URL(fixture.url).port)
+    await expect(startSandboxServer({ sandbox: fixture.sandbox, host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+
+  test('counts calls and keeps their bodies without the key', async () => {
+    fixture.calls.clear()
+    await send('/api/v1/GetUsageConfig', { method: 'POST', body: '{"service_key":"sandbox-admin","team_level":true}' })
+    await fixture.transport.send('GetTeamCreditBalance', { service_key: 'sandbox-admin' }, { timeoutMs: 100 })
+    expect([fixture.calls.count(), fixture.calls.count('GetUsageConfig'), fixture.calls.count('UsageConfig')]).toEqual([2, 1, 0])
+    expect(fixture.calls.log[0]).toMatchObject({ operation: 'GetUsageConfig', body: { team_level: true }, status: 200, faults: [] })
+    expect(JSON.stringify(fixture.calls.log)).not.toContain('sandbox-admin')
+  })
+})
+
+describe('fuzzed bodies', () => {
+  const value = fc.oneof(
+    fc.anything({ maxDepth: 3, withNullPrototype: false }),
+    fc.constantFrom('', 'grp_platform', 'ada.lovelace@example.com', true, 5, 1e308, -0),
+  )
+  const field = fc.constantFrom(
+    ...['team_level', 'group_id', 'user_email', 'set_add_on_credit_cap', 'clear_add_on_credit_cap', 'group_name', 'start_timestamp'],
+    ...['end_timestamp', 'emails', 'ide_types', 'query_requests', '__proto__', 'constructor'],
+  )
+  const key = fc.constantFrom('sandbox-admin', 'sandbox-teams-read', 'nobody', 7, null)
+
+  test('that are JSON, and more or less as the interface says, never give a 500', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc
+        .tuple(key, fc.array(fc.tuple(field, value)))
+        .map(([secret, pairs]) =>
+          JSON.stringify({ ...Object.fromEntries(pairs.map(([name, any]) => [name, plain(any)])), service_key: secret }),
+        ),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...OPERATIONS), text, (operation, body) => {
+        const result = fixture.sandbox.exchange(operation, body)
+        if (result.kind !== 'answer') throw new Error(`no answer: ${result.kind}`)
+        expect([200, 400, 401, 403, 404, 501]).toContain(result.answer.status)
+        expect(() => JSON.parse(result.answer.body)).not.toThrow()
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('of any bytes never give a 500, a crash or a stack over HTTP', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...OPERATIONS), fc.uint8Array({ maxLength: 2000 }), async (operation, body) => {
+        const told = await send(`/api/v1/${operation}`, { method: 'POST', body: new Uint8Array(body) })
+        expect([400, 401]).toContain(told.status)
+        expect(JSON.parse(told.text)).toEqual({ error: expect.any(String) })
+      }),
+      { numRuns: 150 },
+    )
+  })
+})
+
+/** What JSON can carry of any value. */
+function plain(any: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(any) ?? 'null')
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,313 @@
+// Each switch of service-notes.md, section 3: how its text is read, and what it does to answers.
+import { describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/ports.ts'
+import { parseSettings, SETTINGS } from '../../src/sandbox/settings.ts'
+import { DEFAULT_SWITCHES, parseSwitches, SWITCHES, type Switches, type SwitchTexts } from '../../src/sandbox/switches.ts'
+import { fakeClock } from '../support/clock.ts'
+import { startSandbox } from '../support/sandbox.ts'
+
+const ADA = 'ada.lovelace@example.com'
+
+describe('the table of switches', () => {
+  test('gives the defaults when nothing is said, and its own defaults say the same', () => {
+    const said = Object.fromEntries(Object.values(SWITCHES).map((spec) => [spec.name, spec.default]))
+    expect(parseSwitches({})).toEqual({ kind: 'switches', switches: DEFAULT_SWITCHES })
+    expect(parseSwitches(said)).toEqual({ kind: 'switches', switches: DEFAULT_SWITCHES })
+  })
+
+  test('names every flag of the notes', () => {
+    expect(Object.values(SWITCHES).map((spec) => spec.flag)).toEqual([
+      ...['--cap-semantics', '--cap-reads', '--zero-cap', '--cap-spelling', '--write-body', '--names', '--int64', '--zeros', '--errors'],
+      ...['--rate-limit', '--retry-after', '--latency', '--jitter', '--faults', '--plan', '--analytics-delay'],
+    ])
+  })
+
+  const good: readonly (readonly [SwitchTexts, Partial<Switches>])[] = [
+    [{ capSemantics: 'fan-out' }, { capSemantics: 'fan-out' }],
+    [{ rateLimit: '10/s' }, { rateLimit: { limit: 10, windowMs: 1000 } }],
+    [{ rateLimit: '600/m' }, { rateLimit: { limit: 600, windowMs: 60_000 } }],
+    [{ rateLimit: '10/h' }, { rateLimit: { limit: 10, windowMs: 3_600_000 } }],
+    [
+      { latency: '20', jitter: '5' },
+      { latency: 20, jitter: 5 },
+    ],
+    [{ faults: '5xx=0.1,reset-after=1' }, { faults: { '5xx': 0.1, 'reset-after': 1 } }],
+    [{ faults: ['timeout=.5', 'html=0'] }, { faults: { timeout: 0.5, html: 0 } }],
+    [{ analyticsDelay: '3h' }, { analyticsDelay: 10_800_000 }],
+  ]
+  test.each(good)('reads %j', (texts, expected) => {
+    expect(parseSwitches(texts)).toEqual({ kind: 'switches', switches: { ...DEFAULT_SWITCHES, ...expected } })
+  })
+
+  const bad: readonly SwitchTexts[] = [
+    ...['10', '0/s', '-1/s', '1.5/s', '10/d', 'often', ''].map((rateLimit) => ({ rateLimit })),
+    ...['5xx', '5xx=2', '5xx=-0.1', 'fire=0.1', '5xx=0.1;html=0.1', 'constructor=1'].map((faults) => ({ faults })),
+    ...['3', 'soon', '3 h', '-3h'].map((analyticsDelay) => ({ analyticsDelay })),
+    ...['20ms', '1e3', '-1', '999999999'].map((latency) => ({ latency })),
+    { capSemantics: 'copied' },
+    { errors: 'ERROR' },
+  ]
+  test.each(bad)('refuses %j in one line that names the flag and what to write', (texts) => {
+    const result = parseSwitches(texts)
+    const name = Object.keys(texts)[0] as keyof Switches
+    expect(result).toMatchObject({ kind: 'problems', problems: [expect.stringContaining(`${SWITCHES[name].flag} `)] })
+    if (result.kind === 'problems') expect(result.problems[0]).toContain(SWITCHES[name].values)
+  })
+
+  test('reports every problem at once', () => {
+    expect(parseSwitches({ errors: 'x', plan: 'y', latency: 'z' })).toMatchObject({ problems: { length: 3 } })
+  })
+})
+
+describe('the settings of the company', () => {
+  test('have defaults and read whole numbers', () => {
+    expect(parseSettings({})).toMatchObject({ settings: { people: 200, groups: 8, days: 90, seed: 1, speed: 1 } })
+    expect(parseSettings({ people: '5', speed: '3600' })).toMatchObject({ settings: { people: 5, speed: 3600 } })
+    expect(parseSettings(Object.fromEntries(SETTINGS.map((one) => [one.name, one.default])))).toEqual(parseSettings({}))
+  })
+
+  test.each([{ people: '0' }, { people: 'many' }, { groups: '-1' }, { days: '1.5' }, { speed: '0' }, { seed: '99999999999' }])(
+    'refuse %j',
+    (texts) => {
+      expect(parseSettings(texts)).toMatchObject({
+        kind: 'problems',
+        problems: [expect.stringMatching(/^--\w+ .*: must be a whole number from/)],
+      })
+    },
+  )
+})
+
+interface Told {
+  readonly status: number
+  readonly text: string
+  readonly headers: Headers
+}
+
+/** Starts a sandbox, asks it over HTTP, and closes it again. */
+async function withSandbox(
+  switches: Partial<Switches>,
+  act: (
+    ask: (operation: Operation, body?: object, key?: string) => Promise<Told>,
+    fixture: Awaited<ReturnType<typeof startSandbox>>,
+  ) => Promise<void>,
+): Promise<void> {
+  const fixture = await startSandbox({ ...switches, clock: fakeClock(), days: 10 })
+  const ask = async (operation: Operation, body: object = {}, key = 'sandbox-admin'): Promise<Told> => {
+    const init = { method: 'POST', body: JSON.stringify({ service_key: key, ...body }), headers: { 'content-type': 'application/json' } }
+    const answer = await fetch(`${fixture.url}/api/v1/${operation}`, init)
+    return { status: answer.status, text: await answer.text(), headers: answer.headers }
+  }
+  try {
+    await act(ask, fixture)
+  } finally {
+    await fixture.close()
+  }
+}
+
+describe('a sandbox', () => {
+  test('with fan-out copies a group write to its members, and a clear too; layered does not', async () => {
+    for (const capSemantics of ['layered', 'fan-out'] as const) {
+      await withSandbox({ capSemantics }, async (ask, { capOf, setCap }) => {
+        setCap(ADA, 9)
+        setCap('edsger.dijkstra@example.com', 9)
+        await ask('UsageConfig', { group_id: 'grp_platform', set_add_on_credit_cap: 5 })
+        expect([capOf('group:grp_platform'), capOf(ADA), capOf('edsger.dijkstra@example.com')]).toEqual([
+          5,
+          capSemantics === 'layered' ? 9 : 5,
+          9,
+        ])
+        await ask('UsageConfig', { team_level: true, clear_add_on_credit_cap: true })
+        expect(capOf(ADA)).toBe(capSemantics === 'layered' ? 9 : undefined)
+        expect(capOf('group:grp_platform')).toBe(5)
+      })
+    }
+  })
+
+  test('with inherited reads shows the cap that applies: user, else the lowest group, else team', async () => {
+    await withSandbox({ capReads: 'inherited' }, async (ask, { setCap }) => {
+      const read = async (scope: object) => JSON.parse((await ask('GetUsageConfig', scope)).text).addOnCreditCap
+      const barbara = { user_email: 'barbara.liskov@example.com' }
+      setCap('team', 500)
+      expect([await read(barbara), await read({ group_id: 'grp_data' }), await read({ team_level: true })]).toEqual([500, 500, 500])
+      setCap('group:grp_platform', 1500)
+      setCap('group:grp_data', 800)
+      expect(await read(barbara)).toBe(800)
+      setCap('barbara.liskov@example.com', 4000)
+      expect(await read(barbara)).toBe(4000)
+    })
+  })
+
+  test.each([
+    ['stored', 200, { addOnCreditCap: 0 }],
+    ['omitted', 200, {}],
+    ['rejected', 400, { addOnCreditCap: 7 }],
+  ] as const)('with zero caps %s answers a write of 0 with %i and a read with %j', async (zeroCap, status, read) => {
+    await withSandbox({ zeroCap }, async (ask, { setCap }) => {
+      setCap('team', 7)
+      expect((await ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 0 })).status).toBe(status)
+      expect(JSON.parse((await ask('GetUsageConfig', { team_level: true })).text)).toEqual(read)
+    })
+  })
+
+  test.each([
+    ['camel', { addOnCreditCap: 5 }],
+    ['snake', { add_on_credit_cap: 5 }],
+    ['both', { addOnCreditCap: 5, add_on_credit_cap: 5 }],
+  ] as const)('with %s spelling answers %j', async (capSpelling, body) => {
+    await withSandbox({ capSpelling }, async (ask, { setCap }) => {
+      setCap('team', 5)
+      expect(JSON.parse((await ask('GetUsageConfig', { team_level: true })).text)).toEqual(body)
+    })
+  })
+
+  test.each([
+    ['object', '{}'],
+    ['empty', ''],
+  ] as const)('with write body %s answers a write with "%s"', async (writeBody, text) => {
+    await withSandbox({ writeBody }, async (ask) => {
+      expect(await ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 5 })).toMatchObject({ status: 200, text })
+    })
+  })
+
+  test('with live names says disableCodeium', async () => {
+    for (const names of ['spec', 'live'] as const) {
+      await withSandbox({ names }, async (ask, { sandbox }) => {
+        const ada = sandbox.store.person(ADA)
+        if (ada) sandbox.store.savePerson({ ...ada, disabled: true })
+        const [first] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
+        expect(first[names === 'live' ? 'disableCodeium' : 'disableService']).toBe(true)
+        expect(Object.keys(first).filter((name) => name.startsWith('disable'))).toHaveLength(1)
+      })
+    }
+  })
+
+  test('with 64-bit texts writes credits used and the balance as texts, caps and days as numbers', async () => {
+    await withSandbox({ int64: 'string' }, async (ask, { setCap }) => {
+      setCap('team', 5)
+      const [first] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
+      expect([typeof first.promptCreditsUsed, typeof first.activeDays]).toEqual(['string', 'number'])
+      const { billingCycleStart, billingCycleEnd, ...figures } = JSON.parse((await ask('GetTeamCreditBalance')).text)
+      expect(Object.values(figures).map((value) => typeof value)).toEqual(['string', 'string', 'string', 'string'])
+      expect((await ask('GetUsageConfig', { team_level: true })).text).toBe('{"addOnCreditCap":5}')
+    })
+  })
+
+  test('with zeros omitted leaves out zero figures and empty lists', async () => {
+    await withSandbox({ zeros: 'omitted', int64: 'string' }, async (ask, { sandbox }) => {
+      const ada = sandbox.store.person(ADA)
+      sandbox.store.saveGroup({ id: 'grp_empty', name: 'Empty' })
+      const rows: readonly Record<string, unknown>[] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
+      expect(rows.some((row) => row['promptCreditsUsed'] === '0' || row['activeDays'] === 0)).toBe(false)
+      expect(rows.some((row) => !('promptCreditsUsed' in row))).toBe(true)
+      expect(Object.keys(JSON.parse((await ask('UserPageAnalytics', { group_name: 'Empty' })).text))).toEqual([
+        'billingCycleStart',
+        'billingCycleEnd',
+      ])
+      expect(ada).toBeDefined()
+    })
+  })
+
+  const styles: readonly (readonly [Switches['errors'], number, string, string])[] = [
+    ['error', 403, '{"error":"insufficient permissions: GetUsageConfig needs Billing Read"}', 'application/json'],
+    [
+      'connect',
+      403,
+      '{"code":"permission_denied","message":"insufficient permissions: GetUsageConfig needs Billing Read"}',
+      'application/json',
+    ],
+    ['text', 403, 'insufficient permissions: GetUsageConfig needs Billing Read', 'text/plain'],
+    ['ok', 200, '{"error":"insufficient permissions: GetUsageConfig needs Billing Read"}', 'application/json'],
+  ]
+  test.each(styles)('with errors as %s refuses with %i', async (errors, status, text, type) => {
+    await withSandbox({ errors }, async (ask) => {
+      const told = await ask('GetUsageConfig', { team_level: true }, 'sandbox-analytics')
+      expect(told).toMatchObject({ status, text })
+      expect(told.headers.get('content-type')).toBe(`${type}; charset=utf-8`)
+    })
+  })
+
+  const codes = [
+    [401, 'unauthenticated', 'GetUsageConfig', { team_level: true }, 'nobody'],
+    [400, 'invalid_argument', 'GetUsageConfig', {}, 'sandbox-admin'],
+    [404, 'not_found', 'GetUsageConfig', { group_id: 'x' }, 'sandbox-admin'],
+    [501, 'unimplemented', 'Analytics', {}, 'sandbox-admin'],
+  ] as const
+  test.each(codes)('in the connect style writes %i as %s', async (status, code, operation, body, key) => {
+    await withSandbox({ errors: 'connect' }, async (ask) => {
+      const told = await ask(operation, body, key)
+      expect([told.status, JSON.parse(told.text).code]).toEqual([status, code])
+    })
+  })
+
+  test('with a rate limit refuses beyond it, per key, until the window is over; unknown keys do not count', async () => {
+    const clock = fakeClock()
+    const fixture = await startSandbox({ clock, rateLimit: { limit: 2, windowMs: 60_000 }, retryAfter: 'seconds' })
+    const ask = (key: string) => fixture.transport.send('GetTeamCreditBalance', { service_key: key }, { timeoutMs: 1000 })
+    for (let turn = 0; turn < 5; turn += 1) expect(await ask('nobody')).toMatchObject({ status: 401 })
+    expect(await ask('sandbox-admin')).toMatchObject({ status: 200 })
+    await clock.advance(30_500)
+    expect(await ask('sandbox-admin')).toMatchObject({ status: 200 })
+    expect(await ask('sandbox-admin')).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '30' },
+      body: '{"error":"rate limit exceeded"}',
+    })
+    expect(await ask('sandbox-billing-read')).toMatchObject({ status: 200 })
+    await clock.advance(29_499)
+    expect(await ask('sandbox-admin')).toMatchObject({ status: 429, headers: { 'retry-after': '1' } })
+    await clock.advance(1)
+    expect(await ask('sandbox-admin')).toMatchObject({ status: 200 })
+    await fixture.close()
+  })
+
+  test.each(['none', 'seconds', 'date'] as const)('says when to come back as %s', async (retryAfter) => {
+    await withSandbox({ rateLimit: { limit: 1, windowMs: 3_600_000 }, retryAfter }, async (ask) => {
+      await ask('GetTeamCreditBalance')
+      const told = await ask('GetTeamCreditBalance')
+      const expected = { none: null, seconds: '3600', date: 'Fri, 20 Nov 2026 13:00:00 GMT' }[retryAfter]
+      expect([told.status, told.headers.get('retry-after')]).toEqual([429, expected])
+    })
+  })
+
+  test('with latency answers after it, and with jitter no earlier and not much later', async () => {
+    const clock = fakeClock()
+    const fixture = await startSandbox({ clock, latency: 100, jitter: 50 })
+    const started = clock.monotonic()
+    const asked = fixture.transport.send('GetTeamCreditBalance', { service_key: 'sandbox-admin' }, { timeoutMs: 1000 })
+    await clock.advance(99)
+    expect(clock.sleeping()).toBe(1)
+    await clock.advance(51)
+    expect(await asked).toMatchObject({ status: 200 })
+    expect(clock.monotonic() - started).toBe(150)
+    await fixture.close()
+  })
+
+  test.each([
+    ['enterprise', 200, true],
+    ['team', 403, true],
+    ['quota', 200, false],
+  ] as const)('on the %s plan answers the balance with %i; credits in analytics: %s', async (plan, status, credits) => {
+    await withSandbox({ plan }, async (ask) => {
+      const balance = await ask('GetTeamCreditBalance')
+      expect(balance.status).toBe(status)
+      if (status === 403) expect(balance.text).toContain('plan without the feature')
+      const [first] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
+      expect('promptCreditsUsed' in first).toBe(credits)
+      const runs = await ask('CascadeAnalytics', { query_requests: [{ cascade_runs: {} }] })
+      expect(runs.text.includes('promptsUsed')).toBe(credits)
+    })
+  })
+
+  test('with an analytics delay shows use that late, while the balance and caps are of now', async () => {
+    const clock = fakeClock()
+    const fixture = await startSandbox({ clock, working: false, analyticsDelay: 3 * 3_600_000 })
+    const used = () =>
+      JSON.parse(fixture.sandbox.handle('UserPageAnalytics', { service_key: 'sandbox-admin' }).body).userTableStats[0].promptCreditsUsed
+    const addOn = () => JSON.parse(fixture.sandbox.handle('GetTeamCreditBalance', { service_key: 'sandbox-admin' }).body).addOnCreditsUsed
+    fixture.sandbox.recordUse(ADA, 70_000)
+    expect([used(), addOn()]).toEqual([0, 200])
+    await clock.advance(3 * 3_600_000)
+    expect([used(), addOn()]).toEqual([70_000, 200])
+    await fixture.close()
+  })
+})
