@@ -3,6 +3,7 @@
 import { Command } from 'commander'
 import { EXIT_HELP, readEnvironment, refuseKeyFlags } from './args.ts'
 import { registerApprove } from './commands/approve.ts'
+import { registerCompletion } from './commands/completion.ts'
 import { registerHistory } from './commands/history.ts'
 import { registerLedger } from './commands/ledger.ts'
 import { registerPause } from './commands/pause.ts'
@@ -28,6 +29,7 @@ const COMMANDS: readonly Register[] = [
   registerStatus,
   registerSchema,
   registerLedger,
+  registerCompletion,
 ]
 
 /** Runs one command line (without node and the script); resolves with its exit code and never rejects. */
