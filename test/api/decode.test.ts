@@ -1,0 +1,241 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeBalance, decodeCap, decodeGroup, decodeRoster, instantOf, numberOf } from '../../src/api/decode.ts'
+import { ApiError, parseJson } from '../../src/api/errors.ts'
+
+const READ_AT = Date.UTC(2026, 10, 20)
+
+/** What a reading comes to; a failure is told by its kind. */
+function outcome<Value>(decode: () => Value): Value | string {
+  try {
+    return decode()
+  } catch (error) {
+    if (error instanceof ApiError) return error.kind
+    throw error
+  }
+}
+
+describe('a cap', () => {
+  it.each([
+    ['is read in the camel-case spelling', '{"addOnCreditCap":500}', 500],
+    ['is read in the snake-case spelling', '{"add_on_credit_cap":500}', 500],
+    ['is read when both spellings agree', '{"addOnCreditCap":5,"add_on_credit_cap":"5"}', 5],
+    ['is not known when the spellings differ', '{"addOnCreditCap":5,"add_on_credit_cap":7}', 'malformed'],
+    ['is not known when the spellings differ in a zero', '{"addOnCreditCap":0,"add_on_credit_cap":7}', 'malformed'],
+    ['is read from a numeric string', '{"addOnCreditCap":"42"}', 42],
+    ['is read from a numeric string with a zero fraction', '{"addOnCreditCap":"42.0"}', 42],
+    ['of zero is a cap', '{"addOnCreditCap":0}', 0],
+    ['of minus zero is zero', '{"addOnCreditCap":-0}', 0],
+    ['is none when the field is absent', '{}', 'none'],
+    ['is none when the field is null', '{"addOnCreditCap":null}', 'none'],
+    ['is none when only other fields are there', '{"somethingNew":{"a":1}}', 'none'],
+    ['takes the spelling that is not null', '{"addOnCreditCap":null,"add_on_credit_cap":7}', 7],
+    ['is not known when it is negative', '{"addOnCreditCap":-1}', 'malformed'],
+    ['is not known when it has a fraction', '{"addOnCreditCap":1.5}', 'malformed'],
+    ['is not known when it is a word', '{"addOnCreditCap":"unlimited"}', 'malformed'],
+    ['is not known when it is an empty string', '{"addOnCreditCap":""}', 'malformed'],
+    ['is not known when it is hexadecimal', '{"addOnCreditCap":"0x10"}', 'malformed'],
+    ['is not known when it is a boolean', '{"addOnCreditCap":true}', 'malformed'],
+    ['is not known when it is beyond what numbers hold', '{"addOnCreditCap":9007199254740993}', 'malformed'],
+    ['is not known from zero bytes', '', 'malformed'],
+    ['is not known from null', 'null', 'malformed'],
+    ['is not known from an array', '[]', 'malformed'],
+    ['is not known from a bare number', '500', 'malformed'],
+    ['is not known from half an answer', '{"addOnCreditCap":5', 'malformed'],
+    ['is not known from a page', '<html><body>Sign in</body></html>', 'malformed'],
+  ])('%s', (_name, body, expected) => {
+    const cap = outcome(() => decodeCap(parseJson(body)))
+    expect(Object.is(cap, expected), `${String(cap)} is not ${expected}`).toBe(true)
+  })
+
+  it('in two spellings that differ is reported with both values', () => {
+    expect(() => decodeCap({ addOnCreditCap: 5, add_on_credit_cap: 7 })).toThrow(/5 as addOnCreditCap but 7 as add_on_credit_cap/)
+  })
+})
+
+const row = (fields: object) => ({ email: 'ada@example.com', name: 'Ada', teamStatus: 'USER_TEAM_STATUS_APPROVED', ...fields })
+const roster = (...rows: readonly unknown[]) => decodeRoster({ userTableStats: rows }, READ_AT)
+
+describe('a roster', () => {
+  it('tells people with normalised e-mails, credits and the cycle, in order of e-mail', () => {
+    const body = {
+      userTableStats: [
+        row({ email: ' Bob@Example.com ', name: 'Bob', promptCreditsUsed: 1250, teamStatus: 'USER_TEAM_STATUS_PENDING' }),
+        row({ promptCreditsUsed: '42.0', disableService: true, lastUpdateTime: '2026-11-19T10:00:00.123456Z', newField: [] }),
+      ],
+      billingCycleStart: '2026-11-01T00:00:00.000001Z',
+      billingCycleEnd: '2026-12-01T00:00:00Z',
+    }
+    expect(decodeRoster(body, READ_AT)).toEqual({
+      people: [
+        { email: 'ada@example.com', name: 'Ada', status: 'approved', disabled: true, used: 0.42 },
+        { email: 'bob@example.com', name: 'Bob', status: 'pending', disabled: false, used: 12.5 },
+      ],
+      cycle: { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) },
+      readAt: READ_AT,
+      statusesAbsent: false,
+      duplicates: [],
+    })
+  })
+
+  it('understands the live name of a switched-off access', () => {
+    expect(roster(row({ disableCodeium: true })).people[0]?.disabled).toBe(true)
+  })
+
+  it('skips rows without an e-mail, and what is no row at all', () => {
+    const read = roster(row({ email: '' }), row({ email: undefined }), row({ email: 7 }), row({ email: '<nil>' }), null, 'x', row({}))
+    expect(read.people.map((person) => person.email)).toEqual(['ada@example.com'])
+  })
+
+  it('reports duplicates and keeps the approved row', () => {
+    const read = roster(
+      row({ teamStatus: 'USER_TEAM_STATUS_REJECTED' }),
+      row({ email: 'ADA@example.com', name: 'Ada L.' }),
+      row({ name: 'third' }),
+    )
+    expect(read.people).toEqual([{ email: 'ada@example.com', name: 'Ada L.', status: 'approved', disabled: false }])
+    expect(read.duplicates).toEqual(['ada@example.com'])
+  })
+
+  it('counts everyone as approved, and says so, when nobody carries a status', () => {
+    const read = roster({ email: 'a@x.y' }, { email: 'b@x.y', teamStatus: null })
+    expect(read.statusesAbsent).toBe(true)
+    expect(read.people.map((person) => person.status)).toEqual(['approved', 'approved'])
+  })
+
+  it('counts a missing status as unspecified when others carry one', () => {
+    const read = roster(row({}), { email: 'b@x.y' }, { email: 'c@x.y', teamStatus: 'USER_TEAM_STATUS_FROZEN' })
+    expect(read.statusesAbsent).toBe(false)
+    expect(read.people.map((person) => person.status)).toEqual(['approved', 'unspecified', 'unspecified'])
+  })
+
+  it('does not say that statuses are absent when there is nobody', () => {
+    expect(decodeRoster({}, READ_AT)).toEqual({ people: [], readAt: READ_AT, statusesAbsent: false, duplicates: [] })
+  })
+
+  it.each([
+    ['an absent figure is 0 when another row carries one', [row({}), row({ email: 'b@x.y', promptCreditsUsed: 100 })], {}, 0],
+    ['an absent figure is 0 when the cycle is told', [row({})], { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' }, 0],
+    [
+      'a null figure is 0 when the cycle is told',
+      [row({ promptCreditsUsed: null })],
+      { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' },
+      0,
+    ],
+    ['an absent figure is not known in the older form of the answer', [row({})], {}, undefined],
+    [
+      'a figure that is no number is not known',
+      [row({ promptCreditsUsed: 'many' })],
+      { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' },
+      undefined,
+    ],
+    ['cents become credits once', [row({ promptCreditsUsed: 12345 })], {}, 123.45],
+  ])('use: %s', (_name, rows, top, used) => {
+    expect(decodeRoster({ userTableStats: rows, ...top }, READ_AT).people[0]?.used).toBe(used)
+  })
+
+  it.each([
+    ['only one end is there', { billingCycleStart: '2026-11-01T00:00:00Z' }],
+    ['its ends are the wrong way round', { billingCycleStart: '2026-12-01T00:00:00Z', billingCycleEnd: '2026-11-01T00:00:00Z' }],
+    ['an end is no time', { billingCycleStart: 'soon', billingCycleEnd: '2026-11-01T00:00:00Z' }],
+  ])('tells no cycle when %s', (_name, fields) => {
+    expect(decodeRoster({ userTableStats: [row({})], ...fields }, READ_AT).cycle).toBeUndefined()
+  })
+
+  it.each([
+    ['null', null],
+    ['an array', []],
+    ['not JSON', undefined],
+    ['rows that are no list', { userTableStats: {} }],
+  ])('is malformed as %s', (_name, body) => {
+    expect(outcome(() => decodeRoster(body, READ_AT))).toBe('malformed')
+  })
+})
+
+describe('a group', () => {
+  const group = { id: 'grp_1', name: 'Platform' }
+
+  it('tells its members and sums what those with a figure used', () => {
+    const body = { userTableStats: [row({ promptCreditsUsed: 100 }), row({ email: 'b@x.y', promptCreditsUsed: '250' })] }
+    expect(decodeGroup(body, group, READ_AT)).toEqual({ ...group, emails: ['ada@example.com', 'b@x.y'], used: 3.5, readAt: READ_AT })
+  })
+
+  it('tells no use when nobody carries a figure', () => {
+    expect(decodeGroup({ userTableStats: [row({})] }, group, READ_AT)).toEqual({ ...group, emails: ['ada@example.com'], readAt: READ_AT })
+  })
+})
+
+describe('a balance', () => {
+  const full = { promptCreditsPerSeat: 500, numSeats: '40', addOnCreditsAvailable: '12000', addOnCreditsUsed: 3.0 }
+
+  it('is read from numbers and numeric strings', () => {
+    const body = { ...full, billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2026-12-01T00:00:00Z' }
+    expect(decodeBalance(body, READ_AT)).toEqual({
+      creditsPerSeat: 500,
+      seats: 40,
+      addOnAvailable: 12_000,
+      addOnUsed: 3,
+      cycle: { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) },
+      readAt: READ_AT,
+    })
+  })
+
+  it('counts left-out figures as 0', () => {
+    expect(decodeBalance({ numSeats: 40, addOnCreditsUsed: null }, READ_AT)).toMatchObject({ seats: 40, addOnUsed: 0, addOnAvailable: 0 })
+  })
+
+  it.each([
+    ['without any of its fields', {}],
+    ['with a figure that is no number', { ...full, numSeats: 'many' }],
+    ['that is null', null],
+  ])('%s is malformed', (_name, body) => {
+    expect(outcome(() => decodeBalance(body, READ_AT))).toBe('malformed')
+  })
+})
+
+describe('times', () => {
+  const noon = Date.UTC(2026, 1, 3, 12)
+  it.each([
+    ['RFC 3339', '2026-02-03T12:00:00Z', noon],
+    ['RFC 3339 with microseconds', '2026-02-03T12:00:00.123456Z', noon + 123],
+    ['RFC 3339 with nanoseconds and an offset', '2026-02-03T14:00:00.000000001+02:00', noon],
+    ['a bare date', '2026-02-03', Date.UTC(2026, 1, 3)],
+    ['the form of analytics cells', '2026-02-03 12:00:00 +0000 UTC', noon],
+    ['a number is none', 1_770_000_000, undefined],
+    ['a word is none', 'UNKNOWN', undefined],
+    ['a day that does not exist is none', '2026-13-45T00:00:00Z', undefined],
+  ])('%s', (_name, text, expected) => {
+    expect(instantOf(text)).toBe(expected)
+  })
+})
+
+describe('laws', () => {
+  const decoders: readonly [string, (body: unknown) => unknown][] = [
+    ['a cap', decodeCap],
+    ['a roster', (body) => decodeRoster(body, READ_AT)],
+    ['a group', (body) => decodeGroup(body, { id: 'g', name: 'G' }, READ_AT)],
+    ['a balance', (body) => decodeBalance(body, READ_AT)],
+  ]
+  const field = fc.constantFrom('addOnCreditCap', 'add_on_credit_cap', 'userTableStats', 'billingCycleStart', 'billingCycleEnd', 'numSeats')
+  const rows = fc.array(
+    fc.dictionary(fc.constantFrom('email', 'teamStatus', 'promptCreditsUsed', 'name', 'disableService'), fc.jsonValue()),
+  )
+  const near = fc.dictionary(field, fc.oneof(fc.jsonValue(), rows))
+
+  it.each(decoders)('%s is read, or refused as malformed, whatever JSON arrives', (_name, decode) => {
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), near), (body) => {
+        const read = outcome(() => decode(body))
+        if (typeof read === 'string') expect(['malformed', 'none']).toContain(read)
+      }),
+    )
+  })
+
+  it('a number and its spelling as a string are read the same', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        expect(numberOf(String(value))).toBe(Object.is(value, -0) ? 0 : value)
+      }),
+    )
+  })
+})
