@@ -24,6 +24,8 @@ export interface LearnedRate {
   readonly rate: number
   /** True once the service refused a request for being too fast. */
   readonly limited: boolean
+  /** How long a faster rate has to hold before it is believed, in ms. */
+  readonly tryMs?: number
 }
 
 export type Answer = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly retryAfterMs?: number }
@@ -69,7 +71,10 @@ interface Verdict {
   readonly atMost: number
   readonly strikes: number
   readonly failedTries: number
+  readonly failedBacks: number
   readonly recover: boolean
+  readonly top: number
+  readonly tryMs: number
 }
 
 /** The whole state. Opaque to callers: read it with the functions below. */
@@ -91,10 +96,15 @@ export interface Pace {
   readonly stepBefore: Mark
   /** Tries in a row that gained nothing. */
   readonly failedTries: number
+  readonly failedBacks: number
   /** The last rate that held for its whole quiet time. */
   readonly base: number
   /** Short cycles in a row. */
   readonly strikes: number
+  /** The rate at which they began. */
+  readonly top: number
+  /** How long a step must hold: longer for a service whose refusals come late. */
+  readonly tryMs: number
 }
 
 export const FLOOR_RATE = 0.1
@@ -102,12 +112,13 @@ const CLEAN_MS = 1_000
 const KEEP = 0.97
 const FIRST_STEP = 0.03
 const LARGEST_STEP = 1
-const DEEPEST_CUT = 0.25
+const DEEPEST_CUT = 0.1
 const PROBE_PATIENCE_MS = 30_000
 const LONGEST_WAIT_MS = 3_600_000
+const TRY_MIN = 20_000
+const TRY_MAX = 160_000
 const IDLE_SHARE = 0.1
 const SHORT_CYCLE_MS = 60_000
-const REAL_MS = 12_000
 const BACK_OVER = 1.1
 const HORIZON_MS = 300_000
 const QUIET_MIN = 60_000
@@ -134,8 +145,11 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
     step: mark,
     stepBefore: mark,
     failedTries: 0,
+    failedBacks: 0,
     base: limited ? known.rate : 0,
     strikes: 0,
+    top: 0,
+    tryMs: known?.tryMs ?? TRY_MIN,
   }
 }
 
@@ -167,6 +181,7 @@ export const currentRate = (pace: Pace): number => pace.rate
 export const learnedRate = (pace: Pace): LearnedRate => ({
   rate: pace.phase.kind === 'try' ? pace.phase.base : pace.rate,
   limited: pace.phase.kind !== 'climb',
+  tryMs: pace.tryMs,
 })
 
 function readLearned(learned: unknown): LearnedRate | undefined {
@@ -174,7 +189,8 @@ function readLearned(learned: unknown): LearnedRate | undefined {
   if (!('rate' in learned) || !('limited' in learned)) return undefined
   const { rate, limited } = learned
   if (typeof rate !== 'number' || !Number.isFinite(rate) || rate <= 0 || typeof limited !== 'boolean') return undefined
-  return { rate, limited }
+  const tryMs = 'tryMs' in learned && typeof learned.tryMs === 'number' ? learned.tryMs : TRY_MIN
+  return { rate, limited, tryMs: tryMs >= TRY_MIN && tryMs <= TRY_MAX ? tryMs : TRY_MIN }
 }
 
 const within = (settings: RateSettings, rate: number): number => Math.max(FLOOR_RATE, Math.min(settings.max, rate))
@@ -195,7 +211,11 @@ function goodputSince(mark: Mark, pace: Pace, nowMs: number): number {
 const quietMs = (refusals: number, rate: number, failedTries: number): number =>
   clamp(((refusals * 400) / rate) * 1000, QUIET_MIN, QUIET_MAX / 2) * Math.min(QUIET_GROW ** failedTries, 2)
 
-const tryMs = (rate: number): number => clamp(40_000 / rate, 20_000, 60_000)
+function neededMs(pace: Pace, phase: Try): number {
+  const least = clamp(40_000 / pace.rate, TRY_MIN, 60_000)
+  if (phase.back) return least
+  return Math.max(least, (pace.tryMs * FIRST_STEP) / (pace.rate / phase.base - 1))
+}
 
 const waitMs = (probes: number): number => Math.min(1000 * 1.5 ** probes, LONGEST_WAIT_MS)
 
@@ -204,12 +224,12 @@ function advanced(pace: Pace, nowMs: number): Pace {
   if (phase.kind === 'blocked') return pace
   if (phase.kind === 'hold') return nowMs - pace.idleMs >= phase.untilMs ? tried(pace, phase, nowMs) : pace
   const sinceStepMs = nowMs - pace.idleMs - pace.step.atMs
-  if (sinceStepMs < (phase.kind === 'climb' ? CLEAN_MS : tryMs(pace.rate))) return pace
+  if (sinceStepMs < (phase.kind === 'climb' ? CLEAN_MS : neededMs(pace, phase))) return pace
   // A rate that the work did not use up has not been tried.
   if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * sinceStepMs) return { ...pace, step: markAt(pace, nowMs) }
   if (pace.rate >= pace.settings.max) return pace
   if (phase.kind === 'climb') return faster(pace, nowMs, 2 * pace.rate)
-  if (phase.back) return { ...pace, phase: { kind: 'hold', untilMs: nowMs - pace.idleMs + QUIET_MIN, back: undefined } }
+  if (phase.back) return { ...pace, failedBacks: 0, phase: { kind: 'hold', untilMs: nowMs - pace.idleMs + QUIET_MIN, back: undefined } }
   return stepped(pace, nowMs, { ...phase, step: Math.min(LARGEST_STEP, 2 * phase.step), excessMs: excess(pace, phase, nowMs) })
 }
 
@@ -218,7 +238,8 @@ function tried(pace: Pace, hold: Hold, nowMs: number): Pace {
   const begin: Try = { kind: 'try', step: FIRST_STEP, base: pace.rate, excessMs: 0, back: false }
   if (hold.back !== undefined) return stepped({ ...pace, strikes: 0 }, nowMs, { ...begin, step: hold.back / pace.rate - 1, back: true })
   const gained = pace.rate > pace.base * 1.05
-  return stepped({ ...pace, base: pace.rate, strikes: 0, failedTries: gained ? 0 : pace.failedTries }, nowMs, begin)
+  const lesson = gained ? { failedTries: 0, tryMs: Math.max(TRY_MIN, pace.tryMs / 2) } : {}
+  return stepped({ ...pace, base: pace.rate, strikes: 0, ...lesson }, nowMs, begin)
 }
 
 const faster = (pace: Pace, nowMs: number, rate: number): Pace => ({
@@ -247,24 +268,29 @@ function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, se
 }
 
 function verdict(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Verdict {
-  const { rate, failedTries } = pace
-  if (phase.kind === 'climb') return { evidence: pace.stepBefore, atLeast: 0, atMost: rate, strikes: 0, failedTries, recover: false }
+  const { rate, failedTries, failedBacks, tryMs, stepBefore, cycle, base } = pace
+  const plain = { evidence: stepBefore, strikes: 0, recover: false, failedTries, failedBacks, tryMs, top: rate }
+  if (phase.kind === 'climb') return { ...plain, atLeast: 0, atMost: rate }
   if (phase.kind === 'try') {
-    const real = !phase.back && excess(pace, phase, nowMs) >= REAL_MS
-    const kept = !phase.back && phase.step > 3 * FIRST_STEP ? phase.base * (1 + FIRST_STEP) : phase.base
-    return {
-      evidence: pace.stepBefore,
-      atLeast: kept,
-      atMost: real ? rate : kept,
-      strikes: 0,
-      failedTries: failedTries + 1,
-      recover: phase.base < pace.base,
-    }
+    if (phase.back) return { ...plain, atLeast: phase.base, atMost: phase.base, recover: true, failedBacks: failedBacks + 1 }
+    return { ...plain, atLeast: phase.base, atMost: phase.step > 3 * FIRST_STEP ? rate : phase.base, failedTries: failedTries + 1 }
   }
-  const cycleMs = nowMs - pace.idleMs - pace.cycle.atMs
-  const strikes = cycleMs < SHORT_CYCLE_MS ? pace.strikes + 1 : 0
-  const atLeast = strikes === 1 ? Math.min(rate, pace.base * KEEP) : rate * DEEPEST_CUT
-  return { evidence: pace.cycle, atLeast, atMost: rate, strikes, failedTries, recover: cycleMs < HORIZON_MS }
+  const cycleMs = nowMs - pace.idleMs - cycle.atMs
+  const short = cycleMs < SHORT_CYCLE_MS
+  const promoted = short && rate > base * (1 + FIRST_STEP) && base > 0
+  const strikes = short ? pace.strikes + 1 : 0
+  const floor = promoted ? base : strikes === 1 ? base * KEEP : 0
+  return {
+    evidence: cycle,
+    atLeast: Math.min(rate, Math.max(floor, rate * DEEPEST_CUT)),
+    atMost: rate,
+    strikes: promoted ? 0 : strikes,
+    failedTries,
+    failedBacks,
+    recover: cycleMs < HORIZON_MS,
+    top: short ? Math.max(rate, pace.top) : rate,
+    tryMs: promoted ? Math.min(TRY_MAX, 2 * tryMs) : tryMs,
+  }
 }
 
 function probeWait(probes: number, retryAfterMs: number | undefined): number {
@@ -274,17 +300,17 @@ function probeWait(probes: number, retryAfterMs: number | undefined): number {
 }
 
 function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
-  const { evidence, atLeast, atMost, strikes, failedTries } = blocked
+  const { evidence, atLeast, atMost, strikes, failedTries, failedBacks, top, tryMs } = blocked
   const rate = within(pace.settings, clamp(KEEP * goodputSince(evidence, pace, nowMs), atLeast, atMost))
   const mark = markAt(pace, nowMs)
   const trail = trailed(pace.trail, mark)
   const usual = within(pace.settings, KEEP * goodputSince(trail[0] ?? mark, pace, nowMs))
-  const halfway = Math.min(pace.rate * KEEP, Math.max(usual, Math.sqrt(pace.rate * rate)))
+  const halfway = Math.min(top * KEEP, Math.max(usual, Math.sqrt(top * rate)))
   const back = blocked.recover && halfway > rate * BACK_OVER ? halfway : undefined
   const quiet =
     back === undefined
       ? quietMs(blocked.refusals, rate, failedTries)
-      : clamp((100_000 * blocked.refusals) / back, 15_000, 120_000) * Math.min(2 ** failedTries, 8)
+      : clamp((100_000 * blocked.refusals) / back, 15_000, 120_000) * 2 ** Math.min(failedBacks, 4)
   return {
     ...pace,
     rate,
@@ -297,6 +323,9 @@ function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
     stepBefore: mark,
     strikes,
     failedTries,
+    failedBacks,
+    tryMs,
+    top: strikes > 0 ? top : 0,
   }
 }
 
