@@ -165,7 +165,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
     ...(won ? [{ candidate: won, wins: true, why: whyWon(won), ...stateOf(found, won) }] : []),
     ...view.candidates.flatMap((one, index) => {
       if (one === won) return []
-      const why = index < place ? SETS_NOTHING : whyLost(one, won)
+      const why = index < place ? SETS_NOTHING : whyLost(one, won, view.verdict)
       return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
     }),
     ...[scope, ...wider].flatMap((one) => idleGrants(found, one, inputs.now)),
@@ -175,6 +175,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
 
 /** A base that comes back, a conflict cap on its way out and a copy that is kept are asked for though the chain does not say so. */
 function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): boolean {
+  if (origin.kind === 'rule' || origin.kind === 'grant') return false
   if (!winner) return true
   if (origin.kind === 'restore') return cap !== 'none'
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
@@ -196,13 +197,14 @@ function whyWon(won: Candidate): string {
   }
 }
 
-function whyLost(one: Candidate, won: Candidate | undefined): string {
+function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verdict']): string {
   if (!won) {
     if (one.scope.kind === 'user') return SETS_NOTHING
     return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
   }
   if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
-  if (one.scope.kind === 'group' && won.kind === 'conflict') return 'spec.onGroupConflict decides between the groups'
+  if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
+    return 'spec.onGroupConflict decides between the groups'
   if (one.scope.kind === 'group' && won.scope.kind === 'group') {
     return one.cap === won.cap ? `${scopeKey(won.scope)} asks for the same` : 'a grant on the same scope is in force'
   }
