@@ -1,0 +1,151 @@
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createKeyRing, type KeySources } from '../../src/api/keys.ts'
+import { fakeClock } from '../support/clock.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'capkeeper-keys-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const file = (name: string, content: string): string => {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+const ringOf = (sources: KeySources, env: Record<string, string> = {}, clock = fakeClock()) => createKeyRing(sources, { env, clock })
+
+describe('a key', () => {
+  it('comes from its own source, else from the default one', () => {
+    const ring = ringOf({ default: { env: 'ALL' }, billingWrite: { file: file('write', 'writer\n') } }, { ALL: 'reader' })
+    expect(ring.keyFor('UsageConfig')).toMatchObject({ name: 'billingWrite', value: 'writer' })
+    for (const operation of ['GetUsageConfig', 'UserPageAnalytics', 'Analytics'] as const) {
+      expect(ring.keyFor(operation)).toMatchObject({ name: 'default', value: 'reader' })
+    }
+  })
+
+  it('has the same id under two names when it is the same, so that it shares one pace', () => {
+    const ring = ringOf(
+      { default: { env: 'A' }, billingWrite: { env: 'B' }, teamsRead: { env: 'C' } },
+      { A: 'same', B: 'same', C: 'other' },
+    )
+    expect(ring.keyFor('UsageConfig').id).toBe(ring.keyFor('GetUsageConfig').id)
+    expect(ring.keyFor('UserPageAnalytics').id).not.toBe(ring.keyFor('GetUsageConfig').id)
+  })
+
+  it.each([
+    ['a trailing newline', 'secret\n'],
+    ['a trailing line end of another system', 'secret\r\n'],
+    ['white space around it', '  secret \n\n'],
+    ['a byte order mark', '\uFEFFsecret'],
+  ])('is read without %s', (_name, content) => {
+    expect(ringOf({ default: { file: file('key', content) } }).keyFor('Analytics').value).toBe('secret')
+  })
+
+  it('is taken up anew when a secret volume swaps its link, at most a second later', async () => {
+    const clock = fakeClock()
+    for (const [version, content] of [
+      ['v1', 'first'],
+      ['v2', 'second'],
+    ] as const) {
+      mkdirSync(join(folder, version))
+      writeFileSync(join(folder, version, 'service-key'), content)
+    }
+    symlinkSync('v1', join(folder, '..data'))
+    symlinkSync(join('..data', 'service-key'), join(folder, 'service-key'))
+    const ring = ringOf({ default: { file: join(folder, 'service-key') } }, {}, clock)
+    const before = ring.keyFor('GetUsageConfig')
+    symlinkSync('v2', join(folder, '..data_tmp'))
+    renameSync(join(folder, '..data_tmp'), join(folder, '..data'))
+    expect(ring.keyFor('GetUsageConfig').value).toBe('first')
+    await clock.advance(1_000)
+    const after = ring.keyFor('GetUsageConfig')
+    expect([before.value, after.value]).toEqual(['first', 'second'])
+    expect(after.id).not.toBe(before.id)
+  })
+
+  it('is taken up anew when the file is written again with the same length', async () => {
+    const clock = fakeClock()
+    const path = file('key', 'aaaa')
+    const ring = ringOf({ default: { file: path } }, {}, clock)
+    expect(ring.keyFor('Analytics').value).toBe('aaaa')
+    writeFileSync(path, 'bbbb')
+    await clock.advance(1_000)
+    expect(ring.keyFor('Analytics').value).toBe('bbbb')
+  })
+
+  it('works again once a broken file is mended', async () => {
+    const clock = fakeClock()
+    const path = join(folder, 'late')
+    const ring = ringOf({ default: { file: path } }, {}, clock)
+    expect(() => ring.keyFor('Analytics')).toThrow(/cannot be read \(ENOENT\)/)
+    writeFileSync(path, 'good')
+    await clock.advance(1_000)
+    expect(ring.keyFor('Analytics').value).toBe('good')
+  })
+})
+
+describe('a key that cannot be used', () => {
+  const content = 'top-secret-content'
+  const cases: readonly [string, () => KeySources, string][] = [
+    ['an empty file', () => ({ default: { file: file('empty', '\n') } }), 'KEY_EMPTY'],
+    ['a file that is not there', () => ({ default: { file: join(folder, 'nowhere') } }), 'KEY_UNREADABLE'],
+    ['a folder', () => ({ default: { file: folder } }), 'KEY_UNREADABLE'],
+    ['two lines', () => ({ default: { file: file('lines', `${content}\n${content}`) } }), 'KEY_MALFORMED'],
+    ['a control character', () => ({ default: { file: file('control', `${content}\u0007x`) } }), 'KEY_MALFORMED'],
+    ['far too much', () => ({ default: { file: file('long', content.repeat(1_000)) } }), 'KEY_MALFORMED'],
+    ['an unset variable', () => ({ default: { env: 'NOT_SET' } }), 'KEY_MISSING'],
+    ['an empty variable', () => ({ default: { env: 'EMPTY' } }), 'KEY_EMPTY'],
+  ]
+
+  it.each(cases)('is a problem at start-up and an auth error in use, without its content: %s', (_name, sourcesOf, code) => {
+    const ring = ringOf(sourcesOf(), { EMPTY: '' })
+    expect(ring.problems()).toEqual([expect.objectContaining({ severity: 'error', code })])
+    let thrown: unknown
+    try {
+      ring.keyFor('GetUsageConfig')
+    } catch (error) {
+      thrown = error
+    }
+    expect(thrown).toMatchObject({ kind: 'auth', operation: 'GetUsageConfig', permission: 'Billing Read', unsent: true })
+    expect(inspect([thrown, ring.problems(), ring], { depth: 9, showHidden: true })).not.toContain(content)
+  })
+
+  it('is one problem when there is no source at all, and a warning for a permission without one', () => {
+    expect(ringOf({}).problems()).toEqual([expect.objectContaining({ severity: 'error', code: 'KEY_MISSING' })])
+    const some = ringOf({ billingRead: { env: 'K' } }, { K: 'k' })
+    expect(some.problems().map(({ severity, message }) => [severity, message])).toEqual([
+      ['warning', expect.stringContaining('Analytics Read')],
+      ['warning', expect.stringContaining('Teams Read-only')],
+      ['warning', expect.stringContaining('Billing Write')],
+    ])
+    expect(() => some.keyFor('UsageConfig')).toThrow(
+      /UsageConfig: no service key is configured for Billing Write; set keys.billingWrite or keys.default/,
+    )
+  })
+})
+
+describe('redact', () => {
+  it('takes out every key ever loaded, however it is spelled', () => {
+    const env = { K: 'first "quoted" key/1' }
+    const ring = ringOf({ default: { env: 'K' } }, env)
+    ring.keyFor('Analytics')
+    env.K = 'second-key'
+    ring.keyFor('Analytics')
+    const text = `a ${'first "quoted" key/1'} b ${JSON.stringify({ k: 'first "quoted" key/1' })} c ${encodeURIComponent('first "quoted" key/1')} d second-key e`
+    expect(ring.redact(text)).toBe('a [key] b {"k":"[key]"} c [key] d [key] e')
+  })
+
+  it('takes out long pieces of a key that was cut short', () => {
+    const ring = ringOf({ default: { env: 'K' } }, { K: 'abcdefghijklmnopqrstuvwxyz' })
+    ring.keyFor('Analytics')
+    expect(ring.redact('key abcdefghijklmnop… refused')).toBe('key [key]… refused')
+    expect(ring.redact('…mnopqrstuvwxyz, abcdefghijklm')).toBe('…[key], [key]')
+    expect(ring.redact('abcdefgh stays')).toBe('abcdefgh stays')
+  })
+})

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { parseBaseUrl, proxyFor } from '../../src/api/url.ts'
+
+describe('a base URL', () => {
+  it.each([
+    ['https://host', 'https://host'],
+    [' https://host/ ', 'https://host'],
+    ['https://host/api/v1', 'https://host'],
+    ['https://host/api/v1/', 'https://host'],
+    ['https://host/_route/api_server', 'https://host/_route/api_server'],
+    ['https://host/_route/api_server/api/v1//', 'https://host/_route/api_server'],
+    ['HTTPS://Host:443/x/', 'https://host/x'],
+    ['http://127.0.0.1:8787', 'http://127.0.0.1:8787'],
+  ])('%s is the service at %s', (text, url) => {
+    expect(parseBaseUrl(text)).toEqual({ url })
+  })
+
+  it.each([
+    ['host.example', /is not a URL/],
+    ['', /is not a URL/],
+    ['ftp://host', /begins with ftp:/],
+    ['https://user:hunter2@host', /user name or password/],
+    ['https://host/?key=hunter2', /holds a \?/],
+  ])('%j is refused without being quoted', (text, expected) => {
+    const parsed = parseBaseUrl(text)
+    expect(parsed).toEqual({ message: expect.stringMatching(expected) })
+    expect(JSON.stringify(parsed)).not.toContain('hunter2')
+  })
+})
+
+describe('the proxy', () => {
+  const service = 'https://service.example/api'
+  it.each([
+    ['is HTTPS_PROXY for https', service, { HTTPS_PROXY: 'http://proxy:3128' }, 'http://proxy:3128'],
+    ['may be in lower case, which wins', service, { HTTPS_PROXY: 'http://a:1', https_proxy: 'http://b:2' }, 'http://b:2'],
+    ['may lack the scheme', service, { HTTPS_PROXY: 'proxy:3128' }, 'http://proxy:3128'],
+    ['is none when the variable is empty', service, { HTTPS_PROXY: ' ' }, undefined],
+    ['is none for https when only HTTP_PROXY is set', service, { HTTP_PROXY: 'http://proxy:1' }, undefined],
+    ['is HTTP_PROXY for http', 'http://service.example', { HTTP_PROXY: 'http://proxy:1', HTTPS_PROXY: 'http://other:1' }, 'http://proxy:1'],
+    ['is none for http on this machine', 'http://127.0.0.1:8787', { HTTP_PROXY: 'http://proxy:1' }, undefined],
+  ])('%s', (_name, url, env, expected) => {
+    expect(proxyFor(url, env)).toBe(expected)
+  })
+
+  it.each([
+    ['the host itself', 'https://service.example', 'a, service.example'],
+    ['everything', 'https://service.example', '*'],
+    ['a domain above', 'https://api.service.example', 'service.example'],
+    ['a domain above with a dot', 'https://api.service.example', '.service.example'],
+    ['a domain above with a star', 'https://api.service.example', '*.service.example'],
+    ['the host in other letters', 'https://Service.Example', 'SERVICE.example'],
+    ['the host with its port', 'https://service.example:8443', 'service.example:8443'],
+    ['the host with the usual port', 'https://service.example', 'service.example:443'],
+    ['an address', 'https://10.1.2.3', '10.1.2.3'],
+    ['a network', 'https://10.1.2.3', '10.0.0.0/8'],
+    ['an IPv6 address', 'https://[fd00::1]', 'fd00::1'],
+    ['an IPv6 network', 'https://[fd00::1]', 'fd00::/8'],
+    ['one of several separated by blanks', 'https://service.example', 'a  service.example b'],
+  ])('is left out when NO_PROXY names %s', (_name, url, noProxy) => {
+    expect(proxyFor(url, { HTTPS_PROXY: 'http://proxy:1', NO_PROXY: noProxy })).toBeUndefined()
+    expect(proxyFor(url, { HTTPS_PROXY: 'http://proxy:1', no_proxy: noProxy })).toBeUndefined()
+  })
+
+  it.each([
+    ['another host that ends alike', 'https://myservice.example', 'service.example'],
+    ['another port', 'https://service.example:8443', 'service.example:443'],
+    ['another network', 'https://11.1.2.3', '10.0.0.0/8'],
+    ['a broken network', 'https://10.1.2.3', '10.0.0.0/99'],
+    ['nothing', 'https://service.example', ''],
+  ])('stays when NO_PROXY names %s', (_name, url, noProxy) => {
+    expect(proxyFor(url, { HTTPS_PROXY: 'http://proxy:1', NO_PROXY: noProxy })).toBe('http://proxy:1')
+  })
+})
