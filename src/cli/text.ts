@@ -16,6 +16,9 @@ export const people = (amount: number): string => count(amount, 'person', 'peopl
 
 export const capText = (cap: Cap | 'unknown'): string => String(cap)
 
+/** An amount of credits, to a hundredth. */
+export const amountText = (credits: number): string => String(Number(credits.toFixed(2)))
+
 /** Columns a text takes, one per code point. */
 export const widthOf = (text: string): number => [...text].length
 

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { renderExplainJson, renderExplainText } from '../../src/cli/render-explain.ts'
+import type { Explanation } from '../../src/core/explain.ts'
+import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+
+const ada = userScope('ada@example.com')
+const platform = groupScope('grp_platform')
+const at = (line: number) => ({ file: 'acme.yaml', line, column: 12 })
+const readAt = Date.UTC(2026, 10, 20, 12)
+
+const whole: Explanation = {
+  scope: ada,
+  person: { status: 'approved', disabled: false },
+  groups: [{ id: 'grp_platform', name: 'Platform' }],
+  cap: credits(6000),
+  chain: [
+    {
+      candidate: { kind: 'grant', scope: ada, cap: credits(6000), at: at(20), reason: 'release week', ticket: 'OPS-12' },
+      wins: true,
+      why: 'a grant in force, ends 2026-12-16 00:00 UTC',
+      state: 'active',
+    },
+    {
+      candidate: { kind: 'rule', scope: ada, cap: credits(4000), at: at(14), reason: 'migration lead' },
+      wins: false,
+      why: 'a grant on the same scope is in force',
+    },
+    { candidate: { kind: 'rule', scope: platform, cap: credits(1500), at: at(9) }, wins: false, why: 'a user grant is narrower' },
+  ],
+  observed: [
+    { scope: ada, reading: { scope: ada, observed: credits(4000), readAt } },
+    { scope: platform, reading: { scope: platform, observed: 'unknown', readAt, failure: { kind: 'server', message: 'HTTP 503' } } },
+    { scope: TEAM },
+  ],
+  inForce: { cap: credits(4000), from: scopeKey(ada) },
+  use: { used: credits(312.5), isUpperBound: false, headRoom: credits(3687.5) },
+  change: {
+    scope: ada,
+    action: 'set',
+    effect: 'raise',
+    from: credits(4000),
+    to: credits(6000),
+    cause: 'policy',
+    people: 1,
+    healing: false,
+    grantEnd: false,
+  },
+  hold: { id: '7d1f0c2a9b34', guards: ['readQuality'], people: 1, changes: [], message: 'acme: 9 of 20 reads failed' },
+  problems: [],
+}
+
+describe('an explanation as text', () => {
+  test('tells the grant, the override and the group with their lines, which one won, and what holds it', () => {
+    expect(renderExplainText(whole)).toBe(
+      [
+        'ada@example.com: policy asks for 6000',
+        '  approved, in group:grp_platform (Platform)',
+        '',
+        'Declared:',
+        '  * wins   6000  user grant, active  acme.yaml:20:12  a grant in force, ends 2026-12-16 00:00 UTC',
+        '             release week · OPS-12',
+        '    loses  4000  user cap            acme.yaml:14:12  a grant on the same scope is in force',
+        '             migration lead',
+        '    loses  1500  group cap           acme.yaml:9:12   a user grant is narrower',
+        '',
+        'Observed:',
+        '  ada@example.com     4000      read 2026-11-20 12:00:00Z',
+        '  group:grp_platform  unknown   read 2026-11-20 12:00:00Z: HTTP 503',
+        '  team                not read',
+        '',
+        'In force: 4000, set at ada@example.com.',
+        'Used beyond the seat in this cycle: 312.5 credits, 3687.5 left.',
+        '',
+        'Now: ~ raise 4000 → 6000, cause policy (held by readQuality, hold 7d1f0c2a9b34)',
+        '  acme: 9 of 20 reads failed',
+        '',
+        'Last write: none by capkeeper.',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('says so when nothing is declared and nothing was read', () => {
+    expect(renderExplainText({ scope: TEAM, groups: [], chain: [], observed: [], problems: [] })).toBe(
+      [
+        'team: policy asks for no cap here',
+        '',
+        'Declared:',
+        '  nothing in the policies bears on this scope',
+        '',
+        'Observed:',
+        '  nothing was read',
+        '',
+        'Now: nothing is asked of this very scope.',
+        '',
+        'Last write: none by capkeeper.',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  test('as JSON has RFC 3339 instants', () => {
+    expect(JSON.parse(renderExplainJson('acme', whole))).toMatchObject({
+      kind: 'Explanation',
+      workspace: 'acme',
+      cap: 6000,
+      observed: [{ reading: { observed: 4000, readAt: '2026-11-20T12:00:00.000Z' } }, {}, {}],
+      chain: [{ candidate: { at: { line: 20 } }, wins: true }, {}, {}],
+    })
+  })
+})
