@@ -50,6 +50,8 @@ export interface DiffInputs {
   readonly wider: (key: ScopeKey) => Observed
   /** Scopes that are neither read nor written (people not approved, unknown groups). */
   readonly skipped: ReadonlySet<ScopeKey>
+  /** Person's caps that our own wide write has just overwritten, on a service that copies: not a foreign change. */
+  readonly overwritten?: ReadonlySet<ScopeKey>
   readonly now: Instant
 }
 
@@ -105,7 +107,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, observed, inputs.now))
     return
   }
-  draft.differences.push(difference(desired, key, observed, owned, ended))
+  draft.differences.push(difference(desired, key, observed, owned, ended, inputs.overwritten?.has(key) === true))
 }
 
 function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: ReadonlySet<ScopeKey>, draft: Draft): void {
@@ -131,10 +133,18 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended
   draft.differences.push({ scope: owned.scope, key, from: observed, to: 'none', cause, entry: '', healing: false, grantEnd })
 }
 
-function difference(desired: DesiredCap, key: ScopeKey, from: Cap, owned: OwnedCap | undefined, ended: ReadonlySet<ScopeKey>): Difference {
+function difference(
+  desired: DesiredCap,
+  key: ScopeKey,
+  from: Cap,
+  owned: OwnedCap | undefined,
+  ended: ReadonlySet<ScopeKey>,
+  isOverwritten: boolean,
+): Difference {
   const sameEntry = owned !== undefined && owned.entry === desired.entry
   const grantEnd = owned?.owner === 'grant' && desired.origin.kind !== 'grant' && ended.has(key)
-  const cause: Cause = grantEnd ? 'expired' : sameEntry && owned.cap !== from ? 'external' : 'policy'
+  const isMoved = sameEntry && owned.cap !== from
+  const cause: Cause = grantEnd ? 'expired' : isMoved && !isOverwritten ? 'external' : 'policy'
   return {
     scope: desired.scope,
     key,
@@ -144,7 +154,7 @@ function difference(desired: DesiredCap, key: ScopeKey, from: Cap, owned: OwnedC
     ...(desired.origin.at.line > 0 && { source: desired.origin.at }),
     ...(desired.origin.reason !== undefined && { reason: desired.origin.reason }),
     entry: desired.entry,
-    healing: cause === 'external' && owned?.cap === desired.cap,
+    healing: isMoved && owned.cap === desired.cap,
     grantEnd,
   }
 }

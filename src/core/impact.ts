@@ -24,6 +24,8 @@ export interface ImpactInputs {
   /** Caps in force where an interrupted plan began; they count as "before". */
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly capSemantics: 'layered' | 'copied'
+  /** User scopes that policy keeps: what a copied wide write does to them is put back in the same cycle. */
+  readonly kept?: ReadonlySet<ScopeKey>
 }
 
 /** The impact of `changes`, one entry a person, in the order of the roster. */
@@ -36,27 +38,31 @@ export function impactOf(changes: ReadonlyMap<ScopeKey, Difference>, inputs: Imp
   for (const person of reached(changes, inputs)) {
     if (person.disabled) continue
     const was = effectiveCap(person, before)
-    const after = inputs.capSemantics === 'copied' ? copiedCapAt(person, changes, layered) : layered
+    const after = inputs.capSemantics === 'copied' ? copiedCapAt(person, changes, layered, inputs.kept) : layered
     const will = effectiveCap(person, after)
     const effect = netEffect(was.cap, will.cap, person.use)
     if (!effect) continue
-    const own = inputs.capSemantics === 'copied' && !changes.has(person.key) ? wideWrite(person, changes) : undefined
+    const own = inputs.capSemantics === 'copied' ? overwrittenBy(person, changes, inputs.kept) : undefined
     const responsible = [was.from, will.from, own].filter((key) => key !== undefined && changes.has(key)) as ScopeKey[]
     impacts.push({ person, effect, before: was.cap, after: will.cap, changes: [...new Set(responsible)] })
   }
   return impacts
 }
 
-/** Copying overwrites the person's own cap with what a wide write brings, unless the plan writes the person too. */
-function copiedCapAt(person: CountedPerson, changes: ReadonlyMap<ScopeKey, Difference>, after: CapAt): CapAt {
-  const wide = changes.has(person.key) ? undefined : wideWrite(person, changes)
+type Changes = ReadonlyMap<ScopeKey, Difference>
+
+/** Copying overwrites the person's own cap with what a wide write brings, unless policy keeps a cap for the person. */
+function copiedCapAt(person: CountedPerson, changes: Changes, after: CapAt, kept: ImpactInputs['kept']): CapAt {
+  const wide = overwrittenBy(person, changes, kept)
   if (wide === undefined) return after
   const copied = changes.get(wide)?.to
   return (key) => (key === person.key ? copied : after(key))
 }
 
-const wideWrite = (person: CountedPerson, changes: ReadonlyMap<ScopeKey, Difference>): ScopeKey | undefined =>
-  person.groups.find((group) => changes.has(group)) ?? (changes.has(TEAM_KEY) ? TEAM_KEY : undefined)
+const overwrittenBy = (person: CountedPerson, changes: Changes, kept: ImpactInputs['kept']): ScopeKey | undefined => {
+  if (changes.has(person.key) || kept?.has(person.key)) return undefined
+  return person.groups.find((group) => changes.has(group)) ?? (changes.has(TEAM_KEY) ? TEAM_KEY : undefined)
+}
 
 /** Only people on whose chain something changes: everybody for a team write or an interrupted plan, else members and the named. */
 function reached(changes: ReadonlyMap<ScopeKey, Difference>, inputs: ImpactInputs): Iterable<CountedPerson> {

@@ -15,6 +15,8 @@ export interface CapReading {
   readonly observed: Observed
   readonly readAt: Instant
   readonly failure?: { readonly kind: ApiErrorKind; readonly message: string }
+  /** While unknown: what was read last, for people to look at; never a ground for a write. */
+  readonly last?: { readonly observed: Cap; readonly readAt: Instant }
 }
 
 export type MemberStatus = 'approved' | 'pending' | 'rejected' | 'unspecified'

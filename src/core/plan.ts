@@ -30,6 +30,8 @@ export interface PlanInputs {
   readonly holdsShown: HoldsShown
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
+  /** See `DiffInputs.overwritten`. */
+  readonly overwritten?: ReadonlySet<ScopeKey>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared'>
   readonly guards: GuardSettings
   readonly capSemantics: 'layered' | 'copied'
@@ -66,6 +68,7 @@ export function buildPlan(inputs: PlanInputs): Planned {
     people: inputs.people,
     readings,
     capSemantics: inputs.capSemantics,
+    kept: new Set(left.desired.map((one) => scopeKey(one.scope))),
     ...(inputs.baseline && { baseline: inputs.baseline }),
   }
   const judged = judgeWithApprovals(inputs, differences, impact, result)

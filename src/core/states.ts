@@ -106,5 +106,9 @@ const since = (scope: Scope, inputs: PlanInputs): { driftSince: Instant } => ({
   driftSince: inputs.driftSince[scopeKey(scope)] ?? inputs.now,
 })
 
-const readingOf = (reading: CapReading | undefined): Pick<ScopeStatus, 'observed' | 'readAt'> =>
-  reading ? { observed: reading.observed, readAt: reading.readAt } : { observed: 'unknown' }
+/** During an outage the last value stays, beside its age. */
+const readingOf = (reading: CapReading | undefined): Pick<ScopeStatus, 'observed' | 'readAt'> => {
+  if (!reading) return { observed: 'unknown' }
+  const { observed, readAt } = reading.last ?? reading
+  return reading.failure && !reading.last ? { observed } : { observed, readAt }
+}

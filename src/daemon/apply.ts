@@ -6,6 +6,7 @@ import type { Planned } from '../core/plan.ts'
 import { writeOrder } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Clock, Ledger, WriteClient } from '../ports.ts'
+import { keepReading } from './observe.ts'
 import { copyingEvidence } from './semantics.ts'
 import { writeChange } from './write.ts'
 
@@ -50,6 +51,8 @@ export interface ApplyReport {
   readonly fatal?: string
   /** How copying was seen. */
   readonly copyingSeen?: string
+  /** Team and group scopes written on a service that copies: what is beneath must be looked at again before anything else is written. */
+  readonly overwrote: readonly Scope[]
 }
 
 /** What the workers of one run share. */
@@ -64,13 +67,25 @@ export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
   let copyingSeen: string | undefined
   for (const phase of writeOrder(inputs.planned.plan.changes, inputs.capSemantics)) {
     const changes = inputs.only ? phase.filter((one) => inputs.only?.has(scopeKey(one.scope))) : phase
+    // The plan for people was made before our wide writes were copied over them; the caller looks again and goes on with a new one.
+    if (inputs.capSemantics === 'copied' && changes[0]?.scope.kind === 'user' && overwritten(run).length > 0) break
     await writePhase(run, changes)
     if (run.halted.interrupted) break
     if (inputs.capSemantics === 'layered') copyingSeen = await lookBeneath(run, changes)
     // Going on would overwrite more people's own caps before anybody could look.
     if (copyingSeen) break
   }
-  return { results: run.results, ...run.halted, ...(copyingSeen !== undefined && { copyingSeen }) }
+  const overwrote = inputs.capSemantics === 'copied' ? overwritten(run) : []
+  return { results: run.results, ...run.halted, ...(copyingSeen !== undefined && { copyingSeen }), overwrote }
+}
+
+/** The wide scopes whose write may have landed. */
+function overwritten(run: ApplyRun): readonly Scope[] {
+  const wide = run.planned.plan.changes.filter((one) => one.scope.kind !== 'user').map((one) => one.scope)
+  return wide.filter((scope) => {
+    const result = run.results.get(scopeKey(scope))?.result
+    return result !== undefined && result !== 'skipped' && result !== 'failed'
+  })
 }
 
 /** Changes of one phase touch different scopes of one kind in one direction, so they may go side by side. */
@@ -106,7 +121,7 @@ async function lookBeneath(run: ApplyRun, changes: readonly Change[]): Promise<s
       if (run.stop?.aborted) return undefined
       const before = run.readings.get(scopeKey(scope))
       const reading = await run.client.readCap(scope, run.cut)
-      run.readings.set(scopeKey(scope), reading)
+      keepReading(run.readings, reading)
       const evidence = before && copyingEvidence(change, before, reading)
       if (evidence) return evidence
     }

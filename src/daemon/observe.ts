@@ -20,11 +20,19 @@ export async function sweep(inputs: SweepInputs): Promise<void> {
     for (const scope of pending) {
       inputs.signal?.throwIfAborted()
       const reading = await inputs.client.readCap(scope, inputs.signal)
-      inputs.readings.set(scopeKey(scope), reading)
+      keepReading(inputs.readings, reading)
       inputs.onReading?.(reading)
     }
   }
   await Promise.all(Array.from({ length: Math.min(inputs.concurrency, inputs.scopes.length) }, work))
+}
+
+/** Files a reading; a failed one keeps what was read last beside it. */
+export function keepReading(readings: Map<ScopeKey, CapReading>, reading: CapReading): void {
+  const key = scopeKey(reading.scope)
+  const before = readings.get(key)
+  const last = before && (before.observed === 'unknown' ? before.last : { observed: before.observed, readAt: before.readAt })
+  readings.set(key, reading.failure && last ? { ...reading, last } : reading)
 }
 
 /** Causes that speak about the key, the service or the way to it, not about one scope. */

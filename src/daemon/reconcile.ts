@@ -52,14 +52,15 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   const before = await observe(workspace, knowledge, planner, options)
   recoverIntents({ ...workspace, readings: knowledge.readings, desired: desiredOf(before), wider: before.wider })
   const view = outlook(knowledge, planner)
-  const planned = planFrom(knowledge, view, planner, options.approve)
+  const planned = planFrom(knowledge, view, planner, options.approve ? { approve: options.approve } : {})
   remember(planned, view, knowledge, ledger, clock.now())
   acceptRoster(planned, knowledge, workspace)
   showPlan(workspace, planned, view)
   const observed = clock.monotonic()
 
   const go = await choose(workspace, planned, options)
-  const applied = go && (await write(workspace, knowledge, planned, view, go, options))
+  const first = go && (await write(workspace, knowledge, planned, view, go, options))
+  const applied = first && go && (await restoreOverwritten(workspace, knowledge, planner, first, { ...options, ...go }))
   const after = applied && applied.results.size > 0 ? replan(workspace, knowledge, planner) : planned
   if (workspace.config.mode === 'enforce' && !options.focus) rememberDeclared(after, knowledge, ledger)
 
@@ -168,6 +169,27 @@ async function write(
   if (applied.copyingSeen !== undefined) ledger.saveFact('copyingSeen', { at: clock.now(), evidence: applied.copyingSeen })
   if (!applied.interrupted && !options.focus) endPlan(ledger)
   return applied
+}
+
+/** On a service that copies, a wide write overwrote people's own caps: they are read again, and put right in the same cycle. */
+async function restoreOverwritten(
+  workspace: Workspace,
+  knowledge: Knowledge,
+  planner: Planner,
+  first: ApplyReport,
+  options: CycleOptions & { readonly only?: ReadonlySet<ScopeKey> },
+): Promise<ApplyReport> {
+  if (first.overwrote.length === 0 || first.interrupted) return first
+  const view = outlook(knowledge, planner)
+  const scopes = new Map(first.overwrote.flatMap((wide) => beneath(wide, view, knowledge)).map((scope) => [scopeKey(scope), scope]))
+  const { client, config } = workspace
+  const signal = options.stop ? { signal: options.stop } : {}
+  await sweep({ client, scopes: [...scopes.values()], concurrency: config.rate.concurrency, readings: knowledge.readings, ...signal })
+  const planned = planFrom(knowledge, view, planner, { overwritten: new Set(scopes.keys()) })
+  showPlan(workspace, planned, view)
+  const only = options.only && new Set([...options.only, ...scopes.keys()])
+  const second = await write(workspace, knowledge, planned, view, only ? { only } : {}, options)
+  return { ...second, results: new Map([...first.results, ...second.results]) }
 }
 
 /** The scopes of ours under a team or group, narrower kinds only; for a group, its declared members. */

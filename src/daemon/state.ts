@@ -110,8 +110,15 @@ function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly 
   return [...new Map([...open, ...managed].map((scope) => [scopeKey(scope), scope])).values()]
 }
 
-/** The plan that follows from what is known now. `approve`: ids given on the command line. */
-export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, approve: readonly string[] = []): Planned {
+export interface PlanOptions {
+  /** Ids given on the command line. */
+  readonly approve?: readonly string[]
+  /** Caps of people that our own wide write has just overwritten. */
+  readonly overwritten?: ReadonlySet<ScopeKey>
+}
+
+/** The plan that follows from what is known now. */
+export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, options: PlanOptions = {}): Planned {
   const { ledger, clock, settings, digest } = planner
   const { usage, policy } = knowledge
   const baseline = ledger.fact('planBaseline')
@@ -127,7 +134,8 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     skipped: view.skipped,
     quarantined: view.quarantine.active,
     approvals: ledger.approvals(),
-    approve,
+    approve: options.approve ?? [],
+    ...(options.overwritten && { overwritten: options.overwritten }),
     holdsShown: ledger.fact('holdsShown') ?? {},
     ...(baseline && { baseline }),
     driftSince: ledger.fact('driftSince') ?? {},

@@ -11,6 +11,7 @@ import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { WriteOutcome } from '../ports.ts'
 import type { ApplyRun, WriteResult } from './apply.ts'
 import { LedgerError } from './ledger-error.ts'
+import { keepReading } from './observe.ts'
 
 /** A reading younger than this is not read again before the write (choice). */
 export const FRESH_MS = 5_000
@@ -42,7 +43,7 @@ async function secondLook(change: Change, run: ApplyRun): Promise<WriteResult | 
   const known = run.readings.get(key)
   const isFresh = known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt
   const reading = isFresh ? known : await run.client.readCap(change.scope, run.stop)
-  run.readings.set(key, reading)
+  keepReading(run.readings, reading)
   if (reading.failure) return { result: 'failed', error: `not written, because it could not be read again: ${reading.failure.message}` }
   if (reading.observed === change.from) return undefined
   if (reading.observed === change.to) return { result: 'skipped' }
@@ -67,7 +68,7 @@ async function writeAndVerify(change: Change, intent: Intent, run: ApplyRun): Pr
     if (outcome.kind === 'refused') return refused(change, intent, outcome, run)
     if (run.leaving?.()) return halt(run)
     const reading = await readBack(change, run)
-    run.readings.set(scopeKey(change.scope), reading)
+    keepReading(run.readings, reading)
     if (reading.failure) return { result: 'ambiguous', error: `written, but it could not be read back: ${reading.failure.message}` }
     const mayRepeat = outcome.kind === 'ambiguous' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted
     if (reading.observed === change.from && !isZeroDropped(change, reading) && mayRepeat) continue

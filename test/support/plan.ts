@@ -1,0 +1,147 @@
+// Builds plans for tests of the pure core: a policy sketch, what is observed, who is there, what the ledger remembers.
+import { createHash } from 'node:crypto'
+import { type Approval, DEFAULT_GUARDS, type GuardSettings } from '../../src/core/change.ts'
+import { resolveDesired } from '../../src/core/desired.ts'
+import { countPeople } from '../../src/core/effective.ts'
+import type { Balance, CapReading, GroupMembers, Observed, OwnedCap, Roster } from '../../src/core/observed.ts'
+import { buildPlan, type PlanInputs, type Planned } from '../../src/core/plan.ts'
+import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
+import { activeQuarantine, skippedScopes } from '../../src/core/states.ts'
+import { credits } from '../../src/core/units.ts'
+import {
+  CYCLE,
+  cap,
+  email,
+  members,
+  NOW,
+  type OwnedSketch,
+  ownedCaps,
+  type PlainCap,
+  type PolicySketch,
+  policy,
+  roster,
+  scope,
+} from './declare.ts'
+
+export const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+export interface PlanSketch extends PolicySketch {
+  /** What the service shows, by scope name; 'unknown' for a failed read. */
+  readonly observed?: Readonly<Record<string, PlainCap | 'unknown'>>
+  readonly owned?: Readonly<Record<string, OwnedSketch>>
+  readonly groups?: Readonly<Record<string, readonly string[]>>
+  /** Approved people by name, or how many (p0, p1, …). */
+  readonly people?: number | readonly string[]
+  readonly roster?: Roster | null
+  /** Credits used by name. */
+  readonly used?: Readonly<Record<string, number>>
+  readonly balance?: Balance
+  readonly protectedPeople?: readonly string[]
+  readonly approvalIds?: readonly string[]
+  readonly approvals?: readonly Approval[]
+  readonly approve?: readonly string[]
+  readonly holdsShown?: PlanInputs['holdsShown']
+  readonly guards?: Partial<GuardSettings>
+  readonly facts?: Partial<PlanInputs['facts']>
+  readonly baseline?: Readonly<Record<string, PlainCap>>
+  readonly capSemantics?: 'layered' | 'copied'
+  readonly prune?: boolean
+  readonly quarantined?: Parameters<typeof activeQuarantine>[0]
+  readonly now?: number
+}
+
+export const NO_FAILED_READS = { failed: 0, total: 100, teamFailed: false }
+
+const readingsOf = (observed: PlanSketch['observed']): ReadonlyMap<ScopeKey, CapReading> =>
+  new Map(
+    Object.entries(observed ?? {}).map(([name, value]) => {
+      const at = scope(name)
+      const reading: CapReading =
+        value === 'unknown'
+          ? { scope: at, observed: 'unknown', readAt: NOW, failure: { kind: 'server', message: 'GetUsageConfig: 503' } }
+          : { scope: at, observed: cap(value) as Observed, readAt: NOW }
+      return [scopeKey(at), reading]
+    }),
+  )
+
+function rosterOf(sketch: PlanSketch): Roster | undefined {
+  if (sketch.roster === null) return undefined
+  if (sketch.roster) return sketch.roster
+  const names = typeof sketch.people === 'object' ? sketch.people : Array.from({ length: sketch.people ?? 20 }, (_, index) => `p${index}`)
+  const base = roster(Object.fromEntries(names.map((name) => [name, 'approved' as const])), { cycle: CYCLE })
+  const used = new Map(Object.entries(sketch.used ?? {}).map(([name, amount]) => [email(name), credits(amount)]))
+  return {
+    ...base,
+    people: base.people.map((one) => ({ ...one, ...(used.has(one.email) && { used: used.get(one.email) ?? credits(0) }) })),
+  }
+}
+
+/** The plan for a sketch of the world. Twenty approved people p0 … p19 and no groups unless it says otherwise. */
+export function planOf(sketch: PlanSketch): Planned {
+  return buildPlan(planInputs(sketch))
+}
+
+export function planInputs(sketch: PlanSketch): PlanInputs {
+  const now = sketch.now ?? NOW
+  const rows = rosterOf(sketch)
+  const groups: readonly GroupMembers[] = members(sketch.groups ?? {})
+  const owned: ReadonlyMap<ScopeKey, OwnedCap> = ownedCaps(sketch.owned ?? {})
+  const at = { file: 'acme.yaml', line: 1, column: 1 }
+  const set = {
+    ...policy(sketch),
+    protectedPeople: (sketch.protectedPeople ?? []).map((name) => ({ scope: scope(name) as { kind: 'user'; email: string }, at })),
+    approvals: (sketch.approvalIds ?? []).map((id) => ({ id, at })),
+  }
+  const capSemantics = sketch.capSemantics ?? 'layered'
+  const resolution = resolveDesired({
+    set,
+    groups,
+    unknownGroups: [],
+    cycle: CYCLE,
+    now,
+    capSemantics,
+    owned,
+    conflictsGone: {},
+    groupReadingIsNew: true,
+    grantsFrozen: false,
+    ...(rows && { roster: rows }),
+  })
+  const skipped = skippedScopes(resolution, owned, rows, [])
+  return {
+    workspace: 'acme',
+    policy: { set, digest: 'aaaabbbbcccc', revision: '' },
+    resolution,
+    readings: readingsOf(sketch.observed),
+    owned,
+    people: countPeople({ groups, now, ...(rows && { roster: rows }), ...(sketch.balance && { balance: sketch.balance }) }),
+    skipped,
+    quarantined: activeQuarantine(sketch.quarantined ?? [], resolution, skipped, now).active,
+    approvals: sketch.approvals ?? [],
+    approve: sketch.approve ?? [],
+    holdsShown: sketch.holdsShown ?? {},
+    ...(sketch.baseline && {
+      baseline: Object.fromEntries(Object.entries(sketch.baseline).map(([name, value]) => [scopeKey(scope(name)), cap(value)])),
+    }),
+    driftSince: {},
+    facts: { reads: NO_FAILED_READS, rosterMissing: rows === undefined, copyingSeen: false, ...sketch.facts },
+    guards: { ...DEFAULT_GUARDS, ...sketch.guards },
+    capSemantics,
+    prune: sketch.prune ?? true,
+    now,
+    digest,
+  }
+}
+
+/** `p0 set 500>600 policy`, one line a change; held ones end in the guards. */
+export function lines(planned: Planned): string[] {
+  const guards = new Map(planned.plan.holds.map((hold) => [hold.id, hold.guards.join('+')]))
+  return planned.plan.changes.map((change) => {
+    const held = change.hold === undefined ? '' : ` held:${guards.get(change.hold)}`
+    const who = scopeKey(change.scope).replace('@example.com', '')
+    return `${who} ${change.effect} ${change.from}>${change.to} ${change.cause}${held}`
+  })
+}
+
+/** `n` people p0 … with one cap each. */
+export const each = <T>(count: number, value: T): Record<string, T> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, value]))
