@@ -119,10 +119,11 @@ const TRY_MIN = 20_000
 const TRY_MAX = 160_000
 const IDLE_SHARE = 0.1
 const SHORT_CYCLE_MS = 60_000
+const REFUSAL_WORTH = 300
 const BACK_OVER = 1.1
 const HORIZON_MS = 300_000
 const QUIET_MIN = 60_000
-const QUIET_MAX = 600_000
+const QUIET_MAX = 480_000
 const QUIET_GROW = 1.5
 
 /**
@@ -209,7 +210,7 @@ function goodputSince(mark: Mark, pace: Pace, nowMs: number): number {
 }
 
 const quietMs = (refusals: number, rate: number, failedTries: number): number =>
-  clamp(((refusals * 400) / rate) * 1000, QUIET_MIN, QUIET_MAX / 2) * Math.min(QUIET_GROW ** failedTries, 2)
+  clamp(((refusals * REFUSAL_WORTH) / rate) * 1000, QUIET_MIN, QUIET_MAX / 2) * Math.min(QUIET_GROW ** failedTries, 2)
 
 function neededMs(pace: Pace, phase: Try): number {
   const least = clamp(40_000 / pace.rate, TRY_MIN, 60_000)
@@ -217,7 +218,9 @@ function neededMs(pace: Pace, phase: Try): number {
   return Math.max(least, (pace.tryMs * FIRST_STEP) / (pace.rate / phase.base - 1))
 }
 
-const waitMs = (probes: number): number => Math.min(1000 * 1.5 ** probes, LONGEST_WAIT_MS)
+/** Growing by half each time; a long block is looked at once in an eighth of its age, so that its end is not missed by much. */
+const waitMs = (probes: number, blockedMs: number): number =>
+  Math.min(1000 * 1.5 ** Math.min(probes, 30), Math.max(30_000, blockedMs / 8), LONGEST_WAIT_MS)
 
 function advanced(pace: Pace, nowMs: number): Pace {
   const { phase } = pace
@@ -242,12 +245,10 @@ function tried(pace: Pace, hold: Hold, nowMs: number): Pace {
   return stepped({ ...pace, base: pace.rate, strikes: 0, ...lesson }, nowMs, begin)
 }
 
-const faster = (pace: Pace, nowMs: number, rate: number): Pace => ({
-  ...pace,
-  rate: within(pace.settings, rate),
-  stepBefore: pace.step,
-  step: markAt(pace, nowMs),
-})
+function faster(pace: Pace, nowMs: number, rate: number): Pace {
+  const step = markAt(pace, nowMs)
+  return { ...pace, rate: within(pace.settings, rate), stepBefore: pace.step, step, trail: trailed(pace.trail, step) }
+}
 
 const excess = (pace: Pace, phase: Try, nowMs: number): number =>
   phase.excessMs + (pace.rate / phase.base - 1) * (nowMs - pace.idleMs - pace.step.atMs)
@@ -259,12 +260,12 @@ function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, se
   if (phase.kind === 'blocked') {
     const probes = sentAtMs >= pace.eraMs ? phase.probes + 1 : phase.probes
     const blocked = { ...phase, probes, refusals: phase.refusals + 1 }
-    const nextAtMs = nowMs + probeWait(probes, retryAfterMs)
+    const nextAtMs = nowMs + probeWait(probes, nowMs - pace.eraMs, retryAfterMs)
     return { ...pace, phase: blocked, nextAtMs: probes > phase.probes ? nextAtMs : Math.max(pace.nextAtMs, nextAtMs) }
   }
   if (sentAtMs < pace.eraMs) return pace
   const blocked: Blocked = { kind: 'blocked', probes: 0, refusals: 1, ...verdict(pace, phase, nowMs) }
-  return { ...pace, phase: blocked, eraMs: nowMs, nextAtMs: nowMs + probeWait(0, retryAfterMs) }
+  return { ...pace, phase: blocked, eraMs: nowMs, nextAtMs: nowMs + probeWait(0, 0, retryAfterMs) }
 }
 
 function verdict(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Verdict {
@@ -293,8 +294,8 @@ function verdict(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Ver
   }
 }
 
-function probeWait(probes: number, retryAfterMs: number | undefined): number {
-  const grown = waitMs(probes)
+function probeWait(probes: number, blockedMs: number, retryAfterMs: number | undefined): number {
+  const grown = waitMs(probes, blockedMs)
   if (retryAfterMs === undefined || !(retryAfterMs > 0)) return grown
   return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, probes < 2 ? 0 : grown))
 }
@@ -332,5 +333,5 @@ function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
 function trailed(trail: readonly Mark[], mark: Mark): readonly Mark[] {
   const all = [...trail, mark]
   const old = all.findLastIndex((one) => mark.atMs - one.atMs >= HORIZON_MS)
-  return all.slice(Math.max(0, old, all.length - 16))
+  return all.slice(Math.max(0, old, all.length - 32))
 }
