@@ -39,12 +39,12 @@ export type GroupVerdict =
 /** What is declared for one person. */
 export interface PersonChain {
   /** Declared for the person alone: the grant in force, else the rule. */
-  readonly own?: Candidate
+  readonly own: Candidate | undefined
   readonly groups: GroupVerdict
   /** Everything that bears on the person, in order of precedence. */
   readonly candidates: readonly Candidate[]
   /** The first that is not `none`, else the widest; absent when nothing is declared, or groups clash and nothing narrower decides. */
-  readonly winner?: Candidate
+  readonly winner: Candidate | undefined
 }
 
 /** Finds what is declared; one pass over the policy, one over the members. */
@@ -161,21 +161,25 @@ function membership(inputs: DesiredInputs, scopes: ReadonlyMap<ScopeKey, ScopeFa
   const unknown = new Set(inputs.unknownGroups)
   const unread = new Set<ScopeKey>()
   for (const [key, { scope }] of scopes) if (scope.kind === 'group' && !unknown.has(scope.id)) unread.add(key)
-  const groupsOf = new Map<string, ScopeFacts[]>()
+  const groupsOf = new Map<string, readonly ScopeFacts[]>()
   for (const group of inputs.groups.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))) {
     const key = scopeKey({ kind: 'group', id: group.id })
     const facts = scopes.get(key)
     if (!facts || unknown.has(group.id)) continue
     unread.delete(key)
-    if (facts.rule ?? facts.grant) for (const email of group.emails) addMember(groupsOf, email, facts)
+    if (facts.rule ?? facts.grant) addMembers(groupsOf, group.emails, facts)
   }
   return { groupsOf, unreadGroups: [...unread].toSorted() }
 }
 
-function addMember(groupsOf: Map<string, ScopeFacts[]>, email: string, group: ScopeFacts): void {
-  const groups = groupsOf.get(email)
-  if (!groups) groupsOf.set(email, [group])
-  else if (groups.at(-1) !== group) groups.push(group)
+function addMembers(groupsOf: Map<string, readonly ScopeFacts[]>, emails: readonly string[], group: ScopeFacts): void {
+  // Most people are in one group: they share this list, which saves an array for each of them.
+  const alone = [group]
+  for (const email of emails) {
+    const groups = groupsOf.get(email)
+    if (!groups) groupsOf.set(email, alone)
+    else if (groups.at(-1) !== group) groupsOf.set(email, [...groups, group])
+  }
 }
 
 /** The chain of one person; `email` is normalised. */
@@ -183,21 +187,26 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const scope: UserScope = { kind: 'user', email }
   const facts = found.scopes.get(scopeKey(scope))
   const groups = found.groupsOf.get(email) ?? NO_FACTS
+  const candidates: Candidate[] = []
+  add(candidates, facts?.grant)
+  add(candidates, facts?.rule)
+  const own = candidates[0]
+  const decided = candidates.find(isNumeric)
+  const verdict = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
+  if (verdict.kind === 'chosen') candidates.push(verdict.cap)
+  for (const group of groups) add(candidates, group.grant)
+  for (const group of groups) add(candidates, group.rule)
   const team = found.scopes.get(TEAM_KEY)
-  const caps = groups.flatMap((group) => group.grant ?? group.rule ?? [])
-  const verdict = judgeGroups(caps, scope, found.onGroupConflict)
-  const own = facts?.grant ?? facts?.rule
-  const narrow = [facts?.grant, facts?.rule].filter((one) => one !== undefined)
-  const wide = [
-    verdict.kind === 'chosen' ? verdict.cap : undefined,
-    ...groups.map((group) => group.grant),
-    ...groups.map((group) => group.rule),
-    team?.grant,
-    team?.rule,
-  ].filter((one) => one !== undefined)
-  const candidates = [...narrow, ...wide]
-  const winner = narrow.find(isNumeric) ?? (verdict.kind === 'clash' ? undefined : (wide.find(isNumeric) ?? candidates.at(-1)))
-  return { groups: verdict, candidates, ...(own && { own }), ...(winner && { winner }) }
+  add(candidates, team?.grant)
+  add(candidates, team?.rule)
+  const widest = verdict.kind === 'clash' ? undefined : (candidates.find(isNumeric) ?? candidates.at(-1))
+  return { own, groups: verdict, candidates, winner: decided ?? widest }
+}
+
+const groupCap = (group: ScopeFacts): Candidate | [] => group.grant ?? group.rule ?? []
+
+function add(candidates: Candidate[], one: Candidate | undefined): void {
+  if (one) candidates.push(one)
 }
 
 const isNumeric = (candidate: Candidate): boolean => candidate.cap !== 'none'

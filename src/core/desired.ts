@@ -99,18 +99,11 @@ const READINGS_TO_DROP = 2
 export function resolveDesired(inputs: DesiredInputs): Resolution {
   const context = contextOf(inputs)
   const draft: Draft = { desired: [], skipped: [], rejected: [], conflictsGone: {} }
-  for (const [key, scope] of scopesToDecide(context)) {
-    if (scope.kind === 'user') decideUser(context, key, scope, draft)
-    else decideWide(context, key, scope, draft)
+  for (const scope of scopesToDecide(context)) {
+    if (scope.kind === 'user') decideUser(context, scopeKey(scope), scope, draft)
+    else decideWide(context, scopeKey(scope), scope, draft)
   }
-  const byScope = (a: { scope: Scope }, b: { scope: Scope }): number => compareScopes(a.scope, b.scope)
-  return {
-    desired: draft.desired.sort(byScope),
-    skipped: draft.skipped.sort(byScope),
-    rejected: draft.rejected.sort(byScope),
-    grants: context.found.grants,
-    conflictsGone: draft.conflictsGone,
-  }
+  return { ...draft, grants: context.found.grants }
 }
 
 /**
@@ -149,18 +142,18 @@ function contextOf(inputs: DesiredInputs): Context {
   return context
 }
 
-/** Everything declared or ours, people in several groups, and, where caps are copied, everybody on the roster. */
-function scopesToDecide({ inputs, found }: Context): ReadonlyMap<ScopeKey, Scope> {
-  const scopes = new Map<ScopeKey, Scope>()
-  for (const [key, { scope }] of found.scopes) scopes.set(key, scope)
-  for (const [key, { scope }] of inputs.owned) scopes.set(key, scope)
-  const add = (email: string): void => {
-    const scope: UserScope = { kind: 'user', email }
-    scopes.set(scopeKey(scope), scope)
-  }
-  for (const [email, groups] of found.groupsOf) if (groups.length > 1) add(email)
-  if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) add(email)
-  return scopes
+/** Everything declared or ours, people in several groups, and, where caps are copied, everybody on the roster; in the canonical order. */
+function scopesToDecide({ inputs, found }: Context): Scope[] {
+  const wide = new Map<ScopeKey, Scope>()
+  const emails = new Set<string>()
+  const add = (key: ScopeKey, scope: Scope): unknown => (scope.kind === 'user' ? emails.add(scope.email) : wide.set(key, scope))
+  for (const [key, { scope }] of found.scopes) add(key, scope)
+  for (const [key, { scope }] of inputs.owned) add(key, scope)
+  for (const [email, groups] of found.groupsOf) if (groups.length > 1) emails.add(email)
+  if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) emails.add(email)
+  // Bare e-mails sort several times as fast as scopes do.
+  const users = [...emails].sort().map((email): UserScope => ({ kind: 'user', email }))
+  return [...[...wide.values()].sort(compareScopes), ...users]
 }
 
 function decideWide(context: Context, key: ScopeKey, scope: Scope, draft: Draft): void {

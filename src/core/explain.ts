@@ -141,7 +141,7 @@ function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[])
 /** What a chain comes to, whatever the kind of scope. */
 interface View {
   readonly candidates: readonly Candidate[]
-  readonly winner?: Candidate
+  readonly winner: Candidate | undefined
   readonly verdict: GroupVerdict['kind']
 }
 
@@ -153,7 +153,7 @@ function viewOf(found: Declarations, scope: Scope): View {
   const keys = scope.kind === 'team' ? [TEAM_KEY] : [scopeKey(scope), TEAM_KEY]
   const candidates = keys.flatMap((key) => [found.scopes.get(key)?.grant, found.scopes.get(key)?.rule]).filter((one) => one !== undefined)
   const winner = candidates.find((one) => one.cap !== 'none') ?? candidates.at(-1)
-  return { candidates, verdict: 'agreed', ...(winner && { winner }) }
+  return { candidates, verdict: 'agreed', winner }
 }
 
 function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], desired: DesiredCap | undefined) {
