@@ -1,0 +1,460 @@
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { createReadClient } from '../../src/api/client.ts'
+import { createKeyRing } from '../../src/api/keys.ts'
+import { groupScope, type Scope, TEAM, userScope } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+import type { TransportFailure } from '../../src/ports.ts'
+import { hastyClock, KEY, keyRing, type Script, scripted, testClient } from './world.ts'
+
+const ok = (body: object) => ({ body: JSON.stringify(body) })
+const failing = (status: number, error = 'x', headers: Record<string, string> = {}) => ({
+  status,
+  headers,
+  body: JSON.stringify({ error }),
+})
+const RESET: TransportFailure = { kind: 'network', message: 'the connection was cut (ECONNRESET)' }
+const LATE: TransportFailure = { kind: 'timeout', message: 'no answer within 30 s' }
+const people = (count: number): Scope[] => Array.from({ length: count }, (_, index) => userScope(`p${index}@example.com`))
+
+/** The answers in this order, then the last one for ever. */
+const inOrder =
+  (...answers: ReturnType<Script>[]): Script =>
+  (_sent, count) =>
+    answers[Math.min(count, answers.length) - 1] ?? {}
+
+const rejection = async (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => 'no rejection',
+    (error: unknown) => error,
+  )
+
+describe('a request', () => {
+  it.each([
+    ['the team', TEAM, { team_level: true }],
+    ['a group', groupScope('grp_1'), { group_id: 'grp_1' }],
+    ['a user', userScope('Ada@Example.com '), { user_email: 'ada@example.com' }],
+  ])('names %s by one scope field, and carries the key', async (_name, scope, body) => {
+    const { client, sent } = testClient(() => ok({ addOnCreditCap: 7 }))
+    expect(await client.readCap(scope)).toMatchObject({ scope, observed: 7 })
+    await client.writeCap(scope, credits(9))
+    await client.writeCap(scope, 'none')
+    expect(sent.map((one) => [one.operation, one.body])).toEqual([
+      ['GetUsageConfig', { ...body, service_key: KEY }],
+      ['UsageConfig', { ...body, set_add_on_credit_cap: 9, service_key: KEY }],
+      ['UsageConfig', { ...body, clear_add_on_credit_cap: true, service_key: KEY }],
+    ])
+  })
+
+  it('for people names the group by its name', async () => {
+    const { client, sent } = testClient(() => ok({ userTableStats: [{ email: 'a@x.y' }] }))
+    expect((await client.readRoster()).people).toHaveLength(1)
+    expect(await client.readGroup({ id: 'grp_1', name: 'Platform' })).toMatchObject({ id: 'grp_1', name: 'Platform', emails: ['a@x.y'] })
+    expect(sent.map((one) => one.body)).toEqual([{ service_key: KEY }, { group_name: 'Platform', service_key: KEY }])
+  })
+
+  it('for agent analytics goes out once for each thirty days', async () => {
+    const { client, sent } = testClient(() =>
+      ok({ queryResults: [{ cascadeToolUsage: { cascadeToolUsage: [{ tool: 'FIND', count: '1' }] } }] }),
+    )
+    const use = await client.cascade({ sources: ['cascade_tool_usage'], startAt: 0, endAt: 70 * 86_400_000 })
+    expect(sent).toHaveLength(3)
+    expect(use.tools).toEqual([{ tool: 'FIND', count: 3 }])
+  })
+
+  it('for analytics tells rows', async () => {
+    const { client } = testClient(() => ok({ queryResults: [{ responseItems: [{ item: { n: '4' } }] }] }))
+    expect(await client.analytics({ queries: [{ source: 'user', select: [{ field: 'num_acceptances', fn: 'sum', as: 'n' }] }] })).toEqual([
+      [{ n: '4' }],
+    ])
+  })
+
+  it('takes the key of its permission', async () => {
+    const clock = hastyClock()
+    const keys = createKeyRing({ default: { env: 'A' }, billingWrite: { env: 'B' } }, { env: { A: 'reader', B: 'writer' }, clock })
+    const { client, sent } = testClient(() => ({}), { keys }, clock)
+    await client.readCap(TEAM)
+    await client.writeCap(TEAM, 'none')
+    expect(sent.map((one) => one.body['service_key'])).toEqual(['reader', 'writer'])
+  })
+
+  it('cannot be a write from a reading client', () => {
+    const clock = hastyClock()
+    const transport = scripted(clock, () => ({}))
+    const rate = { start: 5, max: 10, concurrency: 8 }
+    const client = createReadClient({ transport, keys: keyRing(clock), clock, random: { next: () => 0 }, rate })
+    expect(client).not.toHaveProperty('writeCap')
+    // @ts-expect-error: the type has no writing method either.
+    expect(client.writeCap).toBeUndefined()
+  })
+})
+
+describe('a balance', () => {
+  it('is unavailable on a plan without the feature, and cap reads with the same permission go on', async () => {
+    const { client, sent } = testClient(({ operation }) =>
+      operation === 'GetTeamCreditBalance' ? failing(403, 'enterprise plan needed') : ok({ addOnCreditCap: 1 }),
+    )
+    for (let turn = 0; turn < 5; turn += 1) expect(await client.readBalance()).toBe('unavailable')
+    expect((await client.readCap(TEAM)).observed).toBe(1)
+    expect(sent).toHaveLength(6)
+  })
+
+  it('that fails otherwise rejects', async () => {
+    const { client } = testClient(() => failing(400, 'nonsense'))
+    expect(await rejection(client.readBalance())).toMatchObject({ name: 'ApiError', kind: 'invalid' })
+  })
+})
+
+describe('a read that fails', () => {
+  it.each([
+    ['5xx', failing(503), 'server'],
+    ['a time-out', LATE, 'timeout'],
+    ['a broken connection', RESET, 'network'],
+    ['half an answer', { body: '{"addOnCredit' }, 'malformed'],
+    ['zero bytes', { body: '' }, 'malformed'],
+    ['a page', { body: '<html></html>' }, 'malformed'],
+  ])('with %s is tried four times in all, then unknown', async (_name, answer, kind) => {
+    const { client, sent, events } = testClient(() => answer)
+    expect(await client.readCap(TEAM)).toMatchObject({
+      observed: 'unknown',
+      failure: { kind, message: expect.stringMatching(/^GetUsageConfig: /) },
+    })
+    expect(sent).toHaveLength(4)
+    expect(events.map((event) => event.outcome)).toEqual([kind, kind, kind, kind])
+  })
+
+  it.each([
+    ['400', failing(400, 'one scope please'), 'invalid'],
+    ['404', failing(404, 'user not found'), 'not_found'],
+    ['403', failing(403, 'no'), 'auth'],
+  ])('with %s is not tried again', async (_name, answer, kind) => {
+    const { client, sent } = testClient(() => answer)
+    expect((await client.readCap(TEAM)).failure?.kind).toBe(kind)
+    expect(sent).toHaveLength(1)
+  })
+
+  it('waits longer before each further attempt, and as long as the service asks', async () => {
+    const { client, sent } = testClient(
+      inOrder(failing(503), failing(503), failing(503, 'x', { 'retry-after': '60' }), ok({ addOnCreditCap: 3 })),
+    )
+    expect((await client.readCap(TEAM)).observed).toBe(3)
+    const gaps = sent.slice(1).map((one, index) => one.at - (sent[index]?.at ?? 0) - 20)
+    expect(gaps).toEqual([375, 750, 60_000])
+  })
+
+  it('of a group that the service does not know rejects with not_found', async () => {
+    const { client } = testClient(() => failing(403, 'invalid group name: Platform'))
+    expect(await rejection(client.readGroup({ id: 'g', name: 'Platform' }))).toMatchObject({ name: 'ApiError', kind: 'not_found' })
+  })
+})
+
+describe('a write', () => {
+  it.each([
+    ['2xx with an object', { body: '{}' }, 'accepted'],
+    ['2xx with zero bytes', { body: '' }, 'accepted'],
+    ['2xx with a page', { status: 202, body: '<html>' }, 'accepted'],
+    ['2xx with an error', { body: '{"error":"exactly one cap field"}' }, 'refused'],
+    ['2xx with an error that may mean anything', { body: '{"error":"oh dear"}' }, 'ambiguous'],
+    ['400', failing(400), 'refused'],
+    ['403', failing(403), 'refused'],
+    ['404', failing(404), 'refused'],
+    ['408', failing(408), 'refused'],
+    ['500', failing(500), 'ambiguous'],
+    ['a redirect', { status: 302, body: '' }, 'ambiguous'],
+    ['a time-out', LATE, 'ambiguous'],
+    ['a broken connection', RESET, 'ambiguous'],
+  ])('answered by %s is sent once', async (_name, answer, kind) => {
+    const { client, sent } = testClient(() => answer)
+    expect((await client.writeCap(TEAM, credits(5))).kind).toBe(kind)
+    expect(sent).toHaveLength(1)
+  })
+
+  it('refused for the rate is sent again, because it had no effect', async () => {
+    const { client, sent } = testClient(inOrder(failing(429), failing(429), { body: '' }))
+    expect(await client.writeCap(TEAM, credits(5))).toEqual({ kind: 'accepted' })
+    expect(sent).toHaveLength(3)
+  })
+
+  it('that was never sent is refused, not ambiguous', async () => {
+    const { client, sent } = testClient(() => failing(500))
+    for (let turn = 0; turn < 10; turn += 1) await client.writeCap(TEAM, credits(5))
+    expect(await client.writeCap(TEAM, credits(5))).toMatchObject({ kind: 'refused', failure: { kind: 'server' } })
+    expect(sent).toHaveLength(10)
+  })
+})
+
+describe('the pace', () => {
+  it('never exceeds the rate, and lets no more than the bound be under way', async () => {
+    let underWay = 0
+    let most = 0
+    const clock = hastyClock()
+    const transport = {
+      async send() {
+        underWay += 1
+        most = Math.max(most, underWay)
+        await clock.sleep(1_000)
+        underWay -= 1
+        return { status: 200, headers: {}, body: '{}' }
+      },
+    }
+    const { client } = testClient(() => ({}), { transport, rate: { start: 10, max: 10, concurrency: 4 } }, clock)
+    await Promise.all(people(40).map((scope) => client.readCap(scope)))
+    expect(most).toBe(4)
+    expect(clock.elapsed()).toBeGreaterThanOrEqual(10_000)
+  })
+
+  it('outlasts refusals for the rate without counting them as failures', async () => {
+    const { client, sent, events } = testClient((_one, count) => (count <= 30 ? failing(429) : ok({ addOnCreditCap: 2 })), {
+      rate: { start: 5, max: 10, concurrency: 8 },
+    })
+    expect((await client.readCap(TEAM)).observed).toBe(2)
+    expect(sent).toHaveLength(31)
+    expect(events.filter((event) => event.outcome === 'rate_limited')).toHaveLength(30)
+  })
+
+  it('gives up with rate_limited after a hundred refusals of one request', async () => {
+    const { client, sent } = testClient(() => failing(429, 'x', { 'retry-after': '1' }))
+    expect((await client.readCap(TEAM)).failure?.kind).toBe('rate_limited')
+    expect(sent.length).toBeLessThanOrEqual(101)
+  })
+
+  it('is learned once for two permissions that share a key, and told under its names', async () => {
+    const { client, learned } = testClient(inOrder(failing(429), {}, {}), { rate: { start: 5, max: 10, concurrency: 8 } })
+    await client.readCap(TEAM)
+    await client.writeCap(TEAM, 'none')
+    expect(learned.length).toBeGreaterThan(0)
+    expect(new Set(learned.map(([name]) => name))).toEqual(new Set(['default']))
+    expect(learned.at(-1)?.[1]).toMatchObject({ limited: true })
+    expect(client.ratePerSecond('default')).toBeLessThanOrEqual(5)
+    expect(client.ratePerSecond('billingWrite')).toBeUndefined()
+  })
+
+  it('starts with what was learned before', async () => {
+    const { client } = testClient(() => ({}), {
+      rate: { start: 5, max: 10, concurrency: 8 },
+      learned: { default: { rate: 2.5, limited: true } },
+    })
+    await client.readCap(TEAM)
+    expect(client.ratePerSecond('default')).toBe(2.5)
+  })
+
+  it('of a changed key starts where its predecessor was', async () => {
+    const clock = hastyClock()
+    const env = { KEY: 'old-key' }
+    const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
+    const learned = { default: { rate: 2.5, limited: true } }
+    const { client, sent } = testClient(() => ({}), { keys, learned, rate: { start: 5, max: 10, concurrency: 8 } }, clock)
+    await client.readCap(TEAM)
+    env.KEY = 'new-key'
+    await client.readCap(TEAM)
+    expect(sent.map((one) => one.body['service_key'])).toEqual(['old-key', 'new-key'])
+    expect(client.ratePerSecond('default')).toBe(2.5)
+  })
+})
+
+describe('who goes first', () => {
+  it('is a write, then an urgent reading, then a sweep, then what only measures', async () => {
+    const { client, sent } = testClient(({ operation }) => (operation === 'UserPageAnalytics' ? ok({ userTableStats: [] }) : {}), {
+      rate: { start: 5, max: 5, concurrency: 1 },
+    })
+    const urgentScope = userScope('urgent@example.com')
+    await Promise.all([
+      client.readCap(TEAM),
+      client.readRoster(),
+      client.readCap(userScope('sweep@example.com')),
+      client.readCap(urgentScope, undefined, 'urgent'),
+      client.writeCap(TEAM, credits(1)),
+    ])
+    const order = sent.map((one) => one.body['user_email'] ?? one.operation)
+    expect(order).toEqual(['GetUsageConfig', 'urgent@example.com', 'UsageConfig', 'sweep@example.com', 'UserPageAnalytics'])
+  })
+})
+
+describe('aborting', () => {
+  const stuck: Script = () => new Promise(() => undefined)
+
+  it('ends waiting and reading at once', async () => {
+    const stop = new AbortController()
+    const { client, sent } = testClient(() => ({}), { rate: { start: 1, max: 1, concurrency: 8 }, signal: stop.signal })
+    const transportWaits = testClient(stuck, { signal: stop.signal })
+    const reads = [...people(5).map((scope) => rejection(client.readCap(scope))), rejection(transportWaits.client.readCap(TEAM))]
+    stop.abort(new Error('stopping'))
+    for (const reason of await Promise.all(reads)) expect(reason).toMatchObject({ message: 'stopping' })
+    expect(sent.length).toBeLessThanOrEqual(1)
+    expect(await rejection(client.readCap(TEAM))).toMatchObject({ message: 'stopping' })
+  })
+
+  it('of everything does not cut off a write under way, whose own signal does', async () => {
+    const stop = new AbortController()
+    const cut = new AbortController()
+    const answer = Promise.withResolvers<{ body: string }>()
+    const { client, sent } = testClient(() => answer.promise, { signal: stop.signal })
+    const write = client.writeCap(TEAM, credits(1), cut.signal)
+    while (sent.length === 0) await Promise.resolve()
+    stop.abort(new Error('stopping'))
+    answer.resolve({ body: '{}' })
+    expect(await write).toEqual({ kind: 'accepted' })
+
+    const second = testClient(() => ({}), {})
+    const other = second.client.writeCap(TEAM, credits(1), cut.signal)
+    cut.abort(new Error('eight seconds are over'))
+    expect(await rejection(other)).toMatchObject({ message: 'eight seconds are over' })
+  })
+
+  it('of one reading leaves the others and their turn alone', async () => {
+    const one = new AbortController()
+    const { client } = testClient(() => ({}), { rate: { start: 1, max: 1, concurrency: 1 } })
+    const first = client.readCap(TEAM)
+    const aborted = rejection(client.readCap(userScope('a@x.y'), one.signal))
+    const last = client.readCap(userScope('b@x.y'))
+    one.abort(new Error('not needed'))
+    expect(await aborted).toMatchObject({ message: 'not needed' })
+    expect([(await first).observed, (await last).observed]).toEqual(['none', 'none'])
+  })
+})
+
+describe('an outage', () => {
+  const CYCLE_MS = 300_000
+
+  /** One pass over all scopes every five minutes for ten minutes. */
+  async function tenMinutes(count: number) {
+    let down = true
+    const world = testClient(() => (down ? failing(503) : ok({ addOnCreditCap: 1 })))
+    const attempts: number[] = []
+    const pass = async () => {
+      const before = world.sent.length
+      const readings = await Promise.all(people(count).map((scope) => world.client.readCap(scope)))
+      attempts.push(world.sent.length - before)
+      world.clock.pass(CYCLE_MS - (world.clock.elapsed() % CYCLE_MS))
+      return readings
+    }
+    for (let cycle = 0; cycle < 3; cycle += 1) await pass()
+    return { ...world, attempts, pass, heal: () => (down = false) }
+  }
+
+  it.each([20, 1_000])('of ten minutes costs at most 1.1 passes over %i scopes, then single probes', async (count) => {
+    const { attempts } = await tenMinutes(count)
+    expect(attempts[0]).toBeLessThanOrEqual(1.1 * count)
+    expect(attempts.slice(1)).toEqual([1, 1])
+  })
+
+  it('says for every scope what is wrong and that it was not asked', async () => {
+    const { pass } = await tenMinutes(20)
+    const readings = await pass()
+    expect(readings.at(-1)?.failure).toEqual({ kind: 'server', message: expect.stringContaining('(GetUsageConfig not tried again yet)') })
+  })
+
+  it('that is over is noticed by one probe, and the whole pass goes through', async () => {
+    const { pass, heal, attempts } = await tenMinutes(100)
+    heal()
+    const readings = await pass()
+    expect(readings.every((reading) => reading.observed === 1)).toBe(true)
+    expect(attempts.at(-1)).toBe(100)
+  })
+})
+
+describe('a refused key', () => {
+  it('stops the requests of its permission at once, and not the others', async () => {
+    const { client, sent } = testClient(({ operation }) =>
+      operation === 'GetUsageConfig' ? failing(403, 'no') : ok({ userTableStats: [] }),
+    )
+    expect((await client.readCap(TEAM)).failure).toEqual({
+      kind: 'auth',
+      message: 'GetUsageConfig: the key was refused (403): needs Billing Read; the service said: no',
+    })
+    const rest = await Promise.all(people(50).map((scope) => client.readCap(scope)))
+    expect(rest.every((reading) => reading.failure?.kind === 'auth')).toBe(true)
+    expect(sent).toHaveLength(1)
+    expect((await client.readRoster()).people).toEqual([])
+  })
+
+  it('is offered again after thirty seconds, and at once when it changes', async () => {
+    const clock = hastyClock()
+    const env = { KEY: 'bad-key' }
+    const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
+    const { client, sent } = testClient(
+      ({ body }) => (body['service_key'] === 'bad-key' ? failing(401) : ok({ addOnCreditCap: 4 })),
+      { keys },
+      clock,
+    )
+    await client.readCap(TEAM)
+    clock.pass(29_000)
+    await client.readCap(TEAM)
+    expect(sent).toHaveLength(1)
+    clock.pass(1_000)
+    await client.readCap(TEAM)
+    expect(sent).toHaveLength(2)
+    env.KEY = 'good-key'
+    expect((await client.readCap(TEAM)).observed).toBe(4)
+  })
+
+  it('for one odd scope does not stop the others once it has worked', async () => {
+    const { client } = testClient(({ body }) => (body['user_email'] === 'p3@example.com' ? failing(403, 'no') : ok({ addOnCreditCap: 1 })))
+    const readings = await Promise.all([TEAM, ...people(30)].map((scope) => client.readCap(scope)))
+    expect(readings.filter((reading) => reading.observed === 'unknown')).toHaveLength(1)
+  })
+
+  it('that cannot even be loaded is an auth failure without a request', async () => {
+    const clock = hastyClock()
+    const keys = createKeyRing({ default: { env: 'NOT_SET' } }, { env: {}, clock })
+    const { client, sent } = testClient(() => ({}), { keys }, clock)
+    expect((await client.readCap(TEAM)).failure).toMatchObject({ kind: 'auth', message: expect.stringContaining('NOT_SET') })
+    expect(await client.writeCap(TEAM, 'none')).toMatchObject({ kind: 'refused', failure: { kind: 'auth' } })
+    expect(sent).toEqual([])
+  })
+})
+
+describe('the clock of the service', () => {
+  it('is not known before the first answer, then to half a second', async () => {
+    const clock = hastyClock()
+    const { client } = testClient(() => ({ headers: { date: new Date(clock.now() + 600_000).toUTCString() } }), {}, clock)
+    expect(client.clockSkewMs()).toBeUndefined()
+    await client.readCap(TEAM)
+    expect(Math.abs((client.clockSkewMs() ?? 0) - 600_000)).toBeLessThanOrEqual(520)
+  })
+})
+
+describe('the key', () => {
+  const echo = (body: Readonly<Record<string, unknown>>): string => `bad key ${String(body['service_key'])} in ${JSON.stringify(body)}`
+  const everyFailure: readonly [string, Script][] = [
+    ['401 that echoes the request', ({ body }) => failing(401, echo(body))],
+    [
+      '400 with a code that echoes it',
+      ({ body }) => ({ status: 400, body: JSON.stringify({ code: 'invalid_argument', message: echo(body) }) }),
+    ],
+    ['500 with plain text', ({ body }) => ({ status: 500, body: echo(body) })],
+    ['502 with a page', ({ body }) => ({ status: 502, body: `<html><title>${echo(body)}</title></html>` })],
+    ['200 with an error', ({ body }) => ({ body: JSON.stringify({ error: echo(body) }) })],
+    [
+      'a redirect',
+      ({ body }) => ({
+        status: 302,
+        headers: { location: `https://x/${String(body['service_key'])}?k=${String(body['service_key'])}` },
+        body: '',
+      }),
+    ],
+    ['an answer that is no cap', ({ body }) => ({ body: JSON.stringify({ addOnCreditCap: echo(body) }) })],
+    ['a transport that says too much', ({ body }) => ({ kind: 'network', message: echo(body) })],
+  ]
+
+  it.each(everyFailure)('shows nowhere after %s', async (_name, script) => {
+    const { client, events, learned } = testClient(script)
+    const seen = [
+      await client.readCap(TEAM),
+      await client.writeCap(TEAM, 'none'),
+      await rejection(client.readRoster()),
+      await rejection(client.readBalance()),
+      await rejection(client.analytics({ queries: [{ source: 'user', select: [{ field: 'api_key' }] }] })),
+      await rejection(client.cascade({ sources: ['cascade_runs'], startAt: 0, endAt: 1 })),
+    ]
+    expect(seen[0]).toMatchObject({ observed: 'unknown', failure: expect.anything() })
+    const shown = seen.map((one) => (one instanceof Error ? [one.message, one.stack, one] : one))
+    for (const text of [
+      JSON.stringify([shown, events, learned]),
+      inspect([shown, events, learned, client], { depth: 20, showHidden: true }),
+    ]) {
+      expect(text).not.toContain(KEY)
+      expect(text).not.toContain(KEY.slice(0, 20))
+    }
+  })
+})

@@ -1,0 +1,285 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer as createTlsServer } from 'node:https'
+import { type AddressInfo, connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createHttpTransport, type HttpTransport, type HttpTransportOptions, MAX_ANSWER_BYTES } from '../../src/api/http.ts'
+import { TEAM } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+import { KEY, listen, type TestServer, testClient } from './world.ts'
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.close()
+})
+
+async function serve(handler: Parameters<typeof listen>[0]): Promise<TestServer> {
+  const server = await listen(handler)
+  open.push(server)
+  return server
+}
+
+function transportTo(baseUrl: string, overrides: Partial<HttpTransportOptions> = {}): HttpTransport {
+  const transport = createHttpTransport({ baseUrl, userAgent: 'capkeeper/1.2.3', proxyEnv: {}, concurrency: 4, ...overrides })
+  open.push(transport)
+  return transport
+}
+
+const BODY = { team_level: true, service_key: KEY }
+const SOON = { timeoutMs: 5_000 }
+
+describe('a request over HTTP', () => {
+  it.each(['', '/', '/api/v1', '/api/v1/', '/_route/api_server', '/_route/api_server/api/v1/'])(
+    'reaches the operation below a base URL ending in %j',
+    async (end) => {
+      const server = await serve((_request, response) => response.end('{}'))
+      await transportTo(`${server.url}${end}`).send('GetUsageConfig', BODY, SOON)
+      const prefix = end.includes('_route') ? '/_route/api_server' : ''
+      expect(server.requests[0]?.request).toMatchObject({ method: 'POST', url: `${prefix}/api/v1/GetUsageConfig`, httpVersion: '1.1' })
+    },
+  )
+
+  it('is JSON, and says who asks', async () => {
+    const server = await serve((_request, response) => response.end('{}'))
+    await transportTo(server.url).send('UsageConfig', BODY, SOON)
+    expect(server.requests[0]?.request.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'capkeeper/1.2.3' })
+    expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(BODY)
+  })
+
+  it('gives the answer as it came, whatever its status', async () => {
+    const server = await serve((_request, response) =>
+      response.writeHead(418, { 'Retry-After': '3', 'X-Two': ['a', 'b'] }).end('short and stout'),
+    )
+    const answer = await transportTo(server.url).send('GetUsageConfig', BODY, SOON)
+    expect(answer).toMatchObject({ status: 418, body: 'short and stout', headers: { 'retry-after': '3', date: expect.any(String) } })
+  })
+
+  it('understands a compressed answer', async () => {
+    const server = await serve((_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"addOnCreditCap":1}')),
+    )
+    expect(await transportTo(server.url).send('GetUsageConfig', BODY, SOON)).toMatchObject({ body: '{"addOnCreditCap":1}' })
+  })
+
+  it('does not follow a redirect', async () => {
+    const server = await serve((_request, response) => response.writeHead(307, { location: '/elsewhere' }).end())
+    expect(await transportTo(server.url).send('UsageConfig', BODY, SOON)).toMatchObject({
+      status: 307,
+      headers: { location: '/elsewhere' },
+    })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  it('uses one kept connection for one request after another, and no more than the bound at once', async () => {
+    const server = await serve((_request, response) => response.end('{}'))
+    let connections = 0
+    server.server.on('connection', () => {
+      connections += 1
+    })
+    const transport = transportTo(server.url)
+    for (let turn = 0; turn < 10; turn += 1) await transport.send('GetUsageConfig', BODY, SOON)
+    expect(connections).toBe(1)
+    await Promise.all(Array.from({ length: 40 }, () => transport.send('GetUsageConfig', BODY, SOON)))
+    expect(connections).toBeLessThanOrEqual(4)
+  })
+
+  it('is sent once, even when the service fails', async () => {
+    const server = await serve((_request, response) => response.writeHead(503).end())
+    await transportTo(server.url).send('UsageConfig', BODY, SOON)
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('a request without an answer', () => {
+  const cases: readonly [string, Parameters<typeof listen>[0], number, object][] = [
+    ['no answer in time', () => undefined, 50, { kind: 'timeout', message: 'no answer within 0.05 s' }],
+    [
+      'an answer that never ends',
+      (_request, response) => response.write('{"a"'),
+      100,
+      { kind: 'timeout', message: 'no answer within 0.1 s' },
+    ],
+    [
+      'a connection cut before the answer',
+      (request) => request.socket.destroy(),
+      5_000,
+      { kind: 'network', message: expect.stringContaining('cut') },
+    ],
+    [
+      'an answer shorter than announced',
+      (request, response) => {
+        response.writeHead(200, { 'content-length': '100' })
+        response.write('{"addOn', () => request.socket.destroy())
+      },
+      5_000,
+      { kind: 'network' },
+    ],
+    [
+      'a chunked answer that is cut off',
+      (request, response) => {
+        response.write('{"addOn', () => request.socket.destroy())
+      },
+      5_000,
+      { kind: 'network' },
+    ],
+    ['no HTTP at all', (request) => request.socket.end('SSH-2.0-x\r\n\r\n'), 5_000, { kind: 'network' }],
+  ]
+
+  it.each(cases)('is a failure without any of the body: %s', async (_name, handler, timeoutMs, expected) => {
+    const server = await serve(handler)
+    const failure = await transportTo(server.url).send('GetUsageConfig', BODY, { timeoutMs })
+    expect(failure).toMatchObject(expected)
+    expect(Object.keys(failure).sort()).toEqual(['kind', 'message'])
+    expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(KEY)
+  })
+
+  it('is a failure when nothing listens', async () => {
+    const server = await listen(() => undefined)
+    await server.close()
+    expect(await transportTo(server.url).send('GetUsageConfig', BODY, SOON)).toEqual({
+      kind: 'network',
+      message: 'nothing listens at the address (ECONNREFUSED)',
+    })
+  })
+
+  it('is a failure when the answer is larger than the bound', async () => {
+    const server = await serve((_request, response) => {
+      response.writeHead(200, { 'content-length': String(MAX_ANSWER_BYTES + 1) })
+      response.write('x'.repeat(1_000_000))
+    })
+    expect(await transportTo(server.url).send('UserPageAnalytics', BODY, SOON)).toEqual({
+      kind: 'network',
+      message: 'the answer is larger than 64 MiB and was dropped',
+    })
+  })
+
+  it('is a failure when a small answer unpacks to more than the bound', async () => {
+    const bomb = gzipSync(Buffer.alloc(MAX_ANSWER_BYTES + 1))
+    const server = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
+    expect(await transportTo(server.url).send('UserPageAnalytics', BODY, { timeoutMs: 20_000 })).toMatchObject({
+      message: expect.stringContaining('64 MiB'),
+    })
+  })
+
+  it('rejects with the reason of its signal when that aborts, before or during', async () => {
+    const server = await serve(() => stop.abort(new Error('stopping')))
+    const stop = new AbortController()
+    const transport = transportTo(server.url)
+    await expect(transport.send('GetUsageConfig', BODY, { ...SOON, signal: stop.signal })).rejects.toThrow('stopping')
+    await expect(transport.send('GetUsageConfig', BODY, { ...SOON, signal: stop.signal })).rejects.toThrow('stopping')
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('a proxy', () => {
+  /** Opens tunnels to the target whatever name is asked for, and remembers the names. */
+  async function proxyTo(target: TestServer): Promise<TestServer & { readonly asked: string[] }> {
+    const asked: string[] = []
+    const proxy = await serve((_request, response) => response.writeHead(500).end())
+    proxy.server.on('connect', (request, socket, head) => {
+      asked.push(`${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim())
+      const upstream = connect(Number(new URL(target.url).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+        upstream.write(head)
+        upstream.pipe(socket).pipe(upstream)
+      })
+      open.push({ close: () => upstream.destroy() })
+    })
+    return { ...proxy, asked }
+  }
+
+  it('carries requests, and its tunnel is kept', async () => {
+    const server = await serve((_request, response) => response.end('{"addOnCreditCap":1}'))
+    const proxy = await proxyTo(server)
+    const transport = transportTo('http://service.example:81', { proxyEnv: { http_proxy: proxy.url.replace('//', '//me:pass@') } })
+    for (let turn = 0; turn < 3; turn += 1) expect(await transport.send('GetUsageConfig', BODY, SOON)).toMatchObject({ status: 200 })
+    expect(proxy.asked).toEqual([`service.example:81 Basic ${Buffer.from('me:pass').toString('base64')}`])
+    expect(server.requests).toHaveLength(3)
+  })
+
+  it('is asked for https by HTTPS_PROXY, and its refusal is told without its password', async () => {
+    const asked: string[] = []
+    const proxy = await serve(() => undefined)
+    proxy.server.on('connect', (request, socket) => {
+      asked.push(request.url ?? '')
+      socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    })
+    const transport = transportTo('https://service.example', { proxyEnv: { HTTPS_PROXY: proxy.url.replace('//', '//me:hunter2@') } })
+    const failure = await transport.send('GetUsageConfig', BODY, SOON)
+    expect(asked).toEqual(['service.example:443'])
+    expect(failure).toEqual({ kind: 'network', message: 'the proxy refused to connect (403)' })
+  })
+
+  it('is passed by when NO_PROXY names the host', async () => {
+    const transport = transportTo('https://service.invalid', { proxyEnv: { HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '.invalid' } })
+    expect(await transport.send('GetUsageConfig', BODY, SOON)).toMatchObject({
+      kind: 'network',
+      message: expect.not.stringContaining('ECONNREFUSED'),
+    })
+  })
+
+  it.each([
+    ['base URL', { baseUrl: 'host' }, 'BASE_URL_INVALID'],
+    ['proxy', { baseUrl: 'https://host', proxyEnv: { HTTPS_PROXY: 'socks5://x' } }, 'PROXY_INVALID'],
+  ])('or address that cannot be used is refused at once: %s', (_name, { baseUrl, ...rest }, code) => {
+    expect(() => transportTo(baseUrl, rest)).toThrow(
+      expect.objectContaining({ name: 'InputError', problems: [expect.objectContaining({ code })] }),
+    )
+  })
+})
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+it.skipIf(!hasOpenssl)('a certificate that nobody vouches for is never trusted (needs openssl)', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-tls-'))
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
+  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert, ...subject], {
+    stdio: 'ignore',
+  })
+  const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) => response.end('{}'))
+  rmSync(folder, { recursive: true })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  open.push({ close: () => server.close() })
+  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+  try {
+    const { port } = server.address() as AddressInfo
+    const failure = await transportTo(`https://127.0.0.1:${port}`).send('GetUsageConfig', BODY, SOON)
+    expect(failure).toEqual({ kind: 'network', message: 'the certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)' })
+  } finally {
+    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+  }
+})
+
+describe('a client over HTTP', () => {
+  it('reads and writes through failures of every kind', async () => {
+    let cap: number | undefined
+    const replies: ((request: import('node:http').IncomingMessage, response: import('node:http').ServerResponse) => void)[] = [
+      (_request, response) => response.writeHead(502).end('<html><title>Bad Gateway</title></html>'),
+      (request) => request.socket.destroy(),
+      (_request, response) => response.end('{"addOnCred'),
+    ]
+    const server = await serve((request, response, body) => {
+      const { set_add_on_credit_cap: wanted } = JSON.parse(body)
+      if (request.url?.endsWith('/UsageConfig')) {
+        cap = wanted
+        // The write took effect, but its answer is lost.
+        return request.socket.destroy()
+      }
+      const reply = replies.shift()
+      return reply ? reply(request, response) : response.end(JSON.stringify(cap === undefined ? {} : { addOnCreditCap: cap }))
+    })
+    const { client, events } = testClient(() => ({}), { transport: transportTo(server.url) })
+    expect(await client.readCap(TEAM)).toMatchObject({ observed: 'none' })
+    expect(await client.writeCap(TEAM, credits(5))).toMatchObject({ kind: 'ambiguous', failure: { kind: 'network' } })
+    expect(await client.readCap(TEAM)).toMatchObject({ observed: 5 })
+    expect(events.map((event) => event.outcome)).toEqual(['server', 'network', 'malformed', 'ok', 'network', 'ok'])
+    expect(server.requests.filter(({ request }) => request.url?.endsWith('/UsageConfig'))).toHaveLength(1)
+  })
+})
