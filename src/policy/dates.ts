@@ -1,0 +1,98 @@
+// Dates in a time zone to instants. Offsets come from Intl; the only arithmetic here is which of two offsets holds at a midnight, so
+// that a day starts and ends where the clocks of that zone say, also when they change at midnight.
+import type { Instant } from '../core/units.ts'
+
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
+const DAY_MS = 86_400_000
+
+/** A calendar date as the UTC instant of its midnight; undefined when there is no such day. */
+export function readDate(text: string): Instant | undefined {
+  if (!DATE.test(text)) return undefined
+  const at = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text) ? at : undefined
+}
+
+/** An RFC 3339 instant; undefined when it is none. A leap second counts as the start of the next minute. */
+export function readInstant(text: string): Instant | undefined {
+  const match = INSTANT.exec(text)
+  if (!match) return undefined
+  const [, date = '', hours, minutes, seconds, fraction = '', zone = 'Z'] = match
+  const day = readDate(date)
+  if (day === undefined) return undefined
+  const offsetMinutes = /z/i.test(zone) ? 0 : Number(`${zone[0]}1`) * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4)))
+  return (
+    day +
+    Number(hours) * 3_600_000 +
+    (Number(minutes) - offsetMinutes) * 60_000 +
+    Number(seconds) * 1000 +
+    Math.floor(Number(`0${fraction}`) * 1000)
+  )
+}
+
+/** Days of a time zone; made once per zone, because `Intl` is slow to start. */
+export interface Zone {
+  readonly name: string
+  /** The first instant of the day `dayUtc` (as `readDate` gives it) in this zone. */
+  startOfDay(dayUtc: Instant): Instant
+  /** The first instant after that day. */
+  endOfDay(dayUtc: Instant): Instant
+}
+
+const zones = new Map<string, Zone>()
+
+/** The zone of an IANA name; undefined when there is none of that name. */
+export function zoneNamed(name: string): Zone | undefined {
+  const known = zones.get(name)
+  if (known) return known
+  try {
+    const zone = makeZone(name, new Intl.DateTimeFormat('en-US', { ...PARTS, timeZone: name }))
+    zones.set(name, zone)
+    return zone
+  } catch {
+    return undefined
+  }
+}
+
+const PARTS = {
+  calendar: 'gregory',
+  numberingSystem: 'latn',
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: 'numeric',
+  second: 'numeric',
+} as const
+
+function makeZone(name: string, format: Intl.DateTimeFormat): Zone {
+  const starts = new Map<Instant, Instant>()
+  const startOfDay = (dayUtc: Instant): Instant => {
+    const known = starts.get(dayUtc)
+    if (known !== undefined) return known
+    const start = findStartOfDay(dayUtc, (at) => offsetAt(format, at))
+    starts.set(dayUtc, start)
+    return start
+  }
+  return { name, startOfDay, endOfDay: (dayUtc) => startOfDay(dayUtc + DAY_MS) }
+}
+
+/**
+ * Midnight read with the offset before and with the offset after: the first that is true to itself is the start. Neither is when the
+ * clocks jump over midnight; then the day starts at the jump, which is midnight by the offset before.
+ */
+function findStartOfDay(dayUtc: Instant, offset: (at: Instant) => number): Instant {
+  const before = offset(dayUtc - DAY_MS)
+  const after = offset(dayUtc + DAY_MS)
+  const candidates = [dayUtc - before, dayUtc - after].filter((at) => at + offset(at) === dayUtc)
+  return candidates.length > 0 ? Math.min(...candidates) : dayUtc - before
+}
+
+/** Local time minus UTC, in milliseconds, at a whole second. */
+function offsetAt(format: Intl.DateTimeFormat, at: Instant): number {
+  const parts: Record<string, number> = {}
+  for (const { type, value } of format.formatToParts(at)) parts[type] = Number(value)
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000
+}

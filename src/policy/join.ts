@@ -1,0 +1,260 @@
+// All documents of one workspace to its policy set, with the rules that only show when everything is together: scopes declared twice,
+// grants that overlap, `add` without a base, settings that differ. The set comes out in canonical order, whatever the order of the files.
+import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/policy.ts'
+import type { Position, Problem } from '../core/problem.ts'
+import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import type { ProblemCode } from './codes.ts'
+import type { Placed } from './nodes.ts'
+import type { PolicyDocument } from './parse.ts'
+import { compareText, type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
+
+export interface JoinInput {
+  readonly workspace: string
+  readonly documents: readonly PolicyDocument[]
+  /** Texts by file, for the lines that problems show. */
+  readonly sources: ReadonlyMap<string, Source>
+  /** Documents or files of the workspace are broken: what seems to be missing may stand in them, and is not reported. */
+  readonly incomplete: boolean
+  /** For grants that are over; absent: not looked at. */
+  readonly now?: Instant
+}
+
+export interface Joined {
+  readonly set: PolicySet
+  readonly problems: readonly Problem[]
+}
+
+interface Together extends JoinInput {
+  readonly rules: readonly Placed<CapRule>[]
+  readonly grants: readonly Placed<Grant>[]
+  readonly groups: readonly DeclaredGroup[]
+  readonly ruleOf: ReadonlyMap<ScopeKey, CapRule>
+  readonly problems: Problem[]
+}
+
+/** Joins the documents of one workspace. With problems of severity `error` the set must not be used. */
+export function joinDocuments(input: JoinInput): Joined {
+  const documents = input.documents.toSorted((a, b) => comparePlaces(a.name.at, b.name.at))
+  const rules = documents.flatMap((document) => document.rules)
+  const together: Together = {
+    ...input,
+    documents,
+    rules,
+    grants: documents.flatMap((document) => document.grants),
+    groups: documents.flatMap((document) => document.groups),
+    ruleOf: new Map(rules.map(({ value }) => [scopeKey(value.scope), value])),
+    problems: [],
+  }
+  checkScopes(together)
+  checkConflictRules(together)
+  checkOverlaps(together)
+  if (!input.incomplete) checkBases(together)
+  if (!input.incomplete) checkGroups(together)
+  warnAboutNone(together)
+  warnAboutEnded(together)
+  return { set: setOf(together), problems: together.problems }
+}
+
+function setOf({ workspace, documents, rules, grants, groups }: Together): PolicySet {
+  const conflict = documents.find(({ onGroupConflict }) => onGroupConflict)?.onGroupConflict
+  return {
+    workspace,
+    rules: rules.map(({ value }) => value).sort((a, b) => compareScopes(a.scope, b.scope)),
+    grants: grants.map(({ value }) => value).sort(compareGrants),
+    groups: groups.toSorted((a, b) => compareScopes(a.scope, b.scope)),
+    protectedPeople: onePer(
+      documents.flatMap((document) => document.protectedPeople),
+      ({ scope }) => scope.email,
+    ),
+    approvals: onePer(
+      documents.flatMap((document) => document.approvals),
+      ({ id }) => id,
+    ),
+    ...(conflict ? { onGroupConflict: conflict.value } : {}),
+    documents: documents.map(({ name }) => name.value).sort(compareText),
+  }
+}
+
+/** Lists are joined: what stands in several is kept once, at its first place. */
+function onePer<T extends { readonly at: Position }>(items: readonly T[], keyOf: (item: T) => string): readonly T[] {
+  const kept = new Map<string, T>()
+  for (const item of items.toSorted((a, b) => comparePlaces(a.at, b.at))) if (!kept.has(keyOf(item))) kept.set(keyOf(item), item)
+  return [...kept].sort(([a], [b]) => compareText(a, b)).map(([, item]) => item)
+}
+
+const comparePlaces = (a: Position, b: Position): number => compareText(a.file, b.file) || a.line - b.line || a.column - b.column
+
+const startOf = (grant: Grant): number => grant.fromAt ?? Number.NEGATIVE_INFINITY
+
+function compareGrants(a: Grant, b: Grant): number {
+  const scopes = compareScopes(a.scope, b.scope)
+  if (scopes !== 0) return scopes
+  return startOf(a) === startOf(b) ? comparePlaces(a.at, b.at) : startOf(a) < startOf(b) ? -1 : 1
+}
+
+function add(together: Together, at: Position, code: ProblemCode, message: string, extra: ProblemExtra & { warning?: true } = {}): void {
+  const { warning, ...rest } = extra
+  const source = together.sources.get(at.file)
+  const severity = warning ? 'warning' : 'error'
+  together.problems.push(source ? problemOn(source, at, severity, code, message, rest) : { severity, code, message, at, ...rest })
+}
+
+/** How messages name a scope. */
+export function nameOf(scope: Scope): string {
+  return scope.kind === 'team' ? 'the team' : scope.kind === 'group' ? `group ${scope.id}` : scope.email
+}
+
+/** Every scope once; a group counts by its id, also without a cap. */
+function checkScopes(together: Together): void {
+  const bare = together.documents.flatMap(({ bareGroups }) => bareGroups).map((group) => ({ scope: group.scope, at: group.at }))
+  const declared = [...together.rules.map(({ value, at }) => ({ scope: value.scope, at })), ...bare].sort((a, b) =>
+    comparePlaces(a.at, b.at),
+  )
+  const names = new Map(together.groups.map((group) => [placeKey(group.at), group.name]))
+  const first = new Map<ScopeKey, Position>()
+  for (const { scope, at } of declared) {
+    const other = first.get(scopeKey(scope))
+    if (!other) {
+      first.set(scopeKey(scope), at)
+      continue
+    }
+    const [here, there] = [names.get(placeKey(at)), names.get(placeKey(other))]
+    const renamed = here !== undefined && there !== undefined && here !== there ? `, as ${quoted(there)} and as ${quoted(here)}` : ''
+    add(together, at, 'DUPLICATE_SCOPE', `${nameOf(scope)} is declared twice${renamed}`, { hint: 'keep one of the two', other })
+  }
+  checkGroupNames(together)
+}
+
+const placeKey = ({ file, line, column }: Position): string => `${file}:${line}:${column}`
+
+function checkGroupNames(together: Together): void {
+  const first = new Map<string, DeclaredGroup>()
+  for (const group of together.groups.toSorted((a, b) => comparePlaces(a.at, b.at))) {
+    const other = first.get(group.name)
+    if (!other) first.set(group.name, group)
+    else if (other.scope.id !== group.scope.id) {
+      const message = `group ${group.scope.id} has the name ${quoted(group.name)}, as group ${other.scope.id} has`
+      add(together, group.at, 'DUPLICATE_GROUP_NAME', message, {
+        hint: 'give each id the group_name that the service knows it by',
+        other: other.at,
+      })
+    }
+  }
+}
+
+function checkConflictRules(together: Together): void {
+  const settings = together.documents.flatMap(({ onGroupConflict }) => onGroupConflict ?? [])
+  const [first, ...others] = settings
+  for (const other of others) {
+    if (!first || other.value === first.value) continue
+    const message = `onGroupConflict is ${other.value} here and ${first.value} in another document of the same workspace`
+    add(together, other.at, 'CONFLICT_RULES', message, { hint: 'write it in one document, or the same in all', other: first.at })
+  }
+}
+
+const LONGEST_CYCLE_MS = 31 * 86_400_000
+
+/** Grants on one scope, two neighbours in time after the other: what begins must not begin before the last one ended. */
+function checkOverlaps(together: Together): void {
+  const byScope = Map.groupBy(together.grants, ({ value }) => scopeKey(value.scope))
+  for (const grants of byScope.values()) {
+    const [first, ...later] = grants.toSorted((a, b) => compareGrants(a.value, b.value))
+    let latest = first
+    for (const grant of later) {
+      if (!latest) break
+      reportOverlap(together, latest, grant)
+      if (endOf(grant.value) > endOf(latest.value)) latest = grant
+    }
+  }
+}
+
+/** Until a `cycleEnd` is known, only its first instant is sure to belong to the grant. */
+const endOf = ({ until, fromAt }: Grant): number => (until.kind === 'instant' ? until.at : (fromAt ?? 0) + 1)
+
+function reportOverlap(together: Together, earlier: Placed<Grant>, later: Placed<Grant>): void {
+  const start = startOf(later.value)
+  const other = earlier.at
+  const name = nameOf(later.value.scope)
+  const hint = 'end the first before the second begins, or join them'
+  if (start < endOf(earlier.value) || start === startOf(earlier.value)) {
+    add(together, later.at, 'GRANT_OVERLAP', `two grants for ${name} overlap in time`, { hint, other })
+  } else if (earlier.value.until.kind === 'cycleEnd' && start < startOf(earlier.value) + LONGEST_CYCLE_MS) {
+    const message = `two grants for ${name} overlap in time when this one begins before the cycle of the other ends`
+    add(together, later.at, 'GRANT_OVERLAP', message, { hint, other, warning: true })
+  }
+}
+
+/** `add` needs something to add to. */
+function checkBases(together: Together): void {
+  for (const { value: grant } of together.grants) {
+    if (grant.amount.kind !== 'add') continue
+    const rule = together.ruleOf.get(scopeKey(grant.scope))
+    if (rule && rule.cap !== 'none') continue
+    const name = nameOf(grant.scope)
+    const hint = 'write cap: and the cap while the grant lasts'
+    if (rule) add(together, grant.at, 'GRANT_ADD_BASE', `add has nothing to add to: ${name} has the cap none`, { hint, other: rule.at })
+    else if (!hasWiderCap(together, grant.scope)) {
+      add(together, grant.at, 'GRANT_ADD_BASE', `add has nothing to add to: no cap is declared for ${name} or wider`, { hint })
+    }
+  }
+}
+
+const WIDER = { team: [], group: ['team'], user: ['team', 'group'] } as const
+
+/** Whether a scope that is wider than this one has a cap, by a rule or by a grant. */
+function hasWiderCap({ rules, grants }: Together, scope: Scope): boolean {
+  const kinds: readonly Scope['kind'][] = WIDER[scope.kind]
+  return (
+    rules.some(({ value }) => value.cap !== 'none' && kinds.includes(value.scope.kind)) ||
+    grants.some(({ value }) => value.amount.kind === 'cap' && kinds.includes(value.scope.kind))
+  )
+}
+
+/** A group is known by its declaration: without its name its members cannot be listed. */
+function checkGroups(together: Together): void {
+  const declared = new Set(together.groups.map(({ scope }) => scope.id))
+  const granted = new Set<string>()
+  for (const { value, at } of together.grants) {
+    if (value.scope.kind !== 'group') continue
+    granted.add(value.scope.id)
+    if (declared.has(value.scope.id)) continue
+    add(together, at, 'GRANT_GROUP', `group ${value.scope.id} is not declared in groups`, {
+      hint: 'declare it there with id and name; its cap may be left out',
+    })
+  }
+  for (const group of together.documents.flatMap(({ bareGroups }) => bareGroups)) {
+    if (granted.has(group.scope.id)) continue
+    add(together, group.at, 'MISSING', `group ${group.scope.id} has no cap, and no grant is for it`, {
+      hint: 'write cap: 500, or cap: none',
+    })
+  }
+}
+
+/** `none` does not mean "no cap" where a wider scope has one. */
+function warnAboutNone(together: Together): void {
+  const team = together.ruleOf.get(scopeKey(TEAM))
+  const teamCap = team && team.cap !== 'none' ? team : undefined
+  const groupCap = together.rules.find(({ value }) => value.scope.kind === 'group' && value.cap !== 'none')?.value
+  for (const { value: rule } of together.rules) {
+    if (rule.cap !== 'none' || rule.scope.kind === 'team') continue
+    const wider = teamCap ?? (rule.scope.kind === 'user' ? groupCap : undefined)
+    if (!wider) continue
+    const effect = wider === teamCap ? `the team's cap of ${wider.cap} applies` : 'the cap of a group applies to its members'
+    add(together, rule.at, 'NONE_FALLS_BACK', `none does not lift the cap of ${nameOf(rule.scope)}: ${effect}`, {
+      hint: 'write a large cap if that is meant',
+      other: wider.at,
+      warning: true,
+    })
+  }
+}
+
+function warnAboutEnded(together: Together): void {
+  const { now } = together
+  if (now === undefined) return
+  for (const { value, at } of together.grants) {
+    if (value.until.kind !== 'instant' || value.until.at > now) continue
+    const ended = new Date(value.until.at).toISOString().replace('.000Z', 'Z')
+    add(together, at, 'GRANT_ENDED', `the grant for ${nameOf(value.scope)} ended at ${ended}`, { hint: 'it can be removed', warning: true })
+  }
+}

@@ -1,0 +1,239 @@
+// Policy paths to one policy set per workspace. It decides which workspace each document is for and which sets are whole; a set that is
+// not whole is never given out, so that the last good one stays in force. It never ignores a file, a document or a workspace's name.
+import { createHash } from 'node:crypto'
+import { dirname, resolve } from 'node:path'
+import type { PolicyRevision, PolicySet } from '../core/policy.ts'
+import { hasErrors, type Problem } from '../core/problem.ts'
+import { scopeKey } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import { type PolicyText, type ReadFiles, readPolicyFiles } from './files.ts'
+import { commitOf } from './git.ts'
+import { joinDocuments } from './join.ts'
+import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from './parse.ts'
+import { didYouMean } from './suggest.ts'
+import { compareProblems, compareText, problemOn, quoted, type Source } from './yaml.ts'
+
+/** A configured workspace. It reads the files that one of its `policies` leads to; without `policies`, or when it is none of the given paths, all. */
+export interface WorkspaceSource {
+  readonly name: string
+  readonly policies?: readonly string[]
+}
+
+export interface LoadOptions {
+  /** The configured workspaces: all of them, also when one was chosen. Absent without a config file. */
+  readonly workspaces?: readonly (string | WorkspaceSource)[]
+  /** Without configured workspaces: what `--workspace` says. */
+  readonly workspace?: string
+  /** Default: the process's. */
+  readonly cwd?: string
+  /** Warns about grants that ended before; absent: no such warning. */
+  readonly now?: Instant
+}
+
+/**
+ * What the paths hold. `sets` has only workspaces whose files are all without error, empty ones included: a missing set means "keep the
+ * last good one". `problems` are those of all files, sorted; with an error in a file that cannot be attributed, no workspace that reads
+ * it is whole. `workspace` is the one name there is without a config file.
+ */
+export interface LoadedPolicies {
+  readonly sets: ReadonlyMap<string, PolicyRevision>
+  readonly problems: readonly Problem[]
+  /** Paths as shown, sorted. */
+  readonly files: readonly string[]
+  readonly workspace?: string
+}
+
+const DEFAULT_WORKSPACE = 'default'
+
+interface ParsedFile extends ParsedPolicyText {
+  readonly file: PolicyText
+  /** Names of the workspaces that read it. */
+  readonly readers: readonly string[]
+}
+
+interface Assigned {
+  readonly documents: Map<string, PolicyDocument[]>
+  /** Workspaces that are not whole. */
+  readonly broken: Set<string>
+  readonly problems: Problem[]
+}
+
+/** Reads, parses, attributes and joins the policy files beneath `paths`. Reads the file system at once; never throws for bad input. */
+export function loadPolicies(paths: readonly string[], options: LoadOptions = {}): LoadedPolicies {
+  const cwd = options.cwd ?? process.cwd()
+  const read = readPolicyFiles(paths, cwd)
+  const parsed = read.texts.map((file) => ({ ...parsePolicyText(file.shown, file.text), file }))
+  const single = options.workspaces ? undefined : singleWorkspace(parsed, options.workspace)
+  const workspaces = options.workspaces?.map(asSource) ?? [{ name: single ?? DEFAULT_WORKSPACE }]
+  const readersOf = readersFinder(workspaces, cwd)
+  const files: readonly ParsedFile[] = parsed.map((one) => ({ ...one, readers: readersOf(one.file.roots) }))
+  const assigned = assign(files, workspaces, options.workspaces !== undefined)
+  for (const { roots } of read.problems) for (const reader of readersOf(roots)) assigned.broken.add(reader)
+  checkNames(files, assigned)
+  const sets = joinAll(files, workspaces, assigned, options)
+  const problems = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
+  return {
+    sets: withRevisions(sets, { read, paths, cwd }),
+    problems: problems.sort(compareProblems),
+    files: read.texts.map(({ shown }) => shown),
+    ...(single === undefined ? {} : { workspace: single }),
+  }
+}
+
+const asSource = (workspace: string | WorkspaceSource): WorkspaceSource => (typeof workspace === 'string' ? { name: workspace } : workspace)
+
+/** Without a config file: `--workspace`, else the first name in the policies, else `default`. */
+function singleWorkspace(parsed: readonly ParsedPolicyText[], flag: string | undefined): string {
+  const named = parsed.flatMap(({ documents }) => documents.flatMap(({ workspace }) => workspace?.value ?? []))
+  return flag ?? named[0] ?? DEFAULT_WORKSPACE
+}
+
+function readersFinder(workspaces: readonly WorkspaceSource[], cwd: string): (roots: readonly string[]) => readonly string[] {
+  const sources = workspaces.map(({ name, policies }) => ({ name, roots: policies && new Set(policies.map((path) => resolve(cwd, path))) }))
+  const everybody = workspaces.map(({ name }) => name)
+  return (roots) => {
+    const readers = sources.filter((source) => !source.roots || roots.some((root) => source.roots?.has(resolve(cwd, root))))
+    return readers.length > 0 ? readers.map(({ name }) => name) : everybody
+  }
+}
+
+function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSource[], configured: boolean): Assigned {
+  const assigned: Assigned = { documents: new Map(workspaces.map(({ name }) => [name, []])), broken: new Set(), problems: [] }
+  for (const file of files) {
+    if (file.damaged) for (const reader of file.readers) assigned.broken.add(reader)
+    for (const document of file.documents) {
+      const workspace = workspaceOf(document, file, workspaces, configured)
+      if (typeof workspace === 'string') {
+        assigned.documents.get(workspace)?.push(document)
+        if (!document.whole) assigned.broken.add(workspace)
+      } else {
+        assigned.problems.push(workspace)
+        for (const reader of file.readers) assigned.broken.add(reader)
+      }
+    }
+  }
+  return assigned
+}
+
+/** The workspace a document is for, or why that cannot be said. */
+function workspaceOf(
+  document: PolicyDocument,
+  file: ParsedFile,
+  workspaces: readonly WorkspaceSource[],
+  configured: boolean,
+): string | Problem {
+  const { readers, source } = file
+  const [only, ...others] = readers
+  if (!document.workspace) {
+    if (only !== undefined && others.length === 0) return only
+    const message = `spec.workspace is missing, and ${readers.length} workspaces read this file`
+    return problemOn(source, document.name.at, 'error', 'WORKSPACE_MISSING', message, { hint: `write one of ${readers.join(', ')}` })
+  }
+  const { value, at } = document.workspace
+  if (readers.includes(value)) return value
+  const names = workspaces.map(({ name }) => name)
+  if (names.includes(value)) {
+    const message = `spec.workspace is ${quoted(value)}, whose policies do not include this file`
+    return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, {
+      hint: `add its path to the policies of ${value} in the config, or move it`,
+    })
+  }
+  const message = `spec.workspace is ${quoted(value)}, and there is no such workspace`
+  const hint = configured
+    ? didYouMean(value, names)
+    : `this run is for the workspace ${names.join()}: choose another with --workspace, or list both in a config file`
+  return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, { hint })
+}
+
+/** `metadata.name` is unique among all documents. */
+function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
+  const first = new Map<string, { readonly document: PolicyDocument; readonly readers: readonly string[] }>()
+  for (const { documents, readers, source } of files) {
+    for (const document of documents) {
+      const { value, at } = document.name
+      const other = first.get(value)
+      if (value === '') continue
+      if (!other) {
+        first.set(value, { document, readers })
+        continue
+      }
+      const message = `the name ${quoted(value)} is taken by another document`
+      const extra = { hint: 'give each document its own metadata.name', other: other.document.name.at }
+      assigned.problems.push(problemOn(source, at, 'error', 'DUPLICATE_NAME', message, extra))
+      for (const reader of [...readers, ...other.readers]) assigned.broken.add(reader)
+    }
+  }
+}
+
+function joinAll(
+  files: readonly ParsedFile[],
+  workspaces: readonly WorkspaceSource[],
+  assigned: Assigned,
+  { now }: LoadOptions,
+): ReadonlyMap<string, { readonly set: PolicySet; readonly files: readonly string[] }> {
+  const sources: ReadonlyMap<string, Source> = new Map(files.map(({ source }) => [source.file, source]))
+  const sets = new Map<string, { readonly set: PolicySet; readonly files: readonly string[] }>()
+  for (const { name } of workspaces) {
+    const documents = assigned.documents.get(name) ?? []
+    const incomplete = assigned.broken.has(name)
+    const joined = joinDocuments({ workspace: name, documents, sources, incomplete, ...(now === undefined ? {} : { now }) })
+    assigned.problems.push(...joined.problems)
+    if (!incomplete && !hasErrors(joined.problems)) sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
+  }
+  return sets
+}
+
+/** Adds digest and commit. A workspace without any document has the commit of the paths. */
+function withRevisions(
+  sets: ReturnType<typeof joinAll>,
+  { read, paths, cwd }: { readonly read: ReadFiles; readonly paths: readonly string[]; readonly cwd: string },
+): ReadonlyMap<string, PolicyRevision> {
+  const folderOf = new Map(read.texts.map(({ shown, real }) => [shown, dirname(real)]))
+  const commits = new Map<string, string>()
+  const commitAt = (folder: string): string => {
+    const commit = commits.get(folder) ?? commitOf(folder)
+    commits.set(folder, commit)
+    return commit
+  }
+  return new Map(
+    [...sets].map(([name, { set, files }]) => {
+      const folders = files.length > 0 ? files.map((file) => folderOf.get(file) ?? cwd) : paths.map((path) => resolve(cwd, path))
+      const found = new Set(folders.map(commitAt))
+      return [
+        name,
+        {
+          set,
+          digest: digestOf(set),
+          revision: [...found]
+            .filter((commit) => commit !== '')
+            .sort()
+            .join('+'),
+        },
+      ]
+    }),
+  )
+}
+
+/**
+ * 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. File names, places, document names, order,
+ * formatting and comments make no difference.
+ */
+export function digestOf(set: PolicySet): string {
+  const lines = [
+    ...set.rules.map(({ scope, cap, reason }) => ['rule', scopeKey(scope), cap, reason ?? null]),
+    ...set.grants.map((grant) => [
+      'grant',
+      scopeKey(grant.scope),
+      grant.amount,
+      grant.fromAt ?? null,
+      grant.until,
+      grant.reason,
+      grant.ticket ?? null,
+    ]),
+    ...set.groups.map(({ scope, name }) => ['group', scope.id, name]),
+    ...set.protectedPeople.map(({ scope }) => ['protected', scope.email]),
+    ...set.approvals.map(({ id }) => ['approval', id]),
+    ['onGroupConflict', set.onGroupConflict ?? null],
+  ].map((line) => JSON.stringify(line))
+  return createHash('sha256').update(lines.sort(compareText).join('\n')).digest('hex').slice(0, 12)
+}

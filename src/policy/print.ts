@@ -1,0 +1,70 @@
+// A policy set as policy YAML that parses back to the same set: what `import` writes. Positions and document names are not part of it.
+import { stringify } from 'yaml'
+import type { CapRule, Grant, PolicySet } from '../core/policy.ts'
+import type { Scope } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import { API_VERSION, POLICY_KIND } from './schema.ts'
+
+export interface PrintOptions {
+  /** `metadata.name`; default: the workspace. */
+  readonly name?: string
+  /** Writes `spec.workspace`; default true. */
+  readonly workspace?: boolean
+}
+
+/** One policy document, ending with a line end. Instants are written in RFC 3339, in UTC. */
+export function printPolicy(set: PolicySet, options: PrintOptions = {}): string {
+  const spec = {
+    ...(options.workspace === false ? {} : { workspace: set.workspace }),
+    ...(set.onGroupConflict ? { onGroupConflict: set.onGroupConflict } : {}),
+    ...entries('team', set.rules.filter(({ scope }) => scope.kind === 'team').map(capOf))[0],
+    ...listOf('groups', groupsOf(set)),
+    ...listOf('users', usersOf(set)),
+    ...listOf('grants', set.grants.map(grantOf)),
+    ...listOf(
+      'protected',
+      set.protectedPeople.map(({ scope }) => scope.email),
+    ),
+    ...listOf(
+      'approvals',
+      set.approvals.map(({ id }) => id),
+    ),
+  }
+  const document = { apiVersion: API_VERSION, kind: POLICY_KIND, metadata: { name: options.name ?? set.workspace }, spec }
+  return `# yaml-language-server: $schema=./cap-policy.schema.json\n${stringify(document, { lineWidth: 0 })}`
+}
+
+const entries = <T>(key: string, values: readonly T[]) => values.map((value) => ({ [key]: value }))
+
+const listOf = <T>(key: string, values: readonly T[]) => (values.length > 0 ? { [key]: values } : {})
+
+function capOf({ cap, reason }: CapRule) {
+  return { cap, ...(cap === 0 ? { allowZero: true } : {}), ...(reason === undefined ? {} : { reason }) }
+}
+
+function groupsOf({ groups, rules }: PolicySet) {
+  return groups.map(({ scope, name }) => {
+    const rule = rules.find((one) => one.scope.kind === 'group' && one.scope.id === scope.id)
+    return { id: scope.id, name, ...(rule ? capOf(rule) : {}) }
+  })
+}
+
+const usersOf = ({ rules }: PolicySet) =>
+  rules.flatMap((rule) => (rule.scope.kind === 'user' ? [{ email: rule.scope.email, ...capOf(rule) }] : []))
+
+function grantOf({ scope, amount, fromAt, until, reason, ticket }: Grant) {
+  return {
+    ...subjectOf(scope),
+    [amount.kind]: amount.credits,
+    ...(amount.kind === 'cap' && amount.credits === 0 ? { allowZero: true } : {}),
+    ...(fromAt === undefined ? {} : { from: timeOf(fromAt) }),
+    until: until.kind === 'cycleEnd' ? 'cycleEnd' : timeOf(until.at),
+    reason,
+    ...(ticket === undefined ? {} : { ticket }),
+  }
+}
+
+const subjectOf = (scope: Scope) =>
+  scope.kind === 'team' ? { team: true } : scope.kind === 'group' ? { group: scope.id } : { user: scope.email }
+
+const timeOf = (at: Instant): string => new Date(at).toISOString().replace('.000Z', 'Z')

@@ -1,0 +1,264 @@
+// The published JSON Schemas (2020-12) of policies and of the config: what `capkeeper schema` prints, what editors complete and check
+// with, and where the parsers take the known keys from. A schema sees values after YAML and one document at a time, so it says less than
+// the parsers: 1e3 is 1000 to it, and it knows nothing of duplicates, of groups declared elsewhere or of workspaces.
+import { DEFAULT_GUARDS, GUARD_CODES } from '../core/change.ts'
+import { MODES } from '../core/events.ts'
+import { MAX_CAP } from '../core/units.ts'
+
+export const API_VERSION = 'capkeeper/v1'
+export const POLICY_KIND = 'CapPolicy'
+export const CONFIG_KIND = 'Config'
+
+/** A JSON Schema; plain JSON. */
+export type JsonSchema = { readonly [keyword: string]: unknown }
+
+const DIALECT = 'https://json-schema.org/draft/2020-12/schema'
+
+const object = (description: string, properties: Record<string, JsonSchema>, required: readonly string[] = [], more: JsonSchema = {}) => ({
+  type: 'object',
+  description,
+  additionalProperties: false,
+  properties,
+  ...(required.length > 0 ? { required } : {}),
+  ...more,
+})
+
+const list = (description: string, items: JsonSchema) => ({ type: ['array', 'null'], description, items })
+const described = (schema: JsonSchema, description: string) => ({ ...schema, description })
+
+const TEXT = { type: ['string', 'number'], minLength: 1, pattern: '\\S' } as const
+const EMAIL = { type: 'string', pattern: '^\\s*[^\\s@:]+@[^\\s@:]+\\s*$' } as const
+const PATH = { type: 'string', pattern: '\\S' } as const
+const TIME = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?([Zz]|[+-]\\d{2}:\\d{2}))?$' } as const
+const CAP = {
+  anyOf: [{ type: 'integer', minimum: 0, maximum: MAX_CAP }, { const: 'none' }],
+  description:
+    'Whole add-on credits per person, or none: nothing is set at this scope and the next wider one applies. 0 needs allowZero: true beside it.',
+}
+const GRANT_CAP = { type: 'integer', minimum: 0, maximum: MAX_CAP }
+const ALLOW_ZERO = { type: 'boolean', description: 'Says that a cap of 0 is meant; a service may read a stored 0 back as "no cap".' }
+const REASON = described(TEXT, 'Why; shown in plans, in explain and in the history.')
+
+/** A cap of 0 stands only beside `allowZero: true`. */
+const ZERO_RULE = {
+  if: { properties: { cap: { const: 0 } }, required: ['cap'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { allowZero: { const: true } }, required: ['allowZero'] },
+}
+
+const METADATA = object(
+  'Names the document.',
+  {
+    name: described(TEXT, 'Unique among all policy documents.'),
+    labels: {
+      type: ['object', 'null'],
+      description: 'Free key and value pairs.',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+    },
+    annotations: {
+      type: ['object', 'null'],
+      description: 'Free key and value pairs.',
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+    },
+  },
+  ['name'],
+)
+
+const TEAM = object(
+  'The cap of everybody without a group or user cap.',
+  { cap: CAP, allowZero: ALLOW_ZERO, reason: REASON },
+  ['cap'],
+  ZERO_RULE,
+)
+
+const GROUP = object(
+  'The cap of the members of one group. Without cap the group is only made known, for a grant.',
+  {
+    id: described(TEXT, 'group_id of the service; used for caps.'),
+    name: described(TEXT, 'group_name of the service; used to list the members.'),
+    cap: CAP,
+    allowZero: ALLOW_ZERO,
+    reason: REASON,
+  },
+  ['id', 'name'],
+  ZERO_RULE,
+)
+
+const USER = object(
+  'The cap of one person; it wins over group and team.',
+  { email: described(EMAIL, 'Compared trimmed and case-insensitively.'), cap: CAP, allowZero: ALLOW_ZERO, reason: REASON },
+  ['email', 'cap'],
+  ZERO_RULE,
+)
+
+const GRANT = object(
+  'A temporary cap on top of the above; the base comes back by itself.',
+  {
+    user: described(EMAIL, 'The person it is for; or group, or team.'),
+    group: described(TEXT, 'The group_id it is for.'),
+    team: { const: true, description: 'It is for the team.' },
+    cap: described(GRANT_CAP, 'The cap while it lasts; or add.'),
+    add: { type: 'integer', minimum: 1, maximum: MAX_CAP, description: 'Credits on top of the base cap.' },
+    allowZero: ALLOW_ZERO,
+    from: described(TIME, 'Date (its start, in spec.timezone) or RFC 3339 instant; absent: from now on.'),
+    until: {
+      anyOf: [TIME, { const: 'cycleEnd' }],
+      description: 'Date (through its end, in spec.timezone), RFC 3339 instant, or cycleEnd: the end of the cycle that contains from.',
+    },
+    reason: REASON,
+    ticket: described(TEXT, 'Where it was asked for.'),
+  },
+  ['until', 'reason'],
+  {
+    allOf: [
+      { oneOf: [{ required: ['user'] }, { required: ['group'] }, { required: ['team'] }] },
+      { oneOf: [{ required: ['cap'] }, { required: ['add'] }] },
+      ZERO_RULE,
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      { if: { properties: { until: { const: 'cycleEnd' } }, required: ['until'] }, then: { required: ['from'] } },
+    ],
+  },
+)
+
+const SPEC = object('What is asked.', {
+  workspace: described(TEXT, 'The workspace that this document is for; may be left out when there is only one.'),
+  timezone: described({ type: 'string' }, 'IANA time zone of the dates in this document, such as Europe/Berlin; default UTC.'),
+  onGroupConflict: {
+    enum: ['min', 'max'],
+    description: 'The cap of a person in several groups with different caps; without it that person is rejected and reported.',
+  },
+  team: TEAM,
+  groups: list('Caps of groups.', GROUP),
+  users: list('Caps of people.', USER),
+  grants: list('Temporary caps.', GRANT),
+  protected: list('People whose cap capkeeper never lowers, blocks or clears.', EMAIL),
+  approvals: list('Ids of holds that review has released; 12 hex digits.', {
+    type: ['string', 'number'],
+    pattern: '^\\s*[0-9A-Fa-f]{12}\\s*$',
+  }),
+})
+
+/** JSON Schema of one policy document. */
+export const POLICY_SCHEMA = {
+  $schema: DIALECT,
+  $id: 'urn:capkeeper:schema:policy',
+  title: 'capkeeper policy',
+  ...object(
+    'Caps of one workspace: the team, groups, users, and temporary grants.',
+    { apiVersion: { const: API_VERSION }, kind: { const: POLICY_KIND }, metadata: METADATA, spec: SPEC },
+    ['apiVersion', 'kind', 'metadata', 'spec'],
+  ),
+}
+
+const DURATION = { type: 'string', pattern: '^([0-9]+(ms|s|m|h|d))+$' }
+const OFF = { enum: ['off', false] }
+const SWITCH = { enum: [true, false, 'on', 'off'] }
+const PERCENT_TEXT = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?\\s*%$' }
+const SHARE = {
+  anyOf: [
+    OFF,
+    PERCENT_TEXT,
+    object('Holds when more than both are reached.', {
+      percent: { type: 'number', minimum: 0, maximum: 100 },
+      floor: { type: 'integer', minimum: 0 },
+    }),
+  ],
+}
+const SHRINK = { anyOf: [OFF, PERCENT_TEXT, { type: 'number', minimum: 0, maximum: 100 }] }
+/** Guards that are known and not yet built: anything sensible is kept for later. */
+const LATER = { type: ['string', 'number', 'boolean', 'object'] }
+
+function guardSchema(code: string): JsonSchema {
+  if (code === 'emptyPolicy' || code === 'protected' || code === 'semantics') return SWITCH
+  if (code === 'rosterShrink') return described(SHRINK, `Percent of the people; default ${DEFAULT_GUARDS.rosterShrink}.`)
+  return code in DEFAULT_GUARDS ? SHARE : LATER
+}
+
+const KEY_REFERENCE = {
+  ...object('Where a key is found: in a file, or in an environment variable.', { file: PATH, env: PATH }),
+  oneOf: [{ required: ['file'] }, { required: ['env'] }],
+}
+const KEYS = object('Service keys; the four of one permission fall back to default.', {
+  default: KEY_REFERENCE,
+  analyticsRead: KEY_REFERENCE,
+  teamsRead: KEY_REFERENCE,
+  billingRead: KEY_REFERENCE,
+  billingWrite: KEY_REFERENCE,
+})
+const REQUESTS = { type: 'number', minimum: 0.1, maximum: 1000 }
+const RATE = object('Requests per second.', {
+  start: described(REQUESTS, 'Where learning starts; default 5.'),
+  max: described(REQUESTS, 'Never more than this; default 10.'),
+  concurrency: { type: 'integer', minimum: 1, maximum: 64, description: 'Requests in flight; default 8.' },
+})
+
+const WORKSPACE = object(
+  'One team account of the service.',
+  {
+    name: TEXT,
+    baseUrl: { type: 'string', pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?://', description: 'Address of the service.' },
+    keys: KEYS,
+    policies: described(list('', PATH), 'Policy files and folders, relative to this file.'),
+    mode: { enum: [...MODES], description: 'enforce; audit: plan and measure, never write; paused. Default enforce.' },
+    capSemantics: {
+      enum: ['layered', 'copied'],
+      description: 'Whether the service keeps caps per scope (default) or copies wide ones to members.',
+    },
+    interval: described(DURATION, 'How often caps are read; default 5m.'),
+    usageInterval: described(DURATION, 'How often people, use and balance are read; default 15m.'),
+    onDrift: { enum: ['heal', 'alert'], description: 'What a change by somebody else gets; default heal.' },
+    prune: { type: 'boolean', description: 'Clear caps that are ours and that no policy declares any more; default true.' },
+    undeclaredUsers: { enum: ['ignore', 'report'], description: 'Sweep for user caps that are not ours; default ignore.' },
+    guards: object('Limits; see the manual.', Object.fromEntries(GUARD_CODES.map((code) => [code, guardSchema(code)]))),
+    rate: RATE,
+  },
+  ['name'],
+)
+
+/** JSON Schema of the config file. */
+export const CONFIG_SCHEMA = {
+  $schema: DIALECT,
+  $id: 'urn:capkeeper:schema:config',
+  title: 'capkeeper config',
+  ...object(
+    'How capkeeper runs; everything has a default but the address and the key.',
+    {
+      apiVersion: { const: API_VERSION },
+      kind: { const: CONFIG_KIND },
+      listen: { type: 'string', description: 'host:port of the HTTP server; default 127.0.0.1:9464.' },
+      people: { enum: ['hash', 'email'], description: 'How people show; default email on loopback, else hash.' },
+      ledger: described(PATH, 'The durable record, relative to this file; :memory: for none.'),
+      metrics: object('Series per person.', {
+        perUser: { enum: ['off', 'top', 'all', false], description: 'Default off.' },
+        userLabel: { enum: ['hash', 'email'], description: 'Default hash.' },
+      }),
+      pricePerCredit: { type: 'number', exclusiveMinimum: 0, description: 'Turns credits into money in reports.' },
+      workspaces: list('Each is kept independently of the others.', WORKSPACE),
+    },
+    ['apiVersion', 'kind'],
+  ),
+}
+
+const keysOf = (schema: { readonly properties: object }): readonly string[] => Object.keys(schema.properties)
+
+/** The keys that each mapping of a policy may have. */
+export const POLICY_KEYS = {
+  document: keysOf(POLICY_SCHEMA),
+  metadata: keysOf(METADATA),
+  spec: keysOf(SPEC),
+  team: keysOf(TEAM),
+  group: keysOf(GROUP),
+  user: keysOf(USER),
+  grant: keysOf(GRANT),
+}
+
+/** The keys that each mapping of the config may have. */
+export const CONFIG_KEYS = {
+  document: keysOf(CONFIG_SCHEMA),
+  metrics: Object.keys(CONFIG_SCHEMA.properties.metrics?.['properties'] ?? {}),
+  workspace: keysOf(WORKSPACE),
+  keys: keysOf(KEYS),
+  keyReference: keysOf(KEY_REFERENCE),
+  guards: GUARD_CODES,
+  rate: keysOf(RATE),
+}

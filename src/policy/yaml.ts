@@ -1,0 +1,216 @@
+// YAML text to documents with places, and problems to text. Every fault of a text becomes a `Problem` with its place; nothing here
+// throws for bad input. All scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70): what a value means is
+// for the readers in `nodes.ts` to decide. Policy files and the config are read by the same code.
+import { type Document, isScalar, LineCounter, type Node, parseAllDocuments, type YAMLError } from 'yaml'
+import { formatPosition, type Position, type Problem } from '../core/problem.ts'
+import type { ProblemCode } from './codes.ts'
+
+/** A node of a document; `null` stands for nothing at all. */
+export type YamlNode = Node | null
+
+/** A text with its name and the offsets at which its lines start. */
+export interface Source {
+  readonly file: string
+  readonly text: string
+  readonly lineStarts: readonly number[]
+}
+
+export interface YamlDocument {
+  readonly root: Node
+  readonly document: Document.Parsed
+}
+
+/** `damaged`: a document was left out because it is not YAML; what it would have said is not known. */
+export interface YamlText {
+  readonly source: Source
+  readonly documents: readonly YamlDocument[]
+  readonly problems: readonly Problem[]
+  readonly damaged: boolean
+}
+
+/** Longest text that is read, in UTF-16 units: about 100,000 entries. */
+export const MAX_TEXT_LENGTH = 16 * 1024 * 1024
+
+/** One syntax error brings others after it; so many are shown of one document. */
+const MAX_SYNTAX_PROBLEMS = 10
+
+/**
+ * Parses a text of any number of YAML documents. Documents without content are left out; documents that are not YAML are left out and
+ * reported, one problem a line. A byte order mark is skipped.
+ */
+export function readYaml(file: string, text: string): YamlText {
+  const clean = text.startsWith('\uFEFF') ? text.slice(1) : text
+  const lines = new LineCounter()
+  const source: Source = { file, text: clean, lineStarts: lines.lineStarts }
+  if (clean.length > MAX_TEXT_LENGTH)
+    return unreadable(source, 'TOO_LARGE', `${clean.length} characters, at most ${MAX_TEXT_LENGTH} are read`)
+  try {
+    const parsed = parseAllDocuments(clean, {
+      schema: 'failsafe',
+      uniqueKeys: false,
+      lineCounter: lines,
+      prettyErrors: false,
+      logLevel: 'silent',
+    })
+    return sortOut(source, [...parsed])
+  } catch (error) {
+    return unreadable(source, 'YAML_SYNTAX', `cannot be parsed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+function unreadable(source: Source, code: ProblemCode, message: string): YamlText {
+  const at = { file: source.file, line: 1, column: 1 }
+  return { source, documents: [], problems: [{ severity: 'error', code, message, at }], damaged: true }
+}
+
+function sortOut(source: Source, parsed: readonly Document.Parsed[]): YamlText {
+  const documents: YamlDocument[] = []
+  const problems: Problem[] = []
+  let damaged = false
+  for (const document of parsed) {
+    problems.push(...document.warnings.map((warning) => warningProblem(source, warning)))
+    problems.push(...syntaxProblems(source, document.errors))
+    if (document.errors.length > 0) damaged = true
+    else if (document.contents && !isEmpty(document.contents)) documents.push({ root: document.contents, document })
+  }
+  return { source, documents, problems, damaged }
+}
+
+const isEmpty = (node: Node): boolean => isScalar(node) && node.type === 'PLAIN' && NULLS.has(String(node.value))
+
+/** What YAML takes for nothing when it is written without quotes. */
+export const NULLS: ReadonlySet<string> = new Set(['', '~', 'null', 'Null', 'NULL'])
+
+function warningProblem(source: Source, warning: YAMLError): Problem {
+  if (warning.code !== 'TAG_RESOLVE_FAILED') {
+    return problemAt(source, warning.pos, 'warning', 'YAML_SYNTAX', firstLine(warning.message))
+  }
+  const tag = source.text.slice(warning.pos[0], warning.pos[1])
+  return problemAt(source, warning.pos, 'error', 'YAML_TAG', `the tag ${quoted(tag)} has no meaning here`, { hint: 'leave the tag out' })
+}
+
+function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly Problem[] {
+  const byLine = new Map<number, Problem>()
+  for (const error of errors) {
+    const problem = problemAt(source, error.pos, 'error', 'YAML_SYNTAX', firstLine(error.message), hintFor(error))
+    const line = problem.at?.line ?? 0
+    if (!byLine.has(line) && byLine.size < MAX_SYNTAX_PROBLEMS) byLine.set(line, problem)
+  }
+  return [...byLine.values()]
+}
+
+const firstLine = (message: string): string => message.split('\n')[0] ?? ''
+
+function hintFor(error: YAMLError): { readonly hint?: string } {
+  if (error.message.startsWith('Flow ')) return { hint: 'close the { or [ that is open above, or indent this line more' }
+  switch (error.code) {
+    case 'TAB_AS_INDENT':
+      return { hint: 'indent with spaces' }
+    case 'BLOCK_AS_IMPLICIT_KEY':
+    case 'MULTILINE_IMPLICIT_KEY':
+      return { hint: 'put a value that holds ": " into quotes, or check the indentation' }
+    case 'BAD_INDENT':
+    case 'UNEXPECTED_TOKEN':
+      return { hint: 'check the indentation: entries of one mapping or list start in the same column' }
+    case 'RESOURCE_EXHAUSTION':
+      return { hint: 'nothing here needs so many levels' }
+    default:
+      return {}
+  }
+}
+
+/** The place of an offset. */
+export function positionAt(source: Source, offset: number): Position {
+  const { lineStarts } = source
+  let low = 0
+  let high = lineStarts.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((lineStarts[middle] ?? 0) <= offset) low = middle + 1
+    else high = middle
+  }
+  return { file: source.file, line: Math.max(low, 1), column: offset - (lineStarts[low - 1] ?? 0) + 1 }
+}
+
+/** The text of a line, counted from 1, without its line end. */
+export function lineAt(source: Source, line: number): string {
+  const start = source.lineStarts[line - 1] ?? 0
+  const end = source.text.indexOf('\n', start)
+  return source.text.slice(start, end < 0 ? undefined : end).replace(/\r$/, '')
+}
+
+export type ProblemExtra = Pick<Problem, 'hint' | 'other'>
+
+/** A problem about the text from one offset to another; the caret never goes past the end of the first line. */
+export function problemAt(
+  source: Source,
+  [start, end]: readonly [number, number],
+  severity: Problem['severity'],
+  code: ProblemCode,
+  message: string,
+  extra: ProblemExtra = {},
+): Problem {
+  const at = positionAt(source, Math.min(start, source.text.length))
+  const sourceLine = lineAt(source, at.line)
+  const length = Math.max(1, Math.min(end - start, sourceLine.length - at.column + 1))
+  return { severity, code, message, at, sourceLine, length, ...extra }
+}
+
+/** A problem about the word that stands at a place. */
+export function problemOn(
+  source: Source,
+  at: Position,
+  severity: Problem['severity'],
+  code: ProblemCode,
+  message: string,
+  extra: ProblemExtra = {},
+): Problem {
+  const sourceLine = lineAt(source, at.line)
+  const word = /^("[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(sourceLine.slice(at.column - 1))
+  return { severity, code, message, at, sourceLine, length: Math.max(1, word?.[0].length ?? 1), ...extra }
+}
+
+/** A text of the user as it stands in a message: in quotes, control characters escaped, long ones cut. */
+export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text)
+
+/** Files by name, then lines, then columns; problems without a place come first. */
+export function compareProblems(a: Problem, b: Problem): number {
+  const [left, right] = [a.at, b.at]
+  if (!left || !right) return (left ? 1 : 0) - (right ? 1 : 0) || compareText(a.message, b.message)
+  return compareText(left.file, right.file) || left.line - right.line || left.column - right.column || compareText(a.message, b.message)
+}
+
+/** By code unit, so that the order is the same on every machine. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+/**
+ * Prints problems like a compiler: `file:line:column: error: message`, the source line with a caret beneath, the way out, and the other
+ * place. Sorted by file and line, plain text, no line end after the last; '' when there are none.
+ */
+export const formatProblems = (problems: readonly Problem[]): string => problems.toSorted(compareProblems).map(formatProblem).join('\n')
+
+function formatProblem(problem: Problem): string {
+  const place = problem.at ? `${formatPosition(problem.at)}: ` : ''
+  return [
+    `${place}${problem.severity}: ${problem.message}`,
+    ...excerpt(problem),
+    ...(problem.hint ? [`  hint: ${problem.hint}`] : []),
+    ...(problem.other ? [`  see: ${formatPosition(problem.other)}`] : []),
+  ].join('\n')
+}
+
+const EXCERPT_WIDTH = 120
+
+function excerpt(problem: Problem): readonly string[] {
+  if (problem.sourceLine === undefined || !problem.at) return []
+  const column = problem.at.column - 1
+  const from = problem.sourceLine.length > EXCERPT_WIDTH ? Math.max(0, column - EXCERPT_WIDTH / 2) : 0
+  const line = printable(problem.sourceLine.slice(from, from + EXCERPT_WIDTH))
+  const padding = line.slice(0, column - from).replace(/[^\t]/g, ' ')
+  const carets = Math.max(1, Math.min(problem.length ?? 1, line.length - padding.length))
+  return [`  ${line}`, `  ${padding}${'^'.repeat(carets)}`]
+}
+
+/** A file must not move the cursor or colour the terminal of whoever reads its problems. */
+const printable = (line: string): string =>
+  line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => (character === '\t' ? '\t' : '\uFFFD'))
