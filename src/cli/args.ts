@@ -1,9 +1,8 @@
-// The flags that commands share, with their environment variables, and the readers of flag values. A flag wins over the environment,
+// The flags that commands share, and the readers of flag values. A flag wins over the environment,
 // the environment over the config file. There is no flag for the service key: a command line is seen by everybody on the machine.
-import { delimiter } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Instant } from '../core/units.ts'
-import { type Cli, UsageError } from './context.ts'
+import { UsageError } from './context.ts'
 import { EXIT } from './exit.ts'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
@@ -25,26 +24,30 @@ export interface NetworkFlags {
 
 const collect = (path: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), path]
 
+/** The variable is only named here: `daemon/config.ts` reads it, so that its problems say which of the two was wrong. */
+const withVariable = (flags: string, variable: string, description: string): Option =>
+  new Option(flags, `${description} (env: ${variable})`)
+
 const FLAGS = {
-  config: () =>
-    new Option('--config <file>', 'configuration file; everything but the URL and the key has a default').env('CAPKEEPER_CONFIG'),
+  config: () => withVariable('--config <file>', 'CAPKEEPER_CONFIG', 'configuration file; everything but the URL and the key has a default'),
   policies: () =>
-    new Option('--policies <path>', 'policy file or folder, read recursively; may be given several times')
-      .argParser(collect)
-      .env('CAPKEEPER_POLICIES'),
+    withVariable(
+      '--policies <path>',
+      'CAPKEEPER_POLICIES',
+      'policy file or folder, read recursively; may be given several times',
+    ).argParser(collect),
   baseUrl: () =>
-    new Option('--base-url <url>', 'address of the service; a path prefix and a trailing /api/v1 are fine').env('CAPKEEPER_BASE_URL'),
+    withVariable('--base-url <url>', 'CAPKEEPER_BASE_URL', 'address of the service; a path prefix and a trailing /api/v1 are fine'),
   serviceKeyFile: () =>
-    new Option('--service-key-file <file>', 'file that holds the service key; or set CAPKEEPER_SERVICE_KEY to the key itself').env(
+    withVariable(
+      '--service-key-file <file>',
       'CAPKEEPER_SERVICE_KEY_FILE',
+      'file that holds the service key; or set CAPKEEPER_SERVICE_KEY to the key itself',
     ),
-  ledger: () =>
-    new Option('--ledger <file>', 'the durable record; :memory: for none (default: the config, else ./capkeeper.db)').env(
-      'CAPKEEPER_LEDGER',
-    ),
-  workspace: () => new Option('--workspace <name>', 'only this workspace (default: all of the config, or the one the policies name)'),
-  logLevel: () => new Option('--log-level <level>', 'least important line shown (default: info)').choices(LOG_LEVELS),
-  logFormat: () => new Option('--log-format <format>', 'default: pretty on a terminal, else json').choices(LOG_FORMATS),
+  ledger: () => withVariable('--ledger <file>', 'CAPKEEPER_LEDGER', 'the durable record; :memory: for none; default ./capkeeper.db'),
+  workspace: () => new Option('--workspace <name>', 'only this workspace; default: all of the config, or the one the policies name'),
+  logLevel: () => new Option('--log-level <level>', 'least important line shown; default info').choices(LOG_LEVELS),
+  logFormat: () => new Option('--log-format <format>', 'default pretty on a terminal, else json').choices(LOG_FORMATS),
 } as const
 
 export type SharedFlag = keyof typeof FLAGS
@@ -71,33 +74,6 @@ export const outputOption = (formats: readonly string[]): Option =>
 /** Text shown under a command's flags: `lines` stand as they are, indented. */
 export const examples = (...lines: readonly string[]): string =>
   `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
-
-/**
- * Takes flags that were not given from the environment; an empty variable counts as absent. Runs before every action, and corrects what
- * commander reads from `process.env` by itself.
- */
-export function readEnvironment(command: Command, env: Cli['env']): void {
-  for (const option of command.options) {
-    const name = option.attributeName()
-    const source = command.getOptionValueSource(name)
-    if (option.envVar === undefined || source === 'cli') continue
-    const text = env[option.envVar]
-    if (text !== undefined && text !== '') command.setOptionValueWithSource(name, readVariable(option, option.envVar, text), 'env')
-    else if (source === 'env') command.setOptionValueWithSource(name, option.defaultValue, 'default')
-  }
-}
-
-function readVariable(option: Option, name: string, text: string): unknown {
-  if (option.attributeName() === 'policies') return text.split(delimiter).filter((path) => path !== '')
-  if (option.isBoolean()) return !['0', 'false', 'no'].includes(text.toLowerCase())
-  if (option.parseArg === undefined) return text
-  try {
-    return option.parseArg(text, undefined)
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new UsageError(`${name} is '${text}': ${error.message}`)
-    throw error
-  }
-}
 
 const KEY_FLAGS = ['--service-key', '--key', '--api-key', '--token']
 

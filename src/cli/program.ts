@@ -1,7 +1,7 @@
 // The commander program: every command registers itself here, from a file of its own under commands/. What a command needs beyond its
 // flags it imports inside its action, so that `--help` and `validate` start without the network packages.
 import { Command } from 'commander'
-import { EXIT_HELP, readEnvironment, refuseKeyFlags } from './args.ts'
+import { EXIT_HELP, refuseKeyFlags } from './args.ts'
 import { registerApprove } from './commands/approve.ts'
 import { registerCompletion } from './commands/completion.ts'
 import { registerHistory } from './commands/history.ts'
@@ -47,7 +47,6 @@ export async function runCli(argv: readonly string[], world: World): Promise<Exi
     const program = buildProgram(cli)
     program.hook('preAction', (_program, command) => {
       asked = fullName(command)
-      readEnvironment(command, cli.env)
     })
     await program.parseAsync([...argv], { from: 'user' })
     return code

@@ -1,0 +1,67 @@
+// What `validate` does: loads config and policies, reports every problem of both at once, and says what was found valid. It never reads a
+// key and reaches no network.
+import { hasErrors, type Problem } from '../core/problem.ts'
+import { type LoadedConfig, loadConfig } from '../daemon/config.ts'
+import { type LoadedPolicies, loadPolicies } from '../policy/load.ts'
+import type { ValidateFlags } from './commands/validate.ts'
+import { type Cli, painter, UsageError } from './context.ts'
+import { EXIT } from './exit.ts'
+import { problemsText, type ValidatedWorkspace, type Validation, validationJson, validationMarkdown, validationText } from './problems.ts'
+
+/** Checks the given paths, or those of the flags and the config. Leaves 65 when anything is wrong. */
+export function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): void {
+  const config = loadConfig({ env: cli.env, flags })
+  const paths = given.length > 0 ? given : pathsOf(config)
+  if (paths.length === 0 && config.file === undefined) {
+    throw new UsageError('nothing to validate: name policy files or folders, or a config file with --config')
+  }
+  const loaded = paths.length > 0 ? loadPolicies(paths, loadOptions(config, flags, cli)) : undefined
+  const problems = [...config.problems, ...(loaded?.problems ?? []).filter((problem) => isJudged(problem, config))]
+  show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
+  cli.finish(hasErrors(problems) ? EXIT.input : EXIT.done)
+}
+
+const pathsOf = ({ config }: LoadedConfig): readonly string[] => [...new Set(config?.workspaces.flatMap(({ policies }) => policies) ?? [])]
+
+const loadOptions = ({ configured }: LoadedConfig, { workspace }: ValidateFlags, cli: Cli): Parameters<typeof loadPolicies>[1] => ({
+  ...(configured && { workspaces: configured }),
+  ...(workspace !== undefined && { workspace }),
+  now: cli.clock.now(),
+})
+
+/** With a broken config nobody knows which workspaces there are. */
+const isJudged = (problem: Problem, config: LoadedConfig): boolean =>
+  config.file === undefined || config.config !== undefined || !problem.code.startsWith('WORKSPACE_')
+
+function validated({ sets }: LoadedPolicies, { config, configured }: LoadedConfig): readonly ValidatedWorkspace[] {
+  const chosen = configured && new Set(config?.workspaces.map(({ name }) => name))
+  return [...sets]
+    .filter(([name]) => !chosen || chosen.has(name))
+    .map(([workspace, { set, digest, revision }]) => ({
+      workspace,
+      policyDigest: digest,
+      revision,
+      documents: set.documents.length,
+      rules: set.rules.length,
+      groups: set.groups.length,
+      grants: set.grants.length,
+      protected: set.protectedPeople.length,
+      approvals: set.approvals.length,
+    }))
+}
+
+/** Text: problems on stderr, as a compiler does. JSON and Markdown: one document on stdout with everything. */
+function show(validation: Validation, config: LoadedConfig, { output }: ValidateFlags, cli: Cli): void {
+  switch (output) {
+    case 'json':
+      cli.stdout.write(validationJson(validation))
+      break
+    case 'markdown':
+      cli.stdout.write(validationMarkdown(validation))
+      break
+    case 'text':
+      cli.stderr.write(problemsText(validation.problems, painter(cli.stderr)))
+      if (config.file !== undefined && config.config) cli.stdout.write(`${config.file}: valid\n`)
+      cli.stdout.write(validationText(validation))
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { run } from './world.ts'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'capkeeper-validate-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const file = (name: string, ...lines: readonly string[]): string => {
+  const path = join(folder, name)
+  writeFileSync(path, `${lines.join('\n')}\n`)
+  return path
+}
+
+const policy = (name: string, ...spec: readonly string[]): readonly string[] => [
+  'apiVersion: capkeeper/v1',
+  'kind: CapPolicy',
+  `metadata: {name: ${name}}`,
+  'spec:',
+  ...spec.map((line) => `  ${line}`),
+]
+
+const good = (): string =>
+  file('good.yaml', ...policy('good', 'workspace: acme', 'team: {cap: 500}', 'users:', '  - {email: ada@example.com, cap: 4000}'))
+const bad = (): string => file('bad.yaml', ...policy('bad', 'workspace: acme', 'team:', '  cap: 1e3', '  reson: typo'))
+
+describe('validate', () => {
+  test('says in one line per workspace what is valid', async () => {
+    const ran = await run(['validate', good()])
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    expect(ran.stdout).toMatch(/^acme: valid: 2 caps, 0 grants in 1 document, policies [0-9a-f]{12}\n$/)
+  })
+
+  test('shows all errors at once on stderr, each with its place and a caret, and exits 65', async () => {
+    const ran = await run(['validate', bad()])
+    expect(ran).toMatchObject({ code: 65, stdout: '' })
+    expect(ran.stderr).toMatch(/bad\.yaml:7:10: error: /)
+    expect(ran.stderr).toMatch(/bad\.yaml:8:5: error: /)
+    expect(ran.stderr).toMatch(/\n {2} +cap: 1e3\n {2} +\^\^\^\n/)
+    expect(ran.stderr).toContain('did you mean "reason"?')
+    expect(ran.stderr).toMatch(/\n2 errors\n$/)
+  })
+
+  test('as JSON has everything on stdout', async () => {
+    const wrong = await run(['validate', bad(), '--output', 'json'])
+    expect(wrong).toMatchObject({ code: 65, stderr: '' })
+    expect(JSON.parse(wrong.stdout)).toMatchObject({
+      apiVersion: 'capkeeper/v1',
+      kind: 'Validation',
+      valid: false,
+      workspaces: [],
+      problems: [
+        { severity: 'error', code: 'CAP', at: { line: 7, column: 10 } },
+        { severity: 'error', code: 'UNKNOWN_KEY', at: { line: 8, column: 5 } },
+      ],
+    })
+    const right = await run(['validate', good(), '--output', 'json'])
+    expect(right.code).toBe(0)
+    expect(JSON.parse(right.stdout)).toMatchObject({ valid: true, workspaces: [{ workspace: 'acme', rules: 2 }], problems: [] })
+  })
+
+  test('as Markdown is a comment for a pull request', async () => {
+    const ran = await run(['validate', bad(), '--output', 'markdown'])
+    expect(ran).toMatchObject({ code: 65, stderr: '' })
+    expect(ran.stdout).toContain('### capkeeper: validate\n\n**Not valid: 2 errors.**\n')
+    expect(ran.stdout).toMatch(/- <code>.*bad\.yaml:7:10<\/code> \*\*error\*\*: /)
+  })
+
+  test('without anything to look at is wrong usage', async () => {
+    const ran = await run(['validate'])
+    expect(ran).toMatchObject({ code: 64, stdout: '' })
+    expect(ran.stderr).toContain('nothing to validate')
+  })
+
+  test('a path that does not exist is an error of the input', async () => {
+    const ran = await run(['validate', join(folder, 'nowhere')])
+    expect(ran.code).toBe(65)
+    expect(ran.stderr).toContain('nowhere')
+  })
+
+  test('takes the paths from --policies, from the environment or from the config file', async () => {
+    const path = good()
+    expect((await run(['validate', '--policies', path])).stdout).toContain('acme: valid')
+    expect((await run(['validate'], { env: { CAPKEEPER_POLICIES: path } })).stdout).toContain('acme: valid')
+    expect((await run(['validate', path], { env: { CAPKEEPER_POLICIES: '', CAPKEEPER_CONFIG: '' } })).stdout).toContain('acme: valid')
+    const config = file(
+      'capkeeper.yaml',
+      'apiVersion: capkeeper/v1',
+      'kind: Config',
+      'workspaces:',
+      `  - {name: acme, policies: [${path}]}`,
+    )
+    expect((await run(['validate', '--config', config])).stdout).toMatch(/capkeeper\.yaml: valid\nacme: valid/)
+    expect((await run(['validate'], { env: { CAPKEEPER_CONFIG: config } })).stdout).toContain('acme: valid')
+  })
+
+  test('reports problems of the config and of the policies together, and blames no policy for a broken config', async () => {
+    const config = file('capkeeper.yaml', 'apiVersion: capkeeper/v1', 'kind: Config', 'workspaces:', '  - {name: acme, mode: enforced}')
+    const ran = await run(['validate', bad(), '--config', config])
+    expect(ran.code).toBe(65)
+    expect(ran.stderr).toMatch(/capkeeper\.yaml:4:\d+: error: /)
+    expect(ran.stderr).toMatch(/bad\.yaml:7:10: error: /)
+    expect(ran.stderr).not.toContain('spec.workspace')
+  })
+})
