@@ -1,5 +1,6 @@
 // `approve ID`: records in the ledger that somebody looked at a hold and releases exactly its changes. It asks no service and needs no key.
 import type { Command } from 'commander'
+import type { Ledger } from '../../ports.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from '../args.ts'
 import type { Cli } from '../context.ts'
 import { EXIT } from '../exit.ts'
@@ -21,25 +22,17 @@ export function registerApprove(program: Command, cli: Cli): void {
 
 async function approve(id: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../ledger-access.ts')
-  await withLedger(
-    flags,
-    cli,
-    'note',
-    ({ workspace, ledger, others }) => {
-      const now = cli.clock.now()
-      const before = ledger.approvals().find((one) => one.id === id)
-      const shown = ledger.fact('holdsShown')?.[id]
-      if (before?.state !== 'pending') ledger.saveApproval({ id, via: 'command', approvedAt: now, state: 'pending', released: [] })
-      if (!shown) cli.stderr.write(`warning: nothing in ${workspace} shows hold ${id} now; the approval waits for it, for 14 days\n`)
-      if (before?.state === 'pending')
-        cli.stdout.write(`${workspace}: hold ${id} was approved at ${shortTime(before.approvedAt)} already\n`)
-      else
-        cli.stdout.write(
-          `${workspace}: hold ${id} is approved${shown ? ` (${people(shown.people)})` : ''}; the next cycle applies its changes\n`,
-        )
-      cli.finish(EXIT.done)
-      void others
-    },
-    (ledger) => ledger.fact('holdsShown')?.[id] !== undefined,
-  )
+  const showsHold = (ledger: Ledger): boolean => ledger.fact('holdsShown')?.[id] !== undefined
+  withLedger(flags, cli, { mode: 'note', prefers: showsHold }, ({ workspace, ledger }) => {
+    const before = ledger.approvals().find((one) => one.id === id)
+    if (!showsHold(ledger)) cli.stderr.write(`warning: no hold ${id} shows in ${workspace} now; the approval waits for it, for 14 days\n`)
+    cli.finish(EXIT.done)
+    if (before?.state === 'pending') {
+      cli.stdout.write(`${workspace}: hold ${id} was approved at ${shortTime(before.approvedAt)} already\n`)
+      return
+    }
+    ledger.saveApproval({ id, via: 'command', approvedAt: cli.clock.now(), state: 'pending', released: [] })
+    const shown = ledger.fact('holdsShown')?.[id]
+    cli.stdout.write(`${workspace}: hold ${id} is approved${shown ? ` (${people(shown.people)})` : ''}\n`)
+  })
 }

@@ -1,0 +1,213 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger.ts'
+import type { Ledger } from '../../src/ports.ts'
+import { fakeClock } from '../support/clock.ts'
+import { adaLower, groupRaise } from './plans.ts'
+import { run } from './world.ts'
+
+const clock = fakeClock()
+const HOLD = '7d1f0c2a9b34'
+let folder = ''
+let file = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'capkeeper-ledger-'))
+  file = join(folder, 'capkeeper.db')
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** What a daemon would have left in the ledger. */
+function daemonWas(names: readonly string[], leaves: (ledger: Ledger, name: string) => void = () => undefined): void {
+  const store = openLedger({ file, mode: 'write', clock })
+  for (const name of names) leaves(store.workspace(name, `https://${name}.example`), name)
+  store.close()
+}
+
+const look = <T>(name: string, at: (ledger: Ledger) => T): T => {
+  const store = openLedger({ file, mode: 'read', clock })
+  const seen = at(store.workspace(name, undefined))
+  store.close()
+  return seen
+}
+
+const cli = (...argv: readonly string[]) => run([...argv, '--ledger', file], { clock })
+
+describe('pause and resume', () => {
+  test('a pause is recorded with its end and its reason, and resume takes it back', async () => {
+    daemonWas(['acme'])
+    const paused = await cli('pause', '--for', '4h', '--reason', 'billing migration')
+    expect(paused).toEqual({ code: 0, stdout: 'acme: paused until 2026-11-20 16:00:00Z: billing migration\n', stderr: '' })
+    expect(look('acme', (ledger) => ledger.pause(clock.now()))).toEqual({
+      untilAt: clock.now() + 4 * 3_600_000,
+      reason: 'billing migration',
+      pausedAt: clock.now(),
+    })
+    expect(await cli('resume')).toMatchObject({ code: 0, stdout: 'acme: resumed; it was paused for: billing migration\n' })
+    expect(look('acme', (ledger) => ledger.pause(clock.now()))).toBeUndefined()
+    expect(await cli('resume')).toMatchObject({ code: 0, stdout: 'acme: was not paused\n' })
+  })
+
+  test('works beside a process that holds the write lock', async () => {
+    const store = openLedger({ file, mode: 'write', clock })
+    const ledger = store.workspace('acme', 'https://acme.example')
+    expect((await cli('pause', '--for', '1h', '--reason', 'x')).code).toBe(0)
+    expect(ledger.pause(clock.now())).toMatchObject({ reason: 'x' })
+    store.close()
+  })
+
+  test('in a place that no daemon uses pauses nobody and makes no file', async () => {
+    const ran = await cli('pause', '--for', '4h', '--reason', 'x')
+    expect(ran).toMatchObject({ code: 64, stdout: '' })
+    expect(ran.stderr).toContain('knows no workspace yet; name one with --workspace, or another file with --ledger')
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test('before the first run needs the name, and says that nobody looks yet', async () => {
+    const ran = await cli('pause', '--for', '4h', '--reason', 'x', '--workspace', 'acme')
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('acme: paused until') })
+    expect(ran.stderr).toContain('warning: nothing has used')
+  })
+
+  test('with several workspaces needs --workspace and lists them', async () => {
+    daemonWas(['acme', 'beta'])
+    const ran = await cli('pause', '--for', '4h', '--reason', 'x')
+    expect(ran).toMatchObject({ code: 64, stdout: '' })
+    expect(ran.stderr).toContain('there are several workspaces: acme, beta; choose one with --workspace')
+    expect((await cli('pause', '--for', '4h', '--reason', 'x', '--workspace', 'beta')).stdout).toContain('beta: paused')
+    expect((await cli('pause', '--for', '4h', '--reason', 'x', '--workspace', 'gamma')).stderr).toContain(
+      'there is no workspace gamma; known: acme, beta',
+    )
+  })
+
+  test('a broken config does not stop a pause whose ledger is named', async () => {
+    daemonWas(['acme'])
+    const config = join(folder, 'capkeeper.yaml')
+    writeFileSync(config, 'kind: [')
+    expect((await cli('pause', '--for', '4h', '--reason', 'x', '--config', config)).code).toBe(0)
+    expect((await run(['resume', '--config', config], { clock })).code).toBe(65)
+  })
+
+  test('the ledger can be named by the environment and by the config file', async () => {
+    daemonWas(['acme'])
+    expect((await run(['resume'], { clock, env: { CAPKEEPER_LEDGER: file } })).stdout).toBe('acme: was not paused\n')
+    const config = join(folder, 'capkeeper.yaml')
+    writeFileSync(config, 'apiVersion: capkeeper/v1\nkind: Config\nledger: ./capkeeper.db\nworkspaces: [{name: acme}]\n')
+    expect((await run(['resume'], { clock, env: { CAPKEEPER_CONFIG: config } })).stdout).toBe('acme: was not paused\n')
+  })
+})
+
+describe('approve', () => {
+  test('records the release of a hold that shows, and only once', async () => {
+    daemonWas(['acme'], (ledger) => ledger.saveFact('holdsShown', { [HOLD]: { people: 41, at: clock.now() } }))
+    expect(await cli('approve', HOLD)).toEqual({ code: 0, stdout: `acme: hold ${HOLD} is approved (41 people)\n`, stderr: '' })
+    const approval = { id: HOLD, via: 'command', approvedAt: clock.now(), state: 'pending', released: [] }
+    expect(look('acme', (ledger) => ledger.approvals())).toEqual([approval])
+    expect((await cli('approve', HOLD.toUpperCase())).stdout).toBe(`acme: hold ${HOLD} was approved at 2026-11-20 12:00:00Z already\n`)
+    expect(look('acme', (ledger) => ledger.approvals())).toEqual([approval])
+  })
+
+  test('accepts a hold that nothing shows, with a warning', async () => {
+    daemonWas(['acme'])
+    const ran = await cli('approve', HOLD)
+    expect(ran).toMatchObject({ code: 0, stdout: `acme: hold ${HOLD} is approved\n` })
+    expect(ran.stderr).toContain(`warning: no hold ${HOLD} shows in acme now`)
+  })
+
+  test('finds the workspace that shows the hold', async () => {
+    daemonWas(['acme', 'beta'], (ledger, name) => {
+      if (name === 'beta') ledger.saveFact('holdsShown', { [HOLD]: { people: 1, at: clock.now() } })
+    })
+    expect((await cli('approve', HOLD)).stdout).toBe(`beta: hold ${HOLD} is approved (1 person)\n`)
+  })
+
+  test('renews an approval that is spent or void, because somebody looked again', async () => {
+    daemonWas(['acme'], (ledger) =>
+      ledger.saveApproval({ id: HOLD, via: 'command', approvedAt: 0, state: 'void', people: 3, released: [] }),
+    )
+    await cli('approve', HOLD)
+    expect(look('acme', (ledger) => ledger.approvals())).toMatchObject([{ state: 'pending', approvedAt: clock.now(), released: [] }])
+  })
+})
+
+describe('history', () => {
+  const writes = (ledger: Ledger): void => {
+    for (const [index, change] of [groupRaise, adaLower].entries()) {
+      const common = { planId: '3f9c2a1b7d5e4c08', digest: '9a1b2c3d4e5f', revision: '' }
+      const at = clock.now() - (2 - index) * 86_400_000
+      const intent = ledger.recordIntent({ at, change, entry: 'x', ...common })
+      const { scope, action, effect, from, to, cause } = change
+      ledger.recordOutcome(intent, { at, scope, action, effect, from, to, cause, result: 'applied', ...common }, 'kept')
+    }
+  }
+
+  test('shows what was written, newest first', async () => {
+    daemonWas(['acme'], writes)
+    const ran = await cli('history')
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    expect(ran.stdout.split('\n').filter((line) => line.startsWith('2026'))).toEqual([
+      '2026-11-19 12:00:00Z  ~ lower  ada@example.com     9000 → 4000  external  applied',
+      '2026-11-18 12:00:00Z  ~ raise  group:grp_platform  1000 → 1500  policy    applied',
+    ])
+  })
+
+  test.each([
+    ['of one scope', ['group:grp_platform'], ['group']],
+    ['of one person in any case', ['ADA@example.com'], ['user']],
+    ['since a time', ['--since', '36h'], ['user']],
+    ['up to a limit', ['--limit', '1'], ['user']],
+  ])('shows only those %s', async (_name, argv, kinds) => {
+    daemonWas(['acme'], writes)
+    const ran = await cli('history', ...argv, '--output', 'json')
+    expect(JSON.parse(ran.stdout)).toMatchObject({
+      kind: 'History',
+      workspace: 'acme',
+      entries: kinds.map((kind) => ({ scope: { kind } })),
+    })
+  })
+
+  test('of a corrupt ledger fails with one line', async () => {
+    writeFileSync(file, 'this is not a database, whatever its name says. '.repeat(100))
+    const ran = await cli('history')
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran.stderr).toMatch(/^error: .*capkeeper\.db is not an SQLite database.*\n$/)
+  })
+})
+
+describe('ledger', () => {
+  test('check says that a ledger is whole and what it is bound to', async () => {
+    daemonWas(['acme'])
+    const ran = await cli('ledger', 'check')
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    expect(ran.stdout).toMatch(
+      /capkeeper\.db: whole, schema version \d+\nWORKSPACE +ADDRESS .*\nacme +https:\/\/acme\.example +0 +0 +0 +0 +0\n$/,
+    )
+  })
+
+  test('check of a ledger that is not there fails and makes none', async () => {
+    const ran = await cli('ledger', 'check')
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran.stderr).toContain(`there is no ledger at ${file}`)
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test('backup writes a copy that is a ledger, beside a running writer, and never over a file', async () => {
+    daemonWas(['acme'], (ledger) => ledger.savePause({ untilAt: clock.now() + 1, reason: 'x', pausedAt: clock.now() }))
+    const copy = join(folder, 'copy.db')
+    const store = openLedger({ file, mode: 'write', clock })
+    expect(await cli('ledger', 'backup', copy)).toEqual({ code: 0, stdout: `${file}: copied to ${copy}\n`, stderr: '' })
+    store.close()
+    file = copy
+    expect(look('acme', (ledger) => ledger.pause(clock.now()))).toMatchObject({ reason: 'x' })
+    const again = await cli('ledger', 'backup', copy)
+    expect(again.code).toBe(1)
+    expect(again.stderr).toContain('exists already')
+  })
+
+  test('in memory is wrong usage', async () => {
+    const ran = await run(['ledger', 'check', '--ledger', ':memory:'])
+    expect(ran.code).toBe(64)
+    expect(ran.stderr).toContain('a ledger in memory is gone with its process')
+  })
+})
