@@ -1,0 +1,95 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Ran } from './world.ts'
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
+const KEY = 'sk-very-secret-key'
+
+const capkeeper = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+  new Promise((resolve) => {
+    const options = { env: { PATH: process.env['PATH'], ...env }, encoding: 'utf8' as const }
+    const child = execFile(process.execPath, [MAIN, ...argv], options, (_error, stdout, stderr) => {
+      resolve({ code: child.exitCode ?? -1, stdout, stderr })
+    })
+  })
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'capkeeper-main-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const policy = (cap: string): string =>
+  `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: acme}\nspec:\n  team:\n    cap: ${cap}\n`
+
+describe('the process', () => {
+  test.each([
+    ['--version', ['--version'], 0],
+    ['--help', ['--help'], 0],
+    ['no command', [], 64],
+    ['an unknown command', ['valdiate'], 64],
+    ['a hold id of the wrong form', ['approve', 'xyz'], 64],
+    ['a ledger that is not there', ['ledger', 'check', '--ledger', '/nowhere/at/all.db'], 1],
+  ])('exits as the contract says on %s', async (_name, argv, code) => {
+    const ran = await capkeeper(argv)
+    expect(ran.code).toBe(code)
+    expect(code === 0 ? ran.stderr : ran.stdout).toBe('')
+    expect(code === 0 ? ran.stdout : ran.stderr).not.toMatch(/\n {4}at /)
+  })
+
+  test('validates: 0 with a line on stdout, 65 with the place on stderr, without colours in a pipe', async () => {
+    const right = await capkeeper(['validate', file('right.yaml', policy('500'))])
+    expect(right).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^default: valid: 1 cap, /) })
+    const wrong = await capkeeper(['validate', file('wrong.yaml', policy('-5'))])
+    expect(wrong).toMatchObject({ code: 65, stdout: '' })
+    expect(wrong.stderr).toMatch(/wrong\.yaml:6:10: error: /)
+    expect(wrong.stderr).not.toContain('\u001b')
+  })
+
+  test('never shows a key from the environment', async () => {
+    const ran = await capkeeper(['history', KEY, '--since', KEY], { CAPKEEPER_SERVICE_KEY: KEY })
+    expect(ran.code).toBe(64)
+    expect(ran.stdout + ran.stderr).not.toContain(KEY)
+  })
+
+  test('shows a stack only when asked for', async () => {
+    const argv = ['ledger', 'check', '--ledger', join(folder, 'none.db')]
+    expect((await capkeeper(argv)).stderr).toMatch(/^error: there is no ledger at .*\n$/)
+    expect((await capkeeper(argv, { CAPKEEPER_DEBUG: '1' })).stderr).toMatch(/\n {4}at /)
+  })
+
+  test('ends quietly with its own code when the reader of its output goes away', async () => {
+    const child = spawn(process.execPath, [MAIN, 'schema', 'policy'], { stdio: ['ignore', 'pipe', 'pipe'] })
+    child.stdout.destroy()
+    const said: string[] = []
+    child.stderr.on('data', (chunk) => said.push(String(chunk)))
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    expect({ code, said }).toEqual({ code: 0, said: [] })
+  })
+
+  test('a command without network loads no network package', async () => {
+    const packages = /node_modules\/(got|fastify|prom-client|pino|hpagent)\//
+    const script = file(
+      'loaded.mjs',
+      `import { registerHooks } from 'node:module'
+       const seen = []
+       registerHooks({ load(url, context, next) { seen.push(url); return next(url, context) } })
+       process.on('exit', () => console.error(seen.filter((url) => ${String(packages)}.test(url)).join('\\n')))`,
+    )
+    for (const argv of [['--help'], ['validate', file('acme.yaml', policy('500'))], ['schema', 'config'], ['history', '--help']]) {
+      const ran = await new Promise<string>((resolve) => {
+        execFile(process.execPath, ['--import', script, MAIN, ...argv], (_error, _stdout, stderr) => resolve(stderr))
+      })
+      expect(ran.trim()).toBe('')
+    }
+  })
+})
