@@ -18,7 +18,18 @@ export interface World {
   readonly clock: Clock
   /** Hides service keys in whatever is about to be shown. */
   readonly secrets: Secrets
+  readonly signals: Signals
 }
+
+/** What others ask of the process: `interrupt` is Ctrl-C and SIGTERM, `hangup` is SIGHUP. */
+export interface Signals {
+  /** Returns how to stop listening. */
+  on(kind: 'interrupt' | 'hangup', handler: () => void): () => void
+  /** Ends the process at once. */
+  exit(code: ExitCode): void
+}
+
+export const NO_SIGNALS: Signals = { on: () => () => undefined, exit: () => undefined }
 
 export interface Cli extends World {
   /** Leaves the code that the process ends with. */
@@ -28,6 +39,8 @@ export interface Cli extends World {
 /** Knows the service keys of this process, and takes them out of texts. */
 export interface Secrets {
   add(secret: string): void
+  /** Adds somebody who knows more keys, such as a key ring. */
+  alsoRedact(redact: (text: string) => string): void
   redact(text: string): string
 }
 
@@ -36,13 +49,18 @@ const SHORTEST_SECRET = 6
 
 export function createSecrets(): Secrets {
   const known = new Set<string>()
+  const others: ((text: string) => string)[] = []
   return {
     add(secret) {
       for (const form of [secret.trim(), encodeURIComponent(secret.trim()), JSON.stringify(secret.trim()).slice(1, -1)]) {
         if (form.length >= SHORTEST_SECRET) known.add(form)
       }
     },
-    redact: (text) => [...known].sort((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(secret, '***'), text),
+    alsoRedact: (redact) => void others.push(redact),
+    redact(text) {
+      const own = [...known].sort((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(secret, '***'), text)
+      return others.reduce((shown, redact) => redact(shown), own)
+    },
   }
 }
 

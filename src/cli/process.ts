@@ -23,8 +23,20 @@ export async function main(host: NodeJS.Process): Promise<ExitCode> {
 function processWorld(host: NodeJS.Process, clock: Clock): World {
   const secrets = createSecrets()
   secrets.add(host.env['CAPKEEPER_SERVICE_KEY'] ?? '')
-  return { stdin: host.stdin, stdout: host.stdout, stderr: host.stderr, env: host.env, clock, secrets }
+  return { stdin: host.stdin, stdout: host.stdout, stderr: host.stderr, env: host.env, clock, secrets, signals: processSignals(host) }
 }
+
+const SIGNALS = { interrupt: ['SIGINT', 'SIGTERM'], hangup: ['SIGHUP'] } as const
+
+const processSignals = (host: NodeJS.Process): World['signals'] => ({
+  on(kind, handler) {
+    for (const name of SIGNALS[kind]) host.on(name, handler)
+    return () => {
+      for (const name of SIGNALS[kind]) host.off(name, handler)
+    }
+  },
+  exit: (code) => host.exit(code),
+})
 
 /** `capkeeper plan | head` closes the pipe early: what is left to say is dropped, and the command still ends its work and with its own code. */
 function ignoreClosedPipe(host: NodeJS.Process, stream: Output): void {

@@ -44,3 +44,29 @@ export async function progressBar(total: number, label: string, stream: Output, 
     stop,
   }
 }
+
+export interface SweepProgress {
+  /** More is going to be done. */
+  readonly expect: (items: readonly unknown[]) => void
+  /** One more is done. */
+  readonly one: () => void
+  readonly stop: () => void
+}
+
+/** One bar for sweeps that go on side by side; it appears when there is enough to wait for. */
+export async function sweepProgress(label: string, stream: Output, signal?: AbortSignal): Promise<SweepProgress> {
+  let total = 0
+  let done = 0
+  const bar = await progressBar(0, label, stream, signal)
+  return {
+    expect(items) {
+      total += items.length
+      bar.update(done, total)
+    },
+    one() {
+      done += 1
+      bar.update(done, total)
+    },
+    stop: bar.stop,
+  }
+}

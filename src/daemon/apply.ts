@@ -120,7 +120,7 @@ async function lookBeneath(run: ApplyRun, changes: readonly Change[]): Promise<s
     for (const scope of run.beneath(change.scope)) {
       if (run.stop?.aborted) return undefined
       const before = run.readings.get(scopeKey(scope))
-      const reading = await run.client.readCap(scope, run.cut)
+      const reading = await run.client.readCap(scope, run.cut, 'urgent')
       keepReading(run.readings, reading)
       const evidence = before && copyingEvidence(change, before, reading)
       if (evidence) return evidence

@@ -46,7 +46,7 @@ interface Agenda {
   wake: AbortController
 }
 
-/** Starts the loop of one workspace. It never rejects: failures are events. */
+/** The loop of one workspace; it starts with the first `setPolicy`. It never rejects: failures are events. */
 export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
   const agenda: Agenda = {
     policy: undefined,
@@ -59,27 +59,33 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     failures: 0,
     wake: new AbortController(),
   }
-  const wake = (reason: string): void => agenda.wake.abort(new Error(reason))
+  const fed = Promise.withResolvers<void>()
   return {
-    done: run(workspace, agenda, signals),
+    done: fed.promise.then(() => run(workspace, agenda, signals)),
     setPolicy(policy, status) {
       workspace.shown = { ...workspace.shown, policy: status }
       report(workspace, { kind: 'policy-loaded', policy: status })
+      workspace.attempted ||= !policy
       agenda.policyValid = status.valid
-      if (policy && policy.digest !== workspace.knowledge?.policy.digest) {
-        agenda.policy = policy
-        wake('the policy changed')
-      } else if (policy && workspace.knowledge) {
-        // The same meaning from another commit: nothing to do but to say so.
-        workspace.knowledge.policy = policy
-      }
+      takeIn(policy, workspace, agenda)
+      fed.resolve()
     },
     hurry() {
       agenda.usageAt = 0
       agenda.capsAt = 0
-      wake('a signal asked for it')
+      agenda.wake.abort(new Error('a signal asked for it'))
     },
   }
+}
+
+/** The same meaning at the same commit only moves lines; anything else is looked at at once, also in the middle of a sweep. */
+function takeIn(policy: PolicyRevision | undefined, { knowledge }: Workspace, agenda: Agenda): void {
+  if (!policy) return
+  const before = knowledge?.policy
+  const isSame = before?.digest === policy.digest && before.revision === policy.revision
+  agenda.policy = isSame ? undefined : policy
+  if (isSame && knowledge) knowledge.policy = policy
+  else agenda.wake.abort(new Error('the policy changed'))
 }
 
 async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): Promise<void> {
@@ -98,6 +104,7 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
 /** A ledger that cannot record, or a mistake of ours, costs this cycle; the next one may work again. */
 async function survive(workspace: Workspace, error: unknown, stop: AbortSignal): Promise<void> {
   const message = error instanceof Error ? error.message : String(error)
+  workspace.ledgerFailed = error instanceof LedgerError
   const now = workspace.clock.now()
   showCycle(workspace, { result: 'error', message }, { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 })
   if (!(error instanceof LedgerError)) report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })

@@ -11,6 +11,8 @@ export interface SweepInputs {
   readonly readings: Map<ScopeKey, CapReading>
   readonly onReading?: (reading: CapReading) => void
   readonly signal?: AbortSignal
+  /** Ahead of other reads: a policy edit must not wait for them. */
+  readonly urgent?: boolean
 }
 
 /** Reads every scope once, in the given order. Rejects only when `signal` aborts; what was read by then is kept. */
@@ -19,7 +21,7 @@ export async function sweep(inputs: SweepInputs): Promise<void> {
   const work = async (): Promise<void> => {
     for (const scope of pending) {
       inputs.signal?.throwIfAborted()
-      const reading = await inputs.client.readCap(scope, inputs.signal)
+      const reading = await inputs.client.readCap(scope, inputs.signal, inputs.urgent ? 'urgent' : undefined)
       keepReading(inputs.readings, reading)
       inputs.onReading?.(reading)
     }

@@ -14,6 +14,11 @@ import { type Knowledge, type Outlook, outlook, type Planner, planFrom } from '.
 import { readUsage } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
+/** What may be written: all that no guard holds, or only these scopes. */
+export interface Go {
+  readonly only?: ReadonlySet<ScopeKey>
+}
+
 export interface CycleOptions {
   /** Roster, groups and balance are due. */
   readonly usage: boolean
@@ -29,7 +34,7 @@ export interface CycleOptions {
   /** Ids given by `apply --approve`. */
   readonly approve?: readonly string[]
   /** `apply`: asks, and may narrow what is written to the scopes of a saved plan; undefined declines. */
-  readonly confirm?: (planned: Planned) => Promise<{ readonly only?: ReadonlySet<ScopeKey> } | undefined>
+  readonly confirm?: (planned: Planned) => Promise<Go | undefined>
   readonly onReading?: (reading: CapReading) => void
   readonly onSweep?: (scopes: readonly Scope[]) => void
 }
@@ -39,7 +44,8 @@ export interface CycleReport extends Outcome {
   /** The plan as it looked after the writes. */
   readonly after: Planned
   readonly applied?: ApplyReport
-  readonly declined: boolean
+  /** Why nothing was to be written at all. */
+  readonly withheld?: string
 }
 
 /** Runs one cycle. Rejects when `stop` aborts it before its writes, or with a `LedgerError`. */
@@ -59,8 +65,9 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   const observed = clock.monotonic()
 
   const go = await choose(workspace, planned, options)
-  const first = go && (await write(workspace, knowledge, planned, view, go, options))
-  const applied = first && go && (await restoreOverwritten(workspace, knowledge, planner, first, { ...options, ...go }))
+  const first = 'withheld' in go ? undefined : await write(workspace, knowledge, planned, view, go, options)
+  const applied = first && (await restoreOverwritten(workspace, knowledge, planner, first, { ...options, ...go }))
+  workspace.ledgerFailed = applied?.fatal !== undefined
   const after = applied && applied.results.size > 0 ? replan(workspace, knowledge, planner) : planned
   if (workspace.config.mode === 'enforce' && !options.focus) rememberDeclared(after, knowledge, ledger)
 
@@ -72,7 +79,7 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
     applyMs: finished - observed,
     totalMs: finished - started,
   })
-  return { ...outcome, planned, after, ...(applied && { applied }), declined: go === undefined && options.confirm !== undefined }
+  return { ...outcome, planned, after, ...(applied && { applied }), ...('withheld' in go && { withheld: go.withheld }) }
 }
 
 /** Reads what is due and works the outlook out; shared with the preview, which has no write client. */
@@ -90,6 +97,7 @@ export async function observe(
     scopes,
     concurrency: parts.config.rate.concurrency,
     readings: knowledge.readings,
+    urgent: options.focus !== undefined,
     ...(options.onReading && { onReading: options.onReading }),
     ...(options.stop && { signal: options.stop }),
   })
@@ -124,14 +132,12 @@ export async function refreshUsage(workspace: Workspace, knowledge: Knowledge, s
 }
 
 /** What may be written now: nothing in audit mode or while paused, else what no guard holds. */
-async function choose(
-  workspace: Workspace,
-  planned: Planned,
-  options: CycleOptions,
-): Promise<{ readonly only?: ReadonlySet<ScopeKey> } | undefined> {
+async function choose(workspace: Workspace, planned: Planned, options: CycleOptions): Promise<Go | { readonly withheld: string }> {
   const { config, ledger, clock } = workspace
-  if (config.mode !== 'enforce' || ledger.pause(clock.now())) return undefined
-  if (options.confirm) return options.confirm(planned)
+  if (config.mode !== 'enforce') return { withheld: `mode is ${config.mode}` }
+  const pause = ledger.pause(clock.now())
+  if (pause) return { withheld: `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})` }
+  if (options.confirm) return (await options.confirm(planned)) ?? { withheld: 'declined' }
   if (options.focus) return { only: options.focus }
   if (config.onDrift === 'heal') return {}
   const ours = planned.plan.changes.filter((change) => change.cause !== 'external')
@@ -143,7 +149,7 @@ async function write(
   knowledge: Knowledge,
   planned: Planned,
   view: Outlook,
-  go: { readonly only?: ReadonlySet<ScopeKey> },
+  go: Go,
   options: CycleOptions,
 ): Promise<ApplyReport> {
   const { config, ledger, clock } = workspace

@@ -104,6 +104,7 @@ export function showCycle(
 ): void {
   const { startedAt, ...durations } = times
   const finishedAt = workspace.clock.now()
+  workspace.attempted = true
   const isGood = outcome.result === 'success' || outcome.result === 'noop' || outcome.result === 'held'
   workspace.shown = {
     ...workspace.shown,

@@ -1,7 +1,7 @@
 // What one workspace knows between cycles, and the plan that follows from it. The ledger is read here and never written, and the client
 // is never called, so `plan` and the daemon get the same plan from the same knowledge.
 import type { GuardSettings } from '../core/change.ts'
-import { type Resolution, resolveDesired } from '../core/desired.ts'
+import { type DesiredInputs, type Resolution, resolveDesired } from '../core/desired.ts'
 import { countPeople, type People } from '../core/effective.ts'
 import { widerReader } from '../core/impact.ts'
 import type { CapReading, Cycle, Observed, OwnedCap } from '../core/observed.ts'
@@ -77,25 +77,30 @@ export interface Planner {
 /** The billing cycle as far as it is known. */
 export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usage?.roster.cycle ?? usage?.balance?.cycle
 
-/** What policy asks now and which scopes to look at. */
-export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
-  const { ledger, clock, settings } = planner
-  const now = clock.now()
-  const owned = new Map(ledger.owned().map((one) => [scopeKey(one.scope), one]))
+/** What resolving depends on, from knowledge and the ledger. */
+export function desiredInputs(knowledge: Knowledge, planner: Planner): DesiredInputs {
   const cycle = cycleOf(knowledge.usage)
-  const resolution = resolveDesired({
+  return {
     set: knowledge.policy.set,
     groups: knowledge.usage?.groups ?? [],
     unknownGroups: knowledge.unknownGroups,
-    now,
-    capSemantics: settings.capSemantics,
-    owned,
+    now: planner.clock.now(),
+    capSemantics: planner.settings.capSemantics,
+    owned: new Map(planner.ledger.owned().map((one) => [scopeKey(one.scope), one])),
     conflictsGone: knowledge.conflictsGone,
     groupReadingIsNew: knowledge.groupReadingIsNew,
     grantsFrozen: Math.abs(knowledge.clockSkewMs ?? 0) > SKEW_LIMIT_MS,
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
-  })
+  }
+}
+
+/** What policy asks now and which scopes to look at. */
+export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
+  const { ledger } = planner
+  const inputs = desiredInputs(knowledge, planner)
+  const { now, owned } = inputs
+  const resolution = resolveDesired(inputs)
   const skipped = skippedScopes(resolution, owned, knowledge.usage?.roster, knowledge.unknownGroups)
   const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })

@@ -14,7 +14,6 @@ export interface Shown {
   readonly lastCycle?: CycleStatus
   readonly lastSuccessAt?: number
   readonly warnings: readonly string[]
-  readonly ratePerSecond?: number
 }
 
 /** Assembles the view; cheap enough for every scrape. */
@@ -22,6 +21,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   const { config, knowledge, shown, ledger, clock } = workspace
   const pause = pauseOf(workspace)
   const usage = knowledge?.usage
+  const rate = workspace.ratePerSecond?.()
   const approvals = shown.planned?.approvals ?? ledger.approvals()
   return {
     workspace: config.name,
@@ -36,7 +36,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     groups: usage?.groups ?? [],
     ...(usage?.balance && { balance: usage.balance }),
     people: knowledge && shown.outlook ? peopleOf(knowledge, shown.outlook) : [],
-    ...(shown.ratePerSecond !== undefined && { ratePerSecond: shown.ratePerSecond }),
+    ...(rate !== undefined && { ratePerSecond: rate }),
     ...(knowledge?.clockSkewMs !== undefined && { clockSkewMs: knowledge.clockSkewMs }),
     ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),

@@ -18,6 +18,8 @@ export interface WorkspaceSettings extends PlanSettings {
 export interface WorkspaceParts {
   readonly config: WorkspaceSettings
   readonly client: WriteClient
+  /** Requests per second learned for the key that reads caps. */
+  readonly ratePerSecond?: () => number | undefined
   readonly ledger: Ledger
   readonly clock: Clock
   readonly random: Random
@@ -33,6 +35,10 @@ export interface Workspace extends WorkspaceParts {
   readonly foreignSeen: Map<ScopeKey, Observed>
   /** Holds that were reported. */
   readonly heldSeen: Set<string>
+  /** The ledger could not record in the last cycle; nothing is written to the service until it can. */
+  ledgerFailed: boolean
+  /** A cycle was tried, or there is no policy to try one with. */
+  attempted: boolean
 }
 
 export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
@@ -41,6 +47,8 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   shown: { warnings: [] },
   foreignSeen: new Map(),
   heldSeen: new Set(),
+  ledgerFailed: false,
+  attempted: false,
 })
 
 type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never

@@ -42,7 +42,7 @@ async function secondLook(change: Change, run: ApplyRun): Promise<WriteResult | 
   const key = scopeKey(change.scope)
   const known = run.readings.get(key)
   const isFresh = known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt
-  const reading = isFresh ? known : await run.client.readCap(change.scope, run.stop)
+  const reading = isFresh ? known : await run.client.readCap(change.scope, run.stop, 'urgent')
   keepReading(run.readings, reading)
   if (reading.failure) return { result: 'failed', error: `not written, because it could not be read again: ${reading.failure.message}` }
   if (reading.observed === change.from) return undefined
@@ -82,10 +82,10 @@ const halt = (run: ApplyRun): undefined => {
 }
 
 async function readBack(change: Change, run: ApplyRun): Promise<CapReading> {
-  const reading = await run.client.readCap(change.scope, run.cut)
+  const reading = await run.client.readCap(change.scope, run.cut, 'urgent')
   if (reading.observed !== change.from || isZeroDropped(change, reading)) return reading
   await run.clock.sleep(STALE_MS, run.cut)
-  return run.client.readCap(change.scope, run.cut)
+  return run.client.readCap(change.scope, run.cut, 'urgent')
 }
 
 /** Some services read a stored 0 back as "no cap". */

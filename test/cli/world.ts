@@ -1,6 +1,6 @@
 // A command line run inside the test: captured streams, a given environment, a clock that stands still.
 import { PassThrough } from 'node:stream'
-import { createSecrets, type World } from '../../src/cli/context.ts'
+import { createSecrets, NO_SIGNALS, type World } from '../../src/cli/context.ts'
 import { runCli } from '../../src/cli/program.ts'
 import { fakeClock } from '../support/clock.ts'
 
@@ -26,6 +26,7 @@ export async function run(
     env: options.env ?? {},
     clock: options.clock ?? fakeClock(),
     secrets,
+    signals: NO_SIGNALS,
   })
   return { code, stdout: read(stdout), stderr: read(stderr) }
 }

@@ -1,0 +1,105 @@
+// The one place that builds real parts: configuration, policies, keys, client, ledger. Commands ask for what they need; a command that
+// must not write is given a client that cannot.
+import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
+import { createHttpTransport } from '../api/http.ts'
+import { createKeyRing, type KeyRing } from '../api/keys.ts'
+import type { ClientOptions } from '../api/send.ts'
+import type { PolicyRevision } from '../core/policy.ts'
+import { hasErrors, InputError, type Problem } from '../core/problem.ts'
+import { type Config, type LoadedConfig, loadConfig, networkProblems, type WorkspaceConfig } from '../daemon/config.ts'
+import { type LedgerMode, type LedgerStore, openLedger } from '../daemon/ledger.ts'
+import { systemRandom } from '../daemon/system.ts'
+import { type LoadedPolicies, loadPolicies } from '../policy/load.ts'
+import type { Ledger } from '../ports.ts'
+import type { NetworkFlags } from './args.ts'
+import type { Cli } from './context.ts'
+import { VERSION } from './version.ts'
+
+/** Configuration and policies of a command, whole and valid. */
+export interface Setup {
+  readonly config: Config
+  readonly workspaces: readonly WorkspaceSetup[]
+  readonly warnings: readonly Problem[]
+}
+
+export interface WorkspaceSetup {
+  readonly config: WorkspaceConfig
+  readonly policy: PolicyRevision
+}
+
+/** Loads both; throws an `InputError` with every problem of both at once, or with what the network still misses. */
+export function readSetup(cli: Cli, flags: NetworkFlags): Setup {
+  const loaded = loadConfig({ env: cli.env, flags })
+  if (!loaded.config) throw new InputError(loaded.problems)
+  const policies = readPolicies(loaded, loaded.config, cli, flags.workspace)
+  const problems = [...loaded.problems, ...policies.problems]
+  const missing = networkProblems(loaded.config)
+  if (hasErrors(problems) || missing.length > 0) throw new InputError([...missing, ...problems])
+  const config = named(loaded.config, policies)
+  const workspaces = config.workspaces.flatMap((one) => {
+    const policy = policies.sets.get(one.name)
+    return policy ? [{ config: one, policy }] : []
+  })
+  return { config, workspaces, warnings: problems }
+}
+
+/** The policies of every workspace of a configuration. */
+export function readPolicies(loaded: LoadedConfig, config: Config, cli: Cli, workspace: string | undefined): LoadedPolicies {
+  const paths = [...new Set(config.workspaces.flatMap((one) => one.policies))]
+  return loadPolicies(paths, {
+    ...(loaded.configured && { workspaces: loaded.configured }),
+    ...(workspace !== undefined && { workspace }),
+    now: cli.clock.now(),
+  })
+}
+
+/** Without a config file the workspace is called as the flag or the policies say. */
+export function named(config: Config, policies: Pick<LoadedPolicies, 'workspace'>): Config {
+  const [only] = config.workspaces
+  if (policies.workspace === undefined || !only || config.workspaces.length > 1) return config
+  return { ...config, workspaces: [{ ...only, name: policies.workspace }] }
+}
+
+/** What a client tells of its work. */
+export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'learned' | 'signal'>
+
+export interface Connection<Client> {
+  readonly client: Client
+  readonly keys: KeyRing
+  close(): void
+}
+
+/** A connection that can only read. Throws an `InputError` when no key can be used at all. */
+export function connectReader(cli: Cli, config: WorkspaceConfig, reports: ClientReports = {}): Connection<ServiceReader> {
+  const { options, keys, close } = connect(cli, config, reports)
+  return { client: createReadClient(options), keys, close }
+}
+
+/** A connection that can also set and clear caps. */
+export function connectWriter(cli: Cli, config: WorkspaceConfig, reports: ClientReports = {}): Connection<ServiceWriter> {
+  const { options, keys, close } = connect(cli, config, reports)
+  return { client: createWriteClient(options), keys, close }
+}
+
+function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
+  const keys = createKeyRing(config.keys, { env: cli.env, clock: cli.clock })
+  const broken = keys.problems().filter((problem) => problem.severity === 'error')
+  if (broken.length > 0) throw new InputError(broken.map((problem) => ({ ...problem, message: `${config.name}: ${problem.message}` })))
+  cli.secrets.alsoRedact(keys.redact)
+  const transport = createHttpTransport({
+    baseUrl: config.baseUrl,
+    userAgent: `capkeeper/${VERSION}`,
+    proxyEnv: cli.env,
+    concurrency: config.rate.concurrency,
+  })
+  const options: ClientOptions = { transport, keys, clock: cli.clock, random: systemRandom, rate: config.rate, ...reports }
+  return { options, keys, close: () => transport.close() }
+}
+
+/** Opens the ledger; the caller closes it. */
+export const openStore = (cli: Cli, config: Config, mode: LedgerMode): LedgerStore =>
+  openLedger({ file: config.ledger, mode, clock: cli.clock })
+
+/** A workspace's ledger is bound to the address of its service. */
+export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = false): Ledger =>
+  store.workspace(config.name, config.baseUrl, { rebind })

@@ -1,0 +1,74 @@
+// What `plan` does: previews every workspace side by side, prints the plans, saves them when asked, and says by its exit code what is
+// pending.
+import { writeFileSync } from 'node:fs'
+import type { Plan } from '../core/change.ts'
+import { type Preview, preview } from '../daemon/preview.ts'
+import { sha256 } from '../daemon/system.ts'
+import { ledgerArgs } from './args.ts'
+import type { PlanFlags } from './commands/plan.ts'
+import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
+import { type Cli, CommandError, columnsOf, painter } from './context.ts'
+import { EXIT, type ExitCode, worstExit } from './exit.ts'
+import { interruptible } from './interrupt.ts'
+import { showPlans, showWarnings } from './plan-output.ts'
+import { releaseBy } from './plan-view.ts'
+import { sweepProgress } from './progress.ts'
+import { renderPlanJson } from './render-plan-json.ts'
+
+/** Plans every workspace and leaves the exit code. */
+export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
+  const setup = readSetup(cli, flags)
+  showWarnings(setup.warnings, cli)
+  const previews = await interruptible(cli, (signal) => previewAll(setup, cli, signal))
+  const plans = previews.map((one) => one.planned.plan)
+  const release = releaseBy(ledgerArgs(flags), setup.config.ledger === ':memory:')
+  cli.stdout.write(
+    showPlans(
+      plans.map((plan) => ({ plan })),
+      flags.output,
+      { releaseCommand: release, paint: painter(cli.stdout), width: columnsOf(cli.stdout) },
+    ),
+  )
+  if (flags.out !== undefined) save(flags.out, plans)
+  cli.finish(worstExit(previews.map((one) => exitOf(one, flags.detailedExitcode === true))))
+}
+
+async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal): Promise<readonly Preview[]> {
+  const store = openStore(cli, setup.config, 'read')
+  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  try {
+    return await Promise.all(
+      setup.workspaces.map(async ({ config, policy }: WorkspaceSetup) => {
+        const { client, close } = connectReader(cli, config, { signal })
+        try {
+          const parts = { client, settings: config, ledger: ledgerOf(store, config), clock: cli.clock, digest: sha256 }
+          const done = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
+          for (const { message } of done.warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
+          return done
+        } finally {
+          close()
+        }
+      }),
+    )
+  } finally {
+    progress.stop()
+    store.close()
+  }
+}
+
+/** Nothing could be read: failed. Else, when asked, whether something is pending. */
+function exitOf({ planned, outlook }: Preview, detailed: boolean): ExitCode {
+  const { plan } = planned
+  if (outlook.toRead.length > 0 && plan.unknown.length === outlook.toRead.length) return EXIT.failed
+  if (!detailed) return EXIT.done
+  if (plan.changes.some((change) => change.hold === undefined)) return EXIT.pending
+  return plan.holds.length > 0 ? EXIT.held : EXIT.done
+}
+
+function save(file: string, plans: readonly Plan[]): void {
+  try {
+    writeFileSync(file, renderPlanJson(plans.map((plan) => ({ plan }))), { mode: 0o600 })
+  } catch (error) {
+    throw new CommandError(`the plan could not be saved in ${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
