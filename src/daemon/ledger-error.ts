@@ -1,0 +1,99 @@
+// How a ledger can fail, in words that say what to do. Every failure of SQLite and of the file system passes through here, so that
+// nothing above the ledger ever meets a raw one. A LedgerError means that nothing was recorded: no cap may be written on the strength of it.
+
+/** Never reused for another meaning. */
+export const LEDGER_CODES = [
+  'LEDGER_LOCKED',
+  'LEDGER_BOUND',
+  'LEDGER_CORRUPT',
+  'LEDGER_FOREIGN',
+  'LEDGER_NEWER',
+  'LEDGER_UNREADABLE',
+  'LEDGER_UNWRITABLE',
+  'LEDGER_FULL',
+  'LEDGER_BACKUP',
+] as const
+export type LedgerCode = (typeof LEDGER_CODES)[number]
+
+/** The ledger cannot do what was asked; the message names the file, what is wrong and the way out. */
+export class LedgerError extends Error {
+  override readonly name = 'LedgerError'
+  readonly code: LedgerCode
+  constructor(code: LedgerCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** How long a statement waits for another process before it gives up. */
+export const BUSY_TIMEOUT_MS = 5_000
+
+/** SQLite's primary result codes (https://sqlite.org/rescode.html). */
+export const SQLITE = { error: 1, busy: 5, locked: 6, readonly: 8, ioerr: 10, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const
+
+/** The primary result code of an error of node:sqlite; undefined for any other error. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
+  return error.errcode & 0xff
+}
+
+/** What a failure of SQLite means for the ledger `file`; errors that are not of SQLite come back as they are. */
+export function fromSqlite(error: unknown, file: string): unknown {
+  const code = sqliteCode(error)
+  if (code === undefined || !(error instanceof Error)) return error
+  const told = error.message
+  switch (code) {
+    case SQLITE.busy:
+    case SQLITE.locked:
+      return new LedgerError(
+        'LEDGER_LOCKED',
+        `${file} was kept busy by another process for more than ${BUSY_TIMEOUT_MS / 1000} s; try again`,
+      )
+    case SQLITE.full:
+      return new LedgerError('LEDGER_FULL', `${file}: the disk is full, so nothing was recorded; make room on the volume of the ledger`)
+    case SQLITE.notadb:
+      return new LedgerError('LEDGER_CORRUPT', `${file} is not an SQLite database, or its first page is damaged; ${RESTORE}`)
+    case SQLITE.corrupt:
+      return corrupt(file, told)
+    case SQLITE.error:
+      return corrupt(file, `its tables are not as capkeeper makes them (${told})`)
+    case SQLITE.cantopen:
+      return new LedgerError(
+        'LEDGER_UNREADABLE',
+        `${file} cannot be opened (${told}); this user must be able to read it and write to its folder`,
+      )
+    default:
+      return new LedgerError('LEDGER_UNWRITABLE', `${file} cannot be written (${told}); check its permissions and its volume`)
+  }
+}
+
+const RESTORE = 'point --ledger at another file, or stop capkeeper and put a copy made by `capkeeper ledger backup` in its place'
+
+/** A damaged ledger; `what` is what is wrong with it. */
+export const corrupt = (file: string, what: string): LedgerError =>
+  new LedgerError('LEDGER_CORRUPT', `${file} is damaged: ${what}; ${RESTORE}`)
+
+/** What a failure of the file system means for the ledger `file`; other errors come back as they are. */
+export function fromFileSystem(error: unknown, file: string): unknown {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return error
+  switch (error.code) {
+    case 'ENOENT':
+      return new LedgerError(
+        'LEDGER_UNWRITABLE',
+        `${file} cannot be made, because its folder does not exist; make the folder, or change --ledger`,
+      )
+    case 'ENOTDIR':
+      return new LedgerError(
+        'LEDGER_UNWRITABLE',
+        `${file} cannot be made, because what stands before its name is not a folder; change --ledger`,
+      )
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new LedgerError('LEDGER_FULL', `${file} cannot be made, because the disk is full; make room on the volume of the ledger`)
+    default:
+      return new LedgerError(
+        'LEDGER_UNWRITABLE',
+        `${file} cannot be written (${error.code}); this user must be able to write to it and to its folder`,
+      )
+  }
+}

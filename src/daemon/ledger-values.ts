@@ -1,0 +1,178 @@
+// What each value in the ledger looks like, as a decoder a type. Adding a field to one of these types means adding it here; the compiler
+// says so. Values are written with JSON.stringify, so there is nothing to say about the other direction.
+import {
+  type Approval,
+  CAUSES,
+  CHANGE_RESULTS,
+  type Change,
+  EFFECTS,
+  type HeldChange,
+  type HistoryEntry,
+  type Intent,
+  type Pause,
+  type Quarantined,
+} from '../core/change.ts'
+import type { Balance, Cycle, GroupMembers, OwnedCap, Person, Roster } from '../core/observed.ts'
+import type { Cap, CapRule, DeclaredGroup, Grant, PolicyApproval, PolicyRevision, PolicySet, ProtectedPerson } from '../core/policy.ts'
+import type { Position } from '../core/problem.ts'
+import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../core/scope.ts'
+import { type Credits, credits } from '../core/units.ts'
+import type { LedgerFacts, UsageFacts } from '../ports.ts'
+import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './ledger-decode.ts'
+
+const amount: Decode<Credits> = (value, path) => credits(number(value, path))
+
+const cap: Decode<Cap> = (value, path) => {
+  if (value === 'none') return value
+  if (typeof value !== 'number') throw new Undecodable(path, 'a cap or none', value)
+  return credits(value)
+}
+
+const position = shape<Position>({ file: text, line: number, column: number })
+
+const team = shape<TeamScope>({ kind: oneOf(['team']) })
+const group = shape<GroupScope>({ kind: oneOf(['group']), id: text })
+const user = shape<UserScope>({ kind: oneOf(['user']), email: text })
+const scope = byKind<Scope>({ team, group, user })
+
+const action = oneOf(['set', 'clear'])
+const effect = oneOf(EFFECTS)
+const cause = oneOf(CAUSES)
+
+export const ownedCap = shape<OwnedCap>({
+  scope,
+  cap,
+  owner: oneOf(['policy', 'grant', 'conflict', 'copied']),
+  entry: text,
+  verifiedAt: number,
+  baseline: optional(cap),
+})
+
+const change = shape<Change>({
+  scope,
+  action,
+  effect,
+  from: cap,
+  to: cap,
+  cause,
+  people: number,
+  source: optional(position),
+  reason: optional(text),
+  hold: optional(text),
+  healing: boolean,
+  grantEnd: boolean,
+})
+
+/** Without its id, which is the row's. */
+export const intent = shape<Omit<Intent, 'id'>>({ at: number, planId: text, change, entry: text, digest: text, revision: text })
+
+export const historyEntry = shape<HistoryEntry>({
+  at: number,
+  scope,
+  action,
+  effect,
+  from: cap,
+  to: cap,
+  cause,
+  result: oneOf(CHANGE_RESULTS),
+  reason: optional(text),
+  error: optional(text),
+  source: optional(position),
+  planId: text,
+  digest: text,
+  revision: text,
+})
+
+export const approval = shape<Approval>({
+  id: text,
+  via: oneOf(['policy', 'command']),
+  approvedAt: number,
+  state: oneOf(['pending', 'spent', 'void']),
+  people: optional(number),
+  released: list(shape<HeldChange & { readonly verified: boolean }>({ scope, from: cap, to: cap, verified: boolean })),
+})
+
+export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number })
+
+export const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
+
+const policySet = shape<PolicySet>({
+  workspace: text,
+  rules: list(shape<CapRule>({ scope, cap, reason: optional(text), at: position, document: text })),
+  grants: list(
+    shape<Grant>({
+      scope,
+      amount: byKind<Grant['amount']>({
+        cap: shape<Extract<Grant['amount'], { kind: 'cap' }>>({ kind: oneOf(['cap']), credits: amount }),
+        add: shape<Extract<Grant['amount'], { kind: 'add' }>>({ kind: oneOf(['add']), credits: amount }),
+      }),
+      fromAt: optional(number),
+      until: byKind<Grant['until']>({
+        instant: shape<Extract<Grant['until'], { kind: 'instant' }>>({ kind: oneOf(['instant']), at: number }),
+        cycleEnd: shape<Extract<Grant['until'], { kind: 'cycleEnd' }>>({ kind: oneOf(['cycleEnd']) }),
+      }),
+      reason: text,
+      ticket: optional(text),
+      at: position,
+      document: text,
+    }),
+  ),
+  groups: list(shape<DeclaredGroup>({ scope: group, name: text, at: position })),
+  protectedPeople: list(shape<ProtectedPerson>({ scope: user, at: position })),
+  approvals: list(shape<PolicyApproval>({ id: text, at: position })),
+  onGroupConflict: optional(oneOf(['min', 'max'])),
+  documents: list(text),
+})
+
+const cycle = shape<Cycle>({ startAt: number, endAt: number })
+
+const person = shape<Person>({
+  email: text,
+  name: text,
+  status: oneOf(['approved', 'pending', 'rejected', 'unspecified']),
+  disabled: boolean,
+  used: optional(amount),
+})
+
+const roster = shape<Roster>({
+  people: list(person),
+  cycle: optional(cycle),
+  readAt: number,
+  statusesAbsent: boolean,
+  duplicates: list(text),
+})
+
+const balance = shape<Balance>({
+  creditsPerSeat: amount,
+  seats: number,
+  addOnAvailable: amount,
+  addOnUsed: amount,
+  cycle: optional(cycle),
+  readAt: number,
+})
+
+const usage = shape<UsageFacts>({
+  roster,
+  groups: list(shape<GroupMembers>({ id: text, name: text, emails: list(text), used: optional(amount), readAt: number })),
+  balance: optional(balance),
+  doubted: optional(shape<NonNullable<UsageFacts['doubted']>>({ roster, since: number })),
+  previousCycle: optional(shape<NonNullable<UsageFacts['previousCycle']>>({ cycle, used: record(amount) })),
+})
+
+const seen = shape<LedgerFacts['copyingSeen']>({ at: number, evidence: text })
+
+const byScope = <T>(item: Decode<T>): Decode<Readonly<Record<ScopeKey, T>>> => record(item)
+
+/** Every single value that the ledger keeps by name. */
+export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> } = {
+  policy: shape<PolicyRevision>({ set: policySet, digest: text, revision: text }),
+  pace: record(anything),
+  usage,
+  verifiedDeclared: number,
+  planBaseline: byScope(cap),
+  conflictsGone: record(number),
+  copyingSeen: seen,
+  inheritedReadsSeen: seen,
+  holdsShown: record(shape<LedgerFacts['holdsShown'][string]>({ people: number, at: number })),
+  driftSince: byScope(number),
+}

@@ -1,0 +1,48 @@
+// The write lock of a ledger: at most one process at a time may write caps on the strength of it. It is a lock on a file of its own,
+// beside the ledger, held through SQLite: the operating system frees it with the process, also after kill -9, so there is no pid file to
+// go stale. It must never open the lock file by any other way than SQLite: closing a second handle would drop the lock (POSIX).
+import { DatabaseSync } from 'node:sqlite'
+import { fromSqlite, LedgerError, SQLITE, sqliteCode } from './ledger-error.ts'
+import { createPrivately } from './ledger-files.ts'
+
+export interface Lock {
+  /** Frees the lock; a second call does nothing. */
+  release(): void
+}
+
+/**
+ * Takes the write lock of a ledger, at once or not at all. The file `<ledger>.lock` stays when the lock is freed. Throws a `LedgerError`:
+ * LEDGER_LOCKED when another process holds it, LEDGER_UNWRITABLE when it cannot be made. Choice: `run` and `apply` alone take it.
+ */
+export function takeLock(ledger: string): Lock {
+  const file = `${ledger}.lock`
+  createPrivately(file)
+  let held: DatabaseSync | undefined
+  try {
+    held = new DatabaseSync(file, { timeout: 0 })
+    held.exec('BEGIN EXCLUSIVE')
+  } catch (error) {
+    held?.close()
+    throw refusal(error, ledger, file)
+  }
+  const database = held
+  return {
+    release() {
+      if (database.isOpen) database.close()
+    },
+  }
+}
+
+function refusal(error: unknown, ledger: string, file: string): unknown {
+  const code = sqliteCode(error)
+  if (code === SQLITE.busy || code === SQLITE.locked) {
+    return new LedgerError(
+      'LEDGER_LOCKED',
+      `${ledger} is in use by another capkeeper that writes (run or apply); stop that one first, or give this one a ledger of its own (--ledger)`,
+    )
+  }
+  if (code === SQLITE.notadb) {
+    return new LedgerError('LEDGER_UNWRITABLE', `${file} is not a lock file of capkeeper; move it away, or change --ledger`)
+  }
+  return fromSqlite(error, file)
+}

@@ -1,0 +1,133 @@
+// Ledgers for tests: temporary folders, values to record, and second processes that hold a ledger until they are killed.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Change, HistoryEntry, Intent } from '../../src/core/change.ts'
+import type { OwnedCap } from '../../src/core/observed.ts'
+import { groupScope, type Scope, TEAM, userScope } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+import { type LedgerCode, LedgerError } from '../../src/daemon/ledger-error.ts'
+
+export const ADA = userScope('ada@example.com')
+export const BOB = userScope('bob@example.com')
+export const PLATFORM = groupScope('grp_platform')
+export { TEAM }
+
+/** A folder that goes away with the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export const ownedCap = (scope: Scope, cap: number | 'none', more: Partial<OwnedCap> = {}): OwnedCap => ({
+  scope,
+  cap: cap === 'none' ? cap : credits(cap),
+  owner: 'policy',
+  entry: `policy|${cap}`,
+  verifiedAt: 1_000,
+  ...more,
+})
+
+export const raise = (scope: Scope, from: number, to: number, more: Partial<Change> = {}): Change => ({
+  scope,
+  action: 'set',
+  effect: 'raise',
+  from: credits(from),
+  to: credits(to),
+  cause: 'policy',
+  people: 1,
+  source: { file: 'acme.yaml', line: 5, column: 14 },
+  healing: false,
+  grantEnd: false,
+  ...more,
+})
+
+export const intentFor = (change: Change, more: Partial<Intent> = {}): Omit<Intent, 'id'> => ({
+  at: 1_000,
+  planId: '0123456789abcdef',
+  change,
+  entry: `policy|${change.to}`,
+  digest: 'd1gest',
+  revision: 'abc1234',
+  ...more,
+})
+
+export const historyOf = (change: Change, at: number, more: Partial<HistoryEntry> = {}): HistoryEntry => {
+  const { scope, action, effect, from, to, cause } = change
+  return {
+    at,
+    scope,
+    action,
+    effect,
+    from,
+    to,
+    cause,
+    result: 'applied',
+    planId: '0123456789abcdef',
+    digest: 'd1gest',
+    revision: '',
+    ...more,
+  }
+}
+
+/** The LedgerError that `action` throws; anything else fails the test. */
+export function ledgerErrorOf(action: () => unknown): { readonly code: LedgerCode; readonly message: string } {
+  try {
+    action()
+  } catch (error) {
+    if (error instanceof LedgerError) return { code: error.code, message: error.message }
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}
+
+export interface Helper {
+  /** What it printed so far, stderr included. */
+  output(): string
+  /** Ends it without giving it a chance to tidy up. */
+  kill(): Promise<void>
+  /** Resolves with its exit code. */
+  ended(): Promise<number | null>
+}
+
+const SOURCES = resolve(import.meta.dirname, '../../src')
+
+/** A second process that has the ledger's functions at hand; resolves once it prints `ready`, or has ended. */
+export async function helperProcess(script: string): Promise<Helper> {
+  const prelude = `
+    import { openLedger } from '${SOURCES}/daemon/ledger.ts'
+    import { takeLock } from '${SOURCES}/daemon/lock.ts'
+    import { systemClock as clock } from '${SOURCES}/daemon/system.ts'
+    const ready = () => console.log('ready')
+    const stay = () => setInterval(() => {}, 1 << 30)
+  `
+  const child = spawn(process.execPath, ['--input-type=module', '-e', prelude + script], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const exit = new Promise<number | null>((done) => child.once('exit', done))
+  onTestFinished(() => void child.kill('SIGKILL'))
+  const output = collect(child)
+  await Promise.race([untilReady(child), exit])
+  return {
+    output: () => output.join(''),
+    async kill() {
+      child.kill('SIGKILL')
+      await exit
+    },
+    ended: () => exit,
+  }
+}
+
+function collect(child: ChildProcess): string[] {
+  const output: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk.toString()))
+  return output
+}
+
+const untilReady = (child: ChildProcess): Promise<void> =>
+  new Promise((done) => {
+    child.stdout?.on('data', (chunk: Buffer) => {
+      if (chunk.toString().includes('ready')) done()
+    })
+  })
