@@ -78,6 +78,17 @@ describe('a request', () => {
     expect(sent.map((one) => one.body['service_key'])).toEqual(['reader', 'writer'])
   })
 
+  it('carries the key of the moment it is sent, not of the moment it was asked for', async () => {
+    const clock = hastyClock()
+    const env = { KEY: 'old-key' }
+    const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
+    const { client, sent } = testClient(() => ({}), { keys, rate: { start: 1, max: 1, concurrency: 1 } }, clock)
+    const reads = [client.readCap(TEAM), client.readCap(userScope('a@x.y'))]
+    env.KEY = 'new-key'
+    await Promise.all(reads)
+    expect(sent.map((one) => one.body['service_key'])).toEqual(['old-key', 'new-key'])
+  })
+
   it('cannot be a write from a reading client', () => {
     const clock = hastyClock()
     const transport = scripted(clock, () => ({}))
@@ -242,13 +253,21 @@ describe('the pace', () => {
     const clock = hastyClock()
     const env = { KEY: 'old-key' }
     const keys = createKeyRing({ default: { env: 'KEY' } }, { env, clock })
-    const learned = { default: { rate: 2.5, limited: true } }
-    const { client, sent } = testClient(() => ({}), { keys, learned, rate: { start: 5, max: 10, concurrency: 8 } }, clock)
+    const { client, sent } = testClient(inOrder(failing(429), {}), { keys, rate: { start: 5, max: 10, concurrency: 8 } }, clock)
     await client.readCap(TEAM)
+    const learned = client.ratePerSecond('default')
+    expect(learned).toBeLessThan(5)
     env.KEY = 'new-key'
     await client.readCap(TEAM)
-    expect(sent.map((one) => one.body['service_key'])).toEqual(['old-key', 'new-key'])
-    expect(client.ratePerSecond('default')).toBe(2.5)
+    expect(sent.map((one) => one.body['service_key'])).toEqual(['old-key', 'old-key', 'new-key'])
+    expect(client.ratePerSecond('default')).toBe(learned)
+  })
+
+  it('goes on at once when a probe is answered, without sitting out what the probe was given', async () => {
+    const { client, sent } = testClient(inOrder(failing(429), {}), { rate: { start: 5, max: 10, concurrency: 8 } })
+    await Promise.all([client.readCap(TEAM), client.readCap(userScope('next@example.com'))])
+    await Promise.all(people(3).map((scope) => client.readCap(scope)))
+    expect(sent.at(-1)?.at).toBeLessThan(20_000)
   })
 })
 
@@ -437,8 +456,13 @@ describe('the key', () => {
     ['a transport that says too much', ({ body }) => ({ kind: 'network', message: echo(body) })],
   ]
 
-  it.each(everyFailure)('shows nowhere after %s', async (_name, script) => {
-    const { client, events, learned } = testClient(script)
+  const everyKey = everyFailure.flatMap(([name, script]) =>
+    [KEY, 'short-key'].map((value) => [value === KEY ? 'long' : 'short', name, script, value] as const),
+  )
+
+  it.each(everyKey)('(a %s one) shows nowhere after %s', async (_length, _name, script, value) => {
+    const clock = hastyClock()
+    const { client, events, learned } = testClient(script, { keys: keyRing(clock, value) }, clock)
     const seen = [
       await client.readCap(TEAM),
       await client.writeCap(TEAM, 'none'),
@@ -453,8 +477,8 @@ describe('the key', () => {
       JSON.stringify([shown, events, learned]),
       inspect([shown, events, learned, client], { depth: 20, showHidden: true }),
     ]) {
-      expect(text).not.toContain(KEY)
-      expect(text).not.toContain(KEY.slice(0, 20))
+      expect(text).not.toContain(value)
+      expect(text).not.toContain(value.slice(0, 20))
     }
   })
 })
