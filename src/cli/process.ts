@@ -10,14 +10,21 @@ import { runCli } from './program.ts'
 export async function main(host: NodeJS.Process): Promise<ExitCode> {
   const { systemClock } = await import('../daemon/system.ts')
   const world = processWorld(host, systemClock)
-  ignoreClosedPipe(host, world.stdout)
-  ignoreClosedPipe(host, world.stderr)
+  let isOutputLost = false
+  const lose = (why: string): void => {
+    isOutputLost = true
+    host.exitCode = EXIT.failed
+    world.stderr.write(`error: the output could not be written (${why})\n`)
+  }
+  ignoreClosedPipe(world.stdout, lose)
+  ignoreClosedPipe(world.stderr, () => undefined)
   const crash = (error: unknown): void => {
     reportFailure(error, world).finally(() => host.exit(EXIT.failed))
   }
   host.on('uncaughtException', crash)
   host.on('unhandledRejection', crash)
-  return await runCli(host.argv.slice(2), world)
+  const code = await runCli(host.argv.slice(2), world)
+  return isOutputLost && code === EXIT.done ? EXIT.failed : code
 }
 
 function processWorld(host: NodeJS.Process, clock: Clock): World {
@@ -39,8 +46,8 @@ const processSignals = (host: NodeJS.Process): World['signals'] => ({
 })
 
 /** `capkeeper plan | head` closes the pipe early: what is left to say is dropped, and the command still ends its work and with its own code. */
-function ignoreClosedPipe(host: NodeJS.Process, stream: Output): void {
+function ignoreClosedPipe(stream: Output, otherwise: (why: string) => void): void {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') host.exitCode = EXIT.failed
+    if (error.code !== 'EPIPE') otherwise(error.code ?? error.message)
   })
 }

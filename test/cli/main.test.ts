@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -74,6 +74,16 @@ describe('the process', () => {
     child.stderr.on('data', (chunk) => said.push(String(chunk)))
     const code = await new Promise((resolve) => child.on('close', resolve))
     expect({ code, said }).toEqual({ code: 0, said: [] })
+  })
+
+  test.skipIf(!existsSync('/dev/full'))('fails when its output has nowhere to go', async () => {
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [MAIN, 'schema', 'policy'], { stdio: ['ignore', full, 'pipe'] })
+    closeSync(full)
+    const said: string[] = []
+    child.stderr?.on('data', (chunk) => said.push(String(chunk)))
+    const code = await new Promise((resolve) => child.on('close', resolve))
+    expect({ code, said: said.join('') }).toEqual({ code: 1, said: 'error: the output could not be written (ENOSPC)\n' })
   })
 
   test('a command without network loads no network package', async () => {
