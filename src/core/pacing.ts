@@ -1,19 +1,28 @@
-// Decides when the next request may go to a service that has a rate limit nobody told us: it learns the limit by being refused as rarely
-// as it can. Pure: the caller passes monotonic time in and keeps the Pace that comes out. It must never let the rate leave 0.1/s to
-// `max`, never save up unused time for a burst, and never cut twice for requests that were refused together.
+// Decides when the next request may go to a service whose rate limit nobody knows: it learns the limit by being refused, as rarely as
+// it can. Pure: the caller passes monotonic time in and keeps the Pace that comes out. It must never let the rate leave 0.1/s to `max`,
+// never save up unused time for a burst, never cut twice for requests that were refused together, and never take a lack of work for a
+// limit, or an untried rate for a good one.
 //
-//   nothing learned        learned before
-//         |                      |
-//         v                      v          quiet time over                held: the step doubles
-//      [climb]               [hold] ------------------------> [try] ----------+
-//   doubling each            |    ^                           |   ^           |
-//   clean second             |    |                           |   +-----------+
-//         |                  |    | a probe is answered:      |
-//         | refused          |    | new rate from goodput     | refused
-//         v                  v    |                           v
-//         +--------------> [blocked: single probes] <---------+
+//   nothing learned             learned before
+//         |                           |
+//         v                           v        quiet time is over           held: the step doubles
+//      [climb]                     [hold] ----------------------> [try] ---------+
+//   doubling each                  |   ^  <---------------------  |  ^           |
+//   clean second                   |   |    held: a usual rate    |  +-----------+
+//         |                        |   |    was gone back to      |
+//         | refused        refused |   |                          | refused
+//         |                        v   | a probe is answered      |
+//         +-------------------> [blocked] <-----------------------+
+//                            single probes only
+//
+// What a refusal says about the next rate is told by `verdictOn`: 0.97 x the goodput since some moment, within bounds.
+//   in climb  since the step before: the slow start is no evidence of the limit
+//   in try    the first steps: back to the rate tried from; later ones have held, so since the step before, until proven false
+//   in hold   since the cycle began, the block included; in a short cycle (chance, or the echo of a burst in a sliding window) not
+//             below what is proven, and what still falls goes back up in one step soon: to the usual rate, or halfway
+// All intervals run on the busy clock, which stands still while there is nothing to send. test/bench/pacing.ts prints what is reached.
 
-/** What the configuration allows, in requests per second. */
+/** What the configuration allows, in requests per second (product.md section 4); `max` is at least 0.1. */
 export interface RateSettings {
   readonly start: number
   readonly max: number
@@ -21,142 +30,154 @@ export interface RateSettings {
 
 /** What is worth keeping for the next start; plain JSON. */
 export interface LearnedRate {
+  /** Requests per second. */
   readonly rate: number
-  /** True once the service refused a request for being too fast. */
+  /** True once the service refused a request for being too fast and answered again. */
   readonly limited: boolean
-  /** How long a faster rate has to hold before it is believed, in ms. */
+  /** How long a first step has to hold before it is believed. */
   readonly tryMs?: number
 }
 
+/** `ok` is every answer that is not a refusal for being too fast, errors included. */
 export type Answer = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly retryAfterMs?: number }
-
-/** A point to measure goodput from. `atMs` is on the busy clock: monotonic time less the time in which there was nothing to send. */
-interface Mark {
-  readonly atMs: number
-  readonly successes: number
-  readonly idleMs: number
-}
-
-interface Hold {
-  readonly kind: 'hold'
-  /** Busy clock. */
-  readonly untilMs: number
-  /** The rate to go back to then: this one was set low by a cycle too short to be trusted for long. */
-  readonly back: number | undefined
-}
-
-interface Try {
-  readonly kind: 'try'
-  readonly step: number
-  /** The rate to fall back to. */
-  readonly base: number
-  /** How far its sends are ahead of those at its base, in ms of the base, up to the last step. */
-  readonly excessMs: number
-  /** A usual rate that is gone back to; nothing new is tried. */
-  readonly back: boolean
-}
-
-type Phase = { readonly kind: 'climb' } | Hold | Try | Blocked
-
-interface Blocked extends Verdict {
-  readonly kind: 'blocked'
-  readonly probes: number
-  readonly refusals: number
-}
-
-/** What a refusal says about the next rate: KEEP x the goodput since `evidence`, within bounds. */
-interface Verdict {
-  readonly evidence: Mark
-  readonly atLeast: number
-  readonly atMost: number
-  readonly strikes: number
-  readonly failedTries: number
-  readonly failedBacks: number
-  readonly recover: boolean
-  readonly top: number
-  readonly tryMs: number
-}
 
 /** The whole state. Opaque to callers: read it with the functions below. */
 export interface Pace {
   readonly settings: RateSettings
   readonly rate: number
   readonly phase: Phase
-  /** When the next request may go out. */
   readonly nextAtMs: number
-  /** Refusals of requests sent before this are part of a block that is already known. */
+  /** When the last block began or ended. Refusals of requests sent before it belong to a block that is already known. */
   readonly eraMs: number
   readonly successes: number
+  /** How much of the time there was nothing to send. */
   readonly idleMs: number
-  /** The end of the last block: the cycle's start. */
+  /** The end of the last block. */
   readonly cycle: Mark
-  /** Ends of blocks, the newest last: the first is the youngest that is older than the horizon. */
-  readonly trail: readonly Mark[]
   readonly step: Mark
   readonly stepBefore: Mark
-  /** Tries in a row that gained nothing. */
+  /** Ends of blocks and steps of the last 5 minutes and the one before, the newest last. */
+  readonly trail: readonly Mark[]
+  readonly lesson: Lesson
+}
+
+/** A moment to measure goodput from; `atMs` is on the busy clock. */
+interface Mark {
+  readonly atMs: number
+  readonly successes: number
+  readonly idleMs: number
+}
+
+/** What past refusals taught. */
+interface Lesson {
+  /** The last rate that held for a whole quiet time; 0 while there is none. */
+  readonly proven: number
+  /** Tries in a row that ended in a refusal. */
   readonly failedTries: number
-  readonly failedBacks: number
-  /** The last rate that held for its whole quiet time. */
-  readonly base: number
-  /** Short cycles in a row. */
-  readonly strikes: number
-  /** The rate at which they began. */
+  /** Returns to the usual rate in a row that ended in a refusal. */
+  readonly failedReturns: number
+  /** Short cycles in a row, and the highest rate among them. */
+  readonly shortCycles: number
   readonly top: number
-  /** How long a step must hold: longer for a service whose refusals come late. */
+  /** How long a first step must hold: longer for a service whose refusals come late. */
   readonly tryMs: number
+}
+
+type Phase = { readonly kind: 'climb' } | Hold | Try | Blocked
+
+interface Hold {
+  readonly kind: 'hold'
+  readonly untilMs: number
+  /** The rate to go back to then, when this one was set low by a cycle that says little about the long run. */
+  readonly back: number | undefined
+}
+
+interface Try {
+  readonly kind: 'try'
+  /** The last step up, relative. */
+  readonly step: number
+  /** The rate it began from. */
+  readonly from: number
+  /** True for the one step back to the usual rate. */
+  readonly back: boolean
+}
+
+interface Blocked {
+  readonly kind: 'blocked'
+  readonly probes: number
+  readonly refusals: number
+  readonly verdict: Verdict
+}
+
+/** The next rate: KEEP x the goodput since `evidence`, within bounds. */
+interface Verdict {
+  readonly evidence: Mark
+  readonly atLeast: number
+  readonly atMost: number
+  readonly mayReturn: boolean
+  readonly lesson: Lesson
 }
 
 export const FLOOR_RATE = 0.1
 const CLEAN_MS = 1_000
 const KEEP = 0.97
+const DEEPEST_CUT = 0.1
 const FIRST_STEP = 0.03
 const LARGEST_STEP = 1
-const DEEPEST_CUT = 0.1
-const PROBE_PATIENCE_MS = 30_000
-const LONGEST_WAIT_MS = 3_600_000
-const TRY_MIN = 20_000
-const TRY_MAX = 160_000
+const SHORTEST_TRY_MS = 20_000
+const LONGEST_TRY_MS = 120_000
+/** A try is long enough to show a difference of a few requests, within a minute. */
+const TRY_REQUESTS = 40
 const IDLE_SHARE = 0.1
 const SHORT_CYCLE_MS = 60_000
-const REFUSAL_WORTH = 300
-const BACK_OVER = 1.1
 const HORIZON_MS = 300_000
-const QUIET_MIN = 60_000
-const QUIET_MAX = 480_000
-const QUIET_GROW = 1.5
+const TRAIL_LENGTH = 32
+/** Fewer successes say nothing about a limit: others may have used it up before we began. */
+const FEW_SUCCESSES = 5
+const QUIET_MIN_MS = 60_000
+const QUIET_MAX_MS = 180_000
+const QUIET_GROWTH_MAX = 2
+/** Requests without a refusal that each refusal has to be followed by. */
+const REQUESTS_PER_REFUSAL = 300
+const RETURN_MIN_MS = 15_000
+const RETURN_MAX_MS = 120_000
+const RETURN_OVER = 1.1
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 3_600_000
+/** An unanswered probe is given up after this long. */
+const PROBE_PATIENCE_MS = 30_000
+const SLACK_MS = 20
 
-/**
- * A pace that has sent nothing yet. `learned` may be anything: what `learnedRate` gave once is taken up, everything else is ignored.
- */
+/** A pace that has sent nothing yet. `learned` may be anything: what `learnedRate` gave is taken up, everything else is ignored. */
 export function startPace(settings: RateSettings, nowMs: number, learned?: unknown): Pace {
   const known = readLearned(learned)
-  const mark: Mark = { atMs: nowMs, successes: 0, idleMs: 0 }
   const limited = known?.limited === true
+  const rate = within(settings, known?.rate ?? settings.start)
+  const mark: Mark = { atMs: nowMs, successes: 0, idleMs: 0 }
   return {
     settings,
-    rate: within(settings, known?.rate ?? settings.start),
-    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, known.rate, 0), back: undefined } : { kind: 'climb' },
+    rate,
+    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, rate, 0), back: undefined } : { kind: 'climb' },
     nextAtMs: nowMs,
     eraMs: nowMs,
     successes: 0,
     idleMs: 0,
     cycle: mark,
-    trail: [mark],
     step: mark,
     stepBefore: mark,
-    failedTries: 0,
-    failedBacks: 0,
-    base: limited ? known.rate : 0,
-    strikes: 0,
-    top: 0,
-    tryMs: known?.tryMs ?? TRY_MIN,
+    trail: [mark],
+    lesson: {
+      proven: limited ? rate : 0,
+      failedTries: 0,
+      failedReturns: 0,
+      shortCycles: 0,
+      top: 0,
+      tryMs: known?.tryMs ?? SHORTEST_TRY_MS,
+    },
   }
 }
 
-/**
- * When the next request may go out: monotonic ms, not before `nowMs`. Ask again after every answer: an answered probe moves it to now.
- */
+/** When the next request may go out: monotonic ms, not before `nowMs`. Ask again after every answer: a probe's answer brings it forward. */
 export const earliestSendAt = (pace: Pace, nowMs: number): number => Math.max(nowMs, pace.nextAtMs)
 
 /** The pace after a request went out at `nowMs`. */
@@ -167,171 +188,204 @@ export function sent(pace: Pace, nowMs: number): Pace {
   return { ...pace, idleMs, nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 1000 / pace.rate }
 }
 
-/** The pace after the answer to a request that went out at `sentAtMs`. `ok` is every answer that is not a refusal for being too fast. */
+/** The pace after the answer, at `nowMs`, to a request that went out at `sentAtMs`. No answer at all: do not call. */
 export function answered(pace: Pace, nowMs: number, answer: Answer, sentAtMs: number): Pace {
   if (answer.kind === 'refused') return refused(pace, nowMs, answer.retryAfterMs, sentAtMs)
   const counted = { ...pace, successes: pace.successes + 1 }
-  if (pace.phase.kind !== 'blocked') return advanced(counted, nowMs)
+  if (pace.phase.kind !== 'blocked') return advanced(counted, pace.phase, nowMs)
   return sentAtMs >= pace.eraMs ? resumed(counted, pace.phase, nowMs) : counted
 }
 
-/** Requests per second. */
+/** Requests per second; while blocked, those before the block. */
 export const currentRate = (pace: Pace): number => pace.rate
 
-/** What to keep for the next start. */
-export const learnedRate = (pace: Pace): LearnedRate => ({
-  rate: pace.phase.kind === 'try' ? pace.phase.base : pace.rate,
-  limited: pace.phase.kind !== 'climb',
-  tryMs: pace.tryMs,
-})
-
-function readLearned(learned: unknown): LearnedRate | undefined {
-  if (typeof learned !== 'object' || learned === null) return undefined
-  if (!('rate' in learned) || !('limited' in learned)) return undefined
-  const { rate, limited } = learned
-  if (typeof rate !== 'number' || !Number.isFinite(rate) || rate <= 0 || typeof limited !== 'boolean') return undefined
-  const tryMs = 'tryMs' in learned && typeof learned.tryMs === 'number' ? learned.tryMs : TRY_MIN
-  return { rate, limited, tryMs: tryMs >= TRY_MIN && tryMs <= TRY_MAX ? tryMs : TRY_MIN }
+/** What to keep for the next start: the rate that is proven, or a lower one when the limit fell. */
+export function learnedRate(pace: Pace): LearnedRate {
+  const { phase, rate, settings, lesson } = pace
+  if (phase.kind === 'climb') return { rate, limited: false }
+  if (phase.kind === 'blocked' && lesson.proven === 0) return { rate: within(settings, settings.start), limited: false }
+  const usual = phase.kind === 'hold' ? (phase.back ?? rate) : rate
+  return { rate: lesson.proven > 0 ? Math.min(usual, lesson.proven) : usual, limited: true, tryMs: lesson.tryMs }
 }
 
-const within = (settings: RateSettings, rate: number): number => Math.max(FLOOR_RATE, Math.min(settings.max, rate))
+function readLearned(learned: unknown): LearnedRate | undefined {
+  if (typeof learned !== 'object' || learned === null || !('rate' in learned) || !('limited' in learned)) return undefined
+  const { rate, limited } = learned
+  if (typeof rate !== 'number' || !Number.isFinite(rate) || rate <= 0 || typeof limited !== 'boolean') return undefined
+  const tryMs = 'tryMs' in learned && typeof learned.tryMs === 'number' && learned.tryMs > 0 ? learned.tryMs : SHORTEST_TRY_MS
+  return { rate, limited, tryMs: clamp(tryMs, SHORTEST_TRY_MS, LONGEST_TRY_MS) }
+}
 
 const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(high, value))
 
+const within = (settings: RateSettings, rate: number): number => Math.max(FLOOR_RATE, Math.min(settings.max, rate))
+
 /** How late a request may be without losing its place, so that slow timers cost no rate; never more than floor(max) + 1 in a second. */
-const slack = ({ max }: RateSettings): number => Math.min(20, (1000 * (Math.floor(max) + 1 - max)) / max)
+const slack = ({ max }: RateSettings): number => Math.min(SLACK_MS, (1000 * (Math.floor(max) + 1 - max)) / max)
 
-const markAt = (pace: Pace, nowMs: number): Mark => ({ atMs: nowMs - pace.idleMs, successes: pace.successes, idleMs: pace.idleMs })
+const busyMs = (pace: Pace, nowMs: number): number => nowMs - pace.idleMs
 
-/** Successes per second since the mark; waiting for work does not count. */
+const markAt = (pace: Pace, nowMs: number): Mark => ({ atMs: busyMs(pace, nowMs), successes: pace.successes, idleMs: pace.idleMs })
+
+/** Successes per second since the mark. */
 function goodputSince(mark: Mark, pace: Pace, nowMs: number): number {
-  const ms = nowMs - pace.idleMs - mark.atMs
+  const ms = busyMs(pace, nowMs) - mark.atMs
   return ms > 0 ? (1000 * (pace.successes - mark.successes)) / ms : 0
 }
 
-const quietMs = (refusals: number, rate: number, failedTries: number): number =>
-  clamp(((refusals * REFUSAL_WORTH) / rate) * 1000, QUIET_MIN, QUIET_MAX / 2) * Math.min(QUIET_GROW ** failedTries, 2)
-
-function neededMs(pace: Pace, phase: Try): number {
-  const least = clamp(40_000 / pace.rate, TRY_MIN, 60_000)
-  if (phase.back) return least
-  return Math.max(least, (pace.tryMs * FIRST_STEP) / (pace.rate / phase.base - 1))
+/** The marks with one more: those within the horizon, and the youngest beyond it. */
+function trailed(trail: readonly Mark[], mark: Mark): readonly Mark[] {
+  const all = [...trail, mark]
+  const old = all.findLastIndex((one) => mark.atMs - one.atMs >= HORIZON_MS)
+  return all.slice(Math.max(0, old, all.length - TRAIL_LENGTH))
 }
 
-/** Growing by half each time; a long block is looked at once in an eighth of its age, so that its end is not missed by much. */
-const waitMs = (probes: number, blockedMs: number): number =>
-  Math.min(1000 * 1.5 ** Math.min(probes, 30), Math.max(30_000, blockedMs / 8), LONGEST_WAIT_MS)
+// ---- Without refusals: hold, then try faster ----
 
-function advanced(pace: Pace, nowMs: number): Pace {
-  const { phase } = pace
-  if (phase.kind === 'blocked') return pace
-  if (phase.kind === 'hold') return nowMs - pace.idleMs >= phase.untilMs ? tried(pace, phase, nowMs) : pace
-  const sinceStepMs = nowMs - pace.idleMs - pace.step.atMs
-  if (sinceStepMs < (phase.kind === 'climb' ? CLEAN_MS : neededMs(pace, phase))) return pace
+function advanced(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Pace {
+  if (phase.kind === 'hold') return busyMs(pace, nowMs) < phase.untilMs ? pace : heldOut(pace, phase, nowMs)
+  const heldMs = busyMs(pace, nowMs) - pace.step.atMs
+  if (heldMs < (phase.kind === 'climb' ? CLEAN_MS : neededMs(pace, phase))) return pace
   // A rate that the work did not use up has not been tried.
-  if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * sinceStepMs) return { ...pace, step: markAt(pace, nowMs) }
-  if (pace.rate >= pace.settings.max) return pace
-  if (phase.kind === 'climb') return faster(pace, nowMs, 2 * pace.rate)
-  if (phase.back) return { ...pace, failedBacks: 0, phase: { kind: 'hold', untilMs: nowMs - pace.idleMs + QUIET_MIN, back: undefined } }
-  return stepped(pace, nowMs, { ...phase, step: Math.min(LARGEST_STEP, 2 * phase.step), excessMs: excess(pace, phase, nowMs) })
+  if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * heldMs) return { ...pace, step: markAt(pace, nowMs) }
+  if (phase.kind === 'climb') return pace.rate < pace.settings.max ? stepped(pace, phase, 2 * pace.rate, nowMs) : pace
+  if (phase.back || pace.rate >= pace.settings.max) return settled(pace, nowMs)
+  const step = Math.min(LARGEST_STEP, 2 * phase.step)
+  return stepped(pace, { ...phase, step }, pace.rate * (1 + step), nowMs)
 }
 
-function tried(pace: Pace, hold: Hold, nowMs: number): Pace {
-  if (pace.rate >= pace.settings.max) return pace
-  const begin: Try = { kind: 'try', step: FIRST_STEP, base: pace.rate, excessMs: 0, back: false }
-  if (hold.back !== undefined) return stepped({ ...pace, strikes: 0 }, nowMs, { ...begin, step: hold.back / pace.rate - 1, back: true })
-  const gained = pace.rate > pace.base * 1.05
-  const lesson = gained ? { failedTries: 0, tryMs: Math.max(TRY_MIN, pace.tryMs / 2) } : {}
-  return stepped({ ...pace, base: pace.rate, strikes: 0, ...lesson }, nowMs, begin)
+/** A faster rate has to hold for as many requests more than before as the first step has in its time. */
+function neededMs(pace: Pace, phase: Try): number {
+  const leastMs = clamp((1000 * TRY_REQUESTS) / pace.rate, SHORTEST_TRY_MS, QUIET_MIN_MS)
+  if (phase.back) return leastMs
+  return Math.max(leastMs, (pace.lesson.tryMs * FIRST_STEP) / (pace.rate / phase.from - 1))
 }
 
-function faster(pace: Pace, nowMs: number, rate: number): Pace {
+function stepped(pace: Pace, phase: Phase, rate: number, nowMs: number): Pace {
   const step = markAt(pace, nowMs)
-  return { ...pace, rate: within(pace.settings, rate), stepBefore: pace.step, step, trail: trailed(pace.trail, step) }
+  return { ...pace, phase, rate: within(pace.settings, rate), stepBefore: pace.step, step, trail: trailed(pace.trail, step) }
 }
 
-const excess = (pace: Pace, phase: Try, nowMs: number): number =>
-  phase.excessMs + (pace.rate / phase.base - 1) * (nowMs - pace.idleMs - pace.step.atMs)
+/** A try that ended well. */
+function settled(pace: Pace, nowMs: number): Pace {
+  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined }
+  return { ...pace, phase, lesson: { ...pace.lesson, failedReturns: 0 } }
+}
 
-const stepped = (pace: Pace, nowMs: number, phase: Try): Pace => ({ ...faster(pace, nowMs, pace.rate * (1 + phase.step)), phase })
+/** The quiet time went by without a refusal. */
+function heldOut(pace: Pace, hold: Hold, nowMs: number): Pace {
+  const { rate, lesson } = pace
+  if (hold.back !== undefined) {
+    const phase: Try = { kind: 'try', step: hold.back / rate - 1, from: rate, back: true }
+    return stepped({ ...pace, lesson: { ...lesson, shortCycles: 0 } }, phase, hold.back, nowMs)
+  }
+  const proven = { ...lesson, proven: rate, shortCycles: 0, ...learning(lesson, rate) }
+  if (rate >= pace.settings.max) return lesson.proven === rate ? pace : { ...pace, lesson: proven }
+  return stepped({ ...pace, lesson: proven }, { kind: 'try', step: FIRST_STEP, from: rate, back: false }, rate * (1 + FIRST_STEP), nowMs)
+}
+
+/** A gain was real: be quicker next time. */
+const learning = (lesson: Lesson, rate: number): Partial<Lesson> =>
+  rate > lesson.proven * 1.05 ? { failedTries: 0, tryMs: Math.max(SHORTEST_TRY_MS, lesson.tryMs / 2) } : {}
+
+// ---- Refused: stop, probe, go on with what the goodput says ----
 
 function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, sentAtMs: number): Pace {
   const { phase } = pace
-  if (phase.kind === 'blocked') {
-    const probes = sentAtMs >= pace.eraMs ? phase.probes + 1 : phase.probes
-    const blocked = { ...phase, probes, refusals: phase.refusals + 1 }
-    const nextAtMs = nowMs + probeWait(probes, nowMs - pace.eraMs, retryAfterMs)
-    return { ...pace, phase: blocked, nextAtMs: probes > phase.probes ? nextAtMs : Math.max(pace.nextAtMs, nextAtMs) }
+  if (phase.kind !== 'blocked') {
+    if (sentAtMs < pace.eraMs) return pace
+    const blocked: Blocked = { kind: 'blocked', probes: 0, refusals: 1, verdict: verdictOn(pace, phase, nowMs) }
+    return { ...pace, phase: blocked, eraMs: nowMs, nextAtMs: nowMs + waitMs(0, 0, retryAfterMs) }
   }
-  if (sentAtMs < pace.eraMs) return pace
-  const blocked: Blocked = { kind: 'blocked', probes: 0, refusals: 1, ...verdict(pace, phase, nowMs) }
-  return { ...pace, phase: blocked, eraMs: nowMs, nextAtMs: nowMs + probeWait(0, 0, retryAfterMs) }
+  const isProbe = sentAtMs >= pace.eraMs
+  const probes = phase.probes + (isProbe ? 1 : 0)
+  const nextAtMs = nowMs + waitMs(probes, nowMs - pace.eraMs, retryAfterMs)
+  return {
+    ...pace,
+    phase: { ...phase, probes, refusals: phase.refusals + 1 },
+    nextAtMs: isProbe ? nextAtMs : Math.max(pace.nextAtMs, nextAtMs),
+  }
 }
 
-function verdict(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Verdict {
-  const { rate, failedTries, failedBacks, tryMs, stepBefore, cycle, base } = pace
-  const plain = { evidence: stepBefore, strikes: 0, recover: false, failedTries, failedBacks, tryMs, top: rate }
-  if (phase.kind === 'climb') return { ...plain, atLeast: 0, atMost: rate }
-  if (phase.kind === 'try') {
-    if (phase.back) return { ...plain, atLeast: phase.base, atMost: phase.base, recover: true, failedBacks: failedBacks + 1 }
-    return { ...plain, atLeast: phase.base, atMost: phase.step > 3 * FIRST_STEP ? rate : phase.base, failedTries: failedTries + 1 }
+/**
+ * How long to wait before the next probe: as the service says, twice; else a second, growing by half each time up to 30 s, later to an
+ * eighth of the block's age. That finds a token bucket's next token at once, and misses little of a window after a long block.
+ */
+function waitMs(probes: number, blockedMs: number, retryAfterMs: number | undefined): number {
+  const grown = Math.min(FIRST_WAIT_MS * 1.5 ** probes, Math.max(30_000, blockedMs / 8))
+  const told = retryAfterMs !== undefined && retryAfterMs > 0
+  return clamp(told ? Math.max(retryAfterMs, probes < 2 ? 0 : grown) : grown, FIRST_WAIT_MS, LONGEST_WAIT_MS)
+}
+
+function verdictOn(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Verdict {
+  if (phase.kind === 'hold') return verdictOnHold(pace, nowMs)
+  const { rate, stepBefore, lesson } = pace
+  const plain = { evidence: stepBefore, atMost: rate, mayReturn: false }
+  if (phase.kind === 'climb') {
+    const few = pace.successes - stepBefore.successes < FEW_SUCCESSES
+    return { ...plain, atLeast: few ? rate : 0, lesson: { ...lesson, shortCycles: 0, top: rate } }
   }
-  const cycleMs = nowMs - pace.idleMs - cycle.atMs
+  const failed = phase.back ? { failedReturns: lesson.failedReturns + 1 } : { failedTries: lesson.failedTries + 1 }
+  const twoHeld = !phase.back && phase.step > 3 * FIRST_STEP
+  return {
+    ...plain,
+    atLeast: phase.from,
+    atMost: twoHeld ? rate : phase.from,
+    mayReturn: phase.back,
+    lesson: { ...lesson, ...failed, shortCycles: 0, top: rate },
+  }
+}
+
+function verdictOnHold(pace: Pace, nowMs: number): Verdict {
+  const { rate, cycle, lesson } = pace
+  const cycleMs = busyMs(pace, nowMs) - cycle.atMs
   const short = cycleMs < SHORT_CYCLE_MS
-  const promoted = short && rate > base * (1 + FIRST_STEP) && base > 0
-  const strikes = short ? pace.strikes + 1 : 0
-  const floor = promoted ? base : strikes === 1 ? base * KEEP : 0
+  // A gain that is refused at once was none, and the steps that led to it were too short.
+  const falseGain = short && lesson.proven > 0 && rate > lesson.proven * (1 + FIRST_STEP)
+  const shortCycles = short && !falseGain ? lesson.shortCycles + 1 : 0
+  const floor = falseGain ? lesson.proven : shortCycles === 1 ? lesson.proven * KEEP : 0
   return {
     evidence: cycle,
     atLeast: Math.min(rate, Math.max(floor, rate * DEEPEST_CUT)),
     atMost: rate,
-    strikes: promoted ? 0 : strikes,
-    failedTries,
-    failedBacks,
-    recover: cycleMs < HORIZON_MS,
-    top: short ? Math.max(rate, pace.top) : rate,
-    tryMs: promoted ? Math.min(TRY_MAX, 2 * tryMs) : tryMs,
+    mayReturn: cycleMs < HORIZON_MS,
+    lesson: {
+      ...lesson,
+      shortCycles,
+      top: short ? Math.max(rate, lesson.top) : rate,
+      tryMs: falseGain ? Math.min(LONGEST_TRY_MS, 2 * lesson.tryMs) : lesson.tryMs,
+    },
   }
 }
 
-function probeWait(probes: number, blockedMs: number, retryAfterMs: number | undefined): number {
-  const grown = waitMs(probes, blockedMs)
-  if (retryAfterMs === undefined || !(retryAfterMs > 0)) return grown
-  return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, probes < 2 ? 0 : grown))
-}
-
-function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
-  const { evidence, atLeast, atMost, strikes, failedTries, failedBacks, top, tryMs } = blocked
+/** A probe was answered: the block is over. */
+function resumed(pace: Pace, { verdict, refusals }: Blocked, nowMs: number): Pace {
+  const { evidence, atLeast, atMost, lesson } = verdict
   const rate = within(pace.settings, clamp(KEEP * goodputSince(evidence, pace, nowMs), atLeast, atMost))
   const mark = markAt(pace, nowMs)
   const trail = trailed(pace.trail, mark)
-  const usual = within(pace.settings, KEEP * goodputSince(trail[0] ?? mark, pace, nowMs))
-  const halfway = Math.min(top * KEEP, Math.max(usual, Math.sqrt(top * rate)))
-  const back = blocked.recover && halfway > rate * BACK_OVER ? halfway : undefined
-  const quiet =
-    back === undefined
-      ? quietMs(blocked.refusals, rate, failedTries)
-      : clamp((100_000 * blocked.refusals) / back, 15_000, 120_000) * 2 ** Math.min(failedBacks, 4)
+  const usual = KEEP * goodputSince(trail[0] ?? mark, pace, nowMs)
+  const halfway = Math.min(lesson.top * KEEP, Math.max(usual, Math.sqrt(lesson.top * rate)))
+  const back = verdict.mayReturn && halfway > rate * RETURN_OVER ? within(pace.settings, halfway) : undefined
+  const waitingMs = back === undefined ? quietMs(refusals, rate, lesson.failedTries) : returnMs(refusals, back, lesson.failedReturns)
   return {
     ...pace,
     rate,
-    phase: { kind: 'hold', untilMs: mark.atMs + quiet, back },
+    phase: { kind: 'hold', untilMs: mark.atMs + waitingMs, back },
     nextAtMs: nowMs + 1000 / rate,
     eraMs: nowMs,
-    cycle: strikes === 1 ? pace.cycle : mark,
-    trail,
+    // One short cycle alone is too little to measure: the next one is measured together with it.
+    cycle: lesson.shortCycles === 1 ? pace.cycle : mark,
     step: mark,
     stepBefore: mark,
-    strikes,
-    failedTries,
-    failedBacks,
-    tryMs,
-    top: strikes > 0 ? top : 0,
+    trail,
+    lesson: { ...lesson, top: lesson.shortCycles > 0 ? lesson.top : 0 },
   }
 }
 
-function trailed(trail: readonly Mark[], mark: Mark): readonly Mark[] {
-  const all = [...trail, mark]
-  const old = all.findLastIndex((one) => mark.atMs - one.atMs >= HORIZON_MS)
-  return all.slice(Math.max(0, old, all.length - 32))
-}
+/** How long to leave a rate alone: the rarer the dearer the last refusals were, and when tries keep failing. */
+const quietMs = (refusals: number, rate: number, failedTries: number): number =>
+  clamp((1000 * REQUESTS_PER_REFUSAL * refusals) / rate, QUIET_MIN_MS, QUIET_MAX_MS) * Math.min(QUIET_GROWTH_MAX, 1.5 ** failedTries)
+
+const returnMs = (refusals: number, rate: number, failedReturns: number): number =>
+  clamp((100_000 * refusals) / rate, RETURN_MIN_MS, RETURN_MAX_MS) * 2 ** Math.min(4, failedReturns)
