@@ -1,6 +1,7 @@
 // Who goes next: requests wait here for their turn, by urgency, then in order of arrival. One pace per key, whatever it is used for, since
 // the service counts per key; one bound on requests under way for the whole workspace. It never sends anything itself, and never lets a
 // request through that its asker's `admit` refuses.
+import { isDeepStrictEqual } from 'node:util'
 import { answered, currentRate, earliestSendAt, type LearnedRate, learnedRate, type RateSettings, sent } from '../core/pacing.ts'
 import type { Clock } from '../ports.ts'
 import { head, join, type Lane, leave, nextLane, openLane, type Ticket, type Turn, type Waiter } from './lane.ts'
@@ -127,7 +128,7 @@ function openTurn(state: State, lane: Lane, admission: 'go' | 'probe', sentAtMs:
 
 function report(lane: Lane, onLearned: QueueOptions['onLearned']): void {
   const learned = learnedRate(lane.pace)
-  if (learned.rate === lane.known.rate && learned.limited === lane.known.limited) return
+  if (isDeepStrictEqual(learned, lane.known)) return
   lane.known = learned
   for (const name of lane.names) onLearned(name, learned, currentRate(lane.pace))
 }
