@@ -188,10 +188,13 @@ function readRule(reader: Reader, fields: Fields, target: RuleTarget): Placed<Ca
 
 function readTeam(reader: Reader, field: Field | undefined, document: string): Placed<CapRule> | undefined {
   if (!field) return undefined
-  const fields = readMap(reader, field.value ?? field.keyNode, field.name, POLICY_KEYS.team)
-  if (!fields) return undefined
-  const at = placeOf(reader, field.keyNode)
-  return readRule(reader, fields, { scope: TEAM, at, node: field.value ?? field.keyNode, name: field.name, document })
+  const { value, keyNode } = field
+  if (value === null || isNothing(value)) {
+    return report(reader, keyNode, 'MISSING', `${field.name} is empty`, { hint: 'write cap: 500 beneath it, or leave it out' })
+  }
+  const fields = readMap(reader, value, field.name, POLICY_KEYS.team)
+  const at = placeOf(reader, keyNode)
+  return fields && readRule(reader, fields, { scope: TEAM, at, node: value, name: field.name, document })
 }
 
 function readGroup(reader: Reader, item: Item, node: Item['value'], document: string) {

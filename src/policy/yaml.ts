@@ -92,11 +92,17 @@ function warningProblem(source: Source, warning: YAMLError): Problem {
 function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly Problem[] {
   const byLine = new Map<number, Problem>()
   for (const error of errors) {
-    const problem = problemAt(source, error.pos, 'error', 'YAML_SYNTAX', firstLine(error.message), hintFor(error))
+    const problem = problemAt(source, insideText(source, error.pos), 'error', 'YAML_SYNTAX', firstLine(error.message), hintFor(error))
     const line = problem.at?.line ?? 0
     if (!byLine.has(line) && byLine.size < MAX_SYNTAX_PROBLEMS) byLine.set(line, problem)
   }
   return [...byLine.values()]
+}
+
+/** What is only noticed at the end of the text is shown at its last word, not on an empty line. */
+function insideText({ text }: Source, [start, end]: readonly [number, number]): readonly [number, number] {
+  const last = text.trimEnd().length - 1
+  return start > last && last >= 0 ? [last, last + 1] : [start, end]
 }
 
 const firstLine = (message: string): string => message.split('\n')[0] ?? ''
@@ -112,6 +118,8 @@ function hintFor(error: YAMLError): { readonly hint?: string } {
     case 'BAD_INDENT':
     case 'UNEXPECTED_TOKEN':
       return { hint: 'check the indentation: entries of one mapping or list start in the same column' }
+    case 'MISSING_CHAR':
+      return { hint: 'close the quote or bracket that is open here or above' }
     case 'RESOURCE_EXHAUSTION':
       return { hint: 'nothing here needs so many levels' }
     default:

@@ -1,0 +1,41 @@
+// Policy texts and folders for the tests of this directory.
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach } from 'vitest'
+import { formatPosition, type Problem } from '../../src/core/problem.ts'
+
+/** A document whose spec is `spec`, which starts at line 6, indented by two. */
+export const policyText = (spec: string, name = 'test'): string =>
+  `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata:\n  name: ${name}\nspec:\n${spec
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n')}\n`
+
+/** `line:column code` of each problem, in the order given. */
+export const places = (problems: readonly Problem[]): readonly string[] =>
+  problems.map(({ at, code }) => `${at ? `${at.line}:${at.column}` : '-'} ${code}`)
+
+export const placesWithFiles = (problems: readonly Problem[]): readonly string[] =>
+  problems.map(({ at, code, other }) => `${at ? formatPosition(at) : '-'} ${code}${other ? ` (${formatPosition(other)})` : ''}`)
+
+/** Makes temporary folders of files and removes them after each test. */
+export function folders(): (files: Readonly<Record<string, string>>) => string {
+  const made: string[] = []
+  afterEach(() => {
+    for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true })
+  })
+  return (files) => {
+    const root = realpathSync(mkdtempSync(join(tmpdir(), 'capkeeper-policy-')))
+    made.push(root)
+    writeFiles(root, files)
+    return root
+  }
+}
+
+export function writeFiles(root: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+}
