@@ -478,31 +478,20 @@ describe('laws', () => {
 
   it('the order of files and of documents never matters', () => {
     fc.assert(
-      fc.property(specs, fc.integer(), (spec, seed) => {
+      fc.property(specs, fc.nat({ max: 99 }), (spec, number) => {
         const set = setFrom(spec)
-        const parts = [
-          { ...set, rules: set.rules.filter((_rule, index) => index % 2 === 0), grants: [] },
-          { ...set, rules: set.rules.filter((_rule, index) => index % 2 === 1), groups: [] },
-        ].map((part) => ({
-          ...part,
-          groups: part.groups.filter(({ scope }) => part.rules.some((rule) => rule.scope.kind === 'group' && rule.scope.id === scope.id)),
-        }))
-        const missing = set.groups.filter(({ scope }) => !parts.some((part) => part.groups.some((one) => one.scope.id === scope.id)))
-        const texts = parts.map((part, index) =>
-          printPolicy({ ...part, rules: part.rules.filter((rule) => !isOf(rule, missing)) }, { name: `d${index}` }),
-        )
-        const [one = '', two = ''] = texts
-        const orders = [
-          { 'a.yaml': one, 'b.yaml': two },
-          { [`z${Math.abs(seed)}.yaml`]: one, 'b.yaml': two },
-          { 'a.yaml': `${two}---\n${one}` },
-        ]
+        const isEven = (_item: unknown, index: number) => index % 2 === 0
+        const people = set.rules.filter(({ scope }) => scope.kind === 'user')
+        const wide = set.rules.filter(({ scope }) => scope.kind !== 'user')
+        const one = printPolicy({ ...set, rules: [...wide, ...people.filter(isEven)], grants: [] }, { name: 'one' })
+        const two = printPolicy({ ...set, rules: people.filter((rule, index) => !isEven(rule, index)), groups: [] }, { name: 'two' })
+        const orders = [{ 'a.yaml': one, 'b.yaml': two }, { [`z${number}.yaml`]: one, 'b.yaml': two }, { 'a.yaml': `${two}---\n${one}` }]
         const loaded = orders.map((files) => load(files).sets.get('acme'))
+        expect(loaded[0]).toBeDefined()
         for (const revision of loaded) {
           expect(revision?.digest).toBe(loaded[0]?.digest)
           expect(revision && meaning(revision.set)).toEqual(loaded[0] && meaning(loaded[0].set))
         }
-        expect(loaded[0]).toBeDefined()
       }),
       { numRuns: 40 },
     )
@@ -513,6 +502,3 @@ const uniquePeople = (set: PolicySet): PolicySet => ({
   ...set,
   protectedPeople: set.protectedPeople.filter(({ scope }, index, all) => all.findIndex((one) => one.scope.email === scope.email) === index),
 })
-
-const isOf = (rule: PolicySet['rules'][number], groups: PolicySet['groups']): boolean =>
-  rule.scope.kind === 'group' && groups.some(({ scope }) => rule.scope.kind === 'group' && scope.id === rule.scope.id)
