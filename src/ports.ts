@@ -95,6 +95,8 @@ export interface LedgerFacts {
   readonly inheritedReadsSeen: { readonly at: Instant; readonly evidence: string }
   /** How many people each present hold affected when it was first shown; an approval is void when it has grown by a quarter. */
   readonly holdsShown: Readonly<Record<string, { readonly people: number; readonly at: Instant }>>
+  /** What e-mails are hashed with where people are not to be named; made once. */
+  readonly peopleSalt: string
   /** Since when each drifting scope drifts. */
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
 }

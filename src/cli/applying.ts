@@ -12,18 +12,15 @@ import { ledgerArgs } from './args.ts'
 import type { ApplyFlags } from './commands/apply.ts'
 import { connectWriter, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
 import { type Cli, CommandError, columnsOf, painter } from './context.ts'
-import { EXIT, type ExitCode } from './exit.ts'
+import { EXIT, type ExitCode, worstExit } from './exit.ts'
 import { interruptible } from './interrupt.ts'
 import { showPlans, showWarnings } from './plan-output.ts'
 import { type PlanView, releaseBy } from './plan-view.ts'
 import { type SweepProgress, sweepProgress } from './progress.ts'
 import { admit, readPlans } from './saved-plan.ts'
 
-/** One workspace's end: its plan with what became of it, or why there is none. */
-interface Applied {
-  readonly report: CycleReport
-  readonly code: ExitCode
-}
+/** One workspace's end: what its cycle reports, or why there was none. */
+export type Done = { readonly report: CycleReport } | { readonly failure: unknown }
 
 /** Applies every workspace and leaves the exit code. */
 export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
@@ -32,31 +29,30 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
   const store = openStore(cli, setup.config, 'write')
   try {
-    const applied: Applied[] = []
-    const failures: unknown[] = []
-    await interruptible(cli, async (signal) => {
-      for (const one of setup.workspaces) {
-        if (signal.aborted) break
-        const plan = saved?.get(one.config.name)
-        if (saved && !plan) continue
-        await applyOne({ ...one, store, signal, flags, cli, plan, inMemory: setup.config.ledger === ':memory:' }).then(
-          (done) => applied.push(done),
-          (error: unknown) => failures.push(error),
-        )
-      }
-    })
-    if (flags.output !== 'text' && applied.length > 0)
-      cli.stdout.write(
-        shown(
-          applied.map(({ report }) => viewOf(report)),
-          flags,
-          cli,
-        ),
-      )
-    finish(applied, failures, cli)
+    const done = await interruptible(cli, (signal) => applyAll(setup, saved, { store, signal, flags, cli }))
+    const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
+    const [failure] = done.flatMap((one) => ('failure' in one ? [one.failure] : []))
+    if (reports.length === 0 && failure !== undefined) throw failure
+    if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli))
+    cli.finish(exitOfAll(done))
   } finally {
     store.close()
   }
+}
+
+async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefined, shared: Shared): Promise<readonly Done[]> {
+  const done: Done[] = []
+  for (const one of setup.workspaces) {
+    const plan = saved?.get(one.config.name)
+    if (shared.signal.aborted || (saved && !plan)) continue
+    try {
+      done.push({ report: await applyOne({ ...one, ...shared, plan, inMemory: setup.config.ledger === ':memory:' }) })
+    } catch (failure) {
+      if (setup.workspaces.length > 1) say(shared.cli, one.config.name, failure instanceof Error ? failure.message : String(failure))
+      done.push({ failure })
+    }
+  }
+  return done
 }
 
 function matching(plans: readonly Plan[], setup: Setup, file: string): ReadonlyMap<string, Plan> {
@@ -68,16 +64,19 @@ function matching(plans: readonly Plan[], setup: Setup, file: string): ReadonlyM
   return new Map(plans.map((plan) => [plan.workspace, plan]))
 }
 
-interface Job extends WorkspaceSetup {
+interface Shared {
   readonly store: LedgerStore
   readonly signal: AbortSignal
   readonly flags: ApplyFlags
   readonly cli: Cli
+}
+
+interface Job extends WorkspaceSetup, Shared {
   readonly plan: Plan | undefined
   readonly inMemory: boolean
 }
 
-async function applyOne(job: Job): Promise<Applied> {
+async function applyOne(job: Job): Promise<CycleReport> {
   const { config, policy, cli, flags, signal } = job
   const ledger = ledgerOf(job.store, config, flags.rebind)
   const learned = ledger.fact('pace')
@@ -95,7 +94,7 @@ async function applyOne(job: Job): Promise<Applied> {
     random: systemRandom,
     digest: sha256,
     emit: (event) => {
-      if (event.kind === 'warning') cli.stderr.write(cli.secrets.redact(`${config.name}: ${event.message}\n`))
+      if (event.kind === 'warning') say(cli, config.name, event.message)
     },
   })
   try {
@@ -112,7 +111,8 @@ async function applyOne(job: Job): Promise<Applied> {
     if (flags.output === 'text' && (isNews || (report.applied && report.applied.results.size > 0))) {
       cli.stdout.write(shown([viewOf(report)], flags, cli, job.inMemory))
     }
-    return { report, code: codeOf(report, job) }
+    tell(report, job)
+    return report
   } finally {
     progress.stop()
     connection.close()
@@ -160,34 +160,30 @@ const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory
     width: columnsOf(cli.stdout),
   })
 
-function codeOf(report: CycleReport, { cli, config }: Job): ExitCode {
-  const say = (text: string): void => void cli.stderr.write(cli.secrets.redact(`${config.name}: ${text}\n`))
-  if (report.withheld !== undefined && report.planned.plan.changes.some((change) => change.hold === undefined)) {
-    say(`nothing was written: ${report.withheld}`)
-    return EXIT.failed
-  }
-  if (report.result === 'error' || report.result === 'partial') say(report.message ?? 'some changes failed')
-  switch (report.result) {
-    case 'error':
-      return EXIT.failed
-    case 'partial':
-      return EXIT.partial
-    case 'held':
-      return EXIT.held
-    case 'success':
-    case 'noop':
-      return EXIT.done
-  }
+const say = (cli: Cli, workspace: string, text: string): void => void cli.stderr.write(cli.secrets.redact(`${workspace}: ${text}\n`))
+
+/** Says on stderr what the plan with its results does not. */
+function tell(report: CycleReport, { cli, config }: Job): void {
+  if (isWithheld(report)) say(cli, config.name, `nothing was written: ${report.withheld}`)
+  else if (report.result === 'error' || report.result === 'partial') say(cli, config.name, report.message ?? 'some changes failed')
 }
 
-/** Several workspaces: something done and something failed is "in part". */
-function finish(applied: readonly Applied[], failures: readonly unknown[], cli: Cli): void {
-  const codes = applied.map((one) => one.code)
-  const failed = codes.filter((code) => code === EXIT.failed).length + failures.length
-  const [first] = failures
-  if (applied.length === 0 && first !== undefined) throw first
-  for (const failure of failures)
-    cli.stderr.write(cli.secrets.redact(`error: ${failure instanceof Error ? failure.message : String(failure)}\n`))
-  if (failed > 0) cli.finish(failed === applied.length + failures.length ? EXIT.failed : EXIT.partial)
-  else cli.finish(codes.includes(EXIT.partial) ? EXIT.partial : codes.includes(EXIT.held) ? EXIT.held : EXIT.done)
+/** There was something to write, and it was not to be. */
+const isWithheld = (report: CycleReport): boolean =>
+  report.withheld !== undefined && report.planned.plan.changes.some((change) => change.hold === undefined)
+
+const EXIT_OF: Readonly<Record<CycleReport['result'], ExitCode>> = {
+  error: EXIT.failed,
+  partial: EXIT.partial,
+  held: EXIT.held,
+  success: EXIT.done,
+  noop: EXIT.done,
+}
+
+/** The first that fits over all workspaces; when one failed and another did not, it was done in part. */
+export function exitOfAll(done: readonly Done[]): ExitCode {
+  const codes = done.map((one) => ('failure' in one || isWithheld(one.report) ? EXIT.failed : EXIT_OF[one.report.result]))
+  const failed = codes.filter((code) => code === EXIT.failed).length
+  if (failed > 0) return failed === codes.length ? EXIT.failed : EXIT.partial
+  return worstExit(codes)
 }

@@ -2,12 +2,15 @@
 // flags it imports inside its action, so that `--help` and `validate` start without the network packages.
 import { Command } from 'commander'
 import { EXIT_HELP, refuseKeyFlags } from './args.ts'
+import { registerApply } from './commands/apply.ts'
 import { registerApprove } from './commands/approve.ts'
 import { registerCompletion } from './commands/completion.ts'
 import { registerHistory } from './commands/history.ts'
 import { registerLedger } from './commands/ledger.ts'
 import { registerPause } from './commands/pause.ts'
+import { registerPlan } from './commands/plan.ts'
 import { registerResume } from './commands/resume.ts'
+import { registerRun } from './commands/run.ts'
 import { registerSchema } from './commands/schema.ts'
 import { registerStatus } from './commands/status.ts'
 import { registerValidate } from './commands/validate.ts'
@@ -21,6 +24,9 @@ export type Register = (program: Command, cli: Cli) => void
 
 /** In the order of `--help`. */
 const COMMANDS: readonly Register[] = [
+  registerRun,
+  registerPlan,
+  registerApply,
   registerApprove,
   registerPause,
   registerResume,

@@ -1,0 +1,147 @@
+// What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
+import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
+import type { Emit } from '../core/events.ts'
+import { hasErrors, type Problem } from '../core/problem.ts'
+import type { Config, LoadedConfig, WorkspaceConfig } from '../daemon/config.ts'
+import type { OpenedWorkspace, PolicyLoad } from '../daemon/daemon.ts'
+import type { LedgerStore } from '../daemon/ledger.ts'
+import { createLogger, type Logger } from '../daemon/log.ts'
+import { eventLog } from '../daemon/log-events.ts'
+import { createMetrics, type Metrics } from '../daemon/metrics.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../daemon/status-labels.ts'
+import { sha256, systemRandom } from '../daemon/system.ts'
+import { commitOf } from '../policy/git.ts'
+import { formatProblems } from '../policy/yaml.ts'
+import type { Ledger } from '../ports.ts'
+import type { NetworkFlags } from './args.ts'
+import { connectWriter, ledgerOf, readPolicies } from './compose.ts'
+import type { Cli } from './context.ts'
+import { SANDBOX_IDENTITY } from './embedded.ts'
+import { VERSION } from './version.ts'
+
+export interface Host {
+  readonly cli: Cli
+  readonly store: LedgerStore
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly emit: Emit
+  readonly people: PeopleLabels
+  readonly flags: NetworkFlags & { readonly rebind?: boolean }
+  readonly isEmbedded: boolean
+  /** Logs problems of policies or configuration, with their places. */
+  complain(problems: readonly Problem[], message: string): void
+  /** Saves what is kept for the end, such as learned rates. */
+  saveAll(): void
+  readonly atEnd: (() => void)[]
+}
+
+export interface HostOptions {
+  readonly cli: Cli
+  readonly flags: Host['flags']
+  readonly config: Config
+  readonly store: LedgerStore
+  readonly isEmbedded: boolean
+}
+
+export async function createHost({ cli, flags, config, store, isEmbedded }: HostOptions): Promise<Host> {
+  const logger = await createLogger({
+    level: flags.logLevel ?? 'info',
+    format: flags.logFormat ?? (cli.stderr.isTTY === true ? 'pretty' : 'json'),
+    clock: cli.clock,
+    destination: cli.stderr,
+    redact: cli.secrets.redact,
+  })
+  const hashed = hashLabels(sha256, saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
+  const label = config.metrics.userLabel === 'email' ? EMAIL_LABELS.label : hashed.label
+  const revision = commitOf(fileURLToPath(new URL('../..', import.meta.url)))
+  const metrics = createMetrics({
+    version: VERSION,
+    revision,
+    clock: cli.clock,
+    users: { perUser: config.metrics.perUser, userLabel: label },
+  })
+  const log = eventLog(logger)
+  const atEnd: (() => void)[] = []
+  return {
+    cli,
+    store,
+    logger,
+    metrics,
+    flags,
+    isEmbedded,
+    atEnd,
+    people: config.people === 'email' ? EMAIL_LABELS : hashed,
+    emit(event) {
+      log(event)
+      metrics.onEvent(event)
+    },
+    complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
+    saveAll() {
+      for (const save of atEnd) save()
+    },
+  }
+}
+
+/** Hashes of people must stay the same from start to start, and mean nothing to outsiders. */
+function saltOf(store: LedgerStore, config: Config, how: { readonly isEmbedded: boolean; readonly rebind: boolean }): string {
+  const [first] = config.workspaces
+  if (!first) return ''
+  const ledger = bound(store, first, how)
+  const known = ledger.fact('peopleSalt')
+  if (known !== undefined) return known
+  const salt = randomBytes(16).toString('hex')
+  ledger.saveFact('peopleSalt', salt)
+  return salt
+}
+
+/** The embedded service may answer on another port each time and is the same one all the same. */
+export const bound = (
+  store: LedgerStore,
+  config: WorkspaceConfig,
+  how: { readonly isEmbedded: boolean; readonly rebind: boolean },
+): Ledger => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
+
+/** Opens one workspace with its ledger and its client. */
+export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorkspace {
+  const { cli, emit } = host
+  const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
+  const pace: Record<string, unknown> = { ...ledger.fact('pace') }
+  const connection = connectWriter(cli, config, {
+    learned: pace,
+    onLearned(key, learned, ratePerSecond) {
+      pace[key] = learned
+      emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
+    },
+    onRequest: (event) => emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event }),
+  })
+  const save = (): void => {
+    if (JSON.stringify(ledger.fact('pace') ?? {}) !== JSON.stringify(pace)) ledger.saveFact('pace', { ...pace })
+  }
+  host.atEnd.push(save)
+  const reader = config.keys.billingRead ? 'billingRead' : 'default'
+  return {
+    parts: {
+      config,
+      ledger,
+      client: connection.client,
+      ratePerSecond: () => connection.client.ratePerSecond(reader),
+      clock: cli.clock,
+      random: systemRandom,
+      digest: sha256,
+      // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
+      emit(event) {
+        emit(event)
+        if (event.kind === 'cycle-finished') save()
+      },
+    },
+    close: connection.close,
+  }
+}
+
+/** Loads the policies of all workspaces; problems are logged with their places. */
+export function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): PolicyLoad {
+  const policies = readPolicies(loaded, config, host.cli, host.flags.workspace)
+  if (hasErrors(policies.problems)) host.complain(policies.problems, 'policies have errors')
+  return policies
+}
