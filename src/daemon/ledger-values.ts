@@ -174,5 +174,6 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   copyingSeen: seen,
   inheritedReadsSeen: seen,
   holdsShown: record(shape<LedgerFacts['holdsShown'][string]>({ people: number, at: number })),
+  peopleSalt: text,
   driftSince: byScope(number),
 }
