@@ -23,7 +23,7 @@ import {
   written,
 } from '../policy/nodes.ts'
 import { API_VERSION, CONFIG_KEYS, CONFIG_KIND } from '../policy/schema.ts'
-import { quoted, readYaml } from '../policy/yaml.ts'
+import { problemOn, quoted, readYaml } from '../policy/yaml.ts'
 import { type Keys, type Listen, parseBaseUrl, parseListen, readGuards, readInterval, readKeys, readNumber } from './config-values.ts'
 
 export interface Rate {
@@ -243,14 +243,11 @@ function checkNames(reader: Reader, workspaces: readonly FileWorkspace[]): void 
   const first = new Map<string, Position>()
   for (const { name, at } of workspaces) {
     const other = first.get(name)
-    if (!other) first.set(name, at)
-    else
-      reader.problems.push({
-        severity: 'error',
-        code: 'DUPLICATE_NAME',
-        message: `the workspace ${quoted(name)} is configured twice`,
-        at,
-        other,
-      })
+    if (!other) {
+      first.set(name, at)
+      continue
+    }
+    const message = `the workspace ${quoted(name)} is configured twice`
+    reader.problems.push(problemOn(reader.source, at, 'error', 'DUPLICATE_NAME', message, { hint: 'give each its own name', other }))
   }
 }
