@@ -196,7 +196,7 @@ function openDatabase(file: string): DatabaseSync {
 /** The one place where rows of the database get their types; the columns are those of SCHEMA. */
 function query<Row>(database: DatabaseSync, sql: string): (parameters?: Readonly<Record<string, SQLInputValue>>) => readonly Row[] {
   const statement = database.prepare(sql)
-  return (parameters) => (parameters ? statement.all({ ...parameters }) : statement.all()) as unknown as Row[]
+  return (parameters) => (parameters ? statement.all({ ...parameters }) : statement.all()) as Row[]
 }
 
 function metaPart(database: DatabaseSync): Pick<Store, 'meta' | 'setMeta' | 'key' | 'saveKey'> {
