@@ -1,0 +1,258 @@
+// The house rules about what stands in a file: no effect in the core, time and chance in one place, no words of the wire outside their
+// folders, and the few habits of the house that the linter does not know.
+import { isIn, places, type Rule, type SourceFile, type Sources } from './house.ts'
+import type { Token } from './tokens.ts'
+
+const MOST_LINES = 400
+
+const EFFECTS =
+  'async,await,Promise,Date,Math . random,process,globalThis,console,fetch,performance,crypto,setTimeout,setInterval,setImmediate,queueMicrotask'
+const REAL_TIME = 'Date . now,Date ( ),new Date ;,Math . random,setTimeout,setInterval,performance .,process . hrtime,AbortSignal . timeout'
+const TIME_AND_CHANCE = `${REAL_TIME},setImmediate,randomUUID,randomBytes,randomInt,getRandomValues`
+const CLOCK_MODULES = /^(node:)?(timers|timers\/promises|perf_hooks)$/
+
+const CLOCK_HOME = 'src/daemon/system.ts'
+/** Real time outside its home: the timeout of the one request that asks a daemon for its status. Nothing is decided by it. */
+const EXCEPTIONS: readonly (readonly [path: string, what: string])[] = [['src/cli/commands/status.ts', 'AbortSignal . timeout']]
+
+/** Where tests may look at the real clock. */
+const REAL_TIME_TESTS = ['test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
+
+/** Names that only the wire has; a word of ours is in none of them. interface-spec.md and the spellings of live deployments. */
+const WIRE_NAMES = new RegExp(
+  `^(?:${[
+    '(set_|clear_)?add_on_credit_cap|addOnCreditCap|addOnCredits(Available|Used)|promptCredits(Used|PerSeat)|promptsUsed|numSeats',
+    'service_key|team_level|group_id|group_name|user_email|userTableStats|billingCycle(Start|End)|teamStatus|disable(Service|Codeium)',
+    'lastUpdateTime|signupTime|last(Autocomplete|Chat|Command)UsageTime|activeDays|query_requests|queryResults|responseItems',
+    '(start|end)_timestamp|ide_types|data_source|aggregation_function|cascade(Lines|Runs|ToolUsage)|cascade_(lines|runs|tool_usage)',
+    'lines(Suggested|Accepted)|messagesSent|cascadeId|USER_TEAM_STATUS_\\w+|QUERY_(DATA_SOURCE|AGGREGATION|FILTER)_\\w+|\\w*codeium\\w*',
+  ].join('|')})$`,
+)
+
+const inSource = (file: SourceFile): boolean => file.path.startsWith('src/')
+
+const at = (file: SourceFile, token: Token): string => `${file.path}:${token.line} has ${token.text}`
+
+/** Offences of each file that `where` admits. */
+const each =
+  (where: (file: SourceFile) => boolean, offences: (file: SourceFile) => readonly string[]) =>
+  (files: readonly SourceFile[]): readonly string[] =>
+    files.filter(where).flatMap(offences)
+
+const runs =
+  (list: string) =>
+  (file: SourceFile): readonly string[] =>
+    list.split(',').flatMap((run) => places(file, run))
+
+const clockImports = (file: SourceFile): readonly string[] =>
+  file.imports.filter((one) => CLOCK_MODULES.test(one.specifier ?? '')).map((one) => `${file.path}:${one.line} imports ${one.specifier}`)
+
+const ownClock =
+  (list: string) =>
+  (file: SourceFile): readonly string[] => [...runs(list)(file), ...clockImports(file)]
+
+const isException = (found: string): boolean =>
+  EXCEPTIONS.some(([path, what]) => found.startsWith(`${path}:`) && found.endsWith(` has ${what}`))
+
+/** A word, a key in quotes, or a member by name in brackets; prose that mentions one is no use of it. */
+const wireNames = (file: SourceFile): readonly string[] =>
+  file.code.filter(({ kind, text }) => WIRE_NAMES.test(kind === 'string' ? text.slice(1, -1) : text)).map((token) => at(file, token))
+
+/** `any` as a type; AbortSignal.any and a key called any are something else. */
+const anyTypes = (file: SourceFile): readonly string[] =>
+  file.code
+    .filter(
+      (token, index) =>
+        token.text === 'any' && !['.', '{'].includes(file.code[index - 1]?.text ?? '') && file.code[index + 1]?.text !== ':',
+    )
+    .map((token) => at(file, token))
+
+const enums = (file: SourceFile): readonly string[] =>
+  file.code
+    .filter((token, index) => token.text === 'enum' && file.code[index + 1]?.kind === 'word' && file.code[index + 2]?.text === '{')
+    .map((token) => at(file, token))
+
+const VALUES = new Set(['const', 'let', 'var', 'function', 'class', 'enum', 'default', 'await', 'new', 'return'])
+
+const values = (file: SourceFile): readonly string[] => [
+  ...file.code.filter((token) => VALUES.has(token.text)).map((token) => at(file, token)),
+  ...file.imports.filter((one) => !one.typeOnly).map((one) => `${file.path}:${one.line} loads ${one.specifier}`),
+]
+
+const SUPPRESSION =
+  /biome-ignore.*(noExcessiveLinesPerFunction|noExplicitAny|noDefaultExport|noEnum|noNonNullAssertion|noConsole)|@ts-(ignore|nocheck|expect-error)/
+
+const lineCount = (text: string): number => text.replace(/\n$/, '').split('\n').length
+
+export const CODE_RULES: readonly Rule[] = [
+  {
+    rule: 'core is pure: plain data in, plain data out',
+    offences: each((file) => isIn(file.path, ['src/core/']), runs(EFFECTS)),
+    breaks: [
+      'export const a = async () => 1',
+      'export const a = (b: Promise<void>) => b',
+      'export const a = () => new Date(0)',
+      'export const a = Math.random()',
+      "export const a = process.env['A']",
+      'export const a = () => setTimeout(b, 1)',
+      `export const a = \`\${console.log(1)}\``,
+    ].map((source) => ({ 'src/core/x.ts': source })),
+    keeps: {
+      'src/core/x.ts': "// Date.now() and async\nexport const a = 'await Date' + Math.max(1)",
+      'src/daemon/x.ts': 'export const a = async () => 1',
+    },
+  },
+  {
+    rule: 'time and chance come from ports',
+    offences: each(
+      (file) => inSource(file) && file.path !== CLOCK_HOME,
+      (file) => ownClock(TIME_AND_CHANCE)(file).filter((found) => !isException(found)),
+    ),
+    breaks: [
+      'export const a = Date.now()',
+      'export const a = new Date()',
+      'export const a = Date()',
+      'export const a = Math.random',
+      'setTimeout(a, 1)',
+      'globalThis.setInterval(a, 1)',
+      'setImmediate(a)',
+      'export const a = performance.now()',
+      'export const a = process.hrtime.bigint()',
+      'export const a = AbortSignal.timeout(5)',
+      "import { randomUUID } from 'node:crypto'",
+      "import { setTimeout as sleep } from 'node:timers/promises'",
+    ]
+      .map((source): Sources => ({ 'src/daemon/x.ts': source }))
+      .concat({ 'src/cli/commands/status.ts': 'export const a = Date.now()' }),
+    keeps: {
+      'src/cli/commands/status.ts': 'fetch(url, { signal: AbortSignal.timeout(5000) })',
+      'src/daemon/x.ts': 'export const a = new Date(ms).toISOString() + Date.parse(b) // Date.now()',
+      'src/daemon/system.ts': 'export const now = () => Date.now()',
+    },
+  },
+  {
+    rule: 'ports.ts holds types only',
+    offences: each((file) => file.path === 'src/ports.ts', values),
+    breaks: [
+      'export const a = 1',
+      'export function a() {}',
+      'export class A {}',
+      "import { a } from './core/a.ts'",
+      "import { type A } from './core/a.ts'",
+    ].map((source) => ({ 'src/ports.ts': source })),
+    keeps: { 'src/ports.ts': "import type { A } from './core/a.ts'\nexport interface B { a(): A }\nexport type C = (a: A) => B" },
+  },
+  {
+    rule: 'wire names stay in api and sandbox',
+    offences: each((file) => inSource(file) && !isIn(file.path, ['src/api/', 'src/sandbox/']), wireNames),
+    breaks: [
+      'export const a = b.addOnCreditCap',
+      'export const a = { set_add_on_credit_cap: 5 }',
+      "export const a = b['userTableStats']",
+      'export const a = { service_key }',
+      `export const a = \`\${b.group_id}\``,
+      "export const a = 'USER_TEAM_STATUS_APPROVED'",
+      'export const a = b.disableCodeium',
+    ].map((source) => ({ 'src/daemon/x.ts': source })),
+    keeps: {
+      'src/policy/x.ts': "export const help = 'group_id of the service; used for caps' // addOnCreditCap",
+      'src/api/decode.ts': 'export const a = b.addOnCreditCap',
+      'src/daemon/x.ts': "export const a = 'capkeeper_addon_credits_used'",
+    },
+  },
+  {
+    rule: 'the key is put into a body in one place only',
+    offences: each(
+      (file) => inSource(file) && !isIn(file.path, ['src/api/wire.ts', 'src/api/send.ts', 'src/sandbox/']),
+      (file) => file.code.filter(({ text }) => /^['"]?service_key['"]?$/.test(text)).map((token) => at(file, token)),
+    ),
+    breaks: [{ 'src/api/http.ts': 'send({ service_key: key })' }, { 'src/api/client.ts': "body['service_key'] = key" }],
+    keeps: { 'src/api/send.ts': 'send({ service_key: key })', 'src/sandbox/request.ts': 'read(body.service_key)' },
+  },
+  {
+    rule: 'the preview knows no way to write',
+    offences: each(
+      (file) => isIn(file.path, ['src/daemon/preview.ts', 'src/cli/commands/plan.ts']),
+      runs('WriteClient,writeCap,applyPlan'),
+    ),
+    breaks: [
+      { 'src/daemon/preview.ts': "import type { WriteClient } from '../ports.ts'" },
+      { 'src/cli/commands/plan.ts': 'client.writeCap(scope, 5)' },
+    ],
+    keeps: { 'src/daemon/preview.ts': "import type { ReadClient } from '../ports.ts'", 'src/daemon/apply.ts': 'client.writeCap(scope, 5)' },
+  },
+  {
+    rule: 'nothing is exported as default, is an enum, or is any',
+    offences: each(inSource, (file) => [
+      ...places(file, 'export default'),
+      ...places(file, 'as default'),
+      ...enums(file),
+      ...anyTypes(file),
+    ]),
+    breaks: [
+      'export default function a() {}',
+      'export { a as default }',
+      'enum A { B }',
+      'export const enum A { B }',
+      'export const a = b as any',
+      'export const a: any = 1',
+      'export const a = (b: Map<string, any>) => b',
+      'export type A = string | any[]',
+    ].map((source) => ({ 'src/daemon/x.ts': source })),
+    keeps: {
+      'src/daemon/x.ts': "export const a = AbortSignal.any(b) // as any\nexport const schema = { enum: ['a'], any: 1 }",
+      'src/cli/progress.ts': "const { default: bar } = await import('cli-progress')",
+    },
+  },
+  {
+    rule: 'no cast goes through unknown',
+    offences: each(inSource, (file) => places(file, 'as unknown as')),
+    breaks: [{ 'src/sandbox/x.ts': 'export const a = b as unknown as Row[]' }],
+    keeps: { 'src/sandbox/x.ts': 'export const a: unknown = b\nexport const c = d as const' },
+  },
+  {
+    rule: 'the checks of the house are never switched off',
+    offences: each(inSource, (file) => file.comments.filter(({ text }) => SUPPRESSION.test(text)).map((token) => at(file, token))),
+    breaks: [
+      { 'src/core/x.ts': '// biome-ignore lint/complexity/noExcessiveLinesPerFunction: long\nexport const a = 1' },
+      { 'src/core/x.ts': '/* @ts-expect-error */ export const a = 1' },
+    ],
+    keeps: { 'src/core/x.ts': '// biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema\nexport const a = 1' },
+  },
+  {
+    rule: `no file is longer than ${MOST_LINES} lines`,
+    offences: each(
+      () => true,
+      ({ path, text }) => (lineCount(text) > MOST_LINES ? [`${path} has ${lineCount(text)} lines`] : []),
+    ),
+    breaks: [{ 'src/core/x.ts': 'export const a = 1\n'.repeat(MOST_LINES + 1) }, { 'test/core/x.test.ts': '\n'.repeat(MOST_LINES + 1) }],
+    keeps: { 'src/core/x.ts': '\n'.repeat(MOST_LINES) },
+  },
+  {
+    rule: 'each source begins with what it decides',
+    offences: each(inSource, ({ path, text }) => (/^\/[/*]/.test(text) ? [] : [`${path} begins without a comment`])),
+    breaks: [{ 'src/core/x.ts': 'export const a = 1\n// late' }],
+    keeps: { 'src/core/x.ts': '// Decides a.\nexport const a = 1' },
+  },
+  {
+    rule: 'tests take no snapshots, leave nobody out, and do not look at the real clock',
+    offences: each(
+      (file) => file.path.startsWith('test/'),
+      (file) => [
+        ...runs('toMatchSnapshot,toMatchInlineSnapshot,toMatchFileSnapshot,. only (,. only .')(file),
+        ...(isIn(file.path, REAL_TIME_TESTS) ? [] : ownClock(REAL_TIME)(file)),
+      ],
+    ),
+    breaks: [
+      'expect(a).toMatchSnapshot()',
+      "it.only('a', b)",
+      'test.only.each(a)',
+      'await new Promise((done) => setTimeout(done, 5))',
+      'const now = Date.now()',
+    ].map((source) => ({ 'test/core/x.test.ts': source })),
+    keeps: {
+      'test/core/x.test.ts': 'const only = clock.now() + new Date(0).getTime()\nawait new Promise(setImmediate)',
+      'test/e2e/x.test.ts': 'const now = Date.now()',
+    },
+  },
+]

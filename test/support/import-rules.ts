@@ -1,0 +1,246 @@
+// The house rules about who imports whom. Paths are those of the repository; a rule looks at imports alone, never at the disk.
+import { posix } from 'node:path'
+import { isIn, type Rule, type SourceFile } from './house.ts'
+import type { Import } from './imports.ts'
+
+interface Reach {
+  /** Areas: a folder or file of `src` without its suffix. */
+  readonly values: readonly string[]
+  /** What only `import type` may name. */
+  readonly types: readonly string[]
+}
+
+/** core <- policy, api, sandbox <- daemon, page <- cli <- main. */
+const REACH: Readonly<Record<string, Reach>> = {
+  ports: { values: [], types: ['core'] },
+  core: { values: ['core'], types: ['ports'] },
+  policy: { values: ['core', 'policy'], types: ['ports'] },
+  api: { values: ['core', 'api'], types: ['ports'] },
+  sandbox: { values: ['core', 'sandbox'], types: ['ports', 'api/wire'] },
+  daemon: { values: ['core', 'policy', 'api', 'daemon'], types: ['ports'] },
+  page: { values: ['core', 'page'], types: ['ports', 'daemon/status-document', 'daemon/status-labels'] },
+  cli: { values: ['core', 'policy', 'api', 'sandbox', 'daemon', 'page', 'cli'], types: ['ports'] },
+  main: { values: ['cli'], types: [] },
+}
+
+/** Where each package may be imported, as value or type. A package without a home may be imported nowhere. */
+export const HOMES: Readonly<Record<string, readonly string[]>> = {
+  ajv: ['src/policy/', 'src/daemon/config*.ts'],
+  'ajv-formats': ['src/policy/', 'src/daemon/config*.ts'],
+  'cli-progress': ['src/cli/progress.ts'],
+  commander: ['src/cli/'],
+  fastify: ['src/daemon/server.ts', 'src/sandbox/server.ts'],
+  got: ['src/api/http.ts'],
+  hpagent: ['src/api/http.ts'],
+  pino: ['src/daemon/log.ts'],
+  'pino-pretty': ['src/daemon/log.ts'],
+  'prom-client': ['src/daemon/metrics.ts'],
+  yaml: ['src/policy/', 'src/daemon/config*.ts'],
+  'node:sqlite': ['src/daemon/ledger*.ts', 'src/daemon/lock.ts', 'src/sandbox/store.ts'],
+}
+
+/** What commands without network must not load at their start. */
+const HEAVY = new Set(['got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
+const START = ['src/cli/process.ts', 'src/cli/program.ts']
+
+const isRelative = (specifier: string): boolean => specifier.startsWith('.')
+const inSource = (file: SourceFile): boolean => file.path.startsWith('src/')
+const targetOf = (file: SourceFile, specifier: string): string => posix.join(posix.dirname(file.path), specifier)
+const areaOf = (path: string): string => path.replace(/^src\//, '').replace(/\.ts$/, '')
+const covers = (area: string, path: string): boolean => areaOf(path) === area || areaOf(path).startsWith(`${area}/`)
+
+/** `@scope/name/part` and `name/part` are of the package before the part. */
+const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+
+const offence = (file: SourceFile, one: Import, why: string): string =>
+  `${file.path}:${one.line} imports ${one.typeOnly ? 'types of ' : ''}${one.specifier ?? 'what is worked out at run time'}: ${why}`
+
+/** One offence for each import of `src` that `why` names a reason against. */
+const judged = (why: (file: SourceFile, one: Import) => string | undefined) => (files: readonly SourceFile[]) =>
+  files.filter(inSource).flatMap((file) =>
+    file.imports.flatMap((one) => {
+      const reason = why(file, one)
+      return reason === undefined ? [] : [offence(file, one, reason)]
+    }),
+  )
+
+function beyondReach(file: SourceFile, one: Import): string | undefined {
+  if (one.specifier === undefined || !isRelative(one.specifier)) return undefined
+  const area = areaOf(file.path).split('/')[0] ?? ''
+  const reach = REACH[area]
+  if (!reach) return `${area} has no place among the folders yet`
+  const target = targetOf(file, one.specifier)
+  if (!target.startsWith('src/') || !target.endsWith('.ts')) return 'only .ts files of src are imported'
+  if (reach.values.some((allowed) => covers(allowed, target))) return undefined
+  if (!reach.types.some((allowed) => covers(allowed, target))) return `${area} may not import it`
+  return one.typeOnly ? undefined : `${area} may import its types only, with import type`
+}
+
+function notAtHome(file: SourceFile, one: Import): string | undefined {
+  if (one.specifier === undefined || isRelative(one.specifier)) return undefined
+  const name = packageOf(one.specifier)
+  if (name.startsWith('node:') && !(name in HOMES)) return undefined
+  const homes = HOMES[name]
+  if (!homes) return 'no file is named as the home of this package'
+  return isIn(file.path, homes) ? undefined : `only in ${homes.join(', ')}`
+}
+
+/** Static imports that load a file: what makes a cycle, and what a start costs. */
+const loads = (file: SourceFile): readonly Import[] => file.imports.filter((one) => one.how !== 'dynamic' && !one.typeOnly)
+
+const loadedFiles = (file: SourceFile): readonly string[] =>
+  loads(file).flatMap((one) => (one.specifier !== undefined && isRelative(one.specifier) ? [targetOf(file, one.specifier)] : []))
+
+function cycles(files: readonly SourceFile[]): readonly string[] {
+  const graph = new Map(files.map((file) => [file.path, loadedFiles(file)]))
+  const finished = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, way: readonly string[]): void => {
+    if (way.includes(path)) found.push([...way.slice(way.indexOf(path)), path].join(' -> '))
+    else if (!finished.has(path)) for (const next of graph.get(path) ?? []) visit(next, [...way, path])
+    finished.add(path)
+  }
+  for (const path of graph.keys()) visit(path, [])
+  return found
+}
+
+function heavyStart(files: readonly SourceFile[]): readonly string[] {
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const found: string[] = []
+  const seen = new Set<string>()
+  const visit = (path: string, way: readonly string[]): void => {
+    const file = byPath.get(path)
+    if (!file || seen.has(path)) return
+    seen.add(path)
+    for (const { specifier = '' } of loads(file)) if (HEAVY.has(packageOf(specifier))) found.push([...way, path, specifier].join(' -> '))
+    for (const next of loadedFiles(file)) visit(next, [...way, path])
+  }
+  for (const path of START) visit(path, [])
+  return found
+}
+
+/** Whether a file holds nothing but re-exports. */
+function onlyPassesOn(file: SourceFile): boolean {
+  const starts = file.code.filter((token) => ['import', 'export', 'const', 'function', 'class', 'interface', 'let'].includes(token.text))
+  return file.code.length > 0 && file.imports.length === starts.length && file.imports.every((one) => one.how === 'export')
+}
+
+function barrels(files: readonly SourceFile[]): readonly string[] {
+  return files.flatMap((file) => [
+    ...(/(^|\/)index\.ts$/.test(file.path) ? [`${file.path} is an index`] : []),
+    ...(onlyPassesOn(file) ? [`${file.path} only passes on what others export`] : []),
+    ...file.imports
+      .filter((one) => one.how === 'export' && one.names.some(({ name }) => name === '*'))
+      .map((one) => offence(file, one, 'everything of it is passed on')),
+  ])
+}
+
+export const IMPORT_RULES: readonly Rule[] = [
+  {
+    rule: 'each folder imports only what lies beneath it',
+    offences: judged(beyondReach),
+    breaks: [
+      { 'src/core/x.ts': "import { a } from '../policy/a.ts'" },
+      { 'src/core/x.ts': "import { a } from '../ports.ts'" },
+      { 'src/core/x.ts': "import { type A } from '../ports.ts'" },
+      { 'src/core/x.ts': "const a = await import('../daemon/a.ts')" },
+      { 'src/policy/x.ts': "import type { A } from '../api/a.ts'" },
+      { 'src/api/x.ts': "import type { A } from '../policy/a.ts'" },
+      { 'src/sandbox/x.ts': "import { a } from '../api/wire.ts'" },
+      { 'src/sandbox/x.ts': "import type { A } from '../api/errors.ts'" },
+      { 'src/sandbox/x.ts': "import type { A } from '../daemon/a.ts'" },
+      { 'src/daemon/x.ts': "import { a } from '../sandbox/a.ts'" },
+      { 'src/daemon/x.ts': "import type { A } from '../cli/a.ts'" },
+      { 'src/daemon/x.ts': "import type { A } from '../page/a.ts'" },
+      { 'src/page/x.ts': "import { a } from '../daemon/status-labels.ts'" },
+      { 'src/page/x.ts': "import type { A } from '../daemon/status.ts'" },
+      { 'src/cli/commands/x.ts': "import { a } from '../../main.ts'" },
+      { 'src/main.ts': "await import('./core/a.ts')" },
+      { 'src/cli/x.ts': "import { a } from '../../test/support/a.ts'" },
+      { 'src/cli/x.ts': "import { a } from './a.js'" },
+      { 'src/new/x.ts': "import { a } from '../core/a.ts'" },
+    ],
+    keeps: {
+      'src/core/x.ts': "import { a } from './a.ts'\nimport type { A } from '../ports.ts'",
+      'src/sandbox/x.ts': "import type { A } from '../api/wire.ts'\nimport { b } from '../core/b.ts'",
+      'src/daemon/x.ts': "import { a } from '../api/a.ts'\nimport { b } from '../policy/b.ts'",
+      'src/page/x.ts': "import type { A } from '../daemon/status-document.ts'",
+      'src/cli/commands/x.ts': "import { a } from '../../sandbox/a.ts'",
+      'src/main.ts': "await import('./cli/process.ts')",
+    },
+  },
+  {
+    rule: 'each package is imported only in its home',
+    offences: judged(notAtHome),
+    breaks: [
+      { 'src/api/client.ts': "import got from 'got'" },
+      { 'src/daemon/loop.ts': "import type { Logger } from 'pino'" },
+      { 'src/daemon/metrics-gauges.ts': "import { Gauge } from 'prom-client'" },
+      { 'src/cli/x.ts': "import { parse } from 'yaml'" },
+      { 'src/daemon/apply.ts': "const { DatabaseSync } = process.getBuiltinModule('node:sqlite')" },
+      { 'src/cli/x.ts': "import fs from 'fs'" },
+      { 'src/daemon/x.ts': "import x from '@scope/unheard-of/part'" },
+    ],
+    keeps: {
+      'src/api/http.ts': "const { default: got } = await import('got')",
+      'src/daemon/config-file.ts': "import { parse } from 'yaml'",
+      'src/daemon/ledger-schema.ts': "import { DatabaseSync } from 'node:sqlite'",
+      'src/daemon/x.ts': "import { join } from 'node:path/posix'",
+    },
+  },
+  {
+    rule: 'core imports no package, not even of Node',
+    offences: judged((file, one) => (isIn(file.path, ['src/core/']) && !isRelative(one.specifier ?? '') ? 'core is pure' : undefined)),
+    breaks: [{ 'src/core/x.ts': "import { createHash } from 'node:crypto'" }, { 'src/core/x.ts': "import type { Doc } from 'yaml'" }],
+    keeps: { 'src/core/x.ts': "import { a } from './a.ts'", 'src/policy/x.ts': "import { createHash } from 'node:crypto'" },
+  },
+  {
+    rule: 'what is imported stands there in words',
+    offences: judged((_, one) => (one.specifier === undefined ? 'nobody can follow it' : undefined)),
+    breaks: [{ 'src/cli/x.ts': `await import(\`./commands/\${name}.ts\`)` }, { 'src/cli/x.ts': 'require(name)' }],
+    keeps: { 'src/cli/x.ts': "await import('./commands/plan.ts')" },
+  },
+  {
+    rule: 'main.ts imports nothing statically',
+    offences: judged((file, one) => (file.path === 'src/main.ts' && one.how !== 'dynamic' ? 'the version is checked first' : undefined)),
+    breaks: [{ 'src/main.ts': "import { main } from './cli/process.ts'" }, { 'src/main.ts': "import 'node:process'" }],
+    keeps: { 'src/main.ts': "await import('./cli/process.ts')", 'src/cli/x.ts': "import 'node:process'" },
+  },
+  {
+    rule: 'the command line starts without the network packages',
+    offences: heavyStart,
+    breaks: [
+      { 'src/cli/program.ts': "import './commands/run.ts'", 'src/cli/commands/run.ts': "import got from 'got'" },
+      { 'src/cli/process.ts': "import { type A } from '../daemon/server.ts'", 'src/daemon/server.ts': "import fastify from 'fastify'" },
+    ],
+    keeps: {
+      'src/cli/program.ts': "await import('../daemon/server.ts')\nimport type { A } from '../daemon/metrics.ts'",
+      'src/daemon/server.ts': "import fastify from 'fastify'",
+      'src/daemon/metrics.ts': "import { Gauge } from 'prom-client'",
+    },
+  },
+  {
+    rule: 'files that load each other form no cycle',
+    offences: cycles,
+    breaks: [
+      { 'src/core/a.ts': "import { b } from './b.ts'", 'src/core/b.ts': "export { c } from './c.ts'", 'src/core/c.ts': "import './a.ts'" },
+      { 'src/core/a.ts': "import { type B } from './b.ts'", 'src/core/b.ts': "import { a } from './a.ts'" },
+      { 'src/core/a.ts': "import { a } from './a.ts'" },
+    ],
+    keeps: {
+      'src/core/a.ts': "import { b } from './b.ts'\nimport { c } from './c.ts'",
+      'src/core/b.ts': "import type { A } from './a.ts'\nimport { c } from './c.ts'",
+      'src/core/c.ts': "const late = () => import('./a.ts')",
+    },
+  },
+  {
+    rule: 'no file is a barrel',
+    offences: barrels,
+    breaks: [
+      { 'src/core/index.ts': 'export const a = 1' },
+      { 'src/core/x.ts': "export const a = 1\nexport * from './a.ts'" },
+      { 'src/core/x.ts': "export { a } from './a.ts'\nexport type { B } from './b.ts'" },
+    ],
+    keeps: { 'src/core/x.ts': "export { a } from './a.ts'\nexport const b = 1", 'src/main.ts': 'export {}' },
+  },
+]

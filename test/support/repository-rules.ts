@@ -1,0 +1,82 @@
+// The house rules about what stands beside the sources: the package, its lock, the linter's settings, and every file's words.
+import { HOMES } from './import-rules.ts'
+
+export interface PackageFile {
+  readonly engines?: Readonly<Record<string, string>>
+  readonly allowScripts?: Readonly<Record<string, boolean>>
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+}
+
+const EXACT = /^\d+\.\d+\.\d+$/
+
+/** What is wrong with package.json: an empty list when every version is exact and Node 24 comes along. */
+export function packageOffences(file: PackageFile): readonly string[] {
+  const { dependencies = {}, devDependencies = {} } = file
+  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !EXACT.test(version))
+  const homes = Object.keys(HOMES).filter((name) => !name.startsWith('node:'))
+  return [
+    ...loose.map(([name, version]) => `${name} is ${version}, not an exact version`),
+    ...(devDependencies['node']?.startsWith('24.') ? [] : ['node 24 is no development dependency']),
+    ...(file.allowScripts?.['node'] === true ? [] : ["allowScripts does not let node's binary be installed"]),
+    ...(file.engines?.['node'] === '>=24' ? [] : ['engines.node is not >=24']),
+    ...homes.filter((name) => !(name in dependencies)).map((name) => `${name} has a home but is no dependency`),
+    ...Object.keys(dependencies).flatMap((name) => (homes.includes(name) ? [] : [`${name} is a dependency without a home`])),
+  ]
+}
+
+/** Each package must be named in backticks. */
+export const undocumented = (file: PackageFile, architecture: string): readonly string[] =>
+  Object.keys({ ...file.dependencies, ...file.devDependencies }).filter((name) => !architecture.includes(`\`${name}\``))
+
+export interface LinterFile {
+  readonly linter?: { readonly rules?: Readonly<Record<string, unknown>> }
+  readonly overrides?: readonly { readonly includes?: readonly string[]; readonly linter?: unknown }[]
+}
+
+/** The linter measures functions; here only that it goes on doing so in `src`. */
+export function linterOffences(file: LinterFile): readonly string[] {
+  const rules: Readonly<Record<string, unknown>> = { ...file.linter?.rules }
+  const expected = [
+    ['complexity', 'noExcessiveLinesPerFunction', { level: 'error', options: { maxLines: 70, skipBlankLines: true } }],
+    ['style', 'noDefaultExport', 'error'],
+    ['style', 'noEnum', 'error'],
+    ['style', 'noNonNullAssertion', 'error'],
+    ['suspicious', 'noExplicitAny', 'error'],
+    ['suspicious', 'noConsole', 'error'],
+  ] as const
+  const missing = expected.filter(([group, name, level]) => {
+    const found: unknown = Object.entries({ ...Object(rules[group]) }).find(([key]) => key === name)?.[1]
+    return JSON.stringify(found) !== JSON.stringify(level)
+  })
+  const reaching = (file.overrides ?? []).flatMap(({ includes = ['**'] }) =>
+    includes.filter((place) => !/^(test\/|vitest\.config\.ts$)/.test(place)),
+  )
+  return [
+    ...missing.map(([group, name, level]) => `${group}/${name} is not ${JSON.stringify(level)}`),
+    ...reaching.map((place) => `an override reaches ${place}`),
+  ]
+}
+
+/** Words that tell where this was made. In pieces, so that this file holds none of them. */
+const ELSEWHERE: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['a folder of the machine it was made on', new RegExp(`(^|[^\\w.])/${'work'}/`)],
+  [
+    'a host of a package registry',
+    new RegExp(`\\b(npm${'js'}|yarn${'pkg'})\\.(org|com)|\\bregistry[.-][\\w.-]*\\.(org|com|io|net|dev)\\b`),
+  ],
+  ['a host of an image registry', new RegExp(`\\b(${['docker', 'ghcr', 'quay', 'gcr'].join('|')})\\.io\\b`)],
+  ['a setting of a registry', /^\s*(@[\w-]+:)?registry\s*=/],
+]
+
+/** Lines of one file that say where it was made. */
+export const revealing = (path: string, text: string): readonly string[] =>
+  text
+    .split('\n')
+    .flatMap((line, index) => ELSEWHERE.flatMap(([name, pattern]) => (pattern.test(line) ? [`${path}:${index + 1} names ${name}`] : [])))
+
+/** A lock file that says where packages came from binds every user to that place. */
+export const lockOffences = (text: string): readonly string[] =>
+  text
+    .split('\n')
+    .flatMap((line, index) => (line.includes('"resolved"') ? [`package-lock.json:${index + 1} says where a package came from`] : []))
