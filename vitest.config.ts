@@ -1,10 +1,19 @@
+// How the tests run: all together within five minutes on two cores, failures told in full, and nothing skipped in silence. With
+// CAPKEEPER_TEST_REPORT=FILE the counts go to that file as JSON too.
 import { defineConfig } from 'vitest/config'
+import { skippedReporter } from './test/support/reporter.ts'
+
+const report = process.env['CAPKEEPER_TEST_REPORT']
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    reporters: process.env['CI'] ? ['default'] : ['default'],
+    allowOnly: false,
+    silent: 'passed-only',
+    reporters: ['default', skippedReporter, ...(report ? [['json', { outputFile: report }] as ['json', { outputFile: string }]] : [])],
   },
 })
