@@ -5,12 +5,14 @@ import { EXIT_HELP, refuseKeyFlags } from './args.ts'
 import { registerApply } from './commands/apply.ts'
 import { registerApprove } from './commands/approve.ts'
 import { registerCompletion } from './commands/completion.ts'
+import { registerExplain } from './commands/explain.ts'
 import { registerHistory } from './commands/history.ts'
 import { registerLedger } from './commands/ledger.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
 import { registerResume } from './commands/resume.ts'
 import { registerRun } from './commands/run.ts'
+import { registerSandbox } from './commands/sandbox.ts'
 import { registerSchema } from './commands/schema.ts'
 import { registerStatus } from './commands/status.ts'
 import { registerValidate } from './commands/validate.ts'
@@ -31,10 +33,12 @@ const COMMANDS: readonly Register[] = [
   registerPause,
   registerResume,
   registerValidate,
+  registerExplain,
   registerHistory,
   registerStatus,
   registerSchema,
   registerLedger,
+  registerSandbox,
   registerCompletion,
 ]
 

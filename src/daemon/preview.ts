@@ -19,6 +19,8 @@ export interface PreviewParts {
 
 export interface PreviewOptions {
   readonly signal?: AbortSignal
+  /** Reads only the scopes for which it is true; absent: all. */
+  readonly only?: (scope: Scope) => boolean
   readonly onSweep?: (scopes: readonly Scope[]) => void
   readonly onReading?: (reading: CapReading) => void
 }
@@ -45,7 +47,8 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   knowledge.usage = usage.facts
   knowledge.unknownGroups = usage.unknownGroups
   knowledge.groupReadingIsNew = usage.groupsRead
-  const scopes = outlook(knowledge, parts).toRead
+  const all = outlook(knowledge, parts).toRead
+  const scopes = options.only ? all.filter(options.only) : all
   options.onSweep?.(scopes)
   await sweep({
     client: parts.client,
