@@ -29,20 +29,27 @@ export class LedgerError extends Error {
 export const BUSY_TIMEOUT_MS = 5_000
 
 /** SQLite's primary result codes (https://sqlite.org/rescode.html). */
-export const SQLITE = { error: 1, busy: 5, locked: 6, readonly: 8, ioerr: 10, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const
+export const SQLITE = { error: 1, busy: 5, locked: 6, corrupt: 11, full: 13, cantopen: 14, notadb: 26 } as const
+
+/** READONLY_RECOVERY, _CANTLOCK, _CANTINIT, _DIRECTORY: a reader that may not make the files beside the database that reading needs. */
+const READING_NEEDS_THE_FOLDER: readonly number[] = [264, 520, 1288, 1544]
 
 /** The primary result code of an error of node:sqlite; undefined for any other error. */
 export function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
-  return error.errcode & 0xff
+  const code = extendedCode(error)
+  return code === undefined ? undefined : code & 0xff
+}
+
+function extendedCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined
 }
 
 /** What a failure of SQLite means for the ledger `file`; errors that are not of SQLite come back as they are. */
 export function fromSqlite(error: unknown, file: string): unknown {
-  const code = sqliteCode(error)
-  if (code === undefined || !(error instanceof Error)) return error
+  const extended = extendedCode(error)
+  if (extended === undefined || !(error instanceof Error)) return error
   const told = error.message
-  switch (code) {
+  switch (READING_NEEDS_THE_FOLDER.includes(extended) ? SQLITE.cantopen : extended & 0xff) {
     case SQLITE.busy:
     case SQLITE.locked:
       return new LedgerError(

@@ -7,8 +7,8 @@ const OWNER_ONLY = 0o600
 
 /** Makes an empty file that only its owner may read, or checks that the existing one can be written. Throws a `LedgerError`. */
 export function createPrivately(file: string): void {
+  if (lookAt(file)?.isDirectory()) throw isFolder(file)
   try {
-    if (lookAt(file)?.isDirectory()) throw isFolder(file)
     closeSync(openSync(file, 'wx', OWNER_ONLY))
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw fromFileSystem(error, file)

@@ -20,7 +20,8 @@ export function takeLock(ledger: string): Lock {
   let held: DatabaseSync | undefined
   try {
     held = new DatabaseSync(file, { timeout: 0 })
-    held.exec('BEGIN EXCLUSIVE')
+    // Nothing is ever written to it, so it needs no journal file beside it.
+    held.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {
     held?.close()
     throw refusal(error, ledger, file)

@@ -1,4 +1,4 @@
-import { chmodSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { takeLock } from '../../src/daemon/lock.ts'
@@ -42,9 +42,12 @@ test('releasing twice is fine, and the lock can be taken again', () => {
   takeLock(ledger).release()
 })
 
-test('the lock file belongs to its owner alone', () => {
-  const ledger = join(temporaryFolder(), 'capkeeper.db')
-  takeLock(ledger).release()
+test('the lock is one file that belongs to its owner alone', () => {
+  const folder = temporaryFolder()
+  const ledger = join(folder, 'capkeeper.db')
+  const lock = takeLock(ledger)
+  expect(readdirSync(folder)).toEqual(['capkeeper.db.lock'])
+  lock.release()
   expect(statSync(`${ledger}.lock`).mode & 0o777).toBe(0o600)
 })
 
