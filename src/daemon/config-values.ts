@@ -108,7 +108,12 @@ const KEY_NAMES = ['default', 'analyticsRead', 'teamsRead', 'billingRead', 'bill
 
 /** `keys`; `locate` turns a path in the file into one that can be opened. */
 export function readKeys(reader: Reader, field: Field | undefined, locate: (path: string) => string): Keys {
-  const fields = field && !isNothing(field.value) ? readMap(reader, field.value, field.name, CONFIG_KEYS.keys) : undefined
+  if (!field || isNothing(field.value)) return {}
+  if (field.value === null || !('items' in field.value)) {
+    const hint = 'write keys: {default: {file: PATH}} or keys: {default: {env: NAME}}'
+    return report(reader, field.keyNode, 'KEY_REFERENCE', `${field.name} is not a mapping of references to keys`, { hint }) ?? {}
+  }
+  const fields = readMap(reader, field.value, field.name, CONFIG_KEYS.keys)
   const keys: Partial<Record<keyof Keys, KeyRef>> = {}
   for (const name of KEY_NAMES) {
     const one = fields?.get(name)

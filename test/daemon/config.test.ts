@@ -211,6 +211,7 @@ workspaces:
     ['an address with a password', workspace(`baseUrl: https://me:${SECRET}@x.example`), ['5:12 URL']],
     ['another protocol', workspace('baseUrl: ftp://x.example'), ['5:12 URL']],
     ['a key in its place', workspace(`keys: {default: ${SECRET}}`), ['5:10 KEY_REFERENCE']],
+    ['a key instead of all keys', workspace(`keys: ${SECRET}`), ['5:3 KEY_REFERENCE']],
     ['a key in no place', workspace('keys: {default: {}}'), ['5:10 KEY_REFERENCE']],
     ['a key in two places', workspace('keys: {default: {file: a, env: b}}'), ['5:10 KEY_REFERENCE']],
     ['a key under another name', workspace(`serviceKey: ${SECRET}`), ['5:3 UNKNOWN_KEY']],
