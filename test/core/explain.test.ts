@@ -195,6 +195,12 @@ describe('the chain of a person', () => {
     ])
   })
 
+  test('says that the cycle of a grant has not begun, though its start has passed', () => {
+    const cycle = { startAt: NOW - 60 * DAY, endAt: NOW - 30 * DAY }
+    const [grant] = explained('ada', { grants: [{ on: 'ada', from: NOW - DAY, until: 'cycleEnd' }] }, { cycle }).chain
+    expect([grant?.state, grant?.why]).toEqual(['pending', 'its billing cycle has not begun'])
+  })
+
   test('names the base that a grant gives back', () => {
     const owned = ownedCaps({ ada: { cap: 6000, owner: 'grant', baseline: 300 } })
     const explanation = explained('ada', { caps: { team: 500 }, grants: [{ on: 'ada', cap: 6000, ...over }] }, { owned })
@@ -272,6 +278,14 @@ describe('the chain of a group and of the team', () => {
     expect(explanation).not.toHaveProperty('person')
   })
 
+  test('are of no groups and no person', () => {
+    const more = { groups: members({ a: ['ada'] }), readings: observed({ team: 500 }) }
+    expect(['group:a', 'team'].map((name) => explained(name, policy, more).groups)).toEqual([[], []])
+    expect(['group:a', 'team'].map((name) => explained(name, policy, more).inForce)).toEqual([undefined, undefined])
+    expect(explained('group:a', policy, more).observed.map((one) => one.reading?.observed)).toEqual([undefined, 500])
+    expect(explained('team', policy, more).observed).toHaveLength(1)
+  })
+
   test('of a group whose own cap is none ends at the team', () => {
     expect(explained('group:a', { caps: { team: 5, 'group:a': 'none' } })).toMatchObject({ cap: 5, desired: { cap: 'none' } })
   })
@@ -343,6 +357,12 @@ describe('what is known of a person', () => {
       { inForce: { cap: 'unknown', from: scopeKey(scope('ada')) }, use: { used: credits(200), isUpperBound: false } },
     ],
   ])('is %s', (_, more, expected) => expect(explained('ada', policy, { groups, ...more })).toMatchObject(expected))
+
+  test('is a list of the groups that are declared, known, and theirs', () => {
+    const list = { groups: members({ a: ['ada'], b: ['ada'], c: ['eve'], d: ['ada'] }), unknownGroups: ['b'] }
+    const { groups: theirs } = explained('ada', { caps: { 'group:a': 1, 'group:b': 2, 'group:c': 3 } }, list)
+    expect(theirs).toEqual([{ id: 'a', name: 'A' }])
+  })
 
   test('is no use where the service says none', () => {
     expect(explained('ada', policy, { roster: people, balance })).not.toHaveProperty('use')

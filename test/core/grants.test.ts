@@ -121,6 +121,12 @@ describe('while the clocks disagree', () => {
       byGrant,
       { 1: 'ended', 2: 'active, with a note' },
     ],
+    [
+      'of three ended ones the latest goes on',
+      [over, { ...over, from: NOW - 9 * DAY }, { ...over, from: NOW - 5 * DAY }],
+      byGrant,
+      { 1: 'active, with a note', 2: 'ended', 3: 'ended' },
+    ],
     ['an expiring grant is still called expiring', [{ ...running, until: NOW + 1 }], byGrant, { 1: 'expiring' }],
   ])('%s', (_, grants, owned, expected) => {
     expect(states(grants, { frozen: true, ...(owned && { owned }) })).toEqual(expected)

@@ -1,5 +1,6 @@
 // Short ways to write policies and what is known of the world, for the tests of the pure core. Names without an @ get a domain.
-import type { DesiredInputs } from '../../src/core/desired.ts'
+import { expect } from 'vitest'
+import { type DesiredInputs, type Resolution, resolveDesired } from '../../src/core/desired.ts'
 import type { GroupMembers, MemberStatus, OwnedCap, OwnerKind, Roster } from '../../src/core/observed.ts'
 import type { Cap, CapRule, Grant, PolicySet } from '../../src/core/policy.ts'
 import type { Position } from '../../src/core/problem.ts'
@@ -125,3 +126,40 @@ export function withoutCycle(inputs: DesiredInputs): DesiredInputs {
   const { cycle: _, ...rest } = inputs
   return rest
 }
+
+/** A scope's key without the domain of the tests. */
+export const short = (scope: Scope): string => scopeKey(scope).replace('@example.com', '')
+
+/** What is asked, by scope: `kind cap` of the winner. */
+export const asked = ({ desired }: Resolution): Record<string, string> =>
+  Object.fromEntries(desired.map(({ scope, origin, cap }) => [short(scope), `${origin.kind} ${cap}`]))
+
+/** Why scopes are rejected, by scope. */
+export const codes = ({ rejected }: Resolution): Record<string, string> =>
+  Object.fromEntries(rejected.map((one) => [short(one.scope), one.code]))
+
+/** Why scopes are skipped, by scope. */
+export const skips = ({ skipped }: Resolution): Record<string, string> =>
+  Object.fromEntries(skipped.map((one) => [short(one.scope), one.why]))
+
+/** A decision: what policy and world come to, as `asked` and `codes` tell it. */
+export interface Decision {
+  readonly policy?: PolicySketch
+  readonly more?: Partial<DesiredInputs>
+  readonly desired?: Record<string, string>
+  readonly rejected?: Record<string, string>
+}
+
+/** Checks one row of a decision table. */
+export function checkDecision({ policy = {}, more = {}, desired = {}, rejected = {} }: Decision): void {
+  const resolution = resolveDesired(desiredInputs(policy, more))
+  expect({ desired: asked(resolution), rejected: codes(resolution) }).toEqual({ desired, rejected })
+}
+
+/** Windows of grants around now. */
+export const running = { from: NOW - DAY, until: NOW + 3 * DAY }
+export const over = { from: NOW - 3 * DAY, until: NOW - DAY }
+export const coming = { from: NOW + DAY, until: NOW + 3 * DAY }
+
+/** A cap of ours that a grant put there. */
+export const byGrant = (baseline?: PlainCap): OwnedSketch => ({ cap: 6000, owner: 'grant', ...(baseline !== undefined && { baseline }) })
