@@ -54,7 +54,10 @@ export const malformed = (operation: Operation, what: string): ApiError =>
 
 /** The last failure again, for a request that was not sent because of it. */
 export const notSent = (failure: ApiError, operation: Operation): ApiError =>
-  new ApiError({ ...failure, operation, message: `${failure.message} (${operation} not tried again yet)`, unsent: true })
+  new ApiError({ ...failure, operation, message: `${operation}: not asked ${reasonNotToAsk(failure, operation)}`, unsent: true })
+
+const reasonNotToAsk = (failure: ApiError, operation: Operation): string =>
+  failure.operation === operation ? `again yet, after ${failure.message}` : `yet, because of ${failure.message}`
 
 export interface ClassifyContext {
   /** Wall clock, for a `Retry-After` that is a date. */

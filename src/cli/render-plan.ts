@@ -134,11 +134,24 @@ function holdLines(hold: Hold, view: PlanView, layout: Layout): readonly string[
   ]
 }
 
+/** Scopes that share a cause stand under it together, so that an outage is told once. */
 function unknownLines(plan: Plan, layout: Layout): readonly string[] {
   if (plan.unknown.length === 0) return []
-  const lines = plan.unknown.flatMap(({ scope, message }) => indented(`? ${plain(scopeKey(scope))}: ${plain(message)}`, layout, '  '))
+  const lines = [...Map.groupBy(plan.unknown, (one) => one.message)].flatMap(([message, scopes]) => {
+    const [first, ...more] = scopes.map(({ scope }) => plain(scopeKey(scope)))
+    if (more.length === 0) return indented(`? ${first}: ${plain(message)}`, layout, '  ')
+    const named = [first, ...more.slice(0, UNKNOWN_NAMED - 1)].join(', ')
+    const rest = scopes.length > UNKNOWN_NAMED ? ` and ${scopes.length - UNKNOWN_NAMED} more` : ''
+    return [
+      ...indented(`? ${count(scopes.length, 'scope')}: ${plain(message)}`, layout, '  '),
+      ...indented(`${named}${rest}`, layout, '    '),
+    ]
+  })
   return [layout.paint('yellow', 'Unknown, so not written:'), ...lines]
 }
+
+/** How many scopes of one cause are named. */
+const UNKNOWN_NAMED = 5
 
 function problemLines(plan: Plan, layout: Layout): readonly string[] {
   return plan.problems.flatMap((problem) => {

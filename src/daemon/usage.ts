@@ -77,7 +77,8 @@ async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
         if (failure.kind === 'not_found') unknown.push(id)
         else if (inputs.unknownGroups.includes(id)) unknown.push(id)
         const code = failure.kind === 'not_found' ? 'GROUP_UNKNOWN' : 'GROUP_UNREAD'
-        warnings.push({ code, message: `${scopeKey(groupScope(id))} (${declared.name}): ${failure.message}` })
+        // One failure is told once, not once for every group that was not even asked for.
+        if (!failure.unsent) warnings.push({ code, message: `${scopeKey(groupScope(id))} (${declared.name}): ${failure.message}` })
       }
     }),
   )
