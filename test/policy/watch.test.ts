@@ -1,6 +1,5 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Watcher, type WatchOptions, watchPaths, waypoints } from '../../src/policy/watch.ts'
 import { realClock } from '../support/real-clock.ts'
@@ -17,14 +16,14 @@ afterEach(() => {
 async function observe(paths: readonly string[], options: WatchOptions = {}) {
   const calls: number[] = []
   watchers.push(watchPaths(paths, clock, () => calls.push(clock.monotonic()), { pollMs: 60_000, ...options }))
-  await wait(250)
+  await clock.sleep(250)
   expect(calls).toEqual([])
   return {
     calls,
     /** Waits for the next call; the time since `from`, in milliseconds. */
     async next(from: number): Promise<number> {
       const before = calls.length
-      for (let turn = 0; turn < 400 && calls.length === before; turn += 1) await wait(10)
+      for (let turn = 0; turn < 400 && calls.length === before; turn += 1) await clock.sleep(10)
       const at = calls[before]
       if (at === undefined) throw new Error('no change was told')
       return at - from
@@ -38,7 +37,7 @@ async function expectTold(paths: readonly string[], act: () => void): Promise<vo
   const from = clock.monotonic()
   act()
   expect(await next(from)).toBeLessThan(1000)
-  await wait(400)
+  await clock.sleep(400)
   expect(calls.length).toBe(1)
 }
 
@@ -70,7 +69,7 @@ describe('watchPaths tells of', () => {
     const root = folder({ 'a.yaml': 'a: 1' })
     const { next, calls } = await observe([root])
     mkdirSync(join(root, 'sub'))
-    await wait(300)
+    await clock.sleep(300)
     expect(calls).toEqual([])
     const from = clock.monotonic()
     writeFileSync(join(root, 'sub/b.yaml'), 'b: 1')
@@ -135,7 +134,7 @@ describe('watchPaths', () => {
     const { calls } = await observe([root])
     writeFileSync(join(root, '.a.yaml.swp'), 'x')
     writeFileSync(join(root, 'capkeeper.db'), 'x')
-    await wait(400)
+    await clock.sleep(400)
     expect(calls).toEqual([])
   })
 
@@ -144,9 +143,9 @@ describe('watchPaths', () => {
     const { calls } = await observe([root], { patienceMs: 400 })
     for (let turn = 0; turn < 20; turn += 1) {
       writeFileSync(join(root, 'a.yaml'), `a: ${turn}`)
-      await wait(30)
+      await clock.sleep(30)
     }
-    await wait(300)
+    await clock.sleep(300)
     expect(calls.length).toBeGreaterThanOrEqual(1)
     expect(calls.length).toBeLessThanOrEqual(3)
   })
@@ -168,10 +167,10 @@ describe('watchPaths', () => {
     }
     watchers.push(watchPaths([root], clock, failing, { pollMs: 50 }))
     for (const text of ['a: 2', 'a: 3']) {
-      await wait(200)
+      await clock.sleep(200)
       writeFileSync(join(root, 'a.yaml'), text)
     }
-    await wait(400)
+    await clock.sleep(400)
     expect(calls).toBe(2)
   })
 
@@ -180,7 +179,7 @@ describe('watchPaths', () => {
     const { calls } = await observe([root], { pollMs: 50 })
     for (const watcher of watchers) watcher.close()
     writeFileSync(join(root, 'a.yaml'), 'a: 2')
-    await wait(300)
+    await clock.sleep(300)
     expect(calls).toEqual([])
   })
 })
