@@ -1,0 +1,32 @@
+// Explanations of sketched policies, and how to read them in tests.
+import { type ExplainInputs, type Explanation, explain } from '../../src/core/explain.ts'
+import type { CapReading, Observed } from '../../src/core/observed.ts'
+import { formatPosition } from '../../src/core/problem.ts'
+import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+import { DAY, desiredInputs, NOW, type PolicySketch, scope } from './declare.ts'
+
+/** Readings by scope name. */
+export const observed = (caps: Readonly<Record<string, Observed | number>>): ReadonlyMap<ScopeKey, CapReading> =>
+  new Map(
+    Object.entries(caps).map(([name, value]) => {
+      const reading: CapReading = { scope: scope(name), observed: typeof value === 'number' ? credits(value) : value, readAt: NOW }
+      return [scopeKey(reading.scope), reading]
+    }),
+  )
+
+/** Explains a scope by name, with no readings, history or holds unless given. */
+export function explained(name: string, policy: PolicySketch, more: Partial<ExplainInputs> = {}): Explanation {
+  return explain({ ...desiredInputs(policy, more), readings: new Map(), history: [], holds: [], ...more }, scope(name))
+}
+
+/** One line a candidate: `> ` before the winner, the cap, the place, why. */
+export const lines = ({ chain }: Explanation): string[] =>
+  chain.map(({ candidate, wins, why, state }) => {
+    const what = `${candidate.kind}${state ? ` (${state})` : ''} ${scopeKey(candidate.scope).replace('@example.com', '')} ${candidate.cap}`
+    return `${wins ? '> ' : ''}${what} at ${formatPosition(candidate.at)}: ${why}`
+  })
+
+/** Windows of grants around now, one with an end that is easy to read. */
+export const untilDecember = { from: NOW - DAY, until: Date.UTC(2026, 11, 16) }
+export const inDecember = { from: NOW + 11 * DAY, until: NOW + 13 * DAY }
