@@ -1,6 +1,6 @@
 // The log: one line per event, a static message and the data in fields, as JSON or for eyes. The only importer of pino. Whatever a line
 // says passes the redactor last of all, so that no service key leaves, wherever in a message or an error text it stands.
-import { type Logger as Pino, pino } from 'pino'
+import { pino } from 'pino'
 import type { Clock } from '../ports.ts'
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -43,16 +43,25 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
       formatters: { level: (label) => ({ level: label }) },
       timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
     },
-    // Twice, because making a line pretty spells some characters of a key in another way.
-    { write: (line) => void destination.write(redact(render(redact(line)))) },
+    { write: (line) => void destination.write(redact(render(line))) },
   )
-  return { error: at(lines, 'error'), warn: at(lines, 'warn'), info: at(lines, 'info'), debug: at(lines, 'debug') }
+  const log =
+    (name: keyof Logger): Log =>
+    (fields, message) => {
+      // Before the line as well: JSON spells some characters of a key in another way.
+      if (lines.isLevelEnabled(name)) lines[name](redactFields(fields, redact), redact(message))
+    }
+  return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug') }
 }
 
-const at =
-  (lines: Pino, level: 'error' | 'warn' | 'info' | 'debug'): Log =>
-  (fields, message) =>
-    lines[level](fields, message)
+function redactFields(fields: LogFields, redact: (text: string) => string): LogFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      if (typeof value === 'string') return [redact(name), redact(value)]
+      return [redact(name), Array.isArray(value) ? value.map((one) => redact(String(one))) : value]
+    }),
+  )
+}
 
 const asItIs = (line: string): string => line
 

@@ -6,6 +6,7 @@ import { BugError } from '../../src/core/problem.ts'
 import { scopeKey } from '../../src/core/scope.ts'
 import { credits } from '../../src/core/units.ts'
 import { type LedgerMode, openLedger } from '../../src/daemon/ledger.ts'
+import { LedgerError } from '../../src/daemon/ledger-error.ts'
 import { fakeClock } from '../support/clock.ts'
 import { ADA, BOB, historyOf, intentFor, ledgerErrorOf, ownedCap, PLATFORM, raise, TEAM, temporaryFolder } from '../support/ledger.ts'
 
@@ -53,6 +54,18 @@ describe('what is recorded', () => {
     expect(() => ledger.recordOutcome(intent, historyOf(change, 2), ownedCap(ADA, 600))).toThrow(BugError)
     expect(ledger.history()).toHaveLength(1)
     expect(ledger.owned()).toEqual([])
+    ledger.saveOwned([ownedCap(ADA, 500)])
+    expect(ledger.owned()).toHaveLength(1)
+  })
+
+  test('an outcome that cannot be recorded whole is not recorded at all, and the ledger goes on', () => {
+    const ledger = open(newFile()).workspace('acme', URL_A)
+    const change = raise(ADA, 500, 600)
+    const intent = ledger.recordIntent(intentFor(change))
+    expect(() => ledger.recordOutcome(intent, historyOf(change, Number.NaN), 'kept')).toThrow(LedgerError)
+    expect(ledger.openIntents()).toEqual([intent])
+    ledger.recordOutcome(intent, historyOf(change, 1), 'kept')
+    expect(ledger.openIntents()).toEqual([])
   })
 
   test('ids of intents are never used again', () => {
@@ -145,6 +158,10 @@ describe('what is recorded', () => {
     expect(() => beta.recordOutcome(intent, historyOf(change, 1), 'kept')).toThrow(BugError)
     expect(acme.owned()).toHaveLength(1)
     expect(acme.openIntents()).toHaveLength(1)
+    beta.saveOwned([ownedCap(ADA, 600)])
+    acme.releaseOwned([scopeKey(ADA)])
+    expect(acme.owned()).toEqual([])
+    expect(beta.owned()).toEqual([ownedCap(ADA, 600)])
   })
 
   test('history is forgotten after 400 days, and nothing else is', () => {
@@ -201,6 +218,15 @@ describe('binding', () => {
     expect(back.owned()).toEqual([ownedCap(ADA, 500)])
     expect(back.openIntents()).toHaveLength(1)
     store.close()
+  })
+
+  test('only a writer rebinds: a note would do it beneath a running daemon', () => {
+    const file = newFile()
+    open(file).workspace('acme', URL_A)
+    const note = open(file, 'note')
+    expect(ledgerErrorOf(() => note.workspace('acme', URL_B, { rebind: true })).code).toBe('LEDGER_BOUND')
+    expect(note.workspaces().map((one) => one.baseUrl)).toEqual([URL_A])
+    note.close()
   })
 
   test('rebinding to the same address changes nothing', () => {

@@ -4,8 +4,8 @@ import { fakeClock } from '../support/clock.ts'
 
 const KEY = 'sk-very"secret\\key'
 
-/** Takes the key out as it is and as JSON spells it. */
-const redact = (text: string): string => text.replaceAll(KEY, '***').replaceAll(JSON.stringify(KEY).slice(1, -1), '***')
+/** Knows the key only as it is, not as JSON spells it. */
+const redact = (text: string): string => text.replaceAll(KEY, '***')
 
 async function logger(options: Partial<LoggerOptions> = {}) {
   const lines: string[] = []
