@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The way in: refuses a Node that is too old in one clear line, then hands over to the CLI. It imports nothing statically, so that
 // the refusal is reached before any newer syntax or package is read.
 export {}
