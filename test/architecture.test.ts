@@ -5,7 +5,15 @@ import { describe, expect, test } from 'vitest'
 import { CODE_RULES } from './support/code-rules.ts'
 import { type Rule, type Sources, sourceFile, sourceFiles, trackedFiles } from './support/house.ts'
 import { HOMES, IMPORT_RULES } from './support/import-rules.ts'
-import { linterOffences, lockOffences, type PackageFile, packageOffences, revealing, undocumented } from './support/repository-rules.ts'
+import {
+  linterOffences,
+  missingFromLock,
+  type PackageFile,
+  packageOffences,
+  placesInLock,
+  revealing,
+  undocumented,
+} from './support/repository-rules.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const TREE = sourceFiles(ROOT)
@@ -65,8 +73,20 @@ describe('the package', () => {
   })
 
   test('is locked without saying where packages come from', () => {
-    expect(lockOffences(read('package-lock.json'))).toEqual([])
-    expect(lockOffences('{\n  "resolved": "https://packages.example/got.tgz"\n}')).toHaveLength(1)
+    expect(placesInLock(read('package-lock.json'))).toEqual([])
+    expect(placesInLock('{\n  "resolved": "https://packages.example/got.tgz"\n}')).toHaveLength(1)
+  })
+
+  test('is locked for every platform', () => {
+    expect(missingFromLock(JSON.parse(read('package-lock.json')))).toEqual([])
+    const lock = {
+      packages: { 'node_modules/a': { optionalDependencies: { '@a/linux': '1.0.0', '@a/darwin': '1.0.0' } }, 'node_modules/@a/linux': {} },
+    }
+    expect(missingFromLock(lock)).toEqual(['@a/darwin, optional of node_modules/a, is not locked'])
+  })
+
+  test('makes a program that a shell can start', () => {
+    expect(read('src/main.ts')).toMatch(/^#!\/usr\/bin\/env node\n/)
   })
 })
 

@@ -230,9 +230,9 @@ export const CODE_RULES: readonly Rule[] = [
   },
   {
     rule: 'each source begins with what it decides',
-    offences: each(inSource, ({ path, text }) => (/^\/[/*]/.test(text) ? [] : [`${path} begins without a comment`])),
+    offences: each(inSource, ({ path, text }) => (/^(#!.*\n)?\/[/*]/.test(text) ? [] : [`${path} begins without a comment`])),
     breaks: [{ 'src/core/x.ts': 'export const a = 1\n// late' }],
-    keeps: { 'src/core/x.ts': '// Decides a.\nexport const a = 1' },
+    keeps: { 'src/core/x.ts': '// Decides a.\nexport const a = 1', 'src/main.ts': '#!/usr/bin/env node\n// The way in.' },
   },
   {
     rule: 'tests take no snapshots, leave nobody out, and do not look at the real clock',

@@ -75,8 +75,22 @@ export const revealing = (path: string, text: string): readonly string[] =>
     .split('\n')
     .flatMap((line, index) => ELSEWHERE.flatMap(([name, pattern]) => (pattern.test(line) ? [`${path}:${index + 1} names ${name}`] : [])))
 
-/** A lock file that says where packages came from binds every user to that place. */
-export const lockOffences = (text: string): readonly string[] =>
+interface Lock {
+  readonly packages?: Readonly<Record<string, { readonly optionalDependencies?: Readonly<Record<string, string>> }>>
+}
+
+/**
+ * A lock that lacks a package, because the registry it was made from had none for some platform, makes every `npm ci` fail, on all platforms.
+ */
+export function missingFromLock({ packages = {} }: Lock): readonly string[] {
+  const locked = new Set(Object.keys(packages).map((path) => path.split('node_modules/').at(-1)))
+  return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies).flatMap((name) => (locked.has(name) ? [] : [`${name}, optional of ${path}, is not locked`])),
+  )
+}
+
+/** A lock that says where packages came from binds every user to that place. */
+export const placesInLock = (text: string): readonly string[] =>
   text
     .split('\n')
     .flatMap((line, index) => (line.includes('"resolved"') ? [`package-lock.json:${index + 1} says where a package came from`] : []))
