@@ -1,5 +1,4 @@
 // What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
-import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import type { Emit } from '../core/events.ts'
 import { hasErrors, type Problem } from '../core/problem.ts'
@@ -10,7 +9,7 @@ import { createLogger, type Logger } from '../daemon/log.ts'
 import { eventLog } from '../daemon/log-events.ts'
 import { createMetrics, type Metrics } from '../daemon/metrics.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../daemon/status-labels.ts'
-import { sha256, systemRandom } from '../daemon/system.ts'
+import { randomSalt, sha256, systemRandom } from '../daemon/system.ts'
 import { commitOf } from '../policy/git.ts'
 import { formatProblems } from '../policy/yaml.ts'
 import type { Ledger } from '../ports.ts'
@@ -31,6 +30,8 @@ export interface Host {
   readonly isEmbedded: boolean
   /** Logs problems of policies or configuration, with their places. */
   complain(problems: readonly Problem[], message: string): void
+  /** Whether a record could be made, looked at again every 30 s at most. */
+  ledgerWritable(): boolean
   /** Saves what is kept for the end, such as learned rates. */
   saveAll(): void
   readonly atEnd: (() => void)[]
@@ -76,10 +77,44 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
       log(event)
       metrics.onEvent(event)
     },
+    ledgerWritable: writableProbe(store, cli),
     complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
     saveAll() {
       for (const save of atEnd) save()
     },
+  }
+}
+
+const PROBE_EVERY_MS = 30_000
+
+function writableProbe(store: LedgerStore, { clock }: Cli): () => boolean {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let writable = true
+  return () => {
+    if (clock.monotonic() - lookedAt < PROBE_EVERY_MS) return writable
+    lookedAt = clock.monotonic()
+    try {
+      store.probe()
+      writable = true
+    } catch {
+      writable = false
+    }
+    return writable
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** History is kept 400 days; what is older goes once a day. Ends with the signal. */
+export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const gone = store.prune(cli.clock.now())
+      if (gone > 0) logger.info({ entries: gone }, 'old history forgotten')
+    } catch (error) {
+      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'old history could not be forgotten')
+    }
+    await cli.clock.sleep(DAY_MS, signal).catch(() => undefined)
   }
 }
 
@@ -90,7 +125,7 @@ function saltOf(store: LedgerStore, config: Config, how: { readonly isEmbedded: 
   const ledger = bound(store, first, how)
   const known = ledger.fact('peopleSalt')
   if (known !== undefined) return known
-  const salt = randomBytes(16).toString('hex')
+  const salt = randomSalt()
   ledger.saveFact('peopleSalt', salt)
   return salt
 }

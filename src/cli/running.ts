@@ -1,30 +1,38 @@
 // What `run` does: reads the configuration, starts the daemon and its HTTP side, follows files and signals until it is stopped. Nothing
 // about caps is decided here.
-import { InputError } from '../core/problem.ts'
+import { hasErrors, InputError } from '../core/problem.ts'
 import { type Config, type LoadedConfig, loadConfig, networkProblems } from '../daemon/config.ts'
 import { type Daemon, startDaemon } from '../daemon/daemon.ts'
+import type { LedgerStore } from '../daemon/ledger.ts'
 import { type Server, startServer } from '../daemon/server.ts'
 import { contentSecurityPolicy, renderPage } from '../page/page.ts'
-import { watchPaths } from '../policy/watch.ts'
+import { type Watcher, watchPaths } from '../policy/watch.ts'
 import type { RunFlags } from './commands/run.ts'
 import { named, openStore, readPolicies } from './compose.ts'
 import type { Cli } from './context.ts'
 import { type Embedded, onSandbox, startBeside, withSandboxKey } from './embedded.ts'
 import { EXIT } from './exit.ts'
-import { createHost, type Host, loadForDaemon, openWorkspace } from './host.ts'
+import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from './host.ts'
 import { VERSION } from './version.ts'
+
+export interface Settings {
+  readonly loaded: LoadedConfig
+  readonly config: Config
+}
 
 /** How the daemon reads its configuration, the first time and again. */
 export interface Reader {
   /** Throws an `InputError` with everything that is wrong or missing. */
-  read(): { readonly loaded: LoadedConfig; readonly config: Config }
+  read(): Settings
+  /** The workspace's name while broken policies cannot tell it. */
+  name: string | undefined
 }
 
 /** Runs the daemon until it is stopped, or one cycle with --once. */
 export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   const cli = flags.sandbox ? { ...outer, env: withSandboxKey(outer.env) } : outer
   const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
-  const reader: Reader = { read: () => readConfig(flags, cli, embedded) }
+  const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), name: undefined }
   try {
     if (flags.once) await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
     else await serve(flags, cli, reader, embedded)
@@ -33,14 +41,17 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   }
 }
 
-function readConfig(flags: RunFlags, cli: Cli, embedded: Embedded | undefined): ReturnType<Reader['read']> {
+function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Settings {
   const loaded = loadConfig(embedded ? withoutService(flags, cli) : { env: cli.env, flags })
   if (!loaded.config) throw new InputError(loaded.problems)
   const keepsLedger = loaded.file !== undefined || (flags.ledger ?? cli.env['CAPKEEPER_LEDGER'] ?? '') !== ''
   const config = embedded ? besideSandbox(loaded.config, { isQuick: loaded.file === undefined, keepsLedger }, embedded.url) : loaded.config
   const missing = networkProblems(config)
   if (missing.length > 0) throw new InputError(missing)
-  return { loaded, config: named(config, readPolicies(loaded, config, cli, flags.workspace)) }
+  const policies = readPolicies(loaded, config, cli, flags.workspace)
+  if (!hasErrors(policies.problems)) reader.name = policies.workspace
+  const workspace = reader.name ?? policies.workspace
+  return { loaded, config: named(config, workspace === undefined ? {} : { workspace }) }
 }
 
 /** With --sandbox the address and the key of another service must not matter. */
@@ -57,27 +68,34 @@ const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonl
 })
 
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
-  let { loaded, config } = reader.read()
-  const store = openStore(cli, config, 'write')
-  const host = await createHost({ cli, flags, config, store, isEmbedded: embedded !== undefined })
+  let settings = reader.read()
+  const store = openStore(cli, settings.config, 'write')
+  if (reader.name === undefined) settings = withKnownName(settings, reader, store)
+  const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
   const daemon = startDaemon({
     clock: cli.clock,
-    config,
+    config: settings.config,
     open: (one) => openWorkspace(one, host),
-    loadPolicies: () => loadForDaemon(loaded, config, host),
+    loadPolicies: () => loadForDaemon(settings.loaded, settings.config, host),
     reloadConfig() {
       const next = reread(reader, host)
-      if (next) ({ loaded, config } = next)
+      if (next) settings = next
       return next?.config
     },
     registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
+    ledgerWritable: host.ledgerWritable,
   })
+  const aging = new AbortController()
+  void forgetOldHistory(host, aging.signal)
+  const following = followFiles(daemon, cli, () => settings)
   try {
-    const server = await listen(config, daemon, host)
+    const server = await listen(settings.config, daemon, host)
     announce(server, cli, embedded)
-    await untilStopped(daemon, host, { file: loaded.file, config, embedded })
+    await untilStopped(daemon, host, embedded, following.configChanged)
     await server.close()
   } finally {
+    following.close()
+    aging.abort()
     await daemon.stop()
     host.saveAll()
     store.close()
@@ -86,7 +104,48 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   cli.finish(EXIT.done)
 }
 
-function reread(reader: Reader, host: Host): ReturnType<Reader['read']> | undefined {
+/** Broken policies at the start may hide what the workspace is called: then it is called as the ledger knows it. */
+function withKnownName({ loaded, config }: Settings, reader: Reader, store: LedgerStore): Settings {
+  const [only, ...others] = store.workspaces().filter((one) => one.current)
+  if (loaded.file !== undefined || !only || others.length > 0) return { loaded, config }
+  reader.name = only.workspace
+  return reader.read()
+}
+
+interface Following {
+  readonly configChanged: () => void
+  close(): void
+}
+
+/** Watches the policy and config files that are in force, and whatever a new configuration names in their place. */
+function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Following {
+  // Without a config file the policies also say what the workspace is called, so they are read as configuration.
+  const policiesChanged = (): void => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
+  const watchPolicies = (paths: readonly string[]): Watcher => watchPaths(paths, cli.clock, policiesChanged)
+  let paths = policyPaths(settings().config)
+  let policies = watchPolicies(paths)
+  function configChanged(): void {
+    daemon.configChanged()
+    const next = policyPaths(settings().config)
+    if (next.join('\n') === paths.join('\n')) return
+    policies.close()
+    paths = next
+    policies = watchPolicies(paths)
+  }
+  const { file } = settings().loaded
+  const config = file === undefined ? undefined : watchPaths([file], cli.clock, configChanged)
+  return {
+    configChanged,
+    close() {
+      policies.close()
+      config?.close()
+    },
+  }
+}
+
+const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
+
+function reread(reader: Reader, host: Host): Settings | undefined {
   try {
     const next = reader.read()
     host.logger.info({}, 'configuration loaded')
@@ -119,22 +178,14 @@ function announce(server: Server, cli: Cli, embedded: Embedded | undefined): voi
   cli.stderr.write(`${lines.join('\n')}\n`)
 }
 
-/** Follows files and signals; resolves when the daemon was asked to stop and has stopped. */
-async function untilStopped(
-  daemon: Daemon,
-  host: Host,
-  { file, config, embedded }: { readonly file: string | undefined; readonly config: Config; readonly embedded: Embedded | undefined },
-): Promise<void> {
+/** Listens to signals; resolves when the daemon was asked to stop and has stopped. */
+async function untilStopped(daemon: Daemon, host: Host, embedded: Embedded | undefined, configChanged: () => void): Promise<void> {
   const { cli, logger } = host
   const stopped = Promise.withResolvers<void>()
   let asked = false
-  const paths = [...new Set(config.workspaces.flatMap((one) => one.policies))]
-  const watchers = [watchPaths(paths, cli.clock, daemon.policiesChanged)]
-  if (file !== undefined) watchers.push(watchPaths([file], cli.clock, daemon.configChanged))
   const foreign = embedded?.sandbox.foreignWriter({ everySeconds: FOREIGN_EVERY_S, say: (line) => logger.info({}, `sandbox: ${line}`) })
   const offHangup = cli.signals.on('hangup', () => {
-    daemon.configChanged()
-    daemon.policiesChanged()
+    configChanged()
     daemon.hurry()
   })
   const offInterrupt = cli.signals.on('interrupt', () => {
@@ -144,7 +195,6 @@ async function untilStopped(
     daemon.stop().then(stopped.resolve, stopped.reject)
   })
   await stopped.promise
-  for (const watcher of watchers) watcher.close()
   foreign?.stop()
   offHangup()
   offInterrupt()

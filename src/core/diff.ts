@@ -79,22 +79,22 @@ interface Draft {
 /** The differences between what is asked and what is there, in the order of `resolution.desired`, orphans last. */
 export function diff(inputs: DiffInputs): Diff {
   const draft: Draft = { differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
-  const endedGrants = endedGrantScopes(inputs.resolution)
+  const ended = endedGrants(inputs.resolution)
   const declared = new Set<ScopeKey>()
   for (const rejected of inputs.resolution.rejected) declared.add(scopeKey(rejected.scope))
   for (const desired of inputs.resolution.desired) {
     const key = scopeKey(desired.scope)
     declared.add(key)
-    if (!inputs.skipped.has(key)) compareDeclared(desired, key, inputs, endedGrants, draft)
+    if (!inputs.skipped.has(key)) compareDeclared(desired, key, inputs, ended, draft)
   }
   for (const owned of inputs.owned.values()) {
     const key = scopeKey(owned.scope)
-    if (!declared.has(key) && !inputs.skipped.has(key)) compareOrphan(owned, key, inputs, endedGrants, draft)
+    if (!declared.has(key) && !inputs.skipped.has(key)) compareOrphan(owned, key, inputs, ended, draft)
   }
   return draft
 }
 
-function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs, ended: ReadonlySet<ScopeKey>, draft: Draft): void {
+function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
   const observed = observedAt(key, inputs)
   const owned = inputs.owned.get(key)
   if (observed === 'unknown') {
@@ -110,7 +110,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   draft.differences.push(difference(desired, key, observed, owned, ended, inputs.overwritten?.has(key) === true))
 }
 
-function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: ReadonlySet<ScopeKey>, draft: Draft): void {
+function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
   if (owned.cap === 'none') {
     draft.released.push(key)
     return
@@ -128,7 +128,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended
     draft.kept.push(owned)
     return
   }
-  const grantEnd = owned.owner === 'grant' && ended.has(key)
+  const grantEnd = showsEndedGrant(key, owned, ended)
   const cause = grantEnd ? 'expired' : 'orphan'
   draft.differences.push({ scope: owned.scope, key, from: observed, to: 'none', cause, entry: '', healing: false, grantEnd })
 }
@@ -138,11 +138,11 @@ function difference(
   key: ScopeKey,
   from: Cap,
   owned: OwnedCap | undefined,
-  ended: ReadonlySet<ScopeKey>,
+  ended: EndedGrants,
   isOverwritten: boolean,
 ): Difference {
   const sameEntry = owned !== undefined && owned.entry === desired.entry
-  const grantEnd = owned?.owner === 'grant' && desired.origin.kind !== 'grant' && ended.has(key)
+  const grantEnd = desired.origin.kind !== 'grant' && owned?.entry !== desired.entry && showsEndedGrant(key, owned, ended)
   const isMoved = sameEntry && owned.cap !== from
   const cause: Cause = grantEnd ? 'expired' : isMoved && !isOverwritten ? 'external' : 'policy'
   return {
@@ -176,8 +176,18 @@ export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, befo
   return { ...record, baseline: owned === undefined ? before : 'none' }
 }
 
-function endedGrantScopes(resolution: Resolution): ReadonlySet<ScopeKey> {
-  const ended = new Set<ScopeKey>()
-  for (const one of resolution.grants) if (one.state === 'ended') ended.add(scopeKey(one.grant.scope))
-  return ended
+interface EndedGrants {
+  readonly scopes: ReadonlySet<ScopeKey>
+  /** What ended team and group grants had given, which copies of them at user scope still show. */
+  readonly wideCaps: ReadonlySet<Cap>
 }
+
+function endedGrants(resolution: Resolution): EndedGrants {
+  const ended = resolution.grants.filter((one) => one.state === 'ended').map((one) => one.grant)
+  const wide = ended.filter((grant) => grant.scope.kind !== 'user' && grant.amount.kind === 'cap')
+  return { scopes: new Set(ended.map((grant) => scopeKey(grant.scope))), wideCaps: new Set(wide.map((grant) => grant.amount.credits)) }
+}
+
+/** Does this scope still show what a grant had given that has ended? */
+const showsEndedGrant = (key: ScopeKey, owned: OwnedCap | undefined, ended: EndedGrants): boolean =>
+  (owned?.owner === 'grant' && ended.scopes.has(key)) || (owned?.owner === 'copied' && ended.wideCaps.has(owned.cap))

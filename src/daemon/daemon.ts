@@ -32,6 +32,8 @@ export interface DaemonParts {
   /** Reads the configuration again; undefined when it is broken, and then the last good one stays in force. */
   reloadConfig(): Config | undefined
   registered(name: string, present: boolean): void
+  /** Whether a record could be made now. */
+  ledgerWritable(): boolean
 }
 
 export interface Daemon {
@@ -112,12 +114,14 @@ export function startDaemon(parts: DaemonParts): Daemon {
     feed()
   }
 
+  const canRecord = (): boolean => parts.ledgerWritable() && [...runners.values()].every(({ workspace }) => !workspace.ledgerFailed)
+
   for (const settings of config.workspaces) start(settings)
   feed()
   return {
     views: () => [...runners.values()].map((runner) => viewOf(runner.workspace)),
-    health: () => ({ configValid, ledgerWritable: [...runners.values()].every((runner) => !runner.workspace.ledgerFailed) }),
-    ready: () => readiness([...runners.values()]),
+    health: () => ({ configValid, ledgerWritable: canRecord() }),
+    ready: () => readiness([...runners.values()], canRecord()),
     policiesChanged: feed,
     configChanged() {
       const next = parts.reloadConfig()
@@ -143,10 +147,8 @@ export function startDaemon(parts: DaemonParts): Daemon {
 const lastGood = ({ ledger }: Workspace): { readonly digest: string; readonly revision: string } | undefined => ledger.fact('policy')
 
 /** Ready once everything was tried once; neither a bad policy nor an outage of the service takes that back. */
-function readiness(runners: readonly Runner[]): Readiness {
-  const reasons = runners.flatMap(({ workspace }) => {
-    if (workspace.ledgerFailed) return [`${workspace.config.name}: the ledger cannot be written`]
-    return workspace.attempted ? [] : [`${workspace.config.name}: not attempted yet`]
-  })
+function readiness(runners: readonly Runner[], ledgerWritable: boolean): Readiness {
+  const untried = runners.filter(({ workspace }) => !workspace.attempted).map(({ config }) => `${config.name}: not attempted yet`)
+  const reasons = ledgerWritable ? untried : ['the ledger cannot be written', ...untried]
   return { ready: reasons.length === 0, reasons }
 }

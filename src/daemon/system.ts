@@ -1,6 +1,6 @@
 // Real time and real chance: the only place of the program that has them. Everything else is handed a Clock, a Random or an instant, so
 // that a simulated world can take their place.
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import type { Clock, Digest, Random } from '../ports.ts'
 
 /** `setTimeout` takes no more than this (about 24.8 days) and would fire at once. */
@@ -40,3 +40,6 @@ export const systemRandom: Random = { next: () => Math.random() }
 
 /** SHA-256 of a UTF-8 text, 64 hex digits. */
 export const sha256: Digest = (text) => createHash('sha256').update(text, 'utf8').digest('hex')
+
+/** 32 hex digits that nobody can guess. */
+export const randomSalt = (): string => randomBytes(16).toString('hex')

@@ -66,6 +66,18 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
     ['p0 clear 6000>none expired'],
   ],
   [
+    'a copy of a team grant that ended is a grant end too',
+    {
+      people: ['p0'],
+      caps: { team: 500 },
+      grants: [{ on: 'team', cap: 6000, until: NOW - DAY }],
+      observed: { team: 6000, p0: 6000 },
+      owned: { team: { cap: 6000, owner: 'grant' }, p0: { cap: 6000, owner: 'copied' } },
+      capSemantics: 'copied',
+    },
+    ['team lower 6000>500 expired', 'p0 lower 6000>500 expired'],
+  ],
+  [
     'somebody not approved is neither written nor an orphan',
     { people: ['p1'], caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } },
     [],
