@@ -72,8 +72,6 @@ interface Mark {
 interface Lesson {
   /** The last rate that held for a whole quiet time; 0 while there is none. */
   readonly proven: number
-  /** Tries in a row that ended in a refusal. */
-  readonly failedTries: number
   /** Returns to the usual rate in a row that ended in a refusal. */
   readonly failedReturns: number
   /** Short cycles in a row, and the highest rate among them. */
@@ -135,12 +133,12 @@ const TRAIL_LENGTH = 32
 /** Fewer successes say nothing about a limit: others may have used it up before we began. */
 const FEW_SUCCESSES = 5
 const QUIET_MIN_MS = 60_000
-const QUIET_MAX_MS = 180_000
-const QUIET_GROWTH_MAX = 2
+const QUIET_MAX_MS = 360_000
 /** Requests without a refusal that each refusal has to be followed by. */
 const REQUESTS_PER_REFUSAL = 300
 const RETURN_MIN_MS = 15_000
-const RETURN_MAX_MS = 120_000
+const RETURN_MAX_MS = 180_000
+const REQUESTS_PER_RETURN = 100
 const RETURN_OVER = 1.1
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 3_600_000
@@ -157,7 +155,7 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
   return {
     settings,
     rate,
-    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, rate, 0), back: undefined } : { kind: 'climb' },
+    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, rate), back: undefined } : { kind: 'climb' },
     nextAtMs: nowMs,
     eraMs: nowMs,
     successes: 0,
@@ -168,7 +166,6 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
     trail: [mark],
     lesson: {
       proven: limited ? rate : 0,
-      failedTries: 0,
       failedReturns: 0,
       shortCycles: 0,
       top: 0,
@@ -286,7 +283,7 @@ function heldOut(pace: Pace, hold: Hold, nowMs: number): Pace {
 
 /** A gain was real: be quicker next time. */
 const learning = (lesson: Lesson, rate: number): Partial<Lesson> =>
-  rate > lesson.proven * 1.05 ? { failedTries: 0, tryMs: Math.max(SHORTEST_TRY_MS, lesson.tryMs / 2) } : {}
+  rate > lesson.proven * 1.05 ? { tryMs: Math.max(SHORTEST_TRY_MS, lesson.tryMs / 2) } : {}
 
 // ---- Refused: stop, probe, go on with what the goodput says ----
 
@@ -325,14 +322,13 @@ function verdictOn(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): V
     const few = pace.successes - stepBefore.successes < FEW_SUCCESSES
     return { ...plain, atLeast: few ? rate : 0, lesson: { ...lesson, shortCycles: 0, top: rate } }
   }
-  const failed = phase.back ? { failedReturns: lesson.failedReturns + 1 } : { failedTries: lesson.failedTries + 1 }
   const twoHeld = !phase.back && phase.step > 3 * FIRST_STEP
   return {
     ...plain,
     atLeast: phase.from,
     atMost: twoHeld ? rate : phase.from,
     mayReturn: phase.back,
-    lesson: { ...lesson, ...failed, shortCycles: 0, top: rate },
+    lesson: { ...lesson, failedReturns: lesson.failedReturns + (phase.back ? 1 : 0), shortCycles: 0, top: rate },
   }
 }
 
@@ -367,7 +363,7 @@ function resumed(pace: Pace, { verdict, refusals }: Blocked, nowMs: number): Pac
   const usual = KEEP * goodputSince(trail[0] ?? mark, pace, nowMs)
   const halfway = Math.min(lesson.top * KEEP, Math.max(usual, Math.sqrt(lesson.top * rate)))
   const back = verdict.mayReturn && halfway > rate * RETURN_OVER ? within(pace.settings, halfway) : undefined
-  const waitingMs = back === undefined ? quietMs(refusals, rate, lesson.failedTries) : returnMs(refusals, back, lesson.failedReturns)
+  const waitingMs = back === undefined ? quietMs(refusals, rate) : returnMs(refusals, back, lesson.failedReturns)
   return {
     ...pace,
     rate,
@@ -383,9 +379,10 @@ function resumed(pace: Pace, { verdict, refusals }: Blocked, nowMs: number): Pac
   }
 }
 
-/** How long to leave a rate alone: the rarer the dearer the last refusals were, and when tries keep failing. */
-const quietMs = (refusals: number, rate: number, failedTries: number): number =>
-  clamp((1000 * REQUESTS_PER_REFUSAL * refusals) / rate, QUIET_MIN_MS, QUIET_MAX_MS) * Math.min(QUIET_GROWTH_MAX, 1.5 ** failedTries)
+/** How long to leave a rate alone: the longer, the more refusals the last block cost. */
+const quietMs = (refusals: number, rate: number): number =>
+  clamp((1000 * REQUESTS_PER_REFUSAL * refusals) / rate, QUIET_MIN_MS, QUIET_MAX_MS)
 
+/** How long to wait before going back to a usual rate: short, because every second at too low a rate is lost; doubling when it fails. */
 const returnMs = (refusals: number, rate: number, failedReturns: number): number =>
-  clamp((100_000 * refusals) / rate, RETURN_MIN_MS, RETURN_MAX_MS) * 2 ** Math.min(4, failedReturns)
+  Math.min(RETURN_MAX_MS, Math.max(RETURN_MIN_MS, (1000 * REQUESTS_PER_RETURN * refusals) / rate) * 2 ** failedReturns)
