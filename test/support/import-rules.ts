@@ -50,7 +50,7 @@ const areaOf = (path: string): string => path.replace(/^src\//, '').replace(/\.t
 const covers = (area: string, path: string): boolean => areaOf(path) === area || areaOf(path).startsWith(`${area}/`)
 
 /** `@scope/name/part` and `name/part` are of the package before the part. */
-const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+export const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
 
 const offence = (file: SourceFile, one: Import, why: string): string =>
   `${file.path}:${one.line} imports ${one.typeOnly ? 'types of ' : ''}${one.specifier ?? 'what is worked out at run time'}: ${why}`
