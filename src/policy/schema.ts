@@ -196,7 +196,7 @@ const WORKSPACE = object(
   'One team account of the service.',
   {
     name: TEXT,
-    baseUrl: { type: 'string', pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?://', description: 'Address of the service.' },
+    baseUrl: { type: 'string', format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://', description: 'Address of the service.' },
     keys: KEYS,
     policies: described(list('', PATH), 'Policy files and folders, relative to this file.'),
     mode: { enum: [...MODES], description: 'enforce; audit: plan and measure, never write; paused. Default enforce.' },

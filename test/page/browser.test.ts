@@ -71,7 +71,6 @@ async function open(views: readonly WorkspaceView[], width: number) {
       complaints,
       status: answer?.status(),
       title: await page.title(),
-      // biome-ignore lint/performance/useDomNodeTextContent: what a person sees is meant, without what is folded away
       text: await page.locator('body').innerText(),
       font: await page.locator('body').evaluate((body) => body.ownerDocument.defaultView?.getComputedStyle(body).fontSize),
       images: await page.locator('img, script').count(),

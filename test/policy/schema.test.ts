@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parseConfigText } from '../../src/daemon/config-file.ts'
@@ -9,6 +10,7 @@ import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/policy/schema.ts'
 import { policyText } from './support.ts'
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true })
+formats.default(ajv)
 const isPolicy = ajv.compile(POLICY_SCHEMA)
 const isConfig = ajv.compile(CONFIG_SCHEMA)
 const valuesOf = (text: string): readonly unknown[] => parseAllDocuments(text).map((document) => document.toJS())
@@ -134,6 +136,7 @@ describe('the config schema and the parser', () => {
     ['no requests at all', workspace('rate: {max: 0}')],
     ['a quoted prune', workspace('prune: "yes"')],
     ['another protocol', workspace('baseUrl: ftp://x')],
+    ['an address with a space', workspace('baseUrl: "https://a b"')],
   ])('both refuse %s', (_name, text) => {
     expect(parseConfigText('c.yaml', text).problems).not.toEqual([])
     expect(valuesOf(text).every((value) => isConfig(value))).toBe(false)
