@@ -1,5 +1,5 @@
-// The process around the CLI: its streams, its environment, and what happens to an error that nobody caught. The only place in src/cli
-// that knows `process`.
+// The process around the CLI: its streams, its environment, and what happens to an error that nobody caught. Nothing else in src/cli
+// knows `process`, but for the progress bar, which cleans up when it ends.
 import type { Clock } from '../ports.ts'
 import { createSecrets, type Output, type World } from './context.ts'
 import { EXIT, type ExitCode } from './exit.ts'

@@ -168,7 +168,9 @@ export function closingLine(view: PlanView): string {
     counts[name] > 0 ? [`${counts[name]} ${name}`] : [],
   )
   const sync = counts.inSync > 0 ? `${count(counts.inSync, 'scope')} ${counts.inSync === 1 ? 'is' : 'are'} in sync.` : ''
-  const parts = [view.outcomes ? appliedCounts(view) : plannedCounts(view.plan), rest.length > 0 ? `${rest.join(', ')}.` : '', sync]
+  const going = EFFECTS.some((effect) => counts[effect] > 0)
+  const planned = counts.unknown > 0 && !going && counts.held === 0 ? 'No changes in what could be read.' : plannedCounts(view.plan)
+  const parts = [view.outcomes ? appliedCounts(view) : planned, rest.length > 0 ? `${rest.join(', ')}.` : '', sync]
   return parts.filter((part) => part !== '').join(' ')
 }
 

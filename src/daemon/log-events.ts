@@ -97,10 +97,10 @@ function logChange(logger: Logger, event: Extract<CycleEvent, { kind: 'change-fi
 function logCycle(logger: Logger, event: Extract<CycleEvent, { kind: 'cycle-finished' }>, plan: Plan | undefined): void {
   const { workspace, result } = event
   const times = { observeMs: rounded(event.observeMs), applyMs: rounded(event.applyMs), totalMs: rounded(event.totalMs) }
-  const fields = { workspace, result, error: event.message, ...planFields(plan), ...times }
-  if (result === 'error') logger.error(fields, 'cycle failed')
-  else if (result === 'partial') logger.warn(fields, 'cycle finished in part')
-  else if (result === 'held') logger.warn(fields, 'cycle finished, changes are held')
+  const fields = { workspace, result, ...planFields(plan), ...times }
+  if (result === 'error') logger.error({ ...fields, error: event.message }, 'cycle failed')
+  else if (result === 'partial') logger.warn({ ...fields, error: event.message }, 'cycle finished in part')
+  // The hold itself was a warning when it appeared; a cycle that finds it again is a quiet one.
   else logger.info(fields, 'cycle finished')
 }
 

@@ -113,16 +113,15 @@ function putUse(put: Put, view: WorkspaceView, now: Instant): void {
   if (roster && isShown(roster, now)) {
     const bands = countBands(view.people)
     for (const band of BANDS) put('capkeeper_people', { workspace, band }, bands[band])
-    put(
-      'capkeeper_prompt_credits_used',
-      { workspace },
-      total(roster.people, (person) => person.used),
-    )
+    put('capkeeper_prompt_credits_used', { workspace }, inWholeCents(total(roster.people, (person) => person.used)))
   }
   for (const group of view.groups) {
-    if (isShown(group, now)) put('capkeeper_group_prompt_credits_used', { workspace, group: group.id }, group.used)
+    if (isShown(group, now)) put('capkeeper_group_prompt_credits_used', { workspace, group: group.id }, inWholeCents(group.used))
   }
 }
+
+/** Sums of fractions carry dust behind the cent. */
+const inWholeCents = (amount: number | undefined): number | undefined => (amount === undefined ? undefined : Math.round(amount * 100) / 100)
 
 function putBalance(put: Put, { workspace, roster, balance }: WorkspaceView, now: Instant): void {
   if (!balance || !isShown(balance, now)) return
