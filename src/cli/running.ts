@@ -78,7 +78,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     open: (one) => openWorkspace(one, host),
     loadPolicies: () => loadForDaemon(settings.loaded, settings.config, host),
     reloadConfig() {
-      const next = reread(reader, host)
+      const next = reread(reader, host, settings)
       if (next) settings = next
       return next?.config
     },
@@ -90,7 +90,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   const following = followFiles(daemon, cli, () => settings)
   try {
     const server = await listen(settings.config, daemon, host)
-    announce(server, cli, embedded)
+    announce(server, host, embedded)
     await untilStopped(daemon, host, embedded, following.configChanged)
     await server.close()
   } finally {
@@ -145,10 +145,10 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
 
 const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
 
-function reread(reader: Reader, host: Host): Settings | undefined {
+function reread(reader: Reader, host: Host, before: Settings): Settings | undefined {
   try {
     const next = reader.read()
-    host.logger.info({}, 'configuration loaded')
+    if (JSON.stringify(next.config) !== JSON.stringify(before.config)) host.logger.info({}, 'configuration loaded')
     return next
   } catch (error) {
     if (!(error instanceof InputError)) throw error
@@ -171,11 +171,15 @@ const listen = (config: Config, daemon: Daemon, host: Host): Promise<Server> =>
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })
 
-/** Where to look; on stderr, because stdout carries no answer here. */
-function announce(server: Server, cli: Cli, embedded: Embedded | undefined): void {
-  const lines = [`status page  ${server.url}/`, `metrics      ${server.url}/metrics`]
+/** Where to look: for a person as plain lines, for a log collector as one of its lines. */
+function announce({ url }: Server, { cli, logger }: Host, embedded: Embedded | undefined): void {
+  if (!embedded && cli.stderr.isTTY !== true) {
+    logger.info({ page: `${url}/`, metrics: `${url}/metrics` }, 'listening')
+    return
+  }
+  const lines = [`status page  ${url}/`, `metrics      ${url}/metrics`]
   if (embedded) lines.push(`sandbox      ${embedded.url}  (key: sandbox-admin)`)
-  cli.stderr.write(`${lines.join('\n')}\n`)
+  cli.stdout.write(`${lines.join('\n')}\n`)
 }
 
 /** Listens to signals; resolves when the daemon was asked to stop and has stopped. */
