@@ -51,7 +51,9 @@ export function offer(limiter: Limiter, atMs: number): Verdict {
     limiter.step += 1
   }
   if (limit.kind === 'bucket') return offerBucket(limiter, limit.burstSeconds, atMs)
-  return limit.kind === 'fixed' ? offerFixed(limiter, limit.windowMs, limit.offsetMs ?? 0, atMs) : offerSliding(limiter, limit.windowMs, atMs)
+  return limit.kind === 'fixed'
+    ? offerFixed(limiter, limit.windowMs, limit.offsetMs ?? 0, atMs)
+    : offerSliding(limiter, limit.windowMs, atMs)
 }
 
 /** How many requests a client that always has work, and knows the limit, gets through between two moments. */

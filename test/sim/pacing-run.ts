@@ -1,6 +1,15 @@
 // Runs clients that pace themselves by core/pacing.ts against one simulated limiter, on virtual time: no network, no timers, a seed
 // decides every latency. Counts what was sent, answered and refused after the warm-up.
-import { answered, currentRate, earliestSendAt, type LearnedRate, learnedRate, type Pace, type RateSettings, sent, startPace } from '../../src/core/pacing.ts'
+import {
+  answered,
+  earliestSendAt,
+  type LearnedRate,
+  learnedRate,
+  type Pace,
+  type RateSettings,
+  sent,
+  startPace,
+} from '../../src/core/pacing.ts'
 import { allowedBetween, type Limiter, type LimiterSpec, makeLimiter, offer, type Verdict } from './limits.ts'
 
 export interface ClientSpec {
@@ -69,8 +78,6 @@ export function runPacing(spec: RunSpec, trace?: Trace): RunResult {
     learned: clients.map((client) => learnedRate(client.pace)),
   }
 }
-
-export const describePace = (pace: Pace): string => `${currentRate(pace).toFixed(3)}/s`
 
 function startClient(spec: ClientSpec): Client {
   return { spec, pace: startPace(spec.settings, 0, spec.learned), flights: [], successes: 0, refusals: 0, workAtMs: 0, lateMs: 0 }

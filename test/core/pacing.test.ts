@@ -1,0 +1,371 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Answer,
+  answered,
+  currentRate,
+  earliestSendAt,
+  FLOOR_RATE,
+  learnedRate,
+  type Pace,
+  type RateSettings,
+  sent,
+  startPace,
+} from '../../src/core/pacing.ts'
+
+const OK: Answer = { kind: 'ok' }
+const REFUSED: Answer = { kind: 'refused' }
+const LATENCY_MS = 10
+
+interface Run {
+  readonly pace: Pace
+  readonly nowMs: number
+}
+
+/** Sends as fast as the pace allows until `untilMs`, one at a time; `decide` answers. */
+function drive(run: Run, untilMs: number, decide: (sentAtMs: number) => Answer = () => OK): Run {
+  let { pace, nowMs } = run
+  for (let turn = 0; turn < 1_000_000; turn += 1) {
+    const at = earliestSendAt(pace, nowMs)
+    if (at > untilMs) break
+    pace = answered(sent(pace, at), at + LATENCY_MS, decide(at), at)
+    nowMs = at
+  }
+  return { pace, nowMs }
+}
+
+const begin = (settings: RateSettings, learned?: unknown): Run => ({ pace: startPace(settings, 0, learned), nowMs: 0 })
+
+/** Refused after 5 s at 5/s, answered again after `blockMs`. */
+function resumedAfter(blockMs: number): Run {
+  const { pace } = drive(begin({ start: 5, max: 5 }), 5_000)
+  const blocked = answered(sent(pace, 5_200), 5_210, { kind: 'refused', retryAfterMs: blockMs }, 5_200)
+  const probeAt = earliestSendAt(blocked, 5_210)
+  return { pace: answered(sent(blocked, probeAt), probeAt + 10, OK, probeAt), nowMs: probeAt + 10 }
+}
+
+describe('the first climb', () => {
+  it('doubles each clean second up to max', () => {
+    const rates = [900, 1_900, 2_900, 3_900, 60_000].map((untilMs) => currentRate(drive(begin({ start: 5, max: 30 }), untilMs).pace))
+    expect(rates).toEqual([5, 10, 20, 30, 30])
+  })
+
+  it('does not climb on seconds that the work did not fill', () => {
+    let pace = startPace({ start: 10, max: 100 }, 0)
+    for (let at = 0; at < 60_000; at += 250) pace = answered(sent(pace, at), at + LATENCY_MS, OK, at)
+    expect(currentRate(pace)).toBe(10)
+  })
+
+  it('keeps its rate when it is refused before it got anywhere', () => {
+    const blocked = answered(sent(startPace({ start: 5, max: 40 }, 0), 0), 20, { kind: 'refused', retryAfterMs: 60_000 }, 0)
+    const resumed = answered(sent(blocked, 60_020), 60_030, OK, 60_020)
+    expect(currentRate(resumed)).toBe(5)
+  })
+})
+
+describe('a block', () => {
+  const climbed = drive(begin({ start: 5, max: 40 }), 10_000)
+  const at = earliestSendAt(climbed.pace, climbed.nowMs)
+  const block = (retryAfterMs?: number): Pace =>
+    answered(sent(climbed.pace, at), at + 20, retryAfterMs === undefined ? REFUSED : { kind: 'refused', retryAfterMs }, at)
+
+  it.each([
+    ['what Retry-After says', 17_000, 17_000],
+    ['a second without Retry-After', undefined, 1_000],
+    ['a second when Retry-After is zero', 0, 1_000],
+    ['a second when Retry-After is less', 5, 1_000],
+    ['a second when Retry-After is no number', Number.NaN, 1_000],
+    ['an hour when Retry-After is absurd', 1e12, 3_600_000],
+  ])('waits %s before the first probe', (_title, retryAfterMs, waitMs) => {
+    expect(earliestSendAt(block(retryAfterMs), at + 20)).toBe(at + 20 + waitMs)
+  })
+
+  it('sends one probe and then nothing until it is answered or half a minute is over', () => {
+    const probing = sent(block(), at + 1_020)
+    expect(earliestSendAt(probing, at + 1_020)).toBe(at + 1_020 + 30_000)
+    expect(earliestSendAt(answered(probing, at + 1_040, OK, at + 1_020), at + 1_040)).toBeLessThan(at + 1_240)
+  })
+
+  it('waits longer after each refused probe, finding the end of 300 s with few of them', () => {
+    let { pace, nowMs } = { pace: block(), nowMs: at + 20 }
+    const waits: number[] = []
+    while (nowMs < at + 300_000) {
+      const probeAt = earliestSendAt(pace, nowMs)
+      waits.push(probeAt - nowMs)
+      nowMs = probeAt + LATENCY_MS
+      pace = answered(sent(pace, probeAt), nowMs, REFUSED, probeAt)
+    }
+    expect(waits).toEqual([...waits].sort((a, b) => a - b))
+    expect(waits.length).toBeLessThanOrEqual(18)
+    expect(nowMs - at - 300_000).toBeLessThan(45_000)
+  })
+
+  it('goes on looking on its own when the service keeps promising too early', () => {
+    let pace = block(1_000)
+    let nowMs = at + 20
+    for (let probe = 0; probe < 8; probe += 1) {
+      nowMs = earliestSendAt(pace, nowMs)
+      pace = answered(sent(pace, nowMs), nowMs, { kind: 'refused', retryAfterMs: 1_000 }, nowMs)
+    }
+    expect(earliestSendAt(pace, nowMs) - nowMs).toBeGreaterThan(10_000)
+  })
+
+  it('cuts once for eight requests that are refused together', () => {
+    let pace = climbed.pace
+    const times = Array.from({ length: 8 }, (_, index) => at + 25 * index)
+    for (const one of times) pace = sent(pace, one)
+    const late = at + 200
+    const one = answered(pace, late, REFUSED, at)
+    const all = times.slice(1).reduce((after, sentAt) => answered(after, late, REFUSED, sentAt), one)
+    const resume = (blocked: Pace): number => currentRate(answered(sent(blocked, late + 1_000), late + 1_010, OK, late + 1_000))
+    expect(resume(all)).toBe(resume(one))
+  })
+
+  it('is not over when a request is answered that was sent before it', () => {
+    const two = sent(sent(climbed.pace, at), at + 25)
+    const blocked = answered(answered(two, at + 40, REFUSED, at), at + 60, OK, at + 25)
+    expect(earliestSendAt(blocked, at + 60)).toBe(at + 1_040)
+  })
+
+  it('ignores a refusal of before that comes after its end', () => {
+    const probed = answered(sent(block(), at + 1_020), at + 1_030, OK, at + 1_020)
+    expect(answered(probed, at + 1_040, REFUSED, at - 10)).toBe(probed)
+  })
+})
+
+describe('the rate after a block', () => {
+  it('is 0.97 x the goodput with the block counted in', () => {
+    // 5/s for 5.2 s and one probe, then silence until 25.22 s. The climb's last step began at 0: there is no faster one.
+    const resumed = resumedAfter(20_000)
+    expect(currentRate(resumed.pace)).toBeCloseTo((0.97 * 27) / 25.22, 1)
+  })
+
+  it('is not below the floor after a block of an hour', () => {
+    expect(currentRate(resumedAfter(3_600_000).pace)).toBe(FLOOR_RATE)
+  })
+
+  it('stays for a quiet minute, then takes a step of 3 %, then of 6 %', () => {
+    const resumed = resumedAfter(1_000)
+    const rate = currentRate(resumed.pace)
+    const settings = { ...resumed, pace: { ...resumed.pace, settings: { start: 5, max: 50 } } }
+    const quietMs = Math.max(60_000, (300 * 1000) / rate)
+    expect(currentRate(drive(settings, resumed.nowMs + quietMs - 500).pace)).toBe(rate)
+    expect(currentRate(drive(settings, resumed.nowMs + quietMs + 1_000).pace)).toBeCloseTo(rate * 1.03)
+    expect(currentRate(drive(settings, resumed.nowMs + quietMs + 22_000).pace)).toBeCloseTo(rate * 1.03 * 1.06)
+  })
+
+  it('falls back to the rate tried from when the first step is refused', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 61_000)
+    expect(currentRate(held.pace)).toBeCloseTo(10.3)
+    const at = earliestSendAt(held.pace, held.nowMs)
+    const blocked = answered(sent(held.pace, at), at + 10, REFUSED, at)
+    expect(currentRate(answered(sent(blocked, at + 1_010), at + 1_020, OK, at + 1_010))).toBe(10)
+  })
+
+  it('goes down when the limit went down, and is then the learned one', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000)
+    // From now on a bucket of three tokens at 3/s: it is full when each request sent moves a mark by a third of a second, a second ahead.
+    let paidUntil = 0
+    const slow = drive(held, 400_000, (at) => {
+      if (paidUntil > at + 667) return REFUSED
+      paidUntil = Math.max(paidUntil, at) + 333
+      return OK
+    })
+    expect(currentRate(slow.pace)).toBeGreaterThan(2.5)
+    expect(currentRate(slow.pace)).toBeLessThan(3.1)
+    expect(learnedRate(slow.pace).rate).toBeLessThan(3.3)
+  })
+
+  it('reaches max again when the limit is gone', () => {
+    const free = drive(begin({ start: 5, max: 20 }, { rate: 2, limited: true }), 1_000_000)
+    expect(currentRate(free.pace)).toBe(20)
+    expect(learnedRate(free.pace).rate).toBe(20)
+  })
+})
+
+describe('what was learned', () => {
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', '10'],
+    ['a list', [10, true]],
+    ['an empty object', {}],
+    ['a rate alone', { rate: 10 }],
+    ['a rate as text', { rate: '10', limited: true }],
+    ['a negative rate', { rate: -1, limited: true }],
+    ['no number', { rate: Number.NaN, limited: true }],
+    ['infinity', { rate: Number.POSITIVE_INFINITY, limited: true }],
+    ['limited as text', { rate: 10, limited: 'yes' }],
+  ])('is ignored when it is %s', (_title, learned) => {
+    expect(startPace({ start: 5, max: 20 }, 7, learned)).toEqual(startPace({ start: 5, max: 20 }, 7))
+  })
+
+  it.each([
+    ['begins at the learned rate', { rate: 7.5, limited: true }, 7.5],
+    ['begins at max when more was learned', { rate: 75, limited: true }, 20],
+    ['begins at the floor when less was learned', { rate: 0.01, limited: true }, FLOOR_RATE],
+    ['goes on climbing from where it was never refused', { rate: 9, limited: false }, 9],
+  ])('%s', (_title, learned, rate) => {
+    expect(currentRate(startPace({ start: 5, max: 20 }, 0, learned))).toBe(rate)
+  })
+
+  it('survives JSON and ignores a time for steps that is out of bounds', () => {
+    const learned = learnedRate(drive(begin({ start: 5, max: 20 }, { rate: 7, limited: true, tryMs: 80_000 }), 10_000).pace)
+    expect(learned).toEqual({ rate: 7, limited: true, tryMs: 80_000 })
+    expect(JSON.parse(JSON.stringify(learned))).toEqual(learned)
+    expect(learnedRate(startPace({ start: 5, max: 20 }, 0, { rate: 7, limited: true, tryMs: 1e9 })).tryMs).toBe(120_000)
+    expect(learnedRate(startPace({ start: 5, max: 20 }, 0, { rate: 7, limited: true, tryMs: 'x' })).tryMs).toBe(20_000)
+  })
+
+  it('is nothing while the first block lasts', () => {
+    const { pace, nowMs } = drive(begin({ start: 5, max: 40 }), 10_000)
+    const at = earliestSendAt(pace, nowMs)
+    expect(learnedRate(answered(sent(pace, at), at, REFUSED, at))).toEqual({ rate: 5, limited: false })
+  })
+
+  it('is the rate that held, not one that is being tried', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 90_000)
+    expect(currentRate(held.pace)).toBeGreaterThan(10)
+    expect(learnedRate(held.pace).rate).toBe(10)
+  })
+})
+
+// ---- Laws, whatever happens ----
+
+/** One move of a client with up to eight requests in flight: wait, then send when allowed, or take an answer. */
+interface Move {
+  readonly waitMs: number
+  readonly answer: 'none' | 'ok' | 'refused' | 'told'
+  readonly retryAfterMs: number
+  readonly which: number
+}
+
+const moves = fc.array(
+  fc.record<Move>({
+    waitMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 90_000 })),
+    answer: fc.constantFrom('none', 'ok', 'ok', 'ok', 'refused', 'told'),
+    retryAfterMs: fc.oneof(fc.double(), fc.integer({ min: -5, max: 400_000 })),
+    which: fc.nat(7),
+  }),
+  { maxLength: 400 },
+)
+
+const settingsOf = fc.record({ start: fc.double({ min: 0.1, max: 60, noNaN: true }), max: fc.double({ min: 0.1, max: 40, noNaN: true }) })
+
+interface Walk {
+  readonly sends: number[]
+  readonly paces: Pace[]
+}
+
+function walk(settings: RateSettings, list: readonly Move[], eager: boolean): Walk {
+  let pace = startPace(settings, 0)
+  let nowMs = 0
+  const inFlight: number[] = []
+  const record: Walk = { sends: [], paces: [pace] }
+  for (const move of list) {
+    const dueMs = earliestSendAt(pace, nowMs)
+    nowMs = eager && move.answer === 'none' ? dueMs : nowMs + move.waitMs
+    if (inFlight.length < 8 && earliestSendAt(pace, nowMs) === nowMs) {
+      pace = sent(pace, nowMs)
+      inFlight.push(nowMs)
+      record.sends.push(nowMs)
+    }
+    const sentAtMs = inFlight[move.which]
+    if (move.answer !== 'none' && sentAtMs !== undefined) {
+      inFlight.splice(move.which, 1)
+      pace = answered(pace, nowMs, toAnswer(move), sentAtMs)
+    }
+    record.paces.push(pace)
+  }
+  return record
+}
+
+const toAnswer = (move: Move): Answer =>
+  move.answer === 'told' ? { kind: 'refused', retryAfterMs: move.retryAfterMs } : move.answer === 'refused' ? REFUSED : OK
+
+describe('whatever happens', () => {
+  it('keeps the rate between the floor and max, and what is learned too', () => {
+    fc.assert(
+      fc.property(settingsOf, moves, fc.boolean(), (settings, list, eager) => {
+        for (const pace of walk(settings, list, eager).paces) {
+          for (const rate of [currentRate(pace), learnedRate(pace).rate]) {
+            expect(rate).toBeGreaterThanOrEqual(FLOOR_RATE)
+            expect(rate).toBeLessThanOrEqual(settings.max)
+          }
+        }
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('never sends more than max + 1 requests in any second', () => {
+    fc.assert(
+      fc.property(settingsOf, moves, fc.boolean(), (settings, list, eager) => {
+        const { sends } = walk(settings, list, eager)
+        sends.forEach((from, index) => {
+          const within = sends.slice(index).filter((at) => at < from + 1_000).length
+          expect(within).toBeLessThanOrEqual(settings.max + 1)
+        })
+      }),
+      { numRuns: 150 },
+    )
+  })
+
+  it('allows no burst after idleness', () => {
+    const idle = drive(begin({ start: 10, max: 10 }), 5_000)
+    const from = 600_000
+    const sends: number[] = []
+    drive({ pace: idle.pace, nowMs: from }, from + 999, (at) => {
+      sends.push(at)
+      return OK
+    })
+    expect(sends.length).toBeLessThanOrEqual(11)
+  })
+
+  it('never moves the next send back in time as time goes on, nor before now', () => {
+    fc.assert(
+      fc.property(
+        settingsOf,
+        moves,
+        fc.double({ min: 0, max: 1e6, noNaN: true }),
+        fc.double({ min: 0, max: 1e6, noNaN: true }),
+        (settings, list, a, b) => {
+          for (const pace of walk(settings, list, true).paces.slice(-20)) {
+            const [early, late] = [Math.min(a, b), Math.max(a, b)]
+            expect(earliestSendAt(pace, early)).toBeLessThanOrEqual(earliestSendAt(pace, late))
+            expect(earliestSendAt(pace, early)).toBeGreaterThanOrEqual(early)
+          }
+        },
+      ),
+      { numRuns: 50 },
+    )
+  })
+
+  it('ignores what it did not learn itself', () => {
+    fc.assert(
+      fc.property(fc.anything(), (learned) => {
+        const rate = currentRate(startPace({ start: 5, max: 20 }, 0, learned))
+        expect(rate).toBeGreaterThanOrEqual(FLOOR_RATE)
+        expect(rate).toBeLessThanOrEqual(20)
+      }),
+    )
+  })
+
+  it('sends single probes only while it is blocked', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 5, max: 20_000 }), { minLength: 1, maxLength: 20 }), (latencies) => {
+        const { pace, nowMs } = drive(begin({ start: 5, max: 40 }), 5_000)
+        let blocked = answered(pace, nowMs, REFUSED, nowMs)
+        let now = nowMs
+        for (const latencyMs of latencies) {
+          const probeAt = earliestSendAt(blocked, now)
+          expect(probeAt - now).toBeGreaterThanOrEqual(1_000)
+          const probing = sent(blocked, probeAt)
+          expect(earliestSendAt(probing, probeAt)).toBeGreaterThan(probeAt + latencyMs)
+          now = probeAt + latencyMs
+          blocked = answered(probing, now, REFUSED, probeAt)
+        }
+      }),
+    )
+  })
+})
