@@ -31,7 +31,7 @@ function drive(run: Run, untilMs: number, decide: (sentAtMs: number) => Answer =
     pace = answered(sent(pace, at), at + LATENCY_MS, decide(at), at)
     nowMs = at
   }
-  return { pace, nowMs }
+  return { pace, nowMs: untilMs }
 }
 
 const begin = (settings: RateSettings, learned?: unknown): Run => ({ pace: startPace(settings, 0, learned), nowMs: 0 })
@@ -42,6 +42,21 @@ function resumedAfter(blockMs: number): Run {
   const blocked = answered(sent(pace, 5_200), 5_210, { kind: 'refused', retryAfterMs: blockMs }, 5_200)
   const probeAt = earliestSendAt(blocked, 5_210)
   return { pace: answered(sent(blocked, probeAt), probeAt + 10, OK, probeAt), nowMs: probeAt + 10 }
+}
+
+/** The next request is refused, the first probe answered. */
+function refuseOnce(run: Run): Run {
+  const at = earliestSendAt(run.pace, run.nowMs)
+  const blocked = answered(sent(run.pace, at), at + LATENCY_MS, REFUSED, at)
+  const probeAt = earliestSendAt(blocked, at + LATENCY_MS)
+  return { pace: answered(sent(blocked, probeAt), probeAt + LATENCY_MS, OK, probeAt), nowMs: probeAt + LATENCY_MS }
+}
+
+/** Drives without a refusal until the rate is at least `rate`. */
+function driveToRate(run: Run, rate: number): Run {
+  let reached = run
+  for (let turn = 0; turn < 1_000 && currentRate(reached.pace) < rate; turn += 1) reached = drive(reached, reached.nowMs + 1_000)
+  return reached
 }
 
 describe('the first climb', () => {
@@ -121,6 +136,11 @@ describe('a block', () => {
     expect(resume(all)).toBe(resume(one))
   })
 
+  it('does not send again because a refusal of before comes while a probe is under way', () => {
+    const probing = sent(answered(sent(sent(climbed.pace, at), at + 25), at + 40, REFUSED, at), at + 1_040)
+    expect(earliestSendAt(answered(probing, at + 1_050, REFUSED, at + 25), at + 1_050)).toBe(at + 1_040 + 30_000)
+  })
+
   it('is not over when a request is answered that was sent before it', () => {
     const two = sent(sent(climbed.pace, at), at + 25)
     const blocked = answered(answered(two, at + 40, REFUSED, at), at + 60, OK, at + 25)
@@ -160,6 +180,55 @@ describe('the rate after a block', () => {
     const at = earliestSendAt(held.pace, held.nowMs)
     const blocked = answered(sent(held.pace, at), at + 10, REFUSED, at)
     expect(currentRate(answered(sent(blocked, at + 1_010), at + 1_020, OK, at + 1_010))).toBe(10)
+  })
+
+  it('is believed after two steps held, and given up when it is refused soon after', () => {
+    const tried = driveToRate(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 12)
+    const gained = refuseOnce(drive(tried, tried.nowMs + 5_000))
+    expect(currentRate(gained.pace)).toBeGreaterThan(10)
+    expect(currentRate(gained.pace)).toBeLessThan(currentRate(tried.pace))
+    const lost = refuseOnce(drive(gained, gained.nowMs + 5_000))
+    expect(currentRate(lost.pace)).toBe(10)
+    expect(learnedRate(lost.pace).tryMs).toBe(40_000)
+  })
+
+  it('is proven when it holds for its quiet time, and later steps are shorter then', () => {
+    const tried = driveToRate(begin({ start: 5, max: 50 }, { rate: 10, limited: true, tryMs: 80_000 }), 12)
+    const gained = refuseOnce(drive(tried, tried.nowMs + 15_000))
+    const proven = drive(gained, gained.nowMs + 62_000)
+    expect(learnedRate(proven.pace)).toEqual({ rate: currentRate(gained.pace), limited: true, tryMs: 40_000 })
+  })
+
+  it('is cut by 3 % at most in one short cycle, and by what two of them measured', () => {
+    const once = refuseOnce(drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000))
+    expect(currentRate(once.pace)).toBeCloseTo(9.7)
+    const twice = refuseOnce(drive(once, once.nowMs + 5_000))
+    expect(currentRate(twice.pace)).toBeLessThan(9.4)
+    expect(currentRate(twice.pace)).toBeGreaterThan(8.8)
+  })
+
+  it('goes back from a chance low to the usual rate in one step, and waits twice as long when that fails', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000)
+    const low = refuseOnce(refuseOnce(refuseOnce(held)))
+    const rate = currentRate(low.pace)
+    expect(rate).toBeLessThan(2)
+    expect(learnedRate(low.pace).rate).toBeGreaterThan(7)
+    const back = driveToRate(drive(low, low.nowMs + 14_000), 7)
+    expect(back.nowMs - low.nowMs).toBeLessThan(18_000)
+    const failed = refuseOnce(back)
+    expect(currentRate(failed.pace)).toBe(rate)
+    expect(currentRate(drive(failed, failed.nowMs + 25_000).pace)).toBe(rate)
+    expect(currentRate(drive(failed, failed.nowMs + 40_000).pace)).toBeGreaterThan(2 * rate)
+  })
+
+  it('never more than doubles in a step', () => {
+    let run = begin({ start: 5, max: 2_000 }, { rate: 2, limited: true })
+    for (let turn = 0; turn < 600; turn += 1) {
+      const before = currentRate(run.pace)
+      run = drive(run, run.nowMs + 1_000)
+      expect(currentRate(run.pace)).toBeLessThanOrEqual(2 * before)
+    }
+    expect(currentRate(run.pace)).toBeGreaterThan(100)
   })
 
   it('goes down when the limit went down, and is then the learned one', () => {
