@@ -1,0 +1,263 @@
+// Every field of the four data sources, as data: what it means, its type, the functions it takes, its values, and the SQL it is read with.
+// Queries, errors, the OpenAPI document and the tests read this table and nothing else. The SQL here is all that is ever run: what a
+// request says only picks from it, and is bound as a parameter. interface-spec.md, Fields of the … data source.
+import type { AggregationFunction, DataSource, FilterOperation } from '../../api/wire.ts'
+
+/**
+ * What the values of a field are. `person` is the hash of an API key. `date`, `hour` and `timestamp` are read as whole days, hours and
+ * seconds since the epoch. The last three are what the `distinct_…` fields list and count, read as one number.
+ */
+export type FieldType =
+  | 'text'
+  | 'person'
+  | 'number'
+  | 'boolean'
+  | 'date'
+  | 'hour'
+  | 'timestamp'
+  | 'distinct users'
+  | 'distinct developer days'
+  | 'distinct developer hours'
+
+export interface AnalyticsField {
+  readonly name: string
+  /** How live deployments spell it (service-notes.md, section 1, Wire names); requests take both. */
+  readonly liveName?: string
+  readonly meaning: string
+  readonly type: FieldType
+  /** Functions that a selection may carry; empty: the field can only be filtered on. */
+  readonly functions: readonly AggregationFunction[]
+  readonly filterable: boolean
+  readonly groupable: boolean
+  /** An expression over one of the source's rows; of a source with `totals`, over all of them. A `?` takes the offset in milliseconds. */
+  readonly sql: string
+  /** The known values of an open list. */
+  readonly values?: readonly string[]
+  /** Of a `distinct_…` field: what to group by instead. */
+  readonly plain?: readonly string[]
+}
+
+export interface AnalyticsSource {
+  readonly name: DataSource
+  readonly meaning: string
+  /** What stands after FROM; has the columns `person` and `at`. */
+  readonly rows: string
+  /** `true`: an answer is one item of totals, within the request's own bounds of time; there are no rows and no groups. */
+  readonly totals: boolean
+  readonly fields: readonly AnalyticsField[]
+}
+
+export const FUNCTIONS = ['UNSPECIFIED', 'COUNT', 'SUM', 'AVG', 'MAX', 'MIN'].map(
+  (name) => `QUERY_AGGREGATION_${name}`,
+) as readonly string[] as readonly AggregationFunction[]
+
+/** The six operations of filters and their SQL. interface-spec.md, Filter. */
+export const FILTERS: Readonly<Record<FilterOperation, string>> = {
+  QUERY_FILTER_EQUAL: '=',
+  QUERY_FILTER_NOT_EQUAL: '<>',
+  QUERY_FILTER_GREATER_THAN: '>',
+  QUERY_FILTER_LESS_THAN: '<',
+  QUERY_FILTER_GE: '>=',
+  QUERY_FILTER_LE: '<=',
+}
+
+export const INTENTS = [
+  'CHAT_INTENT_GENERIC',
+  'CHAT_INTENT_FUNCTION_EXPLAIN',
+  'CHAT_INTENT_FUNCTION_DOCSTRING',
+  'CHAT_INTENT_FUNCTION_REFACTOR',
+  'CHAT_INTENT_CODE_BLOCK_EXPLAIN',
+  'CHAT_INTENT_CODE_BLOCK_REFACTOR',
+  'CHAT_INTENT_PROBLEM_EXPLAIN',
+  'CHAT_INTENT_FUNCTION_UNIT_TESTS',
+] as const
+
+export const COMMAND_SOURCES = [
+  'COMMAND_REQUEST_SOURCE_LINE_HINT_CODE_LENS',
+  'COMMAND_REQUEST_SOURCE_DEFAULT',
+  'COMMAND_REQUEST_SOURCE_RIGHT_CLICK_REFACTOR',
+  'COMMAND_REQUEST_SOURCE_FUNCTION_CODE_LENS',
+  'COMMAND_REQUEST_SOURCE_FOLLOWUP',
+  'COMMAND_REQUEST_SOURCE_CLASS_CODE_LENS',
+  'COMMAND_REQUEST_SOURCE_PLAN',
+  'COMMAND_REQUEST_SOURCE_SELECTION_HINT_CODE_LENS',
+] as const
+
+export const PROVIDER_SOURCES = ['PROVIDER_SOURCE_COMMAND_GENERATE', 'PROVIDER_SOURCE_COMMAND_EDIT'] as const
+
+const LISTED: readonly AggregationFunction[] = ['QUERY_AGGREGATION_UNSPECIFIED', 'QUERY_AGGREGATION_COUNT']
+const SUMMED: readonly AggregationFunction[] = [
+  'QUERY_AGGREGATION_SUM',
+  'QUERY_AGGREGATION_MAX',
+  'QUERY_AGGREGATION_MIN',
+  'QUERY_AGGREGATION_AVG',
+]
+const TICKED: readonly AggregationFunction[] = ['QUERY_AGGREGATION_SUM', 'QUERY_AGGREGATION_COUNT']
+
+const PLAIN = { filterable: true, groupable: true } as const
+const text = (name: string, meaning: string, sql: string, values?: readonly string[]): AnalyticsField => ({
+  ...{ name, meaning, type: 'text', functions: LISTED, ...PLAIN, sql },
+  ...(values ? { values } : {}),
+})
+const number = (name: string, meaning: string, sql: string): AnalyticsField => ({
+  ...{ name, meaning, type: 'number', functions: SUMMED, ...PLAIN, sql },
+})
+const tick = (name: string, meaning: string, sql: string): AnalyticsField => ({
+  ...{ name, meaning, type: 'boolean', functions: TICKED, ...PLAIN, sql },
+})
+
+const DAY = 'at / 86400000'
+const HOUR = 'at / 3600000'
+/** A person and a number of days or hours since the epoch in one number. */
+export const PAIR = 4_194_304
+
+const API_KEY: AnalyticsField = {
+  ...{ name: 'api_key', meaning: 'hash of the user API key', type: 'person', functions: LISTED, ...PLAIN, sql: 'person' },
+}
+const DATES = (meaning: string): readonly AnalyticsField[] => [
+  { name: 'date', meaning, type: 'date', functions: LISTED, ...PLAIN, sql: DAY },
+  {
+    name: 'date UTC-x',
+    meaning: 'date shifted by a timezone offset (x replaced by the offset)',
+    ...{ type: 'date', functions: LISTED, ...PLAIN, sql: '(at + ?) / 86400000' },
+  },
+]
+const LANGUAGE = text('language', 'programming language', 'language')
+const IDE = text('ide', 'IDE in use', 'ide')
+const VERSION = text('version', 'client version', 'version')
+
+type DistinctType = Extract<FieldType, `distinct ${string}`>
+const distinct = (type: DistinctType, meaning: string, sql: string, plain: readonly string[]): AnalyticsField => ({
+  ...{ name: type.replaceAll(' ', '_'), meaning, type, functions: LISTED, filterable: false, groupable: false, sql, plain },
+})
+
+const USER_DATA: AnalyticsSource = {
+  name: 'QUERY_DATA_SOURCE_USER_DATA',
+  meaning: 'autocomplete, per user and hour',
+  rows: 'autocomplete_use',
+  totals: false,
+  fields: [
+    API_KEY,
+    ...DATES('UTC date'),
+    { name: 'hour', meaning: 'UTC hour', type: 'hour', functions: LISTED, ...PLAIN, sql: HOUR },
+    LANGUAGE,
+    IDE,
+    VERSION,
+    number('num_acceptances', 'autocomplete acceptances', 'acceptances'),
+    number('num_lines_accepted', 'lines accepted', 'linesAccepted'),
+    number('num_bytes_accepted', 'bytes accepted', 'bytesAccepted'),
+    distinct('distinct users', 'distinct users', 'person', ['api_key']),
+    distinct('distinct developer days', 'distinct (user, day) pairs', `person * ${PAIR} + ${DAY}`, ['api_key', 'date']),
+    distinct('distinct developer hours', 'distinct (user, hour) pairs', `person * ${PAIR} + ${HOUR}`, ['api_key', 'hour']),
+  ],
+}
+
+const CHAT_DATA: AnalyticsSource = {
+  name: 'QUERY_DATA_SOURCE_CHAT_DATA',
+  meaning: 'legacy chat, one row for each response of a model',
+  rows: 'chat_use',
+  totals: false,
+  fields: [
+    API_KEY,
+    text('model_id', 'chat model identifier', 'model'),
+    ...DATES('UTC date of the response'),
+    IDE,
+    VERSION,
+    text('latest_intent_type', 'chat intent', 'intent', INTENTS),
+    number('num_chats_received', 'chat messages received', 'chatsReceived'),
+    tick('chat_accepted', 'response accepted (thumbs up)', 'accepted'),
+    tick('chat_inserted_at_cursor', 'the Insert button was used', 'insertedAtCursor'),
+    tick('chat_applied', 'the Apply Diff button was used', 'applied'),
+    number('chat_loc_used', 'lines of code used from chat', 'linesUsed'),
+  ],
+}
+
+const COMMAND_DATA: AnalyticsSource = {
+  name: 'QUERY_DATA_SOURCE_COMMAND_DATA',
+  meaning: 'commands, declined ones too',
+  rows: 'command_use',
+  totals: false,
+  fields: [
+    API_KEY,
+    ...DATES('UTC date'),
+    { name: 'timestamp', meaning: 'UTC timestamp', type: 'timestamp', functions: LISTED, ...PLAIN, sql: 'at / 1000' },
+    LANGUAGE,
+    IDE,
+    VERSION,
+    text('command_source', 'trigger source', 'commandSource', COMMAND_SOURCES),
+    text('provider_source', 'generation or edit mode', 'providerSource', PROVIDER_SOURCES),
+    number('lines_added', 'lines added', 'linesAdded'),
+    number('lines_removed', 'lines removed', 'linesRemoved'),
+    number('bytes_added', 'bytes added', 'bytesAdded'),
+    number('bytes_removed', 'bytes removed', 'bytesRemoved'),
+    number('selection_lines', 'lines selected (zero for generations)', 'selectionLines'),
+    number('selection_bytes', 'bytes selected (zero for generations)', 'selectionBytes'),
+    tick('accepted', 'command accepted', 'accepted'),
+  ],
+}
+
+/** What the assistant wrote is what the other two sources say was accepted; what people typed has rows of its own. */
+const WRITTEN = `(
+  SELECT person, at, language, ide, version, bytesAccepted AS autocompleteBytes, 0 AS commandBytes, 0 AS userBytes FROM autocomplete_use
+  UNION ALL SELECT person, at, language, ide, version, 0, bytesAdded, 0 FROM command_use WHERE accepted
+  UNION ALL SELECT person, at, language, ide, version, 0, 0, bytes FROM typing_use)`
+
+const total = (name: string, meaning: string, sql: string, liveName?: string): AnalyticsField => ({
+  ...{ name, meaning, type: 'number', functions: ['QUERY_AGGREGATION_UNSPECIFIED'], filterable: false, groupable: false, sql },
+  ...(liveName === undefined ? {} : { liveName }),
+})
+const filterOnly = (name: string, meaning: string): AnalyticsField => ({
+  ...{ name, meaning, type: 'text', functions: [], filterable: true, groupable: false, sql: name },
+})
+
+const ASSISTANT = 'SUM(autocompleteBytes + commandBytes)'
+const EVERYTHING = 'SUM(autocompleteBytes + commandBytes + userBytes)'
+
+const PCW_DATA: AnalyticsSource = {
+  name: 'QUERY_DATA_SOURCE_PCW_DATA',
+  meaning: 'percent code written, as totals',
+  rows: WRITTEN,
+  totals: true,
+  fields: [
+    total('percent_code_written', 'assistant_bytes / (assistant_bytes + user_bytes)', `CAST(${ASSISTANT} AS REAL) / ${EVERYTHING}`),
+    total('assistant_bytes', 'bytes generated by the assistant', `COALESCE(${ASSISTANT}, 0)`, 'codeium_bytes'),
+    total('user_bytes', 'bytes written by the user', 'COALESCE(SUM(userBytes), 0)'),
+    total('total_bytes', 'assistant_bytes + user_bytes', `COALESCE(${EVERYTHING}, 0)`),
+    total(
+      'assistant_bytes_by_autocomplete',
+      'assistant bytes from autocomplete',
+      'COALESCE(SUM(autocompleteBytes), 0)',
+      'codeium_bytes_by_autocomplete',
+    ),
+    total('assistant_bytes_by_command', 'assistant bytes from commands', 'COALESCE(SUM(commandBytes), 0)', 'codeium_bytes_by_command'),
+    filterOnly('language', 'programming language, upper case'),
+    filterOnly('ide', 'IDE identifier, lower case'),
+    filterOnly('version', 'client version string'),
+  ],
+}
+
+export const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COMMAND_DATA, PCW_DATA]
+
+/** A field as a request names it; `offsetMs` is how far its dates are shifted, 0 but for `date UTC-x`. */
+export interface NamedField {
+  readonly field: AnalyticsField
+  readonly name: string
+  readonly offsetMs: number
+}
+
+const SHIFTED = /^date UTC([+-])(\d{1,2})(?::([0-5]\d)|\.(25|5|50|75))?$/
+const HOUR_MS = 3_600_000
+/** The widest offsets in use are -12 and +14 hours; either sign may have the wider one. Choice. */
+const MOST_OFFSET_MS = 14 * HOUR_MS
+
+/** The field that a name stands for, in either spelling, `date UTC-8`, `date UTC+2` and `date UTC+5:30` too; undefined for none. */
+export function findField(source: AnalyticsSource, name: string): NamedField | undefined {
+  const shifted = SHIFTED.exec(name)
+  const wanted = shifted ? 'date UTC-x' : name
+  const field = source.fields.find((one) => one.name === wanted || one.liveName === wanted)
+  if (!field || (!shifted && field.name === 'date UTC-x')) return undefined
+  const [, sign, hours, minutes, hundredths] = shifted ?? []
+  const size = Number(hours ?? 0) + Number(minutes ?? 0) / 60 + Number(`0.${hundredths ?? 0}`)
+  const offsetMs = Math.round(size * HOUR_MS) * (sign === '-' ? -1 : 1)
+  return Math.abs(offsetMs) > MOST_OFFSET_MS ? undefined : { field, name: shifted ? name : field.name, offsetMs }
+}
