@@ -3,6 +3,7 @@
 // held changes release them (approval.ts).
 import type { GuardCode, GuardSettings, Hold, ShareLimit } from './change.ts'
 import type { Difference } from './diff.ts'
+import { TEAM_KEY } from './effective.ts'
 import { type Impact, type ImpactInputs, impactOf, type NetEffect } from './impact.ts'
 import { compareScopes, type ScopeKey } from './scope.ts'
 
@@ -72,12 +73,32 @@ export function judge(inputs: GuardInputs): Judgement {
         taken.add(key)
       }
     }
+    for (const [key, guards] of wouldOverwriteHeld(view, byChange)) {
+      byChange.set(key, guards)
+      taken.add(key)
+    }
     if (taken.size === 0) break
     for (const key of taken) active.delete(key)
   }
   const { holds, heldBy } = holdsFrom(byChange, findings, inputs)
   const unheld = [...warnings].filter(([guard]) => !findings.has(guard))
   return { holds, heldBy, warnings: unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` })) }
+}
+
+/** Where caps are copied, a wide write would carry out or overwrite what is held for the people it reaches: it is held as well. */
+function wouldOverwriteHeld(round: Round, byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>): ReadonlyMap<ScopeKey, GuardCode[]> {
+  const { capSemantics, people } = round.inputs.impact
+  const held = new Map<ScopeKey, GuardCode[]>()
+  if (capSemantics !== 'copied' || byChange.size === 0) return held
+  for (const person of people.approved) {
+    const guards = byChange.get(person.key)
+    if (!guards) continue
+    for (const wide of [...person.groups, TEAM_KEY]) {
+      if (!round.active.has(wide) || byChange.has(wide) || isReleased(wide, round)) continue
+      held.set(wide, [...new Set([...(held.get(wide) ?? []), ...guards])])
+    }
+  }
+  return held
 }
 
 /** Changes kept back by the same guards form one hold. */

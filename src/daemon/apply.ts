@@ -6,8 +6,9 @@ import type { Planned } from '../core/plan.ts'
 import { writeOrder } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Clock, Ledger, WriteClient } from '../ports.ts'
-import { keepReading } from './observe.ts'
-import { copyingEvidence } from './semantics.ts'
+import { LedgerError } from './ledger-error.ts'
+import { sweep } from './observe.ts'
+import { copyingEvidence, inheritanceEvidence } from './semantics.ts'
 import { writeChange } from './write.ts'
 
 export interface ApplyInputs {
@@ -104,27 +105,56 @@ async function writePhase(run: ApplyRun, changes: readonly Change[]): Promise<vo
       run.onResult?.(change, result)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(run.concurrency, changes.length) }, work))
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(run.concurrency, changes.length) }, work))
+  // Only once nothing is in flight any more.
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
 }
 
 function mayNotStart(run: ApplyRun): ApplyReport['interrupted'] {
   if (run.halted.interrupted) return run.halted.interrupted
   if (run.stop?.aborted) return 'stopped'
-  return run.ledger.pause(run.clock.now()) ? 'paused' : undefined
+  try {
+    return run.ledger.pause(run.clock.now()) ? 'paused' : undefined
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error
+    run.halted = { interrupted: 'ledger', fatal: error.message }
+    return 'ledger'
+  }
 }
 
 /** After a team or group write, the declared scopes beneath are read again: a change without us means that the service copies. */
 async function lookBeneath(run: ApplyRun, changes: readonly Change[]): Promise<string | undefined> {
   for (const change of changes) {
     if (change.scope.kind === 'user' || run.results.get(scopeKey(change.scope))?.result !== 'applied') continue
-    for (const scope of run.beneath(change.scope)) {
-      if (run.stop?.aborted) return undefined
-      const before = run.readings.get(scopeKey(scope))
-      const reading = await run.client.readCap(scope, run.cut, 'urgent')
-      keepReading(run.readings, reading)
-      const evidence = before && copyingEvidence(change, before, reading)
+    const scopes = run.beneath(change.scope)
+    const before = new Map(scopes.map((scope) => [scopeKey(scope), run.readings.get(scopeKey(scope))]))
+    if (!(await lookAgain(run, scopes))) return undefined
+    for (const [key, was] of before) {
+      const is = run.readings.get(key)
+      if (!was || !is) continue
+      const evidence = copyingEvidence(change, was, is)
       if (evidence) return evidence
+      noteInheritance(run, change, was, is)
     }
   }
   return undefined
+}
+
+/** False when a stop came in between. */
+async function lookAgain(run: ApplyRun, scopes: readonly Scope[]): Promise<boolean> {
+  const { client, concurrency, readings, stop } = run
+  try {
+    await sweep({ client, scopes, concurrency, readings, urgent: true, ...(stop && { signal: stop }) })
+    return true
+  } catch (error) {
+    if (!stop?.aborted) throw error
+    run.halted = { interrupted: 'stopped', ...run.halted }
+    return false
+  }
+}
+
+function noteInheritance(run: ApplyRun, wide: Change, was: CapReading, is: CapReading): void {
+  const evidence = inheritanceEvidence(wide, was, is)
+  if (evidence === undefined || run.ledger.fact('inheritedReadsSeen')) return
+  run.ledger.saveFact('inheritedReadsSeen', { at: run.clock.now(), evidence })
 }

@@ -5,19 +5,15 @@ import type { Planned } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import type { ReadClient } from '../ports.ts'
-import { type ApplyReport, applyPlan } from './apply.ts'
+import type { ApplyReport } from './apply.ts'
+import { execute, type Go } from './execute.ts'
 import { sweep } from './observe.ts'
 import { recoverIntents } from './recover.ts'
-import { beginPlan, endPlan, remember, rememberDeclared } from './remember.ts'
-import { type Outcome, outcomeOf, showCycle, showPlan, showResult, showUsage } from './show.ts'
+import { remember, rememberDeclared, rememberUnknown } from './remember.ts'
+import { type Outcome, outcomeOf, showCycle, showPlan, showUsage } from './show.ts'
 import { type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
 import { readUsage } from './usage.ts'
 import type { Workspace } from './workspace.ts'
-
-/** What may be written: all that no guard holds, or only these scopes. */
-export interface Go {
-  readonly only?: ReadonlySet<ScopeKey>
-}
 
 export interface CycleOptions {
   /** Roster, groups and balance are due. */
@@ -39,8 +35,12 @@ export interface CycleOptions {
   readonly onSweep?: (scopes: readonly Scope[]) => void
 }
 
+export type { Go } from './execute.ts'
+
 export interface CycleReport extends Outcome {
   readonly planned: Planned
+  /** What was asked of the scopes when the plan was made. */
+  readonly view: Outlook
   /** The plan as it looked after the writes. */
   readonly after: Planned
   readonly applied?: ApplyReport
@@ -57,6 +57,7 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
   const before = await observe(workspace, knowledge, planner, options)
   recoverIntents({ ...workspace, readings: knowledge.readings, desired: desiredOf(before), wider: before.wider })
+  rememberUnknown(before, knowledge, ledger, clock.now())
   const view = outlook(knowledge, planner)
   const planned = planFrom(knowledge, view, planner, options.approve ? { approve: options.approve } : {})
   remember(planned, view, knowledge, ledger, clock.now())
@@ -65,8 +66,7 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   const observed = clock.monotonic()
 
   const go = await choose(workspace, planned, options)
-  const first = 'withheld' in go ? undefined : await write(workspace, knowledge, planned, view, go, options)
-  const applied = first && (await restoreOverwritten(workspace, knowledge, planner, first, { ...options, ...go }))
+  const applied = 'withheld' in go ? undefined : await execute({ workspace, knowledge, planner, planned, view, go, options })
   workspace.ledgerFailed = applied?.fatal !== undefined
   const after = applied && applied.results.size > 0 ? replan(workspace, knowledge, planner) : planned
   if (workspace.config.mode === 'enforce' && !options.focus) rememberDeclared(after, knowledge, ledger)
@@ -79,7 +79,7 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
     applyMs: finished - observed,
     totalMs: finished - started,
   })
-  return { ...outcome, planned, after, ...(applied && { applied }), ...('withheld' in go && { withheld: go.withheld }) }
+  return { ...outcome, planned, view, after, ...(applied && { applied }), ...('withheld' in go && { withheld: go.withheld }) }
 }
 
 /** Reads what is due and works the outlook out; shared with the preview, which has no write client. */
@@ -138,72 +138,9 @@ async function choose(workspace: Workspace, planned: Planned, options: CycleOpti
   const pause = ledger.pause(clock.now())
   if (pause) return { withheld: `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})` }
   if (options.confirm) return (await options.confirm(planned)) ?? { withheld: 'declined' }
-  if (options.focus) return { only: options.focus }
-  if (config.onDrift === 'heal') return {}
-  const ours = planned.plan.changes.filter((change) => change.cause !== 'external')
-  return { only: new Set(ours.map((change) => scopeKey(change.scope))) }
-}
-
-async function write(
-  workspace: Workspace,
-  knowledge: Knowledge,
-  planned: Planned,
-  view: Outlook,
-  go: Go,
-  options: CycleOptions,
-): Promise<ApplyReport> {
-  const { config, ledger, clock } = workspace
-  const pending = planned.plan.changes.filter((change) => change.hold === undefined && go.only?.has(scopeKey(change.scope)) !== false)
-  if (pending.length > 0) beginPlan(planned, ledger)
-  const applied = await applyPlan({
-    ...go,
-    workspace: config.name,
-    planned,
-    client: workspace.client,
-    ledger,
-    clock,
-    concurrency: config.rate.concurrency,
-    capSemantics: config.capSemantics,
-    readings: knowledge.readings,
-    beneath: (scope) => beneath(scope, view, knowledge),
-    wider: view.wider,
-    ...(options.stop && { stop: options.stop }),
-    ...(options.cut && { cut: options.cut }),
-    ...(options.leaving && { leaving: options.leaving }),
-    onResult: (change, result) => showResult(workspace, change, result),
-  })
-  if (applied.copyingSeen !== undefined) ledger.saveFact('copyingSeen', { at: clock.now(), evidence: applied.copyingSeen })
-  if (!applied.interrupted && !options.focus) endPlan(ledger)
-  return applied
-}
-
-/** On a service that copies, a wide write overwrote people's own caps: they are read again, and put right in the same cycle. */
-async function restoreOverwritten(
-  workspace: Workspace,
-  knowledge: Knowledge,
-  planner: Planner,
-  first: ApplyReport,
-  options: CycleOptions & { readonly only?: ReadonlySet<ScopeKey> },
-): Promise<ApplyReport> {
-  if (first.overwrote.length === 0 || first.interrupted) return first
-  const view = outlook(knowledge, planner)
-  const scopes = new Map(first.overwrote.flatMap((wide) => beneath(wide, view, knowledge)).map((scope) => [scopeKey(scope), scope]))
-  const { client, config } = workspace
-  const signal = options.stop ? { signal: options.stop } : {}
-  await sweep({ client, scopes: [...scopes.values()], concurrency: config.rate.concurrency, readings: knowledge.readings, ...signal })
-  const planned = planFrom(knowledge, view, planner, { overwritten: new Set(scopes.keys()) })
-  showPlan(workspace, planned, view)
-  const only = options.only && new Set([...options.only, ...scopes.keys()])
-  const second = await write(workspace, knowledge, planned, view, only ? { only } : {}, options)
-  return { ...second, results: new Map([...first.results, ...second.results]) }
-}
-
-/** The scopes of ours under a team or group, narrower kinds only; for a group, its declared members. */
-function beneath(scope: Scope, view: Outlook, knowledge: Knowledge): readonly Scope[] {
-  if (scope.kind === 'user') return []
-  if (scope.kind === 'team') return view.toRead.filter((one) => one.kind !== 'team')
-  const members = new Set(knowledge.usage?.groups.find((group) => group.id === scope.id)?.emails)
-  return view.toRead.filter((one) => one.kind === 'user' && members.has(one.email))
+  if (config.onDrift === 'heal') return options.focus ? { only: options.focus } : {}
+  const ours = planned.plan.changes.filter((change) => change.cause !== 'external').map((change) => scopeKey(change.scope))
+  return { only: new Set(ours.filter((key) => options.focus?.has(key) !== false)) }
 }
 
 function replan(workspace: Workspace, knowledge: Knowledge, planner: Planner): Planned {

@@ -3,7 +3,7 @@
 import type { Intent } from '../core/change.ts'
 import type { DesiredCap } from '../core/desired.ts'
 import { ownedFrom } from '../core/diff.ts'
-import type { CapReading, Observed, OwnedCap } from '../core/observed.ts'
+import type { CapReading, Observed, OwnedCap, OwnerKind } from '../core/observed.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Clock, Ledger } from '../ports.ts'
 import { historyEntry, isVerified } from './write.ts'
@@ -38,6 +38,9 @@ export function recoverIntents(inputs: RecoverInputs): number {
   return closed
 }
 
+/** Whose cap it is, by the kind of entry that asked for it. */
+const OWNERS: Readonly<Record<string, OwnerKind>> = { rule: 'policy', grant: 'grant', conflict: 'conflict', copied: 'copied' }
+
 /** A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. */
 function ownershipOf(intent: Intent, owned: OwnedCap | undefined, inputs: RecoverInputs): OwnedCap | 'released' {
   const { scope, to, from } = intent.change
@@ -45,6 +48,6 @@ function ownershipOf(intent: Intent, owned: OwnedCap | undefined, inputs: Recove
   if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore')
     return ownedFrom(desired, owned, from, inputs.clock.now())
   if (to === 'none' || intent.entry.startsWith('restore')) return 'released'
-  const owner = intent.entry.startsWith('grant') ? 'grant' : 'policy'
+  const owner = OWNERS[intent.entry.split('|')[0] ?? ''] ?? 'policy'
   return { scope, cap: to, owner, entry: intent.entry, verifiedAt: inputs.clock.now(), ...(owner === 'grant' && { baseline: from }) }
 }

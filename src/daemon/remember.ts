@@ -1,7 +1,10 @@
 // Keeps in the ledger what a plan found out: what is ours now and what is not any more, approvals, holds shown, drift. It writes only what
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../core/approval.ts'
+import type { Change } from '../core/change.ts'
+import type { CapReading, Observed } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
+import type { Cap } from '../core/policy.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import type { Ledger, LedgerFacts } from '../ports.ts'
@@ -47,15 +50,35 @@ export function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, v
   if (JSON.stringify(before) !== JSON.stringify(value)) ledger.saveFact(name, value)
 }
 
-/** Where this plan begins, unless an interrupted one had begun before: guards count an interrupted plan from there. */
-export function beginPlan(planned: Planned, ledger: Ledger): void {
-  const begun: Record<ScopeKey, Planned['plan']['changes'][number]['from']> = { ...ledger.fact('planBaseline') }
-  for (const change of planned.plan.changes) {
-    const key = scopeKey(change.scope)
-    const isExempt = change.healing || change.grantEnd || planned.released.has(key)
-    if (change.hold === undefined && !isExempt && !(key in begun)) begun[key] = change.from
-  }
+/**
+ * Where this plan begins, unless an interrupted one had begun before: guards count an interrupted plan from there. `beneath` are caps that
+ * the plan's wide writes will overwrite.
+ */
+export function beginPlan(pending: readonly Change[], beneath: readonly CapReading[], planned: Planned, ledger: Ledger): void {
+  const begun: Record<ScopeKey, Cap> = { ...ledger.fact('planBaseline') }
+  const isExempt = ({ scope, healing, grantEnd }: Change): boolean => healing || grantEnd || planned.released.has(scopeKey(scope))
+  const exempt = new Set(pending.filter(isExempt).map((change) => scopeKey(change.scope)))
+  const from = new Map<ScopeKey, Observed>([
+    ...beneath.map((reading) => [scopeKey(reading.scope), reading.observed] as const),
+    ...pending.map((change) => [scopeKey(change.scope), change.from] as const),
+  ])
+  for (const [key, cap] of from) if (cap !== 'unknown' && !exempt.has(key)) begun[key] ??= cap
   saveNews(ledger, 'planBaseline', begun, {})
+}
+
+/**
+ * Quarantines scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not
+ * found" says nothing about scopes (choice).
+ */
+export function rememberUnknown(view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
+  const readings = view.toRead.flatMap((scope) => knowledge.readings.get(scopeKey(scope)) ?? [])
+  const unknown = readings.filter(({ scope, failure }) => failure?.kind === 'not_found' && scope.kind !== 'team')
+  if (unknown.length === 0 || unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length) return
+  const entries = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
+  for (const { scope, failure } of unknown) {
+    const message = `${scopeKey(scope)}: ${failure?.message ?? 'the service does not know it'}`
+    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? '', at: now })
+  }
 }
 
 /** The plan is through: nothing of it was left out. */

@@ -48,6 +48,7 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Outloo
   workspace.shown = { ...workspace.shown, planned, outlook }
   report(workspace, { kind: 'planned', plan: planned.plan })
   showForeign(workspace, planned)
+  showRejected(workspace, planned)
   const held = new Set(planned.plan.holds.map((hold) => hold.id))
   for (const hold of planned.plan.holds) {
     if (!workspace.heldSeen.has(hold.id)) report(workspace, { kind: 'held', hold })
@@ -58,6 +59,20 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Outloo
     workspace.heldSeen.delete(id)
     report(workspace, { kind: 'hold-released', id })
   }
+}
+
+/** Each scope that is left alone is told once, and again when it comes back after it was not. */
+function showRejected(workspace: Workspace, planned: Planned): void {
+  const { rejectedSeen } = workspace
+  const rejected = new Set<string>()
+  for (const { scope, code, message, severity } of planned.plan.problems) {
+    if (!scope || severity !== 'error') continue
+    const id = `${scopeKey(scope)} ${code}`
+    rejected.add(id)
+    if (!rejectedSeen.has(id)) report(workspace, { kind: 'rejected', scope, code, message })
+    rejectedSeen.add(id)
+  }
+  for (const id of rejectedSeen) if (!rejected.has(id)) rejectedSeen.delete(id)
 }
 
 function showForeign(workspace: Workspace, planned: Planned): void {
@@ -79,7 +94,10 @@ function showForeign(workspace: Workspace, planned: Planned): void {
 export function showResult(workspace: Workspace, change: Change, { result, error, foreign }: WriteResult): void {
   const { scope } = change
   if (result !== 'skipped') report(workspace, { kind: 'change-finished', change, result, ...(error !== undefined && { error }) })
-  if (foreign !== undefined) report(workspace, { kind: 'foreign-change', scope, verified: change.from, observed: foreign })
+  if (foreign === undefined) return
+  report(workspace, { kind: 'foreign-change', scope, verified: change.from, observed: foreign })
+  // The next plan finds the same change: it was told.
+  if (foreign !== 'unknown') workspace.foreignSeen.set(scopeKey(scope), foreign)
 }
 
 /** What was learnt of people, groups and the balance. */

@@ -12,6 +12,7 @@ import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../core/states.ts'
 import type { Clock, Digest, Ledger, UsageFacts } from '../ports.ts'
 import { readQuality } from './observe.ts'
+import { echoes } from './semantics.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
@@ -122,6 +123,13 @@ export interface PlanOptions {
   readonly overwritten?: ReadonlySet<ScopeKey>
 }
 
+/** On such services a narrower scope may show what we wrote at a wider one. */
+const echoing = ({ settings, ledger }: Planner): boolean =>
+  settings.capSemantics === 'copied' || ledger.fact('copyingSeen') !== undefined || ledger.fact('inheritedReadsSeen') !== undefined
+
+const echoesIn = (knowledge: Knowledge, { owned, people }: Outlook): ReadonlySet<ScopeKey> =>
+  echoes(owned, knowledge.readings, (key) => people.byKey.get(key)?.groups ?? [])
+
 /** The plan that follows from what is known now. */
 export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, options: PlanOptions = {}): Planned {
   const { ledger, clock, settings, digest } = planner
@@ -140,7 +148,7 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     quarantined: view.quarantine.active,
     approvals: ledger.approvals(),
     approve: options.approve ?? [],
-    ...(options.overwritten && { overwritten: options.overwritten }),
+    overwritten: new Set([...(options.overwritten ?? []), ...(echoing(planner) ? echoesIn(knowledge, view) : [])]),
     holdsShown: ledger.fact('holdsShown') ?? {},
     ...(baseline && { baseline }),
     driftSince: ledger.fact('driftSince') ?? {},

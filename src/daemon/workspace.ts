@@ -35,6 +35,8 @@ export interface Workspace extends WorkspaceParts {
   readonly foreignSeen: Map<ScopeKey, Observed>
   /** Holds that were reported. */
   readonly heldSeen: Set<string>
+  /** Rejected scopes, with their code, that were reported. */
+  readonly rejectedSeen: Set<string>
   /** The ledger could not record in the last cycle; nothing is written to the service until it can. */
   ledgerFailed: boolean
   /** A cycle was tried, or there is no policy to try one with. */
@@ -47,6 +49,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   shown: { warnings: [] },
   foreignSeen: new Map(),
   heldSeen: new Set(),
+  rejectedSeen: new Set(),
   ledgerFailed: false,
   attempted: false,
 })

@@ -1,0 +1,96 @@
+// Carries a plan out and, on a service that copies, puts back what our own wide writes overwrote, all within one cycle. It keeps in the
+// ledger where the plan began, so that an interrupted one is counted from there. It decides nothing about caps.
+import type { CapReading } from '../core/observed.ts'
+import type { Planned } from '../core/plan.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import { type ApplyReport, applyPlan } from './apply.ts'
+import { sweep } from './observe.ts'
+import type { CycleOptions } from './reconcile.ts'
+import { beginPlan, endPlan } from './remember.ts'
+import { showPlan, showResult } from './show.ts'
+import { type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
+import type { Workspace } from './workspace.ts'
+
+/** What may be written: all that no guard holds, or only these scopes. */
+export interface Go {
+  readonly only?: ReadonlySet<ScopeKey>
+}
+
+export interface Execution {
+  readonly workspace: Workspace
+  readonly knowledge: Knowledge
+  readonly planner: Planner
+  readonly planned: Planned
+  readonly view: Outlook
+  readonly go: Go
+  readonly options: CycleOptions
+}
+
+/** Writes what may be written. Rejects only when `stop` aborts between the wide writes and what they overwrote, or with a `LedgerError`. */
+export async function execute(execution: Execution): Promise<ApplyReport> {
+  const { ledger } = execution.workspace
+  // A look at a few scopes must not end a plan that was interrupted before.
+  const endsHere = !execution.options.focus || ledger.fact('planBaseline') === undefined
+  const first = await write(execution)
+  const applied = first.overwrote.length > 0 ? await restore(execution, first) : first
+  if (!applied.interrupted && endsHere) endPlan(ledger)
+  return applied
+}
+
+async function write({ workspace, knowledge, planned, view, go, options }: Execution): Promise<ApplyReport> {
+  const { config, ledger, clock } = workspace
+  const pending = planned.plan.changes.filter((change) => change.hold === undefined && go.only?.has(scopeKey(change.scope)) !== false)
+  const wide = config.capSemantics === 'copied' ? pending.filter((change) => change.scope.kind !== 'user') : []
+  const reached = wide.flatMap((change) => beneath(change.scope, view, knowledge))
+  if (pending.length > 0) beginPlan(pending, readingsOf(reached, knowledge), planned, ledger)
+  const applied = await applyPlan({
+    ...go,
+    workspace: config.name,
+    planned,
+    client: workspace.client,
+    ledger,
+    clock,
+    concurrency: config.rate.concurrency,
+    capSemantics: config.capSemantics,
+    readings: knowledge.readings,
+    beneath: (scope) => beneath(scope, view, knowledge),
+    wider: view.wider,
+    ...(options.stop && { stop: options.stop }),
+    ...(options.cut && { cut: options.cut }),
+    ...(options.leaving && { leaving: options.leaving }),
+    onResult: (change, result) => showResult(workspace, change, result),
+  })
+  if (applied.copyingSeen !== undefined) ledger.saveFact('copyingSeen', { at: clock.now(), evidence: applied.copyingSeen })
+  return applied
+}
+
+/** Our wide writes were copied over people's own caps: those are read again, and put right in the same cycle. */
+async function restore(execution: Execution, first: ApplyReport): Promise<ApplyReport> {
+  const { workspace, knowledge, planner, go, options } = execution
+  const { client, config } = workspace
+  const view = outlook(knowledge, planner)
+  const scopes = new Map(first.overwrote.flatMap((wide) => beneath(wide, view, knowledge)).map((scope) => [scopeKey(scope), scope]))
+  // Should a stop come first, whoever goes on must not believe what was read before.
+  for (const key of scopes.keys()) knowledge.readings.delete(key)
+  if (first.interrupted) return first
+  const signal = options.stop ? { signal: options.stop } : {}
+  const { concurrency } = config.rate
+  await sweep({ client, scopes: [...scopes.values()], concurrency, readings: knowledge.readings, urgent: true, ...signal })
+  const planned = planFrom(knowledge, view, planner, { overwritten: new Set(scopes.keys()) })
+  showPlan(workspace, planned, view)
+  const users = planned.plan.changes.filter(({ scope }) => scope.kind === 'user').map(({ scope }) => scopeKey(scope))
+  const only = new Set(users.filter((key) => scopes.has(key) || go.only?.has(key) !== false))
+  const second = await write({ ...execution, planned, view, go: { only } })
+  return { ...second, results: new Map([...first.results, ...second.results]) }
+}
+
+const readingsOf = (scopes: readonly Scope[], { readings }: Knowledge): readonly CapReading[] =>
+  scopes.flatMap((scope) => readings.get(scopeKey(scope)) ?? [])
+
+/** The scopes of ours under a team or group, narrower kinds only; for a group, its declared members. */
+function beneath(scope: Scope, view: Outlook, knowledge: Knowledge): readonly Scope[] {
+  if (scope.kind === 'user') return []
+  if (scope.kind === 'team') return view.toRead.filter((one) => one.kind !== 'team')
+  const members = new Set(knowledge.usage?.groups.find((group) => group.id === scope.id)?.emails)
+  return view.toRead.filter((one) => one.kind === 'user' && members.has(one.email))
+}

@@ -1,0 +1,396 @@
+// A small world for the daemon's tests: a workspace on a real sandbox with the real client and the real ledger, and a clock on which time
+// passes only while nothing else can happen. Nothing in it is scripted: what a test asks for is what the parts do together.
+import { onTestFinished } from 'vitest'
+import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
+import { createHttpTransport } from '../../src/api/http.ts'
+import { createKeyRing } from '../../src/api/keys.ts'
+import { DEFAULT_GUARDS } from '../../src/core/change.ts'
+import type { CycleEvent } from '../../src/core/events.ts'
+import type { PolicyRevision, PolicySet } from '../../src/core/policy.ts'
+import { parseScope, type Scope, scopeKey } from '../../src/core/scope.ts'
+import { openLedger } from '../../src/daemon/ledger.ts'
+import { type CycleOptions, type CycleReport, reconcile } from '../../src/daemon/reconcile.ts'
+import { type Knowledge, recall } from '../../src/daemon/state.ts'
+import { sha256 } from '../../src/daemon/system.ts'
+import { createWorkspace, type Workspace, type WorkspaceSettings } from '../../src/daemon/workspace.ts'
+import { digestOf } from '../../src/policy/load.ts'
+import type { Clock, Ledger, Operation, Transport } from '../../src/ports.ts'
+import type { SandboxCall } from '../../src/sandbox/exchange.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { startSandboxServer } from '../../src/sandbox/server.ts'
+import type { TeamStatus } from '../../src/sandbox/store.ts'
+import type { Switches } from '../../src/sandbox/switches.ts'
+import { sandboxTransport } from '../../src/sandbox/transport.ts'
+import { email, NOW, type PolicySketch, policy, scope } from './declare.ts'
+
+/** A clock on which time passes only while somebody waits for it and nothing else can happen. */
+export interface WorldClock extends Clock {
+  /** Waits for a promise, letting as much time pass as it takes. */
+  until<T>(promise: Promise<T>): Promise<T>
+  /** Lets this much time pass. */
+  pass(ms: number): Promise<void>
+  /** Moves the wall clock alone. */
+  jumpWall(ms: number): void
+  /** True while something outside the clock is under way, such as a request over a socket. */
+  busy: () => boolean
+}
+
+interface Sleeper {
+  readonly at: number
+  readonly wake: () => void
+}
+
+/** How often the event loop turns without anything to wake before a wait is called endless. */
+const PATIENCE = 200_000
+
+export function worldClock(startAt = NOW): WorldClock {
+  let elapsed = 0
+  let skew = 0
+  let sleepers: readonly Sleeper[] = []
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+  /** Wakes the next sleeper that is due by `end`; false when there is none. */
+  const step = (end: number): boolean => {
+    const next = sleepers.reduce<Sleeper | undefined>((best, one) => (best && best.at <= one.at ? best : one), undefined)
+    if (!next || next.at > end) return false
+    elapsed = Math.max(elapsed, next.at)
+    sleepers = sleepers.filter((one) => one !== next)
+    next.wake()
+    return true
+  }
+  const clock: WorldClock = {
+    busy: () => false,
+    now: () => startAt + Math.floor(elapsed) + skew,
+    monotonic: () => elapsed,
+    sleep(ms, signal) {
+      if (signal?.aborted) return Promise.reject(signal.reason)
+      return new Promise((resolve, reject) => {
+        const sleeper = { at: elapsed + Math.max(0, ms), wake: resolve }
+        sleepers = [...sleepers, sleeper]
+        const abort = (): void => {
+          sleepers = sleepers.filter((one) => one !== sleeper)
+          reject(signal?.reason)
+        }
+        signal?.addEventListener('abort', abort, { once: true })
+      })
+    },
+    async until(promise) {
+      let over = false
+      const end = (): void => {
+        over = true
+      }
+      promise.then(end, end)
+      for (let idle = 0; idle < PATIENCE; idle += 1) {
+        await settle()
+        if (over) return promise
+        if (!clock.busy() && step(Number.POSITIVE_INFINITY)) idle = 0
+      }
+      throw new Error('nothing happens any more, and the promise is still open')
+    },
+    async pass(ms) {
+      const end = elapsed + ms
+      for (let idle = 0; idle < PATIENCE; idle += 1) {
+        await settle()
+        if (clock.busy()) continue
+        if (!step(end)) break
+        idle = 0
+      }
+      elapsed = end
+      await settle()
+    },
+    jumpWall(ms) {
+      skew += ms
+    },
+  }
+  return clock
+}
+
+/** More than caps and grants: who is protected, which holds are approved. */
+export interface Declared extends PolicySketch {
+  readonly protect?: readonly string[]
+  readonly approvals?: readonly string[]
+}
+
+/** A policy set with its identity, as loading would give it. */
+export function revisionOf(declared: Declared, workspace = 'acme', revision = ''): PolicyRevision {
+  const at = { file: 'acme.yaml', line: 1, column: 1 }
+  const set: PolicySet = {
+    ...policy(declared),
+    workspace,
+    protectedPeople: (declared.protect ?? []).map((name) => ({ scope: { kind: 'user', email: email(name) }, at })),
+    approvals: (declared.approvals ?? []).map((id) => ({ id, at })),
+  }
+  return { set, digest: digestOf(set), revision }
+}
+
+export interface WorldOptions {
+  /** Names, or a number of people called p001, p002 … */
+  readonly people?: readonly string[] | number
+  /** Members by group id; the group's name is the id in capitals. */
+  readonly groups?: Readonly<Record<string, readonly string[]>>
+  /** What is set on the service before anything happens. */
+  readonly caps?: Readonly<Record<string, number>>
+  readonly switches?: Partial<Switches>
+  readonly seed?: number
+  readonly config?: Partial<WorkspaceSettings>
+  /** Requests per second; default: so many that pacing does not show. */
+  readonly rate?: number
+  /** Over a loopback port in place of in-process calls. */
+  readonly http?: boolean
+  /** Default: in memory. */
+  readonly ledger?: string
+  /** Puts something between the cycle and its ledger, such as a disk that fails. */
+  readonly wrapLedger?: (ledger: Ledger) => Ledger
+  readonly wrapTransport?: (transport: Transport) => Transport
+  readonly clock?: WorldClock
+  readonly name?: string
+}
+
+export interface World {
+  readonly clock: WorldClock
+  readonly sandbox: Sandbox
+  readonly ledger: Ledger
+  readonly client: ServiceWriter
+  readonly events: CycleEvent[]
+  workspace: Workspace
+  knowledge: Knowledge
+  /** Every request so far. */
+  readonly calls: SandboxCall[]
+  /** Whether the faults of the switches are met; not over HTTP. Default: they are. */
+  stormy: boolean
+  /** Called after every request, with everything it did done. */
+  onCall: ((call: SandboxCall) => void) | undefined
+  /** Runs one cycle with this policy, or with the last one. */
+  cycle(declared?: Declared, options?: Partial<CycleOptions>): Promise<CycleReport>
+  /** A new process: nothing is known but what the ledger remembers. */
+  restart(config?: Partial<WorkspaceSettings>): void
+  /** Sets a cap as somebody else would. */
+  foreign(name: string, cap: number | undefined): void
+  /** Everything that is set, by short name. */
+  caps(): Record<string, number>
+  /** The cap in force of each person, by name. */
+  inForce(): Record<string, number | 'none'>
+  /** Writes sent since `forget`, such as `team 500` and `ada none`. */
+  writes(): readonly string[]
+  reads(): readonly string[]
+  count(operation: Operation): number
+  /** Forgets requests and events. */
+  forget(): void
+  /** Events of a kind since `forget`. */
+  told<K extends CycleEvent['kind']>(kind: K): readonly Extract<CycleEvent, { kind: K }>[]
+  setStatus(name: string, status: TeamStatus): void
+  setMembers(group: string, names: readonly string[]): void
+  removePerson(name: string): void
+  addPerson(name: string): void
+  close(): Promise<void>
+}
+
+export const NO_RANDOM = { next: () => 0.5 }
+
+const KEY = 'sandbox-admin'
+
+export const SETTINGS: WorkspaceSettings = {
+  name: 'acme',
+  mode: 'enforce',
+  onDrift: 'heal',
+  capSemantics: 'layered',
+  prune: true,
+  intervalMs: 300_000,
+  usageIntervalMs: 900_000,
+  guards: DEFAULT_GUARDS,
+  rate: { concurrency: 8 },
+}
+
+const named = (people: WorldOptions['people'] = ['ada', 'bob', 'cleo']): readonly string[] =>
+  typeof people === 'number' ? Array.from({ length: people }, (_, index) => `p${String(index + 1).padStart(3, '0')}`) : people
+
+/** The world as the options say; the caller closes it. */
+export async function createWorld(options: WorldOptions = {}): Promise<World> {
+  const clock = options.clock ?? worldClock()
+  const calls: SandboxCall[] = []
+  const events: CycleEvent[] = []
+  const sandbox = createSandbox({
+    clock,
+    company: { people: 1, groups: 1, days: 0, seed: options.seed ?? 1 },
+    // Every answer takes a moment, so that one thing comes after another; over HTTP the socket does that.
+    switches: { latency: options.http ? 0 : 1, ...options.switches },
+    working: false,
+    onCall: (call) => note(call),
+  })
+  const note = (call: SandboxCall): void => {
+    calls.push(call)
+    world.onCall?.(call)
+  }
+  populate(sandbox, options)
+  const wire = options.http ? await overHttp(sandbox, clock) : inProcess(sandbox, () => world.stormy, note)
+  const file = openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
+  const real = file.workspace(options.name ?? 'acme', 'http://sandbox')
+  const ledger = options.wrapLedger?.(real) ?? real
+  const client = createWriteClient({
+    transport: options.wrapTransport?.(wire.transport) ?? wire.transport,
+    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY }, clock }),
+    clock,
+    random: NO_RANDOM,
+    rate: { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 },
+  })
+  const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
+  const open = (config: WorkspaceSettings): Workspace =>
+    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, emit: (event) => events.push(event) })
+  const world: World = {
+    ...looking(sandbox, calls, events),
+    clock,
+    sandbox,
+    ledger,
+    client,
+    workspace: open(settings),
+    knowledge: recall(revisionOf({}), ledger),
+    onCall: undefined,
+    stormy: true,
+    cycle(declared, more = {}) {
+      if (declared) world.knowledge.policy = revisionOf(declared)
+      world.workspace.knowledge = world.knowledge
+      return clock.until(reconcile(world.workspace, world.knowledge, { usage: true, ...more }))
+    },
+    restart(config) {
+      world.workspace = open({ ...settings, ...config })
+      world.knowledge = recall(world.knowledge.policy, ledger)
+    },
+    async close() {
+      file.close()
+      await wire.close()
+      sandbox.close()
+    },
+  }
+  return world
+}
+
+function populate(sandbox: Sandbox, options: WorldOptions): void {
+  const { store } = sandbox
+  const [template] = store.people()
+  if (!template) throw new Error('the sandbox is empty')
+  const names = named(options.people)
+  store.transaction(() => {
+    names.forEach((name, id) => void store.savePerson({ ...template, id, email: email(name), name, status: 'APPROVED', disabled: false }))
+    for (const group of store.groups()) store.setMembers(group.id, [])
+    for (const [id, members] of Object.entries(options.groups ?? {})) {
+      store.saveGroup({ id, name: id.toUpperCase() })
+      store.setMembers(id, ids(sandbox, members))
+    }
+    for (const [name, cap] of Object.entries(options.caps ?? {})) store.setCap(scope(name), cap)
+  })
+  sandbox.reload()
+}
+
+const ids = ({ store }: Sandbox, names: readonly string[]): readonly number[] =>
+  names.map((name) => {
+    const person = store.person(email(name))
+    if (!person) throw new Error(`nobody is called ${name}`)
+    return person.id
+  })
+
+/** With faults, or judged by the operations alone. */
+function inProcess(sandbox: Sandbox, stormy: () => boolean, note: (call: SandboxCall) => void) {
+  const transport: Transport = {
+    async send(operation, body, options) {
+      if (stormy()) return sandboxTransport(sandbox).send(operation, body, options)
+      await sandbox.clock.sleep(sandbox.switches.latency, options.signal)
+      const { status, contentType, body: text } = sandbox.handle(operation, body)
+      const { service_key: _, ...shown } = body
+      note({ operation, body: shown, at: sandbox.clock.now(), status, faults: [] })
+      return { status, headers: { 'content-type': contentType, date: new Date(sandbox.clock.now()).toUTCString() }, body: text }
+    },
+  }
+  return { transport, close: async () => undefined }
+}
+
+async function overHttp(sandbox: Sandbox, clock: WorldClock) {
+  const server = await startSandboxServer({ sandbox, host: '127.0.0.1', port: 0 })
+  const http = createHttpTransport({ baseUrl: server.url, userAgent: 'capkeeper/test', proxyEnv: {}, concurrency: 8 })
+  let underWay = 0
+  clock.busy = () => underWay > 0
+  const transport: Transport = {
+    async send(...request) {
+      underWay += 1
+      try {
+        return await http.send(...request)
+      } finally {
+        underWay -= 1
+      }
+    },
+  }
+  return {
+    transport,
+    async close() {
+      http.close()
+      await server.close()
+    },
+  }
+}
+
+const shortName = (one: Scope): string => scopeKey(one).replace('@example.com', '')
+
+function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
+  const { store } = sandbox
+  const of = (operation: Operation): readonly SandboxCall[] => calls.filter((call) => call.operation === operation)
+  return {
+    calls,
+    events,
+    foreign: (name: string, cap: number | undefined) => sandbox.writeCap(scope(name), cap),
+    caps: () => Object.fromEntries(store.caps().map((one) => [shortName(one.scope), one.cap])),
+    inForce: () => capsInForce(sandbox),
+    writes: () => of('UsageConfig').map(({ body }) => `${shortName(scopeOf(body))} ${body['set_add_on_credit_cap'] ?? 'none'}`),
+    reads: () => of('GetUsageConfig').map(({ body }) => shortName(scopeOf(body))),
+    count: (operation: Operation) => of(operation).length,
+    forget() {
+      calls.length = 0
+      events.length = 0
+    },
+    told: <K extends CycleEvent['kind']>(kind: K) =>
+      events.filter((event): event is Extract<CycleEvent, { kind: K }> => event.kind === kind),
+    setStatus(name: string, status: TeamStatus) {
+      const person = store.person(email(name))
+      if (person) store.savePerson({ ...person, status })
+      sandbox.reload()
+    },
+    setMembers(group: string, names: readonly string[]) {
+      store.setMembers(group, ids(sandbox, names))
+      sandbox.reload()
+    },
+    removePerson(name: string) {
+      store.removePerson(email(name))
+      sandbox.reload()
+    },
+    addPerson(name: string) {
+      const people = store.people()
+      const [template] = people
+      if (template) store.savePerson({ ...template, id: Math.max(...people.map((one) => one.id)) + 1, email: email(name), name })
+      sandbox.reload()
+    },
+  }
+}
+
+function scopeOf(body: SandboxCall['body']): Scope {
+  const found = body['team_level'] === true ? 'team' : 'group_id' in body ? `group:${body['group_id']}` : String(body['user_email'])
+  const parsed = parseScope(found)
+  if (!parsed) throw new Error(`${found} is not a scope`)
+  return parsed
+}
+
+/** User over group (the lowest) over team, worked out here and not with the code under test. */
+function capsInForce({ store }: Sandbox): Record<string, number | 'none'> {
+  const groups = store.groups().map(({ id }) => ({ cap: store.cap(scope(`group:${id}`)), members: store.members(id) }))
+  const team = store.cap(scope('team'))
+  return Object.fromEntries(
+    store.people().map((person) => {
+      const ofGroups = groups.flatMap(({ cap, members }) => (cap !== undefined && members.has(person.id) ? [cap] : []))
+      const own = store.cap(scope(person.email)) ?? (ofGroups.length > 0 ? Math.min(...ofGroups) : team)
+      return [person.email.replace('@example.com', ''), own ?? 'none']
+    }),
+  )
+}
+
+/** A world that goes away with the test. */
+export async function testWorld(options: WorldOptions = {}): Promise<World> {
+  const world = await createWorld(options)
+  onTestFinished(() => world.close())
+  return world
+}
