@@ -1,18 +1,23 @@
-// CascadeAnalytics: agent use from the raw rows. Answers `cascade_runs`; the other two data sources are refused with 501 until they
-// are built, never answered with invented figures.
+// CascadeAnalytics: lines, runs and tools of agent use from the raw rows. A run is shown as it was recorded: one conversation may be
+// split over several, and `UNKNOWN` stays. Never sums runs: that is for the consumer.
 import { createHash } from 'node:crypto'
-import type { CascadeAnswer, CascadeSource, WireCascadeRun } from '../api/wire.ts'
+import type { CascadeAnswer, CascadeSource, WireCascadeLine, WireCascadeResult, WireCascadeRun, WireCascadeTool } from '../api/wire.ts'
 import { IDES } from './company.ts'
 import type { ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
 import { type Fields, fieldsOf, listField, textField, textsField, timeField } from './request.ts'
 import { peopleByEmail, peopleOf } from './roster.ts'
-import type { AgentUse, StoredKey } from './store.ts'
+import type { AgentFilter, DayLines, StoredKey, ToolCount } from './store.ts'
+import type { Switches } from './switches.ts'
 import { DAY_MS, formatSeconds } from './time.ts'
+import type { AgentUse } from './use.ts'
 
 const SOURCES: readonly CascadeSource[] = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage']
 
-/** interface-spec.md, Endpoints 3. Without a range: everything there is (choice). */
+/**
+ * interface-spec.md, Endpoints 3. Without a range: everything there is; both ends are included (choice). Nothing is kept of lines and
+ * tools in the terminal, so that these are empty when `ide_types` is `cli` only, also beside other runs of it (choice).
+ */
 export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): CascadeAnswer {
   const { store, now, switches } = context
   const groupName = textField(fields, 'group_name')
@@ -23,43 +28,85 @@ export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields
   const ides = idesOf(fields)
   const sources = sourcesOf(fields)
   const listed = peopleOf(store, key, groupName)
-  const people = new Set((emails.length > 0 ? peopleByEmail(listed, emails) : listed).map((person) => person.id))
-  const rows = store.agentUse({ fromAt, untilAt }).filter((row) => people.has(row.person) && ides.has(row.ide))
-  return { queryResults: sources.map(() => ({ cascadeRuns: { cascadeRuns: rows.map((row) => runOf(row, context)) } })) }
+  const people = (emails.length > 0 ? peopleByEmail(listed, emails) : listed).map((person) => person.id)
+  const filter = { fromAt, untilAt, people, ...(ides.length > 0 ? { ides } : {}) }
+  return { queryResults: sources.map((source) => resultOf(source, filter, context)) }
 }
 
-function idesOf(fields: Fields): ReadonlySet<string> {
+/** None: all of them. */
+function idesOf(fields: Fields): readonly string[] {
   const ides = textsField(fields, 'ide_types')
   const unknown = ides.find((ide) => !IDES.some((known) => known === ide))
   if (unknown !== undefined) throw new Refusal(400, `invalid ide_types: ${unknown.slice(0, 200)}; valid are ${IDES.join(', ')}`)
-  return new Set(ides.length > 0 ? ides : IDES)
+  return ides
 }
 
 /** The data source of each query request; refuses what is not exactly one of the three with an empty object. */
 function sourcesOf(fields: Fields): readonly CascadeSource[] {
   const requests = listField(fields, 'query_requests') ?? []
   if (requests.length === 0) throw new Refusal(400, 'query_requests is required')
-  const sources = requests.map((request) => {
+  return requests.map((request) => {
     const given = Object.keys(fieldsOf(request))
     const source = SOURCES.find((name) => name === given[0])
     if (!source || given.length !== 1) throw new Refusal(400, `each query request must hold exactly one of ${SOURCES.join(', ')}`)
     return source
   })
-  const missing = sources.find((source) => source !== 'cascade_runs')
-  if (missing) throw new Refusal(501, `${missing} is not part of this sandbox yet`)
-  return sources
 }
 
+/** Every query keeps its slot, also when it is empty. */
+function resultOf(source: CascadeSource, filter: AgentFilter, context: ServiceContext): WireCascadeResult {
+  const { store, switches } = context
+  switch (source) {
+    case 'cascade_lines':
+      return {
+        cascadeLines: listed(
+          'cascadeLines',
+          store.agentLines(filter).map((one) => lineOf(one, switches)),
+          switches,
+        ),
+      }
+    case 'cascade_runs':
+      return {
+        cascadeRuns: listed(
+          'cascadeRuns',
+          store.agentRuns(filter).map((one) => runOf(one, switches)),
+          switches,
+        ),
+      }
+    case 'cascade_tool_usage':
+      return { cascadeToolUsage: listed('cascadeToolUsage', store.agentTools(filter).map(toolOf), switches) }
+  }
+}
+
+/** The array in its wrapper; left out when it is empty and zeros are. */
+const listed = <Name extends string, Item>(
+  name: Name,
+  items: readonly Item[],
+  switches: Switches,
+): { readonly [name in Name]?: readonly Item[] } =>
+  items.length === 0 && switches.zeros === 'omitted' ? {} : ({ [name]: items } as { readonly [name in Name]: readonly Item[] })
+
+/** Counters as texts; those of 0 left out when zeros are. */
+const counters = (values: Readonly<Record<string, number>>, { zeros }: Switches): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === 0 && zeros === 'omitted' ? [] : [[name, String(value)]])))
+
 /** interface-spec.md, Agent analytics result objects: all strings. */
-function runOf(row: Omit<AgentUse, 'source'>, { switches }: ServiceContext): WireCascadeRun {
+const lineOf = ({ day, suggested, accepted }: DayLines, switches: Switches): WireCascadeLine => ({
+  day: formatSeconds(day * DAY_MS),
+  ...counters({ linesSuggested: suggested, linesAccepted: accepted }, switches),
+})
+
+const toolOf = ({ tool, count }: ToolCount): WireCascadeTool => ({ tool, count: String(count) })
+
+function runOf(row: AgentUse, switches: Switches): WireCascadeRun {
   const day = Math.floor(row.at / DAY_MS)
   return {
     day: formatSeconds(day * DAY_MS),
     model: row.model,
     mode: row.mode,
-    messagesSent: String(row.messages),
+    ...counters({ messagesSent: row.messages }, switches),
     cascadeId: conversationId(row.person, day, row.conversation),
-    ...(switches.plan === 'quota' || (row.cents === 0 && switches.zeros === 'omitted') ? {} : { promptsUsed: String(row.cents) }),
+    ...(switches.plan === 'quota' ? {} : counters({ promptsUsed: row.cents }, switches)),
   }
 }
 

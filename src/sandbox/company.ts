@@ -142,8 +142,15 @@ export interface Habits {
   readonly activity: number
   readonly centsPerDay: number
   readonly sessionsPerDay: number
+  /** Where they use the agent. */
   readonly ide: string
   readonly model: string
+  /** Where they write code: the editor or a plugin. */
+  readonly codeIde: string
+  /** The main one first. */
+  readonly languages: readonly [string, string]
+  /** How many releases they are behind. */
+  readonly releasesBehind: number
 }
 
 export const MODELS = ['Meridian Large', 'Meridian Small', 'Corvid Pro', 'Corvid Flash', 'UNKNOWN'] as const
@@ -159,13 +166,21 @@ const KINDS = [
 
 const WORKING_DAYS = 21
 
+const MAIN_LANGUAGES = ['TYPESCRIPT', 'TYPESCRIPT', 'PYTHON', 'PYTHON', 'GO', 'JAVA', 'KOTLIN', 'RUST', 'CPP', 'CSHARP'] as const
+const OTHER_LANGUAGES = ['SQL', 'MARKDOWN', 'YAML', 'SHELL', 'HTML', 'CSS', 'JSON', 'UNKNOWN'] as const
+/** A release each fortnight since day 19,000 of the epoch (January 2022), by IDE. */
+const RELEASE_DAYS = 14
+const FIRST_RELEASE_DAY = 19_000
+const MAJOR_VERSIONS: Readonly<Record<string, number>> = { editor: 1, jetbrains: 2, vscode: 3 }
+
 /** The first named person is always a heavy user, so that every demonstration has one. */
 export function habitsOf(seed: number, person: number): Habits {
   const draw = stream(seed, `habits/${person}`)
   const roll = person === 0 ? 0.9 : draw()
   const kind = KINDS.find((one) => roll < one.upTo) ?? KINDS[0]
   const month = kind.low + (kind.high - kind.low) * draw() ** 2
-  return {
+  const code = stream(seed, `code/${person}`)
+  const work = {
     offsetHours: pick(draw, [-8, -5, -5, 0, 1, 1, 2, 5]),
     activity: kind.activity,
     centsPerDay: (month * 100) / (WORKING_DAYS * kind.activity),
@@ -173,4 +188,16 @@ export function habitsOf(seed: number, person: number): Habits {
     ide: pick(draw, ['editor', 'editor', 'editor', 'jetbrains', 'cli']),
     model: pick(draw, [MODELS[0], MODELS[0], MODELS[1], MODELS[2], MODELS[3]]),
   }
+  return {
+    ...work,
+    codeIde: work.ide === 'cli' ? 'vscode' : work.ide,
+    languages: [pick(code, MAIN_LANGUAGES), pick(code, OTHER_LANGUAGES)],
+    releasesBehind: between(code, 0, 2),
+  }
+}
+
+/** The version of a person's IDE on a day of the epoch. */
+export function versionOf({ codeIde, releasesBehind }: Habits, day: number): string {
+  const release = Math.floor((day - FIRST_RELEASE_DAY) / RELEASE_DAYS) - releasesBehind
+  return `${MAJOR_VERSIONS[codeIde] ?? 0}.${Math.max(0, release)}.0`
 }

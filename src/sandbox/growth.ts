@@ -1,10 +1,11 @@
 // Use that grows as time passes: each person's day is drawn from the seed alone, and becomes rows once its time has come. A person who
 // has reached their cap, or a team without add-on credits, gets no more add-on use. Must never write a row of the future, nor one twice.
 import type { Instant } from '../core/units.ts'
-import { type Habits, habitsOf, IDES, MODELS } from './company.ts'
-import { between, pick, stream } from './random.ts'
-import type { AgentUse, Store, StoredPerson, UseRow } from './store.ts'
-import { cycleAt, DAY_MS, HOUR_MS } from './time.ts'
+import { habitsOf } from './company.ts'
+import type { Store, StoredPerson } from './store.ts'
+import { cycleAt, DAY_MS } from './time.ts'
+import type { AgentUse, UseRow } from './use.ts'
+import { dayOf, type Worker } from './work.ts'
 
 export interface Growth {
   /** Brings the rows up to `now`; cheap when nothing is due. */
@@ -32,15 +33,6 @@ interface Tally {
   readonly perSeatCents: number
   readonly addOnLimitCents: number
 }
-
-const MODES = [
-  'CONVERSATIONAL_PLANNER_MODE_DEFAULT',
-  'CONVERSATIONAL_PLANNER_MODE_DEFAULT',
-  'CONVERSATIONAL_PLANNER_MODE_DEFAULT',
-  'CONVERSATIONAL_PLANNER_MODE_READ_ONLY',
-  'CONVERSATIONAL_PLANNER_MODE_NO_TOOL',
-  'UNKNOWN',
-] as const
 
 /** Rows exist up to `grownUntil` in the store; the first call of `growTo` continues from there. */
 export function createGrowth({ store, seed, capOf, working }: GrowthOptions): Growth {
@@ -134,45 +126,6 @@ function openCycle(store: Store, at: Instant): Tally {
   return { endAt: cycle.endAt, usedCents, addOnCents: addOnOf(usedCents), perSeatCents: perSeat, addOnLimitCents }
 }
 
-interface Worker {
-  readonly person: number
-  readonly habits: Habits
-}
-
 /** Only approved people with access use anything. */
 const workersOf = (people: readonly StoredPerson[], seed: number): readonly Worker[] =>
   people.filter((one) => one.status === 'APPROVED' && !one.disabled).map((one) => ({ person: one.id, habits: habitsOf(seed, one.id) }))
-
-/** One person's day, from the seed alone. Hours wrap around within the UTC day, so that days stay apart. Choice. */
-function dayOf(seed: number, { person, habits }: Worker, day: number): readonly UseRow[] {
-  const draw = stream(seed, `day/${person}/${day}`)
-  // Day 0 of the epoch was a Thursday.
-  const weekend = (day + 4) % 7 === 0 || (day + 4) % 7 === 6
-  if (draw() >= (weekend ? habits.activity * 0.08 : habits.activity)) return []
-  const at = (): Instant => {
-    // Two draws make the middle of the day busier than its edges.
-    const localHour = 8 + (draw() + draw()) * 5.5
-    const hour = (localHour - habits.offsetHours + 24) % 24
-    return Math.floor(day * DAY_MS + hour * HOUR_MS)
-  }
-  const sessions = between(draw, Math.ceil(habits.sessionsPerDay / 2), Math.ceil(habits.sessionsPerDay * 1.5))
-  const rows: UseRow[] = []
-  for (let conversation = 0; conversation < sessions; conversation += 1) {
-    const messages = between(draw, 1, 12)
-    rows.push({
-      source: 'agent',
-      person,
-      at: at(),
-      conversation,
-      ide: draw() < 0.85 ? habits.ide : pick(draw, IDES),
-      model: draw() < 0.7 ? habits.model : pick(draw, MODELS),
-      mode: pick(draw, MODES),
-      messages,
-      cents: Math.max(1, Math.round((habits.centsPerDay / habits.sessionsPerDay) * (0.3 + 1.4 * draw()))),
-    })
-  }
-  for (let hours = between(draw, 1, 4); hours > 0; hours -= 1)
-    rows.push({ source: 'autocomplete', person, at: at(), acceptances: between(draw, 1, 40) })
-  if (draw() < 0.4) rows.push({ source: 'command', person, at: at(), accepted: draw() < 0.8 })
-  return rows
-}

@@ -12,9 +12,10 @@ import { createChance, createRateLimiter } from './faults.ts'
 import { createForeignEdit, type ForeignEdit, type ForeignWriterOptions, keepEditing } from './foreign.ts'
 import { createGrowth } from './growth.ts'
 import type { Encoded } from './refusal.ts'
-import { type AgentUse, openStore, PERMISSIONS, type Store, type StoredKey } from './store.ts'
+import { openStore, PERMISSIONS, type Store, type StoredKey } from './store.ts'
 import { DEFAULT_SWITCHES, type Switches } from './switches.ts'
 import { DAY_MS, sandboxTime } from './time.ts'
+import type { AgentUse } from './use.ts'
 
 /** The keys that the sandbox prints and takes; they guard nothing but invented data. product.md, section 8. */
 export const SANDBOX_KEYS: readonly StoredKey[] = [
@@ -127,5 +128,6 @@ function useNow(store: Store, email: string, at: Instant, cents: number): AgentU
   const person = store.person(normaliseEmail(email))
   if (!person) throw new BugError(`the sandbox has nobody with the e-mail ${email}`)
   const mode = 'CONVERSATIONAL_PLANNER_MODE_DEFAULT'
-  return { source: 'agent', person: person.id, at, conversation: 1000, ide: 'editor', model: MODELS[0], mode, messages: 1, cents }
+  const effects = { messages: 1, linesSuggested: 0, linesAccepted: 0, tools: {} }
+  return { source: 'agent', person: person.id, at, conversation: 1000, ide: 'editor', model: MODELS[0], mode, cents, ...effects }
 }

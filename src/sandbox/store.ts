@@ -5,6 +5,18 @@ import { InputError } from '../core/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import { DAY_MS } from './time.ts'
+import {
+  type AgentUse,
+  decodeUse,
+  encodeUse,
+  insertUse,
+  tableOf,
+  USE_SCHEMA,
+  USE_SOURCES,
+  type UseOf,
+  type UseRow,
+  type UseSource,
+} from './use.ts'
 
 export const TEAM_STATUSES = ['UNSPECIFIED', 'PENDING', 'APPROVED', 'REJECTED'] as const
 /** `USER_TEAM_STATUS_…` without its prefix. */
@@ -43,35 +55,6 @@ export interface StoredCap {
   readonly cap: number
 }
 
-/** One row of agent use: a part of one conversation. `cents` is what it cost (100 = 1 credit). */
-export interface AgentUse {
-  readonly source: 'agent'
-  readonly person: number
-  readonly at: Instant
-  readonly conversation: number
-  readonly ide: string
-  readonly model: string
-  readonly mode: string
-  readonly messages: number
-  readonly cents: number
-}
-
-export interface AutocompleteUse {
-  readonly source: 'autocomplete'
-  readonly person: number
-  readonly at: Instant
-  readonly acceptances: number
-}
-
-export interface CommandUse {
-  readonly source: 'command'
-  readonly person: number
-  readonly at: Instant
-  readonly accepted: boolean
-}
-
-export type UseRow = AgentUse | AutocompleteUse | CommandUse
-
 /** When a person was last active in each modality; absent: never. */
 export interface LastActivity {
   readonly autocompleteAt?: Instant
@@ -85,8 +68,31 @@ export interface Span {
   readonly untilAt: Instant
 }
 
-/** Values kept by name: the seed, how far use has grown, and the figures of the balance. */
-export type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart'
+/** Whose agent use in which span; without `ides`: in all of them. */
+export interface AgentFilter extends Span {
+  readonly people: readonly number[]
+  readonly ides?: readonly string[]
+}
+
+/** Lines of one day (since the epoch, UTC). */
+export interface DayLines {
+  readonly day: number
+  readonly suggested: number
+  readonly accepted: number
+}
+
+export interface ToolCount {
+  readonly tool: string
+  readonly count: number
+}
+
+export type SqlValue = string | number | bigint | null
+
+/**
+ * Values kept by name: the seed, how far use has grown, the figures of the balance, and whether anybody ever left the roster (whose
+ * rows stay, and count nowhere).
+ */
+export type MetaName = 'seed' | 'grownUntil' | 'creditsPerSeat' | 'seats' | 'addOnAvailable' | 'cycleStart' | 'departed'
 
 export interface Store {
   readonly transaction: <T>(work: () => T) => T
@@ -118,8 +124,18 @@ export interface Store {
   /** Days (UTC) with any use in the span, by person; nobody without any. */
   readonly activeDays: (span: Span) => ReadonlyMap<number, number>
   readonly lastActivity: (until: Instant) => ReadonlyMap<number, LastActivity>
+  /** Every row of a source, oldest first. */
+  readonly use: <Source extends UseSource>(source: Source) => Iterable<UseOf<Source>>
   /** Agent rows in the span, oldest first. */
-  readonly agentUse: (span: Span) => readonly Omit<AgentUse, 'source'>[]
+  readonly agentUse: (span: Span) => readonly AgentUse[]
+  /** The same rows of some people. */
+  readonly agentRuns: (filter: AgentFilter) => readonly AgentUse[]
+  /** Lines by day; nothing for the terminal, which reports none. */
+  readonly agentLines: (filter: AgentFilter) => readonly DayLines[]
+  /** Uses of each tool, the most used first; nothing for the terminal. */
+  readonly agentTools: (filter: AgentFilter) => readonly ToolCount[]
+  /** Runs SQL that the analytics fields are written in; every column by its place. Never given what a request says but as parameters. */
+  readonly select: (sql: string, parameters: readonly SqlValue[]) => readonly (readonly SqlValue[])[]
   readonly close: () => void
 }
 
@@ -131,23 +147,29 @@ CREATE TABLE IF NOT EXISTS groups (position INTEGER PRIMARY KEY, id TEXT NOT NUL
 CREATE TABLE IF NOT EXISTS members (groupId TEXT NOT NULL, person INTEGER NOT NULL, PRIMARY KEY (groupId, person)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS caps (scope TEXT PRIMARY KEY, cap INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS keys (secret TEXT PRIMARY KEY, permissions TEXT NOT NULL, groupId TEXT) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS autocomplete_use (person INTEGER NOT NULL, at INTEGER NOT NULL, acceptances INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS agent_use (person INTEGER NOT NULL, at INTEGER NOT NULL, conversation INTEGER NOT NULL, ide TEXT NOT NULL,
-  model TEXT NOT NULL, mode TEXT NOT NULL, messages INTEGER NOT NULL, cents INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS command_use (person INTEGER NOT NULL, at INTEGER NOT NULL, accepted INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS autocomplete_by_person ON autocomplete_use (person, at);
+${USE_SCHEMA}
+CREATE INDEX IF NOT EXISTS autocomplete_by_person ON autocomplete_use (person, at, acceptances);
 CREATE INDEX IF NOT EXISTS agent_by_person ON agent_use (person, at, cents);
 CREATE INDEX IF NOT EXISTS command_by_person ON command_use (person, at);
 `
 
 const ACTIVE_DAYS = `SELECT person, COUNT(*) AS value FROM (
-  SELECT person, at / ${DAY_MS} AS day FROM autocomplete_use WHERE at BETWEEN :fromAt AND :untilAt
+  SELECT person, at / ${DAY_MS} AS day FROM autocomplete_use WHERE at BETWEEN :fromAt AND :untilAt AND acceptances > 0
   UNION SELECT person, at / ${DAY_MS} FROM agent_use WHERE at BETWEEN :fromAt AND :untilAt
   UNION SELECT person, at / ${DAY_MS} FROM command_use WHERE at BETWEEN :fromAt AND :untilAt
 ) GROUP BY person`
 
 const USED_CENTS = `SELECT id AS person, (SELECT SUM(cents) FROM agent_use WHERE person = id AND at BETWEEN :fromAt AND :untilAt) AS value
   FROM people WHERE value IS NOT NULL`
+
+const AGENT_ROWS = `at BETWEEN :fromAt AND :untilAt AND person IN (SELECT value FROM json_each(:people))
+  AND (:ides IS NULL OR ide IN (SELECT value FROM json_each(:ides)))`
+
+const AGENT_LINES = `SELECT at / ${DAY_MS} AS day, SUM(linesSuggested) AS suggested, SUM(linesAccepted) AS accepted FROM agent_use
+  WHERE ${AGENT_ROWS} AND ide <> 'cli' GROUP BY day ORDER BY day`
+
+const AGENT_TOOLS = `SELECT used.key AS tool, SUM(used.value) AS count FROM agent_use, json_each(agent_use.tools) AS used
+  WHERE ${AGENT_ROWS} AND ide <> 'cli' GROUP BY tool ORDER BY count DESC, tool`
 
 const LAST_ACTIVITY = `SELECT id AS person,
   (SELECT MAX(at) FROM autocomplete_use WHERE person = id AND at <= :untilAt) AS autocompleteAt,
@@ -177,13 +199,23 @@ export function openStore(file: string): Store {
     ...groupPart(database),
     ...capPart(database),
     ...usePart(database),
+    ...agentPart(database),
   }
 }
+
+/** Of the tables; a file of another version is refused rather than half understood. */
+const SCHEMA_VERSION = 2
 
 function openDatabase(file: string): DatabaseSync {
   try {
     const database = new DatabaseSync(file)
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+    const [found] = query<{ user_version: number }>(database, 'PRAGMA user_version')()
+    const [tables] = query<{ count: number }>(database, 'SELECT COUNT(*) AS count FROM sqlite_schema')()
+    if (tables?.count !== 0 && found?.user_version !== SCHEMA_VERSION) {
+      database.close()
+      throw new Error('another version of capkeeper made it, or another program')
+    }
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA user_version = ${SCHEMA_VERSION}`)
     database.exec(SCHEMA)
     return database
   } catch (error) {
@@ -227,12 +259,14 @@ function peoplePart(database: DatabaseSync): Pick<Store, 'people' | 'person' | '
   const one = query<PersonRow>(database, 'SELECT * FROM people WHERE email = :email')
   const save = database.prepare('INSERT OR REPLACE INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
   const remove = database.prepare('DELETE FROM people WHERE email = ?')
+  const depart = database.prepare("INSERT OR REPLACE INTO meta (name, value) VALUES ('departed', 1)")
   const leave = database.prepare('DELETE FROM members WHERE person = (SELECT id FROM people WHERE email = ?)')
   return {
     people: () => all().map(personOf),
     person: (email) => one({ email }).map(personOf)[0],
     savePerson: (p) => void save.run(p.id, p.email, p.name, p.role, p.status, p.disabled ? 1 : 0, p.apiKey, p.signupAt),
     removePerson(email) {
+      depart.run()
       leave.run(email)
       remove.run(email)
     },
@@ -272,43 +306,54 @@ function capPart(database: DatabaseSync): Pick<Store, 'cap' | 'setCap' | 'caps'>
   }
 }
 
-type UsePart = Pick<Store, 'addUse' | 'usedCents' | 'activeDays' | 'lastActivity' | 'agentUse'>
+type Columns = Readonly<Record<string, unknown>>
+type UsePart = Pick<Store, 'addUse' | 'usedCents' | 'activeDays' | 'lastActivity' | 'agentUse' | 'use' | 'select'>
 type ActivityRow = { person: number; autocompleteAt: number | null; agentAt: number | null; commandAt: number | null }
 
 function usePart(database: DatabaseSync): UsePart {
   const used = query<{ person: number; value: number }>(database, USED_CENTS)
   const days = query<{ person: number; value: number }>(database, ACTIVE_DAYS)
   const last = query<ActivityRow>(database, LAST_ACTIVITY)
-  const agent = query<Omit<AgentUse, 'source'>>(
-    database,
-    'SELECT * FROM agent_use WHERE at BETWEEN :fromAt AND :untilAt ORDER BY at, rowid',
-  )
+  const agent = query<Columns>(database, 'SELECT * FROM agent_use WHERE at BETWEEN :fromAt AND :untilAt ORDER BY at, rowid')
   return {
     addUse: useWriter(database),
     usedCents: (span) => new Map(used({ ...span }).map((row) => [row.person, row.value])),
     activeDays: (span) => new Map(days({ ...span }).map((row) => [row.person, row.value])),
     lastActivity: (untilAt) => new Map(last({ untilAt }).map((row) => [row.person, activityOf(row)])),
-    agentUse: (span) => agent({ ...span }),
+    agentUse: (span) => agent({ ...span }).map((row) => decodeUse('agent', row)),
+    *use(source) {
+      const rows = database.prepare(`SELECT * FROM ${tableOf(source)} ORDER BY at, rowid`).iterate()
+      for (const row of rows) yield decodeUse(source, row)
+    },
+    select(sql, parameters) {
+      const statement = database.prepare(sql)
+      statement.setReturnArrays(true)
+      return statement.all(...parameters) as readonly unknown[] as SqlValue[][]
+    },
+  }
+}
+
+type AgentPart = Pick<Store, 'agentRuns' | 'agentLines' | 'agentTools'>
+
+function agentPart(database: DatabaseSync): AgentPart {
+  const runs = query<Columns>(database, `SELECT * FROM agent_use WHERE ${AGENT_ROWS} ORDER BY at, rowid`)
+  const lines = query<DayLines>(database, AGENT_LINES)
+  const tools = query<ToolCount>(database, AGENT_TOOLS)
+  const bound = ({ fromAt, untilAt, people, ides }: AgentFilter) => ({
+    ...{ fromAt, untilAt },
+    people: JSON.stringify(people),
+    ides: ides ? JSON.stringify(ides) : null,
+  })
+  return {
+    agentRuns: (filter) => runs(bound(filter)).map((row) => decodeUse('agent', row)),
+    agentLines: (filter) => lines(bound(filter)),
+    agentTools: (filter) => tools(bound(filter)),
   }
 }
 
 function useWriter(database: DatabaseSync): (row: UseRow) => void {
-  const agent = database.prepare('INSERT INTO agent_use VALUES (?, ?, ?, ?, ?, ?, ?, ?)')
-  const autocomplete = database.prepare('INSERT INTO autocomplete_use VALUES (?, ?, ?)')
-  const command = database.prepare('INSERT INTO command_use VALUES (?, ?, ?)')
-  return (row) => {
-    switch (row.source) {
-      case 'agent':
-        agent.run(row.person, row.at, row.conversation, row.ide, row.model, row.mode, row.messages, row.cents)
-        break
-      case 'autocomplete':
-        autocomplete.run(row.person, row.at, row.acceptances)
-        break
-      case 'command':
-        command.run(row.person, row.at, row.accepted ? 1 : 0)
-        break
-    }
-  }
+  const writers = new Map(USE_SOURCES.map((source) => [source, database.prepare(insertUse(source))]))
+  return (row) => void writers.get(row.source)?.run(...encodeUse(row))
 }
 
 const activityOf = (row: ActivityRow): LastActivity => ({

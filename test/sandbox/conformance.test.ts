@@ -217,8 +217,6 @@ const cascadeRows: readonly Row[] = [
     400,
     /exactly one/,
   ),
-  cascade('says that cascade_lines is not built yet', { query_requests: [{ cascade_lines: {} }] }, 501, /cascade_lines/),
-  cascade('says that cascade_tool_usage is not built yet', { query_requests: [{ cascade_tool_usage: {} }] }, 501, /cascade_tool_usage/),
   { name: 'says that Analytics is not built yet', operation: 'Analytics', body: { query_requests: [] }, status: 501, error: /Analytics/ },
 ]
 

@@ -1,0 +1,146 @@
+// The raw rows of use, which every figure is summed from: what each source records, and the table that keeps it. The columns of a table
+// are the fields of its rows. Decides nothing about who uses what, nor about the interface.
+import type { Instant } from '../core/units.ts'
+
+/** Where a line of code was written; languages in upper case, IDEs in lower case. */
+interface Place {
+  readonly person: number
+  readonly at: Instant
+  readonly language: string
+  readonly ide: string
+  readonly version: string
+}
+
+/**
+ * One row of agent use: a part of one conversation of a person and day, which may be split over several. `cents` is what it cost
+ * (100 = 1 credit), `tools` how often each tool was used.
+ */
+export interface AgentUse {
+  readonly source: 'agent'
+  readonly person: number
+  readonly at: Instant
+  readonly conversation: number
+  readonly ide: string
+  readonly model: string
+  readonly mode: string
+  readonly messages: number
+  readonly cents: number
+  readonly linesSuggested: number
+  readonly linesAccepted: number
+  readonly tools: Readonly<Record<string, number>>
+}
+
+/** Autocomplete of one person, hour, language, IDE and version. */
+export interface AutocompleteUse extends Place {
+  readonly source: 'autocomplete'
+  readonly acceptances: number
+  readonly linesAccepted: number
+  readonly bytesAccepted: number
+}
+
+/** One response of a model in the legacy chat. */
+export interface ChatUse {
+  readonly source: 'chat'
+  readonly person: number
+  readonly at: Instant
+  readonly model: string
+  readonly ide: string
+  readonly version: string
+  readonly intent: string
+  readonly chatsReceived: number
+  readonly accepted: boolean
+  readonly insertedAtCursor: boolean
+  readonly applied: boolean
+  readonly linesUsed: number
+}
+
+/** One command, declined ones too; a generation has no selection. */
+export interface CommandUse extends Place {
+  readonly source: 'command'
+  readonly commandSource: string
+  readonly providerSource: string
+  readonly linesAdded: number
+  readonly linesRemoved: number
+  readonly bytesAdded: number
+  readonly bytesRemoved: number
+  readonly selectionLines: number
+  readonly selectionBytes: number
+  readonly accepted: boolean
+}
+
+/** Bytes that a person typed without help; no activity by itself. */
+export interface TypingUse extends Place {
+  readonly source: 'typing'
+  readonly bytes: number
+}
+
+export type UseRow = AgentUse | AutocompleteUse | ChatUse | CommandUse | TypingUse
+export type UseSource = UseRow['source']
+export type UseOf<Source extends UseSource> = Extract<UseRow, { readonly source: Source }>
+
+/** `whole`: 0 to 2147483647; `instant`: milliseconds; `tick`: true or false; `counts`: whole numbers by name. */
+export type ColumnKind = 'whole' | 'instant' | 'text' | 'tick' | 'counts'
+
+type Columns<Row> = { readonly [Name in Exclude<keyof Row, 'source'>]: ColumnKind }
+
+const PLACE = { person: 'whole', at: 'instant', language: 'text', ide: 'text', version: 'text' } as const
+
+/** The columns of each source's rows, in the order they are kept. */
+export const USE_COLUMNS: { readonly [Source in UseSource]: Columns<UseOf<Source>> } = {
+  agent: {
+    ...{ person: 'whole', at: 'instant', conversation: 'whole', ide: 'text', model: 'text', mode: 'text', messages: 'whole' },
+    ...{ cents: 'whole', linesSuggested: 'whole', linesAccepted: 'whole', tools: 'counts' },
+  },
+  autocomplete: { ...PLACE, acceptances: 'whole', linesAccepted: 'whole', bytesAccepted: 'whole' },
+  chat: {
+    ...{ person: 'whole', at: 'instant', model: 'text', ide: 'text', version: 'text', intent: 'text', chatsReceived: 'whole' },
+    ...{ accepted: 'tick', insertedAtCursor: 'tick', applied: 'tick', linesUsed: 'whole' },
+  },
+  command: {
+    ...{ ...PLACE, commandSource: 'text', providerSource: 'text', linesAdded: 'whole', linesRemoved: 'whole', bytesAdded: 'whole' },
+    ...{ bytesRemoved: 'whole', selectionLines: 'whole', selectionBytes: 'whole', accepted: 'tick' },
+  },
+  typing: { ...PLACE, bytes: 'whole' },
+}
+
+export const USE_SOURCES: readonly UseSource[] = ['agent', 'autocomplete', 'chat', 'command', 'typing']
+
+/** The name of a source's table. */
+export const tableOf = (source: UseSource): string => `${source}_use`
+
+const columnsOf = (source: UseSource): readonly (readonly [name: string, kind: ColumnKind])[] => Object.entries(USE_COLUMNS[source])
+
+/** Makes the table of each source. */
+export const USE_SCHEMA = USE_SOURCES.map((source) => {
+  const columns = columnsOf(source).map(([name, kind]) => `${name} ${kind === 'text' || kind === 'counts' ? 'TEXT' : 'INTEGER'} NOT NULL`)
+  return `CREATE TABLE IF NOT EXISTS ${tableOf(source)} (${columns.join(', ')});`
+}).join('\n')
+
+/** Adds one row; takes what `encodeUse` gives. */
+export const insertUse = (source: UseSource): string =>
+  `INSERT INTO ${tableOf(source)} VALUES (${columnsOf(source)
+    .map(() => '?')
+    .join(', ')})`
+
+/** A row as the values of its columns. */
+export function encodeUse(row: UseRow): (string | number)[] {
+  const values: Readonly<Record<string, unknown>> = { ...row }
+  return columnsOf(row.source).map(([name, kind]) => encodeValue(values[name], kind))
+}
+
+function encodeValue(value: unknown, kind: ColumnKind): string | number {
+  if (kind === 'tick') return value === true ? 1 : 0
+  if (kind === 'counts') return JSON.stringify(value)
+  return typeof value === 'number' ? value : String(value)
+}
+
+/** A row of a source's table as what it records. */
+export function decodeUse<Source extends UseSource>(source: Source, columns: Readonly<Record<string, unknown>>): UseOf<Source> {
+  const fields = columnsOf(source).map(([name, kind]) => [name, decodeValue(columns[name], kind)])
+  return { source, ...Object.fromEntries(fields) } as UseOf<Source>
+}
+
+function decodeValue(value: unknown, kind: ColumnKind): unknown {
+  if (kind === 'tick') return value === 1
+  return kind === 'counts' ? JSON.parse(String(value)) : value
+}
