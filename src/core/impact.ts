@@ -4,7 +4,7 @@ import type { Difference } from './diff.ts'
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY, widerCap } from './effective.ts'
 import type { Observed } from './observed.ts'
 import type { Cap } from './policy.ts'
-import { groupScope, type ScopeKey, scopeKey } from './scope.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey } from './scope.ts'
 
 export type NetEffect = 'raised' | 'lowered' | 'blocked' | 'cleared'
 
@@ -104,10 +104,17 @@ export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): numb
 
 const isNumber = (cap: Observed | undefined): boolean => cap !== undefined && cap !== 'none' && cap !== 'unknown'
 
-/** Reads what a scope shows when nothing is set at it, for services whose reads show what applies. */
-export const widerReader =
-  (people: People, readings: CapAt) =>
-  (key: ScopeKey): Observed =>
-    widerCap(key, people.byKey.get(key)?.groups ?? [], readings)
+/**
+ * Reads what a scope shows when nothing is set at it, for services whose reads show what applies. A group of which nothing is asked and
+ * that shows the team's value counts as not set, as the service counts it.
+ */
+export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<ScopeKey> = new Set()): (key: ScopeKey) => Observed {
+  const capAt: CapAt = (key) => (unset.has(key) && readings(key) === readings(TEAM_KEY) ? 'none' : readings(key))
+  return (key) => widerCap(key, people.byKey.get(key)?.groups ?? [], capAt)
+}
+
+/** The groups for which policy declares `none`. */
+export const unsetGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
+  new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap === 'none').map(({ scope }) => scopeKey(scope)))
 
 export const groupKey = (id: string): ScopeKey => scopeKey(groupScope(id))

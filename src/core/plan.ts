@@ -7,7 +7,7 @@ import { type Diff, type Difference, diff } from './diff.ts'
 import type { CapAt, People } from './effective.ts'
 import type { ScopeStatus } from './events.ts'
 import { type GuardFacts, type Judgement, judge } from './guard.ts'
-import { type ImpactInputs, impactOf, reachOf, widerReader } from './impact.ts'
+import { type ImpactInputs, impactOf, reachOf, unsetGroups, widerReader } from './impact.ts'
 import type { CapReading, OwnedCap } from './observed.ts'
 import type { Cap, PolicyRevision } from './policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from './scope.ts'
@@ -59,7 +59,7 @@ export interface Planned {
 /** Builds the plan. */
 export function buildPlan(inputs: PlanInputs): Planned {
   const readings: CapAt = (key) => inputs.readings.get(key)?.observed
-  const wider = widerReader(inputs.people, readings)
+  const wider = widerReader(inputs.people, readings, unsetGroups(inputs.resolution.desired))
   const left = { ...inputs.resolution, desired: inputs.resolution.desired.filter((one) => !inputs.quarantined.has(scopeKey(one.scope))) }
   const skipped = new Set([...inputs.skipped, ...inputs.quarantined.keys()])
   const result = diff({ ...inputs, resolution: left, wider, skipped })
@@ -217,11 +217,18 @@ function planProblems(inputs: PlanInputs, judged: Judged): readonly PlanProblem[
   return problems
 }
 
-/** A difference is in an order of writes that leaves nobody below the lesser of before and after, nor uncapped on the way to a cap. */
-export function writeOrder(changes: readonly Change[], capSemantics: 'layered' | 'copied'): readonly (readonly Change[])[] {
+/**
+ * A difference is in an order of writes that leaves nobody below the lesser of before and after, nor uncapped on the way to a cap. `isUnset`
+ * says that a change's `from` is only what applies from a wider scope: such a cap is a first one, and must stand before the wider one goes.
+ */
+export function writeOrder(
+  changes: readonly Change[],
+  capSemantics: 'layered' | 'copied',
+  isUnset: (change: Change) => boolean = () => false,
+): readonly (readonly Change[])[] {
   const go = changes.filter((one) => one.hold === undefined)
   const of = (kind: string, up?: boolean): readonly Change[] =>
-    go.filter((one) => one.scope.kind === kind && (up === undefined || isUp(one) === up))
+    go.filter((one) => one.scope.kind === kind && (up === undefined || (isUp(one) || (one.to !== 'none' && isUnset(one))) === up))
   const phases =
     capSemantics === 'copied'
       ? [of('team'), of('group'), of('user', true), of('user', false)]

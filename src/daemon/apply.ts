@@ -66,7 +66,8 @@ export interface ApplyRun extends ApplyInputs {
 export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
   const run: ApplyRun = { ...inputs, results: new Map(), halted: {} }
   let copyingSeen: string | undefined
-  for (const phase of writeOrder(inputs.planned.plan.changes, inputs.capSemantics)) {
+  const isUnset = (change: Change): boolean => change.from === inputs.wider(scopeKey(change.scope))
+  for (const phase of writeOrder(inputs.planned.plan.changes, inputs.capSemantics, isUnset)) {
     const changes = inputs.only ? phase.filter((one) => inputs.only?.has(scopeKey(one.scope))) : phase
     // The plan for people was made before our wide writes were copied over them; the caller looks again and goes on with a new one.
     if (inputs.capSemantics === 'copied' && changes[0]?.scope.kind === 'user' && overwritten(run).length > 0) break

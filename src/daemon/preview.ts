@@ -40,6 +40,7 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     set: policy.set,
     known: knowledge.usage,
     unknownGroups: [],
+    owned: parts.ledger.owned(),
     limitPercent: parts.settings.guards.rosterShrink,
     clock: parts.clock,
     ...(options.signal && { signal: options.signal }),

@@ -120,6 +120,7 @@ export async function refreshUsage(workspace: Workspace, knowledge: Knowledge, s
     set: knowledge.policy.set,
     known: knowledge.usage,
     unknownGroups: knowledge.unknownGroups,
+    owned: workspace.ledger.owned(),
     limitPercent: workspace.config.guards.rosterShrink,
     clock: workspace.clock,
     ...(signal && { signal }),

@@ -3,7 +3,7 @@
 import type { GuardSettings } from '../core/change.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../core/desired.ts'
 import { countPeople, type People } from '../core/effective.ts'
-import { widerReader } from '../core/impact.ts'
+import { unsetGroups, widerReader } from '../core/impact.ts'
 import type { CapReading, Cycle, Observed, OwnedCap } from '../core/observed.ts'
 import { buildPlan, type Planned } from '../core/plan.ts'
 import type { PolicyRevision } from '../core/policy.ts'
@@ -106,7 +106,7 @@ export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
   const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
   const people = countPeople({ groups: knowledge.usage?.groups ?? [], now, ...knowledge.usage })
-  const wider = widerReader(people, (key) => knowledge.readings.get(key)?.observed)
+  const wider = widerReader(people, (key) => knowledge.readings.get(key)?.observed, unsetGroups(resolution.desired))
   return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, wider }
 }
 

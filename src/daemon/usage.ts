@@ -1,7 +1,7 @@
 // Reads who is on the team, in which declared groups, and what is left: roster, group members, balance. A part that fails keeps its last
 // good value and says so; it never stops the others. What is believed of a shrunken roster is decided in core/roster.ts.
 
-import type { Balance, GroupMembers, Roster } from '../core/observed.ts'
+import type { Balance, GroupMembers, OwnedCap, Roster } from '../core/observed.ts'
 import type { PolicySet } from '../core/policy.ts'
 import { judgeRoster, keepGroups, usedByEmail } from '../core/roster.ts'
 import { groupScope, scopeKey } from '../core/scope.ts'
@@ -23,6 +23,8 @@ export interface UsageInputs {
   readonly set: PolicySet
   readonly known: UsageFacts | undefined
   readonly unknownGroups: readonly string[]
+  /** Scopes of ours: the members of a group that policy has dropped count until its cap is gone. */
+  readonly owned: readonly OwnedCap[]
   readonly limitPercent: number | 'off'
   readonly clock: Clock
   readonly signal?: AbortSignal
@@ -46,28 +48,44 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   const roster = await attempt('ROSTER_UNREAD', () => client.readRoster(signal))
   const balance = await attempt('BALANCE_UNREAD', () => client.readBalance(signal))
   const groups = await readGroups(inputs, warnings)
+  const assembled = assemble(inputs, roster, balance, groups.members, warnings)
+  const isDoubted = assembled.facts?.doubted !== undefined
   return {
-    ...assemble(inputs, roster, balance, groups.members, warnings),
+    ...assembled,
     unknownGroups: groups.unknown,
-    groupsRead: groups.read,
+    groupsRead: groups.read && !isDoubted,
     warnings,
   }
 }
 
+/** What made the roster doubtful, such as a key that sees one group only, empties the others as well: what was known of them serves. */
+function knownFirst(fresh: readonly GroupMembers[], known: readonly GroupMembers[]): readonly GroupMembers[] {
+  const byId = new Map(known.map((group) => [group.id, group]))
+  return fresh.map((group) => byId.get(group.id) ?? group)
+}
+
+interface NamedGroup {
+  readonly id: string
+  readonly name: string
+}
+
+/** Declared groups, and those that are no longer but still carry a cap of ours. */
+function groupsToRead({ set, known, owned }: UsageInputs): readonly NamedGroup[] {
+  const declared = set.groups.map(({ scope, name }): NamedGroup => ({ id: scope.id, name }))
+  const ids = new Set(declared.map(({ id }) => id))
+  const ours = new Set(owned.flatMap(({ scope, cap }) => (scope.kind === 'group' && cap !== 'none' ? [scope.id] : [])))
+  return [...declared, ...(known?.groups ?? []).filter(({ id }) => ours.has(id) && !ids.has(id))]
+}
+
 async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
-  const members: GroupMembers[] = [
-    ...keepGroups(
-      inputs.known?.groups ?? [],
-      inputs.set.groups.map((one) => one.scope),
-    ),
-  ]
+  const groups = groupsToRead(inputs)
+  const members: GroupMembers[] = [...keepGroups(inputs.known?.groups ?? [], groups)]
   const unknown: string[] = []
   let read = false
   await Promise.all(
-    inputs.set.groups.map(async (declared) => {
-      const { id } = declared.scope
+    groups.map(async ({ id, name }) => {
       try {
-        const fresh = await inputs.client.readGroup({ id, name: declared.name }, inputs.signal)
+        const fresh = await inputs.client.readGroup({ id, name }, inputs.signal)
         const at = members.findIndex((one) => one.id === id)
         members.splice(at < 0 ? members.length : at, at < 0 ? 0 : 1, fresh)
         read = true
@@ -78,11 +96,11 @@ async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
         else if (inputs.unknownGroups.includes(id)) unknown.push(id)
         const code = failure.kind === 'not_found' ? 'GROUP_UNKNOWN' : 'GROUP_UNREAD'
         // One failure is told once, not once for every group that was not even asked for.
-        if (!failure.unsent) warnings.push({ code, message: `${scopeKey(groupScope(id))} (${declared.name}): ${failure.message}` })
+        if (!failure.unsent) warnings.push({ code, message: `${scopeKey(groupScope(id))} (${name}): ${failure.message}` })
       }
     }),
   )
-  const order = new Map(inputs.set.groups.map((one, index) => [one.scope.id, index]))
+  const order = new Map(groups.map((one, index) => [one.id, index]))
   members.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
   return { members: members.filter((one) => !unknown.includes(one.id)), unknown: unknown.sort(), read }
 }
@@ -116,7 +134,7 @@ function assemble(
   return {
     facts: {
       roster: current,
-      groups,
+      groups: doubted ? knownFirst(groups, known?.groups ?? []) : groups,
       ...(kept && { balance: kept }),
       ...(doubted && { doubted }),
       ...(previous && { previousCycle: previous }),
