@@ -4,6 +4,7 @@ import type { BalanceAnswer, GetUsageConfigAnswer } from '../api/wire.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/scope.ts'
 import { MAX_CAP } from '../core/units.ts'
 import type { Operation } from '../ports.ts'
+import { analytics } from './analytics/analytics.ts'
 import { cascadeAnalytics } from './cascade.ts'
 import { type Answer, int64, type ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
@@ -47,7 +48,7 @@ export function answer(context: ServiceContext, key: StoredKey, operation: Opera
     case 'CascadeAnalytics':
       return cascadeAnalytics(context, key, fields)
     case 'Analytics':
-      throw new Refusal(501, 'Analytics is not part of this sandbox yet')
+      return analytics(context, key, fields)
   }
 }
 

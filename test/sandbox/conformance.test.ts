@@ -217,7 +217,6 @@ const cascadeRows: readonly Row[] = [
     400,
     /exactly one/,
   ),
-  { name: 'says that Analytics is not built yet', operation: 'Analytics', body: { query_requests: [] }, status: 501, error: /Analytics/ },
 ]
 
 let fixture: SandboxFixture

@@ -1,0 +1,194 @@
+// What a client asked of one data source, read and judged: fields, functions, aliases, groups and filters by the rules of
+// interface-spec.md, Endpoints 1. Every refusal names what is wrong and what would be valid, and begins with the stem that live
+// deployments are documented to use where there is one (service-notes.md, section 1, Error texts). Knows no SQL.
+import type { AggregationFunction, FilterOperation } from '../../api/wire.ts'
+import { Refusal } from '../refusal.ts'
+import { type Fields, listField, textField } from '../request.ts'
+import type { Switches } from '../switches.ts'
+import { ANALYTICS_SOURCES, type AnalyticsSource, FILTERS, FUNCTIONS, findField, type NamedField } from './fields.ts'
+import { readValue } from './values.ts'
+
+const UNSPECIFIED = 'QUERY_AGGREGATION_UNSPECIFIED'
+
+export interface Selection extends NamedField {
+  readonly alias: string
+  readonly fn: AggregationFunction
+}
+
+export interface Group extends NamedField {
+  readonly alias: string
+}
+
+export interface Filter extends NamedField {
+  readonly operation: FilterOperation
+  /** In the unit in which the field is read. */
+  readonly value: string | number
+}
+
+/** A query that breaks no rule. Without a function on any selection and without groups: the rows themselves. */
+export interface Query {
+  readonly source: AnalyticsSource
+  readonly selections: readonly Selection[]
+  readonly groups: readonly Group[]
+  readonly filters: readonly Filter[]
+}
+
+/** The most query requests of a request, and the most selections, group-bys or filters of one of them. Choice. */
+export const MAX_PARTS = 100
+/** The longest alias, in characters. Choice. */
+export const MAX_ALIAS = 200
+
+/** The queries of a request in their order; refuses with 400. */
+export function queriesOf(fields: Fields, switches: Pick<Switches, 'names'>): readonly Query[] {
+  const requests = objectsIn(fields, 'query_requests', '')
+  if (requests.length === 0) throw new Refusal(400, 'query_requests is required')
+  return requests.map((request, index) => queryOf(request, `query_requests[${index}]`, switches))
+}
+
+function queryOf(request: Fields, place: string, switches: Pick<Switches, 'names'>): Query {
+  const source = sourceOf(request, place)
+  const selections = objectsIn(request, 'selections', place).map((one, index) =>
+    selectionOf(one, source, `${place}.selections[${index}]`, switches),
+  )
+  const groups = objectsIn(request, 'aggregations', place).map((one, index) => groupOf(one, source, `${place}.aggregations[${index}]`))
+  const filters = objectsIn(request, 'filters', place).map((one, index) => filterOf(one, source, `${place}.filters[${index}]`))
+  if (selections.length + groups.length === 0) {
+    throw new Refusal(400, `at least one field or aggregation is required: ${place}.selections is empty`)
+  }
+  requireUniform(selections, place)
+  for (const selection of selections) requireValid(selection, selections, groups, place)
+  requireUnique([...selections, ...groups], place)
+  return { source, selections, groups, filters }
+}
+
+/** An unknown name of a source reads as the unspecified one (service-notes.md, section 1). */
+function sourceOf(request: Fields, place: string): AnalyticsSource {
+  const name = textField(request, 'data_source')
+  const source = ANALYTICS_SOURCES.find((one) => one.name === name)
+  if (source) return source
+  const valid = ANALYTICS_SOURCES.map((one) => one.name).join(', ')
+  throw new Refusal(400, `invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED; ${place}.data_source must be one of ${valid}`)
+}
+
+function selectionOf(one: Fields, source: AnalyticsSource, place: string, { names }: Pick<Switches, 'names'>): Selection {
+  const named = fieldOf(textField(one, 'field'), source, `${place}.field`, 'select')
+  const given = textField(one, 'aggregation_function') ?? UNSPECIFIED
+  const fn = FUNCTIONS.find((known) => known === given)
+  if (!fn) {
+    const valid = named.field.functions.join(', ')
+    throw new Refusal(400, `invalid aggregation function ${shown(given)} for field ${named.name}: valid are ${valid} (${place})`)
+  }
+  const spelling = names === 'live' ? (named.field.liveName ?? named.name) : named.name
+  const alias = textField(one, 'name') ?? `${fn.replace('QUERY_AGGREGATION_', '')}_${spelling}`.toLowerCase()
+  return { ...named, fn, alias: requireShort(alias, place) }
+}
+
+/** Rule 2. Also choice: totals have no groups, and fields that can only be filtered on make none. */
+function groupOf(one: Fields, source: AnalyticsSource, place: string): Group {
+  if (source.totals) throw new Refusal(400, `invalid aggregation: ${source.name} takes no group-by; leave aggregations out (${place})`)
+  const named = fieldOf(textField(one, 'field'), source, `${place}.field`, 'group by')
+  const alias = textField(one, 'name')
+  if (alias === undefined) throw new Refusal(400, `${place}.name is required: the alias of ${named.name}`)
+  return { ...named, alias: requireShort(alias, place) }
+}
+
+function filterOf(one: Fields, source: AnalyticsSource, place: string): Filter {
+  const named = fieldOf(textField(one, 'name'), source, `${place}.name`, 'filter on')
+  const given = textField(one, 'filter')
+  const operation = OPERATIONS.find((known) => known === given)
+  if (!operation) {
+    throw new Refusal(400, `invalid filter ${shown(given ?? 'nothing')} on ${named.name}: valid are ${OPERATIONS.join(', ')} (${place})`)
+  }
+  const text = Object.hasOwn(one, 'value') ? one['value'] : undefined
+  if (typeof text !== 'string') throw new Refusal(400, `${place}.value must be a string: what ${named.name} is compared with`)
+  const read = readValue(named.field.type, text)
+  if (read.kind === 'value') return { ...named, operation, value: read.value }
+  throw new Refusal(400, `invalid filter value ${shown(text)} for ${named.field.type} field ${named.name}: write ${read.write} (${place})`)
+}
+
+const OPERATIONS = Object.keys(FILTERS) as readonly FilterOperation[]
+
+type Purpose = 'select' | 'group by' | 'filter on'
+
+/** The field of a name that serves the purpose; the refusal lists those that do. */
+function fieldOf(name: string | undefined, source: AnalyticsSource, place: string, purpose: Purpose): NamedField {
+  const serves = {
+    select: (one: NamedField['field']): boolean => one.functions.length > 0,
+    'group by': (one: NamedField['field']): boolean => one.groupable,
+    'filter on': (one: NamedField['field']): boolean => one.filterable,
+  }[purpose]
+  const valid = (): string =>
+    source.fields
+      .filter(serves)
+      .map((one) => one.name)
+      .join(', ')
+  if (name === undefined) throw new Refusal(400, `${place} is required: a field of ${source.name}, one of ${valid()}`)
+  const named = findField(source, name)
+  if (named && serves(named.field)) return named
+  if (named?.field.plain)
+    throw new Refusal(400, `cannot ${purpose} ${named.name}: ${purpose} ${named.field.plain.join(' and ')} instead (${place})`)
+  const bounds = source.totals && purpose === 'filter on' ? '; bounds of time are start_timestamp and end_timestamp of the request' : ''
+  throw new Refusal(400, `invalid field ${shown(name)}: cannot ${purpose} it in ${source.name}; valid are ${valid()}${bounds} (${place})`)
+}
+
+/** Rule 1. */
+function requireUniform(selections: readonly Selection[], place: string): void {
+  const without = selections.find((one) => one.fn === UNSPECIFIED)
+  const having = selections.find((one) => one.fn !== UNSPECIFIED)
+  if (!without || !having) return
+  const message = `either all selections carry an aggregation function or none does: ${having.name} has ${having.fn}, ${without.name} has none`
+  throw new Refusal(400, `${message} (${place})`)
+}
+
+/**
+ * Rule 5. UNSPECIFIED is also valid on numbers and on true or false when nothing is aggregated: the rows as they are (service-notes.md,
+ * section 3). With groups a selection without a function must be one of the fields grouped by, as there is one item per group (choice).
+ */
+function requireValid(
+  { field, name, fn, offsetMs }: Selection,
+  selections: readonly Selection[],
+  groups: readonly Group[],
+  place: string,
+): void {
+  const nothingAggregated = groups.length === 0 && selections.every((one) => one.fn === UNSPECIFIED)
+  const rawFigure = fn === UNSPECIFIED && nothingAggregated
+  if (!field.functions.includes(fn) && !rawFigure) {
+    const valid = field.functions.join(', ')
+    throw new Refusal(400, `invalid aggregation function for ${field.type} field ${name}: ${fn}; valid are ${valid} (${place})`)
+  }
+  const grouped = groups.some((one) => one.field === field && one.offsetMs === offsetMs)
+  if (fn === UNSPECIFIED && groups.length > 0 && !grouped) {
+    throw new Refusal(
+      400,
+      `field ${name} has no aggregation function and is not grouped by: use QUERY_AGGREGATION_COUNT or group by it (${place})`,
+    )
+  }
+}
+
+/** Rule 3; default aliases count too. */
+function requireUnique(columns: readonly { readonly alias: string }[], place: string): void {
+  const seen = new Set<string>()
+  for (const { alias } of columns) {
+    if (seen.has(alias))
+      throw new Refusal(400, `duplicate field alias: ${alias}; give each selection and aggregation its own name (${place})`)
+    seen.add(alias)
+  }
+}
+
+function requireShort(alias: string, place: string): string {
+  if (alias.length <= MAX_ALIAS) return alias
+  throw new Refusal(400, `${place}.name has ${alias.length} characters: at most ${MAX_ALIAS}`)
+}
+
+/** The objects of a list; a missing list is empty. */
+function objectsIn(fields: Fields, name: string, place: string): readonly Fields[] {
+  const list = listField(fields, name) ?? []
+  const full = place === '' ? name : `${place}.${name}`
+  if (list.length > MAX_PARTS) throw new Refusal(400, `${full} has ${list.length} elements: at most ${MAX_PARTS}`)
+  return list.map((one, index) => {
+    if (typeof one !== 'object' || one === null || Array.isArray(one)) throw new Refusal(400, `${full}[${index}] must be an object`)
+    return one as Fields
+  })
+}
+
+const shown = (text: string): string => text.slice(0, 200)
