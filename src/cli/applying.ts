@@ -18,6 +18,7 @@ import { showPlans, showWarnings } from './plan-output.ts'
 import { type PlanView, releaseBy } from './plan-view.ts'
 import { type SweepProgress, sweepProgress } from './progress.ts'
 import { admit, readPlans } from './saved-plan.ts'
+import { count } from './text.ts'
 
 /** One workspace's end: what its cycle reports, or why there was none. */
 export type Done = { readonly report: CycleReport } | { readonly failure: unknown }
@@ -129,7 +130,7 @@ async function confirm(planned: Planned, job: Job, progress: SweepProgress): Pro
   if (pending.length === 0 || flags.yes) return only ?? {}
   const questions = createInterface({ input: cli.stdin, output: cli.stderr })
   try {
-    const answer = await questions.question(`Write ${pending.length} changes to ${config.name}? Only 'yes' is taken: `, {
+    const answer = await questions.question(`Write ${count(pending.length, 'change')} to ${config.name}? Only 'yes' is taken: `, {
       signal: job.signal,
     })
     return answer.trim() === 'yes' ? (only ?? {}) : undefined
