@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import { policyText, service, type World, world, written } from './world.ts'
+
+const POLICY = `team: {cap: 500}
+groups:
+  - {id: grp_platform, name: Platform, cap: 1500}
+users:
+  - {email: ada.lovelace@example.com, cap: 4000}`
+
+describe('apply', () => {
+  test('without a terminal and without --yes exits 64, and asks the service nothing', async () => {
+    const at = await world({ policy: POLICY })
+    const ran = await at.run('apply')
+    expect(ran).toMatchObject({ code: 64, stdout: '', stderr: expect.stringContaining('give --yes to apply without asking') })
+    expect(at.service.calls.count()).toBe(0)
+  })
+
+  test('with --yes writes the narrow scopes first, reads each back, and the second time writes nothing', async () => {
+    const at = await world({ policy: POLICY })
+    const first = await at.run('apply', '--yes')
+    expect(first).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Applied: 3 set.') })
+    expect(written(at.service)).toEqual(['ada.lovelace@example.com', 'group:grp_platform', 'team'])
+    expect(['team', 'group:grp_platform', 'ada.lovelace@example.com'].map(at.service.capOf)).toEqual([500, 1500, 4000])
+    at.service.calls.clear()
+    const second = await at.run('apply', '--yes')
+    expect(second).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 3 scopes are in sync.') })
+    expect(written(at.service)).toEqual([])
+    expect(at.service.calls.count('GetUsageConfig')).toBe(3)
+  })
+
+  test('gives JSON with what became of each change', async () => {
+    const at = await world({ policy: POLICY })
+    const { code, stdout } = await at.run('apply', '--yes', '--output', 'json')
+    expect(code).toBe(0)
+    const plan = JSON.parse(stdout)
+    expect(plan).toMatchObject({ kind: 'Plan', workspace: 'acme', counts: { set: 3 } })
+    expect(plan.changes.map((change: { result: string }) => change.result)).toEqual(['applied', 'applied', 'applied'])
+  })
+
+  test('exits 3 when a guard holds something, writes the rest, and --approve releases exactly that', async () => {
+    const at = await world({ policy: `${POLICY}\nprotected: [ada.lovelace@example.com]` })
+    at.service.setCap('ada.lovelace@example.com', 9000)
+    const held = await at.run('apply', '--yes', '--output', 'json')
+    expect(held.code).toBe(3)
+    expect(written(at.service)).toEqual(['group:grp_platform', 'team'])
+    const [hold] = JSON.parse(held.stdout).holds
+    expect((await at.run('apply', '--yes', '--approve', 'aaaaaaaaaaaa')).code).toBe(3)
+    expect(at.service.capOf('ada.lovelace@example.com')).toBe(9000)
+    expect(await at.run('apply', '--yes', '--approve', hold.id)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 lowered') })
+    expect(at.service.capOf('ada.lovelace@example.com')).toBe(4000)
+    at.service.setCap('ada.lovelace@example.com', 9000)
+    // Spent: the same change, made necessary again, is held again.
+    const again = await at.run('apply', '--yes', '--output', 'json')
+    expect({ code: again.code, holds: JSON.parse(again.stdout).holds }).toMatchObject({ code: 3, holds: [{ id: hold.id }] })
+    expect(at.service.capOf('ada.lovelace@example.com')).toBe(9000)
+  })
+
+  test('exits 4 when something was written and something failed', async () => {
+    const at = await world({
+      policy: 'team: {cap: 500}\nusers:\n  - {email: ada.lovelace@example.com, cap: 0, allowZero: true}',
+      sandbox: { zeroCap: 'rejected' },
+    })
+    const ran = await at.run('apply', '--yes')
+    expect(ran).toMatchObject({ code: 4, stdout: expect.stringContaining('Applied: 1 set, 1 failed.') })
+    expect(ran.stderr).toMatch(/^acme: UsageConfig: the request was refused/)
+    expect(at.service.capOf('team')).toBe(500)
+  })
+
+  test.each([
+    ['every change fails', 'sandbox-admin', 'users:\n  - {email: ada.lovelace@example.com, cap: 0, allowZero: true}', /UsageConfig/],
+    ['every read fails', 'a-wrong-key', POLICY, /GetUsageConfig/],
+  ])('exits 1 when %s', async (_row, key, policy, message) => {
+    const at = await world({ policy, sandbox: { zeroCap: 'rejected' } })
+    at.write('key', key)
+    const ran = await at.run('apply', '--yes')
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(message) })
+    expect(at.service.sandbox.store.caps()).toEqual([])
+  })
+})
+
+/** Saves the plan of a world, changed as `edit` says. */
+async function saved(at: World, edit: (plan: Record<string, unknown>) => unknown = (plan) => plan): Promise<string> {
+  await at.run('plan', '--out', at.path('plan.json'))
+  return at.write('plan.json', JSON.stringify(edit(JSON.parse(at.read('plan.json')))))
+}
+
+const old = (hours: number) => (plan: Record<string, unknown>) => ({
+  ...plan,
+  createdAt: new Date(Date.now() - hours * 3_600_000).toISOString(),
+})
+
+describe('apply --plan', () => {
+  test('writes what was reviewed and nothing else, also nearly 24 hours later', async () => {
+    const at = await world({ policy: POLICY })
+    at.service.setCap('group:grp_platform', 1500)
+    const file = await saved(at, old(23.9))
+    expect((await at.run('apply', '--plan', file)).code).toBe(64)
+    const ran = await at.run('apply', '--plan', file, '--yes')
+    expect(ran).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Applied: 2 set.') })
+    expect(written(at.service)).toEqual(['ada.lovelace@example.com', 'team'])
+  })
+
+  test.each<readonly [string, (at: World) => unknown, (plan: Record<string, unknown>) => unknown, RegExp]>([
+    [
+      'one scope has another cap than the plan saw',
+      (at) => at.service.setCap('ada.lovelace@example.com', 7),
+      (plan) => plan,
+      /refused, and nothing was written: ada\.lovelace@example\.com was to go from none to 4000, and now it is 7/,
+    ],
+    [
+      'one scope is already as planned',
+      (at) => at.service.setCap('team', 500),
+      (plan) => plan,
+      /team was to go from none to 500, and that is not so any more/,
+    ],
+    [
+      'the policies say something else',
+      (at) => at.policy(policyText(POLICY.replace('1500', '1600'))),
+      (plan) => plan,
+      /it was made for policies [0-9a-f]{12}, and these are [0-9a-f]{12}/,
+    ],
+    ['it is older than 24 hours', () => undefined, old(24.1), /it is 24 h old, the limit is 24 h/],
+    ['it is for another workspace', () => undefined, (plan) => ({ ...plan, workspace: 'beta' }), /is a plan for beta, and this is acme/],
+  ])('is refused whole when %s', async (_row, meanwhile, edit, message) => {
+    const at = await world({ policy: POLICY })
+    const file = await saved(at, edit)
+    meanwhile(at)
+    const ran = await at.run('apply', '--plan', file, '--yes')
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringMatching(message) })
+    expect(written(at.service)).toEqual([])
+  })
+
+  test('judges the guards afresh: what has become dangerous since is not written', async () => {
+    const at = await world({ policy: `${POLICY}\nprotected: [ada.lovelace@example.com]` })
+    at.service.setCap('ada.lovelace@example.com', 5000)
+    const file = await saved(at, (plan) => ({
+      ...plan,
+      holds: [],
+      changes: (plan['changes'] as Record<string, unknown>[]).map(({ hold: _, ...change }) => change),
+    }))
+    const ran = await at.run('apply', '--plan', file, '--yes')
+    expect(ran.code).toBe(3)
+    expect(at.service.capOf('ada.lovelace@example.com')).toBe(5000)
+    expect(at.service.capOf('team')).toBe(500)
+  })
+
+  test.each([
+    ['is no JSON', 'not a plan', /plan\.json is not a saved plan: it is not JSON/],
+    ['lacks a field', '{"kind":"Plan"}', /plan\.json is not a saved plan: apiVersion must be one of capkeeper\/v1, and is missing/],
+  ])('exits 65 when the file %s', async (_row, text, message) => {
+    const at = await world()
+    const ran = await at.run('apply', '--yes', '--plan', at.write('plan.json', text))
+    expect(ran).toMatchObject({ code: 65, stdout: '', stderr: expect.stringMatching(message) })
+  })
+})
+
+describe('a ledger', () => {
+  test('is bound to its service: the same name at another address is refused until --rebind', async () => {
+    const at = await world()
+    expect((await at.run('apply', '--yes')).code).toBe(0)
+    const other = await service()
+    at.write('config.yaml', at.read('config.yaml').replace(at.service.url, other.url))
+    for (const argv of [['plan'], ['apply', '--yes'], ['run', '--once']]) {
+      const ran = await at.run(...argv)
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('--rebind') })
+    }
+    expect(other.capOf('team')).toBeUndefined()
+    expect((await at.run('apply', '--yes', '--rebind')).code).toBe(0)
+    expect(other.capOf('team')).toBe(500)
+  })
+})

@@ -1,0 +1,149 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { type DaemonProcess, startDaemon, until } from '../support/process.ts'
+import { configText, type Place, place, policyText, type Settings, service, workspace, world, written } from './world.ts'
+
+const VALID = 'capkeeper_policy_valid'
+const ADA = 'ada.lovelace@example.com'
+/** The contract says 1 s; a busy machine may take its time. */
+const AT_ONCE = 3_000
+/** So seldom that only an event can be the reason. */
+const SELDOM: Settings = { interval: '1h', usageInterval: '1h' }
+
+/** Replaces a link in one step, as Kubernetes and git-sync do. */
+function swap(at: Place, link: string, target: string): void {
+  symlinkSync(target, at.path(`${link}.new`))
+  renameSync(at.path(`${link}.new`), at.path(link))
+}
+
+describe('policy files that change', () => {
+  test('and break leave the last good set in force, prune nothing, also over a restart, and are followed again once whole', async () => {
+    const at = await world({ settings: { usageInterval: '1h' } })
+    at.write('policies/ada.yaml', policyText(`users:\n  - {email: ${ADA}, cap: 4000}`, 'ada'))
+    const asked = async (daemon: DaemonProcess, valid: number) => {
+      await daemon.shows(VALID, valid, { workspace: 'acme' })
+      // Two more cycles with what is in force.
+      const reads = at.service.calls.count('GetUsageConfig')
+      await until('two cycles', () => at.service.calls.count('GetUsageConfig') >= reads + 4)
+    }
+    const first = await at.daemon()
+    await until('the first caps', () => at.service.capOf(ADA) === 4000 && at.service.capOf('team') === 500)
+    await asked(first, 1)
+
+    // The team's cap has changed and Ada's file is gone, but the set is not whole: neither happens.
+    at.policy(policyText('team: {cap: 550}\nusers: ['))
+    rmSync(at.path('policies/ada.yaml'))
+    await asked(first, 0)
+    expect([at.service.capOf('team'), at.service.capOf(ADA)]).toEqual([500, 4000])
+    expect(first.log()).toContainEqual(
+      expect.objectContaining({ level: 'error', msg: 'policy is invalid, the last good one stays in force' }),
+    )
+    expect(JSON.parse((await first.get('/status')).text).workspaces[0].policy).toMatchObject({
+      valid: false,
+      problems: [{ at: expect.stringMatching(/^policies\/acme\.yaml:\d+:\d+$/) }],
+    })
+    at.service.setCap('team', 9)
+    await until('the healing under the last good set', () => at.service.capOf('team') === 500)
+    first.signal('SIGTERM')
+    expect(await first.ended).toMatchObject({ code: 0 })
+
+    at.service.setCap(ADA, 9)
+    const second = await at.daemon()
+    await until('the healing after the restart', () => at.service.capOf(ADA) === 4000)
+    await asked(second, 0)
+    expect((await second.get('/readyz')).status).toBe(200)
+
+    at.policy(policyText('team: {cap: 550}'))
+    await until('the new set', () => at.service.capOf('team') === 550 && at.service.capOf(ADA) === undefined)
+    await second.shows(VALID, 1, { workspace: 'acme' })
+  })
+
+  test('in a folder that loses a file lose only what the file declared', async () => {
+    const at = await world({ settings: SELDOM })
+    at.write('policies/sub/ada.yml', policyText(`users:\n  - {email: ${ADA}, cap: 4000}`, 'ada'))
+    await at.daemon()
+    await until('the first caps', () => at.service.capOf(ADA) === 4000 && at.service.capOf('team') === 500)
+    rmSync(at.path('policies/sub'), { recursive: true })
+    await until('the clearing', () => at.service.capOf(ADA) === undefined, AT_ONCE)
+    expect(at.service.capOf('team')).toBe(500)
+  })
+
+  test('are followed through the swap of ..data that Kubernetes makes for a ConfigMap', async () => {
+    const at = await world({ settings: SELDOM })
+    rmSync(at.path('policies'), { recursive: true })
+    at.write('policies/..2026_01/acme.yaml', policyText('team: {cap: 500}'))
+    symlinkSync('..2026_01', at.path('policies/..data'))
+    symlinkSync('..data/acme.yaml', at.path('policies/acme.yaml'))
+    const daemon = await at.daemon()
+    await until('the first cap', () => at.service.capOf('team') === 500)
+    for (const [version, cap] of [
+      ['..2026_02', 600],
+      ['..2026_03', 700],
+    ] as const) {
+      at.write(`policies/${version}/acme.yaml`, policyText(`team: {cap: ${cap}}`))
+      swap(at, 'policies/..data', version)
+      await until(`the cap of ${version}`, () => at.service.capOf('team') === cap, AT_ONCE)
+    }
+    expect(daemon.log().filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('are followed through the swap of a worktree that git-sync makes, and the commit is told', async () => {
+    const at = place()
+    const fixture = await service()
+    at.write('key', 'sandbox-admin')
+    const git = (...argv: readonly string[]): string =>
+      execFileSync('git', ['-C', at.path('repository'), '-c', 'user.name=a', '-c', 'user.email=a@example.com', ...argv], {
+        encoding: 'utf8',
+      }).trim()
+    mkdirSync(at.path('repository'))
+    git('init', '-q')
+    const commit = (cap: number): string => {
+      at.write('repository/policies/acme.yaml', policyText(`team: {cap: ${cap}}`))
+      git('add', '.')
+      git('commit', '-q', '-m', `a cap of ${cap}`)
+      const id = git('rev-parse', 'HEAD')
+      git('worktree', 'add', '-q', at.path(`worktrees/${id}`), id)
+      return id
+    }
+    const before = commit(500)
+    symlinkSync(`worktrees/${before}`, at.path('current'))
+    const config = at.write('config.yaml', configText([workspace('acme', fixture.url, { ...SELDOM, policies: ['current/policies'] })]))
+    const daemon = await startDaemon(['--config', config], { cwd: at.folder })
+    await until('the first cap', () => fixture.capOf('team') === 500)
+    const after = commit(600)
+    swap(at, 'current', `worktrees/${after}`)
+    await until('the cap of the new commit', () => fixture.capOf('team') === 600, AT_ONCE)
+    const info = async () => (await daemon.metrics()).series('capkeeper_policy_info').map(({ labels }) => labels['revision'])
+    await until('the commit in the metrics', async () => (await info()).join() === after)
+    const revisions = (): string =>
+      daemon
+        .log()
+        .flatMap(({ msg, revision }) => (msg === 'cap written' ? [revision] : []))
+        .join()
+    await until('both commits in the log', () => revisions() === `${before},${after}`)
+  })
+})
+
+describe('a key that is rotated', () => {
+  test('by the swap of a link is taken up without a restart', async () => {
+    const at = await world()
+    const { store } = at.service.sandbox
+    const secret = { permissions: store.key('sandbox-admin')?.permissions ?? [] }
+    for (const name of ['key-of-yesterday', 'key-of-today']) store.saveKey({ secret: name, ...secret })
+    at.write('..1/key', 'key-of-yesterday\n')
+    at.write('..2/key', 'key-of-today\n')
+    rmSync(at.path('key'))
+    symlinkSync('..1', at.path('..data'))
+    symlinkSync('..data/key', at.path('key'))
+    const daemon = await at.daemon()
+    await until('the first cap', () => at.service.capOf('team') === 500)
+    store.saveKey({ secret: 'key-of-yesterday', permissions: [] })
+    const AUTH = { workspace: 'acme', operation: 'GetUsageConfig', outcome: 'auth' }
+    await until('the refusal', async () => ((await daemon.metric('capkeeper_api_requests_total', AUTH)) ?? 0) > 0)
+    at.service.setCap('team', 9)
+    swap(at, '..data', '..2')
+    await until('the healing with the new key', () => at.service.capOf('team') === 500)
+    expect(written(at.service)).toEqual(['team', 'team'])
+  })
+})

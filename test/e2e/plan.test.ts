@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { world, written } from './world.ts'
+
+const POLICY = `team: {cap: 500}
+groups:
+  - {id: grp_platform, name: Platform, cap: 1500, reason: builds the build}
+users:
+  - {email: Ada.Lovelace@Example.com, cap: 4000}
+protected: [grace.hopper@example.com]`
+
+describe('plan', () => {
+  test('prints every change with its people, its line and its reason on stdout, and writes nothing anywhere', async () => {
+    const at = await world({ policy: POLICY })
+    at.service.setCap('ada.lovelace@example.com', 5000)
+    const { code, stdout, stderr } = await at.run('plan')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout.split('\n').map((line) => line.replace(/ +/g, ' ').trim())).toEqual([
+      expect.stringMatching(/^acme: plan [0-9a-f]{16}, policies [0-9a-f]{12}$/),
+      '',
+      '+ set team none → 500 9 people policy',
+      'policies/acme.yaml:5:15',
+      '+ set group:grp_platform none → 1500 9 people policy',
+      'policies/acme.yaml:7:47 · builds the build',
+      '~ lower ada.lovelace@example.com 5000 → 4000 1 person policy',
+      'policies/acme.yaml:9:46',
+      '',
+      'Plan: 2 to set, 1 to lower.',
+      '',
+    ])
+    expect(written(at.service)).toEqual([])
+    expect(existsSync(at.path('ledger.db'))).toBe(false)
+  })
+
+  test('gives one document as JSON, to stdout and with --out to a file that only its owner may read', async () => {
+    const at = await world({ policy: POLICY.replace('protected: [grace.hopper@example.com]', 'protected: [ada.lovelace@example.com]') })
+    at.service.setCap('ada.lovelace@example.com', 5000)
+    const ran = await at.run('plan', '--output', 'json', '--out', at.path('plan.json'))
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    const plan = JSON.parse(ran.stdout)
+    expect(JSON.parse(at.read('plan.json'))).toEqual(plan)
+    expect(plan).toEqual({
+      apiVersion: 'capkeeper/v1',
+      kind: 'Plan',
+      id: expect.stringMatching(/^[0-9a-f]{16}$/),
+      workspace: 'acme',
+      createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      policyDigest: expect.stringMatching(/^[0-9a-f]{12}$/),
+      revision: '',
+      counts: { set: 2, raise: 0, lower: 0, block: 0, clear: 0, held: 1, inSync: 0, unknown: 0, skipped: 0, rejected: 0 },
+      changes: [
+        {
+          scope: { kind: 'team' },
+          action: 'set',
+          effect: 'set',
+          from: 'none',
+          to: 500,
+          cause: 'policy',
+          people: 9,
+          source: { file: 'policies/acme.yaml', line: 5, column: 15 },
+        },
+        expect.objectContaining({ scope: { kind: 'group', id: 'grp_platform' }, reason: 'builds the build' }),
+        expect.objectContaining({
+          scope: { kind: 'user', email: 'ada.lovelace@example.com' },
+          effect: 'lower',
+          from: 5000,
+          to: 4000,
+          hold: plan.holds[0].id,
+        }),
+      ],
+      holds: [
+        {
+          id: expect.stringMatching(/^[0-9a-f]{12}$/),
+          guards: ['protected'],
+          people: 1,
+          changes: [{ scope: { kind: 'user', email: 'ada.lovelace@example.com' }, from: 5000, to: 4000 }],
+          message: expect.stringContaining('ada.lovelace@example.com is protected'),
+        },
+      ],
+      unknown: [],
+      problems: [],
+    })
+  })
+
+  test('gives Markdown for a pull request with the people first and the details folded', async () => {
+    const at = await world({ policy: POLICY })
+    const { code, stdout } = await at.run('plan', '--output', 'markdown')
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^### capkeeper: acme\n\n\*\*19 people with a first cap\.\*\*/)
+    expect(stdout.indexOf('<details>')).toBeGreaterThan(stdout.indexOf('9 people'))
+    expect(stdout.slice(stdout.indexOf('<details>'))).toContain('policies/acme.yaml:7:47')
+  })
+
+  test('with --detailed-exitcode exits 2 while changes are pending, 3 when all that is left is held, 0 in sync', async () => {
+    const at = await world({ policy: 'users:\n  - {email: ada.lovelace@example.com, cap: 4000}\nprotected: [ada.lovelace@example.com]' })
+    expect((await at.run('plan')).code).toBe(0)
+    expect((await at.run('plan', '--detailed-exitcode')).code).toBe(2)
+    at.service.setCap('ada.lovelace@example.com', 5000)
+    const held = await at.run('plan', '--detailed-exitcode')
+    expect(held.code).toBe(3)
+    expect(held.stdout).toMatch(/Hold ([0-9a-f]{12}) by protected: 1 change, 1 person[\s\S]*capkeeper approve \1 --config /)
+    at.service.setCap('ada.lovelace@example.com', 4000)
+    const inSync = await at.run('plan', '--detailed-exitcode')
+    expect(inSync).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 1 scope is in sync.') })
+  })
+
+  test('puts the plans of several workspaces into one document, and --workspace takes one', async () => {
+    const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
+    const { workspaces, ...rest } = JSON.parse(at.read('config.yaml'))
+    at.write('config.yaml', JSON.stringify({ ...rest, workspaces: [...workspaces, { ...workspaces[0], name: 'beta' }] }))
+    at.write('policies/beta.yaml', at.read('policies/acme.yaml').replaceAll('acme', 'beta').replace('500', '700'))
+    const both = JSON.parse((await at.run('plan', '--output', 'json')).stdout)
+    expect(both).toMatchObject({ kind: 'PlanList', items: [{ workspace: 'acme' }, { workspace: 'beta' }] })
+    const one = JSON.parse((await at.run('plan', '--output', 'json', '--workspace', 'beta')).stdout)
+    expect(one).toMatchObject({ kind: 'Plan', workspace: 'beta', changes: [{ to: 700 }] })
+  })
+})

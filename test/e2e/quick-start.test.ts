@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { addressIn, capkeeper, type DaemonProcess, startDaemon, until } from '../support/process.ts'
+import { place, policyText, service } from './world.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+const PORTS = ['--sandbox-port', '0']
+const sum = async (daemon: DaemonProcess, name: string, labels = {}): Promise<number> =>
+  (await daemon.metrics()).series(name, labels).reduce((total, { value }) => total + value, 0)
+
+describe('the quick start', () => {
+  test('prints where to look, sets caps, heals what somebody else changed and shows use growing, all within a minute', async () => {
+    const at = place()
+    const daemon = await startDaemon(['--sandbox', ...PORTS, '--policies', join(ROOT, 'policies')], { cwd: at.folder })
+    const printed = daemon.stdout()
+    expect(addressIn(printed, 'metrics')).toBe(`${daemon.url}metrics`)
+    expect(addressIn(printed, 'sandbox')).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+    expect(printed).toContain('sandbox-admin')
+    await until('caps to be set', async () => (await sum(daemon, 'capkeeper_changes_total', { effect: 'set', result: 'applied' })) >= 8)
+    const used = await until('use', () => daemon.metric('capkeeper_addon_credits_used', { workspace: 'default' }))
+    const prompts = await until('use', () => daemon.metric('capkeeper_prompt_credits_used', { workspace: 'default' }))
+    await until(
+      'use to grow',
+      async () => {
+        const now = [
+          await daemon.metric('capkeeper_addon_credits_used', { workspace: 'default' }),
+          await daemon.metric('capkeeper_prompt_credits_used', { workspace: 'default' }),
+        ]
+        return (now[0] ?? 0) > used || (now[1] ?? 0) > prompts
+      },
+      25_000,
+    )
+    await until('a foreign change', async () => (await sum(daemon, 'capkeeper_external_changes_total')) > 0, 45_000)
+    await until('its healing', () => daemon.log().some(({ msg, cause }) => msg === 'cap written' && cause === 'external'), 20_000)
+    await until('nothing to drift', async () => (await sum(daemon, 'capkeeper_drift_scopes')) === 0, 20_000)
+    expect(JSON.parse((await daemon.get('/status')).text).workspaces[0]).toMatchObject({ policy: { valid: true }, holds: [] })
+    expect(existsSync(at.path('capkeeper.db'))).toBe(false)
+    daemon.signal('SIGTERM')
+    expect(await daemon.ended).toEqual({ code: 0, signal: null })
+  }, 60_000)
+
+  // What npm runs; npm itself would only add its own second.
+  const script: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts.start
+  const npmStart = (argv: readonly string[]): readonly [string, ...string[]] => ['sh', '-c', `${script} ${argv.join(' ')}`]
+  const PATH = [dirname(process.execPath), process.env['PATH']].join(delimiter)
+
+  test('by the line of npm start runs beside the sandbox when no service is named', async () => {
+    const command = npmStart([...PORTS, '--listen', '127.0.0.1:0', '--once', '--ledger', ':memory:'])
+    const ran = await capkeeper([], { command, env: { PATH } })
+    expect(ran.code).toBe(0)
+    expect(ran.stderr).toContain('"msg":"cap written"')
+  })
+
+  test('by the line of npm start never enforces the example policies on a real service', async () => {
+    const real = await service()
+    const env = { PATH, CAPKEEPER_BASE_URL: real.url, CAPKEEPER_SERVICE_KEY: 'sandbox-admin', CAPKEEPER_LEDGER: ':memory:' }
+    const without = await capkeeper([], { command: npmStart(['--once']), env })
+    expect(without).toMatchObject({ code: 65, stderr: expect.stringContaining('no policies are given') })
+    expect(real.calls.count()).toBe(0)
+    const CAPKEEPER_POLICIES = place().write('p.yaml', policyText('team: {cap: 500}'))
+    const withPolicies = await capkeeper([], { command: npmStart(['--once']), env: { ...env, CAPKEEPER_POLICIES } })
+    expect(withPolicies.code).toBe(0)
+    expect(real.capOf('team')).toBe(500)
+  })
+})

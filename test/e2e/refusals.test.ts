@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest'
+import { capkeeper } from '../support/process.ts'
+import { place, policyText, service, world, written } from './world.ts'
+
+describe('wrong usage exits 64 with one clear line, and suggests what was meant', () => {
+  test.each<readonly [string, readonly string[], RegExp]>([
+    ['an unknown command', ['aply'], /unknown command 'aply'\n\(Did you mean apply\?\)/],
+    ['an unknown flag', ['plan', '--polices', 'x'], /unknown option '--polices'\n\(Did you mean --policies\?\)/],
+    ['an unknown subcommand', ['ledger', 'bakup', 'x'], /unknown command 'bakup'\n\(Did you mean backup\?\)/],
+    ['a missing argument', ['explain'], /missing required argument 'scope'/],
+    ['one argument too many', ['plan', 'x'], /too many arguments/],
+    ['a form of output that the command does not have', ['plan', '--output', 'yaml'], /--output .*'yaml'.*text, json, markdown/],
+    ['a log level that is none', ['plan', '--log-level', 'loud'], /--log-level .*'loud'.*trace, debug/],
+    ['a pause without an end', ['pause', '--reason', 'x'], /--for <duration>/],
+    ['a pause of 8 days', ['pause', '--for', '8d', '--reason', 'x'], /7 days at most/],
+    ['a shell that is none', ['completion', 'csh'], /'csh'.*bash, zsh, fish/],
+    ['a schema that is none', ['schema', 'plan'], /'plan'.*policy, config/],
+    ['an address of a daemon that is none', ['status', '--url', 'here'], /--url is 'here'/],
+    ['a key on the command line', ['plan', '--service-key', 'sk-on-the-command-line'], /there is no flag --service-key/],
+  ])('for %s', async (_row, argv, message) => {
+    const { code, stdout, stderr } = await capkeeper(argv, { cwd: place().folder })
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
+    expect(stderr).toMatch(message)
+    expect(stderr).toMatch(/Run `capkeeper( \w+)* --help` for its flags and an example\.\n$/)
+    expect(stderr).not.toContain('sk-on-the-command-line')
+  })
+})
+
+describe('what is missing or wrong in the setting up', () => {
+  const env = { CAPKEEPER_SERVICE_KEY: 'sandbox-admin' }
+  const url = ['--base-url', 'http://127.0.0.1:9']
+
+  test.each<readonly [string, readonly string[], Readonly<Record<string, string>>, RegExp]>([
+    [
+      'no address',
+      ['--policies', 'p.yaml'],
+      env,
+      /error: default: the address of the service is missing\n.*--base-url, CAPKEEPER_BASE_URL/,
+    ],
+    [
+      'no key',
+      ['--policies', 'p.yaml', ...url],
+      {},
+      /error: default: the service key is missing\n.*--service-key-file, CAPKEEPER_SERVICE_KEY/,
+    ],
+    ['no policies', url, env, /error: default: no policies are given\n.*--policies, CAPKEEPER_POLICIES/],
+    [
+      'an unreadable key file',
+      ['--policies', 'p.yaml', ...url, '--service-key-file', 'nowhere'],
+      {},
+      /the key file nowhere cannot be read \(ENOENT\)/,
+    ],
+    ['an empty key file', ['--policies', 'p.yaml', ...url, '--service-key-file', 'empty'], {}, /the key file empty is empty/],
+    [
+      'an address that is none',
+      ['--policies', 'p.yaml', '--base-url', 'service'],
+      env,
+      /--base-url: "service" is not an http or https address/,
+    ],
+    ['policies that are not there', ['--policies', 'nowhere.yaml', ...url], env, /error: nowhere\.yaml does not exist/],
+    ['a config file that is not there', ['--config', 'nowhere.yaml'], env, /error: nowhere\.yaml does not exist/],
+    [
+      'a misspelt key of the config',
+      ['--config', 'config.yaml'],
+      env,
+      /config\.yaml:3:1: error: .*"workspacs".*\n.*\n +\^+\n +hint: did you mean "workspaces"/,
+    ],
+    [
+      'an unknown workspace',
+      ['--config', 'good.yaml', '--workspace', 'acmee'],
+      env,
+      /there is no workspace "acmee" in the config\n +hint: did you mean "acme"/,
+    ],
+    ['a policy with an error', ['--policies', 'bad.yaml', ...url], env, /bad\.yaml:5:15: error: /],
+  ])('%s exits 65 for plan, apply and run, and says the way out', async (_row, argv, variables, message) => {
+    const at = place()
+    at.write('p.yaml', policyText('team: {cap: 500}'))
+    at.write('bad.yaml', policyText('team: {cap: -500}'))
+    at.write('empty', '\n')
+    at.write('config.yaml', 'apiVersion: capkeeper/v1\nkind: Config\nworkspacs: []\n')
+    at.write(
+      'good.yaml',
+      'apiVersion: capkeeper/v1\nkind: Config\nworkspaces: [{name: acme, baseUrl: "http://127.0.0.1:9", policies: [p.yaml]}]\n',
+    )
+    const check = async (...command: readonly string[]): Promise<void> => {
+      const { code, stdout, stderr } = await capkeeper([...command, ...argv], { cwd: at.folder, env: variables })
+      expect({ command, code, stdout, stderr }).toEqual({ command, code: 65, stdout: '', stderr: expect.stringMatching(message) })
+    }
+    await Promise.all([check('plan'), check('apply', '--yes'), check('run', '--once')])
+  })
+
+  test('the environment alone is enough, with a path prefix, a trailing slash and /api/v1', async () => {
+    const fixture = await service()
+    const at = place()
+    const { code, stdout, stderr } = await capkeeper(['apply', '--yes'], {
+      cwd: at.folder,
+      env: {
+        CAPKEEPER_BASE_URL: `${fixture.url}/api/v1/`,
+        CAPKEEPER_SERVICE_KEY_FILE: at.write('key', 'sandbox-admin'),
+        CAPKEEPER_POLICIES: at.write('p.yaml', policyText('workspace: blue\nteam: {cap: 500}')),
+        CAPKEEPER_LEDGER: ':memory:',
+      },
+    })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^blue: plan /)
+    expect(fixture.capOf('team')).toBe(500)
+  })
+})
+
+describe('a key that the service does not like', () => {
+  test.each<readonly [string, string, RegExp]>([
+    ['a wrong key', 'not-a-key-of-this-service', /GetUsageConfig: .*Billing Read/],
+    ['a key that may not read caps', 'sandbox-teams-read', /GetUsageConfig: .*Billing Read/],
+    ['a key that may not read people', 'sandbox-billing-read', /UserPageAnalytics: .*Teams Read-only/],
+  ])('plan with %s names the operation and the permission', async (_row, key, message) => {
+    const at = await world()
+    at.write('key', key)
+    const { stdout, stderr } = await at.run('plan')
+    expect(stdout + stderr).toMatch(message)
+    expect(stdout + stderr).not.toContain(key)
+  })
+
+  test('apply with a key that may not write names UsageConfig and Billing Write, and exits 1', async () => {
+    const at = await world()
+    at.service.sandbox.store.saveKey({ secret: 'key-for-reading', permissions: ['Teams Read-only', 'Billing Read'] })
+    at.write('key', 'key-for-reading')
+    const { code, stderr } = await at.run('apply', '--yes')
+    expect({ code, writes: at.service.sandbox.store.caps() }).toEqual({ code: 1, writes: [] })
+    expect(stderr).toMatch(/UsageConfig: .*Billing Write/)
+    // One key for each permission is as good as one for all.
+    const config = JSON.parse(at.read('config.yaml'))
+    config.workspaces[0].keys.billingWrite = { env: 'WRITE_KEY' }
+    at.write('config.yaml', JSON.stringify(config))
+    const ran = await capkeeper(['apply', '--yes', ...at.flags], { env: { WRITE_KEY: 'sandbox-billing-write' } })
+    expect(ran).toMatchObject({ code: 0, stderr: '' })
+    expect(written(at.service)).toHaveLength(2)
+    expect(at.service.capOf('team')).toBe(500)
+  })
+})

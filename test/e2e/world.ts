@@ -1,0 +1,120 @@
+// What an end-to-end test starts from: the embedded service over real HTTP in this process, with a clock that moves, and a folder with
+// policies, a key file and a config that goes fast.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Clock, Operation } from '../../src/ports.ts'
+import { capkeeper, type DaemonProcess, type ProcessOptions, type Ran, startDaemon } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+import { type SandboxFixture, type SandboxFixtureOptions, startSandbox } from '../support/sandbox.ts'
+
+/** Refusals and waiting are not what these tests are about. */
+export const FAST = { start: 50, max: 200 }
+
+export interface Place {
+  readonly folder: string
+  path(name: string): string
+  write(name: string, text: string): string
+  read(name: string): string
+}
+
+export interface World extends Place {
+  readonly service: SandboxFixture
+  /** `--config FILE`. */
+  readonly flags: readonly string[]
+  /** Runs a command with this world's config. */
+  run(...argv: readonly string[]): Promise<Ran>
+  daemon(argv?: readonly string[], options?: ProcessOptions): Promise<DaemonProcess>
+  /** Writes the policy file anew. */
+  policy(text: string): void
+}
+
+/** A folder that goes away with the test. */
+export function place(): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-e2e-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const path = (name: string): string => join(folder, name)
+  return {
+    folder,
+    path,
+    write(name, text) {
+      mkdirSync(dirname(path(name)), { recursive: true })
+      writeFileSync(path(name), text)
+      return path(name)
+    },
+    read: (name) => readFileSync(path(name), 'utf8'),
+  }
+}
+
+export interface ServiceOptions extends SandboxFixtureOptions {
+  /** Only this operation takes the time that `latency` says. */
+  readonly slow?: Operation
+}
+
+/** A service that nobody uses by themselves, on the real clock; closed with the test. */
+export async function service({ slow, ...options }: ServiceOptions = {}): Promise<SandboxFixture> {
+  const clock = realClock()
+  const isSlow = (): boolean => slow === undefined || fixture.calls.log.at(-1)?.operation === slow
+  const sleep: Clock['sleep'] = (ms, signal) => clock.sleep(isSlow() ? ms : 0, signal)
+  const fixture: SandboxFixture = await startSandbox({ clock: { ...clock, sleep }, working: false, ...options })
+  onTestFinished(() => fixture.close())
+  return fixture
+}
+
+export type Settings = Readonly<Record<string, unknown>>
+
+/** A config file's text: JSON, which is YAML too. */
+export const configText = (workspaces: readonly Settings[], more: Settings = {}): string =>
+  JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Config', ledger: 'ledger.db', ...more, workspaces }, undefined, 1)
+
+/** A workspace as quick as these tests want it, with the key in the file `key`. */
+export const workspace = (name: string, url: string, more: Settings = {}): Settings => ({
+  name,
+  baseUrl: url,
+  keys: { default: { file: 'key' } },
+  policies: ['policies'],
+  interval: '300ms',
+  usageInterval: '1s',
+  rate: FAST,
+  ...more,
+})
+
+export interface WorldOptions {
+  /** What stands below `spec:` in the one policy, or a whole file. */
+  readonly policy?: string
+  readonly sandbox?: ServiceOptions
+  readonly settings?: Settings
+}
+
+/** One workspace called acme on one service. */
+export async function world(options: WorldOptions = {}): Promise<World> {
+  const at = place()
+  const fixture = await service(options.sandbox)
+  at.write('key', 'sandbox-admin\n')
+  const policy = (text: string): void => void at.write('policies/acme.yaml', text)
+  policy(policyText(options.policy ?? 'team: {cap: 500}'))
+  const flags = ['--config', at.write('config.yaml', configText([workspace('acme', fixture.url, options.settings)]))]
+  return {
+    ...at,
+    service: fixture,
+    flags,
+    policy,
+    run: (...argv) => capkeeper([...argv, ...flags], { cwd: at.folder }),
+    daemon: (argv = [], more = {}) => startDaemon([...flags, ...argv], { cwd: at.folder, ...more }),
+  }
+}
+
+/** A policy document; lines of `spec` begin at line 5, column 3. */
+export const policyText = (spec: string, name = 'acme'): string =>
+  `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n${spec
+    .split('\n')
+    .map((line) => `  ${line}`)
+    .join('\n')}\n`
+
+/** The scopes written to a service, in order. */
+export const written = ({ calls }: SandboxFixture): readonly string[] =>
+  calls.log.filter((call) => call.operation === 'UsageConfig').map(({ body }) => scopeOf(body))
+
+const scopeOf = (body: Readonly<Record<string, unknown>>): string =>
+  body['team_level'] === true ? 'team' : String(body['user_email'] ?? `group:${body['group_id']}`)

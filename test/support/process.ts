@@ -1,0 +1,198 @@
+// capkeeper as a process of its own: run to its end, started and watched, or on a terminal. Every process that a test starts ends with it.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { onTestFailed, onTestFinished } from 'vitest'
+import { type Exposition, parseExposition } from './exposition.ts'
+import { realClock } from './real-clock.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+export const MAIN = join(ROOT, 'src/main.ts')
+const clock = realClock()
+
+export interface ProcessOptions {
+  /** On top of PATH and HOME; nothing else of this process's environment gets in. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** What to run in place of `src/main.ts`, with its arguments. */
+  readonly command?: readonly [string, ...string[]]
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface Running {
+  readonly pid: number
+  stdout(): string
+  stderr(): string
+  /** Sends it a signal. */
+  signal(name: NodeJS.Signals): void
+  readonly ended: Promise<Ended>
+}
+
+/** Starts `capkeeper …argv`; killed when the test is over. */
+export function start(argv: readonly string[], options: ProcessOptions = {}): Running {
+  const [program, ...before] = options.command ?? [process.execPath, MAIN]
+  return watched(spawn(program, [...before, ...argv], { ...surroundings(options), stdio: ['ignore', 'pipe', 'pipe'] }))
+}
+
+/** Runs `capkeeper …argv` to its end. */
+export async function capkeeper(argv: readonly string[], options: ProcessOptions = {}): Promise<Ran> {
+  const running = start(argv, options)
+  const { code } = await running.ended
+  return { code, stdout: running.stdout(), stderr: running.stderr() }
+}
+
+const surroundings = ({ env, cwd }: ProcessOptions) => ({
+  cwd: cwd ?? ROOT,
+  env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+})
+
+function watched(child: ChildProcess): Running {
+  const [stdout, stderr]: [string[], string[]] = [[], []]
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => stdout.push(text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text))
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code, signal }))
+  })
+  onTestFailed(() => console.log(`${child.spawnargs.slice(1).join(' ')}\n${stdout.join('')}${stderr.join('')}`.slice(-6_000)))
+  onTestFinished(async () => {
+    child.kill('SIGKILL')
+    await ended.catch(() => undefined)
+  })
+  return {
+    pid: child.pid ?? 0,
+    stdout: () => stdout.join(''),
+    stderr: () => stderr.join(''),
+    signal: (name) => void child.kill(name),
+    ended,
+  }
+}
+
+/** `script` of util-linux, which gives a program a terminal; others of that name take other flags. */
+export const hasTerminals = ((): boolean => {
+  try {
+    return execFileSync('script', ['--version'], { encoding: 'utf8', stdio: 'pipe' }).includes('util-linux')
+  } catch {
+    return false
+  }
+})()
+
+export interface Screen {
+  readonly code: number | null
+  /** All that the terminal showed, stdout and stderr together, with `\n` at the ends of lines. */
+  readonly screen: string
+}
+
+/** Runs `capkeeper …argv` on a terminal. Once `question` shows, `answer` is typed. */
+export async function onTerminal(
+  argv: readonly string[],
+  options: ProcessOptions & { readonly question?: string; readonly answer?: string } = {},
+): Promise<Screen> {
+  const line = [process.execPath, MAIN, ...argv].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  const around = surroundings({ ...options, env: { TERM: 'xterm', ...options.env } })
+  const child = spawn('script', ['-qec', line, '/dev/null'], { ...around, stdio: 'pipe' })
+  const running = watched(child)
+  const { question, answer } = options
+  if (question !== undefined) {
+    await until(`the question on ${running.stdout()}`, () => running.stdout().includes(question))
+    child.stdin.write(`${answer}\n`)
+  }
+  const { code } = await running.ended
+  return { code, screen: running.stdout().replaceAll('\r\n', '\n') }
+}
+
+/** Looks again and again until something is there; rejects with what was waited for, and the last error, when it takes too long. */
+export async function until<T>(what: string, look: () => T | Promise<T>, withinMs = 15_000): Promise<NonNullable<T>> {
+  const end = clock.monotonic() + withinMs
+  let failure: unknown
+  for (;;) {
+    try {
+      const found = await look()
+      if (found !== undefined && found !== null && found !== false) return found
+      failure = undefined
+    } catch (error) {
+      failure = error
+    }
+    if (clock.monotonic() > end) throw new Error(`waited ${withinMs} ms in vain for ${what}`, { cause: failure })
+    await clock.sleep(20)
+  }
+}
+
+/** A running daemon and its pages. */
+export interface DaemonProcess extends Running {
+  readonly url: string
+  get(path: string): Promise<{ readonly status: number; readonly text: string }>
+  metrics(): Promise<Exposition>
+  /** One series; undefined when there is none. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number | undefined>
+  /** Waits until a series has this value. */
+  shows(name: string, value: number, labels?: Readonly<Record<string, string>>, withinMs?: number): Promise<number>
+  /** The log so far, line by line; what is not JSON is left out. */
+  log(): readonly Readonly<Record<string, unknown>>[]
+}
+
+/** A daemon that takes longer for a page is deaf. */
+const ANSWER_MS = 5_000
+
+/** Starts `capkeeper run …argv` on a free port and waits until it answers. */
+export async function startDaemon(argv: readonly string[], options: ProcessOptions = {}): Promise<DaemonProcess> {
+  const running = start(['run', '--listen', '127.0.0.1:0', ...argv], options)
+  const failed = running.ended.then(({ code }) => {
+    throw new Error(`the daemon ended with ${code}: ${running.stderr()}`)
+  })
+  failed.catch(() => undefined)
+  const url = await Promise.race([failed, until('the address of the daemon', () => pageOf(running))])
+  const get = async (path: string) => {
+    const answer = await fetch(new URL(path, url), { signal: AbortSignal.timeout(ANSWER_MS) })
+    return { status: answer.status, text: await answer.text() }
+  }
+  const metrics = async (): Promise<Exposition> => parseExposition((await get('/metrics')).text)
+  return {
+    ...running,
+    url,
+    get,
+    metrics,
+    metric: async (name, labels) => (await metrics()).value(name, labels),
+    async shows(name, value, labels, withinMs) {
+      let seen: number | undefined
+      const found = until(
+        `${name} ${JSON.stringify(labels ?? {})} ${value}`,
+        async () => {
+          seen = (await metrics()).value(name, labels)
+          return seen === value
+        },
+        withinMs,
+      )
+      await found.catch((error: Error) => {
+        throw new Error(`${error.message}; it was ${seen}\n${running.stderr().slice(-3_000)}`, { cause: error.cause })
+      })
+      return value
+    },
+    log: () => jsonLines(running.stderr()),
+  }
+}
+
+/** Beside the sandbox, and on a terminal, the daemon prints where it is; else its log says so. */
+const pageOf = ({ stdout, stderr }: Running): string | undefined =>
+  addressIn(stdout(), 'status page') ??
+  jsonLines(stderr())
+    .map(({ page }) => page)
+    .find((page) => typeof page === 'string')
+
+/** The address behind a name that the daemon prints at its start. */
+export const addressIn = (text: string, name: string): string | undefined => new RegExp(`^${name}\\s+(http\\S+)`, 'm').exec(text)?.[1]
+
+const jsonLines = (text: string): readonly Readonly<Record<string, unknown>>[] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line))
