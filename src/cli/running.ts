@@ -188,16 +188,19 @@ async function untilStopped(daemon: Daemon, host: Host, embedded: Embedded | und
   const stopped = Promise.withResolvers<void>()
   let asked = false
   const foreign = embedded?.sandbox.foreignWriter({ everySeconds: FOREIGN_EVERY_S, say: (line) => logger.info({}, `sandbox: ${line}`) })
-  const offHangup = cli.signals.on('hangup', () => {
-    configChanged()
-    daemon.hurry()
-  })
-  const offInterrupt = cli.signals.on('interrupt', () => {
+  const stop = (): void => {
     if (asked) cli.signals.exit(EXIT.failed)
     asked = true
     logger.info({}, 'stopping; a write in flight may finish')
     daemon.stop().then(stopped.resolve, stopped.reject)
-  })
+  }
+  const reload = (): void => {
+    configChanged()
+    daemon.hurry()
+  }
+  // On a terminal a hangup means that the terminal was closed.
+  const offHangup = cli.signals.on('hangup', cli.stdin.isTTY === true ? stop : reload)
+  const offInterrupt = cli.signals.on('interrupt', stop)
   await stopped.promise
   foreign?.stop()
   offHangup()

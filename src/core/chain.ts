@@ -103,7 +103,7 @@ function grantCap(key: ScopeKey, status: GrantStatus, base: () => Base): Candida
 function overlap(key: ScopeKey, first: Grant, second: Grant): RejectedScope {
   const places = `${formatPosition(first.at)} and ${formatPosition(second.at)}`
   const message = `${key}: two grants are in force at once, ${places}; let one end before the other begins`
-  return { scope: first.scope, at: second.at, code: 'GRANTS_OVERLAP', message }
+  return { scope: first.scope, at: second.at, code: 'GRANT_OVERLAP', message }
 }
 
 /** What a grant comes to on the rules of today, in force or not; a `RejectedScope` when its sum makes no sense. */

@@ -44,7 +44,7 @@ export interface SkippedScope {
   readonly at?: Position
 }
 
-/** A scope that policy makes impossible: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANTS_OVERLAP` or `GROUP_CONFLICT`. Not written. */
+/** A scope that policy makes impossible: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANT_OVERLAP` or `GROUP_CONFLICT`. Not written. */
 export interface RejectedScope {
   readonly scope: Scope
   readonly code: string

@@ -136,8 +136,11 @@ const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
   protected: 'change spec.protected',
 }
 
-const wayOut = (guards: readonly GuardCode[]): string =>
-  guards.map((guard) => SETTLED_OTHERWISE[guard] ?? `raise guards.${guard}`).join(', ')
+function wayOut(guards: readonly GuardCode[]): string {
+  const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard]).map((guard) => `guards.${guard}`)
+  const others = guards.flatMap((guard) => SETTLED_OTHERWISE[guard] ?? [])
+  return [...(limits.length > 0 ? [`raise ${limits.join(' and ')}`] : []), ...others].join(', ')
+}
 
 /** 12 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while they are the same. */
 export function holdId(
@@ -253,7 +256,7 @@ type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
 const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffect>; readonly words: string }> = {
   maxAffected: { effects: new Set(['lowered', 'blocked', 'cleared']), words: 'would be lowered, blocked or cleared' },
   maxLowered: { effects: new Set(['lowered']), words: 'would be lowered' },
-  maxBlocked: { effects: new Set(['blocked']), words: 'would be blocked (cap 0, or at or below their use)' },
+  maxBlocked: { effects: new Set(['blocked']), words: 'would be blocked, by a cap of 0 or one at or below their use' },
   maxCleared: { effects: new Set(['cleared']), words: 'would be left without any cap' },
 }
 

@@ -202,7 +202,7 @@ describe('grants that overlap once the cycle is known', () => {
       ],
     }
     const resolution = resolveDesired(desiredInputs(policy))
-    expect([asked(resolution), codes(resolution)]).toEqual([{}, { bob: 'GRANTS_OVERLAP' }])
+    expect([asked(resolution), codes(resolution)]).toEqual([{}, { bob: 'GRANT_OVERLAP' }])
     expect(resolution.rejected[0]?.message).toContain('acme.yaml:101:5 and acme.yaml:102:5')
   })
 })
