@@ -6,7 +6,7 @@ import { ownedFrom } from '../core/diff.ts'
 import type { CapReading, Observed, OwnedCap, OwnerKind } from '../core/observed.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Clock, Ledger } from '../ports.ts'
-import { historyEntry, isVerified } from './write.ts'
+import { givenUp, historyEntry, isVerified } from './write.ts'
 
 export interface RecoverInputs {
   readonly ledger: Ledger
@@ -41,13 +41,16 @@ export function recoverIntents(inputs: RecoverInputs): number {
 /** Whose cap it is, by the kind of entry that asked for it. */
 const OWNERS: Readonly<Record<string, OwnerKind>> = { rule: 'policy', grant: 'grant', conflict: 'conflict', copied: 'copied' }
 
-/** A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. */
-function ownershipOf(intent: Intent, owned: OwnedCap | undefined, inputs: RecoverInputs): OwnedCap | 'released' {
+/**
+ * A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. What was cleared
+ * or given back stays ours until a later reading says so too, because this one may be stale.
+ */
+function ownershipOf(intent: Intent, owned: OwnedCap | undefined, inputs: RecoverInputs): OwnedCap | 'kept' {
   const { scope, to, from } = intent.change
   const desired = inputs.desired.get(scopeKey(scope))
   if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore')
     return ownedFrom(desired, owned, from, inputs.clock.now())
-  if (to === 'none' || intent.entry.startsWith('restore')) return 'released'
+  if (to === 'none' || intent.entry.startsWith('restore')) return givenUp(owned)
   const owner = OWNERS[intent.entry.split('|')[0] ?? ''] ?? 'policy'
   return { scope, cap: to, owner, entry: intent.entry, verifiedAt: inputs.clock.now(), ...(owner === 'grant' && { baseline: from }) }
 }

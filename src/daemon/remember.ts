@@ -2,7 +2,7 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../core/approval.ts'
 import type { Change } from '../core/change.ts'
-import type { CapReading, Observed } from '../core/observed.ts'
+import type { CapReading, Observed, OwnedCap } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import type { Cap } from '../core/policy.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
@@ -13,7 +13,10 @@ import type { Knowledge, Outlook } from './state.ts'
 /** Saves the news of a plan. Throws `LedgerError` when the disk fails. */
 export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
   if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted)
-  const released = planned.diff.released.filter((key) => view.owned.has(key))
+  const released = planned.diff.released.filter((key) => {
+    const owned = view.owned.get(key)
+    return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)
+  })
   if (released.length > 0) ledger.releaseOwned(released)
   if (view.quarantine.over.length > 0) ledger.releaseQuarantined(view.quarantine.over)
   rememberApprovals(planned, ledger)
@@ -24,6 +27,18 @@ export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, 
     knowledge.conflictsGone = view.resolution.conflictsGone
     knowledge.groupReadingIsNew = false
   }
+}
+
+/** Longer than any stale reading lasts (choice). */
+const STALE_LIFE_MS = 24 * 3_600_000
+
+/** A stale reading shows what our last write replaced; on such a reading, or one older than the last write, nothing of ours is forgotten. */
+function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
+  if (!reading || cap === 'none') return false
+  const [last] = ledger.history({ scope, limit: 1 })
+  if (!last || now - last.at >= STALE_LIFE_MS) return false
+  const isReplaced = last.result !== 'failed' && last.from === reading.observed && reading.observed !== cap
+  return isReplaced || reading.readAt <= last.at
 }
 
 function rememberApprovals(planned: Planned, ledger: Ledger): void {

@@ -135,10 +135,16 @@ function reject(change: Change, intent: Intent, code: string, error: string, run
   return { result: 'failed', error }
 }
 
-function verifiedOwnership(change: Change, intent: Intent, run: ApplyRun): OwnedCap | 'released' {
+/**
+ * A cap that was cleared or given back stays in the ledger, under no policy entry, until a later reading says so too: one stale reading
+ * after a write that was lost looks just the same.
+ */
+export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: 'given up' } : 'kept')
+
+function verifiedOwnership(change: Change, intent: Intent, run: ApplyRun): OwnedCap | 'kept' {
   const key = scopeKey(change.scope)
   const desired = run.planned.desired.get(key)
-  if (!desired || desired.entry !== intent.entry || desired.origin.kind === 'restore') return 'released'
+  if (!desired || desired.entry !== intent.entry || desired.origin.kind === 'restore') return givenUp(run.planned.owned.get(key))
   return ownedFrom(desired, run.planned.owned.get(key), change.from, run.clock.now())
 }
 

@@ -121,7 +121,26 @@ describe('what is not declared any more', () => {
     await one.cycle({ caps: { team: 500, p001: 4000, p002: 700 } })
     await one.cycle({ caps: { team: 500, p002: 700 } })
     expect(one.caps()).toEqual({ team: 500, p002: 700 })
+    await one.cycle()
     expect(one.ledger.owned().map((owned) => owned.cap)).not.toContain(4000)
+  })
+
+  test('and comes back at once is a change of policy and nobody else’s', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    await one.cycle({ caps: { team: 500 } })
+    const { planned } = await one.cycle({ caps: { team: 500, p001: 4000 } })
+    expect(planned.plan.changes).toMatchObject([{ cause: 'policy' }])
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('is cleared again when the clear was lost and a stale reading hid it', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    await one.cycle({ caps: { team: 500 } })
+    one.foreign('p001', 4000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
   })
 
   test('is left alone and forgotten when somebody else has changed it since', async () => {
