@@ -1,3 +1,4 @@
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
@@ -5,6 +6,8 @@ import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { capkeeper, start, until } from '../support/process.ts'
 import { place, policyText, workspace, world, written } from './world.ts'
+
+const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
 
 const squeezed = (text: string): string => text.replace(/ +/g, ' ')
 
@@ -217,5 +220,58 @@ describe('sandbox', () => {
   ])('exits 64 for %s, naming it', async (_row, argv, message) => {
     const ran = await capkeeper(['sandbox', '--port', '0', ...argv])
     expect(ran).toMatchObject({ code: 64, stdout: '', stderr: expect.stringMatching(message) })
+  })
+})
+
+describe('completion', () => {
+  const bash = async (words: readonly string[]): Promise<string> => {
+    const { stdout } = await capkeeper(['completion', 'bash'])
+    const line = `${stdout}\nCOMP_WORDS=(capkeeper ${words.join(' ')}); COMP_CWORD=${words.length}; _capkeeper; echo "\${COMPREPLY[@]}"`
+    return execFileSync('bash', ['-c', line], { encoding: 'utf8' }).trim()
+  }
+
+  test.skipIf(!has('bash'))('completes commands, flags and their values in bash', async () => {
+    expect(await bash(['pl'])).toBe('plan')
+    expect(await bash(['plan', '--out'])).toBe('--output --out')
+    expect(await bash(['plan', '--output', "''"])).toBe('text json markdown')
+    expect(await bash(['ledger', 'b'])).toBe('backup')
+  })
+
+  test.each(['zsh', 'fish'])('prints a script for %s that names every command', async (shell) => {
+    const { code, stdout } = await capkeeper(['completion', shell])
+    expect(code).toBe(0)
+    for (const command of [
+      'run',
+      'plan',
+      'apply',
+      'approve',
+      'pause',
+      'resume',
+      'validate',
+      'explain',
+      'history',
+      'status',
+      'schema',
+      'ledger',
+      'sandbox',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`\\b${command}\\b`))
+    }
+  })
+})
+
+describe('help', () => {
+  test('of the program names every command with its exit codes, and that of each command has an example', async () => {
+    const { code, stdout, stderr } = await capkeeper(['--help'])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('65 invalid policy or config')
+    const commands = [...(stdout.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+)/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => name !== 'help')
+    expect(commands).toEqual(expect.arrayContaining(['run', 'plan', 'apply', 'ledger']))
+    const helps = await Promise.all(commands.map((name) => capkeeper([name, '--help'])))
+    expect(
+      commands.filter((name, index) => !helps[index]?.stdout.includes(`  $ ${name === 'completion' ? 'source <(' : ''}capkeeper ${name}`)),
+    ).toEqual([])
   })
 })

@@ -66,6 +66,32 @@ describe('apply', () => {
     expect(at.service.capOf('team')).toBe(500)
   })
 
+  test('exits 4 when one workspace fails, which keeps no other from being done', async () => {
+    const at = await world({ policy: 'workspace: acme\nteam: {cap: 500}' })
+    const config = JSON.parse(at.read('config.yaml'))
+    const locked = { ...config.workspaces[0], name: 'locked', keys: { default: { file: 'wrong-key' } } }
+    at.write('wrong-key', 'a-wrong-key')
+    at.write('config.yaml', JSON.stringify({ ...config, workspaces: [locked, ...config.workspaces] }))
+    at.write('policies/locked.yaml', policyText('workspace: locked\nteam: {cap: 700}', 'locked'))
+    const ran = await at.run('apply', '--yes')
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringMatching(/^locked: GetUsageConfig: .*the key was refused/m) })
+    expect(at.service.capOf('team')).toBe(500)
+  })
+
+  test('writes nothing while the workspace is paused, and exits 1', async () => {
+    const at = await world()
+    expect(await at.run('pause', '--for', '1h', '--reason', 'billing migration')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('warning: nothing has used'),
+    })
+    const ran = await at.run('apply', '--yes')
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^acme: nothing was written: paused until .* \(billing migration\)$/m),
+    })
+    expect(written(at.service)).toEqual([])
+  })
+
   test.each([
     ['every change fails', 'sandbox-admin', 'users:\n  - {email: ada.lovelace@example.com, cap: 0, allowZero: true}', /UsageConfig/],
     ['every read fails', 'a-wrong-key', POLICY, /GetUsageConfig/],

@@ -139,6 +139,28 @@ describe('the daemon', () => {
 })
 
 describe('beside a running daemon', () => {
+  test('an approval is taken up at once with SIGHUP, and a pause ends by itself', async () => {
+    const policy = `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]`
+    const at = await world({ policy, settings: { interval: '1h', usageInterval: '1h' } })
+    at.service.setCap(ADA, 9000)
+    const daemon = await at.daemon()
+    await daemon.shows('capkeeper_holds', 1, { workspace: 'acme', guard: 'protected' })
+    const [hold] = JSON.parse((await daemon.get('/status')).text).workspaces[0].holds
+    expect((await at.run('approve', hold.id)).code).toBe(0)
+    daemon.signal('SIGHUP')
+    await until('the released change', () => at.service.capOf(ADA) === 4000)
+    await daemon.shows('capkeeper_holds', 0, { workspace: 'acme', guard: 'protected' })
+
+    expect((await at.run('pause', '--for', '2s', '--reason', 'a short one')).code).toBe(0)
+    at.service.setCap('team', 9)
+    daemon.signal('SIGHUP')
+    await daemon.shows('capkeeper_drift_scopes', 1, { workspace: 'acme', kind: 'team', cause: 'external' })
+    expect(at.service.capOf('team')).toBe(9)
+    await until('the end of the pause', async () => (await daemon.metric('capkeeper_mode', { workspace: 'acme', mode: 'enforce' })) === 1)
+    daemon.signal('SIGHUP')
+    await until('the healing', () => at.service.capOf('team') === 500)
+  })
+
   test('pause stops the writing at once and resume starts it, approve releases a hold, and reading commands work', async () => {
     const at = await world({ policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}\nprotected: [${ADA}]` })
     const daemon = await at.daemon()

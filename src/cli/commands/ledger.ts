@@ -10,6 +10,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .summary('copy or check the ledger')
     .description('Works on the ledger, the durable record of what capkeeper wrote. Both commands are fine beside a running daemon.')
     .usage('<command> [flags]')
+    .addHelpText('after', examples('capkeeper ledger check', 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
   const backup = group
     .command('backup')
     .summary('copy the ledger')
