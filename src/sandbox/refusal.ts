@@ -31,7 +31,6 @@ const CODES: Readonly<Record<number, string>> = {
   405: 'unimplemented',
   413: 'invalid_argument',
   429: 'resource_exhausted',
-  501: 'unimplemented',
 }
 
 /**

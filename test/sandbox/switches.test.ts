@@ -230,7 +230,6 @@ describe('a sandbox', () => {
     [401, 'unauthenticated', 'GetUsageConfig', { team_level: true }, 'nobody'],
     [400, 'invalid_argument', 'GetUsageConfig', {}, 'sandbox-admin'],
     [404, 'not_found', 'GetUsageConfig', { group_id: 'x' }, 'sandbox-admin'],
-    [501, 'unimplemented', 'Analytics', {}, 'sandbox-admin'],
   ] as const
   test.each(codes)('in the connect style writes %i as %s', async (status, code, operation, body, key) => {
     await withSandbox({ errors: 'connect' }, async (ask) => {

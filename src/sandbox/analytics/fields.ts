@@ -47,9 +47,14 @@ export interface AnalyticsSource {
   readonly fields: readonly AnalyticsField[]
 }
 
-export const FUNCTIONS = ['UNSPECIFIED', 'COUNT', 'SUM', 'AVG', 'MAX', 'MIN'].map(
-  (name) => `QUERY_AGGREGATION_${name}`,
-) as readonly string[] as readonly AggregationFunction[]
+export const FUNCTIONS: readonly AggregationFunction[] = [
+  'QUERY_AGGREGATION_UNSPECIFIED',
+  'QUERY_AGGREGATION_COUNT',
+  'QUERY_AGGREGATION_SUM',
+  'QUERY_AGGREGATION_AVG',
+  'QUERY_AGGREGATION_MAX',
+  'QUERY_AGGREGATION_MIN',
+]
 
 /** The six operations of filters and their SQL. interface-spec.md, Filter. */
 export const FILTERS: Readonly<Record<FilterOperation, string>> = {

@@ -1,0 +1,106 @@
+// Laws of Analytics: every valid query is answered as the rows themselves say, worked out the obvious way, and every invalid one is refused
+// with the fault by its name.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { compile } from '../../src/sandbox/analytics/compile.ts'
+import { queriesOf } from '../../src/sandbox/analytics/query.ts'
+import { ask, bag, errorOf, HOUR, knownOf, NOW, sandboxOf } from './analytics-asking.ts'
+import { evaluate } from './analytics-naive.ts'
+import { faultyQuery, validQuery } from './analytics-queries.ts'
+
+describe('every valid query', () => {
+  const lag = 50 * HOUR
+  const fresh = sandboxOf()
+  const late = sandboxOf({ analyticsDelay: lag })
+  const known = knownOf(fresh.store)
+  const bounds = fc.record({ from: fc.integer({ min: -14, max: 1 }), length: fc.integer({ min: 0, max: 400 }), given: fc.boolean() })
+  const request = fc.record({
+    lagging: fc.boolean(),
+    queries: fc.array(validQuery(known), { minLength: 1, maxLength: 3 }),
+    group: fc.option(fc.constantFrom('Platform', 'Data'), { nil: undefined }),
+    bounds,
+  })
+
+  test('is answered, slot by slot, as the rows themselves say', () => {
+    fc.assert(
+      fc.property(request, ({ lagging, queries, group, bounds: { from, length, given } }) => {
+        const [sandbox, untilAt] = lagging ? [late, NOW - lag] : [fresh, NOW]
+        const { store } = sandbox
+        const fromAt = NOW + from * 24 * HOUR
+        const endAt = fromAt + length * HOUR
+        const stamps = given ? { start_timestamp: new Date(fromAt).toISOString(), end_timestamp: new Date(endAt).toISOString() } : {}
+        const body = { ...stamps, ...(group === undefined ? {} : { group_name: group }), query_requests: queries }
+        const told = ask(sandbox, body)
+        expect(told.status, JSON.stringify(told.body)).toBe(200)
+        expect(told.body.queryResults).toHaveLength(queries.length)
+        const id = store.groups().find((one) => one.name === group)?.id
+        const people = id === undefined ? new Set(store.people().map((person) => person.id)) : store.members(id)
+        for (const [slot, query] of queries.entries()) {
+          const totals = query.data_source === 'QUERY_DATA_SOURCE_PCW_DATA' && given
+          const reach = totals ? { fromAt, untilAt: Math.min(endAt, untilAt), people } : { fromAt: 0, untilAt, people }
+          const items = told.body.queryResults[slot].responseItems.map((one: { item: object }) => one.item)
+          expect(bag(items)).toEqual(bag(evaluate(store, query, reach)))
+        }
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('becomes SQL in which nothing of the client stands', () => {
+    const vocabulary = /^[\w\s(),.*+/?=<>-]+$/
+    fc.assert(
+      fc.property(validQuery(known), (valid) => {
+        for (const query of queriesOf({ query_requests: [valid] }, { names: 'spec' })) {
+          const { sql, parameters, columns } = compile(query, { fromAt: 0, untilAt: 1, departed: true, limit: 9 })
+          expect(sql).toMatch(vocabulary)
+          expect(sql.split('?').length - 1).toBe(parameters.length)
+          for (const { alias } of columns) expect(sql).not.toContain(` AS ${alias}`)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('every invalid query', () => {
+  const sandbox = sandboxOf({}, { company: { people: 9, groups: 2, days: 1 } })
+
+  test('is refused with 400 and the fault by its name', () => {
+    const met = new Set<string>()
+    fc.assert(
+      fc.property(faultyQuery(knownOf(sandbox.store)), (fault) => {
+        met.add(fault.name)
+        const error = errorOf(sandbox, fault.query)
+        if (fault.stem !== undefined) expect(error.startsWith(fault.stem), `${fault.name}: ${error}`).toBe(true)
+        for (const word of fault.says) expect(error, fault.name).toContain(word)
+      }),
+      { numRuns: 700 },
+    )
+    expect(met.size).toBeGreaterThan(15)
+  })
+
+  test('spoils the whole request, and says which query it is', () => {
+    const good = { data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections: [{ field: 'ide' }] }
+    const told = ask(sandbox, { query_requests: [good, { ...good, selections: [{ field: 'teapot' }] }] })
+    expect(told).toEqual({ status: 400, body: { error: expect.stringContaining('query_requests[1].selections[0].field') } })
+  })
+
+  test.each([
+    ['no query', {}, /query_requests is required/],
+    ['an empty list', { query_requests: [] }, /query_requests is required/],
+    ['no list', { query_requests: {} }, /query_requests must be an array/],
+    ['a query that is no object', { query_requests: [7] }, /query_requests\[0\] must be an object/],
+    ['a bad time stamp', { query_requests: [], start_timestamp: '2026-11-20' }, /invalid timestamp format: start_timestamp/],
+  ])('of the request itself: %s', (_name, body, error) => {
+    const told = ask(sandbox, body)
+    expect([told.status, told.body.error]).toEqual([400, expect.stringMatching(error)])
+  })
+
+  test('of an unknown group is not found, by the documented words', () => {
+    const told = ask(sandbox, {
+      group_name: 'Tea',
+      query_requests: [{ data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections: [{ field: 'ide' }] }],
+    })
+    expect(told).toEqual({ status: 404, body: { error: 'invalid group name: Tea' } })
+  })
+})
