@@ -30,7 +30,7 @@ export function readInstant(text: string): Instant | undefined {
   )
 }
 
-/** Days of a time zone; made once per zone, because `Intl` is slow to start. */
+/** Days of a time zone; made once per zone. UTC needs no `Intl`, whose start is a good part of that of `validate`. */
 export interface Zone {
   readonly name: string
   /** The first instant of the day `dayUtc` (as `readDate` gives it) in this zone. */
@@ -39,7 +39,9 @@ export interface Zone {
   endOfDay(dayUtc: Instant): Instant
 }
 
-const zones = new Map<string, Zone>()
+const UTC: Zone = { name: 'UTC', startOfDay: (dayUtc) => dayUtc, endOfDay: (dayUtc) => dayUtc + DAY_MS }
+
+const zones = new Map<string, Zone>([[UTC.name, UTC]])
 
 /** The zone of an IANA name; undefined when there is none of that name. */
 export function zoneNamed(name: string): Zone | undefined {

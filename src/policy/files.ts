@@ -2,6 +2,7 @@
 // ConfigMap only the visible links count, which lead through `..data`. A link may lead anywhere inside its policy folder and nowhere
 // outside; the path itself may be a link to anywhere (git-sync's). What is given back is one state: files that change while they are
 // read are read again.
+import { isUtf8 } from 'node:buffer'
 import { type BigIntStats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import type { Problem } from '../core/problem.ts'
@@ -187,12 +188,9 @@ class NotUtf8Error extends Error {
   readonly code = 'the text is not UTF-8'
 }
 
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    throw new NotUtf8Error()
-  }
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new NotUtf8Error()
+  return bytes.toString('utf8')
 }
 
 /** Reads one text file that is given by name, such as the config. */
