@@ -152,8 +152,15 @@ export async function startDaemon(argv: readonly string[], options: ProcessOptio
   failed.catch(() => undefined)
   const url = await Promise.race([failed, until('the address of the daemon', () => pageOf(running))])
   const get = async (path: string) => {
-    const answer = await fetch(new URL(path, url), { signal: AbortSignal.timeout(ANSWER_MS) })
-    return { status: answer.status, text: await answer.text() }
+    const [answered, late] = [new AbortController(), new AbortController()]
+    const tooLate = () => late.abort(new Error(`${path} had no answer in ${ANSWER_MS} ms`))
+    clock.sleep(ANSWER_MS, answered.signal).then(tooLate, () => undefined)
+    try {
+      const answer = await fetch(new URL(path, url), { signal: late.signal })
+      return { status: answer.status, text: await answer.text() }
+    } finally {
+      answered.abort()
+    }
   }
   const metrics = async (): Promise<Exposition> => parseExposition((await get('/metrics')).text)
   return {
