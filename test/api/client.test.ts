@@ -361,7 +361,10 @@ describe('an outage', () => {
   it('says for every scope what is wrong and that it was not asked', async () => {
     const { pass } = await tenMinutes(20)
     const readings = await pass()
-    expect(readings.at(-1)?.failure).toEqual({ kind: 'server', message: expect.stringContaining('GetUsageConfig: not asked again yet, after GetUsageConfig: ') })
+    expect(readings.at(-1)?.failure).toEqual({
+      kind: 'server',
+      message: expect.stringContaining('GetUsageConfig: not asked again yet, after GetUsageConfig: '),
+    })
   })
 
   it('that is over is noticed by one probe, and the whole pass goes through', async () => {
