@@ -83,6 +83,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       return next?.config
     },
     registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
+    refused: (error) => host.logger.error({ error: String(error) }, 'configuration cannot be used, the last good one stays in force'),
     ledgerWritable: host.ledgerWritable,
   })
   const aging = new AbortController()

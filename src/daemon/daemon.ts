@@ -9,7 +9,7 @@ import type { Config, WorkspaceConfig } from './config.ts'
 import { type Loop, startLoop } from './loop.ts'
 import type { Health } from './metrics.ts'
 import type { Readiness } from './server.ts'
-import { viewOf } from './view.ts'
+import { orNothing, viewOf } from './view.ts'
 import { createWorkspace, type Workspace, type WorkspaceParts } from './workspace.ts'
 
 /** A workspace's real parts, and how to let go of them. */
@@ -32,6 +32,8 @@ export interface DaemonParts {
   /** Reads the configuration again; undefined when it is broken, and then the last good one stays in force. */
   reloadConfig(): Config | undefined
   registered(name: string, present: boolean): void
+  /** A configuration was read, but a workspace of it cannot be opened: the last good one stays in force. */
+  refused?(error: unknown): void
   /** Whether a record could be made now. */
   ledgerWritable(): boolean
 }
@@ -59,92 +61,138 @@ interface Runner {
   readonly loop: Loop
   readonly stop: AbortController
   readonly close: () => void
+  /** It was told to stop; ended once. */
+  ending: Promise<void> | undefined
+}
+
+interface State {
+  readonly parts: DaemonParts
+  readonly runners: Map<string, Runner>
+  /** The write in flight has had its time. */
+  readonly cut: AbortController
+  config: Config
+  configValid: boolean
+  stopping: boolean
+  /** The configurations that are being followed, one after the other: two loops of one workspace must never run side by side. */
+  following: Promise<void>
 }
 
 /** Starts every workspace of the configuration. */
 export function startDaemon(parts: DaemonParts): Daemon {
-  const runners = new Map<string, Runner>()
-  const cut = new AbortController()
-  let config = parts.config
-  let configValid = true
-  let stopping = false
-
-  function start(settings: WorkspaceConfig): void {
-    const opened = parts.open(settings)
-    const workspace = createWorkspace(opened.parts)
-    const stop = new AbortController()
-    parts.registered(settings.name, true)
-    const loop = startLoop(workspace, { stop: stop.signal, cut: cut.signal })
-    runners.set(settings.name, { config: settings, workspace, loop, stop, close: opened.close })
+  const { config } = parts
+  const state: State = {
+    parts,
+    runners: new Map(),
+    cut: new AbortController(),
+    config,
+    configValid: true,
+    stopping: false,
+    following: Promise.resolve(),
   }
-
-  async function end(runner: Runner): Promise<void> {
-    runner.stop.abort(new Error('stopped'))
-    await runner.loop.done
-    runner.close()
-  }
-
-  function feed(): void {
-    const { sets, problems } = parts.loadPolicies(config)
-    for (const [name, { loop, workspace }] of runners) {
-      const policy = sets.get(name)
-      const before = workspace.shown.policy ?? lastGood(workspace)
-      const known = policy ?? before
-      const status = {
-        valid: policy !== undefined,
-        digest: known?.digest ?? '',
-        revision: known?.revision ?? '',
-        loadedAt: parts.clock.now(),
-        problems: policy ? problems.filter((one) => one.severity === 'warning') : problems,
-      }
-      loop.setPolicy(policy, status)
-    }
-  }
-
-  async function follow(next: Config): Promise<void> {
-    const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
-    config = next
-    for (const [name, runner] of runners) {
-      if (JSON.stringify(wanted.get(name)) === JSON.stringify(runner.config)) continue
-      runners.delete(name)
-      await end(runner)
-      if (!wanted.has(name)) parts.registered(name, false)
-    }
-    for (const [name, settings] of wanted) if (!runners.has(name) && !stopping) start(settings)
-    feed()
-  }
-
-  const canRecord = (): boolean => parts.ledgerWritable() && [...runners.values()].every(({ workspace }) => !workspace.ledgerFailed)
-
-  for (const settings of config.workspaces) start(settings)
-  feed()
+  for (const settings of config.workspaces) start(state, settings, parts.open(settings))
+  feed(state)
+  const runners = (): readonly Runner[] => [...state.runners.values()]
+  const canRecord = (): boolean => parts.ledgerWritable() && runners().every(({ workspace }) => !workspace.ledgerFailed)
   return {
-    views: () => [...runners.values()].map((runner) => viewOf(runner.workspace)),
-    health: () => ({ configValid, ledgerWritable: canRecord() }),
-    ready: () => readiness([...runners.values()], canRecord()),
-    policiesChanged: feed,
+    views: () => runners().map((runner) => viewOf(runner.workspace)),
+    health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
+    ready: () => readiness(runners(), canRecord()),
+    policiesChanged: () => feed(state),
     configChanged() {
       const next = parts.reloadConfig()
-      configValid = next !== undefined
-      if (next && !stopping) void follow(next)
+      state.configValid = next !== undefined
+      if (next) state.following = state.following.then(() => follow(state, next))
     },
     hurry() {
-      for (const runner of runners.values()) runner.loop.hurry()
+      for (const runner of runners()) runner.loop.hurry()
     },
-    async stop() {
-      stopping = true
-      const grace = new AbortController()
-      parts.clock.sleep(GRACE_MS, grace.signal).then(
-        () => cut.abort(new Error('the grace period is over')),
-        () => undefined,
-      )
-      await Promise.all([...runners.values()].map(end))
-      grace.abort()
-    },
+    stop: () => stop(state),
   }
 }
 
-const lastGood = ({ ledger }: Workspace): { readonly digest: string; readonly revision: string } | undefined => ledger.fact('policy')
+async function stop(state: State): Promise<void> {
+  state.stopping = true
+  const grace = new AbortController()
+  state.parts.clock.sleep(GRACE_MS, grace.signal).then(
+    () => state.cut.abort(new Error('the grace period is over')),
+    () => undefined,
+  )
+  await Promise.all([...state.runners.values()].map(end))
+  await state.following
+  grace.abort()
+}
+
+function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
+  const workspace = createWorkspace(opened.parts)
+  const stopOne = new AbortController()
+  parts.registered(settings.name, true)
+  const loop = startLoop(workspace, { stop: stopOne.signal, cut: cut.signal })
+  runners.set(settings.name, { config: settings, workspace, loop, stop: stopOne, close: opened.close, ending: undefined })
+}
+
+function end(runner: Runner): Promise<void> {
+  runner.stop.abort(new Error('stopped'))
+  runner.ending ??= runner.loop.done.then(runner.close)
+  return runner.ending
+}
+
+/** Hands every workspace its policies as they are now. */
+function feed({ parts, runners, config }: State): void {
+  const { sets, problems } = parts.loadPolicies(config)
+  for (const [name, { loop, workspace }] of runners) {
+    const policy = sets.get(name)
+    const before = workspace.shown.policy ?? lastGood(workspace)
+    const known = policy ?? before
+    const status = {
+      valid: policy !== undefined,
+      digest: known?.digest ?? '',
+      revision: known?.revision ?? '',
+      loadedAt: parts.clock.now(),
+      problems: policy ? problems.filter((one) => one.severity === 'warning') : problems,
+    }
+    loop.setPolicy(policy, status)
+  }
+}
+
+/** Restarts what changed, starts what is new and ends what is gone; the others go on undisturbed. */
+async function follow(state: State, next: Config): Promise<void> {
+  if (state.stopping) return
+  const { parts, runners } = state
+  const opened = openChanged(state, next)
+  state.configValid = opened !== undefined
+  if (!opened) return
+  state.config = next
+  const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
+  for (const [name, runner] of runners) {
+    if (isSame(wanted.get(name), runner.config)) continue
+    await end(runner)
+    runners.delete(name)
+    if (!wanted.has(name)) parts.registered(name, false)
+  }
+  for (const [settings, one] of opened) {
+    if (state.stopping) one.close()
+    else start(state, settings, one)
+  }
+  if (!state.stopping) feed(state)
+}
+
+/** Opens what is new or changed before anything is ended; undefined when that cannot be done. */
+function openChanged({ parts, runners }: State, next: Config): ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined {
+  const opened = new Map<WorkspaceConfig, OpenedWorkspace>()
+  try {
+    for (const one of next.workspaces) if (!isSame(one, runners.get(one.name)?.config)) opened.set(one, parts.open(one))
+    return opened
+  } catch (error) {
+    for (const one of opened.values()) one.close()
+    parts.refused?.(error)
+    return undefined
+  }
+}
+
+const isSame = (a: WorkspaceConfig | undefined, b: WorkspaceConfig | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+const lastGood = ({ ledger }: Workspace): { readonly digest: string; readonly revision: string } | undefined =>
+  orNothing(() => ledger.fact('policy'))
 
 /** Ready once everything was tried once; neither a bad policy nor an outage of the service takes that back. */
 function readiness(runners: readonly Runner[], ledgerWritable: boolean): Readiness {

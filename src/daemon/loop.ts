@@ -9,7 +9,7 @@ import type { Instant } from '../core/units.ts'
 import { LedgerError } from './ledger-error.ts'
 import { type CycleOptions, reconcile, refreshUsage } from './reconcile.ts'
 import { showCycle } from './show.ts'
-import { cycleOf, type Knowledge, outlook, recall } from './state.ts'
+import { cycleOf, type Knowledge, type Outlook, outlook, recall } from './state.ts'
 import { report, type Workspace } from './workspace.ts'
 
 export interface LoopSignals {
@@ -124,11 +124,12 @@ async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promis
     return
   }
   const now = workspace.clock.monotonic()
-  const usage = now >= agenda.usageAt || knowledge.usage === undefined
+  const usage = now >= agenda.usageAt
   if (agenda.policyIsNew || changedScopes(workspace, knowledge, agenda).size > 0) {
     await focusOnChanges(workspace, knowledge, agenda, options)
   } else if (now >= agenda.capsAt || agenda.sweepSince !== undefined) {
-    await sweepAll(workspace, knowledge, agenda, usage, options)
+    // Without any roster nothing is written: it is asked for with every sweep, and never in between.
+    await sweepAll(workspace, knowledge, agenda, usage || knowledge.usage === undefined, options)
   } else if (usage) {
     await takeUsage(workspace, knowledge, agenda, options)
   } else {
@@ -157,10 +158,11 @@ async function focusOnChanges(workspace: Workspace, knowledge: Knowledge, agenda
   const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => change.hold !== undefined)
   const released = agenda.policyIsNew ? held.map((change) => scopeKey(change.scope)) : []
   const focus = new Set([...changedScopes(workspace, knowledge, agenda), ...released])
-  const { applied } = await reconcile(workspace, knowledge, { ...options, usage: false, focus })
+  const { applied, view, result } = await reconcile(workspace, knowledge, { ...options, usage: false, focus })
   if (applied?.interrupted === 'stopped') return
   agenda.policyIsNew = false
-  remembered(workspace, knowledge, agenda)
+  agenda.entries = entriesOf(view)
+  if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
 
 async function sweepAll(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, usage: boolean, options: Turn): Promise<void> {
@@ -170,21 +172,36 @@ async function sweepAll(workspace: Workspace, knowledge: Knowledge, agenda: Agen
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
   if (usage) await takeUsage(workspace, knowledge, agenda, options)
-  remembered(workspace, knowledge, agenda)
+  agenda.entries = entriesOf(outlookNow(workspace, knowledge))
   const readSince = isResumed ? agenda.sweepSince : undefined
-  const { applied, result } = await reconcile(workspace, knowledge, {
-    ...options,
-    usage: false,
-    ...(readSince !== undefined && { readSince }),
-  })
+  const { applied, result, view } = await untilGrant(workspace, knowledge, agenda, () =>
+    reconcile(workspace, knowledge, { ...options, usage: false, ...(readSince !== undefined && { readSince }) }),
+  )
   // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
-  remembered(workspace, knowledge, agenda)
+  agenda.entries = entriesOf(view)
   // Copying was just seen: put back what it took, without waiting.
   if (applied?.copyingSeen !== undefined) agenda.capsAt = 0
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
   const retryMs = FAILED_PAUSE_MS * 2 ** Math.min(agenda.failures - 1, 10)
   if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs)
+}
+
+/** A sweep can be long: a grant that starts or ends meanwhile interrupts it, as an edit of the policy does. */
+async function untilGrant<T>(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, sweep: () => Promise<T>): Promise<T> {
+  const { clock } = workspace
+  const over = new AbortController()
+  const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now())
+  if (grantAt !== undefined) {
+    const { wake } = agenda
+    const ring = (): void => wake.abort(new Error('a grant starts or ends'))
+    clock.sleep(grantAt - clock.now(), over.signal).then(ring, () => undefined)
+  }
+  try {
+    return await sweep()
+  } finally {
+    over.abort()
+  }
 }
 
 async function takeUsage(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, options: Turn): Promise<void> {
@@ -201,21 +218,17 @@ const hasNewGroups = (knowledge: Knowledge): boolean => {
   return knowledge.policy.set.groups.some((group) => !known.has(group.scope.id))
 }
 
-/** What is asked of each scope now. */
-function entriesNow(workspace: Workspace, knowledge: Knowledge): ReadonlyMap<ScopeKey, string> {
-  const { resolution } = outlook(knowledge, { ...workspace, settings: workspace.config })
-  return new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
-}
+const outlookNow = (workspace: Workspace, knowledge: Knowledge): Outlook => outlook(knowledge, { ...workspace, settings: workspace.config })
 
-function remembered(workspace: Workspace, knowledge: Knowledge, agenda: Agenda): void {
-  agenda.entries = entriesNow(workspace, knowledge)
-}
+/** What is asked of each scope. A cycle is held to what it was asked, not to what a grant that began since asks. */
+const entriesOf = ({ resolution }: Outlook): ReadonlyMap<ScopeKey, string> =>
+  new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
 
 /** Scopes of which something else is asked than the last cycle knew. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, knowledge: Knowledge, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
   if (!before) return new Set()
-  const now = entriesNow(workspace, knowledge)
+  const now = entriesOf(outlookNow(workspace, knowledge))
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (before.get(key) !== entry) changed.add(key)
   for (const key of before.keys()) if (!now.has(key)) changed.add(key)

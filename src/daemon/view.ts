@@ -3,6 +3,7 @@ import { bandOf, estimatedAddOnUse } from '../core/bands.ts'
 import { type CapAt, effectiveCap } from '../core/effective.ts'
 import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, WorkspaceView } from '../core/events.ts'
 import type { Planned } from '../core/plan.ts'
+import { LedgerError } from './ledger-error.ts'
 import { type Knowledge, type Outlook, SKEW_LIMIT_MS } from './state.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -19,10 +20,10 @@ export interface Shown {
 /** Assembles the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {
   const { config, knowledge, shown, ledger, clock } = workspace
-  const pause = pauseOf(workspace)
+  const pause = orNothing(() => ledger.pause(clock.now()))
   const usage = knowledge?.usage
   const rate = workspace.ratePerSecond?.()
-  const approvals = shown.planned?.approvals ?? ledger.approvals()
+  const approvals = shown.planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
   return {
     workspace: config.name,
     mode: pause ? 'paused' : config.mode,
@@ -45,11 +46,12 @@ export function viewOf(workspace: Workspace): WorkspaceView {
 }
 
 /** A ledger that cannot be read must not take the page with it. */
-function pauseOf({ ledger, clock }: Workspace): WorkspaceView['pause'] {
+export function orNothing<T>(read: () => T): T | undefined {
   try {
-    return ledger.pause(clock.now())
-  } catch {
-    return undefined
+    return read()
+  } catch (error) {
+    if (error instanceof LedgerError) return undefined
+    throw error
   }
 }
 
@@ -59,7 +61,7 @@ function standingWarnings({ knowledge, ledger, config }: Workspace, now: number)
   if (Math.abs(skew) > SKEW_LIMIT_MS) {
     warnings.push(`the service's clock differs by ${Math.round(skew / 1000)} s; grants neither start nor end until the clocks agree`)
   }
-  const copying = ledger.fact('copyingSeen')
+  const copying = orNothing(() => ledger.fact('copyingSeen'))
   if (copying && config.capSemantics === 'layered') warnings.push(`copying was seen: ${copying.evidence}; set capSemantics: copied`)
   const doubted = knowledge?.usage?.doubted
   if (doubted) warnings.push(`the roster is doubted since ${new Date(doubted.since).toISOString()}; the last good one serves`)
