@@ -1,5 +1,7 @@
-// What `sandbox` does: serves until it is stopped.
-import { SANDBOX_KEYS } from '../sandbox/sandbox.ts'
+// What `sandbox` does: serves until it is stopped, or writes the present state as a fixture file. Everything that a user may get wrong is
+// judged before anything is made, so that nothing is left half-written.
+import { createServer } from 'node:net'
+import { SANDBOX_KEYS, type SandboxOptions } from '../sandbox/sandbox.ts'
 import { parseSettings } from '../sandbox/settings.ts'
 import { parseSwitches } from '../sandbox/switches.ts'
 import type { SandboxFlags } from './commands/sandbox.ts'
@@ -7,8 +9,17 @@ import { type Cli, UsageError } from './context.ts'
 import { startEmbedded } from './embedded.ts'
 import { EXIT } from './exit.ts'
 
-/** Starts the service, says where it is and which keys it takes, and serves until an interrupt. */
+/** Serves, and says where and with which keys; or exports. A wrong flag is a `UsageError`, a wrong file an `InputError`. */
 export async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<void> {
+  const options = await optionsOf(flags, cli)
+  if (flags.export !== undefined) {
+    const { exportState } = await import('./exporting.ts')
+    await exportState(options, flags.export, cli)
+  } else await serve(options, flags, cli)
+  cli.finish(EXIT.done)
+}
+
+async function optionsOf(flags: SandboxFlags, cli: Cli): Promise<SandboxOptions> {
   const texts = Object.fromEntries(Object.entries(flags).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
   const settings = parseSettings(texts)
   const switches = parseSwitches(texts)
@@ -16,6 +27,16 @@ export async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<voi
   if (switches.kind === 'problems') throw new UsageError(switches.problems.join('; '))
   const { speed, ...company } = settings.settings
   const options = { clock: cli.clock, company, speed, switches: switches.switches, data: flags.data }
+  if (flags.fixture === undefined) return options
+  const seeding = ['people', 'groups', 'days'].filter((name) => name in texts).map((name) => `--${name}`)
+  if (seeding.length > 0) throw new UsageError(`${seeding.join(', ')}: a fixture says who is there; leave out either this or --fixture`)
+  const { openFixture } = await import('./exporting.ts')
+  return { ...options, fixture: openFixture(flags.fixture, cli) }
+}
+
+async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Promise<void> {
+  // Before anything is seeded: a data file that this start leaves behind would be another one's company.
+  await requireFree(flags)
   const stopped = Promise.withResolvers<void>()
   const off = cli.signals.on('interrupt', stopped.resolve)
   try {
@@ -29,7 +50,29 @@ export async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<voi
   } finally {
     off()
   }
-  cli.finish(EXIT.done)
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use; choose another port with --port',
+  EACCES: 'may not be listened on by you; choose a port above 1023 with --port',
+  EADDRNOTAVAIL: 'is no address of this machine; choose another with --host',
+  ENOTFOUND: 'is no address of this machine; choose another with --host',
+}
+
+/** Listens and stops again. */
+async function requireFree({ host, port }: SandboxFlags): Promise<void> {
+  const probe = createServer()
+  const listening = Promise.withResolvers<void>()
+  probe.once('error', listening.reject).listen({ host, port }, listening.resolve)
+  try {
+    await listening.promise
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+    throw new UsageError(`${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`)
+  }
+  const closed = Promise.withResolvers<void>()
+  probe.close(() => closed.resolve())
+  await closed.promise
 }
 
 function greeting(url: string): string {

@@ -9,6 +9,7 @@ import { type CapBook, openCaps } from './caps.ts'
 import { type CompanyOptions, DEFAULT_COMPANY, MODELS, seedCompany } from './company.ts'
 import { type Exchange, exchange, type SandboxCall, serve } from './exchange.ts'
 import { createChance, createRateLimiter } from './faults.ts'
+import { type Fixture, loadFixture } from './fixture.ts'
 import { createForeignEdit, type ForeignEdit, type ForeignWriterOptions, keepEditing } from './foreign.ts'
 import { createGrowth } from './growth.ts'
 import type { Encoded } from './refusal.ts'
@@ -35,6 +36,8 @@ export interface SandboxOptions {
   readonly speed?: number
   /** A file, or `:memory:` (default). A file that holds a company is continued, and its seed kept. */
   readonly data?: string
+  /** What is there in place of the seeded company; only for data that is empty. Its `asOf` is when the sandbox's time starts. */
+  readonly fixture?: Fixture
   /** `false`: nobody uses anything by themselves once started; default true. */
   readonly working?: boolean
   readonly onCall?: (call: SandboxCall) => void
@@ -63,16 +66,18 @@ export interface Sandbox {
   readonly close: () => void
 }
 
-/** Opens the sandbox; throws an `InputError` when its data file cannot be used. */
+/** Opens the sandbox; throws an `InputError` when its data file cannot be used, or holds a company beside a fixture. */
 export function createSandbox(options: SandboxOptions): Sandbox {
   const { clock } = options
   const company = { ...DEFAULT_COMPANY, ...options.company }
   const switches = { ...DEFAULT_SWITCHES, ...options.switches }
   const store = openStore(options.data ?? ':memory:')
-  const startAt = openCompany(store, company, clock.now())
-  const seed = store.meta('seed') ?? company.seed
+  const startAt = openCompany(store, options, company)
+  // A fixture without a seed is a company in which nobody uses anything by themselves.
+  const kept = store.meta('seed')
+  const seed = kept ?? company.seed
   const caps = openCaps(store, switches)
-  const past = createGrowth({ store, seed, capOf: caps.inForce, working: true })
+  const past = createGrowth({ store, seed, capOf: caps.inForce, working: kept !== undefined })
   past.growTo(startAt)
   const growth = options.working === false ? createGrowth({ store, seed, capOf: caps.inForce, working: false }) : past
   const time = sandboxTime(clock, options.speed ?? 1, startAt)
@@ -114,10 +119,13 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   }
 }
 
-/** Seeds an empty store, or continues what is in it; returns when the sandbox's time starts, which never runs backwards. */
-function openCompany(store: Store, company: CompanyOptions, wallNow: Instant): Instant {
-  for (const key of SANDBOX_KEYS) store.saveKey(key)
+/** Fills an empty store, or continues what is in it; returns when the sandbox's time starts, which never runs backwards. */
+function openCompany(store: Store, { clock, fixture }: SandboxOptions, company: CompanyOptions): Instant {
   const grownUntil = store.meta('grownUntil')
+  if (fixture) loadFixture(store, fixture)
+  for (const key of SANDBOX_KEYS) store.saveKey(key)
+  if (fixture) return fixture.asOf
+  const wallNow = clock.now()
   if (grownUntil !== undefined) return Math.max(wallNow, grownUntil)
   seedCompany(store, company)
   store.setMeta('grownUntil', wallNow - company.days * DAY_MS)

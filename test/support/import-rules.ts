@@ -25,6 +25,7 @@ const REACH: Readonly<Record<string, Reach>> = {
 
 /** Where each package may be imported, as value or type. A package without a home may be imported nowhere. */
 export const HOMES: Readonly<Record<string, readonly string[]>> = {
+  ajv: ['src/sandbox/fixture-file.ts'],
   'cli-progress': ['src/cli/progress.ts'],
   commander: ['src/cli/'],
   fastify: ['src/daemon/server.ts', 'src/sandbox/server.ts'],

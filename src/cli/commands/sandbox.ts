@@ -10,6 +10,8 @@ export interface SandboxFlags extends Readonly<Record<string, unknown>> {
   readonly port: number
   readonly host: string
   readonly data: string
+  readonly fixture?: string
+  readonly export?: string
   readonly somebodyElse?: number
 }
 
@@ -24,6 +26,8 @@ export function registerSandbox(program: Command, cli: Cli): void {
     .option('--port <port>', 'port to listen on; 0 takes a free one', readInteger(0, 65_535), 8787)
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('--data <file>', 'where its data is kept', ':memory:')
+    .option('--fixture <file>', 'people, groups, caps, balance and rows of use from a JSON file, in place of the seeded company')
+    .option('--export <file>', 'write the present state as such a file (- for stdout), and exit')
     .option('--somebody-else <seconds>', 'somebody else edits a cap every so often', readInteger(1, 86_400))
   for (const { flag, values, default: preset, help } of SETTINGS) {
     command.addOption(new Option(`${flag} <n>`, `${help}; ${values}`).default(undefined, preset))
@@ -32,6 +36,14 @@ export function registerSandbox(program: Command, cli: Cli): void {
     command.addOption(new Option(`${flag} <value>`, `${help} (${values})`).default(undefined, preset))
   }
   command
-    .addHelpText('after', examples('capkeeper sandbox', 'capkeeper sandbox --cap-semantics fan-out --rate-limit 10/s --faults 5xx=0.1'))
+    .addHelpText(
+      'after',
+      examples(
+        'capkeeper sandbox',
+        'capkeeper sandbox --cap-semantics fan-out --rate-limit 10/s --faults 5xx=0.1',
+        'capkeeper sandbox --people 20 --export company.json',
+        'capkeeper sandbox --fixture company.json',
+      ),
+    )
     .action(async (flags: SandboxFlags) => (await import('../sandboxing.ts')).sandboxCommand(flags, cli))
 }

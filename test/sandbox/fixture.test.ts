@@ -1,0 +1,277 @@
+// Fixture files: what they say is what the service then knows, what they get wrong is told with its place, and an export is a fixture.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { InputError } from '../../src/core/problem.ts'
+import type { Operation } from '../../src/ports.ts'
+import { exportFixture } from '../../src/sandbox/export.ts'
+import { readFixture } from '../../src/sandbox/fixture-file.ts'
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { USE_COLUMNS, USE_SOURCES } from '../../src/sandbox/use.ts'
+import { fakeClock } from '../support/clock.ts'
+
+const NOW = Date.UTC(2026, 10, 20, 12)
+const read = (value: unknown) => readFixture('company.json', typeof value === 'string' ? value : JSON.stringify(value, undefined, 2), NOW)
+
+function sandboxOf(options: Partial<SandboxOptions> = {}) {
+  const sandbox = createSandbox({ clock: fakeClock(), ...options })
+  onTestFinished(() => sandbox.close())
+  const ask = (operation: Operation, body: object, key = 'sandbox-admin') => {
+    const { status, body: text } = sandbox.handle(operation, { service_key: key, ...body })
+    return { status, body: JSON.parse(text) }
+  }
+  return { ...sandbox, ask, exported: () => [...exportFixture(sandbox.store)].join('') }
+}
+
+const SMALL = {
+  apiVersion: 'capkeeper/v1',
+  kind: 'SandboxFixture',
+  asOf: '2026-11-10T09:00:00Z',
+  balance: { creditsPerSeat: 100, seats: 7, addOnAvailable: 4000 },
+  people: [
+    { email: 'Ada@example.com', name: 'Ada', role: 'admin', apiKey: 'hash-of-ada' },
+    { email: 'bob@example.com', status: 'PENDING', signupAt: '2025-01-01T00:00:00+01:00' },
+    { email: 'eve@example.com', disabled: true },
+  ],
+  groups: [
+    { id: 'grp_a', name: 'Group A', members: ['ADA@example.com', 'eve@example.com'] },
+    { id: 'grp_b', name: 'Group B' },
+  ],
+  caps: { team: 500, 'group:grp_a': 700, 'ada@example.com': 0 },
+  keys: [{ secret: 'only-group-a', permissions: ['Teams Read-only', 'Billing Read', 'Billing Write'], group: 'grp_a' }],
+  use: {
+    agent: [
+      { person: 'ada@example.com', at: '2026-11-09T10:00:00Z', ide: 'editor', model: 'M', mode: 'UNKNOWN', cents: 12_345, messages: 3 },
+      { person: 'ada@example.com', at: '2026-10-09T10:00:00Z', ide: 'cli', model: 'M', mode: 'UNKNOWN', cents: 99 },
+    ],
+    autocomplete: [
+      ...[{ person: 'eve@example.com', at: '2026-11-08T10:30:00Z', language: 'GO', ide: 'editor', version: '1', acceptances: 2 }],
+      ...[{ person: 'ada@example.com', at: '2026-11-08T11:30:00Z', language: 'GO', ide: 'editor', version: '1', acceptances: 5 }],
+    ],
+  },
+}
+
+describe('a fixture', () => {
+  test('brings people with every field, and defaults for those left out', () => {
+    const { userTableStats } = sandboxOf({ fixture: read(SMALL) }).ask('UserPageAnalytics', {}).body
+    expect(userTableStats).toMatchObject([
+      { email: 'ada@example.com', name: 'Ada', role: 'admin', apiKey: 'hash-of-ada', teamStatus: 'USER_TEAM_STATUS_APPROVED' },
+      { email: 'bob@example.com', name: 'bob@example.com', role: 'member', teamStatus: 'USER_TEAM_STATUS_PENDING' },
+      { email: 'eve@example.com', disableService: true },
+    ])
+    expect(userTableStats[0]).not.toHaveProperty('disableService')
+    expect(userTableStats[1].signupTime).toMatch(/^2024-12-31T23:00:00/)
+    expect(userTableStats.map((user: { promptCreditsUsed: number }) => user.promptCreditsUsed)).toEqual([12_345, 0, 0])
+    expect(userTableStats.map((user: { activeDays: number }) => user.activeDays)).toEqual([3, 0, 1])
+  })
+
+  test('brings groups, caps and the balance', () => {
+    const { ask } = sandboxOf({ fixture: read(SMALL) })
+    const inGroup = ask('UserPageAnalytics', { group_name: 'Group A' }).body.userTableStats
+    expect(inGroup.map((user: { email: string }) => user.email)).toEqual(['ada@example.com', 'eve@example.com'])
+    expect(ask('UserPageAnalytics', { group_name: 'Group B' }).body.userTableStats).toEqual([])
+    expect(ask('GetUsageConfig', { team_level: true }).body).toEqual({ addOnCreditCap: 500 })
+    expect(ask('GetUsageConfig', { group_id: 'grp_a' }).body).toEqual({ addOnCreditCap: 700 })
+    expect(ask('GetUsageConfig', { user_email: 'ada@example.com' }).body).toEqual({ addOnCreditCap: 0 })
+    expect(ask('GetTeamCreditBalance', {}).body).toEqual({
+      ...{ promptCreditsPerSeat: 100, numSeats: 7, addOnCreditsAvailable: 4000, addOnCreditsUsed: 23 },
+      ...{ billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2026-12-01T00:00:00Z' },
+    })
+  })
+
+  test('brings rows that every operation sums', () => {
+    const { ask } = sandboxOf({ fixture: read(SMALL) })
+    const selections = [{ field: 'num_acceptances', aggregation_function: 'QUERY_AGGREGATION_SUM' }]
+    const query = { query_requests: [{ data_source: 'QUERY_DATA_SOURCE_USER_DATA', selections }] }
+    expect(ask('Analytics', query).body.queryResults[0].responseItems).toEqual([{ item: { sum_num_acceptances: '7' } }])
+    const runs = ask('CascadeAnalytics', { query_requests: [{ cascade_runs: {} }] }).body.queryResults[0].cascadeRuns.cascadeRuns
+    expect(runs.map((run: { promptsUsed: string }) => run.promptsUsed)).toEqual(['99', '12345'])
+  })
+
+  test('brings keys, and a key of one group sees and writes only that', () => {
+    const { ask } = sandboxOf({ fixture: read(SMALL) })
+    const limited = (operation: Operation, body: object) => ask(operation, body, 'only-group-a')
+    expect(limited('UserPageAnalytics', {}).body.userTableStats).toHaveLength(2)
+    expect(limited('UsageConfig', { user_email: 'eve@example.com', set_add_on_credit_cap: 9 }).status).toBe(200)
+    expect(limited('UsageConfig', { team_level: true, set_add_on_credit_cap: 9 }).status).toBe(403)
+    expect(limited('GetUsageConfig', { group_id: 'grp_b' }).status).toBe(403)
+    expect(limited('Analytics', {}).status).toBe(403)
+  })
+
+  test('without a seed is a company where nobody uses anything as time passes', async () => {
+    const clock = fakeClock()
+    const { ask, exported } = sandboxOf({ clock, fixture: read(SMALL) })
+    const useOf = () => JSON.parse(exported()).use
+    const [before, use] = [ask('UserPageAnalytics', {}).body, useOf()]
+    await clock.advance(5 * 86_400_000)
+    expect(ask('UserPageAnalytics', {}).body).toEqual(before)
+    expect(useOf()).toEqual(use)
+  })
+
+  test('is kept in a data file, which then takes no other', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-fixture-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const data = join(folder, 'sandbox.db')
+    const first = createSandbox({ clock: fakeClock(), data, fixture: read(SMALL) })
+    first.close()
+    expect(sandboxOf({ data }).ask('UserPageAnalytics', {}).body.userTableStats).toHaveLength(3)
+    expect(() => createSandbox({ clock: fakeClock(), data, fixture: read(SMALL) })).toThrow(/company\.json: .* holds one already/)
+  })
+
+  test('of the manual is one, and the manual names every column', () => {
+    const manual = readFileSync(join(import.meta.dirname, '../../docs/fixture.md'), 'utf8')
+    const [, example = ''] = /```json\n(.*?)```/s.exec(manual) ?? []
+    expect(sandboxOf({ fixture: read(example) }).ask('UserPageAnalytics', {}).body.userTableStats[0].promptCreditsUsed).toBe(64_000)
+    for (const source of USE_SOURCES) {
+      const row = manual.split('\n').find((line) => line.startsWith(`| \`${source}\``)) ?? ''
+      const columns = Object.keys(USE_COLUMNS[source]).filter((name) => name !== 'person' && name !== 'at')
+      expect(columns.filter((name) => !row.includes(`\`${name}\``))).toEqual([])
+    }
+  })
+
+  test('takes a byte order mark, and an instant of the present when it names none', () => {
+    const { asOf: _, use: __, ...rest } = SMALL
+    expect(read(`\uFEFF${JSON.stringify(rest)}`).asOf).toBe(NOW)
+  })
+})
+
+describe('an export', () => {
+  test('is a fixture of the same state, byte for byte, for any company', () => {
+    const company = fc.record({
+      people: fc.integer({ min: 1, max: 25 }),
+      groups: fc.integer({ min: 1, max: 5 }),
+      days: fc.integer({ min: 0, max: 35 }),
+      seed: fc.nat(100_000),
+    })
+    const caps = fc.array(fc.tuple(fc.constantFrom('team', 'grp_platform', 'ada.lovelace@example.com'), fc.nat(9000)))
+    fc.assert(
+      fc.property(company, caps, fc.boolean(), (size, writes, leaves) => {
+        const first = createSandbox({ clock: fakeClock(), company: size })
+        for (const [name, cap] of writes)
+          first.handle('UsageConfig', { service_key: 'sandbox-admin', ...scopeOf(name), set_add_on_credit_cap: cap })
+        first.recordUse('ada.lovelace@example.com', 700)
+        if (leaves && size.people > 3) first.store.removePerson('alan.turing@example.com')
+        const file = [...exportFixture(first.store)].join('')
+        const second = createSandbox({ clock: fakeClock(0), fixture: read(file) })
+        expect([...exportFixture(second.store)].join('')).toBe(file)
+        for (const one of [first, second]) one.close()
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  test('goes on exactly as the sandbox that it came from', async () => {
+    const clock = fakeClock()
+    const first = sandboxOf({ clock, company: { people: 12, days: 10, seed: 5 } })
+    const second = sandboxOf({ clock, fixture: read(first.exported()) })
+    await clock.advance(3 * 86_400_000)
+    for (const operation of ['UserPageAnalytics', 'GetTeamCreditBalance'] as const) {
+      expect(second.ask(operation, {})).toEqual(first.ask(operation, {}))
+    }
+    expect(second.exported()).toBe(first.exported())
+    expect(second.exported().length).toBeGreaterThan(20_000)
+  })
+
+  test('has every source of rows', () => {
+    const { use } = JSON.parse(sandboxOf({ company: { people: 30, days: 15 } }).exported())
+    expect(Object.keys(use)).toEqual(USE_SOURCES)
+    for (const source of USE_SOURCES) expect(use[source].length).toBeGreaterThan(0)
+  })
+})
+
+const scopeOf = (name: string) => (name === 'team' ? { team_level: true } : name.includes('@') ? { user_email: name } : { group_id: name })
+
+describe('a broken fixture is refused with its place', () => {
+  const lines = JSON.stringify(SMALL, undefined, 2).split('\n')
+  /** The place of a text in the file, as `line:column`. */
+  const placeOf = (text: string, within: readonly string[] = lines): string => {
+    const line = within.findIndex((one) => one.includes(text))
+    return `${line + 1}:${(within[line] ?? '').indexOf(text) + 1}`
+  }
+  const problemsOf = (text: string) => {
+    try {
+      read(text)
+    } catch (error) {
+      if (error instanceof InputError) return error.problems
+      throw error
+    }
+    throw new Error('nothing was wrong')
+  }
+
+  test.each([
+    ['a name nobody knows', '"role": "admin"', '"rolle": "admin"', '"rolle"', /"rolle" is not known here/],
+    [
+      'a number that is a text',
+      '"addOnAvailable": 4000',
+      '"addOnAvailable": "4000"',
+      '"4000"',
+      /addOnAvailable: must be of type integer, not "4000"/,
+    ],
+    ['a fraction', '"seats": 7', '"seats": 7.5', '7.5', /seats: must be of type integer, not 7.5/],
+    ['a negative cap', '"team": 500', '"team": -1', '-1,', /team: -1 must be >= 0/],
+    ['a cap beyond 32 bits', '"team": 500', '"team": 2147483648', '2147483648', /must be <= 2147483647/],
+    ['a status nobody knows', '"PENDING"', '"WAITING"', '"WAITING"', /status: "WAITING" is not known/],
+    ['a date without a time', '"2026-11-09T10:00:00Z"', '"2026-11-09"', '"2026-11-09"', /at: "2026-11-09" is not an instant/],
+    ['a day that no month has', '"2026-11-09T10:00:00Z"', '"2026-11-31T10:00:00Z"', '"2026-11-31', /is not an instant/],
+    ['no e-mail', '"bob@example.com"', '"bob"', '"bob"', /email: "bob" must match pattern/],
+    ['another kind', '"SandboxFixture"', '"CapPolicy"', '"CapPolicy"', /kind: must be "SandboxFixture", not "CapPolicy"/],
+    ['a scope that is none', '"team": 500', '"teams": 500', '"teams"', /"teams" is not a scope/],
+    ['a cap of an unknown group', '"group:grp_a"', '"group:grp_x"', '"group:grp_x"', /"grp_x" is not among the groups/],
+    ['a member who is nobody', '"ADA@example.com"', '"zoe@example.com"', '"zoe@', /"zoe@example.com" is not among the people/],
+    ['one e-mail twice', '"bob@example.com"', '"ADA@EXAMPLE.com"', '"ADA@EXAMPLE.com"', /e-mail "ada@example.com" is there twice/],
+    ['one group name twice', '"name": "Group B"', '"name": "Group A"  ', '"Group A"  ', /group name "Group A" is there twice/],
+    ['a key that is always there', '"only-group-a"', '"sandbox-admin"', '"sandbox-admin"', /sandbox-admin is always there/],
+    ['a key of an unknown group', '"group": "grp_a"', '"group": "grp_y"', '"grp_y"', /"grp_y" is not among the groups/],
+    [
+      'a row of the future',
+      '"2026-11-09T10:00:00Z"',
+      '"2027-01-01T00:00:00Z"',
+      '"2027-',
+      /lies after the instant of this state, 2026-11-10T09:00:00.000Z/,
+    ],
+    ['a comma that is missing', '"capkeeper/v1",', '"capkeeper/v1"', '"kind"', /not JSON: "," or "}" belongs here/],
+    ['a name twice', '"asOf": "2026-11-10T09:00:00Z",', '"kind": "SandboxFixture",', '"kind": "SandboxFixture",', /"kind" is given twice/],
+  ])('%s', (_name, from, to, where, message) => {
+    const text = lines.join('\n').replace(from, to)
+    const [problem, ...more] = problemsOf(text)
+    expect(more).toEqual([])
+    expect(problem?.message).toMatch(message)
+    const twice = /given twice/.test(problem?.message ?? '')
+    const place = placeOf(where, twice ? text.split('\n').map((line, index) => (index === 2 ? '' : line)) : text.split('\n'))
+    expect(`${problem?.at?.file} ${problem?.at?.line}:${problem?.at?.column}`).toBe(`company.json ${place}`)
+    expect(problem?.sourceLine).toBe(text.split('\n')[(problem?.at?.line ?? 0) - 1])
+  })
+
+  test('a person without an e-mail, at the person', () => {
+    const text = '{"apiVersion": "capkeeper/v1", "kind": "SandboxFixture",\n "people": [{"name": "Ada"}]}'
+    expect(problemsOf(text)).toMatchObject([{ message: 'email is missing', at: { line: 2, column: 13 }, length: 15 }])
+  })
+
+  test('all of it at once, as far as it can be shown', () => {
+    const people = Array.from({ length: 500 }, (_, index) => ({ email: `p${index}@example.com`, age: 3 }))
+    const problems = problemsOf(JSON.stringify({ ...SMALL, people, groups: [], caps: {}, keys: [], use: {} }, undefined, 1))
+    expect(problems).toHaveLength(21)
+    expect(problems[0]).toMatchObject({ message: expect.stringMatching(/480 more/) })
+    expect(problems[20]?.at?.line).toBeGreaterThan(problems[1]?.at?.line ?? 0)
+  })
+
+  test('whatever the text is', () => {
+    const text = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.json().map((json) => `{"apiVersion":"capkeeper/v1","kind":"SandboxFixture","people":${json}}`),
+    )
+    fc.assert(
+      fc.property(text, (any) => {
+        try {
+          read(any)
+        } catch (error) {
+          expect(error).toBeInstanceOf(InputError)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
