@@ -1,0 +1,75 @@
+// A workspace that lives: its loop runs on a clock that the test moves, against a real sandbox.
+import { onTestFinished } from 'vitest'
+import type { PolicyStatus } from '../../src/core/events.ts'
+import { type Loop, startLoop } from '../../src/daemon/loop.ts'
+import type { Transport } from '../../src/ports.ts'
+import { NOW } from './declare.ts'
+import { createWorld, type Declared, revisionOf, type World, type WorldOptions } from './world.ts'
+
+export const SECOND = 1000
+export const MINUTE = 60 * SECOND
+
+export interface Living {
+  readonly one: World
+  readonly loop: Loop
+  /** A policy set was loaded. */
+  set(declared: Declared, valid?: boolean): void
+  stop(): Promise<void>
+  readonly cut: AbortController
+  readonly stopping: AbortController
+}
+
+const statusOf = (valid: boolean): PolicyStatus => ({ valid, digest: 'd', revision: '', loadedAt: NOW, problems: [] })
+
+/** A running loop. It is stopped with the test. */
+export function live(one: World): Living {
+  const stopping = new AbortController()
+  const cut = new AbortController()
+  const loop = startLoop(one.workspace, { stop: stopping.signal, cut: cut.signal })
+  const stop = async (): Promise<void> => {
+    stopping.abort(new Error('stopped'))
+    await one.clock.until(loop.done)
+  }
+  return {
+    one,
+    loop,
+    stopping,
+    cut,
+    stop,
+    set: (declared, valid = true) => loop.setPolicy(valid ? revisionOf(declared) : undefined, statusOf(valid)),
+  }
+}
+
+export async function living(options: WorldOptions = {}): Promise<Living> {
+  const one = await createWorld(options)
+  const life = live(one)
+  onTestFinished(async () => {
+    life.set({})
+    await life.stop()
+    await one.close()
+  })
+  return life
+}
+
+/** p001 … by number. */
+export const person = (number: number): string => `p${String(number).padStart(3, '0')}`
+export const capsOf = (count: number, cap = 1000): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(index + 1), cap]))
+
+/** Lets time pass until something is true; returns how long that took. */
+export async function passUntil(one: World, isTrue: () => boolean, mostMs: number, stepMs = 50): Promise<number> {
+  const startedAt = one.clock.monotonic()
+  while (!isTrue() && one.clock.monotonic() - startedAt < mostMs) await one.clock.pass(stepMs)
+  return one.clock.monotonic() - startedAt
+}
+
+/** A service that refuses every connection while `away.is`. */
+export const outage =
+  (away: { is: boolean; attempts?: number }) =>
+  (inner: Transport): Transport => ({
+    async send(operation, body, options) {
+      if (!away.is) return inner.send(operation, body, options)
+      away.attempts = (away.attempts ?? 0) + 1
+      return { kind: 'network', message: 'connection refused' }
+    },
+  })
