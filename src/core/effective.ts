@@ -102,11 +102,17 @@ const UNCAPPED: Effective = { cap: 'none', from: undefined }
  * nothing manages counts as not set (choice: it is not read). A failed reading on the way makes the result `unknown`.
  */
 export function effectiveCap(person: CountedPerson, capAt: CapAt): Effective {
-  const own = capAt(person.key)
-  if (own === 'unknown') return { cap: 'unknown', from: person.key }
-  if (own !== undefined && own !== 'none') return { cap: own, from: person.key }
+  return ownCap(person.key, capAt(person.key)) ?? sharedCap(person.groups, capAt)
+}
+
+/** A person's own cap, or that it is not known; undefined when nothing is set and the wider one applies. */
+export const ownCap = (key: ScopeKey, own: Observed | undefined): Effective | undefined =>
+  own === undefined || own === 'none' ? undefined : { cap: own, from: key }
+
+/** The cap in force for somebody in these groups who has none of their own. */
+export function sharedCap(groups: readonly ScopeKey[], capAt: CapAt): Effective {
   let lowest: { cap: Credits; from: ScopeKey } | undefined
-  for (const group of person.groups) {
+  for (const group of groups) {
     const cap = capAt(group)
     if (cap === 'unknown') return { cap, from: group }
     if (cap !== undefined && cap !== 'none' && (!lowest || cap < lowest.cap)) lowest = { cap, from: group }
@@ -120,8 +126,5 @@ export function effectiveCap(person: CountedPerson, capAt: CapAt): Effective {
 export function widerCap(key: ScopeKey, groups: readonly ScopeKey[], capAt: CapAt): Cap | 'unknown' {
   if (key === TEAM_KEY) return 'none'
   if (key.startsWith('group:')) return capAt(TEAM_KEY) ?? 'none'
-  const person: CountedPerson = { email: key, key: NO_KEY, disabled: false, groups, use: credits(0) }
-  return effectiveCap(person, (at) => (at === NO_KEY ? 'none' : capAt(at))).cap
+  return sharedCap(groups, capAt).cap
 }
-
-const NO_KEY = '' as ScopeKey

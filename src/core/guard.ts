@@ -32,6 +32,8 @@ export interface GuardInputs {
   readonly settings: GuardSettings
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
+  /** What all differences together do, when the caller has worked it out already: people may be many. */
+  readonly whole?: readonly Impact[]
 }
 
 export interface Judgement {
@@ -57,12 +59,13 @@ interface Round {
 /** Judges a plan's differences; holds are in the order of their first change. */
 export function judge(inputs: GuardInputs): Judgement {
   const active = new Map(inputs.differences.map((one) => [one.key, one]))
+  const whole = inputs.whole ?? impactOf(active, inputs.impact)
   const byChange = new Map<ScopeKey, GuardCode[]>()
   const findings = new Map<GuardCode, Finding>()
   const warnings = new Map<GuardCode, string>()
   // Each round takes at least one change out, so there are at most as many rounds as changes, and one to see that it is over.
   for (let round = 0; round <= inputs.differences.length; round += 1) {
-    const view: Round = { inputs, active, impacts: impactOf(active, inputs.impact) }
+    const view: Round = { inputs, active, impacts: round === 0 ? whole : impactOf(active, inputs.impact) }
     const found = GUARDS.flatMap((guard) => guard(view) ?? [])
     const taken = new Set<ScopeKey>()
     for (const finding of found) {
@@ -80,7 +83,7 @@ export function judge(inputs: GuardInputs): Judgement {
     if (taken.size === 0) break
     for (const key of taken) active.delete(key)
   }
-  const { holds, heldBy } = holdsFrom(byChange, findings, inputs)
+  const { holds, heldBy } = holdsFrom(byChange, findings, inputs, whole)
   const unheld = [...warnings].filter(([guard]) => !findings.has(guard))
   return { holds, heldBy, warnings: unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` })) }
 }
@@ -106,13 +109,12 @@ function holdsFrom(
   byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>,
   findings: ReadonlyMap<GuardCode, Finding>,
   inputs: GuardInputs,
+  impacts: readonly Impact[],
 ): { holds: Hold[]; heldBy: Map<ScopeKey, string> } {
   const groups = Map.groupBy(
     inputs.differences.filter((one) => byChange.has(one.key)),
     (one) => byChange.get(one.key)?.join('+') ?? '',
   )
-  const all = new Map(inputs.differences.map((one) => [one.key, one]))
-  const impacts = impactOf(all, inputs.impact)
   const heldBy = new Map<ScopeKey, string>()
   const holds: Hold[] = []
   for (const [codes, members] of groups) {

@@ -1,7 +1,7 @@
 // What a set of changes does to people: each counted person's cap in force before and after the whole set, once, by net effect, and
 // which changes are responsible. Guards judge these counts; nothing here holds anything back.
 import type { Difference } from './diff.ts'
-import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY, widerCap } from './effective.ts'
+import { type CapAt, type CountedPerson, type Effective, ownCap, type People, sharedCap, TEAM_KEY, widerCap } from './effective.ts'
 import type { Observed } from './observed.ts'
 import type { Cap } from './policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey } from './scope.ts'
@@ -32,33 +32,48 @@ export interface ImpactInputs {
 export function impactOf(changes: ReadonlyMap<ScopeKey, Difference>, inputs: ImpactInputs): readonly Impact[] {
   if (changes.size === 0) return []
   const baseline = inputs.baseline
-  const before: CapAt = baseline ? (key) => baseline[key] ?? inputs.readings(key) : inputs.readings
-  const layered: CapAt = (key) => changes.get(key)?.to ?? inputs.readings(key)
+  const sharedBefore = sharedCaps((key) => baseline?.[key] ?? inputs.readings(key))
+  const sharedAfter = sharedCaps((key) => changes.get(key)?.to ?? inputs.readings(key))
   const impacts: Impact[] = []
   for (const person of reached(changes, inputs)) {
     if (person.disabled) continue
-    const was = effectiveCap(person, before)
-    const after = inputs.capSemantics === 'copied' ? copiedCapAt(person, changes, layered, inputs.kept) : layered
-    const will = effectiveCap(person, after)
+    const { key } = person
+    const overwriting = inputs.capSemantics === 'copied' ? overwrittenBy(person, changes, inputs.kept) : undefined
+    const reading = inputs.readings(key)
+    const ownBefore = baseline?.[key] ?? reading
+    const ownAfter = changes.get(overwriting ?? key)?.to ?? reading
+    // Whoever keeps a cap of their own is out of reach of anything wider.
+    if (ownBefore === ownAfter && isNumber(ownAfter)) continue
+    const was = ownCap(key, ownBefore) ?? sharedBefore(person.groups)
+    const will = ownCap(key, ownAfter) ?? sharedAfter(person.groups)
     const effect = netEffect(was.cap, will.cap, person.use)
     if (!effect) continue
-    const own = inputs.capSemantics === 'copied' ? overwrittenBy(person, changes, inputs.kept) : undefined
-    const responsible = [was.from, will.from, own].filter((key) => key !== undefined && changes.has(key)) as ScopeKey[]
-    impacts.push({ person, effect, before: was.cap, after: will.cap, changes: [...new Set(responsible)] })
+    impacts.push({ person, effect, before: was.cap, after: will.cap, changes: responsible([was.from, will.from, overwriting], changes) })
   }
   return impacts
 }
 
 type Changes = ReadonlyMap<ScopeKey, Difference>
 
-/** Copying overwrites the person's own cap with what a wide write brings, unless policy keeps a cap for the person. */
-function copiedCapAt(person: CountedPerson, changes: Changes, after: CapAt, kept: ImpactInputs['kept']): CapAt {
-  const wide = overwrittenBy(person, changes, kept)
-  if (wide === undefined) return after
-  const copied = changes.get(wide)?.to
-  return (key) => (key === person.key ? copied : after(key))
+/** The cap of people without one of their own; worked out once for a group, not for each of its members. */
+function sharedCaps(capAt: CapAt): (groups: readonly ScopeKey[]) => Effective {
+  const known = new Map<ScopeKey | undefined, Effective>()
+  return (groups) => {
+    if (groups.length > 1) return sharedCap(groups, capAt)
+    const shared = known.get(groups[0]) ?? sharedCap(groups, capAt)
+    known.set(groups[0], shared)
+    return shared
+  }
 }
 
+/** Those of the scopes that a change is about, each once. */
+function responsible(scopes: readonly (ScopeKey | undefined)[], changes: Changes): readonly ScopeKey[] {
+  const found: ScopeKey[] = []
+  for (const key of scopes) if (key !== undefined && changes.has(key) && !found.includes(key)) found.push(key)
+  return found
+}
+
+/** Copying overwrites the person's own cap with what a wide write brings, unless policy keeps a cap for the person. */
 const overwrittenBy = (person: CountedPerson, changes: Changes, kept: ImpactInputs['kept']): ScopeKey | undefined => {
   if (changes.has(person.key) || kept?.has(person.key)) return undefined
   return person.groups.find((group) => changes.has(group)) ?? (changes.has(TEAM_KEY) ? TEAM_KEY : undefined)
@@ -92,13 +107,9 @@ export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): numb
   const members = key === TEAM_KEY ? people.approved : people.byGroup.get(key)
   if (!members) return people.byKey.has(key) ? 1 : 0
   if (inputs.capSemantics === 'copied') return members.length
+  const narrower = new Set(key === TEAM_KEY ? people.byGroup.keys().filter((group) => isNumber(after(group))) : [])
   let count = 0
-  for (const person of members) {
-    const own = after(person.key)
-    if (own !== undefined && own !== 'none' && own !== 'unknown') continue
-    if (key === TEAM_KEY && person.groups.some((group) => isNumber(after(group)))) continue
-    count += 1
-  }
+  for (const person of members) if (!person.groups.some((group) => narrower.has(group)) && !isNumber(after(person.key))) count += 1
   return count
 }
 

@@ -7,7 +7,7 @@ import { type Diff, type Difference, diff } from './diff.ts'
 import type { CapAt, People } from './effective.ts'
 import type { ScopeStatus } from './events.ts'
 import { type GuardFacts, type Judgement, judge } from './guard.ts'
-import { type ImpactInputs, impactOf, reachOf, unsetGroups, widerReader } from './impact.ts'
+import { type Impact, type ImpactInputs, impactOf, reachOf, unsetGroups, widerReader } from './impact.ts'
 import type { CapReading, OwnedCap } from './observed.ts'
 import type { Cap, PolicyRevision } from './policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from './scope.ts'
@@ -60,7 +60,9 @@ export interface Planned {
 export function buildPlan(inputs: PlanInputs): Planned {
   const readings: CapAt = (key) => inputs.readings.get(key)?.observed
   const wider = widerReader(inputs.people, readings, unsetGroups(inputs.resolution.desired))
-  const left = { ...inputs.resolution, desired: inputs.resolution.desired.filter((one) => !inputs.quarantined.has(scopeKey(one.scope))) }
+  const declared = new Map(inputs.resolution.desired.map((one) => [scopeKey(one.scope), one]))
+  const desired = inputs.quarantined.size === 0 ? declared : new Map([...declared].filter(([key]) => !inputs.quarantined.has(key)))
+  const left = desired === declared ? inputs.resolution : { ...inputs.resolution, desired: [...desired.values()] }
   const skipped = new Set([...inputs.skipped, ...inputs.quarantined.keys()])
   const result = diff({ ...inputs, resolution: left, wider, skipped })
   const differences = result.differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
@@ -68,18 +70,19 @@ export function buildPlan(inputs: PlanInputs): Planned {
     people: inputs.people,
     readings,
     capSemantics: inputs.capSemantics,
-    kept: new Set(left.desired.map((one) => scopeKey(one.scope))),
+    ...(inputs.capSemantics === 'copied' && { kept: new Set(desired.keys()) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),
   }
-  const judged = judgeWithApprovals(inputs, differences, impact, result)
   const byKey = new Map(differences.map((one) => [one.key, one]))
-  const changes = toChanges(differences, byKey, impact, judged.judgement)
-  const scopes = scopeStates(inputs, result, changes)
+  const whole = impactOf(byKey, impact)
+  const judged = judgeWithApprovals(inputs, differences, impact, whole, result)
+  const changes = toChanges(byKey, impact, whole, judged.judgement)
+  const scopes = scopeStates(inputs, declared, result, changes)
   return {
     plan: assemble(inputs, changes, judged, result, scopes),
     diff: result,
     differences: byKey,
-    desired: new Map(left.desired.map((one) => [scopeKey(one.scope), one])),
+    desired,
     owned: inputs.owned,
     scopes,
     approvals: judged.approvals,
@@ -96,11 +99,18 @@ interface Judged {
 }
 
 /** Guards, then approvals of what they held, then guards again on the rest, until no approval matches any more. */
-function judgeWithApprovals(inputs: PlanInputs, differences: readonly Difference[], impact: ImpactInputs, result: Diff): Judged {
+function judgeWithApprovals(
+  inputs: PlanInputs,
+  differences: readonly Difference[],
+  impact: ImpactInputs,
+  whole: readonly Impact[],
+  result: Diff,
+): Judged {
   const { set } = inputs.policy
   const fresh = { policy: set.approvals.map((one) => one.id), command: inputs.approve }
   const known = currentApprovals(inputs.approvals, fresh, inputs.now)
-  let approvals = verifyApprovals(known, (key) => inputs.readings.get(key)?.observed, new Set(result.inSync))
+  const inSync = new Set(known.length > 0 ? result.inSync : [])
+  let approvals = verifyApprovals(known, (key) => inputs.readings.get(key)?.observed, inSync)
   const facts: GuardFacts = {
     ...inputs.facts,
     workspace: inputs.workspace,
@@ -110,7 +120,7 @@ function judgeWithApprovals(inputs: PlanInputs, differences: readonly Difference
   let rosterAccepted = false
   for (let round = 0; ; round += 1) {
     const released = releasedChanges(approvals, differences)
-    const judgement = judge({ differences, released, impact, facts, settings: inputs.guards, digest: inputs.digest })
+    const judgement = judge({ differences, released, impact, whole, facts, settings: inputs.guards, digest: inputs.digest })
     const next = matchApprovals(approvals, judgement.holds, inputs.holdsShown)
     approvals = next.approvals
     // Every round that goes on spends one match, so approvals bound the rounds.
@@ -120,15 +130,15 @@ function judgeWithApprovals(inputs: PlanInputs, differences: readonly Difference
 }
 
 function toChanges(
-  differences: readonly Difference[],
   byKey: ReadonlyMap<ScopeKey, Difference>,
   impact: ImpactInputs,
+  whole: readonly Impact[],
   judgement: Judgement,
 ): readonly Change[] {
   const blocked = new Set<ScopeKey>()
-  for (const one of impactOf(byKey, impact)) if (one.effect === 'blocked') for (const key of one.changes) blocked.add(key)
+  for (const one of whole) if (one.effect === 'blocked') for (const key of one.changes) blocked.add(key)
   const after: CapAt = (key) => byKey.get(key)?.to ?? impact.readings(key)
-  return differences.map((one): Change => {
+  return [...byKey.values()].map((one): Change => {
     const hold = judgement.heldBy.get(one.key)
     return {
       scope: one.scope,

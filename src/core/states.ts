@@ -1,10 +1,10 @@
 // Where every managed scope stands, for metrics, /status and the page: one state per scope, worked out from the plan. It decides no
 // change. Also which scopes a cycle reads, and which it leaves alone.
 import type { Change, Quarantined } from './change.ts'
-import type { Resolution } from './desired.ts'
+import type { DesiredCap, Resolution } from './desired.ts'
 import type { Diff } from './diff.ts'
 import { isApproved } from './effective.ts'
-import type { ScopeStatus } from './events.ts'
+import type { ScopeState, ScopeStatus } from './events.ts'
 import type { CapReading, OwnedCap, Roster } from './observed.ts'
 import type { PlanInputs } from './plan.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey } from './scope.ts'
@@ -69,26 +69,16 @@ export function scopesToRead(
 }
 
 /** One status per scope that is declared or ours, in the canonical order. */
-export function scopeStates(inputs: PlanInputs, result: Diff, changes: readonly Change[]): readonly ScopeStatus[] {
-  const states = new Map<ScopeKey, ScopeStatus>()
-  const desired = new Map(inputs.resolution.desired.map((one) => [scopeKey(one.scope), one]))
-  const base = (scope: Scope, key: ScopeKey): Pick<ScopeStatus, 'scope' | 'desired' | 'observed' | 'readAt' | 'source' | 'reason'> => {
-    const want = desired.get(key)
-    const reading = inputs.readings.get(key)
-    return {
-      scope,
-      ...(want && { desired: want.cap, ...(want.origin.at.line > 0 && { source: want.origin.at }) }),
-      ...(want?.origin.reason !== undefined && { reason: want.origin.reason }),
-      ...readingOf(reading),
-    }
-  }
+export function scopeStates(
+  inputs: PlanInputs,
+  desired: ReadonlyMap<ScopeKey, DesiredCap>,
+  result: Diff,
+  changes: readonly Change[],
+): readonly ScopeStatus[] {
+  const others = new Map<ScopeKey, ScopeStatus>()
   const put = (scope: Scope, more: Omit<ScopeStatus, 'scope' | 'observed'>): void => {
     const key = scopeKey(scope)
-    states.set(key, { ...base(scope, key), ...more })
-  }
-  for (const key of result.inSync) {
-    const want = desired.get(key)
-    if (want) put(want.scope, { state: 'in_sync' })
+    others.set(key, { ...statusOf(scope, desired.get(key), inputs.readings.get(key), more.state), ...more })
   }
   for (const { scope, message } of result.unknown) put(scope, { state: 'unknown', why: message })
   for (const { scope, why } of inputs.resolution.skipped) put(scope, { state: 'skipped', why })
@@ -99,16 +89,30 @@ export function scopeStates(inputs: PlanInputs, result: Diff, changes: readonly 
     const held = change.hold === undefined ? { state: 'drifted' as const } : { state: 'held' as const, why: `hold ${change.hold}` }
     put(change.scope, { ...held, cause: change.cause, ...since(change.scope, inputs) })
   }
-  return [...states.values()].sort((a, b) => compareScopes(a.scope, b.scope))
+  const states = [...others.values()]
+  for (const key of result.inSync) {
+    const want = others.has(key) ? undefined : desired.get(key)
+    if (want) states.push(statusOf(want.scope, want, inputs.readings.get(key), 'in_sync'))
+  }
+  return states.sort((a, b) => compareScopes(a.scope, b.scope))
 }
 
 const since = (scope: Scope, inputs: PlanInputs): { driftSince: Instant } => ({
   driftSince: inputs.driftSince[scopeKey(scope)] ?? inputs.now,
 })
 
+/** A status while it is put together. Filled in key by key: there may be tens of thousands, and copies of copies would cost the most. */
+type Draft = { -readonly [Key in keyof ScopeStatus]: ScopeStatus[Key] }
+
 /** During an outage the last value stays, beside its age. */
-const readingOf = (reading: CapReading | undefined): Pick<ScopeStatus, 'observed' | 'readAt'> => {
-  if (!reading) return { observed: 'unknown' }
-  const { observed, readAt } = reading.last ?? reading
-  return reading.failure && !reading.last ? { observed } : { observed, readAt }
+function statusOf(scope: Scope, want: DesiredCap | undefined, reading: CapReading | undefined, state: ScopeState): ScopeStatus {
+  const { observed, readAt } = reading?.last ?? reading ?? NOT_READ
+  const status: Draft = { scope, state, observed }
+  if (want) status.desired = want.cap
+  if (want && want.origin.at.line > 0) status.source = want.origin.at
+  if (want?.origin.reason !== undefined) status.reason = want.origin.reason
+  if (readAt !== undefined && (!reading?.failure || reading.last)) status.readAt = readAt
+  return status
 }
+
+const NOT_READ: { readonly observed: 'unknown'; readonly readAt: undefined } = { observed: 'unknown', readAt: undefined }
