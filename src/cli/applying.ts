@@ -30,7 +30,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
   const store = openStore(cli, setup.config, 'write')
   try {
-    const done = await interruptible(cli, (signal) => applyAll(setup, saved, { store, signal, flags, cli }))
+    const done = await interruptible(cli, (signal, cut) => applyAll(setup, saved, { store, signal, cut, flags, cli }))
     const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
     const [failure] = done.flatMap((one) => ('failure' in one ? [one.failure] : []))
     if (reports.length === 0 && failure !== undefined) throw failure
@@ -68,6 +68,7 @@ function matching(plans: readonly Plan[], setup: Setup, file: string): ReadonlyM
 interface Shared {
   readonly store: LedgerStore
   readonly signal: AbortSignal
+  readonly cut: AbortSignal
   readonly flags: ApplyFlags
   readonly cli: Cli
 }
@@ -81,8 +82,8 @@ async function applyOne(job: Job): Promise<CycleReport> {
   const { config, policy, cli, flags, signal } = job
   const ledger = ledgerOf(job.store, config, flags.rebind)
   const learned = ledger.fact('pace')
+  // Without the signal: what was written is still read back after an interrupt.
   const connection = connectWriter(cli, config, {
-    signal,
     ...(learned && { learned }),
     onLearned: (key, rate) => ledger.saveFact('pace', { ...ledger.fact('pace'), [key]: rate }),
   })
@@ -103,6 +104,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     const report = await reconcile(workspace, recall(policy, ledger), {
       usage: true,
       stop: signal,
+      cut: job.cut,
       ...(flags.approve && { approve: flags.approve }),
       onSweep: progress.expect,
       onReading: progress.one,
@@ -165,7 +167,9 @@ const say = (cli: Cli, workspace: string, text: string): void => void cli.stderr
 
 /** Says on stderr what the plan with its results does not. */
 function tell(report: CycleReport, { cli, config }: Job): void {
+  const interrupted = report.applied?.interrupted
   if (isWithheld(report)) say(cli, config.name, `nothing was written: ${report.withheld}`)
+  else if (interrupted === 'stopped' || interrupted === 'paused') say(cli, config.name, `${interrupted} on the way; the rest was not tried`)
   else if (report.result === 'error' || report.result === 'partial') say(cli, config.name, report.message ?? 'some changes failed')
 }
 
@@ -181,9 +185,15 @@ const EXIT_OF: Readonly<Record<CycleReport['result'], ExitCode>> = {
   noop: EXIT.done,
 }
 
+/** Stopped before anything was written. */
+const isUntouched = ({ applied }: CycleReport): boolean =>
+  applied?.interrupted !== undefined && ![...applied.results.values()].some((one) => one.result === 'applied')
+
 /** The first that fits over all workspaces; when one failed and another did not, it was done in part. */
 export function exitOfAll(done: readonly Done[]): ExitCode {
-  const codes = done.map((one) => ('failure' in one || isWithheld(one.report) ? EXIT.failed : EXIT_OF[one.report.result]))
+  const codes = done.map((one) =>
+    'failure' in one || isWithheld(one.report) || isUntouched(one.report) ? EXIT.failed : EXIT_OF[one.report.result],
+  )
   const failed = codes.filter((code) => code === EXIT.failed).length
   if (failed > 0) return failed === codes.length ? EXIT.failed : EXIT.partial
   return worstExit(codes)

@@ -2,16 +2,24 @@
 import type { Cli } from './context.ts'
 import { EXIT } from './exit.ts'
 
-/** Runs work with a signal that the first interrupt aborts. */
-export async function interruptible<T>(cli: Cli, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController()
+/** How long a write in flight, and its reading back, may go on after the first interrupt; as long as the daemon's. */
+const GRACE_MS = 8_000
+
+/** Runs work with a signal that the first interrupt aborts, and one that aborts when the time for a write in flight is over as well. */
+export async function interruptible<T>(cli: Cli, work: (stop: AbortSignal, cut: AbortSignal) => Promise<T>): Promise<T> {
+  const [stop, cut, ended] = [new AbortController(), new AbortController(), new AbortController()]
   const stopListening = cli.signals.on('interrupt', () => {
-    if (controller.signal.aborted) cli.signals.exit(EXIT.failed)
-    controller.abort(new Error('interrupted'))
+    if (stop.signal.aborted) cli.signals.exit(EXIT.failed)
+    stop.abort(new Error('interrupted'))
+    cli.clock.sleep(GRACE_MS, ended.signal).then(
+      () => cut.abort(new Error('interrupted')),
+      () => undefined,
+    )
   })
   try {
-    return await work(controller.signal)
+    return await work(stop.signal, cut.signal)
   } finally {
     stopListening()
+    ended.abort()
   }
 }

@@ -20,8 +20,8 @@ export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedde
   const store = openStore(cli, config, 'write')
   try {
     const host = await createHost({ cli, flags, config, store, isEmbedded: embedded !== undefined })
-    const done = await interruptible(cli, (signal) =>
-      Promise.all(config.workspaces.map((one) => cycle(one, sets.get(one.name), host, signal))),
+    const done = await interruptible(cli, (stop, cut) =>
+      Promise.all(config.workspaces.map((one) => cycle(one, sets.get(one.name), host, { stop, cut }))),
     )
     host.saveAll()
     cli.finish(exitOfAll(done))
@@ -34,14 +34,14 @@ async function cycle(
   config: Parameters<typeof openWorkspace>[0],
   policy: Parameters<typeof recall>[0] | undefined,
   host: Host,
-  signal: AbortSignal,
+  signals: { readonly stop: AbortSignal; readonly cut: AbortSignal },
 ): Promise<Done> {
   if (!policy) return { failure: `${config.name}: there is no policy` }
   const opened = openWorkspace(config, host)
   try {
     opened.parts.ledger.saveFact('policy', policy)
     const knowledge = recall(policy, opened.parts.ledger)
-    return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, stop: signal }) }
+    return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, ...signals }) }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     host.logger.error({ workspace: config.name, error: message }, 'the cycle failed')

@@ -138,3 +138,34 @@ describe('the end of a daemon', () => {
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining(`${PEOPLE} scopes are in sync`) })
   })
 })
+
+describe('the end of an apply', () => {
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'by %s lets the slow write finish and be read back, says what was not tried, and exits 4',
+    async (name) => {
+      const at = await world({
+        policy: `team: {cap: 500}\nusers:\n  - {email: ${ADA}, cap: 4000}`,
+        sandbox: { latency: 1_000, slow: 'UsageConfig' },
+      })
+      const apply = start(['apply', '--yes', ...at.flags])
+      await until('the write', () => at.service.calls.count('UsageConfig') === 1)
+      apply.signal(name)
+      expect(await apply.ended).toEqual({ code: 4, signal: null })
+      expect(apply.stdout()).toContain('Applied: 1 set, 1 not tried.')
+      expect(apply.stderr()).toBe('acme: stopped on the way; the rest was not tried\n')
+      expect(written(at.service)).toEqual([ADA])
+      expect((await at.run('ledger', 'check')).stdout.replace(/ +/g, ' ')).toContain(`acme ${at.service.url} 1 0 1 0 0`)
+    },
+  )
+
+  test('while it reads comes at once, writes nothing and exits 1', async () => {
+    const at = await world({ sandbox: { latency: 2_000, slow: 'GetUsageConfig' } })
+    const apply = start(['apply', '--yes', ...at.flags])
+    await until('a read', () => at.service.calls.count('GetUsageConfig') === 1)
+    const asked = performance.now()
+    apply.signal('SIGINT')
+    expect(await apply.ended).toEqual({ code: 1, signal: null })
+    expect(performance.now() - asked).toBeLessThan(1_500)
+    expect({ stderr: apply.stderr(), writes: written(at.service) }).toEqual({ stderr: 'error: interrupted\n', writes: [] })
+  })
+})

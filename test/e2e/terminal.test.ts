@@ -22,6 +22,12 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     expect({ code, writes: written(at.service) }).toEqual({ code: 1, writes: [] })
   })
 
+  test('apply takes Ctrl-C at the question for a no as well', async () => {
+    const at = await world()
+    const { code } = await onTerminal(['apply', ...at.flags], { cwd: at.folder, question: QUESTION, answer: '\u0003' })
+    expect({ code, writes: written(at.service) }).toEqual({ code: 1, writes: [] })
+  })
+
   test('apply does not ask when there is nothing to write, nor with --yes', async () => {
     const at = await world()
     const first = await onTerminal(['apply', '--yes', ...at.flags], { cwd: at.folder })
