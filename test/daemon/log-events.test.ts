@@ -69,7 +69,7 @@ const LEVELS: readonly (readonly [name: string, level: string, event: CycleEvent
   ['a quiet cycle', 'info', event({ kind: 'cycle-finished', result: 'noop', ...times })],
   ['a cycle that wrote', 'info', event({ kind: 'cycle-finished', result: 'success', ...times })],
   ['a cycle that did a part', 'warn', event({ kind: 'cycle-finished', result: 'partial', ...times })],
-  ['a cycle with a hold', 'warn', event({ kind: 'cycle-finished', result: 'held', ...times })],
+  ['a cycle that finds its hold again', 'info', event({ kind: 'cycle-finished', result: 'held', ...times })],
   ['a cycle in which nothing worked', 'error', event({ kind: 'cycle-finished', result: 'error', message: 'down', ...times })],
 ]
 
