@@ -47,8 +47,6 @@ async function secondLook(change: Change, run: ApplyRun): Promise<WriteResult | 
   if (reading.failure) return { result: 'failed', error: `not written, because it could not be read again: ${reading.failure.message}` }
   if (reading.observed === change.from) return undefined
   if (reading.observed === change.to) return { result: 'skipped' }
-  // Nothing is set here and the read shows what we wrote at a wider scope: no other hand than ours.
-  if (reading.observed === run.wider(key)) return change.to === 'none' ? { result: 'skipped' } : undefined
   return { result: 'skipped', error: `changed from ${change.from} to ${reading.observed} since it was planned`, foreign: reading.observed }
 }
 

@@ -112,6 +112,16 @@ describe('the order of writes', () => {
     )
   })
 
+  test('puts a first cap before the wider one goes, also where reads show the wider value', async () => {
+    for (const capReads of ['explicit', 'inherited'] as const) {
+      const one = await testWorld({ switches: { capReads }, config: { guards: OFF } })
+      await one.cycle({ caps: { team: 200 } })
+      one.forget()
+      await one.cycle({ caps: { bob: 100 } })
+      expect(one.writes()).toEqual(['bob 100', 'team none'])
+    }
+  })
+
   test('is users, groups, team upwards, then team, groups, users downwards', async () => {
     const one = await testWorld({ people: 40, groups: { a: ['p001'], b: ['p002'] }, config: { guards: OFF } })
     await one.cycle({ caps: { team: 500, 'group:a': 1500, 'group:b': 800, p003: 300, p004: 900 } })

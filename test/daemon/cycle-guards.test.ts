@@ -172,8 +172,18 @@ describe('who is counted', () => {
   test('declared scopes that fell by half and by more than five clear nothing', async () => {
     const one = await testWorld({ people: 1000 })
     await one.cycle({ caps: { team: 500, ...capsOf(20, 4000) } })
-    expect((await one.cycle({ caps: { team: 500, ...capsOf(8, 4000) } })).result).toBe('held')
+    for (let round = 0; round < 3; round += 1) {
+      expect((await one.cycle({ caps: { team: 500, ...capsOf(8, 4000) } })).result).toBe('held')
+    }
     expect(one.caps()).toMatchObject(capsOf(20, 4000))
+  })
+
+  test('declared scopes that fall by less go, and the next fall is measured from there', async () => {
+    const one = await testWorld({ people: 1000 })
+    await one.cycle({ caps: { team: 500, ...capsOf(20, 4000) } })
+    expect((await one.cycle({ caps: { team: 500, ...capsOf(12, 4000) } })).result).toBe('success')
+    expect((await one.cycle({ caps: { team: 500, ...capsOf(7, 4000) } })).result).toBe('success')
+    expect(one.caps()).toEqual({ team: 500, ...capsOf(7, 4000) })
   })
 
   test('an interrupted plan is counted from where it began', async () => {

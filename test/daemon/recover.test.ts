@@ -2,9 +2,12 @@
 // write has an intent before it and an outcome or a recovered intent after it, and no cap of ours is forgotten.
 import { assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Scope, scopeKey } from '../../src/core/scope.ts'
+import { type Scope, scopeKey, userScope } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+import { recoverIntents } from '../../src/daemon/recover.ts'
 import type { Ledger } from '../../src/ports.ts'
 import type { FaultName } from '../../src/sandbox/switches.ts'
+import { intentFor, raise } from '../support/ledger.ts'
 import { createWorld, type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../support/world.ts'
 
 const MINUTE = 60_000
@@ -167,6 +170,31 @@ describe('a process that dies', () => {
       }),
       { numRuns: 30 },
     )
+  })
+})
+
+describe('an open intent', () => {
+  const SCOPE = userScope('ada@example.com')
+  const change = raise(SCOPE, 500, 900)
+
+  test.each([
+    ['is closed as applied when the value is there', 900, 10, 1, 'applied'],
+    ['is closed as failed when the old value is there', 500, 10, 1, 'failed'],
+    ['is closed as verify_failed when somebody else’s is', 123, 10, 1, 'verify_failed'],
+    ['stays open on a reading from before it', 900, -10, 0, undefined],
+    ['stays open when the scope could not be read', 'unknown', 10, 0, undefined],
+  ] as const)('%s', async (_row, value, laterMs, closed, result) => {
+    const one = await testWorld()
+    const at = one.clock.now()
+    one.ledger.recordIntent(intentFor(change, { at, entry: 'conflict|900' }))
+    const observed = value === 'unknown' ? value : credits(value)
+    const failure = value === 'unknown' ? { failure: { kind: 'network' as const, message: 'refused' } } : {}
+    const readings = new Map([[scopeKey(SCOPE), { scope: SCOPE, observed, readAt: at + laterMs, ...failure }]])
+    expect(recoverIntents({ ledger: one.ledger, clock: one.clock, readings, desired: new Map(), wider: () => 'none' })).toBe(closed)
+    expect(one.ledger.history()[0]?.result).toBe(result)
+    expect(one.ledger.openIntents()).toHaveLength(1 - closed)
+    // What landed is ours, and whose it was is not forgotten either.
+    expect(one.ledger.owned()).toMatchObject(result === 'applied' ? [{ cap: 900, owner: 'conflict' }] : [])
   })
 })
 
