@@ -1,25 +1,9 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { type Scope, TEAM, userScope } from '../../src/core/scope.ts'
-import type { TransportFailure } from '../../src/ports.ts'
+import { TEAM } from '../../src/core/scope.ts'
+import { failing, ok, people, rejection } from './answers.ts'
 import { hastyClock, KEY, keyRing, type Script, testClient } from './world.ts'
-
-const ok = (body: object) => ({ body: JSON.stringify(body) })
-const failing = (status: number, error = 'x', headers: Record<string, string> = {}) => ({
-  status,
-  headers,
-  body: JSON.stringify({ error }),
-})
-const _RESET: TransportFailure = { kind: 'network', message: 'the connection was cut (ECONNRESET)' }
-const _LATE: TransportFailure = { kind: 'timeout', message: 'no answer within 30 s' }
-const people = (count: number): Scope[] => Array.from({ length: count }, (_, index) => userScope(`p${index}@example.com`))
-
-const rejection = async (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => 'no rejection',
-    (error: unknown) => error,
-  )
 
 describe('an outage', () => {
   const CYCLE_MS = 300_000

@@ -1,32 +1,19 @@
 import { describe, expect, it } from 'vitest'
 import { createReadClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { groupScope, type Scope, TEAM, userScope } from '../../src/core/scope.ts'
+import { groupScope, TEAM, userScope } from '../../src/core/scope.ts'
 import { credits } from '../../src/core/units.ts'
 import type { TransportFailure } from '../../src/ports.ts'
+import { failing, ok, people, rejection } from './answers.ts'
 import { hastyClock, KEY, keyRing, type Script, scripted, testClient } from './world.ts'
 
-const ok = (body: object) => ({ body: JSON.stringify(body) })
-const failing = (status: number, error = 'x', headers: Record<string, string> = {}) => ({
-  status,
-  headers,
-  body: JSON.stringify({ error }),
-})
 const RESET: TransportFailure = { kind: 'network', message: 'the connection was cut (ECONNRESET)' }
 const LATE: TransportFailure = { kind: 'timeout', message: 'no answer within 30 s' }
-const people = (count: number): Scope[] => Array.from({ length: count }, (_, index) => userScope(`p${index}@example.com`))
-
 /** The answers in this order, then the last one for ever. */
 const inOrder =
   (...answers: ReturnType<Script>[]): Script =>
   (_sent, count) =>
     answers[Math.min(count, answers.length) - 1] ?? {}
-
-const rejection = async (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => 'no rejection',
-    (error: unknown) => error,
-  )
 
 describe('a request', () => {
   it.each([

@@ -12,52 +12,7 @@ import {
   sent,
   startPace,
 } from '../../src/core/pacing.ts'
-
-const OK: Answer = { kind: 'ok' }
-const REFUSED: Answer = { kind: 'refused' }
-const LATENCY_MS = 10
-
-interface Run {
-  readonly pace: Pace
-  readonly nowMs: number
-}
-
-/** Sends as fast as the pace allows until `untilMs`, one at a time; `decide` answers. */
-function drive(run: Run, untilMs: number, decide: (sentAtMs: number) => Answer = () => OK): Run {
-  let { pace, nowMs } = run
-  for (let turn = 0; turn < 1_000_000; turn += 1) {
-    const at = earliestSendAt(pace, nowMs)
-    if (at > untilMs) break
-    pace = answered(sent(pace, at), at + LATENCY_MS, decide(at), at)
-    nowMs = at
-  }
-  return { pace, nowMs: untilMs }
-}
-
-const begin = (settings: RateSettings, learned?: unknown): Run => ({ pace: startPace(settings, 0, learned), nowMs: 0 })
-
-/** Refused after 5 s at 5/s, answered again after `blockMs`. */
-function _resumedAfter(blockMs: number): Run {
-  const { pace } = drive(begin({ start: 5, max: 5 }), 5_000)
-  const blocked = answered(sent(pace, 5_200), 5_210, { kind: 'refused', retryAfterMs: blockMs }, 5_200)
-  const probeAt = earliestSendAt(blocked, 5_210)
-  return { pace: answered(sent(blocked, probeAt), probeAt + 10, OK, probeAt), nowMs: probeAt + 10 }
-}
-
-/** The next request is refused, the first probe answered. */
-function _refuseOnce(run: Run): Run {
-  const at = earliestSendAt(run.pace, run.nowMs)
-  const blocked = answered(sent(run.pace, at), at + LATENCY_MS, REFUSED, at)
-  const probeAt = earliestSendAt(blocked, at + LATENCY_MS)
-  return { pace: answered(sent(blocked, probeAt), probeAt + LATENCY_MS, OK, probeAt), nowMs: probeAt + LATENCY_MS }
-}
-
-/** Drives without a refusal until the rate is at least `rate`. */
-function _driveToRate(run: Run, rate: number): Run {
-  let reached = run
-  for (let turn = 0; turn < 1_000 && currentRate(reached.pace) < rate; turn += 1) reached = drive(reached, reached.nowMs + 1_000)
-  return reached
-}
+import { begin, drive, OK, REFUSED } from '../support/pacing.ts'
 
 // ---- Laws, whatever happens ----
 

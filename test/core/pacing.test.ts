@@ -1,39 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type Answer,
-  answered,
-  currentRate,
-  earliestSendAt,
-  FLOOR_RATE,
-  learnedRate,
-  type Pace,
-  type RateSettings,
-  sent,
-  startPace,
-} from '../../src/core/pacing.ts'
-
-const OK: Answer = { kind: 'ok' }
-const REFUSED: Answer = { kind: 'refused' }
-const LATENCY_MS = 10
-
-interface Run {
-  readonly pace: Pace
-  readonly nowMs: number
-}
-
-/** Sends as fast as the pace allows until `untilMs`, one at a time; `decide` answers. */
-function drive(run: Run, untilMs: number, decide: (sentAtMs: number) => Answer = () => OK): Run {
-  let { pace, nowMs } = run
-  for (let turn = 0; turn < 1_000_000; turn += 1) {
-    const at = earliestSendAt(pace, nowMs)
-    if (at > untilMs) break
-    pace = answered(sent(pace, at), at + LATENCY_MS, decide(at), at)
-    nowMs = at
-  }
-  return { pace, nowMs: untilMs }
-}
-
-const begin = (settings: RateSettings, learned?: unknown): Run => ({ pace: startPace(settings, 0, learned), nowMs: 0 })
+import { answered, currentRate, earliestSendAt, FLOOR_RATE, learnedRate, type Pace, sent, startPace } from '../../src/core/pacing.ts'
+import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../support/pacing.ts'
 
 /** Refused after 5 s at 5/s, answered again after `blockMs`. */
 function resumedAfter(blockMs: number): Run {

@@ -1,26 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { CycleEvent, WorkspaceView } from '../../src/core/events.ts'
-import { createMetrics, type MetricsOptions } from '../../src/daemon/metrics.ts'
+import type { WorkspaceView } from '../../src/core/events.ts'
 import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/metrics-definitions.ts'
-import { fakeClock } from '../support/clock.ts'
-import { parseExposition } from '../support/exposition.ts'
-import { emptyView, fullView, NOW, peopleOf, personEmail, rosterOf } from '../support/views.ts'
+import { event, HEALTHY, start } from '../support/metrics.ts'
+import { emptyView, fullView, peopleOf, personEmail, rosterOf } from '../support/views.ts'
 
-const HEALTHY = { configValid: true, ledgerWritable: true }
 const promtool = ['/usr/bin/promtool', '/usr/local/bin/promtool'].find((path) => existsSync(path))
-
-function start(options: Partial<MetricsOptions> = {}, workspaces: readonly string[] = ['acme']) {
-  const clock = fakeClock()
-  const metrics = createMetrics({ version: '0.1.0', revision: 'abc', clock, ...options })
-  for (const workspace of workspaces) metrics.registerWorkspace(workspace)
-  const scrape = async (...views: readonly WorkspaceView[]) => parseExposition(await metrics.render(views, HEALTHY))
-  return { clock, metrics, scrape }
-}
-
-type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
-const event = (body: Bare<CycleEvent>, workspace = 'acme'): CycleEvent => ({ workspace, at: NOW, ...body }) as CycleEvent
 
 describe('the page as a whole', () => {
   const hostile = 'a"b\\c\nd{e="f"}'

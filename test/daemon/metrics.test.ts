@@ -1,26 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { CHANGE_RESULTS, EFFECTS, GUARD_CODES } from '../../src/core/change.ts'
-import type { CycleEvent, WorkspaceView } from '../../src/core/events.ts'
 import type { GroupMembers, Roster } from '../../src/core/observed.ts'
 import { TEAM } from '../../src/core/scope.ts'
 import { credits } from '../../src/core/units.ts'
-import { createMetrics, type MetricsOptions } from '../../src/daemon/metrics.ts'
-import { fakeClock } from '../support/clock.ts'
 import { parseExposition } from '../support/exposition.ts'
+import { event, start } from '../support/metrics.ts'
 import { balanceOf, CHANGE, CYCLE, emptyView, fullView, HOLD, HOUR, MINUTE, NOW, rosterOf } from '../support/views.ts'
-
-const HEALTHY = { configValid: true, ledgerWritable: true }
-
-function start(options: Partial<MetricsOptions> = {}, workspaces: readonly string[] = ['acme']) {
-  const clock = fakeClock()
-  const metrics = createMetrics({ version: '0.1.0', revision: 'abc', clock, ...options })
-  for (const workspace of workspaces) metrics.registerWorkspace(workspace)
-  const scrape = async (...views: readonly WorkspaceView[]) => parseExposition(await metrics.render(views, HEALTHY))
-  return { clock, metrics, scrape }
-}
-
-type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
-const event = (body: Bare<CycleEvent>, workspace = 'acme'): CycleEvent => ({ workspace, at: NOW, ...body }) as CycleEvent
 
 describe('before anything happened', () => {
   test('counters and enumerated labels stand at 0', async () => {

@@ -1,0 +1,25 @@
+// One client that goes as fast as its pace allows, on a clock of its own.
+import { type Answer, answered, earliestSendAt, type Pace, type RateSettings, sent, startPace } from '../../src/core/pacing.ts'
+
+export const OK: Answer = { kind: 'ok' }
+export const REFUSED: Answer = { kind: 'refused' }
+export const LATENCY_MS = 10
+
+export interface Run {
+  readonly pace: Pace
+  readonly nowMs: number
+}
+
+/** Sends as fast as the pace allows until `untilMs`, one at a time; `decide` answers. */
+export function drive(run: Run, untilMs: number, decide: (sentAtMs: number) => Answer = () => OK): Run {
+  let { pace, nowMs } = run
+  for (let turn = 0; turn < 1_000_000; turn += 1) {
+    const at = earliestSendAt(pace, nowMs)
+    if (at > untilMs) break
+    pace = answered(sent(pace, at), at + LATENCY_MS, decide(at), at)
+    nowMs = at
+  }
+  return { pace, nowMs: untilMs }
+}
+
+export const begin = (settings: RateSettings, learned?: unknown): Run => ({ pace: startPace(settings, 0, learned), nowMs: 0 })
