@@ -5,12 +5,16 @@ import type { CascadeAnswer, CascadeSource, WireCascadeLine, WireCascadeResult, 
 import { IDES } from './company.ts'
 import type { ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
-import { type Fields, fieldsOf, listField, textField, textsField, timeField } from './request.ts'
+import { type Fields, listField, textField, textsField, timeField } from './request.ts'
 import { peopleByEmail, peopleOf } from './roster.ts'
 import type { AgentFilter, DayLines, StoredKey, ToolCount } from './store.ts'
 import type { Switches } from './switches.ts'
 import { DAY_MS, formatSeconds } from './time.ts'
 import type { AgentUse } from './use.ts'
+
+/** The most query requests of a request, and the most runs in an answer. Choice. */
+const MAX_QUERIES = 100
+const MAX_RUNS = 1_000_000
 
 const SOURCES: readonly CascadeSource[] = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage']
 
@@ -27,10 +31,19 @@ export function cascadeAnalytics(context: ServiceContext, key: StoredKey, fields
   const untilAt = Math.min(timeField(fields, 'end_timestamp') ?? now, now - switches.analyticsDelay)
   const ides = idesOf(fields)
   const sources = sourcesOf(fields)
-  const listed = peopleOf(store, key, groupName)
-  const people = (emails.length > 0 ? peopleByEmail(listed, emails) : listed).map((person) => person.id)
+  const all = peopleOf(store, key, groupName)
+  const people = (emails.length > 0 ? peopleByEmail(all, emails) : all).map((person) => person.id)
   const filter = { fromAt, untilAt, people, ...(ides.length > 0 ? { ides } : {}) }
-  return { queryResults: sources.map((source) => resultOf(source, filter, context)) }
+  let room = MAX_RUNS
+  return {
+    queryResults: sources.map((source) => {
+      const result = resultOf(source, filter, context, room)
+      room -= result.cascadeRuns?.cascadeRuns?.length ?? 0
+      if (room < 0)
+        throw new Refusal(400, `the answer would hold more than ${MAX_RUNS} runs: ask for a shorter range, or in several requests`)
+      return result
+    }),
+  }
 }
 
 /** None: all of them. */
@@ -41,50 +54,42 @@ function idesOf(fields: Fields): readonly string[] {
   return ides
 }
 
-/** The data source of each query request; refuses what is not exactly one of the three with an empty object. */
+/** The data source of each query request; refuses what is not exactly one of the three with an object. */
 function sourcesOf(fields: Fields): readonly CascadeSource[] {
   const requests = listField(fields, 'query_requests') ?? []
   if (requests.length === 0) throw new Refusal(400, 'query_requests is required')
-  return requests.map((request) => {
-    const given = Object.keys(fieldsOf(request))
-    const source = SOURCES.find((name) => name === given[0])
-    if (!source || given.length !== 1) throw new Refusal(400, `each query request must hold exactly one of ${SOURCES.join(', ')}`)
+  if (requests.length > MAX_QUERIES) throw new Refusal(400, `query_requests has ${requests.length} elements: at most ${MAX_QUERIES}`)
+  return requests.map((request, index) => {
+    const [[name, value] = [], ...more] = isObject(request) ? Object.entries(request) : []
+    const source = SOURCES.find((one) => one === name)
+    const place = `query_requests[${index}]`
+    if (!source || more.length > 0) throw new Refusal(400, `${place}: each query request must hold exactly one of ${SOURCES.join(', ')}`)
+    if (!isObject(value)) throw new Refusal(400, `${place}.${source} must be an empty object`)
     return source
   })
 }
 
-/** Every query keeps its slot, also when it is empty. */
-function resultOf(source: CascadeSource, filter: AgentFilter, context: ServiceContext): WireCascadeResult {
-  const { store, switches } = context
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Every query keeps its slot, also when it is empty. One run more than there is room for tells that there are too many. */
+function resultOf(source: CascadeSource, filter: AgentFilter, { store, switches }: ServiceContext, room: number): WireCascadeResult {
+  const shown = <Wrapper extends object>(items: readonly unknown[], wrapper: Wrapper): Wrapper | Record<string, never> =>
+    items.length === 0 && switches.zeros === 'omitted' ? {} : wrapper
   switch (source) {
-    case 'cascade_lines':
-      return {
-        cascadeLines: listed(
-          'cascadeLines',
-          store.agentLines(filter).map((one) => lineOf(one, switches)),
-          switches,
-        ),
-      }
-    case 'cascade_runs':
-      return {
-        cascadeRuns: listed(
-          'cascadeRuns',
-          store.agentRuns(filter).map((one) => runOf(one, switches)),
-          switches,
-        ),
-      }
-    case 'cascade_tool_usage':
-      return { cascadeToolUsage: listed('cascadeToolUsage', store.agentTools(filter).map(toolOf), switches) }
+    case 'cascade_lines': {
+      const cascadeLines = store.agentLines(filter).map((one) => lineOf(one, switches))
+      return { cascadeLines: shown(cascadeLines, { cascadeLines }) }
+    }
+    case 'cascade_runs': {
+      const cascadeRuns = store.agentRuns(filter, room + 1).map((one) => runOf(one, switches))
+      return { cascadeRuns: shown(cascadeRuns, { cascadeRuns }) }
+    }
+    case 'cascade_tool_usage': {
+      const cascadeToolUsage = store.agentTools(filter).map(toolOf)
+      return { cascadeToolUsage: shown(cascadeToolUsage, { cascadeToolUsage }) }
+    }
   }
 }
-
-/** The array in its wrapper; left out when it is empty and zeros are. */
-const listed = <Name extends string, Item>(
-  name: Name,
-  items: readonly Item[],
-  switches: Switches,
-): { readonly [name in Name]?: readonly Item[] } =>
-  items.length === 0 && switches.zeros === 'omitted' ? {} : ({ [name]: items } as { readonly [name in Name]: readonly Item[] })
 
 /** Counters as texts; those of 0 left out when zeros are. */
 const counters = (values: Readonly<Record<string, number>>, { zeros }: Switches): Readonly<Record<string, string>> =>

@@ -128,8 +128,8 @@ export interface Store {
   readonly use: <Source extends UseSource>(source: Source) => Iterable<UseOf<Source>>
   /** Agent rows in the span, oldest first. */
   readonly agentUse: (span: Span) => readonly AgentUse[]
-  /** The same rows of some people. */
-  readonly agentRuns: (filter: AgentFilter) => readonly AgentUse[]
+  /** The same rows of some people, `limit` of them at most. */
+  readonly agentRuns: (filter: AgentFilter, limit: number) => readonly AgentUse[]
   /** Lines by day; nothing for the terminal, which reports none. */
   readonly agentLines: (filter: AgentFilter) => readonly DayLines[]
   /** Uses of each tool, the most used first; nothing for the terminal. */
@@ -336,7 +336,7 @@ function usePart(database: DatabaseSync): UsePart {
 type AgentPart = Pick<Store, 'agentRuns' | 'agentLines' | 'agentTools'>
 
 function agentPart(database: DatabaseSync): AgentPart {
-  const runs = query<Columns>(database, `SELECT * FROM agent_use WHERE ${AGENT_ROWS} ORDER BY at, rowid`)
+  const runs = query<Columns>(database, `SELECT * FROM agent_use WHERE ${AGENT_ROWS} ORDER BY at, rowid LIMIT :limit`)
   const lines = query<DayLines>(database, AGENT_LINES)
   const tools = query<ToolCount>(database, AGENT_TOOLS)
   const bound = ({ fromAt, untilAt, people, ides }: AgentFilter) => ({
@@ -345,7 +345,7 @@ function agentPart(database: DatabaseSync): AgentPart {
     ides: ides ? JSON.stringify(ides) : null,
   })
   return {
-    agentRuns: (filter) => runs(bound(filter)).map((row) => decodeUse('agent', row)),
+    agentRuns: (filter, limit) => runs({ ...bound(filter), limit }).map((row) => decodeUse('agent', row)),
     agentLines: (filter) => lines(bound(filter)),
     agentTools: (filter) => tools(bound(filter)),
   }

@@ -15,10 +15,10 @@ const WRITE_MODE = 'CONVERSATIONAL_PLANNER_MODE_DEFAULT'
 const READ_MODE = 'CONVERSATIONAL_PLANNER_MODE_READ_ONLY'
 const LEGACY_MODE = 'CONVERSATIONAL_PLANNER_MODE_NO_TOOL'
 /** interface-spec.md, Agent analytics result objects; write mode is the usual one. */
-const MODES = [WRITE_MODE, WRITE_MODE, WRITE_MODE, READ_MODE, LEGACY_MODE, 'UNKNOWN'] as const
+export const MODES = [WRITE_MODE, WRITE_MODE, WRITE_MODE, READ_MODE, LEGACY_MODE, 'UNKNOWN'] as const
 
 /** Every tool of the interface, how often a message uses it, and whether it only reads. */
-const TOOLS: readonly (readonly [tool: string, perMessage: number, reads: boolean])[] = [
+export const TOOLS: readonly (readonly [tool: string, perMessage: number, reads: boolean])[] = [
   ['VIEW_FILE', 1.2, true],
   ['CODE_ACTION', 0.9, false],
   ['GREP_SEARCH', 0.7, true],
@@ -89,7 +89,7 @@ function effectsOf(
   const linesSuggested = mode === READ_MODE ? 0 : messages * between(draw, 2, 30)
   const tools: Record<string, number> = {}
   for (const [tool, perMessage, reads] of TOOLS) {
-    const count = Math.floor(perMessage * messages * 2 * draw())
+    const count = Math.floor(perMessage * messages * 2 * draw() + draw())
     if (count > 0 && (reads || mode !== READ_MODE)) tools[tool] = count
   }
   return { linesSuggested, linesAccepted: Math.floor(linesSuggested * draw()), tools }

@@ -116,12 +116,12 @@ function valueFor(field: AnalyticsField, known: Known): fc.Arbitrary<string> {
       return fc.oneof(
         days,
         hours,
-        days.map((day) => `${day}T13:00:00Z`),
+        days.map((day) => `${day}T13:30:00.250+02:00`),
       )
     case 'timestamp':
-      return fc.oneof(days, hours, chosen(known['timestamp'] ?? []))
+      return fc.oneof(days, hours, chosen(['2026-11-10T10:00:00Z', ...(known['timestamp'] ?? [])]))
     default:
-      return fc.oneof(chosen(known[field.name] ?? ['']), fc.string({ maxLength: 6 }), chosen(NASTY))
+      return fc.oneof(chosen(['', ...(known[field.name] ?? [])]), fc.string({ maxLength: 6 }), chosen(NASTY))
   }
 }
 
