@@ -1,8 +1,11 @@
-// The embedded service over HTTP: six POST routes, bodies bounded, every refusal in the configured error style. Must never answer with a
-// stack, nor with a 500 because of what a client sent.
+// The embedded service over HTTP: six POST routes, bodies bounded, every refusal in the configured error style; and three pages to read.
+// Must never answer with a stack, nor with a 500 because of what a client sent.
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import type { Exchange } from './exchange.ts'
-import { type Encoded, encodeRefusal } from './refusal.ts'
+import { FIXTURE_SCHEMA, FIXTURE_SCHEMA_PATH } from './fixture-schema.ts'
+import { openApiDocument } from './openapi.ts'
+import { OPENAPI_PATH, PAGE_POLICY, sandboxPage } from './page.ts'
+import { type Encoded, encodeRefusal, JSON_TYPE } from './refusal.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** The largest request body, in bytes; larger ones get 413. Choice. */
@@ -36,14 +39,37 @@ export async function startSandboxServer({ sandbox, host, port }: SandboxServerO
       return deliver(sandbox, reply, result, stopping.signal)
     })
   }
+  const origin = (): string => `http://${host.includes(':') ? `[${host}]` : host}:${portOf(app, port)}`
+  addPages(app, sandbox, origin)
   await app.listen({ host, port })
   const close = async (): Promise<void> => {
     stopping.abort()
     await app.close()
   }
+  return { url: origin(), close }
+}
+
+/** The port that is listened on, once there is one. */
+function portOf(app: FastifyInstance, asked: number): number {
   const address = app.addresses()[0]
-  const listening = typeof address === 'object' ? address.port : port
-  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${listening}`, close }
+  return typeof address === 'object' ? address.port : asked
+}
+
+/** What people and tools read about the service. */
+function addPages(app: FastifyInstance, sandbox: Sandbox, origin: () => string): void {
+  const json = (reply: FastifyReply, value: unknown): FastifyReply =>
+    reply
+      .header('content-type', JSON_TYPE)
+      .header('x-content-type-options', 'nosniff')
+      .send(`${JSON.stringify(value, undefined, 2)}\n`)
+  app.get(OPENAPI_PATH, (_request, reply) => json(reply, openApiDocument(sandbox.switches)))
+  app.get(FIXTURE_SCHEMA_PATH, (_request, reply) => json(reply, FIXTURE_SCHEMA))
+  app.get('/', (_request, reply) =>
+    reply
+      .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' })
+      .header('x-content-type-options', 'nosniff')
+      .send(sandboxPage(sandbox, origin())),
+  )
 }
 
 const OPERATIONS = ['Analytics', 'UserPageAnalytics', 'CascadeAnalytics', 'GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'] as const

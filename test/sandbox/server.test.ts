@@ -30,7 +30,8 @@ describe('the server', () => {
   test.each([
     ['an unknown operation', '/api/v1/Teapot', 'POST', 404],
     ['another version', '/api/v2/GetUsageConfig', 'POST', 404],
-    ['the root', '/', 'GET', 404],
+    ['a page that is none', '/docs', 'GET', 404],
+    ['a body for a page', '/', 'POST', 404],
     ['GET on an operation', '/api/v1/GetUsageConfig', 'GET', 405],
     ['PUT on an operation', '/api/v1/UsageConfig?x=1', 'PUT', 405],
   ])('refuses %s', async (_name, path, method, status) => {

@@ -1,0 +1,61 @@
+// The sandbox's page: what it lists, that its curl lines work as they stand, and that nothing can be injected into it.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FIXTURE_SCHEMA } from '../../src/sandbox/fixture-schema.ts'
+import { OPERATION_TEXTS } from '../../src/sandbox/openapi.ts'
+import { SANDBOX_KEYS } from '../../src/sandbox/sandbox.ts'
+import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
+
+let fixture: SandboxFixture
+beforeAll(async () => {
+  fixture = await startSandbox({ capSpelling: 'both', rateLimit: { limit: 1000, windowMs: 1000 } })
+})
+afterAll(() => fixture.close())
+
+const page = async () => {
+  const answer = await fetch(fixture.url)
+  return { headers: answer.headers, text: await answer.text() }
+}
+const TEXTS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' }
+const plain = (markup: string): string => markup.replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => TEXTS[name] ?? '')
+
+test('lists every operation with its permission, every key, and the switches that differ', async () => {
+  const text = plain((await page()).text)
+  for (const [name, { summary }] of Object.entries(OPERATION_TEXTS)) for (const part of [name, summary]) expect(text).toContain(part)
+  for (const { secret, permissions } of SANDBOX_KEYS) expect(text).toContain(`<code>${secret}</code></td><td>${permissions.join(', ')}`)
+  expect(text).toContain('--cap-spelling "both"')
+  expect(text).toContain('20 invented people in 4 groups')
+})
+
+test('has a curl line for each operation that works as it stands', async () => {
+  const lines = [...(await page()).text.matchAll(/<pre>(curl .*?)<\/pre>/g)].map(([, line = '']) => plain(line))
+  expect(lines).toHaveLength(6)
+  for (const line of lines) {
+    const { stdout } = await promisify(execFile)('sh', ['-c', line])
+    expect(JSON.parse(stdout), line).not.toHaveProperty('error')
+  }
+})
+
+test('has no script, and a policy that lets nothing in', async () => {
+  const { headers, text } = await page()
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'sha256-[\w+/=]+'; base-uri 'none'/)
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(text).not.toMatch(/<script|\son\w+=|javascript:|src=/i)
+})
+
+test('escapes what a fixture brings', async () => {
+  fixture.sandbox.store.saveKey({ secret: '<script>alert(1)</script>', permissions: ['Billing Read'], groupId: '"><img src=x>' })
+  const { text } = await page()
+  expect(text).not.toMatch(/<script|<img/)
+  expect(plain(text)).toContain('<code><script>alert(1)</script></code>')
+})
+
+test('is read-only, and one of three pages', async () => {
+  expect((await fetch(fixture.url, { method: 'HEAD' })).status).toBe(200)
+  expect((await fetch(fixture.url, { method: 'POST', body: '{}' })).status).toBe(404)
+  const schema = JSON.parse(await (await fetch(`${fixture.url}/fixture.schema.json`)).text())
+  expect(schema).toEqual(JSON.parse(JSON.stringify(FIXTURE_SCHEMA)))
+  expect(() => new Ajv2020({ strict: false, validateFormats: false }).compile(schema)).not.toThrow()
+})
