@@ -1,8 +1,9 @@
 // What `apply` does in each workspace: plan, show, ask, write, read back, show what became of it. Workspaces go one after another, so that
 // nobody is asked two things at once; one that fails does not stop the next.
 import { createInterface } from 'node:readline/promises'
-import type { Plan } from '../core/change.ts'
+import type { Change, Plan } from '../core/change.ts'
 import type { Planned } from '../core/plan.ts'
+import { scopeKey } from '../core/scope.ts'
 import type { LedgerStore } from '../daemon/ledger.ts'
 import { type CycleReport, type Go, reconcile } from '../daemon/reconcile.ts'
 import { recall } from '../daemon/state.ts'
@@ -16,7 +17,8 @@ import { EXIT, type ExitCode, worstExit } from './exit.ts'
 import { interruptible } from './interrupt.ts'
 import { showPlans, showWarnings } from './plan-output.ts'
 import { type PlanView, releaseBy } from './plan-view.ts'
-import { type SweepProgress, sweepProgress } from './progress.ts'
+import { sweepProgress } from './progress.ts'
+import { renderResultText } from './render-plan.ts'
 import { admit, readPlans } from './saved-plan.ts'
 import { count } from './text.ts'
 
@@ -88,6 +90,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     onLearned: (key, rate) => ledger.saveFact('pace', { ...ledger.fact('pace'), [key]: rate }),
   })
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  const writing = await sweepProgress('writing caps', cli.stderr, signal)
   const workspace = createWorkspace({
     config,
     client: connection.client,
@@ -97,6 +100,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     digest: sha256,
     emit: (event) => {
       if (event.kind === 'warning') say(cli, config.name, event.message)
+      if (event.kind === 'change-finished') writing.one()
     },
   })
   try {
@@ -108,24 +112,27 @@ async function applyOne(job: Job): Promise<CycleReport> {
       ...(flags.approve && { approve: flags.approve }),
       onSweep: progress.expect,
       onReading: progress.one,
-      confirm: (planned) => confirm(planned, job, progress),
+      async confirm(planned) {
+        progress.stop()
+        const go = await confirm(planned, job)
+        if (go) writing.expect(going(planned, go))
+        return go
+      },
     })
-    const isNews = report.withheld !== undefined && report.withheld !== 'declined'
-    if (flags.output === 'text' && (isNews || (report.applied && report.applied.results.size > 0))) {
-      cli.stdout.write(shown([viewOf(report)], flags, cli, job.inMemory))
-    }
+    writing.stop()
+    if (flags.output === 'text') cli.stdout.write(resultText(report, flags, cli, job.inMemory))
     tell(report, job)
     return report
   } finally {
     progress.stop()
+    writing.stop()
     connection.close()
   }
 }
 
 /** Shows the plan and asks. Undefined: declined, nothing is written. */
-async function confirm(planned: Planned, job: Job, progress: SweepProgress): Promise<Go | undefined> {
+async function confirm(planned: Planned, job: Job): Promise<Go | undefined> {
   const { cli, flags, plan: saved, config } = job
-  progress.stop()
   const only = saved && { only: admit(saved, planned.plan, cli.clock.now()) }
   const pending = planned.plan.changes.filter((change) => change.hold === undefined)
   if (flags.output === 'text') cli.stdout.write(shown([{ plan: planned.plan }], flags, cli, job.inMemory))
@@ -139,6 +146,18 @@ async function confirm(planned: Planned, job: Job, progress: SweepProgress): Pro
   } finally {
     questions.close()
   }
+}
+
+/** The changes that are about to be written. */
+const going = (planned: Planned, { only }: Go): readonly Change[] =>
+  planned.plan.changes.filter((change) => change.hold === undefined && only?.has(scopeKey(change.scope)) !== false)
+
+/** What the plan that was shown before became: what did not go well, and the counts. The plan itself where it was not shown. */
+function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: boolean): string {
+  if (report.withheld !== undefined && report.withheld !== 'declined') return shown([viewOf(report)], flags, cli, inMemory)
+  if (!report.applied || report.applied.results.size === 0) return ''
+  const width = columnsOf(cli.stdout)
+  return `\n${renderResultText(viewOf(report), { paint: painter(cli.stdout), ...(width !== undefined && { width }) })}`
 }
 
 /** The plan with what became of each change. */

@@ -19,7 +19,7 @@ import { renderPlanJson } from './render-plan-json.ts'
 export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const setup = readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const previews = await interruptible(cli, (signal) => previewAll(setup, cli, signal))
+  const previews = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags.rebind === true))
   const plans = previews.map((one) => one.planned.plan)
   const release = releaseBy(ledgerArgs(flags), setup.config.ledger === ':memory:')
   cli.stdout.write(
@@ -33,7 +33,7 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   cli.finish(worstExit(previews.map((one) => exitOf(one, flags.detailedExitcode === true))))
 }
 
-async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal): Promise<readonly Preview[]> {
+async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: boolean): Promise<readonly Preview[]> {
   const store = openStore(cli, setup.config, 'read')
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
@@ -41,7 +41,7 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal): Promise<
       setup.workspaces.map(async ({ config, policy }: WorkspaceSetup) => {
         const { client, close } = connectReader(cli, config, { signal })
         try {
-          const parts = { client, settings: config, ledger: ledgerOf(store, config), clock: cli.clock, digest: sha256 }
+          const parts = { client, settings: config, ledger: ledgerOf(store, config, rebind), clock: cli.clock, digest: sha256 }
           const done = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
           for (const { message } of done.warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
           return done

@@ -50,6 +50,14 @@ export function renderPlanText(view: PlanView, options: TextOptions = {}): strin
     .join('\n')
 }
 
+/** After a plan was shown and applied: the changes that did not go well, and the closing line. Ends with a line break. */
+export function renderResultText(view: PlanView, options: TextOptions = {}): string {
+  const layout = layoutOf(view.plan, options)
+  const bad = outgoing(view.plan).filter((change) => outcomeOf(view, change)?.result !== 'applied')
+  const lines = bad.flatMap((change) => changeLines(change, view, layout))
+  return [...lines, ...(lines.length > 0 ? [''] : []), ...indented(closingLine(view), layout, '')].map((line) => `${line}\n`).join('')
+}
+
 interface Layout {
   readonly paint: Paint
   readonly width: number

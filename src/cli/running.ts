@@ -70,38 +70,40 @@ const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonl
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   let settings = reader.read()
   const store = openStore(cli, settings.config, 'write')
-  if (reader.name === undefined) settings = withKnownName(settings, reader, store)
-  const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
-  const daemon = startDaemon({
-    clock: cli.clock,
-    config: settings.config,
-    open: (one) => openWorkspace(one, host),
-    loadPolicies: () => loadForDaemon(settings.loaded, settings.config, host),
-    reloadConfig() {
-      const next = reread(reader, host, settings)
-      if (next) settings = next
-      return next?.config
-    },
-    registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
-    refused: (error) => host.logger.error({ error: String(error) }, 'configuration cannot be used, the last good one stays in force'),
-    ledgerWritable: host.ledgerWritable,
-  })
+  const running: { daemon?: Daemon } = {}
   const aging = new AbortController()
-  void forgetOldHistory(host, aging.signal)
-  const following = followFiles(daemon, cli, () => settings)
   try {
-    const server = await listen(settings.config, daemon, host)
+    if (reader.name === undefined) settings = withKnownName(settings, reader, store)
+    const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
+    // An address that is taken must be known before anything is written.
+    const server = await listen(settings.config, running, host)
+    const daemon = startDaemon({
+      clock: cli.clock,
+      config: settings.config,
+      open: (one) => openWorkspace(one, host),
+      loadPolicies: () => loadForDaemon(settings.loaded, settings.config, host),
+      reloadConfig() {
+        const next = reread(reader, host, settings)
+        if (next) settings = next
+        return next?.config
+      },
+      registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
+      ledgerWritable: host.ledgerWritable,
+    })
+    running.daemon = daemon
+    void forgetOldHistory(host, aging.signal)
     announce(server, host, embedded)
+    const following = followFiles(daemon, cli, () => settings)
     await untilStopped(daemon, host, embedded, following.configChanged)
-    await server.close()
-  } finally {
     following.close()
-    aging.abort()
-    await daemon.stop()
+    await server.close()
     host.saveAll()
+    host.logger.info({}, 'stopped')
+  } finally {
+    aging.abort()
+    await running.daemon?.stop()
     store.close()
   }
-  host.logger.info({}, 'stopped')
   cli.finish(EXIT.done)
 }
 
@@ -158,7 +160,7 @@ function reread(reader: Reader, host: Host, before: Settings): Settings | undefi
   }
 }
 
-const listen = (config: Config, daemon: Daemon, host: Host): Promise<Server> =>
+const listen = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
     version: VERSION,
@@ -166,9 +168,9 @@ const listen = (config: Config, daemon: Daemon, host: Host): Promise<Server> =>
     metrics: host.metrics,
     page: { render: renderPage, contentSecurityPolicy },
     people: host.people,
-    views: daemon.views,
-    health: daemon.health,
-    ready: daemon.ready,
+    views: () => running.daemon?.views() ?? [],
+    health: () => running.daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() },
+    ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })
 
@@ -209,4 +211,4 @@ async function untilStopped(daemon: Daemon, host: Host, embedded: Embedded | und
 }
 
 /** How often somebody else edits a cap of the embedded service. */
-const FOREIGN_EVERY_S = 20
+const FOREIGN_EVERY_S = 12

@@ -31,6 +31,7 @@ async function approve(id: string, flags: NetworkFlags, cli: Cli): Promise<void>
       cli.stdout.write(`${workspace}: hold ${id} was approved at ${shortTime(before.approvedAt)} already\n`)
       return
     }
+    if (before) cli.stderr.write(`warning: the approval of ${shortTime(before.approvedAt)} is ${before.state}; this is a new one\n`)
     ledger.saveApproval({ id, via: 'command', approvedAt: cli.clock.now(), state: 'pending', released: [] })
     const shown = ledger.fact('holdsShown')?.[id]
     cli.stdout.write(`${workspace}: hold ${id} is approved${shown ? ` (${people(shown.people)})` : ''}\n`)

@@ -20,6 +20,7 @@ export function registerPlan(program: Command, cli: Cli): void {
     )
     .addOption(outputOption(['text', 'json', 'markdown']))
     .option('--detailed-exitcode', 'exit 2 when changes are pending, 3 when a guard holds some, 0 when there is nothing to do')
+    .option('--rebind', 'plan as if the ledger were bound to this base URL')
     .option('--out <file>', 'save the plan as JSON, for `capkeeper apply --plan`')
   addNetworkFlags(command)
     .addHelpText(
