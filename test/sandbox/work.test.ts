@@ -1,0 +1,147 @@
+// The seeded rows of every source: complete in their values, shaped as real use is, the same under the same seed, also across restarts,
+// and what every figure of the roster follows from.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { COMMAND_SOURCES, INTENTS, PROVIDER_SOURCES } from '../../src/sandbox/analytics/fields.ts'
+import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
+import { USE_SOURCES } from '../../src/sandbox/use.ts'
+import { fakeClock } from '../support/clock.ts'
+
+const DAY = 86_400_000
+const HOUR = 3_600_000
+const NOW = Date.UTC(2026, 10, 20, 12)
+const sandboxOf = (options: Partial<SandboxOptions> = {}): Sandbox => createSandbox({ clock: fakeClock(NOW), ...options })
+const everyRow = ({ store }: Sandbox) => USE_SOURCES.map((source) => [...store.use(source)])
+
+const { store } = sandboxOf()
+const use = {
+  agent: [...store.use('agent')],
+  autocomplete: [...store.use('autocomplete')],
+  chat: [...store.use('chat')],
+  command: [...store.use('command')],
+  typing: [...store.use('typing')],
+}
+const all = Object.values(use).flat()
+const values = <Row, Value>(rows: readonly Row[], of: (row: Row) => Value): ReadonlySet<Value> => new Set(rows.map(of))
+
+describe('the rows', () => {
+  test('have every value that the interface lists', () => {
+    expect(values(use.chat, (row) => row.intent)).toEqual(new Set(INTENTS))
+    expect(values(use.command, (row) => row.commandSource)).toEqual(new Set(COMMAND_SOURCES))
+    expect(values(use.command, (row) => row.providerSource)).toEqual(new Set(PROVIDER_SOURCES))
+    expect(values(use.command, (row) => row.accepted)).toEqual(new Set([true, false]))
+    for (const tick of ['accepted', 'insertedAtCursor', 'applied'] as const) expect(values(use.chat, (row) => row[tick]).size).toBe(2)
+    expect(values(use.agent, (row) => row.ide)).toEqual(new Set(['editor', 'jetbrains', 'cli']))
+    expect(values(use.autocomplete, (row) => row.ide)).toEqual(new Set(['editor', 'jetbrains', 'vscode']))
+  })
+
+  test('write languages in upper case, IDEs in lower case, and versions as numbers that rise with time', () => {
+    const written = [...use.autocomplete, ...use.command, ...use.typing]
+    expect(written.every((row) => /^[A-Z]+$/.test(row.language) && /^[a-z]+$/.test(row.ide) && /^\d\.\d+\.0$/.test(row.version))).toBe(true)
+    expect(values(written, (row) => row.language).size).toBeGreaterThan(12)
+    const [person] = use.autocomplete
+    const versions = use.autocomplete.filter((row) => row.person === person?.person).map((row) => Number(row.version.split('.')[1]))
+    expect(versions).toEqual(versions.toSorted((a, b) => a - b))
+    expect(new Set(versions).size).toBeGreaterThan(3)
+  })
+
+  test('of autocomplete are one for each person, hour, language, IDE and version, some without any acceptance', () => {
+    const keys = use.autocomplete.map((row) => [row.person, Math.floor(row.at / HOUR), row.language, row.ide, row.version].join())
+    expect(new Set(keys).size).toBe(keys.length)
+    const idle = use.autocomplete.filter((row) => row.acceptances === 0)
+    expect(idle.length).toBeGreaterThan(0)
+    expect(idle.every((row) => row.linesAccepted === 0 && row.bytesAccepted === 0)).toBe(true)
+  })
+
+  test('of generations have nothing selected and nothing removed', () => {
+    const generated = use.command.filter((row) => row.providerSource === 'PROVIDER_SOURCE_COMMAND_GENERATE')
+    expect(generated.length).toBeGreaterThan(100)
+    expect(generated.every((row) => row.selectionLines + row.selectionBytes + row.linesRemoved + row.bytesRemoved === 0)).toBe(true)
+  })
+
+  test('of the legacy chat come from plugins only', () => {
+    expect([...values(use.chat, (row) => row.ide)].sort()).toEqual(['jetbrains', 'vscode'])
+  })
+
+  test('never lie in the future or before the days asked for, and hold whole figures only', () => {
+    expect(all.every((row) => row.at <= NOW && row.at > NOW - 90 * DAY)).toBe(true)
+    const figures = all.flatMap((row) => Object.values(row).filter((value) => typeof value === 'number'))
+    expect(figures.every((value) => Number.isInteger(value) && value >= 0)).toBe(true)
+  })
+
+  test('fall on working days and into waking hours, and on nobody without access', () => {
+    const weekend = all.filter((row) => [0, 6].includes(new Date(row.at).getUTCDay())).length
+    expect(weekend / all.length).toBeLessThan(0.06)
+    const working = new Set(store.people().flatMap((person) => (person.status === 'APPROVED' && !person.disabled ? [person.id] : [])))
+    expect(all.every((row) => working.has(row.person))).toBe(true)
+    const hours = Map.groupBy(all, (row) => new Date(row.at).getUTCHours())
+    const counts = Array.from({ length: 24 }, (_, hour) => hours.get(hour)?.length ?? 0)
+    expect(Math.max(...counts)).toBeGreaterThan(4 * Math.min(...counts))
+  })
+})
+
+describe('the same seed', () => {
+  const company = { people: 30, days: 8, seed: 5 }
+
+  test('gives the same rows of every source', () => {
+    expect(everyRow(sandboxOf({ company }))).toEqual(everyRow(sandboxOf({ company })))
+  })
+
+  test('gives them in many steps and across restarts with --data as in one go', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-work-'))
+    const data = join(folder, 'company.db')
+    const clock = fakeClock(NOW)
+    for (const hours of [5, 31, 1, 50]) {
+      const part = createSandbox({ clock, company, data })
+      await clock.advance(hours * HOUR)
+      part.now()
+      part.close()
+    }
+    const again = createSandbox({ clock, data })
+    const through = fakeClock(NOW)
+    const whole = createSandbox({ clock: through, company })
+    await through.advance(87 * HOUR)
+    whole.now()
+    expect(everyRow(again)).toEqual(everyRow(whole))
+    again.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+})
+
+describe('interface-spec.md, User statistics object', () => {
+  test('active days are the days with an acceptance, agent use or a command, and follow from the rows', () => {
+    const days = new Map<number, Set<number>>()
+    for (const row of [...use.agent, ...use.command, ...use.autocomplete.filter((one) => one.acceptances > 0)]) {
+      const own = days.get(row.person) ?? new Set<number>()
+      days.set(row.person, own.add(Math.floor(row.at / DAY)))
+    }
+    const counted = store.activeDays({ fromAt: 0, untilAt: NOW })
+    expect([...counted].sort(([a], [b]) => a - b)).toEqual([...days].map(([id, own]) => [id, own.size] as const).sort(([a], [b]) => a - b))
+  })
+
+  test('a day of mere offers, chat or typing is not an active one', () => {
+    const own = sandboxOf({ working: false, company: { people: 3, groups: 1, days: 0 } })
+    const place = { person: 0, at: NOW, language: 'GO', ide: 'vscode', version: '3.1.0' }
+    own.store.addUse({ source: 'autocomplete', ...place, acceptances: 0, linesAccepted: 0, bytesAccepted: 0 })
+    own.store.addUse({ source: 'typing', ...place, bytes: 500 })
+    const ticks = { accepted: true, insertedAtCursor: true, applied: true }
+    const [model, intent] = ['m', INTENTS[0]]
+    const { language: _, ...seat } = place
+    own.store.addUse({ source: 'chat', ...seat, model, intent, chatsReceived: 1, ...ticks, linesUsed: 5 })
+    expect(own.store.activeDays({ fromAt: 0, untilAt: NOW })).toEqual(new Map())
+    own.store.addUse({ source: 'autocomplete', ...place, acceptances: 1, linesAccepted: 1, bytesAccepted: 9 })
+    expect(own.store.activeDays({ fromAt: 0, untilAt: NOW })).toEqual(new Map([[0, 1]]))
+  })
+})
+
+test('a data file of another version is refused, not half understood', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-work-'))
+  const data = join(folder, 'company.db')
+  const old = sandboxOf({ data, company: { people: 3, groups: 1, days: 0 } })
+  old.store.select('PRAGMA user_version = 1', [])
+  old.close()
+  expect(() => sandboxOf({ data })).toThrow(/^sandbox data .*company\.db cannot be used: another version.*--data/)
+  rmSync(folder, { recursive: true, force: true })
+})
