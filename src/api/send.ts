@@ -129,7 +129,7 @@ async function attempt<Value>(
       if (admission === 'probe') machine.backoff = probing(machine.backoff, askerOf(request.operation, key))
     },
   })
-  return { result: await useTurn(machine, request, turn, key), admission: turn.admission }
+  return { result: await useTurn(machine, request, { ...turn, again }, key), admission: turn.admission }
 }
 
 const askerOf = (operation: Operation, key: ServiceKey) => ({ permission: PERMISSION_OF[operation], keyId: key.id })
@@ -139,7 +139,12 @@ function permitFor(machine: Machine, operation: Operation, key: ServiceKey): Per
   return admission.kind === 'fail' ? { kind: 'fail', error: notSent(admission.failure, operation) } : admission
 }
 
-async function useTurn<Value>(machine: Machine, request: ApiRequest<Value>, turn: Turn, key: ServiceKey): Promise<Result<Value>> {
+async function useTurn<Value>(
+  machine: Machine,
+  request: ApiRequest<Value>,
+  turn: Turn & { readonly again: boolean },
+  key: ServiceKey,
+): Promise<Result<Value>> {
   const { clock, random, onRequest } = machine.options
   const startedAt = clock.monotonic()
   let exchanged: Exchanged<Value> | undefined
@@ -150,7 +155,11 @@ async function useTurn<Value>(machine: Machine, request: ApiRequest<Value>, turn
     const nowMs = clock.monotonic()
     const ending: Ending<ApiError> = exchanged ? endingOf(exchanged.result) : { kind: 'nothing' }
     // Before the turn ends: that lets the next one ask to be admitted.
-    machine.backoff = ended(machine.backoff, askerOf(request.operation, key), turn.admission, ending, { nowMs, roll: random.next() })
+    machine.backoff = ended(machine.backoff, askerOf(request.operation, key), turn.admission, ending, {
+      nowMs,
+      roll: random.next(),
+      again: turn.again,
+    })
     turn.end(exchanged && paceAnswerOf(exchanged))
     if (exchanged) onRequest?.({ operation: request.operation, outcome: outcomeOf(exchanged.result), durationMs: nowMs - startedAt })
   }

@@ -6,7 +6,7 @@
 export const MAX_ATTEMPTS = 4
 /** Retries that may be spent before anything succeeded, and the most that successes can save up. Choice. */
 export const RETRY_TOKENS = { start: 10, max: 20 }
-/** Failures in a row that open the circuit. Choice. */
+/** Requests in a row that fail at their first attempt open the circuit: retries of a few bad scopes say nothing of the others. Choice. */
 export const FAILURES_TO_OPEN = 10
 /** Refusals of a key in a row that close a permission which has worked before: one odd scope must not stop the others. Choice. */
 export const DENIALS_TO_CLOSE = 3
@@ -70,13 +70,20 @@ export function probing<Failure>(state: Backoff<Failure>, asker: Asker): Backoff
   return withGates(state, asker, (gate) => ({ ...gate, probing: true }))
 }
 
-/** Records how an admitted request ended. `roll` is uniform in [0, 1). */
+/** `roll` is uniform in [0, 1); `again`: it was not the request's first attempt. */
+export interface EndedAt {
+  readonly nowMs: number
+  readonly roll: number
+  readonly again?: boolean
+}
+
+/** Records how an admitted request ended. */
 export function ended<Failure>(
   before: Backoff<Failure>,
   asker: Asker,
   admission: 'go' | 'probe',
   ending: Ending<Failure>,
-  at: { readonly nowMs: number; readonly roll: number },
+  at: EndedAt,
 ): Backoff<Failure> {
   const state = admission === 'probe' ? withGates(before, asker, (gate) => ({ ...gate, probing: false })) : before
   switch (ending.kind) {
@@ -135,12 +142,8 @@ function denied<Failure>(
   return { ...next, gate: { failure, delayMs: DENIAL_DELAY_MS.first, probeAt: nowMs + DENIAL_DELAY_MS.first, probing: false } }
 }
 
-function failed<Failure>(
-  state: Backoff<Failure>,
-  admission: 'go' | 'probe',
-  failure: Failure,
-  at: { readonly nowMs: number; readonly roll: number },
-): Backoff<Failure> {
+function failed<Failure>(state: Backoff<Failure>, admission: 'go' | 'probe', failure: Failure, at: EndedAt): Backoff<Failure> {
+  if (at.again && admission === 'go') return state
   const failuresInRow = state.failuresInRow + 1
   // Requests that were under way when the circuit opened say nothing new.
   if (state.circuit && admission === 'go') return { ...state, failuresInRow }

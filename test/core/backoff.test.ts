@@ -45,6 +45,13 @@ describe('the circuit', () => {
     expect(admit(passAll([...nine, 'answered', ...nine]), READER, 0)).toEqual({ kind: 'go' })
   })
 
+  it('is not opened by the retries of a few bad requests among good ones', () => {
+    const retried = { nowMs: 0, roll: 0, again: true }
+    let state = passAll(Array<Step>(6).fill('failed'))
+    for (let retry = 0; retry < 18; retry += 1) state = ended(state, READER, 'go', { kind: 'failed', failure: 'bad' }, retried)
+    expect(admit(state, READER, 0)).toEqual({ kind: 'go' })
+  })
+
   it('is not moved by refusals for the rate', () => {
     const state = passAll([...Array<Step>(9).fill('failed'), ...Array<Step>(50).fill('nothing')])
     expect(admit(state, READER, 0).kind).toBe('go')
