@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import type { Plan } from '../core/change.ts'
 import { type Preview, preview } from '../daemon/preview.ts'
 import { sha256 } from '../daemon/system.ts'
-import { ledgerArgs } from './args.ts'
+import { ledgerArgs, shellWord } from './args.ts'
 import type { PlanFlags } from './commands/plan.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
 import { type Cli, CommandError, columnsOf, painter } from './context.ts'
@@ -19,9 +19,9 @@ import { renderPlanJson } from './render-plan-json.ts'
 export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const setup = readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const previews = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags.rebind === true))
+  const { previews, known } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags.rebind === true))
   const plans = previews.map((one) => one.planned.plan)
-  const release = releaseBy(ledgerArgs(flags), setup.config.ledger === ':memory:')
+  const release = releaseCommand(plans, known, flags, setup.config.ledger === ':memory:')
   cli.stdout.write(
     showPlans(
       plans.map((plan) => ({ plan })),
@@ -33,11 +33,27 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   cli.finish(worstExit(previews.map((one) => exitOf(one, flags.detailedExitcode === true))))
 }
 
-async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: boolean): Promise<readonly Preview[]> {
+/** `approve` finds the workspace by itself only when it is the one that the ledger knows. */
+function releaseCommand(plans: readonly Plan[], known: readonly string[], flags: PlanFlags, inMemory: boolean): (holdId: string) => string {
+  return (holdId) => {
+    const name = plans.find((plan) => plan.holds.some((hold) => hold.id === holdId))?.workspace
+    const isKnown = name === undefined || (known.length === 1 && known[0] === name)
+    return releaseBy([...ledgerArgs(flags), ...(isKnown ? [] : ['--workspace', shellWord(name)])], inMemory)(holdId)
+  }
+}
+
+interface Previews {
+  readonly previews: readonly Preview[]
+  /** The workspaces that the ledger knows. */
+  readonly known: readonly string[]
+}
+
+async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: boolean): Promise<Previews> {
   const store = openStore(cli, setup.config, 'read')
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
-    return await Promise.all(
+    const known = store.workspaces().flatMap((one) => (one.current ? [one.workspace] : []))
+    const previews = await Promise.all(
       setup.workspaces.map(async ({ config, policy }: WorkspaceSetup) => {
         const { client, close } = connectReader(cli, config, { signal })
         try {
@@ -50,6 +66,7 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: b
         }
       }),
     )
+    return { previews, known }
   } finally {
     progress.stop()
     store.close()
