@@ -4,6 +4,7 @@ import { parseScope } from '../../src/core/scope.ts'
 import type { Clock, Operation, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company.ts'
 import type { SandboxCall } from '../../src/sandbox/exchange.ts'
+import type { Fixture } from '../../src/sandbox/fixture.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { startSandboxServer } from '../../src/sandbox/server.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
@@ -16,6 +17,8 @@ export interface SandboxFixtureOptions extends Partial<Switches>, Partial<Compan
   readonly speed?: number
   readonly data?: string
   readonly working?: boolean
+  /** In place of the seeded company. */
+  readonly fixture?: Fixture
 }
 
 export interface SandboxFixture {
@@ -38,7 +41,7 @@ export interface SandboxFixture {
 
 /** Defaults: 20 people, 4 groups, no past use, seed 1, the switches' defaults. */
 export async function startSandbox(options: SandboxFixtureOptions = {}): Promise<SandboxFixture> {
-  const { clock = fakeClock(), speed, data, working, people = 20, groups = 4, days = 0, seed = 1, ...switches } = options
+  const { clock = fakeClock(), speed, data, working, fixture, people = 20, groups = 4, days = 0, seed = 1, ...switches } = options
   const log: SandboxCall[] = []
   const sandbox = createSandbox({
     clock,
@@ -48,6 +51,7 @@ export async function startSandbox(options: SandboxFixtureOptions = {}): Promise
     ...(speed === undefined ? {} : { speed }),
     ...(data === undefined ? {} : { data }),
     ...(working === undefined ? {} : { working }),
+    ...(fixture === undefined ? {} : { fixture }),
   })
   const server = await startSandboxServer({ sandbox, host: '127.0.0.1', port: 0 })
   return {
