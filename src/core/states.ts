@@ -94,7 +94,8 @@ export function scopeStates(
     const want = others.has(key) ? undefined : desired.get(key)
     if (want) states.push(statusOf(want.scope, want, inputs.readings.get(key), 'in_sync'))
   }
-  return states.sort((a, b) => compareScopes(a.scope, b.scope))
+  // What is in sync comes in order already.
+  return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))
 }
 
 const since = (scope: Scope, inputs: PlanInputs): { driftSince: Instant } => ({
