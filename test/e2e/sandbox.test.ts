@@ -1,0 +1,195 @@
+// `capkeeper sandbox` as a process: what it prints, what it serves, fixtures in and out, and what it says when something is wrong.
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { capkeeper, start, until } from '../support/process.ts'
+import { place } from './world.ts'
+
+const SMALL = ['--people', '9', '--days', '5']
+
+/** Starts it on a free port, and waits for its address. */
+async function served(argv: readonly string[], cwd: string) {
+  const running = start(['sandbox', '--port', '0', ...argv], { cwd })
+  const url = await until('the address', () => /^http\S+$/m.exec(running.stdout())?.[0])
+  const ask = async (operation: string, body: object) => {
+    const answer = await fetch(`${url}/api/v1/${operation}`, {
+      method: 'POST',
+      body: JSON.stringify({ service_key: 'sandbox-admin', ...body }),
+    })
+    return { status: answer.status, body: JSON.parse(await answer.text()) }
+  }
+  return { ...running, url, ask }
+}
+
+describe('serving', () => {
+  test('prints its address, its keys and a line to try; ends with 0 when it is told to', async () => {
+    const sandbox = await served(SMALL, place().folder)
+    expect(sandbox.stdout()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n\nkeys:\n {2}sandbox-admin .*Billing Write\n/)
+    for (const key of ['analytics', 'teams-read', 'billing-read', 'billing-write']) expect(sandbox.stdout()).toContain(`  sandbox-${key} `)
+    expect(sandbox.stdout()).toContain(`curl -s ${sandbox.url}/api/v1/`)
+    expect((await sandbox.ask('UserPageAnalytics', {})).body.userTableStats).toHaveLength(9)
+    sandbox.signal('SIGTERM')
+    expect(await sandbox.ended).toEqual({ code: 0, signal: null })
+    expect(sandbox.stderr()).toBe('')
+  })
+
+  test('keeps caps in a data file from start to start', async () => {
+    const { folder } = place()
+    const first = await served([...SMALL, '--data', 'sandbox.db'], folder)
+    await first.ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 321 })
+    first.signal('SIGINT')
+    await first.ended
+    const second = await served(['--data', 'sandbox.db'], folder)
+    expect((await second.ask('GetUsageConfig', { team_level: true })).body).toEqual({ addOnCreditCap: 321 })
+    expect((await second.ask('UserPageAnalytics', {})).body.userTableStats).toHaveLength(9)
+  })
+
+  test('takes the switches of its flags', async () => {
+    const flags = ['--cap-spelling', 'snake', '--errors', 'connect', '--rate-limit', '3/h', '--retry-after', 'seconds']
+    const sandbox = await served([...SMALL, ...flags], place().folder)
+    await sandbox.ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 5 })
+    expect((await sandbox.ask('GetUsageConfig', { team_level: true })).body).toEqual({ add_on_credit_cap: 5 })
+    expect((await sandbox.ask('GetUsageConfig', {})).body).toMatchObject({ code: 'invalid_argument' })
+    expect(await sandbox.ask('GetUsageConfig', {})).toMatchObject({ status: 429, body: { code: 'resource_exhausted' } })
+  })
+})
+
+describe('fixtures', () => {
+  test('an export is a fixture, and exports as the same bytes', async () => {
+    const at = place()
+    const first = await capkeeper(['sandbox', ...SMALL, '--seed', '4', '--export', 'a.json'], { cwd: at.folder })
+    expect(first).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(readdirSync(at.folder)).toEqual(['a.json'])
+    const second = await capkeeper(['sandbox', '--fixture', 'a.json', '--export', '-'], { cwd: at.folder })
+    expect(second).toMatchObject({ code: 0, stderr: '' })
+    expect(second.stdout).toBe(at.read('a.json'))
+  })
+
+  test('is served, and exported from a data file while that is open', async () => {
+    const at = place()
+    at.write('b.json', JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'SandboxFixture', people: [{ email: 'zoe@example.com' }] }))
+    const sandbox = await served(['--fixture', 'b.json', '--data', 'b.db'], at.folder)
+    await sandbox.ask('UsageConfig', { user_email: 'zoe@example.com', set_add_on_credit_cap: 77 })
+    const { code, stdout } = await capkeeper(['sandbox', '--data', 'b.db', '--export', '-'], { cwd: at.folder })
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ people: [{ email: 'zoe@example.com' }], caps: { 'zoe@example.com': 77 } })
+  })
+})
+
+describe('what is wrong is told in one line, and nothing is left behind', () => {
+  /** Runs it to its end; the files that it left. */
+  const refused = async (argv: readonly string[], at = place()) => {
+    const before = readdirSync(at.folder)
+    const ran = await capkeeper(['sandbox', '--port', '0', ...argv], { cwd: at.folder })
+    expect(ran.stdout).toBe('')
+    expect(ran.stderr).not.toMatch(/\bat .*\.(ts|js):/)
+    expect(readdirSync(at.folder)).toEqual(before)
+    return ran
+  }
+
+  test.each([
+    [
+      'a rate that is none',
+      ['--rate-limit', 'fast'],
+      /^error: --rate-limit fast: not a value of this switch; write off \| N\/s \| N\/m \| N\/h$/m,
+    ],
+    ['a rate of nothing', ['--rate-limit', '0/s'], /^error: --rate-limit 0\/s: /m],
+    ['a fault that is none', ['--faults', '5xx=2'], /^error: --faults 5xx=2: /m],
+    ['several at once', ['--people', 'many', '--speed', '0'], /^error: --people many: .*1 to 100000; --speed 0: .*1 to 1000000$/m],
+    ['a port that is none', ['--port', '70000'], /--port.*70000.*whole number from 0 to 65535/],
+    ['an address of another machine', ['--host', '192.0.2.1'], /^error: 192\.0\.2\.1:0 is no address of this machine/m],
+    [
+      'a fixture beside what it replaces',
+      ['--fixture', 'x.json', '--people', '5', '--days', '1'],
+      /^error: --people, --days: a fixture says who is there/m,
+    ],
+  ])('wrong usage, 64: %s', async (_name, argv, message) => {
+    const { code, stderr } = await refused([...argv, '--data', 'sandbox.db'])
+    expect(code, stderr).toBe(64)
+    expect(stderr).toMatch(message)
+  })
+
+  test('wrong usage, 64: a port in use, before anything is seeded', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void other.close())
+    const port = await until('a port', () => {
+      const address = other.address()
+      return typeof address === 'object' ? address?.port : undefined
+    })
+    const { code, stderr } = await refused(['--port', String(port), '--data', 'sandbox.db'])
+    expect(code).toBe(64)
+    expect(stderr).toMatch(new RegExp(`^error: 127\\.0\\.0\\.1:${port} is in use; choose another port with --port\n`))
+  })
+
+  test.each([
+    [
+      'a folder that is not there',
+      'nowhere/sandbox.db',
+      /^error: sandbox data nowhere\/sandbox\.db cannot be used: unable to open database file; /,
+    ],
+    ['a folder in its place', 'folder', /^error: sandbox data folder cannot be used: /],
+    ['another kind of file', 'notes.txt', /^error: sandbox data notes\.txt cannot be used: file is not a database; /],
+  ])('invalid input, 65: a data file in %s', async (_name, data, message) => {
+    const at = place()
+    mkdirSync(at.path('folder'))
+    at.write('notes.txt', 'not a database, but a text that is longer than the header of one would be; '.repeat(20))
+    const { code, stderr } = await refused([...SMALL, '--data', data], at)
+    expect(code, stderr).toBe(65)
+    expect(stderr).toMatch(message)
+  })
+
+  test('invalid input, 65: a fixture that breaks its schema, with the place of everything wrong', async () => {
+    const at = place()
+    const lines = [
+      '{"apiVersion": "capkeeper/v1", "kind": "SandboxFixture",',
+      ' "people": [{"email": "ada"}],',
+      ' "caps": {"team": "500"}, "group": []}',
+    ]
+    at.write('bad.json', lines.join('\n'))
+    const { code, stderr } = await refused(['--fixture', 'bad.json', '--data', 'sandbox.db'], at)
+    expect(code).toBe(65)
+    expect(stderr).toContain('bad.json:2:23: error: email: "ada" must match pattern')
+    expect(stderr).toContain('bad.json:3:19: error: team: must be of type integer, not "500"')
+    expect(stderr).toContain(
+      'bad.json:3:27: error: "group" is not known here\n   "caps": {"team": "500"}, "group": []}\n                            ^^^^^^^',
+    )
+    expect(stderr).toMatch(/3 errors\n$/)
+  })
+
+  test.each([
+    ['no JSON', '{"apiVersion": "capkeeper/v1",}', /^bad\.json:1:31: error: not JSON: nothing follows the comma; leave it out\n/],
+    ['nothing at all', '', /^bad\.json:1:1: error: not JSON: the text ends too early/],
+  ])('invalid input, 65: a fixture that is %s', async (_name, text, message) => {
+    const at = place()
+    at.write('bad.json', text)
+    const { code, stderr } = await refused(['--fixture', 'bad.json'], at)
+    expect(code).toBe(65)
+    expect(stderr).toMatch(message)
+  })
+
+  test('invalid input, 65: a fixture that is not there', async () => {
+    const { code, stderr } = await refused(['--fixture', 'none.json', '--data', 'sandbox.db'])
+    expect(code).toBe(65)
+    expect(stderr).toMatch(/^error: fixture none\.json cannot be read: ENOENT/)
+  })
+
+  test('invalid input, 65: a fixture for a data file that holds a company already', async () => {
+    const at = place()
+    await capkeeper(['sandbox', ...SMALL, '--data', 'sandbox.db', '--export', 'a.json'], { cwd: at.folder })
+    const before = (await capkeeper(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout
+    const { code, stderr } = await refused(['--data', 'sandbox.db', '--fixture', 'a.json'], at)
+    expect(code).toBe(65)
+    expect(stderr).toMatch(
+      /^error: a\.json: a fixture starts a new company, and the data file holds one already; name another file with --data\n/,
+    )
+    expect((await capkeeper(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout).toBe(before)
+  })
+
+  test('failed, 1: an export that cannot be written', async () => {
+    const at = place()
+    const { code, stderr } = await refused([...SMALL, '--export', 'nowhere/a.json'], at)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: the state cannot be written to nowhere\/a\.json: ENOENT/)
+    expect(existsSync(at.path('nowhere'))).toBe(false)
+  })
+})
