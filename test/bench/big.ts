@@ -1,0 +1,148 @@
+// A big company as plain data, for what is measured without any service: a policy text, a roster, groups, readings and a ledger's memory
+// that all fit together. `drifted` people read another cap than the one declared.
+import { DEFAULT_GUARDS } from '../../src/core/change.ts'
+import { type Resolution, resolveDesired } from '../../src/core/desired.ts'
+import { countPeople } from '../../src/core/effective.ts'
+import type { CapReading, GroupMembers, OwnedCap, Roster } from '../../src/core/observed.ts'
+import { buildPlan, type PlanInputs } from '../../src/core/plan.ts'
+import type { Cap, PolicyRevision } from '../../src/core/policy.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+import { sha256 } from '../../src/daemon/system.ts'
+import { parsePolicyText } from '../../src/policy/parse.ts'
+
+const GROUPS = 500
+/** The rest of the people are in no declared group, so that the team cap reaches somebody. */
+const GROUPED = 0.8
+const NOW = Date.UTC(2026, 10, 20, 12)
+
+export interface Size {
+  readonly scopes: number
+  readonly people: number
+  readonly drifted: number
+}
+
+export interface BigWorld {
+  readonly now: number
+  readonly text: string
+  readonly roster: Roster
+  readonly groups: readonly GroupMembers[]
+  readonly readings: Map<ScopeKey, CapReading>
+  readonly owned: Map<ScopeKey, OwnedCap>
+}
+
+const emailOf = (index: number): string => `person.${String(index).padStart(6, '0')}@example.com`
+const groupOf = (index: number): string => `grp_${String(index % GROUPS).padStart(4, '0')}`
+const capOf = (index: number): number => 1000 + (index % 700)
+
+/** The team, 500 groups, and people; most people on the roster are in one group. */
+export function bigWorld({ scopes, people, drifted }: Size): BigWorld {
+  const ids = Array.from({ length: GROUPS }, (_, index) => groupOf(index))
+  const users = Array.from({ length: scopes - GROUPS - 1 }, (_, index) => index)
+  const emails = Array.from({ length: people }, (_, index) => emailOf(index))
+  const declared: readonly (readonly [Scope, number])[] = [
+    [TEAM, 500],
+    ...ids.map((id) => [groupScope(id), 800] as const),
+    ...users.map((index) => [userScope(emailOf(index)), capOf(index)] as const),
+  ]
+  const readings = declared.map(([scope, cap], at): [ScopeKey, CapReading] => {
+    const observed: Cap =
+      scope.kind === 'user' && at % Math.floor(scopes / (drifted || 1)) === 0 && drifted > 0 ? credits(cap + 50) : credits(cap)
+    return [scopeKey(scope), { scope, observed, readAt: NOW }]
+  })
+  const owned = declared.map(([scope, cap]): [ScopeKey, OwnedCap] => [
+    scopeKey(scope),
+    { scope, cap: credits(cap), owner: 'policy', entry: `rule|${cap}`, verifiedAt: NOW },
+  ])
+  return {
+    now: NOW,
+    text: textOf(ids, users),
+    roster: rosterOf(emails),
+    groups: ids.map((id, at) => ({
+      id,
+      name: `Group ${id}`,
+      emails: emails.filter((_, index) => index % GROUPS === at && index < people * GROUPED),
+      readAt: NOW,
+    })),
+    readings: new Map(readings),
+    owned: new Map(owned),
+  }
+}
+
+const rosterOf = (emails: readonly string[]): Roster => ({
+  people: emails.map((email, index) => ({ email, name: email, status: 'approved', disabled: false, used: credits(index % 900) })),
+  readAt: NOW,
+  statusesAbsent: false,
+  duplicates: [],
+})
+
+const textOf = (ids: readonly string[], users: readonly number[]): string =>
+  [
+    'apiVersion: capkeeper/v1',
+    'kind: CapPolicy',
+    'metadata:',
+    '  name: big',
+    'spec:',
+    '  workspace: bench',
+    '  team:',
+    '    cap: 500',
+    '  groups:',
+    ...ids.map((id) => `    - id: ${id}\n      name: Group ${id}\n      cap: 800`),
+    '  users:',
+    ...users.map((index) => `    - email: ${emailOf(index)}\n      cap: ${capOf(index)}\n      reason: by role`),
+    '',
+  ].join('\n')
+
+/** The policy text as the set that it declares. */
+export function policyIn({ text }: BigWorld): PolicyRevision {
+  const document = parsePolicyText('policy.yaml', text).documents[0]
+  if (!document) throw new Error('the policy cannot be read')
+  const rules = document.rules.map(({ value }) => value)
+  const { groups, protectedPeople, approvals, name } = document
+  const set = { workspace: 'bench', rules, grants: [], groups, protectedPeople, approvals, documents: [name.value] }
+  return { set, digest: '0'.repeat(12), revision: '' }
+}
+
+/** What the policy asks of the company. */
+export const resolveAll = (world: BigWorld, policy: PolicyRevision): Resolution =>
+  resolveDesired({
+    set: policy.set,
+    roster: world.roster,
+    groups: world.groups,
+    unknownGroups: [],
+    now: world.now,
+    capSemantics: 'layered',
+    owned: world.owned,
+    conflictsGone: {},
+    groupReadingIsNew: false,
+    grantsFrozen: false,
+  })
+
+/** What a plan of the company is made from. */
+export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Resolution): PlanInputs => ({
+  workspace: 'bench',
+  policy,
+  resolution,
+  readings: world.readings,
+  owned: world.owned,
+  people: countPeople({ roster: world.roster, groups: world.groups, now: world.now }),
+  skipped: new Set(),
+  quarantined: new Map(),
+  approvals: [],
+  approve: [],
+  holdsShown: {},
+  driftSince: {},
+  facts: {
+    reads: { failed: 0, total: world.readings.size, teamFailed: false },
+    rosterMissing: false,
+    copyingSeen: false,
+    verifiedDeclared: policy.set.rules.length,
+  },
+  guards: DEFAULT_GUARDS,
+  capSemantics: 'layered',
+  prune: true,
+  now: world.now,
+  digest: sha256,
+})
+
+export const planOf = (world: BigWorld, policy: PolicyRevision, resolution: Resolution) => buildPlan(inputsOf(world, policy, resolution))

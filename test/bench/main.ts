@@ -1,0 +1,35 @@
+// `npm run bench`: every bench, or those that are named, one after the other, each in a process of its own; at the end one table of all.
+import { fork } from 'node:child_process'
+import { join } from 'node:path'
+import { type Row, tableOf } from './bench.ts'
+
+/** In the order they run; every one is also a program of its own: `node test/bench/NAME.ts`. */
+const BENCHES = ['load', 'plan', 'scrape', 'startup', 'sandbox', 'analytics', 'pacing', 'apply', 'cycle', 'idle']
+
+/** Runs one bench; its rows, or undefined when it broke. */
+async function run(name: string): Promise<readonly Row[] | undefined> {
+  const child = fork(join(import.meta.dirname, `${name}.ts`), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const rows: Row[] = []
+  child.on('message', (found) => rows.push(...(found as Row[])))
+  const ended = Promise.withResolvers<number | null>()
+  child.on('exit', ended.resolve)
+  return (await ended.promise) === 0 ? rows : undefined
+}
+
+const named = process.argv.slice(2)
+const unknown = named.filter((name) => !BENCHES.includes(name))
+if (unknown.length > 0) {
+  console.error(`no bench called ${unknown.join(', ')}; there are ${BENCHES.join(', ')}`)
+  process.exitCode = 64
+} else {
+  const rows: Row[] = []
+  const broken: string[] = []
+  for (const name of named.length > 0 ? named : BENCHES) {
+    const found = await run(name)
+    if (found) rows.push(...found)
+    else broken.push(name)
+  }
+  if (rows.length > 0) console.log(`\nAll\n\n${tableOf(rows.toSorted((a, b) => Number(a.goal.slice(1)) - Number(b.goal.slice(1))))}`)
+  if (broken.length > 0) console.error(`\nbroken: ${broken.join(', ')}`)
+  process.exitCode = broken.length > 0 ? 1 : 0
+}

@@ -1,0 +1,146 @@
+// G9: what a scrape of /metrics costs: how many series there are for more and more people, and how long the event loop stands still.
+import { DEFAULT_GUARDS } from '../../src/core/change.ts'
+import { openLedger } from '../../src/daemon/ledger.ts'
+import { createMetrics } from '../../src/daemon/metrics.ts'
+import { startServer } from '../../src/daemon/server.ts'
+import { outlook, planFrom, recall } from '../../src/daemon/state.ts'
+import { EMAIL_LABELS } from '../../src/daemon/status-labels.ts'
+import { sha256, systemClock, systemRandom } from '../../src/daemon/system.ts'
+import { viewOf } from '../../src/daemon/view.ts'
+import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
+import { contentSecurityPolicy, renderPage } from '../../src/page/page.ts'
+import type { WriteClient } from '../../src/ports.ts'
+import { median, ms, publish, type Row, told } from './bench.ts'
+import { type BigWorld, bigWorld, policyIn, type Size } from './big.ts'
+
+const LONGEST_BLOCK_MS = 20
+const SCRAPES = 15
+const WARM_UPS = 10
+
+const refuse = (): never => {
+  throw new Error('a scrape asks the service nothing')
+}
+
+const client: WriteClient = {
+  readCap: refuse,
+  readRoster: refuse,
+  readGroup: refuse,
+  readBalance: refuse,
+  writeCap: refuse,
+  clockSkewMs: () => undefined,
+}
+
+const settings = {
+  name: 'bench',
+  guards: DEFAULT_GUARDS,
+  capSemantics: 'layered',
+  prune: true,
+  rate: { concurrency: 8 },
+  mode: 'enforce',
+  onDrift: 'heal',
+  intervalMs: 300_000,
+  usageIntervalMs: 900_000,
+} as const
+
+/** A workspace as a quiet cycle leaves it. */
+function workspaceOf(world: BigWorld): Workspace {
+  const clock = { ...systemClock, now: () => world.now }
+  const store = openLedger({ file: ':memory:', mode: 'write', clock })
+  const ledger = store.workspace('bench', 'https://service.example')
+  ledger.saveOwned([...world.owned.values()])
+  const workspace = createWorkspace({
+    config: settings,
+    client,
+    ledger,
+    clock,
+    random: systemRandom,
+    digest: sha256,
+    emit: () => undefined,
+  })
+  const knowledge = recall(policyIn(world), ledger)
+  knowledge.usage = { roster: world.roster, groups: world.groups }
+  for (const [key, reading] of world.readings) knowledge.readings.set(key, reading)
+  const planner = { ...workspace, settings }
+  const view = outlook(knowledge, planner)
+  workspace.knowledge = knowledge
+  workspace.shown = { ...workspace.shown, planned: planFrom(knowledge, view, planner), outlook: view }
+  return workspace
+}
+
+async function scrapesOf(size: Size): Promise<{ readonly series: number; readonly blockMs: number; readonly wallMs: number }> {
+  const world = bigWorld(size)
+  const workspace = workspaceOf(world)
+  const metrics = createMetrics({ version: '0', revision: '', clock: workspace.clock })
+  metrics.registerWorkspace('bench')
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    version: '0',
+    clock: workspace.clock,
+    metrics,
+    page: { render: renderPage, contentSecurityPolicy },
+    people: EMAIL_LABELS,
+    views: () => [viewOf(workspace)],
+    health: () => ({ configValid: true, ledgerWritable: true }),
+    ready: () => ({ ready: true, reasons: [] }),
+  })
+  const blocks: number[] = []
+  const walls: number[] = []
+  let series = 0
+  for (let scrape = -WARM_UPS; scrape < SCRAPES; scrape += 1) {
+    const watch = watchLoop()
+    const started = performance.now()
+    const text = await (await fetch(`${server.url}/metrics`)).text()
+    const wallMs = performance.now() - started
+    const blockMs = watch()
+    if (scrape < 0) continue
+    series = text.split('\n').filter((line) => line.startsWith('capkeeper_')).length
+    blocks.push(blockMs)
+    walls.push(wallMs)
+  }
+  await server.close()
+  return { series, blockMs: median(blocks), wallMs: median(walls) }
+}
+
+/** Looks at the event loop all the time; the answer is the longest time that it did not come round. */
+function watchLoop(): () => number {
+  let last = performance.now()
+  let longest = 0
+  let going = true
+  const look = (): void => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (going) setImmediate(look)
+  }
+  look()
+  return () => {
+    going = false
+    look()
+    return longest
+  }
+}
+
+function rowsOf(size: Size, scrape: Awaited<ReturnType<typeof scrapesOf>>): readonly Row[] {
+  const figure = `${size.scopes} scopes, ${size.people} people: longest block of a scrape`
+  const ratio = scrape.blockMs / LONGEST_BLOCK_MS
+  return [
+    { goal: 'G9', figure, limit: `<= ${LONGEST_BLOCK_MS} ms`, measured: ms(scrape.blockMs), ratio, met: ratio <= 1 },
+    told('G9', 'the whole scrape', ms(scrape.wallMs)),
+  ]
+}
+
+const sizes = [1000, 10_000, 50_000].map((people): Size => ({ scopes: Math.min(people, 20_000), people, drifted: 0 }))
+const found: Awaited<ReturnType<typeof scrapesOf>>[] = []
+for (const size of sizes) found.push(await scrapesOf(size))
+const series = found.map((one) => one.series)
+publish(`A scrape of /metrics with the default settings, medians of ${SCRAPES}`, [
+  {
+    goal: 'G9',
+    figure: `series with ${sizes.map(({ people }) => people).join(', ')} people (500 groups)`,
+    limit: 'all the same',
+    measured: series.join(', '),
+    met: new Set(series).size === 1,
+  },
+  ...sizes.flatMap((size, at) => rowsOf(size, found[at] ?? { series: 0, blockMs: Number.NaN, wallMs: Number.NaN })),
+])
