@@ -8,7 +8,8 @@
 //   n          none              any               set
 //   n          m                 any               raise or lower
 //   none       none              any               in sync; ours from now on
-//   none       the wider value   any               in sync (this service shows what applies)
+//   none       the wider value   not at it         in sync (this service shows what applies)
+//   none       the wider value   at it             clear: the number may well be the one that we set here
 //   none       m                 any               clear
 //   no         v                 at v              clear (orphan), or nothing when prune is off
 //   no         anything else     at v              forget it: it is not ours any more
@@ -101,7 +102,7 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     draft.unknown.push({ scope: desired.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (observed === desired.cap || (desired.cap === 'none' && observed === inputs.wider(key))) {
+  if (observed === desired.cap || (desired.cap === 'none' && observed === inputs.wider(key) && owned?.cap !== observed)) {
     draft.inSync.push(key)
     if (desired.origin.kind === 'restore') draft.released.push(key)
     else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, observed, inputs.now))

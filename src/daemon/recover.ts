@@ -26,7 +26,7 @@ export function recoverIntents(inputs: RecoverInputs): number {
     if (!reading || reading.failure || reading.readAt < intent.at) continue
     const now = inputs.clock.now()
     if (isVerified(intent.change, reading, inputs.wider)) {
-      inputs.ledger.recordOutcome(intent, historyEntry(intent, 'applied', now), ownershipOf(intent, owned.get(key), inputs))
+      inputs.ledger.recordOutcome(intent, historyEntry(intent, 'applied', now), ownershipOf(intent, reading, owned.get(key), inputs))
     } else {
       const landed = reading.observed === intent.change.from ? 'it had not landed' : `${reading.observed} stands there now`
       const error = `the answer to this write was lost; ${landed}`
@@ -45,8 +45,9 @@ const OWNERS: Readonly<Record<string, OwnerKind>> = { rule: 'policy', grant: 'gr
  * A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. What was cleared
  * or given back stays ours until a later reading says so too, because this one may be stale.
  */
-function ownershipOf(intent: Intent, owned: OwnedCap | undefined, inputs: RecoverInputs): OwnedCap | 'kept' {
+function ownershipOf(intent: Intent, reading: CapReading, owned: OwnedCap | undefined, inputs: RecoverInputs): OwnedCap | 'kept' {
   const { scope, to, from } = intent.change
+  if (reading.observed === from) return givenUp(owned)
   const desired = inputs.desired.get(scopeKey(scope))
   if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore')
     return ownedFrom(desired, owned, from, inputs.clock.now())

@@ -98,7 +98,8 @@ export const isVerified = (change: Change, reading: CapReading, wider: (key: Sco
 
 function conclude(change: Change, intent: Intent, reading: CapReading, outcome: WriteOutcome, run: ApplyRun): WriteResult {
   if (isVerified(change, reading, run.wider)) {
-    run.ledger.recordOutcome(intent, historyEntry(intent, 'applied', run.clock.now()), verifiedOwnership(change, intent, run))
+    const ownership = ownershipAfter(change, intent, reading, outcome, run)
+    run.ledger.recordOutcome(intent, historyEntry(intent, 'applied', run.clock.now()), ownership)
     if (reading.observed !== change.to) noteInheritedReads(change, reading, run)
     return { result: 'applied' }
   }
@@ -139,11 +140,18 @@ function reject(change: Change, intent: Intent, code: string, error: string, run
  */
 export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: 'given up' } : 'kept')
 
-function verifiedOwnership(change: Change, intent: Intent, run: ApplyRun): OwnedCap | 'kept' {
+/**
+ * A clear after which the same value is read has left what applies from a wider scope, if it has landed at all. Only the service's own word
+ * tells: accepted, it is over, or it would be cleared for ever; its answer lost, it stays ours and is cleared again.
+ */
+function ownershipAfter(change: Change, intent: Intent, reading: CapReading, outcome: WriteOutcome, run: ApplyRun) {
   const key = scopeKey(change.scope)
+  const owned = run.planned.owned.get(key)
   const desired = run.planned.desired.get(key)
-  if (!desired || desired.entry !== intent.entry || desired.origin.kind === 'restore') return givenUp(run.planned.owned.get(key))
-  return ownedFrom(desired, run.planned.owned.get(key), change.from, run.clock.now())
+  const isUnmoved = reading.observed === change.from
+  if (isUnmoved && outcome.kind !== 'accepted') return givenUp(owned)
+  if (!desired || desired.entry !== intent.entry || desired.origin.kind === 'restore') return isUnmoved ? 'released' : givenUp(owned)
+  return ownedFrom(desired, owned, change.from, run.clock.now())
 }
 
 function noteInheritedReads(change: Change, reading: CapReading, run: ApplyRun): void {

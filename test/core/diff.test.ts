@@ -18,6 +18,11 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
   ['none clears what is set', { caps: { p0: 'none' }, observed: { p0: 600 } }, ['p0 clear 600>none policy']],
   ['none over nothing needs nothing', { caps: { p0: 'none' }, observed: { p0: 'none' } }, []],
   ['none that reads the wider value is in sync', { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 } }, []],
+  [
+    'none that reads the wider value is cleared where we own that very number',
+    { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 300 } } },
+    ['p0 clear 300>none policy'],
+  ],
   ['an unknown reading causes no write', { caps: { p0: 500 }, observed: { p0: 'unknown' } }, []],
   ['a scope that was not read yet causes no write', { caps: { p0: 500 } }, []],
   [
