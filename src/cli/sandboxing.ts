@@ -1,12 +1,17 @@
 // What `sandbox` does: serves until it is stopped, or writes the present state as a fixture file. Everything that a user may get wrong is
 // judged before anything is made, so that nothing is left half-written.
+import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { InputError } from '../core/problem.ts'
+import { LedgerError } from '../daemon/ledger-error.ts'
+import { takeLock } from '../daemon/lock.ts'
+import { addedKeys } from '../sandbox/keys.ts'
 import { SANDBOX_KEYS, type SandboxOptions } from '../sandbox/sandbox.ts'
 import { parseSettings } from '../sandbox/settings.ts'
 import { parseSwitches } from '../sandbox/switches.ts'
 import type { SandboxFlags } from './commands/sandbox.ts'
 import { type Cli, UsageError } from './context.ts'
-import { startEmbedded } from './embedded.ts'
+import { type Embedded, startEmbedded } from './embedded.ts'
 import { EXIT } from './exit.ts'
 
 /** Serves, and says where and with which keys; or exports. A wrong flag is a `UsageError`, a wrong file an `InputError`. */
@@ -28,20 +33,30 @@ async function optionsOf(flags: SandboxFlags, cli: Cli): Promise<SandboxOptions>
   const { speed, ...company } = settings.settings
   const options = { clock: cli.clock, company, speed, switches: switches.switches, data: flags.data }
   if (flags.fixture === undefined) return options
-  const seeding = ['people', 'groups', 'days'].filter((name) => name in texts).map((name) => `--${name}`)
+  const seeding = seedingFlags(flags)
   if (seeding.length > 0) throw new UsageError(`${seeding.join(', ')}: a fixture says who is there; leave out either this or --fixture`)
   const { openFixture } = await import('./exporting.ts')
   return { ...options, fixture: openFixture(flags.fixture, cli) }
 }
 
+/** The flags given that make up a company. */
+const seedingFlags = (flags: SandboxFlags): readonly string[] =>
+  ['people', 'groups', 'days'].filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
+
 async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Promise<void> {
   // Before anything is seeded: a data file that this start leaves behind would be another one's company.
   await requireFree(flags)
+  const unused = existsSync(flags.data) ? seedingFlags(flags) : []
+  const lock = lockData(flags.data)
   const stopped = Promise.withResolvers<void>()
   const off = cli.signals.on('interrupt', stopped.resolve)
   try {
-    const embedded = await startEmbedded(options, flags)
-    cli.stdout.write(greeting(embedded.url))
+    const embedded = await startEmbedded(options, flags).catch((error: unknown) => {
+      lock?.undo()
+      throw error
+    })
+    cli.stdout.write(greeting(embedded))
+    if (unused.length > 0) cli.stderr.write(`${flags.data} holds a company already: ${unused.join(', ')} change nothing\n`)
     if (flags.somebodyElse !== undefined) {
       embedded.sandbox.foreignWriter({ everySeconds: flags.somebodyElse, say: (line) => cli.stderr.write(`${line}\n`) })
     }
@@ -49,6 +64,29 @@ async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Pr
     await embedded.close()
   } finally {
     off()
+    lock?.release()
+  }
+}
+
+/**
+ * Keeps a second sandbox from growing the same company: every row would be there twice. `undo` also takes away the lock's file, if this
+ * made it. What else is wrong with the file is for whoever opens it to say.
+ */
+function lockData(data: string): { readonly release: () => void; readonly undo: () => void } | undefined {
+  if (data === ':memory:') return undefined
+  const file = `${data}.lock`
+  const made = !existsSync(file)
+  try {
+    const { release } = takeLock(data)
+    const undo = (): void => {
+      release()
+      if (made) rmSync(file, { force: true })
+    }
+    return { release, undo }
+  } catch (error) {
+    if (!(error instanceof LedgerError) || error.code !== 'LEDGER_LOCKED') return undefined
+    const message = `sandbox data ${data} is in use by another sandbox; stop that one first, or name another file with --data`
+    throw new InputError([{ severity: 'error', code: 'SANDBOX_DATA_IN_USE', message }])
   }
 }
 
@@ -75,7 +113,9 @@ async function requireFree({ host, port }: SandboxFlags): Promise<void> {
   await closed.promise
 }
 
-function greeting(url: string): string {
-  const keys = SANDBOX_KEYS.map(({ secret, permissions }) => `  ${secret.padEnd(24)}${permissions.join(', ')}`)
+function greeting({ url, sandbox }: Embedded): string {
+  const keys = [...SANDBOX_KEYS, ...addedKeys(sandbox.store)].map(
+    ({ secret, permissions }) => `  ${secret.padEnd(24)}${permissions.join(', ')}`,
+  )
   return `${url}\n\nkeys:\n${keys.join('\n')}\n\ntry:\n  curl -s ${url}/api/v1/GetTeamCreditBalance -H 'Content-Type: application/json' -d '{"service_key":"sandbox-admin"}'\n`
 }

@@ -39,7 +39,8 @@ describe('serving', () => {
     await first.ask('UsageConfig', { team_level: true, set_add_on_credit_cap: 321 })
     first.signal('SIGINT')
     await first.ended
-    const second = await served(['--data', 'sandbox.db'], folder)
+    const second = await served([...SMALL, '--data', 'sandbox.db'], folder)
+    expect(second.stderr()).toBe('sandbox.db holds a company already: --people, --days change nothing\n')
     expect((await second.ask('GetUsageConfig', { team_level: true })).body).toEqual({ addOnCreditCap: 321 })
     expect((await second.ask('UserPageAnalytics', {})).body.userTableStats).toHaveLength(9)
   })
@@ -67,8 +68,10 @@ describe('fixtures', () => {
 
   test('is served, and exported from a data file while that is open', async () => {
     const at = place()
-    at.write('b.json', JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'SandboxFixture', people: [{ email: 'zoe@example.com' }] }))
+    const keys = [{ secret: 'of-zoe', permissions: ['Billing Read', 'Billing Write'] }]
+    at.write('b.json', JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'SandboxFixture', people: [{ email: 'zoe@example.com' }], keys }))
     const sandbox = await served(['--fixture', 'b.json', '--data', 'b.db'], at.folder)
+    expect(sandbox.stdout()).toMatch(/^ {2}of-zoe +Billing Read, Billing Write$/m)
     await sandbox.ask('UsageConfig', { user_email: 'zoe@example.com', set_add_on_credit_cap: 77 })
     const { code, stdout } = await capkeeper(['sandbox', '--data', 'b.db', '--export', '-'], { cwd: at.folder })
     expect(code).toBe(0)
@@ -183,6 +186,17 @@ describe('what is wrong is told in one line, and nothing is left behind', () => 
       /^error: a\.json: a fixture starts a new company, and the data file holds one already; name another file with --data\n/,
     )
     expect((await capkeeper(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout).toBe(before)
+  })
+
+  test('invalid input, 65: a data file that another sandbox serves; it can be exported meanwhile', async () => {
+    const at = place()
+    await served([...SMALL, '--data', 'sandbox.db'], at.folder)
+    const { code, stderr } = await refused(['--data', 'sandbox.db'], at)
+    expect(code).toBe(65)
+    expect(stderr).toMatch(
+      /^error: sandbox data sandbox\.db is in use by another sandbox; stop that one first, or name another file with --data\n/,
+    )
+    expect((await capkeeper(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).code).toBe(0)
   })
 
   test('failed, 1: an export that cannot be written', async () => {
