@@ -1,14 +1,15 @@
 // What `apply` does in each workspace: plan, show, ask, write, read back, show what became of it. Workspaces go one after another, so that
 // nobody is asked two things at once; one that fails does not stop the next.
 import { createInterface } from 'node:readline/promises'
-import type { Change, Plan } from '../core/change.ts'
+import { type Change, EFFECTS, type Plan } from '../core/change.ts'
 import type { Planned } from '../core/plan.ts'
-import { scopeKey } from '../core/scope.ts'
+import { type ScopeKey, scopeKey } from '../core/scope.ts'
+import type { WriteResult } from '../daemon/apply.ts'
 import type { LedgerStore } from '../daemon/ledger.ts'
 import { type CycleReport, type Go, reconcile } from '../daemon/reconcile.ts'
 import { recall } from '../daemon/state.ts'
 import { sha256, systemRandom } from '../daemon/system.ts'
-import { createWorkspace } from '../daemon/workspace.ts'
+import { createWorkspace, type Workspace } from '../daemon/workspace.ts'
 import { ledgerArgs } from './args.ts'
 import type { ApplyFlags } from './commands/apply.ts'
 import { connectWriter, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
@@ -16,7 +17,7 @@ import { type Cli, CommandError, columnsOf, painter } from './context.ts'
 import { EXIT, type ExitCode, worstExit } from './exit.ts'
 import { interruptible } from './interrupt.ts'
 import { showPlans, showWarnings } from './plan-output.ts'
-import { type PlanView, releaseBy } from './plan-view.ts'
+import { type Outcome, type PlanView, releaseBy } from './plan-view.ts'
 import { sweepProgress } from './progress.ts'
 import { renderResultText } from './render-plan.ts'
 import { admit, readPlans } from './saved-plan.ts'
@@ -105,7 +106,9 @@ async function applyOne(job: Job): Promise<CycleReport> {
   })
   try {
     ledger.saveFact('policy', policy)
-    const report = await reconcile(workspace, recall(policy, ledger), {
+    const knowledge = recall(policy, ledger)
+    workspace.knowledge = knowledge
+    const first = await reconcile(workspace, knowledge, {
       usage: true,
       stop: signal,
       cut: job.cut,
@@ -119,6 +122,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
         return go
       },
     })
+    const report = first.applied?.copyingSeen === undefined ? first : await putRight(workspace, first, job)
     writing.stop()
     if (flags.output === 'text') cli.stdout.write(resultText(report, flags, cli, job.inMemory))
     tell(report, job)
@@ -128,6 +132,16 @@ async function applyOne(job: Job): Promise<CycleReport> {
     writing.stop()
     connection.close()
   }
+}
+
+/** Copying was seen on the way: what it took from people is put back before the command ends, as the daemon does in its next cycle. */
+async function putRight(workspace: Workspace, first: CycleReport, job: Job): Promise<CycleReport> {
+  const knowledge = workspace.knowledge
+  say(job.cli, job.config.name, `${first.applied?.copyingSeen}; team and group caps are held until capSemantics is copied`)
+  if (!knowledge || job.signal.aborted) return first
+  const second = await reconcile(workspace, knowledge, { usage: false, stop: job.signal, cut: job.cut })
+  const results = new Map([...(second.applied?.results ?? []), ...(first.applied?.results ?? [])])
+  return { ...second, planned: first.planned, ...(first.applied && { applied: { ...first.applied, ...second.applied, results } }) }
 }
 
 /** Shows the plan and asks. Undefined: declined, nothing is written. */
@@ -156,23 +170,32 @@ const going = (planned: Planned, { only }: Go): readonly Change[] =>
 function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: boolean): string {
   if (report.withheld !== undefined && report.withheld !== 'declined') return shown([viewOf(report)], flags, cli, inMemory)
   if (!report.applied || report.applied.results.size === 0) return ''
+  const isHeldSince = report.after.plan.holds.some((hold) => !report.planned.plan.holds.some((one) => one.id === hold.id))
+  if (isHeldSince) return `\n${shown([viewOf(report)], flags, cli, inMemory)}`
   const width = columnsOf(cli.stdout)
   return `\n${renderResultText(viewOf(report), { paint: painter(cli.stdout), ...(width !== undefined && { width }) })}`
 }
 
-/** The plan with what became of each change. */
-const viewOf = ({ planned, applied }: CycleReport): PlanView => {
-  const outcomes = new Map(
-    [...(applied?.results ?? [])].flatMap(([key, one]) => {
-      const told = one.error === undefined ? {} : { error: one.error }
-      return one.result === 'skipped'
-        ? one.error === undefined
-          ? []
-          : [[key, { result: 'failed' as const, ...told }] as const]
-        : [[key, { result: one.result, ...told }] as const]
-    }),
-  )
-  return applied ? { plan: planned.plan, outcomes } : { plan: planned.plan }
+/** The plan with what became of each change, and with the holds that only came up while it was applied. */
+function viewOf({ planned, after, applied }: CycleReport): PlanView {
+  if (!applied) return { plan: planned.plan }
+  const outcomes = new Map([...applied.results].flatMap(([key, one]) => outcomeFor(key, one)))
+  const later = new Map(after.plan.changes.map((change) => [scopeKey(change.scope), change.hold]))
+  const changes = planned.plan.changes.map((change) => {
+    const hold = applied.results.has(scopeKey(change.scope)) ? change.hold : (change.hold ?? later.get(scopeKey(change.scope)))
+    return hold === undefined ? change : { ...change, hold }
+  })
+  const going = changes.filter((change) => change.hold === undefined)
+  const byEffect = Object.fromEntries(EFFECTS.map((effect) => [effect, going.filter((change) => change.effect === effect).length]))
+  const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length }
+  return { plan: { ...planned.plan, changes, holds: after.plan.holds, counts }, outcomes }
+}
+
+/** A scope that already was as asked has no outcome; one that had changed since it was planned has failed. */
+function outcomeFor(key: ScopeKey, { result, error }: WriteResult): readonly (readonly [ScopeKey, Outcome])[] {
+  const told = error === undefined ? {} : { error }
+  if (result !== 'skipped') return [[key, { result, ...told }]]
+  return error === undefined ? [] : [[key, { result: 'failed', ...told }]]
 }
 
 const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory = false): string =>

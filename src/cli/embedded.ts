@@ -57,7 +57,7 @@ const QUICK_START_SPEED = 600
 
 /** A workspace's settings turned to the embedded service; without a config file it also looks more often. */
 export function onSandbox(config: WorkspaceConfig, url: string, quick: boolean): WorkspaceConfig {
-  const pace = quick ? { intervalMs: 10_000, usageIntervalMs: 10_000, rate: { start: 20, max: 50, concurrency: 8 } } : {}
+  const pace = quick ? { intervalMs: 10_000, usageIntervalMs: 10_000 } : {}
   const policies = config.policies.length > 0 ? config.policies : ['policies']
   return { ...config, ...pace, baseUrl: url, keys: { default: { env: KEY_NAME } }, policies }
 }

@@ -108,7 +108,7 @@ function optional<K extends string, T>(
   read: Read<T>,
 ): { readonly [P in K]?: T } {
   const value = from[key]
-  if (value === undefined) return {}
+  if (value === undefined || value === null) return {}
   const result: { [P in K]?: T } = {}
   result[key] = read(value, path === '' ? key : `${path}.${key}`)
   return result

@@ -73,13 +73,14 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: b
   }
 }
 
-/** Nothing could be read: failed. Else, when asked, whether something is pending. */
+/** Nothing could be read: failed. Else, when asked, the first that fits: a part could not be read, something is held, is pending. */
 function exitOf({ planned, outlook }: Preview, detailed: boolean): ExitCode {
   const { plan } = planned
   if (outlook.toRead.length > 0 && plan.unknown.length === outlook.toRead.length) return EXIT.failed
   if (!detailed) return EXIT.done
-  if (plan.changes.some((change) => change.hold === undefined)) return EXIT.pending
-  return plan.holds.length > 0 ? EXIT.held : EXIT.done
+  if (plan.unknown.length > 0) return EXIT.partial
+  if (plan.holds.length > 0) return EXIT.held
+  return plan.changes.length > 0 ? EXIT.pending : EXIT.done
 }
 
 function save(file: string, plans: readonly Plan[]): void {

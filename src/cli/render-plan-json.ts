@@ -11,7 +11,7 @@ export function renderPlanJson(views: readonly PlanView[]): string {
   return `${JSON.stringify(document, undefined, 2)}\n`
 }
 
-/** The document of one plan: caps are numbers or `"none"`, instants RFC 3339, absent fields left out. */
+/** The document of one plan: caps are numbers or `"none"`, instants RFC 3339; a change without a policy line or a reason has null there (choice). */
 export function planDocument(view: PlanView): Record<string, unknown> {
   const { plan } = view
   return {
@@ -35,6 +35,8 @@ function changeDocument(change: Change, view: PlanView): Record<string, unknown>
   const outcome = outcomeOf(view, change)
   return {
     ...shown,
+    source: change.source ?? null,
+    reason: change.reason ?? null,
     ...(healing && { healing }),
     ...(grantEnd && { grantEnd }),
     ...(outcome && { result: outcome.result }),

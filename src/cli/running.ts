@@ -2,6 +2,7 @@
 // about caps is decided here.
 import { hasErrors, InputError } from '../core/problem.ts'
 import { type Config, type LoadedConfig, loadConfig, networkProblems } from '../daemon/config.ts'
+import { parseListen } from '../daemon/config-values.ts'
 import { type Daemon, startDaemon } from '../daemon/daemon.ts'
 import type { LedgerStore } from '../daemon/ledger.ts'
 import { type Server, startServer } from '../daemon/server.ts'
@@ -9,7 +10,7 @@ import { contentSecurityPolicy, renderPage } from '../page/page.ts'
 import { type Watcher, watchPaths } from '../policy/watch.ts'
 import type { RunFlags } from './commands/run.ts'
 import { named, openStore, readPolicies } from './compose.ts'
-import type { Cli } from './context.ts'
+import { type Cli, UsageError } from './context.ts'
 import { type Embedded, onSandbox, startBeside, withSandboxKey } from './embedded.ts'
 import { EXIT } from './exit.ts'
 import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from './host.ts'
@@ -30,6 +31,9 @@ export interface Reader {
 
 /** Runs the daemon until it is stopped, or one cycle with --once. */
 export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
+  if (flags.listen !== undefined && !parseListen(flags.listen)) {
+    throw new UsageError(`--listen '${flags.listen}' is not an address: write host:port, such as 127.0.0.1:9464`)
+  }
   const cli = flags.sandbox ? { ...outer, env: withSandboxKey(outer.env) } : outer
   const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
   const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), name: undefined }

@@ -146,21 +146,28 @@ function workspaceOf(
 }
 
 /** `metadata.name` is unique among all documents. */
+/** Names are unique among the documents that some workspace reads together. */
 function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
-  const first = new Map<string, { readonly document: PolicyDocument; readonly readers: readonly string[] }>()
+  const first = new Map<string, PolicyDocument>()
+  const reported = new Set<PolicyDocument>()
   for (const { documents, readers, source } of files) {
     for (const document of documents) {
       const { value, at } = document.name
-      const other = first.get(value)
       if (value === '') continue
-      if (!other) {
-        first.set(value, { document, readers })
-        continue
+      for (const reader of readers) {
+        const key = JSON.stringify([reader, value])
+        const other = first.get(key)
+        if (!other) {
+          first.set(key, document)
+          continue
+        }
+        assigned.broken.add(reader)
+        if (reported.has(document)) continue
+        reported.add(document)
+        const message = `the name ${quoted(value)} is taken by another document`
+        const extra = { hint: 'give each document its own metadata.name', other: other.name.at }
+        assigned.problems.push(problemOn(source, at, 'error', 'DUPLICATE_NAME', message, extra))
       }
-      const message = `the name ${quoted(value)} is taken by another document`
-      const extra = { hint: 'give each document its own metadata.name', other: other.document.name.at }
-      assigned.problems.push(problemOn(source, at, 'error', 'DUPLICATE_NAME', message, extra))
-      for (const reader of [...readers, ...other.readers]) assigned.broken.add(reader)
     }
   }
 }

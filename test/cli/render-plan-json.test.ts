@@ -34,6 +34,7 @@ describe('a plan as JSON', () => {
           cause: 'policy',
           people: 120,
           source: { file: 'policies/acme.yaml', line: 5, column: 10 },
+          reason: null,
           result: 'applied',
         },
         {
@@ -45,6 +46,7 @@ describe('a plan as JSON', () => {
           cause: 'policy',
           people: 1,
           source: { file: 'policies/acme.yaml', line: 16, column: 12 },
+          reason: null,
           hold: '7d1f0c2a9b34',
         },
         {
@@ -55,6 +57,8 @@ describe('a plan as JSON', () => {
           to: 'none',
           cause: 'orphan',
           people: 1,
+          source: null,
+          reason: null,
         },
       ],
       holds: [

@@ -58,6 +58,7 @@ describe('plan', () => {
           cause: 'policy',
           people: 9,
           source: { file: 'policies/acme.yaml', line: 5, column: 15 },
+          reason: null,
         },
         expect.objectContaining({ scope: { kind: 'group', id: 'grp_platform' }, reason: 'builds the build' }),
         expect.objectContaining({

@@ -19,7 +19,10 @@ export function registerPlan(program: Command, cli: Cli): void {
         'and how many people it reaches, and what the guards would hold back. Nothing is ever written to the service.',
     )
     .addOption(outputOption(['text', 'json', 'markdown']))
-    .option('--detailed-exitcode', 'exit 2 when changes are pending, 3 when a guard holds some, 0 when there is nothing to do')
+    .option(
+      '--detailed-exitcode',
+      'exit 4 when some scopes could not be read, else 3 when a guard holds changes, 2 when changes are pending, 0 when there is nothing to do',
+    )
     .option('--rebind', 'plan as if the ledger were bound to this base URL')
     .option('--out <file>', 'save the plan as JSON, for `capkeeper apply --plan`')
   addNetworkFlags(command)
