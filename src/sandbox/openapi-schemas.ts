@@ -69,7 +69,7 @@ const CASCADE: Properties<CascadeRequest> = {
   ide_types: list({ type: 'string', enum: IDES }, { description: 'without it all; of cli alone only runs are reported' }),
   query_requests: list(
     { oneOf: Object.entries(SOURCES).map(([name, schema]) => ({ ...object({ [name]: schema }, [name]), additionalProperties: false })) },
-    { minItems: 1 },
+    { minItems: 1, maxItems: MAX_PARTS },
   ),
 }
 

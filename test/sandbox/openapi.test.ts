@@ -128,6 +128,21 @@ describe.each(SWITCHED)('%s', (_name, switches) => {
   })
 })
 
+test.each(['Analytics', 'CascadeAnalytics'] as const)('%s takes as many queries as the document says, and no more', async (operation) => {
+  const fixture = await startSandbox({ people: 2, days: 1 })
+  const { query_requests: queries } = { query_requests: [], ...OPERATION_TEXTS[operation].example }
+  const valid = judge(documentOf())
+  for (const [count, status] of [
+    [100, 200],
+    [101, 400],
+  ] as const) {
+    const body = { service_key: 'sandbox-admin', query_requests: Array.from({ length: count }, () => queries[0]) }
+    expect(fixture.sandbox.handle(operation, body).status).toBe(status)
+    expect(valid(`${operation}Request`, body).length === 0).toBe(status === 200)
+  }
+  await fixture.close()
+})
+
 describe('the query language in the document', () => {
   const valid = judge(documentOf())
   const NAMES = [
