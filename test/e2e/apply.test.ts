@@ -62,7 +62,7 @@ describe('apply', () => {
     })
     const ran = await at.run('apply', '--yes')
     expect(ran).toMatchObject({ code: 4, stdout: expect.stringContaining('Applied: 1 set, 1 failed.') })
-    expect(ran.stderr).toMatch(/^acme: UsageConfig: the request was refused/)
+    expect(ran.stderr).toMatch(/^acme: ada.lovelace@example.com: UsageConfig: the request was refused/)
     expect(at.service.capOf('team')).toBe(500)
   })
 
@@ -74,7 +74,7 @@ describe('apply', () => {
     at.write('config.yaml', JSON.stringify({ ...config, workspaces: [locked, ...config.workspaces] }))
     at.write('policies/locked.yaml', policyText('workspace: locked\nteam: {cap: 700}', 'locked'))
     const ran = await at.run('apply', '--yes')
-    expect(ran).toMatchObject({ code: 4, stderr: expect.stringMatching(/^locked: GetUsageConfig: .*the key was refused/m) })
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringMatching(/^locked: team: GetUsageConfig: .*the key was refused/m) })
     expect(at.service.capOf('team')).toBe(500)
   })
 
