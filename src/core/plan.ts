@@ -32,6 +32,10 @@ export interface PlanInputs {
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
   /** See `DiffInputs.overwritten`. */
   readonly overwritten?: ReadonlySet<ScopeKey>
+  /** False for what is shown and never written, such as foreign changes that are only watched: it is not judged and holds up nobody. */
+  readonly writable?: (difference: Difference) => boolean
+  /** Only these scopes are written this time: what goes out must stand without the rest as well. */
+  readonly only?: ReadonlySet<ScopeKey>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared'>
   readonly guards: GuardSettings
   readonly capSemantics: 'layered' | 'copied'
@@ -73,9 +77,9 @@ export function buildPlan(inputs: PlanInputs): Planned {
     ...(inputs.capSemantics === 'copied' && { kept: new Set(desired.keys()) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),
   }
-  const byKey = new Map(differences.map((one) => [one.key, one]))
+  const byKey = byKeyOf(differences)
   const whole = impactOf(byKey, impact)
-  const judged = judgeWithApprovals(inputs, differences, impact, whole, result)
+  const judged = judgeWhatGoes(inputs, differences, impact, whole, result)
   const changes = toChanges(byKey, impact, whole, judged.judgement)
   const scopes = scopeStates(inputs, declared, result, changes)
   return {
@@ -97,6 +101,41 @@ interface Judged {
   readonly released: ReadonlySet<ScopeKey>
   readonly rosterAccepted: boolean
 }
+
+/**
+ * Guards judge what may be written, and once more what is written this time: a change must not lean on another that stays behind, such as
+ * the team cap that people would fall back to. What the first judgement holds stays held.
+ */
+function judgeWhatGoes(
+  inputs: PlanInputs,
+  differences: readonly Difference[],
+  impact: ImpactInputs,
+  whole: readonly Impact[],
+  result: Diff,
+): Judged {
+  const { writable, only } = inputs
+  const mayGo = writable ? differences.filter(writable) : differences
+  const isWhole = mayGo.length === differences.length
+  const first = judgeWithApprovals(inputs, mayGo, impact, isWhole ? whole : impactOf(byKeyOf(mayGo), impact), result)
+  const open = mayGo.filter((one) => !first.judgement.heldBy.has(one.key))
+  const going = only ? open.filter((one) => only.has(one.key)) : open
+  if (going.length === open.length) return first
+  const rest = { ...inputs, approvals: first.approvals, approve: [] }
+  const second = judgeWithApprovals(rest, going, impact, impactOf(byKeyOf(going), impact), result)
+  const { holds, heldBy, warnings } = first.judgement
+  return {
+    judgement: {
+      holds: [...holds, ...second.judgement.holds],
+      heldBy: new Map([...heldBy, ...second.judgement.heldBy]),
+      warnings,
+    },
+    approvals: second.approvals,
+    released: first.released.union(second.released),
+    rosterAccepted: first.rosterAccepted || second.rosterAccepted,
+  }
+}
+
+const byKeyOf = (differences: readonly Difference[]): ReadonlyMap<ScopeKey, Difference> => new Map(differences.map((one) => [one.key, one]))
 
 /** Guards, then approvals of what they held, then guards again on the rest, until no approval matches any more. */
 function judgeWithApprovals(

@@ -76,10 +76,10 @@ async function restore(execution: Execution, first: ApplyReport): Promise<ApplyR
   const signal = options.stop ? { signal: options.stop } : {}
   const { concurrency } = config.rate
   await sweep({ client, scopes: [...scopes.values()], concurrency, readings: knowledge.readings, urgent: true, ...signal })
-  const planned = planFrom(knowledge, view, planner, { overwritten: new Set(scopes.keys()) })
-  showPlan(workspace, planned, view)
-  const users = planned.plan.changes.filter(({ scope }) => scope.kind === 'user').map(({ scope }) => scopeKey(scope))
+  const users = view.toRead.filter(({ kind }) => kind === 'user').map(scopeKey)
   const only = new Set(users.filter((key) => scopes.has(key) || go.only?.has(key) !== false))
+  const planned = planFrom(knowledge, view, planner, { overwritten: new Set(scopes.keys()), only })
+  showPlan(workspace, planned, view)
   const second = await write({ ...execution, planned, view, go: { only } })
   return { ...second, results: new Map([...first.results, ...second.results]) }
 }

@@ -1,5 +1,6 @@
 // The cycle, in one screen: load -> observe -> plan -> guard -> apply -> verify -> record. It puts the steps in order and decides nothing
 // itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
+import type { Change } from '../core/change.ts'
 import type { CapReading } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
@@ -51,7 +52,8 @@ export interface CycleReport extends Outcome {
 /** Runs one cycle. Rejects when `stop` aborts it before its writes, or with a `LedgerError`. */
 export async function reconcile(workspace: Workspace, knowledge: Knowledge, options: CycleOptions): Promise<CycleReport> {
   const { clock, ledger } = workspace
-  const planner: Planner = { ...workspace, settings: workspace.config }
+  const isWatched = workspace.config.onDrift === 'alert' && !options.confirm
+  const planner: Planner = { ...workspace, settings: workspace.config, ...(isWatched && { writable: isOurs }) }
   const startedAt = clock.now()
   const started = clock.monotonic()
   if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
@@ -59,13 +61,20 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   recoverIntents({ ...workspace, readings: knowledge.readings, desired: desiredOf(before), wider: before.wider })
   rememberUnknown(before, knowledge, ledger, clock.now())
   const view = outlook(knowledge, planner)
-  const planned = planFrom(knowledge, view, planner, options.approve ? { approve: options.approve } : {})
-  remember(planned, view, knowledge, ledger, clock.now())
-  acceptRoster(planned, knowledge, workspace)
-  showPlan(workspace, planned, view)
+  const plan = (only = options.focus): Planned => {
+    const approve = options.approve ? { approve: options.approve } : {}
+    const built = planFrom(knowledge, view, planner, { ...approve, ...(only && { only }) })
+    remember(built, view, knowledge, ledger, clock.now())
+    acceptRoster(built, knowledge, workspace)
+    showPlan(workspace, built, view)
+    return built
+  }
+  const whole = plan()
   const observed = clock.monotonic()
 
-  const go = await choose(workspace, planned, options)
+  const go = await choose(workspace, whole, options)
+  // Guards had judged everything; what was chosen must stand by itself.
+  const planned = options.confirm && 'only' in go ? plan(go.only) : whole
   const applied = 'withheld' in go ? undefined : await execute({ workspace, knowledge, planner, planned, view, go, options })
   workspace.ledgerFailed = applied?.fatal !== undefined
   const after = applied && applied.results.size > 0 ? replan(workspace, knowledge, planner) : planned
@@ -140,9 +149,12 @@ async function choose(workspace: Workspace, planned: Planned, options: CycleOpti
   if (pause) return { withheld: `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})` }
   if (options.confirm) return (await options.confirm(planned)) ?? { withheld: 'declined' }
   if (config.onDrift === 'heal') return options.focus ? { only: options.focus } : {}
-  const ours = planned.plan.changes.filter((change) => change.cause !== 'external').map((change) => scopeKey(change.scope))
+  const ours = planned.plan.changes.filter(isOurs).map((change) => scopeKey(change.scope))
   return { only: new Set(ours.filter((key) => options.focus?.has(key) !== false)) }
 }
+
+/** What others changed is only watched while `onDrift` is `alert`. */
+const isOurs = ({ cause }: Pick<Change, 'cause'>): boolean => cause !== 'external'
 
 function replan(workspace: Workspace, knowledge: Knowledge, planner: Planner): Planned {
   const view = outlook(knowledge, planner)

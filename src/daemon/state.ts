@@ -2,6 +2,7 @@
 // is never called, so `plan` and the daemon get the same plan from the same knowledge.
 import type { GuardSettings } from '../core/change.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../core/desired.ts'
+import type { Difference } from '../core/diff.ts'
 import { countPeople, type People } from '../core/effective.ts'
 import { unsetGroups, widerReader } from '../core/impact.ts'
 import type { CapReading, Cycle, Observed, OwnedCap } from '../core/observed.ts'
@@ -73,6 +74,8 @@ export interface Planner {
   readonly ledger: LedgerReader
   readonly clock: Clock
   readonly digest: Digest
+  /** False for differences that nobody is going to write; absent: everything may be written. */
+  readonly writable?: (difference: Difference) => boolean
 }
 
 /** The billing cycle as far as it is known. */
@@ -121,6 +124,8 @@ export interface PlanOptions {
   readonly approve?: readonly string[]
   /** Caps of people that our own wide write has just overwritten. */
   readonly overwritten?: ReadonlySet<ScopeKey>
+  /** Only these scopes are written this time; absent: all. */
+  readonly only?: ReadonlySet<ScopeKey>
 }
 
 /** On such services a narrower scope may show what we wrote at a wider one. */
@@ -149,6 +154,8 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     approvals: ledger.approvals(),
     approve: options.approve ?? [],
     overwritten: new Set([...(options.overwritten ?? []), ...(echoing(planner) ? echoesIn(knowledge, view) : [])]),
+    ...(planner.writable && { writable: planner.writable }),
+    ...(options.only && { only: options.only }),
     holdsShown: ledger.fact('holdsShown') ?? {},
     ...(baseline && { baseline }),
     driftSince: ledger.fact('driftSince') ?? {},
