@@ -1,6 +1,8 @@
 // Carries out a plan: phase by phase in the order that leaves nobody worse off on the way, each change re-read, recorded as an intent,
-// written, read back and recorded again. It decides nothing: what is held, unknown or changed since stays untouched.
+// written, read back and recorded again. It decides nothing: what is held, unknown or changed since stays untouched, and what would take
+// something away before an earlier write has given its part waits for the next cycle (`waiting.ts`).
 import type { Change, ChangeResult } from '../core/change.ts'
+import type { People } from '../core/effective.ts'
 import type { CapReading, Observed } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import { writeOrder } from '../core/plan.ts'
@@ -9,6 +11,7 @@ import type { Clock, Ledger, WriteClient } from '../ports.ts'
 import { LedgerError } from './ledger-error.ts'
 import { sweep } from './observe.ts'
 import { copyingEvidence, inheritanceEvidence } from './semantics.ts'
+import { missingOf, waitsFor } from './waiting.ts'
 import { writeChange } from './write.ts'
 
 export interface ApplyInputs {
@@ -27,6 +30,9 @@ export interface ApplyInputs {
   readonly beneath: (scope: Scope) => readonly Scope[]
   /** What a scope shows when nothing is set at it, on services whose reads show what applies. */
   readonly wider: (key: ScopeKey) => Observed
+  readonly people: People
+  /** A foreign change that is told and never healed; guards have counted on it to stay. */
+  readonly isWatched: (change: Change) => boolean
   /** Aborts when no further change may start; the change under way still finishes. */
   readonly stop?: AbortSignal
   /** Aborts when even a write in flight has had its time; its intent stays. */
@@ -54,21 +60,25 @@ export interface ApplyReport {
   readonly copyingSeen?: string
   /** Team and group scopes written on a service that copies: what is beneath must be looked at again before anything else is written. */
   readonly overwrote: readonly Scope[]
+  /** Changes left for the next cycle, each with the scope whose write it counts on. */
+  readonly waiting: ReadonlyMap<ScopeKey, ScopeKey>
 }
 
 /** What the workers of one run share. */
 export interface ApplyRun extends ApplyInputs {
   readonly results: Map<ScopeKey, WriteResult>
+  readonly waiting: Map<ScopeKey, ScopeKey>
   halted: Pick<ApplyReport, 'interrupted' | 'fatal'>
 }
 
 /** Writes every change that no guard holds. Resolves also when it was stopped half-way; the report says so. */
 export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
-  const run: ApplyRun = { ...inputs, results: new Map(), halted: {} }
+  const run: ApplyRun = { ...inputs, results: new Map(), waiting: new Map(), halted: {} }
   let copyingSeen: string | undefined
   const isUnset = (change: Change): boolean => change.from === inputs.wider(scopeKey(change.scope))
   for (const phase of writeOrder(inputs.planned.plan.changes, inputs.capSemantics, isUnset)) {
-    const changes = inputs.only ? phase.filter((one) => inputs.only?.has(scopeKey(one.scope))) : phase
+    const wanted = inputs.only ? phase.filter((one) => inputs.only?.has(scopeKey(one.scope))) : phase
+    const changes = inputs.capSemantics === 'layered' ? withoutWaiting(run, wanted) : wanted
     // The plan for people was made before our wide writes were copied over them; the caller looks again and goes on with a new one.
     if (inputs.capSemantics === 'copied' && changes[0]?.scope.kind === 'user' && overwritten(run).length > 0) break
     await writePhase(run, changes)
@@ -78,7 +88,17 @@ export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
     if (copyingSeen) break
   }
   const overwrote = inputs.capSemantics === 'copied' ? overwritten(run) : []
-  return { results: run.results, ...run.halted, ...(copyingSeen !== undefined && { copyingSeen }), overwrote }
+  return { results: run.results, ...run.halted, ...(copyingSeen !== undefined && { copyingSeen }), overwrote, waiting: run.waiting }
+}
+
+/** Asked anew before every phase: what an earlier one has brought about need not be waited for. */
+function withoutWaiting(run: ApplyRun, changes: readonly Change[]): readonly Change[] {
+  const missing = missingOf(run)
+  return changes.filter((change) => {
+    const awaited = waitsFor(change, missing, run.people)
+    if (awaited) run.waiting.set(scopeKey(change.scope), awaited.key)
+    return !awaited
+  })
 }
 
 /** The wide scopes whose write may have landed. */

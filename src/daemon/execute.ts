@@ -55,6 +55,8 @@ async function write({ workspace, knowledge, planned, view, go, options }: Execu
     readings: knowledge.readings,
     beneath: (scope) => beneath(scope, view, knowledge),
     wider: view.wider,
+    people: view.people,
+    isWatched: ({ cause }) => config.onDrift === 'alert' && !options.confirm && cause === 'external',
     ...(options.stop && { stop: options.stop }),
     ...(options.cut && { cut: options.cut }),
     ...(options.leaving && { leaving: options.leaving }),

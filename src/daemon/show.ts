@@ -29,17 +29,21 @@ interface OutcomeInputs {
 export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const { applied, after, focus } = inputs
   const looked = focus ? inputs.toRead.filter((scope) => focus.has(scopeKey(scope))) : inputs.toRead
-  const unread = looked.map((scope) => inputs.readings.get(scopeKey(scope))?.failure).filter((failure) => failure !== undefined)
-  const results = [...(applied?.results.values() ?? [])]
-  const done = results.filter((one) => one.result === 'applied').length
-  const failed = results.filter((one) => one.result !== 'applied' && one.result !== 'skipped')
-  const message = applied?.fatal ?? failed[0]?.error ?? unread[0]?.message
+  const unread = looked.flatMap((scope) => {
+    const failure = inputs.readings.get(scopeKey(scope))?.failure
+    return failure ? [`${scopeKey(scope)}: ${failure.message}`] : []
+  })
+  const results = [...(applied?.results ?? [])]
+  const done = results.filter(([, { result }]) => result === 'applied').length
+  const failed = results.filter(([, { result }]) => result !== 'applied' && result !== 'skipped')
+  const waiting = [...(applied?.waiting ?? [])].map(([key, awaited]) => `${key}: waits for ${awaited}, which is not at its cap yet`)
+  const message = applied?.fatal ?? [...failed.map(([key, { error }]) => `${key}: ${error}`), ...unread, ...waiting][0]
   const told = message === undefined ? {} : { message }
-  const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
+  const isShort = failed.length > 0 || unread.length > 0 || waiting.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined)
   if (nothingWorked || (looked.length > 0 && unread.length === looked.length)) return { result: 'error', ...told }
   if (isShort) return { result: 'partial', ...told }
-  if (after.plan.holds.length > 0) return { result: 'held', message: after.plan.holds[0]?.message ?? '' }
+  if (after.plan.holds.length > 0) return { result: 'held' }
   return { result: done > 0 ? 'success' : 'noop' }
 }
 
