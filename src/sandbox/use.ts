@@ -108,7 +108,14 @@ export const USE_SOURCES: readonly UseSource[] = ['agent', 'autocomplete', 'chat
 /** The name of a source's table. */
 export const tableOf = (source: UseSource): string => `${source}_use`
 
-const columnsOf = (source: UseSource): readonly (readonly [name: string, kind: ColumnKind])[] => Object.entries(USE_COLUMNS[source])
+type Column = readonly [name: string, kind: ColumnKind]
+
+/** Worked out once: months of use are millions of rows. */
+const COLUMN_LISTS: ReadonlyMap<UseSource, readonly Column[]> = new Map(
+  USE_SOURCES.map((source) => [source, Object.entries(USE_COLUMNS[source])]),
+)
+
+const columnsOf = (source: UseSource): readonly Column[] => COLUMN_LISTS.get(source) ?? []
 
 /** Makes the table of each source. */
 export const USE_SCHEMA = USE_SOURCES.map((source) => {
@@ -124,8 +131,7 @@ export const insertUse = (source: UseSource): string =>
 
 /** A row as the values of its columns. */
 export function encodeUse(row: UseRow): (string | number)[] {
-  const values: Readonly<Record<string, unknown>> = { ...row }
-  return columnsOf(row.source).map(([name, kind]) => encodeValue(values[name], kind))
+  return columnsOf(row.source).map(([name, kind]) => encodeValue(Reflect.get(row, name), kind))
 }
 
 function encodeValue(value: unknown, kind: ColumnKind): string | number {
