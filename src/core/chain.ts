@@ -3,7 +3,7 @@
 // ours; `desired.ts` decides with it.
 import type { Candidate, DesiredInputs, GrantStatus, RejectedScope } from './desired.ts'
 import { TEAM_KEY } from './effective.ts'
-import { comparePositions, grantStatuses, isInForce } from './grants.ts'
+import { comparePositions, grantId, grantStatuses, isInForce } from './grants.ts'
 import type { Cap, CapRule, Grant, PolicySet } from './policy.ts'
 import { formatPosition } from './problem.ts'
 import { type Scope, type ScopeKey, scopeKey, type UserScope } from './scope.ts'
@@ -121,6 +121,7 @@ export function grantCandidate(status: GrantStatus, cap: Cap): Candidate {
     cap,
     at,
     reason,
+    grant: grantId(status.grant),
     ...(ticket !== undefined && { ticket }),
     ...(status.fromAt !== undefined && { fromAt: status.fromAt }),
     ...(status.untilAt !== undefined && { untilAt: status.untilAt }),

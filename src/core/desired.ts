@@ -24,6 +24,8 @@ export interface Candidate {
   readonly fromAt?: Instant
   readonly untilAt?: Instant
   readonly add?: Credits
+  /** The grant it comes from (`grantId`). */
+  readonly grant?: string
 }
 
 /** The one cap that is asked of a scope now. */
@@ -226,7 +228,8 @@ function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned
   const { own, winner, candidates } = chain
   const [unread] = context.found.unreadGroups
   if (unread) {
-    if (!owned || owned.owner === 'grant') return undefined
+    // A number is safe to give back at once; giving back nothing would leave the person without the cap of that group.
+    if (!owned || (givesBack(owned) && owned.baseline !== 'none')) return undefined
     const reason = `the members of ${unread} are not known; what was set stays until they are`
     return kept(owned, { kind: 'copied', scope, cap: owned.cap, at: own?.at ?? NOWHERE, reason }, candidates)
   }
@@ -245,8 +248,8 @@ const OWNERS: Record<OriginKind, OwnerKind> = { rule: 'policy', grant: 'grant', 
 
 /** What the ledger says goes on, under the entry it was verified with. */
 const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]): DesiredCap => {
-  const { scope, cap, owner, entry } = owned
-  return { scope, cap, owner, entry, origin, losers }
+  const { scope, cap, owner, entry, grant } = owned
+  return { scope, cap, owner, entry, origin: { ...origin, ...(grant !== undefined && { grant }) }, losers }
 }
 
 /** A cap that a grant put where nothing was declared, with the memory of what stood there. */

@@ -11,6 +11,7 @@
 //   none       the wider value   not at it         in sync (this service shows what applies)
 //   none       the wider value   at it             clear: the number may well be the one that we set here
 //   none       m                 any               clear
+//   a base a grant gives back, and somebody else's value there: forget it, as an orphan
 //   no         v                 at v              clear (orphan), or nothing when prune is off
 //   no         anything else     at v              forget it: it is not ours any more
 //   no         any               no                not ours; not even read
@@ -19,6 +20,7 @@
 // nothing declares the scope, else `policy`.
 import type { Cause } from './change.ts'
 import type { DesiredCap, Resolution } from './desired.ts'
+import { grantId } from './grants.ts'
 import type { CapReading, Observed, OwnedCap } from './observed.ts'
 import type { Cap } from './policy.ts'
 import type { Position } from './problem.ts'
@@ -105,10 +107,15 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
   if (observed === desired.cap || (desired.cap === 'none' && observed === inputs.wider(key) && owned?.cap !== observed)) {
     draft.inSync.push(key)
     if (desired.origin.kind === 'restore') draft.released.push(key)
-    else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, observed, inputs.now))
+    else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, inputs.wider(key)), inputs.now))
     return
   }
-  draft.differences.push(difference(desired, key, observed, owned, ended, inputs.overwritten?.has(key) === true))
+  const isOverwritten = inputs.overwritten?.has(key) === true
+  if (desired.origin.kind === 'restore' && observed !== owned?.cap && !isOverwritten) {
+    draft.released.push(key)
+    return
+  }
+  draft.differences.push(difference(desired, key, observed, owned, ended, isOverwritten))
 }
 
 function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
@@ -129,7 +136,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended
     draft.kept.push(owned)
     return
   }
-  const grantEnd = showsEndedGrant(key, owned, ended)
+  const grantEnd = showsEndedGrant(owned, ended)
   const cause = grantEnd ? 'expired' : 'orphan'
   draft.differences.push({ scope: owned.scope, key, from: observed, to: 'none', cause, entry: '', healing: false, grantEnd })
 }
@@ -143,7 +150,7 @@ function difference(
   isOverwritten: boolean,
 ): Difference {
   const sameEntry = owned !== undefined && owned.entry === desired.entry
-  const grantEnd = desired.origin.kind !== 'grant' && owned?.entry !== desired.entry && showsEndedGrant(key, owned, ended)
+  const grantEnd = desired.origin.kind !== 'grant' && owned?.entry !== desired.entry && showsEndedGrant(owned, ended)
   const isMoved = sameEntry && owned.cap !== from
   const cause: Cause = grantEnd ? 'expired' : isMoved && !isOverwritten ? 'external' : 'policy'
   return {
@@ -163,32 +170,33 @@ function difference(
 const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
 
 const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
-  owned === undefined || owned.entry !== desired.entry || owned.cap !== desired.cap || owned.owner !== desired.owner
+  owned === undefined ||
+  owned.entry !== desired.entry ||
+  owned.cap !== desired.cap ||
+  owned.owner !== desired.owner ||
+  owned.grant !== desired.origin.grant
+
+/** What stood at a scope before we wrote: a reading that only shows what applies from a wider scope is nothing. */
+export const setBefore = (from: Cap, wider: Observed): Cap => (from === wider ? 'none' : from)
 
 /**
  * What the ledger remembers of a scope that was verified at its desired cap. A grant on a scope without a declared base remembers
  * what stood there before: the value found, or nothing when that value was ours.
  */
 export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant): OwnedCap {
-  const record: OwnedCap = { scope: desired.scope, cap: desired.cap, owner: desired.owner, entry: desired.entry, verifiedAt: now }
+  const { scope, cap, owner, entry, origin } = desired
+  const record: OwnedCap = { scope, cap, owner, entry, verifiedAt: now, ...(origin.grant !== undefined && { grant: origin.grant }) }
   const hasBase = desired.losers.some((loser) => loser.kind === 'rule' && scopeKey(loser.scope) === scopeKey(desired.scope))
-  if (desired.origin.kind !== 'grant' || hasBase) return record
+  if (origin.kind !== 'grant' || hasBase) return record
   if (owned?.owner === 'grant' && owned.baseline !== undefined) return { ...record, baseline: owned.baseline }
   return { ...record, baseline: owned === undefined ? before : 'none' }
 }
 
-interface EndedGrants {
-  readonly scopes: ReadonlySet<ScopeKey>
-  /** What ended team and group grants had given, which copies of them at user scope still show. */
-  readonly wideCaps: ReadonlySet<Cap>
-}
+/** The ids of the grants that have ended. One that was deleted by hand has not ended: its cap goes as any edit of the policy does. */
+type EndedGrants = ReadonlySet<string>
 
-function endedGrants(resolution: Resolution): EndedGrants {
-  const ended = resolution.grants.filter((one) => one.state === 'ended').map((one) => one.grant)
-  const wide = ended.filter((grant) => grant.scope.kind !== 'user' && grant.amount.kind === 'cap')
-  return { scopes: new Set(ended.map((grant) => scopeKey(grant.scope))), wideCaps: new Set(wide.map((grant) => grant.amount.credits)) }
-}
+const endedGrants = ({ grants }: Resolution): EndedGrants =>
+  new Set(grants.filter((one) => one.state === 'ended').map((one) => grantId(one.grant)))
 
 /** Does this scope still show what a grant had given that has ended? */
-const showsEndedGrant = (key: ScopeKey, owned: OwnedCap | undefined, ended: EndedGrants): boolean =>
-  (owned?.owner === 'grant' && ended.scopes.has(key)) || (owned?.owner === 'copied' && ended.wideCaps.has(owned.cap))
+const showsEndedGrant = (owned: OwnedCap | undefined, ended: EndedGrants): boolean => owned?.grant !== undefined && ended.has(owned.grant)

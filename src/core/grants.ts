@@ -112,6 +112,11 @@ function runningBefore(open: readonly Timed[], owned: OwnedCap | undefined): Tim
   return first && rank(first) < 3 ? first : undefined
 }
 
+/** The identity of a grant: its scope and its window as declared. An edit of its cap or its reason leaves it the same grant. */
+export function grantId({ scope, fromAt, until }: Grant): string {
+  return `${scopeKey(scope)}|${fromAt ?? ''}|${until.kind === 'instant' ? until.at : until.kind}`
+}
+
 /** By scope, then start (an absent one first), then place in the files. */
 export const compareGrants = (a: Grant, b: Grant): number =>
   compareScopes(a.scope, b.scope) || (a.fromAt ?? 0) - (b.fromAt ?? 0) || comparePositions(a.at, b.at)

@@ -84,4 +84,6 @@ export interface OwnedCap {
   readonly verifiedAt: Instant
   /** What stood there before a grant on a scope without a declared base; given back when the grant ends. */
   readonly baseline?: Cap
+  /** The grant that `cap` came from (`grantId`), also where it was copied to people; absent when it came from none. */
+  readonly grant?: string
 }

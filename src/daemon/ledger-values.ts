@@ -46,6 +46,7 @@ export const ownedCap = shape<OwnedCap>({
   entry: text,
   verifiedAt: number,
   baseline: optional(cap),
+  grant: optional(text),
 })
 
 const change = shape<Change>({

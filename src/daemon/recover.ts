@@ -2,11 +2,12 @@
 // cannot be read stays open; none is ever dropped.
 import type { Intent } from '../core/change.ts'
 import type { DesiredCap } from '../core/desired.ts'
-import { ownedFrom } from '../core/diff.ts'
+import { ownedFrom, setBefore } from '../core/diff.ts'
 import type { CapReading, Observed, OwnedCap, OwnerKind } from '../core/observed.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Clock, Ledger } from '../ports.ts'
-import { givenUp, historyEntry, isVerified } from './write.ts'
+import { isVerified } from './verified.ts'
+import { givenUp, historyEntry } from './write.ts'
 
 export interface RecoverInputs {
   readonly ledger: Ledger
@@ -48,10 +49,11 @@ const OWNERS: Readonly<Record<string, OwnerKind>> = { rule: 'policy', grant: 'gr
 function ownershipOf(intent: Intent, reading: CapReading, owned: OwnedCap | undefined, inputs: RecoverInputs): OwnedCap | 'kept' {
   const { scope, to, from } = intent.change
   if (reading.observed === from) return givenUp(owned)
+  const before = setBefore(from, inputs.wider(scopeKey(scope)))
   const desired = inputs.desired.get(scopeKey(scope))
   if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore')
-    return ownedFrom(desired, owned, from, inputs.clock.now())
+    return ownedFrom(desired, owned, before, inputs.clock.now())
   if (to === 'none' || intent.entry.startsWith('restore')) return givenUp(owned)
   const owner = OWNERS[intent.entry.split('|')[0] ?? ''] ?? 'policy'
-  return { scope, cap: to, owner, entry: intent.entry, verifiedAt: inputs.clock.now(), ...(owner === 'grant' && { baseline: from }) }
+  return { scope, cap: to, owner, entry: intent.entry, verifiedAt: inputs.clock.now(), ...(owner === 'grant' && { baseline: before }) }
 }

@@ -5,13 +5,14 @@
 // An answer that was lost is resolved by reading: the value is there, or it is not and the write is sent again, or somebody else's is.
 // When even reading fails, the intent stays open and the next cycle finds it. Nothing is ever written without an intent before it.
 import type { Change, HistoryEntry, Intent } from '../core/change.ts'
-import { ownedFrom } from '../core/diff.ts'
+import { ownedFrom, setBefore } from '../core/diff.ts'
 import type { CapReading, OwnedCap } from '../core/observed.ts'
-import { type ScopeKey, scopeKey } from '../core/scope.ts'
+import { scopeKey } from '../core/scope.ts'
 import type { WriteOutcome } from '../ports.ts'
 import type { ApplyRun, WriteResult } from './apply.ts'
 import { LedgerError } from './ledger-error.ts'
 import { keepReading } from './observe.ts'
+import { isVerified } from './verified.ts'
 
 /** A reading younger than this is not read again before the write (choice). */
 export const FRESH_MS = 5_000
@@ -91,11 +92,6 @@ async function readBack(change: Change, run: ApplyRun): Promise<CapReading> {
 /** Some services read a stored 0 back as "no cap". */
 const isZeroDropped = (change: Change, reading: CapReading): boolean => change.to === 0 && reading.observed === 'none'
 
-/** Asked for and there; or cleared, on a service whose reads show the wider value. */
-export const isVerified = (change: Change, reading: CapReading, wider: (key: ScopeKey) => CapReading['observed']): boolean =>
-  reading.observed === change.to ||
-  (change.to === 'none' && reading.observed !== 'unknown' && reading.observed === wider(scopeKey(change.scope)))
-
 function conclude(change: Change, intent: Intent, reading: CapReading, outcome: WriteOutcome, run: ApplyRun): WriteResult {
   if (isVerified(change, reading, run.wider)) {
     const ownership = ownershipAfter(change, intent, reading, outcome, run)
@@ -151,7 +147,7 @@ function ownershipAfter(change: Change, intent: Intent, reading: CapReading, out
   const isUnmoved = reading.observed === change.from
   if (isUnmoved && outcome.kind !== 'accepted') return givenUp(owned)
   if (!desired || desired.entry !== intent.entry || desired.origin.kind === 'restore') return isUnmoved ? 'released' : givenUp(owned)
-  return ownedFrom(desired, owned, change.from, run.clock.now())
+  return ownedFrom(desired, owned, setBefore(change.from, run.wider(key)), run.clock.now())
 }
 
 function noteInheritedReads(change: Change, reading: CapReading, run: ApplyRun): void {

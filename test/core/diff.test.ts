@@ -4,6 +4,7 @@ import { DAY, NOW } from '../support/declare.ts'
 import { lines, type PlanSketch, planOf } from '../support/plan.ts'
 
 const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
+const endedForAll = { ...ended, on: 'team' }
 const running = { on: 'p0', cap: 6000, until: NOW + 9 * DAY }
 
 const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
@@ -57,27 +58,49 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
   ],
   [
     'a grant that ended gives the rule back',
-    { caps: { p0: 500 }, grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant' } } },
+    { caps: { p0: 500 }, grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', grant: ended } } },
     ['p0 lower 6000>500 expired'],
   ],
   [
     'a grant without a base gives back what was there',
-    { grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 800 } } },
+    { grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 800, grant: ended } } },
     ['p0 lower 6000>800 expired'],
   ],
   [
     'a grant without a base gives back nothing where nothing was',
-    { grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 'none' } } },
+    { grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 'none', grant: ended } } },
     ['p0 clear 6000>none expired'],
+  ],
+  [
+    'a grant that was deleted has not ended',
+    { caps: { p0: 500 }, grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', grant: running } } },
+    ['p0 lower 6000>500 policy'],
+  ],
+  [
+    'a copied cap that came from no grant shows no end of one',
+    {
+      people: ['p0'],
+      caps: { team: 500 },
+      grants: [endedForAll],
+      observed: { team: 500, p0: 6000 },
+      owned: { p0: { cap: 6000, owner: 'copied' } },
+      capSemantics: 'copied',
+    },
+    ['p0 lower 6000>500 policy'],
+  ],
+  [
+    'a base is not given back over what somebody else has set since',
+    { grants: [ended], observed: { p0: 777 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 800, grant: ended } } },
+    [],
   ],
   [
     'a copy of a team grant that ended is a grant end too',
     {
       people: ['p0'],
       caps: { team: 500 },
-      grants: [{ on: 'team', cap: 6000, until: NOW - DAY }],
+      grants: [endedForAll],
       observed: { team: 6000, p0: 6000 },
-      owned: { team: { cap: 6000, owner: 'grant' }, p0: { cap: 6000, owner: 'copied' } },
+      owned: { team: { cap: 6000, owner: 'grant', grant: endedForAll }, p0: { cap: 6000, owner: 'copied', grant: endedForAll } },
       capSemantics: 'copied',
     },
     ['team lower 6000>500 expired', 'p0 lower 6000>500 expired'],

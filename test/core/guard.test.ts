@@ -146,7 +146,7 @@ describe('protected people', () => {
         caps: { p0: 500 },
         grants: [{ on: 'p0', cap: 6000, until: NOW - DAY }],
         observed: { p0: 6000 },
-        owned: { p0: { cap: 6000, owner: 'grant' } },
+        owned: { p0: { cap: 6000, owner: 'grant', grant: { on: 'p0', until: NOW - DAY } } },
       },
       [],
     ],

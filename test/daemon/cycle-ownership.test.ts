@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../src/core/scope.ts'
 import type { Transport } from '../../src/ports.ts'
+import { DAY, HOUR, NOW } from '../support/declare.ts'
 import { testWorld, type World } from '../support/world.ts'
 
 const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => scopeKey(cap.scope))
@@ -67,5 +68,94 @@ describe('a cap of ours that equals the wider one', () => {
     await one.cycle()
     await one.cycle()
     expect(one.caps()).toEqual({ team: 500 })
+  })
+})
+
+describe('the end of a grant', () => {
+  const old = { on: 'team', cap: 700, from: NOW - 60 * DAY, until: NOW - 50 * DAY }
+  const current = { on: 'team', cap: 6000, from: NOW - HOUR, until: NOW + DAY }
+
+  test('is told from an edit of the policy when a copied cap equals what a grant had given long ago', async () => {
+    const grants = [{ ...old, cap: 500 }]
+    const one = await testWorld({ people: 40, config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
+    await one.cycle({ caps: { team: 500 }, grants, protect: ['p001'] })
+    await one.cycle({ caps: { team: 1 }, grants, protect: ['p001'] })
+    expect(one.inForce()['p001']).toBe(500)
+  })
+
+  test('is not that of an older grant: a running one that was deleted by hand is judged by the guards', async () => {
+    const one = await testWorld({ people: 40 })
+    await one.cycle({ caps: { team: 500 }, grants: [old, current], protect: ['p001'] })
+    await one.cycle({ caps: { team: 500 }, grants: [old], protect: ['p001'] })
+    expect(one.inForce()['p001']).toBe(6000)
+  })
+
+  test('passes the guards, also after its end was moved and where caps are copied', async () => {
+    const one = await testWorld({ people: 40, config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
+    const caps = { team: 500 }
+    await one.cycle({ caps, grants: [old, current], protect: ['p001'] })
+    const moved = { ...current, until: NOW + 2 * DAY }
+    await one.cycle({ caps, grants: [old, moved], protect: ['p001'] })
+    await one.clock.pass(DAY + HOUR)
+    await one.cycle()
+    expect(one.inForce()['p001']).toBe(6000)
+    await one.clock.pass(DAY)
+    const { planned } = await one.cycle()
+    expect(planned.plan.holds).toEqual([])
+    expect(one.inForce()['p001']).toBe(500)
+  })
+
+  test('at the end of the cycle passes the guards too', async () => {
+    const one = await testWorld({ people: 40 })
+    await one.cycle({ caps: { team: 500 }, grants: [{ on: 'team', cap: 6000, from: NOW - HOUR, until: 'cycleEnd' }], protect: ['p001'] })
+    expect(one.inForce()['p001']).toBe(6000)
+    await one.clock.pass(15 * DAY)
+    await one.cycle()
+    expect(one.inForce()['p001']).toBe(500)
+  })
+
+  test('leaves nothing behind where reads show what applies: the wider cap was no cap of the person', async () => {
+    const one = await testWorld({ people: 20, switches: { capReads: 'inherited' } })
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, until: NOW + HOUR }] })
+    expect(one.caps()).toEqual({ team: 500, p001: 6000 })
+    await one.clock.pass(2 * HOUR)
+    for (let round = 0; round < 3; round += 1) await one.cycle()
+    expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500 }, mine: ['team'] })
+  })
+
+  test('leaves alone what somebody else has set meanwhile', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, until: NOW + HOUR }] })
+    await one.clock.pass(2 * HOUR)
+    one.foreign('p001', 777)
+    await one.cycle()
+    await one.cycle()
+    expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500, p001: 777 }, mine: ['team'] })
+  })
+
+  test('waits where caps are copied until the members of every group are known', async () => {
+    const storm = { is: false }
+    const one = await testWorld({
+      people: 20,
+      groups: { g: ['p002'] },
+      config: { capSemantics: 'copied' },
+      switches: { capSemantics: 'fan-out' },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          storm.is && 'group_name' in body ? { status: 503, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
+      }),
+    })
+    const grants = [{ on: 'p001', cap: 6000, until: NOW + HOUR }]
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle({ caps: { team: 500 }, grants })
+    storm.is = true
+    await one.clock.pass(2 * HOUR)
+    await one.cycle({ caps: { team: 500, 'group:g': 900 }, grants })
+    expect(one.caps()['p001']).toBe(6000)
+    storm.is = false
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect(one.caps()).toMatchObject({ team: 500, p001: 500, p002: 900 })
   })
 })

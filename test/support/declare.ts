@@ -1,6 +1,7 @@
 // Short ways to write policies and what is known of the world, for the tests of the pure core. Names without an @ get a domain.
 import { expect } from 'vitest'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../src/core/desired.ts'
+import { grantId } from '../../src/core/grants.ts'
 import type { GroupMembers, MemberStatus, OwnedCap, OwnerKind, Roster } from '../../src/core/observed.ts'
 import type { Cap, CapRule, Grant, PolicySet } from '../../src/core/policy.ts'
 import type { Position } from '../../src/core/problem.ts'
@@ -89,6 +90,8 @@ export interface OwnedSketch {
   readonly owner?: OwnerKind
   readonly entry?: string
   readonly baseline?: PlainCap
+  /** The grant that the cap came from. */
+  readonly grant?: GrantSketch
 }
 
 const ENTRY_KIND: Record<OwnerKind, string> = { policy: 'rule', grant: 'grant', conflict: 'conflict', copied: 'copied' }
@@ -99,7 +102,8 @@ export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): Readonly
     const owner = one.owner ?? 'policy'
     const entry = one.entry ?? `${ENTRY_KIND[owner]}|${one.cap}`
     const baseline = one.baseline === undefined ? {} : { baseline: cap(one.baseline) }
-    return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...baseline }
+    const from = one.grant === undefined ? {} : { grant: grantId(grant(one.grant, { file: '', line: 0, column: 0 })) }
+    return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...baseline, ...from }
   })
   return new Map(owned.map((one) => [scopeKey(one.scope), one]))
 }
