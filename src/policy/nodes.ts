@@ -122,10 +122,10 @@ export function readList(reader: Reader, field: Field | undefined): readonly Yam
 }
 
 /** A scalar that says something; `what` tells what belongs there, for the message. */
-export function readScalar(reader: Reader, field: Field, code: ProblemCode, what: string): Read<Scalar> | undefined {
+export function readScalar(reader: Reader, field: Field, code: ProblemCode, what: string, hint?: string): Read<Scalar> | undefined {
   const node = resolve(reader, field.value)
   if (node === undefined) return undefined
-  if (isNothing(node)) return report(reader, field.keyNode, code, `${field.name} is empty, ${what}`)
+  if (isNothing(node)) return report(reader, field.keyNode, code, `${field.name} is empty, ${what}`, hint === undefined ? {} : { hint })
   if (!isScalar(node)) return report(reader, node ?? field.keyNode, code, `${field.name} is ${describe(node)}, ${what}`)
   return { value: node, node, at: placeOf(reader, node) }
 }

@@ -23,7 +23,7 @@ const CAP_WORDS = `a whole number from 0 to ${MAX_CAP}, or none`
 
 /** `cap` of a rule: credits or `none`, with `allowZero: true` beside a 0. */
 export function readCap(reader: Reader, fields: Fields, field: Field): Read<Cap> | undefined {
-  const scalar = readScalar(reader, field, 'CAP', `not ${CAP_WORDS}`)
+  const scalar = readScalar(reader, field, 'CAP', `not ${CAP_WORDS}`, WRITE_A_CAP)
   if (!scalar) return undefined
   if (textOf(scalar.value) === 'none') return { ...scalar, value: 'none' }
   return readZeroable(reader, fields, field, CAP_WORDS)
@@ -59,13 +59,15 @@ function readZeroable(reader: Reader, fields: Fields, field: Field, words: strin
 }
 
 function readAmount(reader: Reader, field: Field, words: string): Read<Credits> | undefined {
-  const scalar = readScalar(reader, field, 'CAP', `not ${words}`)
+  const scalar = readScalar(reader, field, 'CAP', `not ${words}`, WRITE_A_CAP)
   if (!scalar) return undefined
   const text = textOf(scalar.value)
   if (isPlain(scalar.value) && WHOLE_NUMBER.test(text) && Number(text) <= MAX_CAP) return { ...scalar, value: credits(Number(text)) }
   const hint = capHint(text, isPlain(scalar.value))
   return report(reader, scalar.node, 'CAP', `${field.name} is ${written(scalar.value)}, not ${words}`, { hint })
 }
+
+const WRITE_A_CAP = 'write the credits per person, such as 500, or none'
 
 function capHint(text: string, plain: boolean): string {
   const trimmed = text.trim()
@@ -74,7 +76,7 @@ function capHint(text: string, plain: boolean): string {
   if (/^-/.test(trimmed)) return 'a cap is never negative: write 0 with allowZero: true, or none'
   const meant = meantNumber(trimmed)
   if (meant !== undefined) return meant > MAX_CAP ? `${MAX_CAP} is the largest cap` : `write ${meant}`
-  return 'write the credits per person, such as 500, or none'
+  return WRITE_A_CAP
 }
 
 /** The whole number that somebody who wrote it so has most likely meant. */
