@@ -85,7 +85,7 @@ export interface DesiredInputs {
   readonly capSemantics: 'layered' | 'copied'
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly conflictsGone: Readonly<Record<string, number>>
-  /** Groups were re-read since the last resolution; only then agreeing readings are counted. */
+  /** Every declared group was re-read since the last resolution; only then agreeing readings are counted. */
   readonly groupReadingIsNew: boolean
   /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
   readonly grantsFrozen: boolean
@@ -208,9 +208,11 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   return copy ?? (!own && givesBack(owned) ? restored(context, key, owned, candidates) : undefined)
 }
 
-/** A cap of the conflict rule stays until two readings in a row agree that the conflict is gone. */
+/** A cap of the conflict rule stays until two readings in a row of every declared group agree that the conflict is gone. */
 function keptConflict(context: Context, owned: OwnedCap, email: string, candidates: readonly Candidate[], draft: Draft) {
-  const agrees = context.inputs.groupReadingIsNew && context.found.unreadGroups.length === 0
+  const { set } = context.inputs
+  const isWhole = context.found.unreadGroups.length === 0 && !set.groups.some(({ scope }) => context.unknownGroups.has(scope.id))
+  const agrees = context.inputs.groupReadingIsNew && isWhole
   const count = carryCount(context.inputs, email, agrees ? 1 : 0, draft)
   if (count >= READINGS_TO_DROP) return undefined
   const reason = `no longer in groups with different caps; goes after ${READINGS_TO_DROP} agreeing readings, ${count} so far`

@@ -13,7 +13,7 @@ export interface UsageReading {
   /** Absent when no roster was ever read. */
   readonly facts?: UsageFacts
   readonly unknownGroups: readonly string[]
-  /** At least one group was read afresh. */
+  /** Every declared group was read afresh, and a roster that is believed: what it says of a person's groups is whole. */
   readonly groupsRead: boolean
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
 }
@@ -45,7 +45,10 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
       return undefined
     }
   }
-  const roster = await attempt('ROSTER_UNREAD', () => client.readRoster(signal))
+  const rows = await attempt('ROSTER_UNREAD', () => client.readRoster(signal))
+  // A team without anybody is a reading that went wrong: nobody could be counted by it.
+  const roster = rows && rows.people.length > 0 ? rows : undefined
+  if (rows && !roster) warnings.push({ code: 'ROSTER_UNREAD', message: 'the roster came without anybody, which counts as not read' })
   const balance = await attempt('BALANCE_UNREAD', () => client.readBalance(signal))
   const groups = await readGroups(inputs, warnings)
   const assembled = assemble(inputs, roster, balance, groups.members, warnings)
@@ -53,7 +56,7 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   return {
     ...assembled,
     unknownGroups: groups.unknown,
-    groupsRead: groups.read && !isDoubted,
+    groupsRead: groups.read && roster !== undefined && !isDoubted,
     warnings,
   }
 }
@@ -81,14 +84,14 @@ async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
   const groups = groupsToRead(inputs)
   const members: GroupMembers[] = [...keepGroups(inputs.known?.groups ?? [], groups)]
   const unknown: string[] = []
-  let read = false
+  const read = new Set<string>()
   await Promise.all(
     groups.map(async ({ id, name }) => {
       try {
         const fresh = await inputs.client.readGroup({ id, name }, inputs.signal)
         const at = members.findIndex((one) => one.id === id)
         members.splice(at < 0 ? members.length : at, at < 0 ? 0 : 1, fresh)
-        read = true
+        read.add(id)
       } catch (error) {
         inputs.signal?.throwIfAborted()
         const failure = failureOf(error)
@@ -102,7 +105,11 @@ async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
   )
   const order = new Map(groups.map((one, index) => [one.id, index]))
   members.sort((a, b) => (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
-  return { members: members.filter((one) => !unknown.includes(one.id)), unknown: unknown.sort(), read }
+  return {
+    members: members.filter((one) => !unknown.includes(one.id)),
+    unknown: unknown.sort(),
+    read: inputs.set.groups.every(({ scope }) => read.has(scope.id)),
+  }
 }
 
 function assemble(

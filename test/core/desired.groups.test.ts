@@ -175,10 +175,10 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
     ['is not counted down at all before a first new reading', { groupReadingIsNew: false }, 'conflict 900', {}],
     ['is not counted down while one of the groups was not read', { groups: members({ a: ['eve'] }) }, 'conflict 900', {}],
     [
-      'is counted down when the service does not know the group',
+      'is not counted down while the service does not know one of the groups',
       { groups: members({ a: ['eve'] }), unknownGroups: ['b'] },
       'conflict 900',
-      { 'eve@example.com': 1 },
+      {},
     ],
     ['stays gone as long as it is ours', { conflictsGone: { 'eve@example.com': 2 } }, undefined, { 'eve@example.com': 2 }],
     [
