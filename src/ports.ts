@@ -68,9 +68,14 @@ export interface ReadClient {
 }
 
 /** How a write ended as far as the answer tells; reading back decides. `ambiguous`: it may or may not have landed. */
-export type WriteOutcome =
-  | { readonly kind: 'accepted' }
-  | { readonly kind: 'refused' | 'ambiguous'; readonly failure: { readonly kind: ApiErrorKind; readonly message: string } }
+export type WriteOutcome = { readonly kind: 'accepted' } | { readonly kind: 'refused' | 'ambiguous'; readonly failure: WriteFailure }
+
+export interface WriteFailure {
+  readonly kind: ApiErrorKind
+  readonly message: string
+  /** The request never left. */
+  readonly unsent?: true
+}
 
 export interface WriteClient extends ReadClient {
   /** Endpoints 5: sets a cap, or clears it when `cap` is `none`. Sent once when its fate is unknown; never rejects with an `ApiError`. */
@@ -89,6 +94,8 @@ export interface LedgerFacts {
   readonly verifiedDeclared: number
   /** Caps in force where an interrupted plan began; absent once it is through. */
   readonly planBaseline: Readonly<Record<ScopeKey, Cap>>
+  /** When the plan of `planBaseline` began. */
+  readonly planBegunAt: Instant
   /** Group membership conflicts: how many agreeing readings in a row said that there is none any more. */
   readonly conflictsGone: Readonly<Record<string, number>>
   readonly copyingSeen: { readonly at: Instant; readonly evidence: string }
@@ -122,8 +129,11 @@ export interface Ledger {
   openIntents(): readonly Intent[]
   /** Returns the intent with its id. */
   recordIntent(intent: Omit<Intent, 'id'>): Intent
-  /** One transaction: closes the intent, appends to history, and replaces (`OwnedCap`), removes (`released`) or keeps ownership. */
-  recordOutcome(intent: Intent, entry: HistoryEntry, ownership: OwnedCap | 'released' | 'kept'): void
+  /**
+   * One transaction: closes the intent, appends to history (nothing, when nothing was sent), and replaces (`OwnedCap`), removes
+   * (`released`) or keeps ownership.
+   */
+  recordOutcome(intent: Intent, entry: HistoryEntry | undefined, ownership: OwnedCap | 'released' | 'kept'): void
   /** Newest first. */
   history(filter?: { readonly scope?: Scope; readonly sinceAt?: Instant; readonly limit?: number }): readonly HistoryEntry[]
   approvals(): readonly Approval[]

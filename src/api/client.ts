@@ -3,7 +3,7 @@
 import type { Balance, CapReading } from '../core/observed.ts'
 import type { Cap } from '../core/policy.ts'
 import type { Scope } from '../core/scope.ts'
-import type { ReadClient, WriteClient, WriteOutcome } from '../ports.ts'
+import type { ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
 import {
   type AnalyticsQuestion,
   type AnalyticsRow,
@@ -126,9 +126,11 @@ async function writeCap(sender: Sender, scope: Scope, cap: Cap, signal?: AbortSi
     return { kind: 'accepted' }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { kind: hadNoEffect(error) ? 'refused' : 'ambiguous', failure: { kind: error.kind, message: error.message } }
+    return { kind: hadNoEffect(error) ? 'refused' : 'ambiguous', failure: failureOf(error) }
   }
 }
+
+const failureOf = ({ kind, message, unsent }: ApiError): WriteFailure => ({ kind, message, ...(unsent && { unsent }) })
 
 /** Never sent, or judged and turned down: by a status, or by an `error` in a 200. */
 function hadNoEffect({ kind, status = 0, unsent }: ApiError): boolean {

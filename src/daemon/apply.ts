@@ -1,7 +1,7 @@
 // Carries out a plan: phase by phase in the order that leaves nobody worse off on the way, each change re-read, recorded as an intent,
 // written, read back and recorded again. It decides nothing: what is held, unknown or changed since stays untouched, and what would take
 // something away before an earlier write has given its part waits for the next cycle (`waiting.ts`).
-import type { Change, ChangeResult } from '../core/change.ts'
+import type { Change, ChangeResult, Quarantined } from '../core/change.ts'
 import type { People } from '../core/effective.ts'
 import type { CapReading, Observed } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
@@ -52,10 +52,12 @@ export interface WriteResult {
 
 export interface ApplyReport {
   readonly results: ReadonlyMap<ScopeKey, WriteResult>
-  /** Why changes were left out: a stop, a pause, or a ledger that cannot record. */
-  readonly interrupted?: 'stopped' | 'paused' | 'ledger'
+  /** Why changes were left out: a stop, a pause, a ledger that cannot record, or a key or a service that takes no write at all. */
+  readonly interrupted?: 'stopped' | 'paused' | 'ledger' | 'refused'
   /** The ledger's own words when it cannot record. */
   readonly fatal?: string
+  /** Why no write is taken. */
+  readonly refusal?: string
   /** How copying was seen. */
   readonly copyingSeen?: string
   /** Team and group scopes written on a service that copies: what is beneath must be looked at again before anything else is written. */
@@ -68,12 +70,14 @@ export interface ApplyReport {
 export interface ApplyRun extends ApplyInputs {
   readonly results: Map<ScopeKey, WriteResult>
   readonly waiting: Map<ScopeKey, ScopeKey>
-  halted: Pick<ApplyReport, 'interrupted' | 'fatal'>
+  /** Refusals that may be about one scope only; judged together at the end. */
+  readonly refusals: Quarantined[]
+  halted: Pick<ApplyReport, 'interrupted' | 'fatal' | 'refusal'>
 }
 
 /** Writes every change that no guard holds. Resolves also when it was stopped half-way; the report says so. */
 export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
-  const run: ApplyRun = { ...inputs, results: new Map(), waiting: new Map(), halted: {} }
+  const run: ApplyRun = { ...inputs, results: new Map(), waiting: new Map(), refusals: [], halted: {} }
   let copyingSeen: string | undefined
   const isUnset = (change: Change): boolean => change.from === inputs.wider(scopeKey(change.scope))
   for (const phase of writeOrder(inputs.planned.plan.changes, inputs.capSemantics, isUnset)) {
@@ -87,8 +91,22 @@ export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
     // Going on would overwrite more people's own caps before anybody could look.
     if (copyingSeen) break
   }
+  quarantine(run)
   const overwrote = inputs.capSemantics === 'copied' ? overwritten(run) : []
   return { results: run.results, ...run.halted, ...(copyingSeen !== undefined && { copyingSeen }), overwrote, waiting: run.waiting }
+}
+
+/** So many refusals of one kind, and more than half of what was tried, have a shared cause (choice). */
+const SHARED_REFUSALS = 3
+
+/**
+ * Leaves the refused scopes alone for a day, unless the refusals speak about something else: an address or a service that turns most writes
+ * down says nothing about scopes. The team is always tried again: a day without its cap is too long.
+ */
+function quarantine({ refusals, results, ledger }: ApplyRun): void {
+  const tried = [...results.values()].filter(({ result }) => result !== 'skipped').length
+  if (refusals.length >= SHARED_REFUSALS && refusals.length * 2 > tried) return
+  for (const one of refusals) if (one.scope.kind !== 'team') ledger.saveQuarantined(one)
 }
 
 /** Asked anew before every phase: what an earlier one has brought about need not be waited for. */

@@ -171,6 +171,7 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   usage,
   verifiedDeclared: number,
   planBaseline: byScope(cap),
+  planBegunAt: number,
   conflictsGone: record(number),
   copyingSeen: seen,
   inheritedReadsSeen: seen,

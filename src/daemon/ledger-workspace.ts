@@ -65,7 +65,7 @@ function records(database: LedgerDatabase, binding: number): Pick<Ledger, 'openI
     recordOutcome(closed, entry, ownership) {
       database.write(() => {
         closeIntent(database, binding, closed)
-        appendHistory(database, binding, entry)
+        if (entry) appendHistory(database, binding, entry)
         if (ownership === 'released') dropOwned(database, binding, scopeKey(closed.change.scope))
         else if (ownership !== 'kept') keepOwned(database, binding, ownership)
       })

@@ -37,10 +37,10 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const done = results.filter(([, { result }]) => result === 'applied').length
   const failed = results.filter(([, { result }]) => result !== 'applied' && result !== 'skipped')
   const waiting = [...(applied?.waiting ?? [])].map(([key, awaited]) => `${key}: waits for ${awaited}, which is not at its cap yet`)
-  const message = applied?.fatal ?? [...failed.map(([key, { error }]) => `${key}: ${error}`), ...unread, ...waiting][0]
+  const message = applied?.fatal ?? applied?.refusal ?? [...failed.map(([key, { error }]) => `${key}: ${error}`), ...unread, ...waiting][0]
   const told = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || waiting.length > 0 || applied?.interrupted !== undefined
-  const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined)
+  const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
   if (nothingWorked || (looked.length > 0 && unread.length === looked.length)) return { result: 'error', ...told }
   if (isShort) return { result: 'partial', ...told }
   if (after.plan.holds.length > 0) return { result: 'held' }
@@ -92,6 +92,25 @@ function showForeign(workspace: Workspace, planned: Planned): void {
     report(workspace, { kind: 'foreign-change', scope: change.scope, verified, observed: change.from })
   }
   for (const key of foreignSeen.keys()) if (!foreign.has(key)) foreignSeen.delete(key)
+}
+
+/** A key or a service that takes no write is told once, and again when it comes back after a cycle that could write. */
+export function showRefusal(workspace: Workspace, { refusal, results }: ApplyReport): void {
+  if (refusal !== undefined && workspace.refusalSeen === undefined) {
+    report(workspace, { kind: 'warning', code: 'WRITES_REFUSED', message: `nothing can be written: ${refusal}` })
+  }
+  if (refusal !== undefined) workspace.refusalSeen = refusal
+  else if (results.size > 0) workspace.refusalSeen = undefined
+}
+
+/** A pause that began or ended since it was last looked at. */
+export function showPause(workspace: Workspace): void {
+  const { ledger, clock, pauseSeen } = workspace
+  const pause = ledger.pause(clock.now())
+  if (pause?.pausedAt === pauseSeen?.pausedAt) return
+  if (pauseSeen && !pause) report(workspace, { kind: 'resumed', pause: pauseSeen })
+  if (pause) report(workspace, { kind: 'paused', pause })
+  workspace.pauseSeen = pause
 }
 
 /** One change as it ended; a third value that was read back is a foreign change as well. */

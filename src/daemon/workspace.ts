@@ -1,5 +1,6 @@
 // One workspace of the daemon: its settings, its ports, what it knows, and what it shows. Everything that changes during its life is here
 // and nowhere else, so that workspaces share nothing.
+import type { Pause } from '../core/change.ts'
 import type { CycleEvent, Emit, Mode } from '../core/events.ts'
 import type { Observed } from '../core/observed.ts'
 import type { ScopeKey } from '../core/scope.ts'
@@ -37,6 +38,10 @@ export interface Workspace extends WorkspaceParts {
   readonly heldSeen: Set<string>
   /** Rejected scopes, with their code, that were reported. */
   readonly rejectedSeen: Set<string>
+  /** Why no write was taken, while that is so; it was reported. */
+  refusalSeen: string | undefined
+  /** The pause that was reported, until its end is. */
+  pauseSeen: Pause | undefined
   /** The ledger could not record in the last cycle; nothing is written to the service until it can. */
   ledgerFailed: boolean
   /** A cycle was tried, or there is no policy to try one with. */
@@ -50,6 +55,8 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   foreignSeen: new Map(),
   heldSeen: new Set(),
   rejectedSeen: new Set(),
+  refusalSeen: undefined,
+  pauseSeen: undefined,
   ledgerFailed: false,
   attempted: false,
 })

@@ -4,10 +4,11 @@
 //
 // An answer that was lost is resolved by reading: the value is there, or it is not and the write is sent again, or somebody else's is.
 // When even reading fails, the intent stays open and the next cycle finds it. Nothing is ever written without an intent before it.
-import type { Change, HistoryEntry, Intent } from '../core/change.ts'
+import type { Change, HistoryEntry, Intent, Quarantined } from '../core/change.ts'
 import { ownedFrom, setBefore } from '../core/diff.ts'
 import type { CapReading, OwnedCap } from '../core/observed.ts'
 import { scopeKey } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
 import type { WriteOutcome } from '../ports.ts'
 import type { ApplyRun, WriteResult } from './apply.ts'
 import { LedgerError } from './ledger-error.ts'
@@ -102,7 +103,9 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
   const now = run.clock.now()
   if (isZeroDropped(change, reading)) {
     const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
-    return reject(change, intent, 'ZERO_NOT_STORED', error, run)
+    run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', now, error), 'kept')
+    run.ledger.saveQuarantined(quarantined(change, intent, 'ZERO_NOT_STORED', error, now))
+    return { result: 'failed', error }
   }
   if (outcome.kind === 'ambiguous' && reading.observed === change.from) {
     const error = `the write did not land (${WRITE_ATTEMPTS} times sent at most): ${outcome.failure.message}`
@@ -114,21 +117,35 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
   return { result: 'verify_failed', error, ...(reading.observed !== change.from && { foreign: reading.observed }) }
 }
 
-function refused(change: Change, intent: Intent, outcome: Exclude<WriteOutcome, { kind: 'accepted' }>, run: ApplyRun): WriteResult {
-  const { kind, message } = outcome.failure
-  // Only the scope itself is to blame: leave it alone for a day. Anything else is tried again in the next cycle.
-  if (kind === 'invalid' || kind === 'not_found')
-    return reject(change, intent, kind === 'invalid' ? 'CAP_REFUSED' : 'SCOPE_UNKNOWN', message, run)
-  run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', run.clock.now(), message), 'kept')
+function refused(
+  change: Change,
+  intent: Intent,
+  outcome: Exclude<WriteOutcome, { kind: 'accepted' }>,
+  run: ApplyRun,
+): WriteResult | undefined {
+  const { kind, message, unsent } = outcome.failure
+  const wasHalted = run.halted.interrupted === 'refused'
+  if (unsent || kind === 'auth') run.halted = { interrupted: 'refused', refusal: message, ...run.halted }
+  // Nothing was written, and one line of history is enough to say why.
+  if (unsent || (kind === 'auth' && wasHalted)) {
+    run.ledger.recordOutcome(intent, undefined, 'kept')
+    return undefined
+  }
+  const at = run.clock.now()
+  run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, message), 'kept')
+  // Perhaps only the scope itself is to blame. Anything else is tried again in the next cycle.
+  if (kind === 'invalid') run.refusals.push(quarantined(change, intent, 'CAP_REFUSED', message, at))
+  if (kind === 'not_found') run.refusals.push(quarantined(change, intent, 'SCOPE_UNKNOWN', message, at))
   return { result: 'failed', error: message }
 }
 
-function reject(change: Change, intent: Intent, code: string, error: string, run: ApplyRun): WriteResult {
-  const at = run.clock.now()
-  run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, error), 'kept')
-  run.ledger.saveQuarantined({ scope: change.scope, code, message: `${scopeKey(change.scope)}: ${error}`, entry: intent.entry, at })
-  return { result: 'failed', error }
-}
+const quarantined = ({ scope }: Change, { entry }: Intent, code: string, error: string, at: Instant): Quarantined => ({
+  scope,
+  code,
+  message: `${scopeKey(scope)}: ${error}`,
+  entry,
+  at,
+})
 
 /**
  * A cap that was cleared or given back stays in the ledger, under no policy entry, until a later reading says so too: one stale reading

@@ -45,7 +45,7 @@ function modelLedger(): Ledger {
     },
     recordOutcome(intent, entry, ownership) {
       intents.delete(intent.id)
-      history.unshift(entry)
+      if (entry) history.unshift(entry)
       if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
       else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
     },
@@ -198,6 +198,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   usage,
   verifiedDeclared: fc.nat(),
   planBaseline: named(cap),
+  planBegunAt: instant,
   conflictsGone: named(fc.nat()),
   copyingSeen: seen,
   inheritedReadsSeen: seen,
