@@ -3,9 +3,9 @@
 // held changes release them (approval.ts).
 import type { GuardCode, GuardSettings, Hold, ShareLimit } from './change.ts'
 import type { Difference } from './diff.ts'
-import { TEAM_KEY } from './effective.ts'
-import { type Impact, type ImpactInputs, impactOf, type NetEffect } from './impact.ts'
-import { compareScopes, type ScopeKey } from './scope.ts'
+import { type CountedPerson, TEAM_KEY } from './effective.ts'
+import { type Impact, type ImpactInputs, impactOf, impactOn, type NetEffect } from './impact.ts'
+import { compareScopes, type ScopeKey, scopeKey, userScope } from './scope.ts'
 
 /** What is known beside the plan itself. */
 export interface GuardFacts {
@@ -19,6 +19,8 @@ export interface GuardFacts {
   readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
   /** No roster, or none within 24 h: people cannot be counted, nothing is written. */
   readonly rosterMissing: boolean
+  /** Groups whose members were never listed. */
+  readonly unlistedGroups?: ReadonlySet<ScopeKey>
   readonly copyingSeen: boolean
   readonly protectedPeople: ReadonlySet<string>
 }
@@ -202,8 +204,22 @@ const rosterShrink: Guard = (round) => {
 
 const isLess = (one: Difference): boolean => one.from !== 'none' && one.to !== 'none' && one.to < one.from
 
-const readQuality: Guard = (round) => {
-  const { facts, settings, impact } = round.inputs
+const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)
+
+const unlistedGroups: Guard = (round) => {
+  const { unlistedGroups: groups, rosterMissing: isHeld } = round.inputs.facts
+  const [first] = round.active.keys().filter((key) => groups?.has(key))
+  if (first === undefined || isHeld) return undefined
+  return holdWhere(
+    'readQuality',
+    round,
+    `${first}: its members are not known, so nobody can count them`,
+    (one) => groups?.has(one.key) === true,
+  )
+}
+
+const badReads: Guard = (round) => {
+  const { facts, settings } = round.inputs
   if (settings.readQuality === 'off' || facts.rosterMissing) return undefined
   const { failed, total, teamFailed, cause } = facts.reads
   const limit = settings.readQuality
@@ -217,7 +233,8 @@ const readQuality: Guard = (round) => {
     'readQuality',
     round,
     why,
-    (one) => !(one.scope.kind === 'user' && isRaise(one) && impact.readings(one.key) !== 'unknown'),
+    // What is not known is never changed.
+    (one) => !(one.scope.kind === 'user' && isRaise(one)),
   )
 }
 
@@ -233,7 +250,7 @@ const semantics: Guard = (round) => {
 const protectedGuard: Guard = (round) => {
   const { facts, settings } = round.inputs
   if (!settings.protected || facts.protectedPeople.size === 0) return undefined
-  const hit = round.impacts.filter((one) => one.effect !== 'raised' && facts.protectedPeople.has(one.person.email))
+  const hit = impactOnProtected(round).filter((one) => one.effect !== 'raised')
   const judged = hit.filter((one) => one.changes.some((key) => counts(key, round, 'protected')))
   if (judged.length === 0) return undefined
   const held = new Set(judged.flatMap((one) => one.changes).filter((key) => counts(key, round, 'protected')))
@@ -241,6 +258,25 @@ const protectedGuard: Guard = (round) => {
   const named = who.length > 3 ? `${who.slice(0, 3).join(', ')} and ${who.length - 3} more` : who.join(', ')
   const why = `${named} ${who.length === 1 ? 'is' : 'are'} protected and would be ${judged.map((one) => one.effect)[0]}`
   return { guard: 'protected', held: [...held], why }
+}
+
+/**
+ * Protected people count from what is there now, wherever an interrupted plan began, and also while their access is switched off. Only
+ * whose cap we have overwritten ourselves counts from before that.
+ */
+function impactOnProtected({ inputs, active }: Round): readonly Impact[] {
+  const { baseline: _, ...present } = inputs.impact
+  const emails = [...inputs.facts.protectedPeople].sort()
+  const listed = emails.flatMap((email) => present.people.byKey.get(scopeKey(userScope(email))) ?? [])
+  const isOverwritten = ({ key }: CountedPerson): boolean => present.overwritten?.has(key) === true
+  return [
+    ...impactOn(listed.filter(isOverwritten), active, inputs.impact),
+    ...impactOn(
+      listed.filter((one) => !isOverwritten(one)),
+      active,
+      present,
+    ),
+  ]
 }
 
 /** Which guards a healing change, and a grant's end, are exempt from (product.md, sections 2 and 5). */

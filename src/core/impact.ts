@@ -20,23 +20,35 @@ export interface Impact {
 
 export interface ImpactInputs {
   readonly people: People
+  /** See `countingReader`. */
   readonly readings: CapAt
   /** Caps in force where an interrupted plan began; they count as "before". */
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly capSemantics: 'layered' | 'copied'
+  /** Caps of people that our own wide write has just overwritten: putting them back takes nothing from anybody. */
+  readonly overwritten?: ReadonlySet<ScopeKey>
   /** User scopes that policy keeps: what a copied wide write does to them is put back in the same cycle. */
   readonly kept?: ReadonlySet<ScopeKey>
 }
 
-/** The impact of `changes`, one entry a person, in the order of the roster. */
-export function impactOf(changes: ReadonlyMap<ScopeKey, Difference>, inputs: ImpactInputs): readonly Impact[] {
-  if (changes.size === 0) return []
+/** The impact of `changes` on those whom guards count, one entry a person, in the order of the roster. */
+export function impactOf(changes: Changes, inputs: ImpactInputs): readonly Impact[] {
+  return changes.size === 0
+    ? []
+    : impactOn(
+        [...reached(changes, inputs)].filter((person) => !person.disabled),
+        changes,
+        inputs,
+      )
+}
+
+/** The impact of `changes` on these people, whether they are counted or not. */
+export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inputs: ImpactInputs): readonly Impact[] {
   const baseline = inputs.baseline
   const sharedBefore = sharedCaps((key) => baseline?.[key] ?? inputs.readings(key))
   const sharedAfter = sharedCaps((key) => changes.get(key)?.to ?? inputs.readings(key))
   const impacts: Impact[] = []
-  for (const person of reached(changes, inputs)) {
-    if (person.disabled) continue
+  for (const person of people) {
     const { key } = person
     const overwriting = inputs.capSemantics === 'copied' ? overwrittenBy(person, changes, inputs.kept) : undefined
     const reading = inputs.readings(key)
@@ -80,7 +92,7 @@ const overwrittenBy = (person: CountedPerson, changes: Changes, kept: ImpactInpu
 }
 
 /** Only people on whose chain something changes: everybody for a team write or an interrupted plan, else members and the named. */
-function reached(changes: ReadonlyMap<ScopeKey, Difference>, inputs: ImpactInputs): Iterable<CountedPerson> {
+function reached(changes: Changes, inputs: ImpactInputs): Iterable<CountedPerson> {
   const { people, baseline } = inputs
   if (changes.has(TEAM_KEY) || baseline?.[TEAM_KEY] !== undefined) return people.approved
   const found = new Set<CountedPerson>()
@@ -123,6 +135,17 @@ export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<
   const capAt: CapAt = (key) => (unset.has(key) && readings(key) === readings(TEAM_KEY) ? 'none' : readings(key))
   return (key) => widerCap(key, people.byKey.get(key)?.groups ?? [], capAt)
 }
+
+/**
+ * Readings to count people by. A scope that could not be read, or for which `none` is asked and that shows the wider value, counts as not
+ * set, so that nobody under it is out of reach of what changes at a wider one.
+ */
+export const countingReader =
+  (readings: CapAt, inherits: ReadonlySet<ScopeKey>): CapAt =>
+  (key) => {
+    const observed = readings(key)
+    return observed === 'unknown' || inherits.has(key) ? 'none' : observed
+  }
 
 /** The groups for which policy declares `none`. */
 export const unsetGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>

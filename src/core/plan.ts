@@ -7,7 +7,7 @@ import { type Diff, type Difference, diff } from './diff.ts'
 import type { CapAt, People } from './effective.ts'
 import type { ScopeStatus } from './events.ts'
 import { type GuardFacts, type Judgement, judge } from './guard.ts'
-import { type Impact, type ImpactInputs, impactOf, reachOf, unsetGroups, widerReader } from './impact.ts'
+import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf, unsetGroups, widerReader } from './impact.ts'
 import type { CapReading, OwnedCap } from './observed.ts'
 import type { Cap, PolicyRevision } from './policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from './scope.ts'
@@ -72,10 +72,11 @@ export function buildPlan(inputs: PlanInputs): Planned {
   const differences = result.differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const impact: ImpactInputs = {
     people: inputs.people,
-    readings,
+    readings: countingReader(readings, new Set(result.inSync.filter((key) => desired.get(key)?.cap === 'none'))),
     capSemantics: inputs.capSemantics,
     ...(inputs.capSemantics === 'copied' && { kept: new Set(desired.keys()) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),
+    ...(inputs.overwritten && { overwritten: inputs.overwritten }),
   }
   const byKey = byKeyOf(differences)
   const whole = impactOf(byKey, impact)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { netEffect } from '../../src/core/impact.ts'
 import { scopeKey } from '../../src/core/scope.ts'
-import { cap, DAY, NOW } from '../support/declare.ts'
+import { cap, DAY, NOW, roster } from '../support/declare.ts'
 import { each, lines, NO_FAILED_READS, type PlanSketch, planOf } from '../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
@@ -134,9 +134,16 @@ describe('guards about knowledge', () => {
 })
 
 describe('protected people', () => {
+  const ONE_LOWERED: PlanSketch = { caps: { p0: 400 }, observed: { p0: 500 } }
   const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
-    ['are never lowered', { caps: { p0: 400 }, observed: { p0: 500 } }, ['protected']],
+    ['are never lowered', ONE_LOWERED, ['protected']],
     ['are never cleared', orphans(1), ['protected']],
+    [
+      'are never lowered while their access is switched off',
+      { roster: roster({ p0: 'disabled', p1: 'approved' }), ...ONE_LOWERED },
+      ['protected'],
+    ],
+    ['are never lowered from what an interrupted plan gave', { ...ONE_LOWERED, baseline: { p0: 100 } }, ['protected']],
     ['may be raised', { caps: { p0: 600 }, observed: { p0: 500 } }, []],
     ['are never lowered through a group', { caps: { 'group:g': 1 }, observed: { 'group:g': 5 }, groups: { g: ['p0'] } }, ['protected']],
     ['are not touched by a group they are not in', { caps: { 'group:g': 1 }, observed: { 'group:g': 5 }, groups: { g: ['p1'] } }, []],
