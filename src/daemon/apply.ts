@@ -167,7 +167,7 @@ async function lookBeneath(run: ApplyRun, changes: readonly Change[]): Promise<s
     if (change.scope.kind === 'user' || run.results.get(scopeKey(change.scope))?.result !== 'applied') continue
     const scopes = run.beneath(change.scope)
     const before = new Map(scopes.map((scope) => [scopeKey(scope), run.readings.get(scopeKey(scope))]))
-    if (!(await lookAgain(run, scopes))) return undefined
+    const isThrough = await lookAgain(run, scopes)
     for (const [key, was] of before) {
       const is = run.readings.get(key)
       if (!was || !is) continue
@@ -175,6 +175,7 @@ async function lookBeneath(run: ApplyRun, changes: readonly Change[]): Promise<s
       if (evidence) return evidence
       noteInheritance(run, change, was, is)
     }
+    if (!isThrough) return undefined
   }
   return undefined
 }

@@ -1,10 +1,10 @@
 // Finishes what a crash or a lost answer left open: every open intent is compared with what the service now shows. An intent whose scope
-// cannot be read stays open; none is ever dropped.
+// cannot be read stays open, but for people and groups that are gone; none is ever dropped without a line of history.
 import type { Intent } from '../core/change.ts'
 import type { DesiredCap } from '../core/desired.ts'
 import { ownedFrom, setBefore } from '../core/diff.ts'
 import type { CapReading, Observed, OwnedCap, OwnerKind } from '../core/observed.ts'
-import { type ScopeKey, scopeKey } from '../core/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Clock, Ledger } from '../ports.ts'
 import { isVerified } from './verified.ts'
 import { givenUp, historyEntry } from './write.ts'
@@ -15,6 +15,10 @@ export interface RecoverInputs {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly wider: (key: ScopeKey) => Observed
+  /** The service does not know these, and that is believed. */
+  readonly unknown: ReadonlySet<ScopeKey>
+  /** Neither read nor written any more, such as people who left. */
+  readonly isLeftAlone: (scope: Scope) => boolean
 }
 
 /** Closes every open intent whose scope was read since. Returns how many were closed. */
@@ -24,10 +28,18 @@ export function recoverIntents(inputs: RecoverInputs): number {
   for (const intent of inputs.ledger.openIntents()) {
     const key = scopeKey(intent.change.scope)
     const reading = inputs.readings.get(key)
-    if (!reading || reading.failure || reading.readAt < intent.at) continue
+    if (!reading || reading.readAt < intent.at) continue
     const now = inputs.clock.now()
+    if (reading.failure) {
+      if (closeUnread(intent, reading.failure.message, owned.get(key), inputs)) closed += 1
+      continue
+    }
     if (isVerified(intent.change, reading, inputs.wider)) {
-      inputs.ledger.recordOutcome(intent, historyEntry(intent, 'applied', now), ownershipOf(intent, reading, owned.get(key), inputs))
+      inputs.ledger.recordOutcome(
+        intent,
+        historyEntry(intent, 'applied', now),
+        ownershipOf(intent, reading.observed, owned.get(key), inputs),
+      )
     } else {
       const landed = reading.observed === intent.change.from ? 'it had not landed' : `${reading.observed} stands there now`
       const error = `the answer to this write was lost; ${landed}`
@@ -39,6 +51,17 @@ export function recoverIntents(inputs: RecoverInputs): number {
   return closed
 }
 
+/** A scope that is gone has no cap; one that is only left alone may have ours, and so it stays ours. */
+function closeUnread(intent: Intent, message: string, owned: OwnedCap | undefined, inputs: RecoverInputs): boolean {
+  const { scope } = intent.change
+  const isGone = inputs.unknown.has(scopeKey(scope))
+  if (!isGone && !inputs.isLeftAlone(scope)) return false
+  const error = `the answer to this write was lost; the scope cannot be read any more: ${message}`
+  const ownership = isGone ? 'kept' : ownershipOf(intent, 'unknown', owned, inputs)
+  inputs.ledger.recordOutcome(intent, historyEntry(intent, isGone ? 'failed' : 'ambiguous', inputs.clock.now(), error), ownership)
+  return true
+}
+
 /** Whose cap it is, by the kind of entry that asked for it. */
 const OWNERS: Readonly<Record<string, OwnerKind>> = { rule: 'policy', grant: 'grant', conflict: 'conflict', copied: 'copied' }
 
@@ -46,9 +69,9 @@ const OWNERS: Readonly<Record<string, OwnerKind>> = { rule: 'policy', grant: 'gr
  * A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. What was cleared
  * or given back stays ours until a later reading says so too, because this one may be stale.
  */
-function ownershipOf(intent: Intent, reading: CapReading, owned: OwnedCap | undefined, inputs: RecoverInputs): OwnedCap | 'kept' {
+function ownershipOf(intent: Intent, observed: Observed, owned: OwnedCap | undefined, inputs: RecoverInputs): OwnedCap | 'kept' {
   const { scope, to, from } = intent.change
-  if (reading.observed === from) return givenUp(owned)
+  if (observed === from) return givenUp(owned)
   const before = setBefore(from, inputs.wider(scopeKey(scope)))
   const desired = inputs.desired.get(scopeKey(scope))
   if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore')

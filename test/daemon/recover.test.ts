@@ -190,11 +190,63 @@ describe('an open intent', () => {
     const observed = value === 'unknown' ? value : credits(value)
     const failure = value === 'unknown' ? { failure: { kind: 'network' as const, message: 'refused' } } : {}
     const readings = new Map([[scopeKey(SCOPE), { scope: SCOPE, observed, readAt: at + laterMs, ...failure }]])
-    expect(recoverIntents({ ledger: one.ledger, clock: one.clock, readings, desired: new Map(), wider: () => 'none' })).toBe(closed)
+    const nothing = { desired: new Map(), wider: () => 'none' as const, unknown: new Set<never>(), isLeftAlone: () => false }
+    expect(recoverIntents({ ledger: one.ledger, clock: one.clock, readings, ...nothing })).toBe(closed)
     expect(one.ledger.history()[0]?.result).toBe(result)
     expect(one.ledger.openIntents()).toHaveLength(1 - closed)
     // What landed is ours, and whose it was is not forgotten either.
     expect(one.ledger.owned()).toMatchObject(result === 'applied' ? [{ cap: 900, owner: 'conflict' }] : [])
+  })
+})
+
+describe('an open intent of somebody who is away', () => {
+  const unread = async (fault: { broken: boolean }) =>
+    testWorld({
+      people: 20,
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          fault.broken && operation === 'GetUsageConfig' && body['user_email'] === 'p001@example.com'
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+
+  test('is closed as failed when the service does not know them any more, and nobody is quarantined for it', async () => {
+    const fault = { broken: false }
+    const one = await unread(fault)
+    await one.cycle({ caps: { team: 500, p002: 5 } })
+    one.onCall = ({ operation }) => {
+      fault.broken ||= operation === 'UsageConfig'
+    }
+    await one.cycle({ caps: { team: 500, p001: 1000, p002: 5 } })
+    one.onCall = undefined
+    expect(one.ledger.openIntents()).toHaveLength(1)
+    fault.broken = false
+    one.removePerson('p001')
+    await one.clock.pass(10 * MINUTE)
+    expect((await one.cycle({ caps: { team: 500, p002: 5 } })).result).toBe('noop')
+    expect(one.ledger.openIntents()).toEqual([])
+    expect(one.ledger.quarantined()).toEqual([])
+    expect(one.ledger.history()[0]).toMatchObject({ result: 'failed', to: 1000 })
+    expect((await one.cycle()).result).toBe('noop')
+  })
+
+  test('is closed as ambiguous when they cannot be read while they are not approved, and the cap stays ours', async () => {
+    const fault = { broken: false }
+    const one = await unread(fault)
+    const asked = { caps: { team: 500, p001: 1000, p002: 5 } }
+    await one.cycle({ caps: { team: 500, p002: 5 } })
+    one.onCall = ({ operation }) => {
+      fault.broken ||= operation === 'UsageConfig'
+    }
+    await one.cycle(asked)
+    one.onCall = undefined
+    one.setStatus('p001', 'PENDING')
+    await one.clock.pass(10 * MINUTE)
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.ledger.openIntents()).toEqual([])
+    expect(one.ledger.history()[0]).toMatchObject({ result: 'ambiguous', to: 1000 })
+    expect(one.ledger.owned().map((owned) => owned.cap)).toContain(1000)
   })
 })
 
