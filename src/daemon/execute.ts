@@ -33,7 +33,9 @@ export async function execute(execution: Execution): Promise<ApplyReport> {
   const endsHere = !execution.options.focus || ledger.fact('planBaseline') === undefined
   const first = await write(execution)
   const applied = first.overwrote.length > 0 ? await restore(execution, first) : first
-  if (!applied.interrupted && endsHere) endPlan(ledger)
+  // What is held or unread is still to come: until then the plan counts from where it began.
+  const { holds, unknown } = execution.planned.plan
+  if (!applied.interrupted && endsHere && holds.length === 0 && unknown.length === 0) endPlan(ledger)
   return applied
 }
 

@@ -10,7 +10,7 @@ import type { ApplyReport } from './apply.ts'
 import { execute, type Go } from './execute.ts'
 import { sweep } from './observe.ts'
 import { recoverIntents } from './recover.ts'
-import { remember, rememberDeclared, rememberUnknown } from './remember.ts'
+import { endPlan, remember, rememberDeclared, rememberUnknown } from './remember.ts'
 import { type Outcome, outcomeOf, showCycle, showPlan, showUsage } from './show.ts'
 import { type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
 import { readUsage } from './usage.ts'
@@ -57,7 +57,9 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   const startedAt = clock.now()
   const started = clock.monotonic()
   if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
+  if (workspace.config.mode !== 'enforce') endPlan(ledger)
   const before = await observe(workspace, knowledge, planner, options)
+  if (!options.focus) forgetOthers(before.toRead, knowledge)
   recoverIntents({ ...workspace, readings: knowledge.readings, desired: desiredOf(before), wider: before.wider })
   rememberUnknown(before, knowledge, ledger, clock.now())
   const view = outlook(knowledge, planner)
@@ -78,9 +80,8 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   const applied = 'withheld' in go ? undefined : await execute({ workspace, knowledge, planner, planned, view, go, options })
   workspace.ledgerFailed = applied?.fatal !== undefined
   const after = applied && applied.results.size > 0 ? replan(workspace, knowledge, planner) : planned
-  if (workspace.config.mode === 'enforce' && !options.focus) rememberDeclared(after, knowledge, ledger)
-
   const outcome = outcomeOf({ planned, after, applied, focus: options.focus, toRead: view.toRead, readings: knowledge.readings })
+  if (workspace.config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)
   const finished = clock.monotonic()
   showCycle(workspace, outcome, {
     startedAt,
@@ -120,6 +121,12 @@ function isDue(scope: Scope, knowledge: Knowledge, { focus, readSince }: CycleOp
   // People cannot be counted without the wide scopes, so a focused cycle reads those that were never read.
   if (focus) return focus.has(key) || (scope.kind !== 'user' && readAt === undefined)
   return readSince === undefined || readAt === undefined || readAt < readSince
+}
+
+/** What was read of scopes that nobody manages any more grows old, and must not count. */
+function forgetOthers(managed: readonly Scope[], { readings }: Knowledge): void {
+  const kept = new Set(managed.map(scopeKey))
+  for (const key of readings.keys()) if (!kept.has(key)) readings.delete(key)
 }
 
 /** Reads roster, groups and balance, and keeps what is believed. */

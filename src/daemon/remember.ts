@@ -2,13 +2,14 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../core/approval.ts'
 import type { Change } from '../core/change.ts'
+import type { ReconcileResult } from '../core/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import type { Cap } from '../core/policy.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import type { Ledger, LedgerFacts } from '../ports.ts'
-import type { Knowledge, Outlook } from './state.ts'
+import { type Knowledge, type Outlook, openBaseline } from './state.ts'
 
 /** Saves the news of a plan. Throws `LedgerError` when the disk fails. */
 export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
@@ -70,7 +71,9 @@ export function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, v
  * the plan's wide writes will overwrite.
  */
 export function beginPlan(pending: readonly Change[], beneath: readonly CapReading[], planned: Planned, ledger: Ledger): void {
-  const begun: Record<ScopeKey, Cap> = { ...ledger.fact('planBaseline') }
+  const now = planned.plan.createdAt
+  const before = openBaseline(ledger, now)
+  const begun: Record<ScopeKey, Cap> = { ...before }
   const isExempt = ({ scope, healing, grantEnd }: Change): boolean => healing || grantEnd || planned.released.has(scopeKey(scope))
   const exempt = new Set(pending.filter(isExempt).map((change) => scopeKey(change.scope)))
   const from = new Map<ScopeKey, Observed>([
@@ -78,6 +81,7 @@ export function beginPlan(pending: readonly Change[], beneath: readonly CapReadi
     ...pending.map((change) => [scopeKey(change.scope), change.from] as const),
   ])
   for (const [key, cap] of from) if (cap !== 'unknown' && !exempt.has(key)) begun[key] ??= cap
+  if (!before) ledger.saveFact('planBegunAt', now)
   saveNews(ledger, 'planBaseline', begun, {})
 }
 
@@ -96,18 +100,22 @@ export function rememberUnknown(view: Outlook, knowledge: Knowledge, ledger: Led
   }
 }
 
-/** The plan is through: nothing of it was left out. */
+/** The plan is through: nothing of it was left out, or nothing of it is going to be written. */
 export function endPlan(ledger: Ledger): void {
-  if (ledger.fact('planBaseline')) ledger.saveFact('planBaseline', undefined)
+  if (!ledger.fact('planBaseline')) return
+  ledger.saveFact('planBaseline', undefined)
+  ledger.saveFact('planBegunAt', undefined)
 }
 
 /**
- * How many scopes the verified policy declares. It goes up with every good cycle, and down only when nothing is left to clear, so that an
- * emptied policy is held for as long as it takes somebody to look.
+ * How many scopes the verified policy declares. It goes up with every good cycle, and down only when it was seen that nothing is left to
+ * clear, so that an emptied policy is held for as long as it takes somebody to look.
  */
-export function rememberDeclared(after: Planned, knowledge: Knowledge, ledger: Ledger): void {
+export function rememberDeclared(after: Planned, result: ReconcileResult, knowledge: Knowledge, ledger: Ledger): void {
   const declared = knowledge.policy.set.rules.length + knowledge.policy.set.grants.length
   const before = ledger.fact('verifiedDeclared') ?? 0
   const clearing = after.plan.changes.some((change) => change.to === 'none')
-  if (declared > before || (declared < before && !clearing && knowledge.policyValid)) saveNews(ledger, 'verifiedDeclared', declared)
+  const isSeen = result !== 'error' && after.plan.unknown.length === 0 && after.diff.kept.length === 0
+  if (declared > before || (declared < before && !clearing && isSeen && knowledge.policyValid))
+    saveNews(ledger, 'verifiedDeclared', declared)
 }

@@ -7,10 +7,11 @@ import { countPeople, type People } from '../core/effective.ts'
 import { unsetGroups, widerReader } from '../core/impact.ts'
 import type { CapReading, Cycle, Observed, OwnedCap } from '../core/observed.ts'
 import { buildPlan, type Planned } from '../core/plan.ts'
-import type { PolicyRevision } from '../core/policy.ts'
+import type { Cap, PolicyRevision } from '../core/policy.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../core/roster.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../core/states.ts'
+import type { Instant } from '../core/units.ts'
 import type { Clock, Digest, Ledger, UsageFacts } from '../ports.ts'
 import { readQuality } from './observe.ts'
 import { echoes } from './semantics.ts'
@@ -135,11 +136,25 @@ const echoing = ({ settings, ledger }: Planner): boolean =>
 const echoesIn = (knowledge: Knowledge, { owned, people }: Outlook): ReadonlySet<ScopeKey> =>
   echoes(owned, knowledge.readings, (key) => people.byKey.get(key)?.groups ?? [])
 
+/** A group that policy has dropped cannot be listed any more unless it was before: only declared ones wait. */
+function unlistedGroups({ usage, policy }: Knowledge): ReadonlySet<ScopeKey> {
+  const listed = new Set(usage?.groups.map(({ id }) => id))
+  return new Set(policy.set.groups.flatMap(({ scope }) => (listed.has(scope.id) ? [] : [scopeKey(scope)])))
+}
+
+/** What is held for longer is a plan of its own by then (choice). */
+const PLAN_LIFE_MS = 24 * 3_600_000
+
+/** Where a plan that is not through began, for a day. */
+export function openBaseline(ledger: Pick<LedgerReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
+  return now - (ledger.fact('planBegunAt') ?? 0) < PLAN_LIFE_MS ? ledger.fact('planBaseline') : undefined
+}
+
 /** The plan that follows from what is known now. */
 export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, options: PlanOptions = {}): Planned {
   const { ledger, clock, settings, digest } = planner
   const { usage, policy } = knowledge
-  const baseline = ledger.fact('planBaseline')
+  const baseline = openBaseline(ledger, clock.now())
   const verifiedDeclared = ledger.fact('verifiedDeclared')
   const readAt = usage ? Math.max(usage.roster.readAt, usage.doubted?.roster.readAt ?? 0) : undefined
   return buildPlan({
@@ -162,6 +177,7 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     facts: {
       reads: readQuality(view.toRead, knowledge.readings),
       rosterMissing: readAt === undefined || clock.now() - readAt > ROSTER_LIFE_MS,
+      unlistedGroups: unlistedGroups(knowledge),
       copyingSeen: ledger.fact('copyingSeen') !== undefined,
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
       ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
