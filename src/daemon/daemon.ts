@@ -10,7 +10,7 @@ import { type Loop, startLoop } from './loop.ts'
 import type { Health } from './metrics.ts'
 import type { Readiness } from './server.ts'
 import { orNothing, viewOf } from './view.ts'
-import { createWorkspace, type Workspace, type WorkspaceParts } from './workspace.ts'
+import { createWorkspace, report, type Workspace, type WorkspaceParts } from './workspace.ts'
 
 /** A workspace's real parts, and how to let go of them. */
 export interface OpenedWorkspace {
@@ -97,11 +97,11 @@ export function startDaemon(parts: DaemonParts): Daemon {
     views: () => runners().map((runner) => viewOf(runner.workspace)),
     health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
     ready: () => readiness(runners(), canRecord()),
-    policiesChanged: () => feed(state),
+    policiesChanged: () => feedOrComplain(state),
     configChanged() {
       const next = parts.reloadConfig()
       state.configValid = next !== undefined
-      if (next) state.following = state.following.then(() => follow(state, next))
+      if (next) state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
     },
     hurry() {
       for (const runner of runners()) runner.loop.hurry()
@@ -134,6 +134,20 @@ function end(runner: Runner): Promise<void> {
   runner.stop.abort(new Error('stopped'))
   runner.ending ??= runner.loop.done.then(runner.close)
   return runner.ending
+}
+
+/** A mistake of ours, or a disk that fails while policies load, must not end the daemon: what is in force stays so, and the log says why. */
+function complain({ runners }: State, error: unknown): void {
+  const message = `unexpected: ${error instanceof Error ? error.message : String(error)}`
+  for (const { workspace } of runners.values()) report(workspace, { kind: 'warning', code: 'BUG', message })
+}
+
+function feedOrComplain(state: State): void {
+  try {
+    feed(state)
+  } catch (error) {
+    complain(state, error)
+  }
 }
 
 /** Hands every workspace its policies as they are now. */
@@ -173,7 +187,7 @@ async function follow(state: State, next: Config): Promise<void> {
     if (state.stopping) one.close()
     else start(state, settings, one)
   }
-  if (!state.stopping) feed(state)
+  if (!state.stopping) feedOrComplain(state)
 }
 
 /** Opens what is new or changed before anything is ended; undefined when that cannot be done. */

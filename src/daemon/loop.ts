@@ -60,6 +60,8 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     wake: new AbortController(),
   }
   const fed = Promise.withResolvers<void>()
+  // A loop that never got a policy ends as well.
+  signals.stop.addEventListener('abort', () => fed.resolve(), { once: true })
   return {
     done: fed.promise.then(() => run(workspace, agenda, signals)),
     setPolicy(policy, status) {

@@ -51,6 +51,7 @@ interface House {
   /** Workspaces that cannot be opened. */
   readonly shut: Set<string>
   readonly refusals: unknown[]
+  readonly faults: { load: boolean }
 }
 
 async function house(names: readonly string[], policies: Readonly<Record<string, Declared>>, options: WorldOptions = {}): Promise<House> {
@@ -67,6 +68,7 @@ async function house(names: readonly string[], policies: Readonly<Record<string,
     closed: [],
     shut: new Set(),
     refusals: [],
+    faults: { load: false },
   }
   const house: House = Object.assign(made, { daemon: startDaemon(partsOf(made)) })
   onTestFinished(async () => {
@@ -85,7 +87,10 @@ const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0
     house.opened.push(config.name)
     return { parts: { ...world.workspace, config }, close: () => void house.closed.push(config.name) }
   },
-  loadPolicies: () => ({ sets: house.sets, problems: house.problems }),
+  loadPolicies() {
+    if (house.faults.load) throw new Error('the disk is gone')
+    return { sets: house.sets, problems: house.problems }
+  },
   reloadConfig: () => house.config,
   registered: () => undefined,
   ledgerWritable: () => true,
@@ -100,6 +105,37 @@ const worldOf = ({ worlds }: House, name = 'acme'): World => {
 }
 
 const TWO = { acme: { caps: { team: 500 } }, beta: { caps: { team: 700 } } }
+
+describe('a failure while policies load', () => {
+  test('is told, rejects nothing, and the next load is taken', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    await one.clock.pass(MINUTE)
+    one.faults.load = true
+    one.daemon.policiesChanged()
+    one.config = configOf(workspaceConfig('acme', { onDrift: 'alert' }))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    const told = worldOf(one)
+      .told('warning')
+      .filter(({ code }) => code === 'BUG')
+    expect(told.map(({ message }) => message)).toEqual(['unexpected: the disk is gone', 'unexpected: the disk is gone'])
+    one.faults.load = false
+    one.sets.set('acme', revisionOf({ caps: { team: 600 } }, 'acme'))
+    one.daemon.policiesChanged()
+    await one.clock.pass(MINUTE)
+    expect(worldOf(one).caps()).toEqual({ team: 600 })
+  })
+
+  test('leaves a workspace that was never fed able to end', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    one.faults.load = true
+    one.config = configOf(workspaceConfig('acme', { onDrift: 'alert' }))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    await one.clock.until(one.daemon.stop())
+    expect(one.closed).toEqual(['acme', 'acme'])
+  })
+})
 
 describe('a change of the configuration', () => {
   test('restarts only the workspace that changed', async () => {
