@@ -99,13 +99,24 @@ export interface LedgerFacts {
   /** Group membership conflicts: how many agreeing readings in a row said that there is none any more. */
   readonly conflictsGone: Readonly<Record<string, number>>
   readonly copyingSeen: { readonly at: Instant; readonly evidence: string }
+  /** Team and group writes after which the scopes beneath were not compared yet. */
+  readonly wideLooks: readonly WideLook[]
   readonly inheritedReadsSeen: { readonly at: Instant; readonly evidence: string }
   /** How many people each present hold affected when it was first shown; an approval is void when it has grown by a quarter. */
-  readonly holdsShown: Readonly<Record<string, { readonly people: number; readonly at: Instant }>>
+  readonly holdsShown: Readonly<Record<string, { readonly people: number; readonly at: Instant; readonly roster?: number }>>
   /** What e-mails are hashed with where people are not to be named; made once. */
   readonly peopleSalt: string
   /** Since when each drifting scope drifts. */
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
+}
+
+/** What the scopes beneath a team or group had before it was written. */
+export interface WideLook {
+  readonly at: Instant
+  readonly scope: Scope
+  readonly from: Cap
+  readonly to: Cap
+  readonly before: Readonly<Record<ScopeKey, Cap>>
 }
 
 export interface UsageFacts {

@@ -9,6 +9,7 @@ import { writeOrder } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Clock, Ledger, WriteClient } from '../ports.ts'
 import { LedgerError } from './ledger-error.ts'
+import { rememberLooks } from './looks.ts'
 import { sweep } from './observe.ts'
 import { copyingEvidence, inheritanceEvidence } from './semantics.ts'
 import { missingOf, waitsFor } from './waiting.ts'
@@ -85,9 +86,12 @@ export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
     const changes = inputs.capSemantics === 'layered' ? withoutWaiting(run, wanted) : wanted
     // The plan for people was made before our wide writes were copied over them; the caller looks again and goes on with a new one.
     if (inputs.capSemantics === 'copied' && changes[0]?.scope.kind === 'user' && overwritten(run).length > 0) break
+    const strike =
+      inputs.capSemantics === 'layered' ? rememberLooks(changes, run.beneath, run.readings, run.ledger, run.clock.now()) : undefined
     await writePhase(run, changes)
     if (run.halted.interrupted) break
     if (inputs.capSemantics === 'layered') copyingSeen = await lookBeneath(run, changes)
+    if (!run.halted.interrupted) strike?.()
     // Going on would overwrite more people's own caps before anybody could look.
     if (copyingSeen) break
   }

@@ -17,7 +17,7 @@ import type { Cap, CapRule, DeclaredGroup, Grant, PolicyApproval, PolicyRevision
 import type { Position } from '../core/problem.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../core/scope.ts'
 import { type Credits, credits } from '../core/units.ts'
-import type { LedgerFacts, UsageFacts } from '../ports.ts'
+import type { LedgerFacts, UsageFacts, WideLook } from '../ports.ts'
 import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './ledger-decode.ts'
 
 const amount: Decode<Credits> = (value, path) => credits(number(value, path))
@@ -174,8 +174,9 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   planBegunAt: number,
   conflictsGone: record(number),
   copyingSeen: seen,
+  wideLooks: list(shape<WideLook>({ at: number, scope, from: cap, to: cap, before: byScope(cap) })),
   inheritedReadsSeen: seen,
-  holdsShown: record(shape<LedgerFacts['holdsShown'][string]>({ people: number, at: number })),
+  holdsShown: record(shape<LedgerFacts['holdsShown'][string]>({ people: number, at: number, roster: optional(number) })),
   peopleSalt: text,
   driftSince: byScope(number),
 }

@@ -8,11 +8,12 @@ import type { Instant } from '../core/units.ts'
 import type { ReadClient } from '../ports.ts'
 import type { ApplyReport } from './apply.ts'
 import { execute, type Go } from './execute.ts'
+import { finishLooks } from './looks.ts'
 import { sweep } from './observe.ts'
-import { recoverIntents } from './recover.ts'
-import { endPlan, remember, rememberDeclared, rememberUnknown } from './remember.ts'
-import { type Outcome, outcomeOf, showCycle, showPlan, showUsage } from './show.ts'
-import { type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
+import { type RecoverInputs, recoverIntents } from './recover.ts'
+import { endPlan, remember, rememberDeclared, rememberUnknown, unknownScopes } from './remember.ts'
+import { type Outcome, outcomeOf, showCycle, showPause, showPlan, showRefusal, showUsage } from './show.ts'
+import { grantsFrozen, isLeftAlone, type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
 import { readUsage } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -51,23 +52,29 @@ export interface CycleReport extends Outcome {
 
 /** Runs one cycle. Rejects when `stop` aborts it before its writes, or with a `LedgerError`. */
 export async function reconcile(workspace: Workspace, knowledge: Knowledge, options: CycleOptions): Promise<CycleReport> {
-  const { clock, ledger } = workspace
+  const { clock, config, ledger } = workspace
   const isWatched = workspace.config.onDrift === 'alert' && !options.confirm
-  const planner: Planner = { ...workspace, settings: workspace.config, ...(isWatched && { writable: isOurs }) }
+  const idle = workspace.config.mode !== 'enforce' || ledger.pause(clock.now()) !== undefined
+  const planner: Planner = { ...workspace, settings: workspace.config, idle, ...(isWatched && { writable: isOurs }) }
   const startedAt = clock.now()
   const started = clock.monotonic()
+  showPause(workspace)
   if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
   if (workspace.config.mode !== 'enforce') endPlan(ledger)
   const before = await observe(workspace, knowledge, planner, options)
   if (!options.focus) forgetOthers(before.toRead, knowledge)
-  recoverIntents({ ...workspace, readings: knowledge.readings, desired: desiredOf(before), wider: before.wider })
-  rememberUnknown(before, knowledge, ledger, clock.now())
-  const view = outlook(knowledge, planner)
+  if (config.capSemantics === 'layered') {
+    const evidence = finishLooks(ledger, knowledge.readings, clock.now())
+    if (evidence !== undefined) ledger.saveFact('copyingSeen', { at: clock.now(), evidence })
+  }
+  const closed = recoverIntents(recoveryOf(workspace, knowledge, before))
+  const left = rememberUnknown(before, knowledge, ledger, clock.now())
+  const isAsBefore = closed === 0 && left === 0 && before.grantsFrozen === grantsFrozen(knowledge)
+  const view = isAsBefore ? before : outlook(knowledge, planner)
   const plan = (only = options.focus): Planned => {
     const approve = options.approve ? { approve: options.approve } : {}
     const built = planFrom(knowledge, view, planner, { ...approve, ...(only && { only }) })
     remember(built, view, knowledge, ledger, clock.now())
-    acceptRoster(built, knowledge, workspace)
     showPlan(workspace, built, view)
     return built
   }
@@ -77,10 +84,20 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   const go = await choose(workspace, whole, options)
   // Guards had judged everything; what was chosen must stand by itself.
   const planned = options.confirm && 'only' in go ? plan(go.only) : whole
+  if (!options.confirm || !('withheld' in go)) keepApprovals(planned, knowledge, workspace)
   const applied = 'withheld' in go ? undefined : await execute({ workspace, knowledge, planner, planned, view, go, options })
   workspace.ledgerFailed = applied?.fatal !== undefined
+  if (applied) showRefusal(workspace, applied)
+  if (applied?.interrupted === 'paused') showPause(workspace)
   const after = applied && applied.results.size > 0 ? replan(workspace, knowledge, planner) : planned
-  const outcome = outcomeOf({ planned, after, applied, focus: options.focus, toRead: view.toRead, readings: knowledge.readings })
+  const outcome = outcomeOf({
+    planned,
+    after,
+    applied,
+    focus: options.focus,
+    toRead: view.toRead.filter((scope) => !isLeftAlone(scope, view)),
+    readings: knowledge.readings,
+  })
   if (workspace.config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)
   const finished = clock.monotonic()
   showCycle(workspace, outcome, {
@@ -167,16 +184,28 @@ function replan(workspace: Workspace, knowledge: Knowledge, planner: Planner): P
   const view = outlook(knowledge, planner)
   const after = planFrom(knowledge, view, planner)
   remember(after, view, knowledge, workspace.ledger, workspace.clock.now())
+  rememberApprovals(after, workspace.ledger)
   showPlan(workspace, after, view)
   return after
 }
 
-/** Somebody approved a `rosterShrink` hold: the roster that was doubted is good. */
-function acceptRoster(planned: Planned, knowledge: Knowledge, { ledger }: Workspace): void {
+/** Saves approvals, and what follows when a `rosterShrink` hold was approved: the roster that was doubted is good. */
+function keepApprovals(planned: Planned, knowledge: Knowledge, { ledger }: Workspace): void {
+  rememberApprovals(planned, ledger)
   if (!planned.rosterAccepted || !knowledge.usage?.doubted) return
   const { doubted, ...rest } = knowledge.usage
   knowledge.usage = { ...rest, roster: doubted.roster }
   ledger.saveFact('usage', knowledge.usage)
 }
+
+const recoveryOf = ({ ledger, clock }: Workspace, knowledge: Knowledge, view: Outlook): RecoverInputs => ({
+  ledger,
+  clock,
+  readings: knowledge.readings,
+  desired: desiredOf(view),
+  wider: view.wider,
+  unknown: new Set(unknownScopes(view, knowledge).map(({ scope }) => scopeKey(scope))),
+  isLeftAlone: (scope) => isLeftAlone(scope, view),
+})
 
 const desiredOf = (view: Outlook) => new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one]))

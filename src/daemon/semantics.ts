@@ -9,7 +9,7 @@ import { type ScopeKey, scopeKey } from '../core/scope.ts'
  * Copying is seen when a narrower cap of its own value turned into what the wider write set. A scope that showed nothing, or the old wider
  * value, proves nothing: reads may show what applies.
  */
-export function copyingEvidence(wide: Change, before: CapReading, after: CapReading): string | undefined {
+export function copyingEvidence(wide: Pick<Change, 'scope' | 'from' | 'to'>, before: CapReading, after: CapReading): string | undefined {
   const own = before.observed !== 'unknown' && before.observed !== 'none' && before.observed !== wide.from
   const turned = after.observed === wide.to && before.observed !== wide.to
   const wiped = wide.to === 'none' && after.observed === 'none'

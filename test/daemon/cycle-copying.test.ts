@@ -193,3 +193,50 @@ describe('reads that show what applies', () => {
     expect(one.inForce()).toMatchObject({ ada: 300 })
   })
 })
+
+describe('copying is seen in the next cycle', () => {
+  const asked: Declared = { caps: { ada: 4000, team: 500 } }
+  const interrupted = async (leaving: boolean) => {
+    const one = await testWorld({ people: ['ada', 'bob'], switches: COPIES })
+    await one.cycle({ caps: { ada: 4000 } })
+    const stop = new AbortController()
+    one.onCall = ({ operation, body }) => {
+      if (operation === 'UsageConfig' && body['team_level'] === true) stop.abort(new Error('the policy changed'))
+    }
+    await one.cycle(asked, { stop: stop.signal, leaving: () => leaving })
+    one.onCall = undefined
+    return one
+  }
+
+  test.each([
+    ['when the policy is edited between a wide write and the look beneath', false],
+    ['when the process ends between a wide write and the look beneath', true],
+  ])('%s', async (_row, leaving) => {
+    const one = await interrupted(leaving)
+    if (leaving) one.restart()
+    one.forget()
+    await one.clock.pass(60_000)
+    await one.cycle(asked)
+    expect(one.ledger.fact('copyingSeen')?.evidence).toContain('ada@example.com changed from 4000 to 500')
+    expect(one.ledger.fact('wideLooks')).toBeUndefined()
+    expect(one.told('foreign-change')).toEqual([])
+    expect(one.caps()).toMatchObject({ ada: 4000 })
+  })
+
+  test('but not from a value that we wrote there ourselves since', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    await one.cycle({ caps: { ada: 4000 } })
+    const stop = new AbortController()
+    one.onCall = ({ operation, body }) => {
+      if (operation === 'UsageConfig' && body['team_level'] === true) stop.abort(new Error('the policy changed'))
+    }
+    await one.cycle(asked, { stop: stop.signal })
+    one.onCall = undefined
+    await one.clock.pass(60_000)
+    await one.cycle({ caps: { ada: 500, team: 500 } })
+    await one.cycle()
+    expect(one.ledger.fact('copyingSeen')).toBeUndefined()
+    expect(one.ledger.fact('wideLooks')).toBeUndefined()
+    expect(one.caps()).toEqual({ ada: 500, team: 500 })
+  })
+})

@@ -201,6 +201,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
   copyingSeen: seen,
+  wideLooks: fc.array(fc.record({ at: instant, scope, from: cap, to: cap, before: named(cap) }), { maxLength: 3 }),
   inheritedReadsSeen: seen,
   holdsShown: named(fc.record({ people: fc.nat(), at: instant })),
   peopleSalt: text,
