@@ -20,6 +20,9 @@ export function onAbort(signals: Signals, callback: (reason: unknown) => void): 
 
 /** Runs work under a signal that aborts when any of several does. */
 export async function underSignals<Value>(signals: Signals, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  const [only, ...others] = signals.filter((signal) => signal !== undefined)
+  // Nothing to join: so it is with every request of a sweep.
+  if (only && others.length === 0) return work(only)
   const joined = new AbortController()
   const release = onAbort(signals, (reason) => joined.abort(reason))
   try {
