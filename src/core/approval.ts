@@ -3,10 +3,12 @@
 //
 //   pending --matched--> pending with released changes --all verified--> spent
 //      |                              |
-//      +-- 14 days, or 25 % more people than shown --> void
+//      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
 import type { Approval, Hold } from './change.ts'
 import type { Difference } from './diff.ts'
+import type { Impact } from './impact.ts'
 import type { Observed } from './observed.ts'
+import { agree } from './roster.ts'
 import { type ScopeKey, scopeKey } from './scope.ts'
 import type { Instant } from './units.ts'
 
@@ -15,8 +17,8 @@ export const APPROVAL_LIFE_MS = 14 * 86_400_000
 /** An approval is void when more than this many times the people shown are affected. */
 export const APPROVAL_GROWTH = 1.25
 
-/** How many people each hold affected when it was first shown. */
-export type HoldsShown = Readonly<Record<string, { readonly people: number; readonly at: Instant }>>
+/** How many people each hold affected when it was first shown, and how many were on the doubted roster then. */
+export type HoldsShown = Readonly<Record<string, { readonly people: number; readonly at: Instant; readonly roster?: number }>>
 
 /** The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out become void. */
 export function currentApprovals(
@@ -51,25 +53,47 @@ export function verifyApprovals(
   })
 }
 
-/** The changes that pending approvals have already released and that were not verified yet. */
-export function releasedChanges(approvals: readonly Approval[], differences: readonly Difference[]): ReadonlySet<ScopeKey> {
+/**
+ * The changes that pending approvals have already released and that were not verified yet. They are released as they were shown: from
+ * another value it is another change, unless it was our own wide write that put that value there (`overwritten`).
+ */
+export function releasedChanges(
+  approvals: readonly Approval[],
+  differences: readonly Difference[],
+  overwritten: ReadonlySet<ScopeKey> = new Set(),
+): ReadonlySet<ScopeKey> {
   const wanted = new Map(differences.map((one) => [one.key, one]))
   const released = new Set<ScopeKey>()
   for (const approval of approvals) {
     if (approval.state !== 'pending') continue
     for (const change of approval.released) {
       const key = scopeKey(change.scope)
-      if (!change.verified && wanted.get(key)?.to === change.to) released.add(key)
+      const one = change.verified ? undefined : wanted.get(key)
+      if (one?.to === change.to && (one.from === change.from || overwritten.has(key))) released.add(key)
     }
   }
   return released
 }
 
-/** Matches pending approvals with the holds of a plan: each either releases the hold's changes or is void because the hold grew. */
+/** An approval whose open changes have come to affect more than a quarter more people than shown is void, also after it was matched. */
+export function voidGrown(approvals: readonly Approval[], impacts: readonly Impact[]): readonly Approval[] {
+  return approvals.map((approval) => {
+    if (approval.state !== 'pending' || approval.people === undefined) return approval
+    const open = new Set(approval.released.filter((one) => !one.verified).map((one) => scopeKey(one.scope)))
+    const people = open.size === 0 ? 0 : impacts.filter((impact) => impact.changes.some((key) => open.has(key))).length
+    return people > approval.people * APPROVAL_GROWTH ? { ...approval, state: 'void' } : approval
+  })
+}
+
+/**
+ * Matches pending approvals with the holds of a plan: each either releases the hold's changes or is void, because the hold grew or is about
+ * another roster than the one shown. `roster`: approved people on the one doubted now.
+ */
 export function matchApprovals(
   approvals: readonly Approval[],
   holds: readonly Hold[],
   shown: HoldsShown,
+  roster?: number,
 ): { readonly approvals: readonly Approval[]; readonly matched: readonly Hold[] } {
   const byId = new Map(holds.map((hold) => [hold.id, hold]))
   const matched: Hold[] = []
@@ -77,7 +101,9 @@ export function matchApprovals(
     const hold = byId.get(approval.id)
     if (!hold || approval.state !== 'pending') return approval
     const people = approval.people ?? shown[hold.id]?.people ?? hold.people
-    if (hold.people > people * APPROVAL_GROWTH) return { ...approval, people, state: 'void' }
+    const rosterShown = hold.guards.includes('rosterShrink') ? shown[hold.id]?.roster : undefined
+    const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
+    if (isAnother || hold.people > people * APPROVAL_GROWTH) return { ...approval, people, state: 'void' }
     matched.push(hold)
     return { ...approval, people, released: hold.changes.map((change) => ({ ...change, verified: false })) }
   })

@@ -1,6 +1,6 @@
 // One plan from what policy asks, what the service shows and what the ledger remembers. Pure: the same inputs give the same plan, byte
 // for byte, in `plan`, in `apply` and in the daemon. It decides the order, the ids and the states; it writes nothing.
-import { currentApprovals, type HoldsShown, matchApprovals, releasedChanges, verifyApprovals } from './approval.ts'
+import { currentApprovals, type HoldsShown, matchApprovals, releasedChanges, verifyApprovals, voidGrown } from './approval.ts'
 import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, PlanProblem, Quarantined } from './change.ts'
 import type { DesiredCap, Resolution } from './desired.ts'
 import { type Diff, type Difference, diff } from './diff.ts'
@@ -28,6 +28,8 @@ export interface PlanInputs {
   /** Ids given by `apply --approve`. */
   readonly approve: readonly string[]
   readonly holdsShown: HoldsShown
+  /** Nothing is going to be written, in audit mode or while paused: no approval is matched with a hold. */
+  readonly idle?: boolean
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
   /** See `DiffInputs.overwritten`. */
@@ -150,7 +152,10 @@ function judgeWithApprovals(
   const fresh = { policy: set.approvals.map((one) => one.id), command: inputs.approve }
   const known = currentApprovals(inputs.approvals, fresh, inputs.now)
   const inSync = new Set(known.length > 0 ? result.inSync : [])
-  let approvals = verifyApprovals(known, (key) => inputs.readings.get(key)?.observed, inSync)
+  let approvals = voidGrown(
+    verifyApprovals(known, (key) => inputs.readings.get(key)?.observed, inSync),
+    whole,
+  )
   const facts: GuardFacts = {
     ...inputs.facts,
     workspace: inputs.workspace,
@@ -159,9 +164,10 @@ function judgeWithApprovals(
   }
   let rosterAccepted = false
   for (let round = 0; ; round += 1) {
-    const released = releasedChanges(approvals, differences)
+    const released = releasedChanges(approvals, differences, inputs.overwritten)
     const judgement = judge({ differences, released, impact, whole, facts, settings: inputs.guards, digest: inputs.digest })
-    const next = matchApprovals(approvals, judgement.holds, inputs.holdsShown)
+    if (inputs.idle) return { judgement, approvals, released, rosterAccepted }
+    const next = matchApprovals(approvals, judgement.holds, inputs.holdsShown, facts.rosterDoubt?.now)
     approvals = next.approvals
     // Every round that goes on spends one match, so approvals bound the rounds.
     if (next.matched.length === 0 || round > approvals.length) return { judgement, approvals, released, rosterAccepted }

@@ -43,7 +43,7 @@ export function judgeRoster(
 }
 
 /** Readings agree when their counts differ by no more than 1 %, or by one person (choice). */
-const agree = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1, Math.max(a, b) / 100)
+export const agree = (a: number, b: number): boolean => Math.abs(a - b) <= Math.max(1, Math.max(a, b) / 100)
 
 /** What everybody had used, kept when a cycle ends. People without a figure are left out. */
 export function usedByEmail(roster: Roster): Readonly<Record<string, Credits>> {

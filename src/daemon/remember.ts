@@ -6,10 +6,11 @@ import type { ReconcileResult } from '../core/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import type { Cap } from '../core/policy.ts'
+import { approvedCount } from '../core/roster.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import type { Ledger, LedgerFacts } from '../ports.ts'
-import { type Knowledge, type Outlook, openBaseline } from './state.ts'
+import { isLeftAlone, type Knowledge, type Outlook, openBaseline } from './state.ts'
 
 /** Saves the news of a plan. Throws `LedgerError` when the disk fails. */
 export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
@@ -20,8 +21,8 @@ export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, 
   })
   if (released.length > 0) ledger.releaseOwned(released)
   if (view.quarantine.over.length > 0) ledger.releaseQuarantined(view.quarantine.over)
-  rememberApprovals(planned, ledger)
-  saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, now), {})
+  const doubted = knowledge.usage?.doubted && approvedCount(knowledge.usage.doubted.roster)
+  saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
   saveNews(ledger, 'driftSince', driftSince(planned), {})
   if (knowledge.groupReadingIsNew) {
     saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
@@ -42,16 +43,24 @@ function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, l
   return isReplaced || reading.readAt <= last.at
 }
 
-function rememberApprovals(planned: Planned, ledger: Ledger): void {
+/** Saves what became of approvals; by itself, because a question answered with no must leave no release behind. */
+export function rememberApprovals(planned: Planned, ledger: Ledger): void {
   const known = new Map(ledger.approvals().map((one) => [one.id, JSON.stringify(one)]))
   for (const approval of planned.approvals) {
     if (known.get(approval.id) !== JSON.stringify(approval)) ledger.saveApproval(approval)
   }
 }
 
-function holdsShown(planned: Planned, before: HoldsShown, now: Instant): HoldsShown {
+function holdsShown(planned: Planned, before: HoldsShown, doubted: number | undefined, now: Instant): HoldsShown {
   const recent = Object.entries(before).filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
-  const fresh = planned.plan.holds.filter((hold) => !before[hold.id]).map((hold) => [hold.id, { people: hold.people, at: now }] as const)
+  // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
+  const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
+  const fresh = planned.plan.holds.flatMap(({ id, people, guards }) => {
+    const roster = guards.includes('rosterShrink') && doubted !== undefined ? { roster: doubted } : {}
+    const known = before[id]
+    const isNews = !known || (isVoid.has(id) && (known.people !== people || known.roster !== roster.roster))
+    return isNews ? [[id, { people, at: now, ...roster }] as const] : []
+  })
   return Object.fromEntries([...recent, ...fresh])
 }
 
@@ -86,18 +95,26 @@ export function beginPlan(pending: readonly Change[], beneath: readonly CapReadi
 }
 
 /**
- * Quarantines scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not
+ * Readings of scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not
  * found" says nothing about scopes (choice).
  */
-export function rememberUnknown(view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
+export function unknownScopes(view: Outlook, knowledge: Knowledge): readonly CapReading[] {
   const readings = view.toRead.flatMap((scope) => knowledge.readings.get(scopeKey(scope)) ?? [])
   const unknown = readings.filter(({ scope, failure }) => failure?.kind === 'not_found' && scope.kind !== 'team')
-  if (unknown.length === 0 || unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length) return
+  return unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length ? [] : unknown
+}
+
+/** Quarantines those of them that policy declares or that are ours, but not people who are away. Returns how many. */
+export function rememberUnknown(view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): number {
+  const unknown = unknownScopes(view, knowledge).filter(({ scope }) => !isLeftAlone(scope, view))
+  if (unknown.length === 0) return 0
   const entries = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
-  for (const { scope, failure } of unknown) {
+  const managed = unknown.filter(({ scope }) => entries.has(scopeKey(scope)) || view.owned.has(scopeKey(scope)))
+  for (const { scope, failure } of managed) {
     const message = `${scopeKey(scope)}: ${failure?.message ?? 'the service does not know it'}`
     ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? '', at: now })
   }
+  return managed.length
 }
 
 /** The plan is through: nothing of it was left out, or nothing of it is going to be written. */

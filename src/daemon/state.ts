@@ -68,6 +68,8 @@ export interface Outlook {
   readonly toRead: readonly Scope[]
   readonly people: People
   readonly wider: (key: ScopeKey) => Observed
+  /** It was worked out with grants that neither start nor end. */
+  readonly grantsFrozen: boolean
 }
 
 export interface Planner {
@@ -77,10 +79,15 @@ export interface Planner {
   readonly digest: Digest
   /** False for differences that nobody is going to write; absent: everything may be written. */
   readonly writable?: (difference: Difference) => boolean
+  /** See `PlanInputs.idle`. */
+  readonly idle?: boolean
 }
 
 /** The billing cycle as far as it is known. */
 export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usage?.roster.cycle ?? usage?.balance?.cycle
+
+/** The service's clock and ours disagree: grants neither start nor end. */
+export const grantsFrozen = ({ clockSkewMs = 0 }: Knowledge): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
 /** What resolving depends on, from knowledge and the ledger. */
 export function desiredInputs(knowledge: Knowledge, planner: Planner): DesiredInputs {
@@ -94,11 +101,15 @@ export function desiredInputs(knowledge: Knowledge, planner: Planner): DesiredIn
     owned: new Map(planner.ledger.owned().map((one) => [scopeKey(one.scope), one])),
     conflictsGone: knowledge.conflictsGone,
     groupReadingIsNew: knowledge.groupReadingIsNew,
-    grantsFrozen: Math.abs(knowledge.clockSkewMs ?? 0) > SKEW_LIMIT_MS,
+    grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
   }
 }
+
+/** A scope that is none of our business now: it is only looked at because of an open intent. */
+export const isLeftAlone = (scope: Scope, { skipped, people }: Outlook): boolean =>
+  skipped.has(scopeKey(scope)) || (scope.kind === 'user' && people.approved.length > 0 && !people.byKey.has(scopeKey(scope)))
 
 /** What policy asks now and which scopes to look at. */
 export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
@@ -111,7 +122,7 @@ export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
   const people = countPeople({ groups: knowledge.usage?.groups ?? [], now, ...knowledge.usage })
   const wider = widerReader(people, (key) => knowledge.readings.get(key)?.observed, unsetGroups(resolution.desired))
-  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, wider }
+  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, wider, grantsFrozen: inputs.grantsFrozen }
 }
 
 function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly Scope[] {
@@ -172,6 +183,7 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     ...(planner.writable && { writable: planner.writable }),
     ...(options.only && { only: options.only }),
     holdsShown: ledger.fact('holdsShown') ?? {},
+    idle: planner.idle === true,
     ...(baseline && { baseline }),
     driftSince: ledger.fact('driftSince') ?? {},
     facts: {

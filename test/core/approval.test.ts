@@ -59,6 +59,15 @@ describe('an approval', () => {
     expect(open({ ...held, approve: [holdId], holdsShown: { [holdId]: { people, at: NOW } } })).toBe(released)
   })
 
+  test('that was matched is void once its open changes affect a quarter more people', () => {
+    const team: PlanSketch = { people: 20, caps: { team: 400 }, observed: { team: 500 } }
+    const { approvals } = planOf({ ...team, approve: [planOf(team).plan.holds[0]?.id ?? ''] })
+    expect(first(planOf({ ...team, people: 25, approvals }).approvals)).toMatchObject({ state: 'pending', people: 20 })
+    const grown = planOf({ ...team, people: 26, approvals })
+    expect(first(grown.approvals)).toMatchObject({ state: 'void' })
+    expect(grown.plan.holds).toHaveLength(1)
+  })
+
   test('is void after 14 days', () => {
     const old: Approval = { id: holdId, via: 'policy', approvedAt: NOW - APPROVAL_LIFE_MS - 1, state: 'pending', released: [] }
     const planned = planOf({ ...held, approvals: [old], approvalIds: [holdId] })
