@@ -9,7 +9,7 @@ import type { Instant } from '../core/units.ts'
 import { LedgerError } from './ledger-error.ts'
 import { type CycleOptions, reconcile, refreshUsage } from './reconcile.ts'
 import { showCycle } from './show.ts'
-import { cycleOf, type Knowledge, type Outlook, outlook, recall } from './state.ts'
+import { cycleOf, grantsFrozen, type Knowledge, type Outlook, outlook, recall } from './state.ts'
 import { report, type Workspace } from './workspace.ts'
 
 export interface LoopSignals {
@@ -29,6 +29,16 @@ export interface Loop {
   hurry(): void
 }
 
+/** All that what is asked of the scopes depends on between two cycles. */
+interface Current {
+  readonly policy: PolicyRevision
+  readonly usage: Knowledge['usage']
+  readonly frozen: boolean
+  readonly since: Instant
+  /** When a grant starts or ends. */
+  readonly until: Instant
+}
+
 /** What is to be done, and since when. */
 interface Agenda {
   policy: PolicyRevision | undefined
@@ -39,6 +49,8 @@ interface Agenda {
   sweepSince: Instant | undefined
   /** The entries that the last cycle knew, to see which scopes changed. */
   entries: ReadonlyMap<ScopeKey, string> | undefined
+  /** From what it was found last that nothing else is asked than `entries` say; working that out for every nap is dear. */
+  current: Current | undefined
   /** A new policy set is in force that no cycle has looked at yet. */
   policyIsNew: boolean
   /** Cycles in a row in which nothing worked. */
@@ -55,6 +67,7 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     capsAt: 0,
     sweepSince: undefined,
     entries: undefined,
+    current: undefined,
     policyIsNew: false,
     failures: 0,
     wake: new AbortController(),
@@ -163,7 +176,7 @@ async function focusOnChanges(workspace: Workspace, knowledge: Knowledge, agenda
   const { applied, view, result } = await reconcile(workspace, knowledge, { ...options, usage: false, focus })
   if (applied?.interrupted === 'stopped') return
   agenda.policyIsNew = false
-  agenda.entries = entriesOf(view)
+  learn(agenda, view)
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
 
@@ -174,14 +187,14 @@ async function sweepAll(workspace: Workspace, knowledge: Knowledge, agenda: Agen
     agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
   }
   if (usage) await takeUsage(workspace, knowledge, agenda, options)
-  agenda.entries = entriesOf(outlookNow(workspace, knowledge))
+  if (!isCurrent(agenda, workspace, knowledge)) learn(agenda, outlookNow(workspace, knowledge))
   const readSince = isResumed ? agenda.sweepSince : undefined
   const { applied, result, view } = await untilGrant(workspace, knowledge, agenda, () =>
     reconcile(workspace, knowledge, { ...options, usage: false, ...(readSince !== undefined && { readSince }) }),
   )
   // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
-  agenda.entries = entriesOf(view)
+  learn(agenda, view)
   // Copying was just seen: put back what it took, without waiting.
   if (applied?.copyingSeen !== undefined) agenda.capsAt = 0
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
@@ -226,14 +239,31 @@ const outlookNow = (workspace: Workspace, knowledge: Knowledge): Outlook => outl
 const entriesOf = ({ resolution }: Outlook): ReadonlyMap<ScopeKey, string> =>
   new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
 
+function learn(agenda: Agenda, view: Outlook): void {
+  agenda.entries = entriesOf(view)
+  agenda.current = undefined
+}
+
+function currentOf({ clock }: Workspace, knowledge: Knowledge): Current {
+  const since = clock.now()
+  const until = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), since) ?? Number.POSITIVE_INFINITY
+  return { policy: knowledge.policy, usage: knowledge.usage, frozen: grantsFrozen(knowledge), since, until }
+}
+
+function isCurrent({ current }: Agenda, { clock }: Workspace, knowledge: Knowledge): boolean {
+  if (!current || current.policy !== knowledge.policy || current.usage !== knowledge.usage) return false
+  return current.frozen === grantsFrozen(knowledge) && clock.now() >= current.since && clock.now() < current.until
+}
+
 /** Scopes of which something else is asked than the last cycle knew. None before the first sweep has begun. */
 function changedScopes(workspace: Workspace, knowledge: Knowledge, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
-  if (!before) return new Set()
+  if (!before || isCurrent(agenda, workspace, knowledge)) return new Set()
   const now = entriesOf(outlookNow(workspace, knowledge))
   const changed = new Set<ScopeKey>()
   for (const [key, entry] of now) if (before.get(key) !== entry) changed.add(key)
   for (const key of before.keys()) if (!now.has(key)) changed.add(key)
+  if (changed.size === 0) agenda.current = currentOf(workspace, knowledge)
   return changed
 }
 

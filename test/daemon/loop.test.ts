@@ -155,3 +155,24 @@ describe('a stop', () => {
     expect(one.ledger.openIntents()).toHaveLength(1)
   })
 })
+
+test('what is asked is worked out twice a sweep while nothing changes, and not for every nap', async () => {
+  let looks = 0
+  const one = await testWorld({
+    wrapLedger: (ledger) => ({
+      ...ledger,
+      quarantined() {
+        looks += 1
+        return ledger.quarantined()
+      },
+    }),
+    config: { usageIntervalMs: 24 * HOUR },
+  })
+  const { set, stop } = live(one)
+  set({ caps: { team: 500 } })
+  await one.clock.pass(11 * MINUTE)
+  looks = 0
+  await one.clock.pass(HOUR)
+  expect(looks).toBeLessThanOrEqual(2 * 13)
+  await stop()
+})
