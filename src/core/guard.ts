@@ -4,7 +4,7 @@
 import type { GuardCode, GuardSettings, Hold, ShareLimit } from './change.ts'
 import type { Difference } from './diff.ts'
 import { type CountedPerson, TEAM_KEY } from './effective.ts'
-import { type Impact, type ImpactInputs, impactOf, impactOn, type NetEffect } from './impact.ts'
+import { type Impact, type ImpactInputs, impactOf, impactOn, isFree, type NetEffect } from './impact.ts'
 import { compareScopes, type ScopeKey, scopeKey, userScope } from './scope.ts'
 
 /** What is known beside the plan itself. */
@@ -193,7 +193,7 @@ const rosterShrink: Guard = (round) => {
   if (!doubt || settings.rosterShrink === 'off') return undefined
   const percent = share(doubt.before - doubt.now, doubt.before)
   const why = `approved people fell from ${doubt.before} to ${doubt.now} (${percent} %), the limit is ${settings.rosterShrink} %`
-  const affected = new Set(round.impacts.filter((one) => one.effect !== 'raised').flatMap((one) => one.changes))
+  const affected = new Set(round.impacts.filter((one) => !isFree(one.effect)).flatMap((one) => one.changes))
   return holdWhere(
     'rosterShrink',
     round,
@@ -250,7 +250,7 @@ const semantics: Guard = (round) => {
 const protectedGuard: Guard = (round) => {
   const { facts, settings } = round.inputs
   if (!settings.protected || facts.protectedPeople.size === 0) return undefined
-  const hit = impactOnProtected(round).filter((one) => one.effect !== 'raised')
+  const hit = impactOnProtected(round).filter((one) => !isFree(one.effect))
   const judged = hit.filter((one) => one.changes.some((key) => counts(key, round, 'protected')))
   if (judged.length === 0) return undefined
   const held = new Set(judged.flatMap((one) => one.changes).filter((key) => counts(key, round, 'protected')))
@@ -316,10 +316,14 @@ const shareGuard =
     if (teamClear) held.add(teamClear)
     const why =
       judged.length > allowed
-        ? `${judged.length} of ${total} people ${words} (${share(judged.length, total)} %), the limit is ${limitText(limit, total)}`
+        ? `${judged.length} of ${total} people ${words} (${share(judged.length, total)} %), the limit is ${limitText(limit, total)}${upperBound(guard, round)}`
         : 'the team cap would be cleared'
     return { guard, held: [...held], why }
   }
+
+/** Without the balance nobody knows what a seat includes, so use counts whole, and more people look blocked than are. */
+const upperBound = (guard: ShareGuard, round: Round): string =>
+  guard === 'maxBlocked' && round.inputs.impact.people.useIsUpperBound ? ' (use is an upper bound while the balance is unknown)' : ''
 
 const teamWideClear = (round: Round): ScopeKey | undefined =>
   [...round.active.values()].find((one) => one.scope.kind === 'team' && one.to === 'none' && counts(one.key, round, 'maxCleared'))?.key

@@ -6,7 +6,11 @@ import type { Observed } from './observed.ts'
 import type { Cap } from './policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey } from './scope.ts'
 
-export type NetEffect = 'raised' | 'lowered' | 'blocked' | 'cleared'
+/** `capped`: a first cap that blocks nobody; together with `raised` it is free in every share. */
+export type NetEffect = 'raised' | 'capped' | 'lowered' | 'blocked' | 'cleared'
+
+/** Nobody has less to use than before. */
+export const isFree = (effect: NetEffect): boolean => effect === 'raised' || effect === 'capped'
 
 /** One person whose cap in force changes. */
 export interface Impact {
@@ -110,7 +114,7 @@ export function netEffect(before: Observed, after: Observed, use: number): NetEf
   if (after === 'none') return 'cleared'
   if (before !== 'none' && after > before) return 'raised'
   if (after === 0 || after <= use) return 'blocked'
-  return before === 'none' ? undefined : 'lowered'
+  return before === 'none' ? 'capped' : 'lowered'
 }
 
 /** How many approved people a change reaches: those for whom no narrower cap is in force (all of them, when caps are copied). */

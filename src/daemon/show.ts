@@ -39,11 +39,13 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const waiting = [...(applied?.waiting ?? [])].map(([key, awaited]) => `${key}: waits for ${awaited}, which is not at its cap yet`)
   const message = applied?.fatal ?? applied?.refusal ?? [...failed.map(([key, { error }]) => `${key}: ${error}`), ...unread, ...waiting][0]
   const told = message === undefined ? {} : { message }
-  const isShort = failed.length > 0 || unread.length > 0 || waiting.length > 0 || applied?.interrupted !== undefined
+  const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
   if (nothingWorked || (looked.length > 0 && unread.length === looked.length)) return { result: 'error', ...told }
   if (isShort) return { result: 'partial', ...told }
+  // What waits for a held change is held with it; nothing has failed.
   if (after.plan.holds.length > 0) return { result: 'held' }
+  if (waiting.length > 0) return { result: 'partial', ...told }
   return { result: done > 0 ? 'success' : 'noop' }
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { netEffect } from '../../src/core/impact.ts'
 import { scopeKey } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
 import { cap, DAY, NOW, roster } from '../support/declare.ts'
 import { each, lines, NO_FAILED_READS, type PlanSketch, planOf } from '../support/plan.ts'
 
@@ -68,6 +69,18 @@ describe('shares of people', () => {
     const sketch = { ...lowering(16), caps: { ...each(100, 500), ...each(16, 400), p99: 900 } }
     const out = lines(planOf(sketch)).filter((line) => !line.includes('held'))
     expect(out).toEqual(['p99 raise 500>900 policy'])
+  })
+
+  test('the message says when use is an upper bound, because the balance is unknown', () => {
+    const sketch: PlanSketch = { caps: each(4, 500), observed: each(4, 'none'), used: each(4, 500) }
+    const balance = { creditsPerSeat: credits(0), seats: 9, addOnAvailable: credits(9), addOnUsed: credits(0), readAt: NOW }
+    expect(messages(sketch)[0]).toContain('use is an upper bound while the balance is unknown')
+    expect(messages({ ...sketch, balance })[0]).not.toContain('upper bound')
+  })
+
+  test('a hold counts everybody whose cap it would change, first caps too', () => {
+    const [hold] = planOf({ caps: { team: 600 }, observed: { team: 'none' }, facts: { copyingSeen: true } }).plan.holds
+    expect(hold?.people).toBe(20)
   })
 
   test('the message names both numbers and the way out', () => {
@@ -212,7 +225,7 @@ describe('net effect', () => {
     [500, 400, 400, 'blocked'],
     [500, 0, 0, 'blocked'],
     [500, 'none', 0, 'cleared'],
-    ['none', 500, 0, undefined],
+    ['none', 500, 0, 'capped'],
     ['none', 500, 500, 'blocked'],
     ['none', 0, 0, 'blocked'],
     [100, 200, 900, 'raised'],
