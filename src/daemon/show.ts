@@ -44,7 +44,7 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   if (nothingWorked || (looked.length > 0 && unread.length === looked.length)) return { result: 'error', ...told }
   if (isShort) return { result: 'partial', ...told }
   // What waits for a held change is held with it; nothing has failed.
-  if (after.plan.holds.length > 0) return { result: 'held' }
+  if (after.plan.holds.length > 0) return { result: 'held', ...(waiting.length > 0 && told) }
   if (waiting.length > 0) return { result: 'partial', ...told }
   return { result: done > 0 ? 'success' : 'noop' }
 }

@@ -42,7 +42,7 @@ describe('a clear waits for the wider cap', () => {
     one.forget()
     const { result, message } = await one.cycle({ caps: { team: 500 } })
     expect(one.writes()).toEqual([])
-    expect({ result, message }).toEqual({ result: 'partial', message: `${email('p001')}: waits for team, which is not at its cap yet` })
+    expect({ result, message }).toEqual({ result: 'held', message: `${email('p001')}: waits for team, which is not at its cap yet` })
   })
 
   test('while it is not among the scopes that may be written', async () => {
