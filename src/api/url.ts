@@ -2,17 +2,15 @@
 // Whether a proxy stands before it is decided here too. Pure text; nothing is looked up.
 import { BlockList, isIP } from 'node:net'
 
-/** `https://host/prefix`, without trailing slash or `/api/v1`; or why a text is no such address (without the text itself, which may hold a password). */
+/** `https://host/prefix`, without trailing slash or `/api/v1`; or why it is none; a text that may hold a password is not repeated. */
 export function parseBaseUrl(text: string): { readonly url: string } | { readonly message: string } {
   const trimmed = text.trim()
-  if (!URL.canParse(trimmed)) return { message: 'the base URL is not a URL; write https://host or https://host/prefix' }
-  const url = new URL(trimmed)
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return { message: `the base URL begins with ${url.protocol}; write https://host or https://host/prefix` }
+  if (trimmed.includes('@')) {
+    return { message: 'an address holds no user name and no password: the key is given as a file or in the environment' }
   }
-  if (url.username !== '' || url.password !== '')
-    return { message: 'the base URL holds a user name or password; the service takes a key only' }
-  if (url.search !== '' || url.hash !== '') return { message: 'the base URL holds a ? or #; end it before them' }
+  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) return { message: 'not an http or https address' }
+  if (url.search !== '' || url.hash !== '') return { message: 'an address holds no ? and no #' }
   const path = url.pathname
     .replace(/\/+$/, '')
     .replace(/\/+api\/v1$/, '')

@@ -1,6 +1,8 @@
 // The config file's text to settings. It says what the file says and nothing else: flags, environment and the defaults of what is
 // absent come on top in `config.ts`. Like policies, all problems are found at once, each with its place.
+
 import { dirname, isAbsolute, join } from 'node:path'
+import { parseBaseUrl } from '../api/url.ts'
 import type { GuardSettings } from '../core/change.ts'
 import { MODES, type Mode } from '../core/events.ts'
 import { hasErrors, type Position, type Problem } from '../core/problem.ts'
@@ -24,7 +26,7 @@ import {
 } from '../policy/nodes.ts'
 import { API_VERSION, CONFIG_KEYS, CONFIG_KIND } from '../policy/schema.ts'
 import { problemOn, quoted, readYaml } from '../policy/yaml.ts'
-import { type Keys, type Listen, parseBaseUrl, parseListen, readGuards, readInterval, readKeys, readNumber } from './config-values.ts'
+import { type Keys, type Listen, parseListen, readGuards, readInterval, readKeys, readNumber } from './config-values.ts'
 
 export interface Rate {
   readonly start: number
@@ -209,7 +211,7 @@ function readBaseUrl(reader: Reader, field: Field): string | undefined {
   const parsed = read && parseBaseUrl(read.value)
   if (!read || !parsed) return undefined
   if ('url' in parsed) return parsed.url
-  return report(reader, read.node, 'URL', `${field.name}: ${parsed.why}`, { hint: 'write it like https://service.example/api/v1' })
+  return report(reader, read.node, 'URL', `${field.name}: ${parsed.message}`, { hint: 'write it like https://service.example/api/v1' })
 }
 
 /** Lines that may hold a secret written in the wrong place are not repeated. */

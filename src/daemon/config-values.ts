@@ -88,22 +88,6 @@ export function parseListen(text: string): Listen | undefined {
 /** Only this machine can reach it. */
 export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
-/** A base URL without trailing slash and without `/api/v1`, or why it is none; the text is not repeated when it could hold a secret. */
-export function parseBaseUrl(text: string): { readonly url: string } | { readonly why: string } {
-  const trimmed = text.trim()
-  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined
-  if (trimmed.includes('@')) {
-    return { why: 'an address holds no user name and no password: the key is given as a file or in the environment' }
-  }
-  if (!url || !/^https?:$/.test(url.protocol)) return { why: `${JSON.stringify(trimmed.slice(0, 100))} is not an http or https address` }
-  if (url.search !== '' || url.hash !== '') return { why: 'an address holds no ? and no #' }
-  const path = url.pathname
-    .replace(/\/+$/, '')
-    .replace(/\/api\/v1$/, '')
-    .replace(/\/+$/, '')
-  return { url: `${url.origin}${path}` }
-}
-
 const KEY_NAMES = ['default', 'analyticsRead', 'teamsRead', 'billingRead', 'billingWrite'] as const
 
 /** `keys`; `locate` turns a path in the file into one that can be opened. */

@@ -1,6 +1,7 @@
 // What capkeeper runs with: flags over environment over config file over defaults (product.md, section 4). It gives a whole config or
 // problems, never both half. It holds references to service keys, never a key. What only commands that reach the service need (an
 // address, a key, policies) is asked for by `networkProblems`, so that `validate` runs without them.
+import { parseBaseUrl } from '../api/url.ts'
 import type { GuardSettings } from '../core/change.ts'
 import { DEFAULT_GUARDS } from '../core/change.ts'
 import type { Mode } from '../core/events.ts'
@@ -18,7 +19,7 @@ import {
   parseConfigText,
   type Rate,
 } from './config-file.ts'
-import { isLoopback, type KeyRef, type Keys, type Listen, parseBaseUrl, parseListen } from './config-values.ts'
+import { isLoopback, type KeyRef, type Keys, type Listen, parseListen } from './config-values.ts'
 
 export type { KeyRef, Keys } from './config-values.ts'
 
@@ -188,7 +189,8 @@ function overridesOf(env: ConfigInput['env'], flags: ConfigFlags, file: FileConf
   const parsed = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl)
   const by = (given: unknown, flag: string, name: string): string => (given === undefined ? name : flag)
   const urlBy = by(flags.baseUrl, '--base-url', 'CAPKEEPER_BASE_URL')
-  if (parsed && 'why' in parsed) problems.push(problem('URL', `${urlBy}: ${parsed.why}`, 'write it like https://service.example/api/v1'))
+  if (parsed && 'message' in parsed)
+    problems.push(problem('URL', `${urlBy}: ${parsed.message}`, 'write it like https://service.example/api/v1'))
   const key = keyOverride(env, flags, file)
   return {
     ...(policies && policies.length > 0

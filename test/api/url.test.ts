@@ -16,11 +16,12 @@ describe('a base URL', () => {
   })
 
   it.each([
-    ['host.example', /is not a URL/],
-    ['', /is not a URL/],
-    ['ftp://host', /begins with ftp:/],
-    ['https://user:hunter2@host', /user name or password/],
-    ['https://host/?key=hunter2', /holds a \?/],
+    ['host.example', /not an http or https address/],
+    ['', /not an http or https address/],
+    ['ftp://host', /not an http or https address/],
+    ['https://', /not an http or https address/],
+    ['https://user:hunter2@host', /no user name and no password/],
+    ['https://host/?key=hunter2', /holds no \?/],
   ])('%j is refused without being quoted', (text, expected) => {
     const parsed = parseBaseUrl(text)
     expect(parsed).toEqual({ message: expect.stringMatching(expected) })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_GUARDS } from '../../src/core/change.ts'
 import { type ConfigFlags, loadConfig, networkProblems } from '../../src/daemon/config.ts'
 import { parseConfigText } from '../../src/daemon/config-file.ts'
-import { parseBaseUrl, parseDuration, parseListen } from '../../src/daemon/config-values.ts'
+import { parseDuration, parseListen } from '../../src/daemon/config-values.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
 import { folders, places } from '../policy/support.ts'
 
@@ -336,19 +336,6 @@ describe('values', () => {
     ['-5m', undefined],
     ['1.5h', undefined],
   ])('the duration %s is %s', (text, ms) => expect(parseDuration(text)).toBe(ms))
-
-  it.each([
-    ['https://service.example', 'https://service.example'],
-    ['https://service.example/', 'https://service.example'],
-    ['https://service.example/api/v1', 'https://service.example'],
-    ['https://service.example/api/v1//', 'https://service.example'],
-    ['http://host:8080/_route/api_server/api/v1/', 'http://host:8080/_route/api_server'],
-    [' HTTPS://Service.Example/x ', 'https://service.example/x'],
-  ])('the address %s is kept as %s', (text, url) => expect(parseBaseUrl(text)).toEqual({ url }))
-
-  it.each(['', 'service.example', 'ftp://x', 'https://', 'https://a@b', 'https://x/?key=1', 'https://x/#a'])('%j is no address', (text) =>
-    expect(parseBaseUrl(text)).toHaveProperty('why'),
-  )
 
   it.each([
     ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],

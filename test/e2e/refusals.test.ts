@@ -51,12 +51,7 @@ describe('what is missing or wrong in the setting up', () => {
       /the key file nowhere cannot be read \(ENOENT\)/,
     ],
     ['an empty key file', ['--policies', 'p.yaml', ...url, '--service-key-file', 'empty'], {}, /the key file empty is empty/],
-    [
-      'an address that is none',
-      ['--policies', 'p.yaml', '--base-url', 'service'],
-      env,
-      /--base-url: "service" is not an http or https address/,
-    ],
+    ['an address that is none', ['--policies', 'p.yaml', '--base-url', 'service'], env, /--base-url: not an http or https address/],
     ['policies that are not there', ['--policies', 'nowhere.yaml', ...url], env, /error: nowhere\.yaml does not exist/],
     ['a config file that is not there', ['--config', 'nowhere.yaml'], env, /error: nowhere\.yaml does not exist/],
     [
