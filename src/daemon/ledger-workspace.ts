@@ -1,6 +1,7 @@
 // The ledger of one workspace: the queries behind the `Ledger` port. Every method is one statement or one transaction; a row that cannot
 // be read is a damaged ledger, named, and never skipped: what it said about ownership would be lost without a sound.
 import type { HistoryEntry, Intent } from '../core/change.ts'
+import type { OwnedCap } from '../core/observed.ts'
 import { BugError } from '../core/problem.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Ledger, LedgerFacts } from '../ports.ts'
@@ -19,11 +20,18 @@ export function workspaceLedger(database: LedgerDatabase, workspace: string, bin
 }
 
 function ownership(database: LedgerDatabase, binding: number): Pick<Ledger, 'owned' | 'saveOwned' | 'releaseOwned'> {
+  // A cycle asks several times, and 20,000 rows take their time to decode.
+  let last: { readonly version: string; readonly caps: readonly OwnedCap[] } | undefined
+  const read = (): readonly OwnedCap[] =>
+    database
+      .all('SELECT id, data FROM owned WHERE binding = ? ORDER BY id', binding)
+      .map((row) => readRow(database.file, 'owned', row, ownedCap))
   return {
-    owned: () =>
-      database
-        .all('SELECT id, data FROM owned WHERE binding = ? ORDER BY id', binding)
-        .map((row) => readRow(database.file, 'owned', row, ownedCap)),
+    owned() {
+      const version = versionOf(database)
+      if (last?.version !== version) last = { version, caps: read() }
+      return last.caps
+    },
     saveOwned(caps) {
       if (caps.length > 0) database.write(() => each(caps, (one) => keepOwned(database, binding, one)))
     },
@@ -31,6 +39,13 @@ function ownership(database: LedgerDatabase, binding: number): Pick<Ledger, 'own
       if (keys.length > 0) database.write(() => each(keys, (key) => dropOwned(database, binding, key)))
     },
   }
+}
+
+/** Differs whenever this or another connection has changed anything. */
+function versionOf(database: LedgerDatabase): string {
+  const [others] = database.all('PRAGMA data_version')
+  const [ours] = database.all('SELECT total_changes() AS changes')
+  return `${others?.['data_version']}:${ours?.['changes']}`
 }
 
 function each<T>(items: readonly T[], action: (item: T) => void): void {

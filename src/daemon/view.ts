@@ -36,7 +36,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(usage?.balance && { balance: usage.balance }),
-    people: knowledge && shown.outlook ? peopleOf(knowledge, shown.outlook) : [],
+    people: knowledge && shown.outlook ? peopleShown(knowledge, shown.outlook) : [],
     ...(rate !== undefined && { ratePerSecond: rate }),
     ...(knowledge?.clockSkewMs !== undefined && { clockSkewMs: knowledge.clockSkewMs }),
     ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
@@ -75,6 +75,17 @@ function countGrants(outlook: Outlook | undefined): Readonly<Record<GrantState, 
   const counts: Record<GrantState, number> = { pending: 0, active: 0, expiring: 0, ended: 0 }
   for (const { state } of outlook?.resolution.grants ?? []) counts[state] += 1
   return counts
+}
+
+/** Worked out once for each plan and reading of use: a scrape must not hold everything up while it looks at 50,000 people. */
+const lastShown = new WeakMap<Outlook, { readonly usage: Knowledge['usage']; readonly people: readonly PersonStatus[] }>()
+
+function peopleShown(knowledge: Knowledge, outlook: Outlook): readonly PersonStatus[] {
+  const last = lastShown.get(outlook)
+  if (last && last.usage === knowledge.usage) return last.people
+  const people = peopleOf(knowledge, outlook)
+  lastShown.set(outlook, { usage: knowledge.usage, people })
+  return people
 }
 
 function peopleOf(knowledge: Knowledge, outlook: Outlook): readonly PersonStatus[] {
