@@ -37,7 +37,8 @@ export function proxyFor(address: string, env: Environment): string | undefined 
 const first = (env: Environment, ...names: readonly string[]): string | undefined =>
   names.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
 
-const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127\./.test(host)
+/** Only this machine can reach it. */
+export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** `*`, `host`, `.host`, `*.host` (both with all below), `host:port`, an IP address or a network such as `10.0.0.0/8`. */
 function exempt(host: string, port: string, noProxy: string): boolean {

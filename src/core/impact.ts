@@ -4,7 +4,7 @@ import type { Difference } from './diff.ts'
 import { type CapAt, type CountedPerson, type Effective, ownCap, type People, sharedCap, TEAM_KEY, widerCap } from './effective.ts'
 import type { Observed } from './observed.ts'
 import type { Cap } from './policy.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey } from './scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from './scope.ts'
 
 /** `capped`: a first cap that blocks nobody; together with `raised` it is free in every share. */
 export type NetEffect = 'raised' | 'capped' | 'lowered' | 'blocked' | 'cleared'
@@ -154,5 +154,3 @@ export const countingReader =
 /** The groups for which policy declares `none`. */
 export const unsetGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
   new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap === 'none').map(({ scope }) => scopeKey(scope)))
-
-export const groupKey = (id: string): ScopeKey => scopeKey(groupScope(id))

@@ -3,8 +3,7 @@
 
 import { dirname, isAbsolute, join } from 'node:path'
 import { parseBaseUrl } from '../api/url.ts'
-import type { GuardSettings } from '../core/change.ts'
-import { MODES, type Mode } from '../core/events.ts'
+import { MODES } from '../core/events.ts'
 import { hasErrors, type Position, type Problem } from '../core/problem.ts'
 import {
   type Field,
@@ -26,7 +25,8 @@ import {
 } from '../policy/nodes.ts'
 import { API_VERSION, CONFIG_KEYS, CONFIG_KIND } from '../policy/schema.ts'
 import { problemOn, quoted, readYaml } from '../policy/yaml.ts'
-import { type Keys, type Listen, parseListen, readGuards, readInterval, readKeys, readNumber } from './config-values.ts'
+import type { WorkspaceConfig } from './config.ts'
+import { type Listen, parseListen, readGuards, readInterval, readKeys, readNumber } from './config-values.ts'
 
 export interface Rate {
   readonly start: number
@@ -35,21 +35,9 @@ export interface Rate {
 }
 
 /** A workspace as the file has it; what is absent has no default that is always the same. */
-export interface FileWorkspace {
-  readonly name: string
+export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl'> {
   readonly at: Position
   readonly baseUrl?: string
-  readonly keys: Keys
-  readonly policies: readonly string[]
-  readonly mode: Mode
-  readonly capSemantics: 'layered' | 'copied'
-  readonly intervalMs: number
-  readonly usageIntervalMs: number
-  readonly onDrift: 'heal' | 'alert'
-  readonly prune: boolean
-  readonly undeclaredUsers: 'ignore' | 'report'
-  readonly guards: GuardSettings
-  readonly rate: Rate
 }
 
 export interface FileConfig {

@@ -85,9 +85,6 @@ export function parseListen(text: string): Listen | undefined {
   return { host: match[1] ?? (match[2] || '0.0.0.0'), port }
 }
 
-/** Only this machine can reach it. */
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
-
 const KEY_NAMES = ['default', 'analyticsRead', 'teamsRead', 'billingRead', 'billingWrite'] as const
 
 /** `keys`; `locate` turns a path in the file into one that can be opened. */

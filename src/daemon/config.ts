@@ -1,7 +1,7 @@
 // What capkeeper runs with: flags over environment over config file over defaults (product.md, section 4). It gives a whole config or
 // problems, never both half. It holds references to service keys, never a key. What only commands that reach the service need (an
 // address, a key, policies) is asked for by `networkProblems`, so that `validate` runs without them.
-import { parseBaseUrl } from '../api/url.ts'
+import { isLoopback, parseBaseUrl } from '../api/url.ts'
 import type { GuardSettings } from '../core/change.ts'
 import { DEFAULT_GUARDS } from '../core/change.ts'
 import type { Mode } from '../core/events.ts'
@@ -19,7 +19,7 @@ import {
   parseConfigText,
   type Rate,
 } from './config-file.ts'
-import { isLoopback, type KeyRef, type Keys, type Listen, parseListen } from './config-values.ts'
+import { type KeyRef, type Keys, type Listen, parseListen } from './config-values.ts'
 
 export type { KeyRef, Keys } from './config-values.ts'
 

@@ -3,7 +3,7 @@
 
 import type { PolicyStatus } from '../core/events.ts'
 import type { PolicyRevision } from '../core/policy.ts'
-import { nextCycleDelay, nextGrantInstant } from '../core/schedule.ts'
+import { nextCycleDelay, nextGrantInstant, nextWork } from '../core/schedule.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import { LedgerError } from './ledger-error.ts'
@@ -269,11 +269,13 @@ function changedScopes(workspace: Workspace, knowledge: Knowledge, agenda: Agend
 
 async function waitForWork(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
   const { clock } = workspace
-  const byInterval = Math.min(agenda.capsAt, agenda.usageAt) - clock.monotonic()
   const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now())
-  const byGrant = grantAt === undefined ? Number.POSITIVE_INFINITY : grantAt - clock.now()
-  // The wall clock may jump while we sleep, so a grant is looked at again at least every minute.
-  await clock.sleep(Math.max(0, Math.min(byInterval, byGrant, LONGEST_NAP_MS)), stop)
+  const { sleepMs } = nextWork({
+    caps: { lastAt: agenda.capsAt, delayMs: 0 },
+    usage: { lastAt: agenda.usageAt, delayMs: 0 },
+    ...(grantAt !== undefined && { grantAt }),
+    now: clock.now(),
+    monotonicNow: clock.monotonic(),
+  })
+  await clock.sleep(sleepMs, stop)
 }
-
-const LONGEST_NAP_MS = 60_000

@@ -7,7 +7,7 @@ import type { Scope } from '../core/scope.ts'
 import type { Clock, Digest, ReadClient } from '../ports.ts'
 import { sweep } from './observe.ts'
 import { type Knowledge, type LedgerReader, type Outlook, outlook, type PlanSettings, planFrom, recall } from './state.ts'
-import { readUsage, type UsageReading } from './usage.ts'
+import { learnUsage, type UsageReading } from './usage.ts'
 
 export interface PreviewParts {
   readonly client: ReadClient
@@ -35,19 +35,7 @@ export interface Preview {
 /** Reads people and caps and works out the plan. Rejects only when `signal` aborts. */
 export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}): Promise<Preview> {
   const knowledge = recall(policy, parts.ledger)
-  const usage = await readUsage({
-    client: parts.client,
-    set: policy.set,
-    known: knowledge.usage,
-    unknownGroups: [],
-    owned: parts.ledger.owned(),
-    limitPercent: parts.settings.guards.rosterShrink,
-    clock: parts.clock,
-    ...(options.signal && { signal: options.signal }),
-  })
-  knowledge.usage = usage.facts
-  knowledge.unknownGroups = usage.unknownGroups
-  knowledge.groupReadingIsNew = usage.groupsRead
+  const usage = await learnUsage(parts.client, knowledge, parts, options.signal)
   const all = outlook(knowledge, parts).toRead
   const scopes = options.only ? all.filter(options.only) : all
   options.onSweep?.(scopes)

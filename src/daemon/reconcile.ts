@@ -14,7 +14,7 @@ import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { endPlan, remember, rememberApprovals, rememberDeclared, rememberUnknown, unknownScopes } from './remember.ts'
 import { type Outcome, outcomeOf, showCycle, showPause, showPlan, showRefusal, showUsage } from './show.ts'
 import { grantsFrozen, isLeftAlone, type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
-import { readUsage } from './usage.ts'
+import { learnUsage } from './usage.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface CycleOptions {
@@ -109,8 +109,8 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   return { ...outcome, planned, view, after, ...(applied && { applied }), ...('withheld' in go && { withheld: go.withheld }) }
 }
 
-/** Reads what is due and works the outlook out; shared with the preview, which has no write client. */
-export async function observe(
+/** Reads what is due and works the outlook out. */
+async function observe(
   parts: { readonly client: ReadClient; readonly config: Workspace['config'] },
   knowledge: Knowledge,
   planner: Planner,
@@ -146,21 +146,9 @@ function forgetOthers(managed: readonly Scope[], { readings }: Knowledge): void 
   for (const key of readings.keys()) if (!kept.has(key)) readings.delete(key)
 }
 
-/** Reads roster, groups and balance, and keeps what is believed. */
+/** Reads roster, groups and balance, and records and shows what is believed. */
 export async function refreshUsage(workspace: Workspace, knowledge: Knowledge, signal?: AbortSignal): Promise<void> {
-  const reading = await readUsage({
-    client: workspace.client,
-    set: knowledge.policy.set,
-    known: knowledge.usage,
-    unknownGroups: knowledge.unknownGroups,
-    owned: workspace.ledger.owned(),
-    limitPercent: workspace.config.guards.rosterShrink,
-    clock: workspace.clock,
-    ...(signal && { signal }),
-  })
-  knowledge.usage = reading.facts
-  knowledge.unknownGroups = reading.unknownGroups
-  knowledge.groupReadingIsNew ||= reading.groupsRead
+  const reading = await learnUsage(workspace.client, knowledge, { ...workspace, settings: workspace.config }, signal)
   if (reading.facts) workspace.ledger.saveFact('usage', reading.facts)
   showUsage(workspace, reading)
 }

@@ -7,6 +7,7 @@ import { judgeRoster, keepGroups, usedByEmail } from '../core/roster.ts'
 import { groupScope, scopeKey } from '../core/scope.ts'
 import type { Clock, ReadClient, UsageFacts } from '../ports.ts'
 import { failureOf } from './failure.ts'
+import type { Knowledge, Planner } from './state.ts'
 
 /** What a reading of use leaves behind. */
 export interface UsageReading {
@@ -31,6 +32,29 @@ export interface UsageInputs {
 }
 
 type Warning = UsageReading['warnings'][number]
+
+/** Reads use and keeps what is believed of it; the cycle and the preview learn it the same way. Rejects only when `signal` aborts. */
+export async function learnUsage(
+  client: ReadClient,
+  knowledge: Knowledge,
+  { settings, ledger, clock }: Pick<Planner, 'settings' | 'ledger' | 'clock'>,
+  signal?: AbortSignal,
+): Promise<UsageReading> {
+  const reading = await readUsage({
+    client,
+    set: knowledge.policy.set,
+    known: knowledge.usage,
+    unknownGroups: knowledge.unknownGroups,
+    owned: ledger.owned(),
+    limitPercent: settings.guards.rosterShrink,
+    clock,
+    ...(signal && { signal }),
+  })
+  knowledge.usage = reading.facts
+  knowledge.unknownGroups = reading.unknownGroups
+  knowledge.groupReadingIsNew ||= reading.groupsRead
+  return reading
+}
 
 /** Reads roster, groups and balance. Rejects only when `signal` aborts. */
 export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
