@@ -7,6 +7,7 @@ import { registerApprove } from './commands/approve.ts'
 import { registerCompletion } from './commands/completion.ts'
 import { registerExplain } from './commands/explain.ts'
 import { registerHistory } from './commands/history.ts'
+import { registerImport } from './commands/import.ts'
 import { registerLedger } from './commands/ledger.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
@@ -34,6 +35,7 @@ const COMMANDS: readonly Register[] = [
   registerResume,
   registerValidate,
   registerExplain,
+  registerImport,
   registerHistory,
   registerStatus,
   registerSchema,
