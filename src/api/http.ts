@@ -4,8 +4,9 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Got, Response } from 'got'
-import { InputError } from '../core/problem.ts'
+import { InputError, type Problem } from '../core/problem.ts'
 import type { SendOptions, Transport, TransportFailure, WireAnswer } from '../ports.ts'
+import type { Authorities } from './authorities.ts'
 import { parseBaseUrl, proxyFor } from './url.ts'
 import { OPERATION_PATH } from './wire.ts'
 
@@ -17,10 +18,12 @@ export interface HttpTransportOptions {
   readonly baseUrl: string
   /** `capkeeper/VERSION`. */
   readonly userAgent: string
-  /** Where `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` are looked up. */
+  /** Where `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and `NODE_TLS_REJECT_UNAUTHORIZED` are looked up. */
   readonly proxyEnv: Readonly<Record<string, string | undefined>>
   /** How many connections are kept at most. */
   readonly concurrency: number
+  /** Who vouches for the service's certificate, in place of the usual authorities; asked with each request. */
+  readonly authorities?: () => Authorities
 }
 
 export interface HttpTransport extends Transport {
@@ -33,19 +36,23 @@ interface Agents {
   readonly https: HttpsAgent
 }
 
-/** Carries requests to one base URL over kept-alive HTTP/1.1 connections. Throws an `InputError` for an unusable base URL or proxy. */
+/** Carries requests to one base URL over kept-alive HTTP/1.1 connections. Throws an `InputError` for an unusable base URL, proxy, CA file or environment. */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const base = parseBaseUrl(options.baseUrl)
   if ('message' in base) throw new InputError([{ severity: 'error', code: 'BASE_URL_INVALID', message: base.message }])
   const proxy = checkedProxy(proxyFor(base.url, options.proxyEnv))
+  checkVerification(base.url, options)
   let agents: Promise<Agents> | undefined
-  let client: Promise<Got> | undefined
+  let client: { readonly pem: string | undefined; readonly got: Promise<Got> } | undefined
   return {
     async send(operation, body, sendOptions) {
       sendOptions.signal?.throwIfAborted()
+      const trusted = options.authorities?.()
+      if (trusted && 'message' in trusted) return { kind: 'network', message: trusted.message }
       agents ??= openAgents(proxy, options.concurrency)
-      client ??= agents.then((opened) => openClient(opened, options.userAgent))
-      return exchange(await client, `${base.url}${OPERATION_PATH}${operation}`, body, sendOptions)
+      // A kept connection is only used again by those who trust the same authorities: node:https tells them apart.
+      if (!client || client.pem !== trusted?.pem) client = { pem: trusted?.pem, got: openClient(agents, options.userAgent, trusted?.pem) }
+      return exchange(await client.got, `${base.url}${OPERATION_PATH}${operation}`, body, sendOptions)
     },
     close() {
       void agents?.then((opened) => {
@@ -63,21 +70,37 @@ function checkedProxy(proxy: string | undefined): string | undefined {
   ])
 }
 
+function checkVerification(url: string, { authorities, proxyEnv }: HttpTransportOptions): void {
+  const found = authorities?.()
+  if (found && 'message' in found) throw new InputError([{ severity: 'error', code: 'CA_INVALID', message: found.message }])
+  // Certificates would be verified all the same, but whoever set it expects something else.
+  if (url.startsWith('https:') && proxyEnv['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') throw new InputError([UNVERIFIED])
+}
+
+const UNVERIFIED: Problem = {
+  severity: 'error',
+  code: 'TLS_UNVERIFIED',
+  message: 'NODE_TLS_REJECT_UNAUTHORIZED=0 asks for certificates not to be verified, and capkeeper always verifies them',
+  hint: 'unset it; a private CA is named by --ca-file, CAPKEEPER_CA_FILE or caFile in the config',
+}
+
 async function openAgents(proxy: string | undefined, concurrency: number): Promise<Agents> {
   const settings = { keepAlive: true, maxSockets: concurrency, maxFreeSockets: concurrency }
   if (proxy === undefined) return { http: new HttpAgent(settings), https: new HttpsAgent(settings) }
   const { HttpProxyAgent, HttpsProxyAgent } = await import('hpagent')
-  return { http: new HttpProxyAgent({ ...settings, proxy }), https: new HttpsProxyAgent({ ...settings, proxy }) }
+  // NODE_TLS_REJECT_UNAUTHORIZED has no say here either.
+  const through = { ...settings, proxy, proxyRequestOptions: { rejectUnauthorized: true } }
+  return { http: new HttpProxyAgent(through), https: new HttpsProxyAgent(through) }
 }
 
-async function openClient(agent: Agents, userAgent: string): Promise<Got> {
-  const { default: got } = await import('got')
+async function openClient(agents: Promise<Agents>, userAgent: string, pem: string | undefined): Promise<Got> {
+  const [{ default: got }, agent] = await Promise.all([import('got'), agents])
   return got.extend({
     method: 'POST',
     agent,
     headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': userAgent },
     http2: false,
-    https: { rejectUnauthorized: true },
+    https: { rejectUnauthorized: true, ...(pem !== undefined && { certificateAuthority: pem }) },
     retry: { limit: 0 },
     throwHttpErrors: false,
     followRedirect: false,
@@ -139,7 +162,13 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ERR_READING_RESPONSE_STREAM: 'the answer was cut off',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet; is the clock of this machine right?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
+  EPROTO: 'no TLS connection could be agreed on; does the address speak https?',
 }
+
+const UNTRUSTED = 'the certificate is not trusted; name a private CA with --ca-file, or caFile in the config'
 
 /** Says what happened from the code alone: a message of got's may quote addresses, and its object holds the request. */
 function failureOf(error: unknown, timeoutMs: number): TransportFailure {
@@ -149,6 +178,6 @@ function failureOf(error: unknown, timeoutMs: number): TransportFailure {
   }
   const proxyStatus = error instanceof Error ? /^Bad response: (\d{3})$/.exec(error.message)?.[1] : undefined
   if (proxyStatus) return { kind: 'network', message: `the proxy refused to connect (${proxyStatus})` }
-  const certificate = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/.test(code) ? 'the certificate is not trusted' : undefined
-  return { kind: 'network', message: `${certificate ?? REASONS[code] ?? 'the request did not get through'} (${code})` }
+  const reason = REASONS[code] ?? (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/.test(code) ? UNTRUSTED : 'the request did not get through')
+  return { kind: 'network', message: `${reason} (${code})` }
 }

@@ -16,6 +16,8 @@ export interface NetworkFlags {
   readonly policies?: readonly string[]
   readonly baseUrl?: string
   readonly serviceKeyFile?: string
+  readonly caFile?: string
+  readonly allowPlainHttp?: true
   readonly ledger?: string
   readonly workspace?: string
   readonly logLevel?: LogLevel
@@ -44,6 +46,10 @@ const FLAGS = {
       'CAPKEEPER_SERVICE_KEY_FILE',
       'file that holds the service key; or set CAPKEEPER_SERVICE_KEY to the key itself',
     ),
+  caFile: () =>
+    withVariable('--ca-file <file>', 'CAPKEEPER_CA_FILE', 'CA certificates (PEM) to check the service against, in place of the usual ones'),
+  allowPlainHttp: () =>
+    withVariable('--allow-plain-http', 'CAPKEEPER_ALLOW_PLAIN_HTTP', 'allow http:// to another machine, where the key travels unencrypted'),
   ledger: () => withVariable('--ledger <file>', 'CAPKEEPER_LEDGER', 'the durable record; :memory: for none; default ./capkeeper.db'),
   workspace: () => new Option('--workspace <name>', 'only this workspace; default: all of the config, or the one the policies name'),
   logLevel: () => new Option('--log-level <level>', 'least important line shown; default info').choices(LOG_LEVELS),
@@ -60,7 +66,18 @@ export function addFlags(command: Command, names: readonly SharedFlag[]): Comman
 
 /** Adds the flags that every network command takes. */
 export const addNetworkFlags = (command: Command): Command =>
-  addFlags(command, ['config', 'policies', 'baseUrl', 'serviceKeyFile', 'ledger', 'workspace', 'logLevel', 'logFormat'])
+  addFlags(command, [
+    'config',
+    'policies',
+    'baseUrl',
+    'serviceKeyFile',
+    'caFile',
+    'allowPlainHttp',
+    'ledger',
+    'workspace',
+    'logLevel',
+    'logFormat',
+  ])
 
 /** Adds the flags of a command that works on the ledger alone. */
 export const addLedgerFlags = (command: Command): Command => addFlags(command, ['config', 'ledger', 'workspace'])

@@ -1,5 +1,6 @@
 // The one place that builds real parts: configuration, policies, keys, client, ledger. Commands ask for what they need; a command that
 // must not write is given a client that cannot.
+import { authoritiesIn } from '../api/authorities.ts'
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
 import { createHttpTransport } from '../api/http.ts'
 import { createKeyRing, type KeyRing } from '../api/keys.ts'
@@ -91,6 +92,7 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
     userAgent: `capkeeper/${VERSION}`,
     proxyEnv: cli.env,
     concurrency: config.rate.concurrency,
+    ...(config.caFile !== undefined && { authorities: authoritiesIn(config.caFile, cli.clock) }),
   })
   const options: ClientOptions = { transport, keys, clock: cli.clock, random: systemRandom, rate: config.rate, ...reports }
   return { options, keys, close: () => transport.close() }

@@ -59,7 +59,8 @@ const QUICK_START_SPEED = 600
 export function onSandbox(config: WorkspaceConfig, url: string, quick: boolean): WorkspaceConfig {
   const pace = quick ? { intervalMs: 10_000, usageIntervalMs: 10_000 } : {}
   const policies = config.policies.length > 0 ? config.policies : ['policies']
-  return { ...config, ...pace, baseUrl: url, keys: { default: { env: KEY_NAME } }, policies }
+  const { caFile: _, ...rest } = config
+  return { ...rest, ...pace, baseUrl: url, keys: { default: { env: KEY_NAME } }, policies }
 }
 
 /** The environment with the key of the embedded service in it. */

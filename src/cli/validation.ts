@@ -2,6 +2,7 @@
 // key and reaches no network.
 import { hasErrors, type Problem } from '../core/problem.ts'
 import { type LoadedConfig, loadConfig } from '../daemon/config.ts'
+import { plainHttpProblems } from '../daemon/config-transport.ts'
 import { type LoadedPolicies, loadPolicies } from '../policy/load.ts'
 import type { ValidateFlags } from './commands/validate.ts'
 import { type Cli, painter, UsageError } from './context.ts'
@@ -16,7 +17,8 @@ export function validate(given: readonly string[], flags: ValidateFlags, cli: Cl
     throw new UsageError('nothing to validate: name policy files or folders, or a config file with --config')
   }
   const loaded = paths.length > 0 ? loadPolicies(paths, loadOptions(config, flags, cli)) : undefined
-  const problems = [...config.problems, ...(loaded?.problems ?? []).filter((problem) => isJudged(problem, config))]
+  const plainHttp = plainHttpProblems(config.config?.workspaces ?? [], 'warning')
+  const problems = [...config.problems, ...plainHttp, ...(loaded?.problems ?? []).filter((problem) => isJudged(problem, config))]
   show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
   cli.finish(hasErrors(problems) ? EXIT.input : EXIT.done)
 }

@@ -152,6 +152,11 @@ const readLedger = (reader: Reader, field: Field, locate: (path: string) => stri
   return read && (read.value === ':memory:' ? read.value : locate(read.value))
 }
 
+function readPath(reader: Reader, field: Field, locate: (path: string) => string): string | undefined {
+  const read = readText(reader, field)
+  return read && locate(read.value)
+}
+
 function readPrice(reader: Reader, field: Field): number | undefined {
   const price = readNumber(reader, field, { least: 0, most: 1_000_000 })
   if (price !== 0) return price
@@ -179,6 +184,11 @@ function readWorkspace(reader: Reader, item: Item, locate: (path: string) => str
       'baseUrl',
       given(fields, 'baseUrl', (field) => readBaseUrl(reader, field)),
     ),
+    ...optional(
+      'caFile',
+      given(fields, 'caFile', (field) => readPath(reader, field, locate)),
+    ),
+    ...(given(fields, 'allowPlainHttp', (field) => readFlag(reader, field)?.value) === true ? { allowPlainHttp: true as const } : {}),
     keys: readKeys(reader, fields.get('keys'), locate),
     policies: readItems(reader, fields.get('policies'), (path) => readText(reader, path)?.value).map(locate),
     mode: choice('mode', MODES),

@@ -19,6 +19,7 @@ import {
   parseConfigText,
   type Rate,
 } from './config-file.ts'
+import { plainHttpProblems, withTransport } from './config-transport.ts'
 import { type KeyRef, type Keys, type Listen, parseListen } from './config-values.ts'
 
 export type { KeyRef, Keys } from './config-values.ts'
@@ -39,6 +40,10 @@ export interface WorkspaceConfig {
   readonly name: string
   /** Without trailing slash and without `/api/v1`; '' while none is given. */
   readonly baseUrl: string
+  /** CA certificates to check the service against, in place of the usual ones. */
+  readonly caFile?: string
+  /** `http:` to another machine is meant. */
+  readonly allowPlainHttp?: true
   readonly keys: Keys
   readonly policies: readonly string[]
   readonly mode: Mode
@@ -58,6 +63,8 @@ export interface ConfigFlags {
   readonly policies?: readonly string[] | undefined
   readonly baseUrl?: string | undefined
   readonly serviceKeyFile?: string | undefined
+  readonly caFile?: string | undefined
+  readonly allowPlainHttp?: boolean | undefined
   readonly ledger?: string | undefined
   readonly workspace?: string | undefined
   readonly listen?: string | undefined
@@ -117,7 +124,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   const overrides = overridesOf(env, flags, file, problems)
   const configured = file && file.workspaces.length > 0 ? file.workspaces.map(complete) : undefined
   const chosen = configured ? choose(configured, flags.workspace, problems) : [fresh(flags.workspace ?? DEFAULT_NAME)]
-  const workspaces = override(chosen, overrides, problems)
+  const workspaces = override(chosen, overrides, problems).map(withTransport(env, flags, problems))
   const ledger = flags.ledger ?? variable(env, 'CAPKEEPER_LEDGER') ?? file?.ledger ?? DEFAULT_LEDGER
   const config: Config = {
     listen,
@@ -234,9 +241,9 @@ function override(workspaces: readonly WorkspaceConfig[], overrides: Overrides, 
   }))
 }
 
-/** What a command that reaches the service still misses: an address, a key for every permission, and (if it plans) policies. */
+/** What keeps a command from the service: no address or one that shows the key, no key, and (if it plans) no policies. */
 export function networkProblems(config: Config, needs: { readonly policies: boolean } = { policies: true }): readonly Problem[] {
-  return config.workspaces.flatMap(({ name, baseUrl, keys, policies }) => [
+  const missing = config.workspaces.flatMap(({ name, baseUrl, keys, policies }) => [
     ...(baseUrl === ''
       ? [
           problem(
@@ -255,6 +262,7 @@ export function networkProblems(config: Config, needs: { readonly policies: bool
       ? [problem('NO_POLICIES', `${name}: no policies are given`, 'give --policies, CAPKEEPER_POLICIES, or policies in the config')]
       : []),
   ])
+  return [...missing, ...plainHttpProblems(config.workspaces, 'error')]
 }
 
 /** Any key will do: which permissions are needed is only known when the service refuses. */

@@ -41,6 +41,7 @@ export const PROBLEM_CODES = {
   DURATION: 'not a duration within its bounds',
   ADDRESS: 'not an address to listen on',
   URL: 'not a base URL',
+  PLAIN_HTTP: 'http to another machine, which would carry the key unencrypted',
   KEY_REFERENCE: 'not a reference to a key',
   NEEDS_WORKSPACE: 'a setting of one workspace, and several are configured',
   NO_BASE_URL: 'no address of the service',

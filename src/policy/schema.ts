@@ -197,6 +197,11 @@ const WORKSPACE = object(
   {
     name: TEXT,
     baseUrl: { type: 'string', format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://', description: 'Address of the service.' },
+    caFile: described(PATH, 'CA certificates (PEM) that the service is checked against in place of the usual ones; relative to this file.'),
+    allowPlainHttp: {
+      type: 'boolean',
+      description: 'Allow http:// to another machine, where the key travels unencrypted; default false.',
+    },
     keys: KEYS,
     policies: described(list('', PATH), 'Policy files and folders, relative to this file.'),
     mode: { enum: [...MODES], description: 'enforce; audit: plan and measure, never write; paused. Default enforce.' },

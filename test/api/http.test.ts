@@ -1,9 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { connect } from 'node:net'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -230,31 +225,6 @@ describe('a proxy', () => {
       expect.objectContaining({ name: 'InputError', problems: [expect.objectContaining({ code })] }),
     )
   })
-})
-
-const hasOpenssl = spawnSync('openssl', ['version']).status === 0
-
-it.skipIf(!hasOpenssl)('a certificate that nobody vouches for is never trusted (needs openssl)', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-tls-'))
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1']
-  execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-keyout', key, '-out', cert, ...subject], {
-    stdio: 'ignore',
-  })
-  const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_request, response) => response.end('{}'))
-  rmSync(folder, { recursive: true })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  open.push({ close: () => server.close() })
-  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
-  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
-  try {
-    const { port } = server.address() as AddressInfo
-    const failure = await transportTo(`https://127.0.0.1:${port}`).send('GetUsageConfig', BODY, SOON)
-    expect(failure).toEqual({ kind: 'network', message: 'the certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)' })
-  } finally {
-    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
-    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
-  }
 })
 
 describe('a client over HTTP', () => {

@@ -79,7 +79,7 @@ describe('without a config file', () => {
       CAPKEEPER_LEDGER: '/env',
     }
     const flags = {
-      baseUrl: 'http://flag.example',
+      baseUrl: 'https://flag.example',
       serviceKeyFile: 'flag',
       policies: ['flag'],
       ledger: ':memory:',
@@ -90,7 +90,7 @@ describe('without a config file', () => {
       listen: { host: '0.0.0.0', port: 0 },
       people: 'hash',
       ledger: ':memory:',
-      workspaces: [{ name: 'acme', baseUrl: 'http://flag.example', keys: { default: { file: 'flag' } }, policies: ['flag'] }],
+      workspaces: [{ name: 'acme', baseUrl: 'https://flag.example', keys: { default: { file: 'flag' } }, policies: ['flag'] }],
     })
   })
 
@@ -257,7 +257,7 @@ workspaces:
 })
 
 describe('several workspaces', () => {
-  const two = `${HEAD}workspaces:\n- {name: acme, baseUrl: http://a.example, keys: {default: {file: /k}, billingWrite: {file: /w}}}\n- {name: beta, baseUrl: http://b.example}\n`
+  const two = `${HEAD}workspaces:\n- {name: acme, baseUrl: https://a.example, keys: {default: {file: /k}, billingWrite: {file: /w}}}\n- {name: beta, baseUrl: https://b.example}\n`
 
   it('are all there', () => {
     const { config, configured } = load(two)
@@ -266,11 +266,11 @@ describe('several workspaces', () => {
   })
 
   it('are narrowed to one by --workspace, and all stay known', () => {
-    const { config, configured } = load(two, {}, { workspace: 'beta', baseUrl: 'http://c.example' })
-    expect(config?.workspaces.map(({ name, baseUrl }) => [name, baseUrl])).toEqual([['beta', 'http://c.example']])
+    const { config, configured } = load(two, {}, { workspace: 'beta', baseUrl: 'https://c.example' })
+    expect(config?.workspaces.map(({ name, baseUrl }) => [name, baseUrl])).toEqual([['beta', 'https://c.example']])
     expect(configured?.map(({ name, baseUrl }) => [name, baseUrl])).toEqual([
-      ['acme', 'http://a.example'],
-      ['beta', 'http://c.example'],
+      ['acme', 'https://a.example'],
+      ['beta', 'https://c.example'],
     ])
   })
 
@@ -281,10 +281,10 @@ describe('several workspaces', () => {
   })
 
   it.each([
-    ['--base-url', {}, { baseUrl: 'http://c.example' }],
+    ['--base-url', {}, { baseUrl: 'https://c.example' }],
     ['--policies', {}, { policies: ['p'] }],
     ['--service-key-file', {}, { serviceKeyFile: 'k' }],
-    ['CAPKEEPER_BASE_URL', { CAPKEEPER_BASE_URL: 'http://c.example' }, {}],
+    ['CAPKEEPER_BASE_URL', { CAPKEEPER_BASE_URL: 'https://c.example' }, {}],
     ['CAPKEEPER_SERVICE_KEY', { CAPKEEPER_SERVICE_KEY: SECRET }, {}],
   ])('need --workspace beside %s', (by, env: Record<string, string>, flags: ConfigFlags) => {
     const { problems } = load(two, env, flags)
@@ -317,7 +317,7 @@ describe('networkProblems', () => {
   })
 
   it('are none when all is given', () => {
-    const { config } = loadConfig({ env: {}, flags: { baseUrl: 'http://a.example', serviceKeyFile: 'k', policies: ['p'] } })
+    const { config } = loadConfig({ env: {}, flags: { baseUrl: 'https://a.example', serviceKeyFile: 'k', policies: ['p'] } })
     expect(config && networkProblems(config)).toEqual([])
   })
 })

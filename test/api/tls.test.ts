@@ -1,0 +1,156 @@
+import { renameSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { authoritiesIn } from '../../src/api/authorities.ts'
+import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from '../../src/api/http.ts'
+import { type Authority, authority, type Certificate, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { KEY } from './world.ts'
+
+const BODY = { team_level: true, service_key: KEY }
+const SOON = { timeoutMs: 5_000 }
+const HERE = 'IP:127.0.0.1,DNS:localhost'
+
+describe.skipIf(!hasOpenssl)('an https service (needs openssl)', () => {
+  const { folder, remove } = certificateFolder()
+  let [ours, others]: Authority[] = []
+  let good: Certificate
+  let monotonic = 0
+  const clock = { monotonic: () => monotonic }
+  const open: { close(): unknown }[] = []
+
+  beforeAll(() => {
+    ours = authority(folder, 'ours')
+    others = authority(folder, 'others')
+    good = ours.sign(HERE)
+  })
+  afterAll(remove)
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one.close()
+  })
+
+  async function serve(certificate: Certificate) {
+    const server = await httpsServer(certificate, (_request, response) => response.end('{}'))
+    open.push(server)
+    return server
+  }
+
+  function transportTo(baseUrl: string, caFile: string | undefined, more: Partial<HttpTransportOptions> = {}): HttpTransport {
+    const trusting = caFile === undefined ? {} : { authorities: authoritiesIn(caFile, clock) }
+    const transport = createHttpTransport({ baseUrl, userAgent: 'x', proxyEnv: {}, concurrency: 2, ...trusting, ...more })
+    open.push(transport)
+    return transport
+  }
+
+  const ask = (transport: HttpTransport) => transport.send('GetUsageConfig', BODY, SOON)
+
+  it('is believed when the CA file vouches for it', async () => {
+    const server = await serve(good)
+    expect(await ask(transportTo(server.url, ours?.file))).toMatchObject({ status: 200 })
+    expect(await ask(transportTo(`https://localhost:${server.port}`, ours?.file))).toMatchObject({ status: 200 })
+  })
+
+  const refusals: readonly [string, () => Certificate | undefined, () => string | undefined, string][] = [
+    ['no CA file names its authority', () => good, () => undefined, 'the certificate is not trusted; name a private CA with --ca-file'],
+    ['the CA file names another authority', () => good, () => others?.file, 'the certificate is not trusted'],
+    ['its certificate has expired', () => ours?.sign(HERE, -1), () => ours?.file, 'the certificate has expired (CERT_HAS_EXPIRED)'],
+    ['its certificate is for another host', () => ours?.sign('DNS:other.example'), () => ours?.file, 'is for another host name'],
+  ]
+
+  it.each(refusals)('is refused in one clear line when %s', async (_case, certificate, caFile, said) => {
+    const server = await serve(certificate() ?? good)
+    const failure = await ask(transportTo(server.url, caFile()))
+    expect(failure).toEqual({ kind: 'network', message: expect.stringContaining(said) })
+    expect('message' in failure && failure.message).not.toContain('\n')
+    expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(KEY)
+  })
+
+  it('is verified although NODE_TLS_REJECT_UNAUTHORIZED says otherwise', async () => {
+    const server = await serve(good)
+    const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+    process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+    try {
+      expect(await ask(transportTo(server.url, others?.file))).toMatchObject({ message: expect.stringContaining('not trusted') })
+    } finally {
+      if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+      else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before
+    }
+  })
+
+  it('is verified through the tunnel of a proxy as well, host name included', async () => {
+    const server = await serve(good)
+    const proxy = createServer().on('connect', (_request, socket, head) => {
+      const upstream = connect(server.port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+        upstream.write(head)
+        upstream.pipe(socket).pipe(upstream)
+      })
+      upstream.on('error', () => socket.destroy())
+      socket.on('error', () => upstream.destroy())
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    open.push({ close: () => void proxy.closeAllConnections() }, { close: () => void proxy.close() })
+    const proxyEnv = { HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }
+    expect(await ask(transportTo(`https://localhost:${server.port}`, ours?.file, { proxyEnv }))).toMatchObject({ status: 200 })
+    expect(await ask(transportTo(`https://localhost:${server.port}`, others?.file, { proxyEnv }))).toMatchObject({
+      message: expect.stringContaining('not trusted'),
+    })
+    expect(await ask(transportTo('https://elsewhere.example', ours?.file, { proxyEnv }))).toMatchObject({
+      message: expect.stringContaining('another host name'),
+    })
+  })
+
+  it('is judged by the CA file as it is now, also when that is swapped or broken meanwhile', async () => {
+    const server = await serve(good)
+    const file = join(folder, 'changing.pem')
+    const put = (text: string): void => {
+      writeFileSync(`${file}.new`, text)
+      renameSync(`${file}.new`, file)
+      monotonic += 1_000
+    }
+    put(`# a bundle\n${others?.pem}${ours?.pem}`)
+    const transport = transportTo(server.url, file)
+    expect(await ask(transport)).toMatchObject({ status: 200 })
+    put(others?.pem ?? '')
+    expect(await ask(transport)).toMatchObject({ message: expect.stringContaining('not trusted') })
+    put('nothing')
+    expect(await ask(transport)).toMatchObject({ kind: 'network', message: expect.stringContaining('holds no certificate') })
+    put(ours?.pem ?? '')
+    expect(await ask(transport)).toMatchObject({ status: 200 })
+  })
+})
+
+describe('a CA file', () => {
+  const { folder, remove } = certificateFolder()
+  afterAll(remove)
+  const file = join(folder, 'ca.pem')
+  const garbage = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
+  const cases: readonly [string, string, RegExp][] = [
+    ['it does not exist', join(folder, 'nowhere.pem'), /nowhere\.pem cannot be read \(ENOENT\)/],
+    ['it is a folder', folder, /is not a regular file/],
+    ['it holds no certificate', file, /holds no certificate/],
+    ['it holds a broken one', `${file}.broken`, /certificate 1 of 1 cannot be read/],
+  ]
+  it.each(cases)('is refused before the first request when %s', (_case, path, said) => {
+    writeFileSync(file, 'hello')
+    writeFileSync(`${file}.broken`, garbage)
+    const authorities = authoritiesIn(path, { monotonic: () => 0 })
+    expect(() => createHttpTransport({ baseUrl: 'https://x', userAgent: 'x', proxyEnv: {}, concurrency: 1, authorities })).toThrow(
+      expect.objectContaining({ problems: [expect.objectContaining({ code: 'CA_INVALID', message: expect.stringMatching(said) })] }),
+    )
+  })
+
+  it('may be large, but not without bound', () => {
+    writeFileSync(file, ' '.repeat(4 * 1024 * 1024 + 1))
+    expect(authoritiesIn(file, { monotonic: () => 0 })()).toEqual({ message: expect.stringContaining('4194305 bytes, at most 4194304') })
+  })
+})
+
+it('NODE_TLS_REJECT_UNAUTHORIZED=0 is refused for https, and means nothing for http', () => {
+  const proxyEnv = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
+  const make = (baseUrl: string) => () => createHttpTransport({ baseUrl, userAgent: 'x', proxyEnv, concurrency: 1 })
+  expect(make('https://x')).toThrow(expect.objectContaining({ problems: [expect.objectContaining({ code: 'TLS_UNVERIFIED' })] }))
+  expect(make('http://127.0.0.1:1')).not.toThrow()
+})
