@@ -1,6 +1,7 @@
 // The address of a service: one spelling for all the ways people write it, so that the ledger can tell whether it is the same service.
 // Whether a proxy stands before it is decided here too. Pure text; nothing is looked up.
 import { BlockList, isIP } from 'node:net'
+import { isLoopback } from '../core/loopback.ts'
 
 /** `https://host/prefix`, without trailing slash or `/api/v1`; or why it is none; a text that may hold a password is not repeated. */
 export function parseBaseUrl(text: string): { readonly url: string } | { readonly message: string } {
@@ -36,9 +37,6 @@ export function proxyFor(address: string, env: Environment): string | undefined 
 
 const first = (env: Environment, ...names: readonly string[]): string | undefined =>
   names.map((name) => env[name]?.trim()).find((value) => value !== undefined && value !== '')
-
-/** Only this machine can reach it. */
-export const isLoopback = (host: string): boolean => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 
 /** `*`, `host`, `.host`, `*.host` (both with all below), `host:port`, an IP address or a network such as `10.0.0.0/8`. */
 function exempt(host: string, port: string, noProxy: string): boolean {

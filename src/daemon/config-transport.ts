@@ -1,6 +1,6 @@
 // How requests may travel: over https with every certificate verified, over plain http only to this machine or where a setting says so.
 // A CA file changes whom to trust, and nothing turns verification off.
-import { isLoopback } from '../api/url.ts'
+import { isLoopback } from '../core/loopback.ts'
 import type { Problem } from '../core/problem.ts'
 import { quoted } from '../policy/yaml.ts'
 import type { ConfigFlags, ConfigInput, WorkspaceConfig } from './config.ts'

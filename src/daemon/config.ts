@@ -1,10 +1,11 @@
 // What capkeeper runs with: flags over environment over config file over defaults (product.md, section 4). It gives a whole config or
 // problems, never both half. It holds references to service keys, never a key. What only commands that reach the service need (an
 // address, a key, policies) is asked for by `networkProblems`, so that `validate` runs without them.
-import { isLoopback, parseBaseUrl } from '../api/url.ts'
+import { parseBaseUrl } from '../api/url.ts'
 import type { GuardSettings } from '../core/change.ts'
 import { DEFAULT_GUARDS } from '../core/change.ts'
 import type { Mode } from '../core/events.ts'
+import { isLoopback } from '../core/loopback.ts'
 import { hasErrors, type Problem } from '../core/problem.ts'
 import type { ProblemCode } from '../policy/codes.ts'
 import { readTextFile, shownPath } from '../policy/files.ts'

@@ -1,9 +1,11 @@
-// The daemon's HTTP side: five read-only pages of product.md section 7. Only GET and HEAD; no stack trace, no key, nothing that writes;
+// The daemon's HTTP side: the read-only pages of product.md section 7, and the ledger for plans elsewhere. Only GET and HEAD; no stack trace, no key, nothing that writes;
 // a slow or odd client is cut off and disturbs nobody. What the pages say is decided elsewhere.
 import { isIPv6 } from 'node:net'
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import type { WorkspaceView } from '../core/events.ts'
+import { isHostOfHere, isLoopback } from '../core/loopback.ts'
 import type { Clock } from '../ports.ts'
+import type { LedgerDocument } from './ledger-share.ts'
 import type { Health, Metrics } from './metrics.ts'
 import { statusDocument } from './status.ts'
 import type { StatusDocument } from './status-document.ts'
@@ -33,8 +35,12 @@ export interface ServerOptions {
   readonly views: () => readonly WorkspaceView[]
   readonly health: () => Health
   readonly ready: () => Readiness
+  /** People hashed, whatever `people` says. */
+  readonly ledger: () => LedgerDocument
   /** Told of a page that could not be made; the client gets a bare 500. */
   readonly onError?: (error: Error) => void
+  /** Default `SERVER_LIMITS`. */
+  readonly limits?: Partial<ServerLimits>
 }
 
 export interface Server {
@@ -49,18 +55,32 @@ export class ListenError extends Error {
   override readonly name = 'ListenError'
 }
 
-const PATHS = ['/', '/metrics', '/livez', '/readyz', '/status']
+const PATHS = ['/', '/metrics', '/livez', '/readyz', '/status', '/ledger']
 
 const ALLOWED = 'GET, HEAD'
 
-/** Slow clients are cut off: headers after 10 s, a whole request after 15 s, a connection that stands still after 60 s. Choice. */
-const LIMITS = {
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  connectionTimeout: 60_000,
-  connectionsCheckingInterval: 5_000,
-  maxHeaderSize: 16_384,
-} as const
+export interface ServerLimits {
+  /** Until all headers are there. */
+  readonly headersTimeoutMs: number
+  /** Until the whole request is there. */
+  readonly requestTimeoutMs: number
+  /** How long a connection may stand still, also one that does not take its answer. */
+  readonly idleTimeoutMs: number
+  readonly checkEveryMs: number
+  readonly maxHeaderBytes: number
+  /** Connections at once; further ones are closed. A scraper and some people need a handful. */
+  readonly maxConnections: number
+}
+
+/** Slow clients are cut off, many do not wear the daemon out. Choice. */
+export const SERVER_LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  idleTimeoutMs: 60_000,
+  checkEveryMs: 5_000,
+  maxHeaderBytes: 16_384,
+  maxConnections: 256,
+}
 
 /** Starts to serve. Rejects with a `ListenError` that names the address and the way out. */
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -76,20 +96,26 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 }
 
 function createServer(options: ServerOptions): FastifyInstance {
+  const limits = { ...SERVER_LIMITS, ...options.limits }
   const server = fastify({
     forceCloseConnections: true,
-    requestTimeout: LIMITS.requestTimeout,
-    connectionTimeout: LIMITS.connectionTimeout,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
     http: {
-      headersTimeout: LIMITS.headersTimeout,
-      connectionsCheckingInterval: LIMITS.connectionsCheckingInterval,
-      maxHeaderSize: LIMITS.maxHeaderSize,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.checkEveryMs,
+      maxHeaderSize: limits.maxHeaderBytes,
     },
     bodyLimit: 1024,
   })
+  server.server.maxConnections = limits.maxConnections
+  const isPrivate = isLoopback(options.host)
   server.addHook('onRequest', async (request, reply) => {
     reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
     reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
+    // A page of another site must not read this one through a browser on this machine.
+    if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return plain(reply, 421, FOREIGN_NAME)
     // Judged before the body is read, and for every method that HTTP knows.
     if (request.method === 'GET' || request.method === 'HEAD') return
     if (!PATHS.includes(request.url.split('?')[0] ?? '')) return notFound(reply)
@@ -122,6 +148,7 @@ function addRoutes(server: FastifyInstance, options: ServerOptions): void {
     return reply.type(metrics.contentType).send(text)
   })
   server.get('/status', (_, reply) => reply.type('application/json; charset=utf-8').send(`${JSON.stringify(status(), undefined, 2)}\n`))
+  server.get('/ledger', (_, reply) => reply.type('application/json; charset=utf-8').send(`${JSON.stringify(options.ledger())}\n`))
   server.get('/', (_, reply) => {
     reply.header('Content-Security-Policy', page.contentSecurityPolicy)
     return reply.type('text/html; charset=utf-8').send(page.render(status()))
@@ -130,6 +157,8 @@ function addRoutes(server: FastifyInstance, options: ServerOptions): void {
 
 const plain = (reply: FastifyReply, code: number, text: string): FastifyReply =>
   reply.code(code).type('text/plain; charset=utf-8').send(text)
+
+const FOREIGN_NAME = 'this address answers to localhost and to numbers only; to serve it under a name, listen on another address\n'
 
 const notFound = (reply: FastifyReply): FastifyReply => plain(reply, 404, `no such page; there are ${PATHS.join(', ')}\n`)
 

@@ -1,6 +1,7 @@
 // The embedded service over HTTP: six POST routes, bodies bounded, every refusal in the configured error style; and three pages to read.
 // Must never answer with a stack, nor with a 500 because of what a client sent.
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import { isHostOfHere, isLoopback } from '../core/loopback.ts'
 import type { Exchange } from './exchange.ts'
 import { FIXTURE_SCHEMA, FIXTURE_SCHEMA_PATH } from './fixture-schema.ts'
 import { openApiDocument } from './openapi.ts'
@@ -10,6 +11,8 @@ import type { Sandbox } from './sandbox.ts'
 
 /** The largest request body, in bytes; larger ones get 413. Choice. */
 export const MAX_BODY_BYTES = 1_048_576
+
+const MAX_CONNECTIONS = 1_024
 
 export interface SandboxServerOptions {
   readonly sandbox: Sandbox
@@ -27,11 +30,20 @@ export interface SandboxServer {
 
 /** Listens; rejects when the port cannot be had. interface-spec.md, Endpoints. */
 export async function startSandboxServer({ sandbox, host, port }: SandboxServerOptions): Promise<SandboxServer> {
-  const app = fastify({ logger: false, bodyLimit: MAX_BODY_BYTES, forceCloseConnections: true })
+  const app = fastify({
+    logger: false,
+    bodyLimit: MAX_BODY_BYTES,
+    forceCloseConnections: true,
+    requestTimeout: 30_000,
+    // Longer than any client waits for an answer that never comes.
+    connectionTimeout: 300_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5_000, maxHeaderSize: 16_384 },
+  })
+  app.server.maxConnections = MAX_CONNECTIONS
   // Bodies are read as text whatever their type says: the exchange judges them.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
-  refuseTheRest(app, sandbox)
+  refuseTheRest(app, sandbox, isLoopback(host))
   const stopping = new AbortController()
   for (const operation of OPERATIONS) {
     app.post(`/api/v1/${operation}`, async (request, reply) => {
@@ -72,6 +84,8 @@ function addPages(app: FastifyInstance, sandbox: Sandbox, origin: () => string):
   )
 }
 
+const PAGES: readonly string[] = ['/', OPENAPI_PATH, FIXTURE_SCHEMA_PATH]
+
 const OPERATIONS = ['Analytics', 'UserPageAnalytics', 'CascadeAnalytics', 'GetUsageConfig', 'UsageConfig', 'GetTeamCreditBalance'] as const
 
 /** Sends what became of a request; waits on the sandbox's clock, and not at all once the server is closing. */
@@ -91,13 +105,18 @@ function sendEncoded(sandbox: Sandbox, reply: FastifyReply, { status, contentTyp
 }
 
 /** Unknown paths, other methods, and bodies that HTTP itself refuses. */
-function refuseTheRest(app: FastifyInstance, sandbox: Sandbox): void {
+function refuseTheRest(app: FastifyInstance, sandbox: Sandbox, isPrivate: boolean): void {
   const refuse = (reply: FastifyReply, status: number, message: string): FastifyReply =>
     sendEncoded(sandbox, reply, encodeRefusal(sandbox.switches.errors, status, message))
+  // The keys are well known: a page of another site must not use them through a browser on this machine.
+  app.addHook('onRequest', async (request, reply) => {
+    if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return refuse(reply, 421, 'this address answers to localhost only')
+  })
   const paths = new Set(OPERATIONS.map((operation) => `/api/v1/${operation}`))
   app.setNotFoundHandler((request, reply) => {
-    const known = paths.has(request.url.split('?', 1)[0] ?? '')
-    if (known) return refuse(reply.header('allow', 'POST'), 405, 'every operation is a POST')
+    const path = request.url.split('?', 1)[0] ?? ''
+    if (paths.has(path)) return refuse(reply.header('allow', 'POST'), 405, 'every operation is a POST')
+    if (PAGES.includes(path)) return refuse(reply.header('allow', 'GET, HEAD'), 405, 'this page can only be read')
     return refuse(reply, 404, 'page not found: operations are POST /api/v1/{operation}')
   })
   app.setErrorHandler((error, _request, reply) => {

@@ -31,14 +31,15 @@ describe('the server', () => {
     ['an unknown operation', '/api/v1/Teapot', 'POST', 404],
     ['another version', '/api/v2/GetUsageConfig', 'POST', 404],
     ['a page that is none', '/docs', 'GET', 404],
-    ['a body for a page', '/', 'POST', 404],
+    ['a body for a page', '/', 'POST', 405],
+    ['a change of a page', '/openapi.json', 'DELETE', 405],
     ['GET on an operation', '/api/v1/GetUsageConfig', 'GET', 405],
     ['PUT on an operation', '/api/v1/UsageConfig?x=1', 'PUT', 405],
   ])('refuses %s', async (_name, path, method, status) => {
     const told = await send(path, { method, ...(method === 'GET' ? {} : { body: '{}' }) })
     expect(told.status).toBe(status)
     expect(JSON.parse(told.text)).toEqual({ error: expect.any(String) })
-    if (status === 405) expect(told.headers.get('allow')).toBe('POST')
+    if (status === 405) expect(told.headers.get('allow')).toBe(path.startsWith('/api/') ? 'POST' : 'GET, HEAD')
   })
 
   test.each([
@@ -100,6 +101,20 @@ describe('the server', () => {
       socket.resume()
     })
     expect((await send('/api/v1/GetTeamCreditBalance', { method: 'POST', body: '{"service_key":"sandbox-admin"}' })).status).toBe(200)
+  })
+
+  test('answers to no name but localhost, which a page of another site could be given', async () => {
+    const { hostname, port } = new URL(fixture.url)
+    const said = await new Promise<string>((resolve) => {
+      let text = ''
+      const head = 'POST /api/v1/GetUsageConfig HTTP/1.1\r\nHost: rebound.example\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}'
+      const socket = connect(Number(port), hostname, () => socket.write(head))
+      socket.on('data', (data) => {
+        text += data.toString()
+      })
+      socket.on('close', () => resolve(text))
+    })
+    expect(said).toMatch(/^HTTP\/1\.1 421 /)
   })
 
   test('says so when its port is taken', async () => {
