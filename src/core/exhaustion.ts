@@ -1,7 +1,7 @@
 // When the add-on credits run out: everybody is expected to keep their share of the team's use, and pays with add-on credits what exceeds
 // the credits of their seat, up to their cap. It says nothing about a team that has no add-on credits.
 import type { Forecast } from './forecast.ts'
-import type { Balance, Cycle } from './observed.ts'
+import type { Balance } from './observed.ts'
 import type { Cap } from './policy.ts'
 import type { Credits, Instant } from './units.ts'
 
@@ -14,7 +14,6 @@ export interface PersonUse {
 
 interface ExhaustionInputs {
   readonly balance: Balance
-  readonly cycle: Cycle
   readonly used: number
   readonly people?: readonly PersonUse[] | undefined
   readonly forecast?: Forecast | undefined

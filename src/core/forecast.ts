@@ -1,19 +1,19 @@
-// What a team will still use until its cycle ends: each coming day is expected to be like the same weekday of recent weeks. Linear in the
-// days it learns from, so that more use never lowers it. It never speaks on less than four weeks.
+// What a team will still use until its cycle ends. Each coming day is expected to be the mean of the same weekday in the last eight weeks,
+// a day of two weeks ago counting half of yesterday: linear in the days it learns from, so that more use never lowers it. How far off it
+// may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks.
 import { type Credits, credits, type Instant } from './units.ts'
+import { DAY_MS, type Stretch } from './use-curve.ts'
 
-export const DAY_MS = 86_400_000
-
-/** What the whole team used on one UTC day. */
+/** What the whole team used on a UTC day; entries of the same day are added up. */
 export interface DayUse {
   /** Midnight, UTC. */
   readonly dayAt: Instant
   readonly credits: Credits
 }
 
-/** Days as runs told them: a day from `fromAt` to `readAt` that is not listed was a day without use. */
+/** Days of use: one from `fromAt` to `readAt` that is not listed was a day without use. */
 export interface DayHistory {
-  /** The first UTC midnight from which every day was asked for. */
+  /** The first UTC midnight from which every day was read. */
   readonly fromAt: Instant
   /** When the latest day was read. */
   readonly readAt: Instant
@@ -27,71 +27,97 @@ export interface Projection {
   readonly p90: Credits
 }
 
-/** Expected use from `fromAt` to the cycle's end. */
+/** Expected use to the cycle's end, day by day. */
 export interface Forecast {
-  readonly fromAt: Instant
-  readonly days: readonly { readonly fromAt: Instant; readonly untilAt: Instant; readonly credits: number }[]
-  /** The standard error of the sum, as a share of it. */
+  readonly days: readonly Stretch[]
+  /** The standard error of the sum, as a share of it: 0 to 1. */
   readonly spread: number
 }
 
 interface ForecastInputs {
   readonly history: DayHistory
+  /** Use before this instant is known. */
   readonly fromAt: Instant
   readonly untilAt: Instant
   readonly freshnessMs: number
 }
 
-/** Complete days that a forecast needs. Choice. */
-export const FEWEST_DAYS = 28
-/** After so many days a past day counts half. */
+/** Complete days that a forecast needs, and those it looks at. Choice. */
+export const FORECAST_DAYS = { fewest: 28, most: 56 }
+/** After so many days a day counts half. Tuned by `npm run bench -- forecast`, like all that follow. */
 const HALF_LIFE_DAYS = 14
-const SPREAD = 0.1
+/** The weeks that are forecast to see how far off that is have at least so many days before them. */
+const LEARNING_DAYS = 14
+/** Counts as one week more that was so far off: few weeks that happened to be alike prove little. */
+const USUAL_SPREAD = 0.1
+/** Far off is far off: beyond this the percentiles would only be absurd. */
+const WIDEST_SPREAD = 1
 /** Of the normal distribution: 80 % lie within so many standard errors. */
 const Z_80 = 1.2816
 
-/** Absent on less than 28 complete days. */
+/** Absent on less than 28 complete days. Choice. */
 export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: ForecastInputs): Forecast | undefined {
   const uses = completeDays(history, freshnessMs)
-  if (uses.length < FEWEST_DAYS) return undefined
-  const endDay = Math.floor(history.fromAt / DAY_MS) + uses.length
-  const expected = expectedByWeekday(uses, endDay)
-  const days = []
-  for (let day = Math.floor(fromAt / DAY_MS); day * DAY_MS < untilAt; day += 1) {
-    const [from, until] = [Math.max(fromAt, day * DAY_MS), Math.min(untilAt, (day + 1) * DAY_MS)]
-    days.push({ fromAt: from, untilAt: until, credits: ((expected[day % 7] ?? 0) * (until - from)) / DAY_MS })
+  if (uses.length < FORECAST_DAYS.fewest) return undefined
+  const recent = uses.slice(-FORECAST_DAYS.most)
+  const expected = nextWeek(recent)
+  const nextDay = dayOf(history.fromAt) + uses.length
+  const days: Stretch[] = []
+  for (let day = dayOf(fromAt); day * DAY_MS < untilAt; day += 1) {
+    const stretch = { fromAt: Math.max(fromAt, day * DAY_MS), untilAt: Math.min(untilAt, (day + 1) * DAY_MS) }
+    // The use may be known from a day that is complete already.
+    const credits = expected[(((day - nextDay) % 7) + 7) % 7] ?? 0
+    days.push({ ...stretch, credits: (credits * (stretch.untilAt - stretch.fromAt)) / DAY_MS })
   }
-  return { fromAt, days, spread: SPREAD }
+  return { days, spread: spreadOf(recent) }
 }
 
-/** The use of each complete day in order, from the first on. */
+const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
+
+/** The use of each complete day in order; a day is complete when it was read after its use had become visible. */
 function completeDays({ fromAt, readAt, days }: DayHistory, freshnessMs: number): readonly number[] {
-  const first = Math.floor(fromAt / DAY_MS)
-  const count = Math.max(0, Math.floor((readAt - freshnessMs) / DAY_MS) - first)
-  const uses = Array.from({ length: count }, () => 0)
+  const first = dayOf(fromAt)
+  const uses = Array.from({ length: Math.max(0, dayOf(readAt - freshnessMs) - first) }, () => 0)
   for (const { dayAt, credits: used } of days) {
-    const index = Math.floor(dayAt / DAY_MS) - first
-    if (index >= 0 && index < count) uses[index] = (uses[index] ?? 0) + used
+    const index = dayOf(dayAt) - first
+    const before = uses[index]
+    if (before !== undefined && Number.isFinite(used)) uses[index] = before + used
   }
   return uses
 }
 
-function expectedByWeekday(uses: readonly number[], endDay: number): readonly number[] {
-  const sums = Array.from({ length: 7 }, () => 0)
-  const weights = Array.from({ length: 7 }, () => 0)
-  uses.forEach((use, index) => {
-    const ageDays = uses.length - index
-    const weekday = (endDay - ageDays) % 7
-    const weight = 0.5 ** (ageDays / HALF_LIFE_DAYS)
-    sums[weekday] = (sums[weekday] ?? 0) + weight * use
-    weights[weekday] = (weights[weekday] ?? 0) + weight
+/** The expected use of the seven days that follow `uses`: Σ weight × use ÷ Σ weight over the same weekday, weight = ½ ^ (age ÷ 14 days). */
+function nextWeek(uses: readonly number[]): readonly number[] {
+  return Array.from({ length: 7 }, (_, ahead) => {
+    let sum = 0
+    let weights = 0
+    for (let index = uses.length - 7 + ahead; index >= 0; index -= 7) {
+      const weight = 0.5 ** ((uses.length - index) / HALF_LIFE_DAYS)
+      sum += weight * (uses[index] ?? 0)
+      weights += weight
+    }
+    return sum / weights
   })
-  return sums.map((sum, weekday) => sum / (weights[weekday] ?? 1))
 }
 
-/** Percentiles of what will have been used when the forecast ends, given what is used. */
+/**
+ * Root of the mean of (actual ÷ forecast − 1)² over the whole weeks behind us, each forecast by what came before it. A week's error is
+ * taken for the error of the rest of the cycle, whatever its length: longer stretches even out chance, but levels wander. Choice.
+ */
+function spreadOf(uses: readonly number[]): number {
+  const squares = [USUAL_SPREAD ** 2]
+  for (let end = uses.length; end - 7 >= LEARNING_DAYS; end -= 7) {
+    const forecast = total(nextWeek(uses.slice(0, end - 7)))
+    if (forecast > 0) squares.push((total(uses.slice(end - 7, end)) / forecast - 1) ** 2)
+  }
+  return Math.min(WIDEST_SPREAD, Math.sqrt(total(squares) / squares.length))
+}
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/** used + rest × e^(z × spread), with z of the 10th, 50th and 90th percentile; the rest is what the forecast adds up to. Choice. */
 export function projectionOf(used: number, { days, spread }: Forecast): Projection {
-  const rest = days.reduce((sum, day) => sum + day.credits, 0)
-  const at = (z: number) => credits(used + rest * Math.max(0, 1 + z * spread))
+  const rest = total(days.map((day) => day.credits))
+  const at = (z: number): Credits => credits(used + rest * Math.exp(z * spread))
   return { p10: at(-Z_80), p50: at(0), p90: at(Z_80) }
 }

@@ -18,12 +18,12 @@ export interface UnitDoubt {
   readonly message: string
 }
 
-/** Figures below this say nothing. Choice. */
-const FEWEST_CREDITS = 1
+/** Smaller figures say nothing: one of the two may only be a little late. Choice. */
+const FEWEST_CREDITS = 10
 /** A factor in between is taken for 100. Choice. */
-const FACTORS = { low: 50, high: 200 }
+const FACTORS = { low: 70, high: 140 }
 
-/** The pairs that are apart by a factor of 50 to 200. Choice. */
+/** The pairs that are apart by a factor of 70 to 140, both 10 credits or more. Choice. */
 export function unitDoubt(pairs: readonly FigurePair[]): readonly UnitDoubt[] {
   return pairs.flatMap(({ of, first, second }) => {
     const [a, b] = [first.credits, second.credits]
