@@ -1,9 +1,15 @@
 // The edges of the world as interfaces, so that a simulated one can take their place. Types only; no code.
+
+import type { OpenBreaker } from './core/breaker.ts'
+import type { BurnStep } from './core/burned.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/change.ts'
-import type { ApiErrorKind, Balance, CapReading, Cycle, GroupMembers, OwnedCap, Roster } from './core/observed.ts'
+import type { Contest } from './core/contested.ts'
+import type { ApiErrorKind, Balance, CapReading, Cycle, GroupMembers, OwnedCap, Roster, RunUse } from './core/observed.ts'
 import type { Cap, PolicyRevision } from './core/policy.ts'
-import type { Scope, ScopeKey } from './core/scope.ts'
+import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/scope.ts'
+import type { Seen } from './core/seen.ts'
 import type { Credits, Instant } from './core/units.ts'
+import type { UseReading } from './core/use-curve.ts'
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. Grants, ages and records run on it. */
@@ -63,8 +69,19 @@ export interface ReadClient {
   readGroup(group: { readonly id: string; readonly name: string }, signal?: AbortSignal): Promise<GroupMembers>
   /** Endpoints 6; `unavailable` when the plan lacks the feature. */
   readBalance(signal?: AbortSignal): Promise<Balance | 'unavailable'>
+  /** Endpoints 3: runs summed by day, model and mode, in one request. A `group_name` the service does not know rejects with `not_found`. */
+  readRuns(question: RunsQuestion, signal?: AbortSignal): Promise<readonly RunUse[]>
   /** The service's clock minus ours, from the last `Date` header; absent before the first answer. */
   clockSkewMs(): number | undefined
+}
+
+/** Runs from a UTC midnight on; 30 days at most are asked for at once (service-notes.md, section 2, point 8). */
+export interface RunsQuestion {
+  readonly fromAt: Instant
+  /** Exclusive; absent: up to the latest. */
+  readonly untilAt?: Instant
+  /** Absent: the whole team. */
+  readonly groupName?: string
 }
 
 /** How a write ended as far as the answer tells; reading back decides. `ambiguous`: it may or may not have landed. */
@@ -102,12 +119,52 @@ export interface LedgerFacts {
   /** Team and group writes after which the scopes beneath were not compared yet. */
   readonly wideLooks: readonly WideLook[]
   readonly inheritedReadsSeen: { readonly at: Instant; readonly evidence: string }
+  /** What answers have shown of the deployment; read it with `seenIn`, which adds the two facts above. */
+  readonly seen: Seen
   /** How many people each present hold affected when it was first shown; an approval is void when it has grown by a quarter. */
   readonly holdsShown: Readonly<Record<string, { readonly people: number; readonly at: Instant; readonly roster?: number }>>
   /** What e-mails are hashed with where people are not to be named; made once. */
   readonly peopleSalt: string
+  /** Present while writes fail for a shared cause; gone with the first that succeeds. */
+  readonly breaker: OpenBreaker
+  /** Scopes that others change again and again, which are left alone for a day. */
+  readonly contested: Readonly<Record<ScopeKey, Contest>>
   /** Since when each drifting scope drifts. */
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
+  /** How far runs were asked for, of the team and of each declared group. */
+  readonly runsAsked: Readonly<Record<ScopeKey, RunsAsked>>
+  /** Credits burned since the first reading; survives cycle resets and restarts. */
+  readonly burned: BurnedFacts
+}
+
+/** Every day from `fromAt` to `throughAt` was asked for; both are UTC midnights. */
+export interface RunsAsked {
+  readonly fromAt: Instant
+  readonly throughAt: Instant
+  readonly readAt: Instant
+  /** When the days before were last read again, which may have been amended. */
+  readonly wideAt: Instant
+}
+
+export interface BurnedFacts {
+  readonly team: Credits
+  /** By group id. */
+  readonly groups: Readonly<Record<string, Credits>>
+  /** Of the last reading; absent while the service names no cycle. */
+  readonly cycleStartAt?: Instant
+}
+
+/** Days by their UTC midnights. */
+export interface DayRange {
+  readonly fromAt: Instant
+  /** Exclusive. */
+  readonly untilAt: Instant
+}
+
+/** What one answer said of some days, which replaces what was known of them; a day without rows was one without runs. */
+export interface RunsBatch extends DayRange {
+  readonly rows: readonly RunUse[]
+  readonly asked: LedgerFacts['runsAsked']
 }
 
 /** What the scopes beneath a team or group had before it was written. */
@@ -155,6 +212,18 @@ export interface Ledger {
   /** Read afresh from disk, so that `pause` of another process is seen at once; absent when none or ended. */
   pause(now: Instant): Pause | undefined
   savePause(pause: Pause | undefined): void
+  /** One transaction: the rows of some days, and the fact `runsAsked`. */
+  saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): void
+  /** By day, model and mode; of a group summed over these. For a report of a cycle, as far as `runsAsked` says. */
+  runs(scope: TeamScope | GroupScope, days: DayRange): readonly RunUse[]
+  /** One transaction: what a reading of the roster adds to people's days, and the fact `burned`. */
+  saveBurn(step: BurnStep): void
+  /** The highest figure of each person in this cycle, by e-mail. */
+  highestUse(): ReadonlyMap<string, Credits>
+  /** What everybody had used, by reading; of the last days only. */
+  useReadings(): readonly UseReading[]
+  /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
+  useByPerson(days: DayRange): readonly { readonly email: string; readonly used: Credits }[]
   fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined
   /** `undefined` forgets it. */
   saveFact<K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K] | undefined): void

@@ -57,7 +57,8 @@ const QUICK_START_SPEED = 600
 
 /** A workspace's settings turned to the embedded service; without a config file it also looks more often. */
 export function onSandbox(config: WorkspaceConfig, url: string, quick: boolean): WorkspaceConfig {
-  const pace = quick ? { intervalMs: 10_000, usageIntervalMs: 10_000 } : {}
+  // Whoever edits caps by hand in the demonstration never tires, and is to be seen healed all day.
+  const pace = quick ? { intervalMs: 10_000, usageIntervalMs: 10_000, guards: { ...config.guards, contested: 'off' as const } } : {}
   const policies = config.policies.length > 0 ? config.policies : ['policies']
   const { caFile: _, ...rest } = config
   return { ...rest, ...pace, baseUrl: url, keys: { default: { env: KEY_NAME } }, policies }

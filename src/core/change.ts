@@ -122,6 +122,12 @@ export interface ShareLimit {
   readonly floor: number
 }
 
+/** So many failed changes in a row, or more than this share of those to be written and never fewer than so many, stop the writes. */
+export interface BreakerLimit {
+  readonly inARow: number
+  readonly percent: number
+}
+
 /** `off` switches a guard off. Defaults are `DEFAULT_GUARDS`. */
 export interface GuardSettings {
   readonly emptyPolicy: boolean
@@ -130,9 +136,14 @@ export interface GuardSettings {
   readonly maxLowered: ShareLimit | 'off'
   readonly maxBlocked: ShareLimit | 'off'
   readonly maxCleared: ShareLimit | 'off'
+  /** Percent of the add-on credits remaining; may be above 100. */
+  readonly maxRaise: number | 'off'
   readonly readQuality: ShareLimit | 'off'
   readonly protected: boolean
+  readonly breaker: BreakerLimit | 'off'
   readonly semantics: boolean
+  /** Foreign changes of one scope within 24 h. */
+  readonly contested: number | 'off'
 }
 
 /** product.md, section 5. */
@@ -143,9 +154,12 @@ export const DEFAULT_GUARDS: GuardSettings = {
   maxLowered: { percent: 15, floor: 3 },
   maxBlocked: { percent: 2, floor: 3 },
   maxCleared: { percent: 5, floor: 3 },
+  maxRaise: 100,
   readQuality: { percent: 5, floor: 5 },
   protected: true,
+  breaker: { inARow: 3, percent: 10 },
   semantics: true,
+  contested: 3,
 }
 
 export type ApprovalState = 'pending' | 'spent' | 'void'

@@ -1,62 +1,13 @@
 // The guards: what a plan may not do to people without a second look. A guard holds back every change of the class it is about; the
 // rest is judged again until nothing changes. It never lets through more because somebody asked loudly: only approvals of exactly the
 // held changes release them (approval.ts).
-import type { GuardCode, GuardSettings, Hold, ShareLimit } from './change.ts'
+import type { GuardCode, Hold, ShareLimit } from './change.ts'
 import type { Difference } from './diff.ts'
 import { type CountedPerson, TEAM_KEY } from './effective.ts'
-import { type Impact, type ImpactInputs, impactOf, impactOn, isFree, type NetEffect } from './impact.ts'
+import { breaker, contested, maxRaise } from './guard-limits.ts'
+import { counts, type Finding, type Guard, type GuardInputs, holdWhere, isReleased, type Judgement, type Round } from './guard-round.ts'
+import { type Impact, impactOf, impactOn, isFree, type NetEffect } from './impact.ts'
 import { compareScopes, type ScopeKey, scopeKey, userScope } from './scope.ts'
-
-/** What is known beside the plan itself. */
-export interface GuardFacts {
-  readonly workspace: string
-  /** Approved people now and at the last good read, while the new roster is doubted. */
-  readonly rosterDoubt?: { readonly before: number; readonly now: number }
-  /** Declared scopes now, and of the set last verified in enforce mode. */
-  readonly declared: number
-  readonly verifiedDeclared?: number
-  /** Failed reads with a shared cause, and all reads. */
-  readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
-  /** No roster, or none within 24 h: people cannot be counted, nothing is written. */
-  readonly rosterMissing: boolean
-  /** Groups whose members were never listed. */
-  readonly unlistedGroups?: ReadonlySet<ScopeKey>
-  readonly copyingSeen: boolean
-  readonly protectedPeople: ReadonlySet<string>
-}
-
-export interface GuardInputs {
-  readonly differences: readonly Difference[]
-  /** Released by approvals: neither counted nor held. */
-  readonly released: ReadonlySet<ScopeKey>
-  readonly impact: ImpactInputs
-  readonly facts: GuardFacts
-  readonly settings: GuardSettings
-  /** SHA-256, for ids. */
-  readonly digest: (text: string) => string
-  /** What all differences together do, when the caller has worked it out already: people may be many. */
-  readonly whole?: readonly Impact[]
-}
-
-export interface Judgement {
-  readonly holds: readonly Hold[]
-  readonly heldBy: ReadonlyMap<ScopeKey, string>
-  /** Guards that found something wrong and nothing to hold back. */
-  readonly warnings: readonly { readonly guard: GuardCode; readonly message: string }[]
-}
-
-/** One guard's finding in one round: the changes it refuses, and why in words without the way out. */
-interface Finding {
-  readonly guard: GuardCode
-  readonly held: readonly ScopeKey[]
-  readonly why: string
-}
-
-interface Round {
-  readonly inputs: GuardInputs
-  readonly active: ReadonlyMap<ScopeKey, Difference>
-  readonly impacts: readonly Impact[]
-}
 
 /** Judges a plan's differences; holds are in the order of their first change. */
 export function judge(inputs: GuardInputs): Judgement {
@@ -138,6 +89,8 @@ const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
   readQuality: 'wait for the service to answer',
   semantics: 'set capSemantics: copied',
   protected: 'change spec.protected',
+  breaker: 'wait until then',
+  contested: 'stop the other writer',
 }
 
 function wayOut(guards: readonly GuardCode[]): string {
@@ -154,16 +107,6 @@ export function holdId(
 ): string {
   const lines = changes.map((one) => `${one.key}\t${one.from}\t${one.to}`).sort()
   return digest([workspace, ...lines].join('\n')).slice(0, 12)
-}
-
-type Guard = (round: Round) => Finding | undefined
-
-const isReleased = (key: ScopeKey, round: Round): boolean => round.inputs.released.has(key)
-
-/** Every change for which `test` is true, save the released ones. */
-function holdWhere(guard: GuardCode, round: Round, why: string, test: (one: Difference) => boolean): Finding {
-  const held = [...round.active.values()].filter((one) => test(one) && !isReleased(one.key, round)).map((one) => one.key)
-  return { guard, held, why }
 }
 
 const rosterMissing: Guard = (round) =>
@@ -279,16 +222,6 @@ function impactOnProtected({ inputs, active }: Round): readonly Impact[] {
   ]
 }
 
-/** Which guards a healing change, and a grant's end, are exempt from (product.md, sections 2 and 5). */
-const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
-const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
-
-function counts(key: ScopeKey, round: Round, guard: GuardCode): boolean {
-  const one = round.active.get(key)
-  if (!one || isReleased(key, round)) return false
-  return !(one.healing && HEALING_EXEMPT.has(guard)) && !(one.grantEnd && GRANT_END_EXEMPT.has(guard))
-}
-
 type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
 
 const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffect>; readonly words: string }> = {
@@ -336,7 +269,6 @@ const limitText = (limit: ShareLimit, total: number): string =>
 
 const share = (part: number, whole: number): number => (whole === 0 ? 100 : Math.round((part / whole) * 100))
 
-// `maxRaise`, `breaker` and `contested` take their place here when they are built.
 const GUARDS: readonly Guard[] = [
   rosterMissing,
   emptyPolicy,
@@ -345,7 +277,10 @@ const GUARDS: readonly Guard[] = [
   shareGuard('maxLowered'),
   shareGuard('maxBlocked'),
   shareGuard('maxCleared'),
+  maxRaise,
   protectedGuard,
   readQuality,
+  breaker,
   semantics,
+  contested,
 ]

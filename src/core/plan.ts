@@ -2,11 +2,13 @@
 // for byte, in `plan`, in `apply` and in the daemon. It decides the order, the ids and the states; it writes nothing.
 import { currentApprovals, type HoldsShown, matchApprovals, releasedChanges, verifyApprovals, voidGrown } from './approval.ts'
 import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, PlanProblem, Quarantined } from './change.ts'
+import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
 import type { DesiredCap, Resolution } from './desired.ts'
 import { type Diff, type Difference, diff } from './diff.ts'
 import type { CapAt, People } from './effective.ts'
 import type { ScopeStatus } from './events.ts'
-import { type GuardFacts, type Judgement, judge } from './guard.ts'
+import { judge } from './guard.ts'
+import type { GuardFacts, Judgement } from './guard-round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf, unsetGroups, widerReader } from './impact.ts'
 import type { CapReading, OwnedCap } from './observed.ts'
 import type { Cap, PolicyRevision } from './policy.ts'
@@ -38,13 +40,17 @@ export interface PlanInputs {
   readonly writable?: (difference: Difference) => boolean
   /** Only these scopes are written this time: what goes out must stand without the rest as well. */
   readonly only?: ReadonlySet<ScopeKey>
-  readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared'>
+  /** What contested scopes are told from. */
+  readonly contests: ContestInputs
+  readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested'>
   readonly guards: GuardSettings
   readonly capSemantics: 'layered' | 'copied'
   readonly prune: boolean
   readonly now: Instant
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
+  /** An instant for people to read. */
+  readonly instantText: (at: Instant) => string
 }
 
 export interface Planned {
@@ -60,6 +66,8 @@ export interface Planned {
   readonly released: ReadonlySet<ScopeKey>
   /** An approval released a `rosterShrink` hold: the new roster is good. */
   readonly rosterAccepted: boolean
+  /** Scopes that others change again and again; to be saved by whoever may write. */
+  readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
 
 /** Builds the plan. */
@@ -82,9 +90,11 @@ export function buildPlan(inputs: PlanInputs): Planned {
   }
   const byKey = byKeyOf(differences)
   const whole = impactOf(byKey, impact)
-  const judged = judgeWhatGoes(inputs, differences, impact, whole, result)
+  const mayHeal = inputs.writable ? differences.filter(inputs.writable) : differences
+  const contested = contestedScopes(mayHeal, inputs.contests, inputs.guards.contested, inputs.now)
+  const judged = judgeWhatGoes({ ...inputs, contested }, differences, impact, whole, result)
   const changes = toChanges(byKey, impact, whole, judged.judgement)
-  const scopes = scopeStates(inputs, declared, result, changes)
+  const scopes = scopeStates(inputs, declared, result, changes, contested)
   return {
     plan: assemble(inputs, changes, judged, result, scopes),
     diff: result,
@@ -95,7 +105,12 @@ export function buildPlan(inputs: PlanInputs): Planned {
     approvals: judged.approvals,
     released: judged.released,
     rosterAccepted: judged.rosterAccepted,
+    contested,
   }
+}
+
+interface JudgeInputs extends PlanInputs {
+  readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
 
 interface Judged {
@@ -110,7 +125,7 @@ interface Judged {
  * the team cap that people would fall back to. What the first judgement holds stays held.
  */
 function judgeWhatGoes(
-  inputs: PlanInputs,
+  inputs: JudgeInputs,
   differences: readonly Difference[],
   impact: ImpactInputs,
   whole: readonly Impact[],
@@ -142,7 +157,7 @@ const byKeyOf = (differences: readonly Difference[]): ReadonlyMap<ScopeKey, Diff
 
 /** Guards, then approvals of what they held, then guards again on the rest, until no approval matches any more. */
 function judgeWithApprovals(
-  inputs: PlanInputs,
+  inputs: JudgeInputs,
   differences: readonly Difference[],
   impact: ImpactInputs,
   whole: readonly Impact[],
@@ -158,6 +173,7 @@ function judgeWithApprovals(
   )
   const facts: GuardFacts = {
     ...inputs.facts,
+    contested: inputs.contested,
     workspace: inputs.workspace,
     declared: set.rules.length + set.grants.length,
     protectedPeople: new Set(set.protectedPeople.map((one) => one.scope.email)),
@@ -165,7 +181,9 @@ function judgeWithApprovals(
   let rosterAccepted = false
   for (let round = 0; ; round += 1) {
     const released = releasedChanges(approvals, differences, inputs.overwritten)
-    const judgement = judge({ differences, released, impact, whole, facts, settings: inputs.guards, digest: inputs.digest })
+    const { digest, instantText, guards: settings } = inputs
+    const tryAnyway = releasedChanges(since(approvals, facts.breaker?.openedAt), differences, inputs.overwritten)
+    const judgement = judge({ differences, released, tryAnyway, impact, whole, facts, settings, digest, instantText })
     if (inputs.idle) return { judgement, approvals, released, rosterAccepted }
     const next = matchApprovals(approvals, judgement.holds, inputs.holdsShown, facts.rosterDoubt?.now)
     approvals = next.approvals
@@ -174,6 +192,10 @@ function judgeWithApprovals(
     rosterAccepted ||= next.matched.some((hold) => hold.guards.includes('rosterShrink'))
   }
 }
+
+/** What was released before the breaker opened has had its try. */
+const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly Approval[] =>
+  approvals.filter((one) => one.approvedAt >= openedAt)
 
 function toChanges(
   byKey: ReadonlyMap<ScopeKey, Difference>,

@@ -1,6 +1,7 @@
 // Where every managed scope stands, for metrics, /status and the page: one state per scope, worked out from the plan. It decides no
 // change. Also which scopes a cycle reads, and which it leaves alone.
 import type { Change, Quarantined } from './change.ts'
+import { CONTEST_MS, type Contest } from './contested.ts'
 import type { DesiredCap, Resolution } from './desired.ts'
 import type { Diff } from './diff.ts'
 import { isApproved } from './effective.ts'
@@ -74,6 +75,7 @@ export function scopeStates(
   desired: ReadonlyMap<ScopeKey, DesiredCap>,
   result: Diff,
   changes: readonly Change[],
+  contested: ReadonlyMap<ScopeKey, Contest>,
 ): readonly ScopeStatus[] {
   const others = new Map<ScopeKey, ScopeStatus>()
   const put = (scope: Scope, more: Omit<ScopeStatus, 'scope' | 'observed'>): void => {
@@ -86,8 +88,8 @@ export function scopeStates(
   for (const { scope, message } of inputs.quarantined.values()) put(scope, { state: 'rejected', why: message })
   for (const { scope } of result.kept) put(scope, { state: 'drifted', cause: 'orphan', why: 'prune is off', ...since(scope, inputs) })
   for (const change of changes) {
-    const held = change.hold === undefined ? { state: 'drifted' as const } : { state: 'held' as const, why: `hold ${change.hold}` }
-    put(change.scope, { ...held, cause: change.cause, ...since(change.scope, inputs) })
+    const contest = contested.get(scopeKey(change.scope))
+    put(change.scope, { ...heldState(change.hold, contest, inputs), cause: change.cause, ...since(change.scope, inputs) })
   }
   const states = [...others.values()]
   for (const key of result.inSync) {
@@ -96,6 +98,13 @@ export function scopeStates(
   }
   // What is in sync comes in order already.
   return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))
+}
+
+function heldState(hold: string | undefined, contest: Contest | undefined, { instantText }: PlanInputs) {
+  if (hold === undefined) return { state: 'drifted' as const }
+  if (!contest) return { state: 'held' as const, why: `hold ${hold}` }
+  const until = instantText(contest.at + CONTEST_MS)
+  return { state: 'contested' as const, why: `hold ${hold}: changed by others ${contest.changes} times in 24 h, left alone until ${until}` }
 }
 
 const since = (scope: Scope, inputs: PlanInputs): { driftSince: Instant } => ({

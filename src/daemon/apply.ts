@@ -1,16 +1,19 @@
 // Carries out a plan: phase by phase in the order that leaves nobody worse off on the way, each change re-read, recorded as an intent,
 // written, read back and recorded again. It decides nothing: what is held, unknown or changed since stays untouched, and what would take
 // something away before an earlier write has given its part waits for the next cycle (`waiting.ts`).
-import type { Change, ChangeResult, Quarantined } from '../core/change.ts'
+import type { BreakerLimit, Change, ChangeResult, Quarantined } from '../core/change.ts'
 import type { People } from '../core/effective.ts'
 import type { CapReading, Observed } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import { writeOrder } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import { layeringSighting, type Sighting } from '../core/seen.ts'
 import type { Clock, Ledger, WriteClient } from '../ports.ts'
+import { type BreakerWatch, watchWrites } from './breaker.ts'
 import { LedgerError } from './ledger-error.ts'
 import { rememberLooks } from './looks.ts'
 import { sweep } from './observe.ts'
+import { noteSeen } from './seen.ts'
 import { copyingEvidence, inheritanceEvidence } from './semantics.ts'
 import { missingOf, waitsFor } from './waiting.ts'
 import { writeChange } from './write.ts'
@@ -32,6 +35,7 @@ export interface ApplyInputs {
   /** What a scope shows when nothing is set at it, on services whose reads show what applies. */
   readonly wider: (key: ScopeKey) => Observed
   readonly people: People
+  readonly breaker: BreakerLimit | 'off'
   /** A foreign change that is told and never healed; guards have counted on it to stay. */
   readonly isWatched: (change: Change) => boolean
   /** Aborts when no further change may start; the change under way still finishes. */
@@ -47,14 +51,16 @@ export interface ApplyInputs {
 export interface WriteResult {
   readonly result: ChangeResult | 'skipped'
   readonly error?: string
+  /** Whom a failure speaks of: the service or the way to it, or perhaps only the scope. Absent: somebody else, or the key. */
+  readonly blame?: 'service' | 'scope'
   /** A value that is neither what was there nor what was written. */
   readonly foreign?: Observed
 }
 
 export interface ApplyReport {
   readonly results: ReadonlyMap<ScopeKey, WriteResult>
-  /** Why changes were left out: a stop, a pause, a ledger that cannot record, or a key or a service that takes no write at all. */
-  readonly interrupted?: 'stopped' | 'paused' | 'ledger' | 'refused'
+  /** Why changes were left out: a stop, a pause, a ledger that cannot record, a key or a service that takes no write at all, or the breaker. */
+  readonly interrupted?: 'stopped' | 'paused' | 'ledger' | 'refused' | 'breaker'
   /** The ledger's own words when it cannot record. */
   readonly fatal?: string
   /** Why no write is taken. */
@@ -73,16 +79,22 @@ export interface ApplyRun extends ApplyInputs {
   readonly waiting: Map<ScopeKey, ScopeKey>
   /** Refusals that may be about one scope only; judged together at the end. */
   readonly refusals: Quarantined[]
+  readonly watch: BreakerWatch
   halted: Pick<ApplyReport, 'interrupted' | 'fatal' | 'refusal'>
 }
 
 /** Writes every change that no guard holds. Resolves also when it was stopped half-way; the report says so. */
 export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
-  const run: ApplyRun = { ...inputs, results: new Map(), waiting: new Map(), refusals: [], halted: {} }
+  const watch = watchWrites({
+    ...inputs,
+    limit: inputs.breaker,
+    planned: inputs.planned.plan.changes.filter((one) => mayGo(one, inputs)).length,
+  })
+  const run: ApplyRun = { ...inputs, results: new Map(), waiting: new Map(), refusals: [], watch, halted: {} }
   let copyingSeen: string | undefined
   const isUnset = (change: Change): boolean => change.from === inputs.wider(scopeKey(change.scope))
   for (const phase of writeOrder(inputs.planned.plan.changes, inputs.capSemantics, isUnset)) {
-    const wanted = inputs.only ? phase.filter((one) => inputs.only?.has(scopeKey(one.scope))) : phase
+    const wanted = phase.filter((one) => mayGo(one, inputs))
     const changes = inputs.capSemantics === 'layered' ? withoutWaiting(run, wanted) : wanted
     // The plan for people was made before our wide writes were copied over them; the caller looks again and goes on with a new one.
     if (inputs.capSemantics === 'copied' && changes[0]?.scope.kind === 'user' && overwritten(run).length > 0) break
@@ -95,22 +107,25 @@ export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
     // Going on would overwrite more people's own caps before anybody could look.
     if (copyingSeen) break
   }
-  quarantine(run)
+  watch.finish(quarantine(run))
   const overwrote = inputs.capSemantics === 'copied' ? overwritten(run) : []
   return { results: run.results, ...run.halted, ...(copyingSeen !== undefined && { copyingSeen }), overwrote, waiting: run.waiting }
 }
+
+const mayGo = ({ hold, scope }: Change, { only }: ApplyInputs): boolean => hold === undefined && only?.has(scopeKey(scope)) !== false
 
 /** So many refusals of one kind, and more than half of what was tried, have a shared cause (choice). */
 const SHARED_REFUSALS = 3
 
 /**
  * Leaves the refused scopes alone for a day, unless the refusals speak about something else: an address or a service that turns most writes
- * down says nothing about scopes. The team is always tried again: a day without its cap is too long.
+ * down says nothing about scopes: then it returns true. The team is always tried again: a day without its cap is too long.
  */
-function quarantine({ refusals, results, ledger }: ApplyRun): void {
+function quarantine({ refusals, results, ledger }: ApplyRun): boolean {
   const tried = [...results.values()].filter(({ result }) => result !== 'skipped').length
-  if (refusals.length >= SHARED_REFUSALS && refusals.length * 2 > tried) return
+  if (refusals.length >= SHARED_REFUSALS && refusals.length * 2 > tried) return true
   for (const one of refusals) if (one.scope.kind !== 'team') ledger.saveQuarantined(one)
+  return false
 }
 
 /** Asked anew before every phase: what an earlier one has brought about need not be waited for. */
@@ -134,8 +149,8 @@ function overwritten(run: ApplyRun): readonly Scope[] {
 
 /** Changes of one phase touch different scopes of one kind in one direction, so they may go side by side. */
 async function writePhase(run: ApplyRun, changes: readonly Change[]): Promise<void> {
-  const pending = changes.values()
-  const work = async (): Promise<void> => {
+  const pending = run.watch.inOrder(changes).values()
+  const work = async (isOver: () => boolean): Promise<void> => {
     for (const change of pending) {
       const interrupted = mayNotStart(run)
       if (interrupted) {
@@ -146,11 +161,27 @@ async function writePhase(run: ApplyRun, changes: readonly Change[]): Promise<vo
       if (!result) return
       run.results.set(scopeKey(change.scope), result)
       run.onResult?.(change, result)
+      noteEnd(run, change, result)
+      if (isOver()) return
     }
   }
-  const ends = await Promise.allSettled(Array.from({ length: Math.min(run.concurrency, changes.length) }, work))
+  if (run.watch.isProbing()) await work(() => !run.watch.isProbing())
+  const workers = Array.from({ length: Math.min(run.concurrency, changes.length) }, () => work(() => false))
+  const ends = await Promise.allSettled(workers)
   // Only once nothing is in flight any more.
   for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+/** A ledger that cannot keep when to try again stops the run as well. */
+function noteEnd(run: ApplyRun, { scope }: Change, { result, blame, error }: WriteResult): void {
+  const end = result === 'applied' ? 'done' : blame
+  try {
+    const isOver = run.watch.note({ key: scopeKey(scope), end, ...(error !== undefined && { error }) })
+    if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error
+    run.halted = { interrupted: 'ledger', fatal: error.message }
+  }
 }
 
 function mayNotStart(run: ApplyRun): ApplyReport['interrupted'] {
@@ -172,13 +203,17 @@ async function lookBeneath(run: ApplyRun, changes: readonly Change[]): Promise<s
     const scopes = run.beneath(change.scope)
     const before = new Map(scopes.map((scope) => [scopeKey(scope), run.readings.get(scopeKey(scope))]))
     const isThrough = await lookAgain(run, scopes)
+    let layers: Sighting | undefined
     for (const [key, was] of before) {
       const is = run.readings.get(key)
       if (!was || !is) continue
       const evidence = copyingEvidence(change, was, is)
       if (evidence) return evidence
       noteInheritance(run, change, was, is)
+      // A reading from before the write, kept because the look was cut short, proves nothing.
+      if (is !== was) layers ??= layeringSighting(change, was, is)
     }
+    if (layers) noteSeen(run.ledger, [layers], run.clock)
     if (!isThrough) return undefined
   }
   return undefined

@@ -1,6 +1,6 @@
 // The values of the config file: durations, addresses, numbers, guards, keys. Each reader gives a value or reports where it is wrong and
 // what to write. A service key is never read here, only the reference to it.
-import { DEFAULT_GUARDS, type GuardSettings, type ShareLimit } from '../core/change.ts'
+import { type BreakerLimit, DEFAULT_GUARDS, type GuardSettings, type ShareLimit } from '../core/change.ts'
 import {
   type Field,
   type Fields,
@@ -126,20 +126,31 @@ function readKeyReference(reader: Reader, field: Field, locate: (path: string) =
   return text && (file ? { file: locate(text.value) } : { env: text.value })
 }
 
-/** `guards`, on top of the defaults. Guards of a later version are accepted and not kept. */
+/** `guards`, on top of the defaults. */
 export function readGuards(reader: Reader, field: Field | undefined): GuardSettings {
   const fields = field && !isNothing(field.value) ? readMap(reader, field.value, field.name, CONFIG_KEYS.guards) : undefined
   if (!fields) return DEFAULT_GUARDS
   const shares = Object.fromEntries(SHARES.flatMap((name) => present(fields, name, (one) => readShare(reader, one, DEFAULT_GUARDS[name]))))
   const switches = Object.fromEntries(SWITCHES.flatMap((name) => present(fields, name, (one) => readSwitch(reader, one))))
-  const [shrink] = present(fields, 'rosterShrink', (one) => readPercent(reader, one))
-  for (const name of LATER) present(fields, name, (one) => readLater(reader, one))
-  return { ...DEFAULT_GUARDS, ...shares, ...switches, ...(shrink ? { rosterShrink: shrink[1] } : {}) }
+  const [shrink] = present(fields, 'rosterShrink', (one) => readPercent(reader, one, DEFAULT_GUARDS.rosterShrink, 100))
+  const [raise] = present(fields, 'maxRaise', (one) => readPercent(reader, one, DEFAULT_GUARDS.maxRaise, MOST_RAISE))
+  const [breaker] = present(fields, 'breaker', (one) => readBreaker(reader, one))
+  const [contested] = present(fields, 'contested', (one) => readContested(reader, one))
+  return {
+    ...DEFAULT_GUARDS,
+    ...shares,
+    ...switches,
+    ...(shrink && { rosterShrink: shrink[1] }),
+    ...(raise && { maxRaise: raise[1] }),
+    ...(breaker && { breaker: breaker[1] }),
+    ...(contested && { contested: contested[1] }),
+  }
 }
 
 const SHARES = ['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'readQuality'] as const
 const SWITCHES = ['emptyPolicy', 'protected', 'semantics'] as const
-const LATER = ['maxRaise', 'breaker', 'contested'] as const
+/** A raise may be allowed to go beyond what is left, within reason. */
+const MOST_RAISE = 10_000
 
 function present<T>(fields: Fields, name: string, read: (field: Field) => T | undefined): readonly (readonly [string, T])[] {
   const field = fields.get(name)
@@ -183,20 +194,40 @@ function readShareMap(reader: Reader, field: Field, usual: ShareLimit): ShareLim
   return { percent: percent?.[1] ?? usual.percent, floor: floor?.[1] ?? usual.floor }
 }
 
-function readPercent(reader: Reader, field: Field): number | 'off' | undefined {
+function readPercent(reader: Reader, field: Field, usual: number | 'off', most: number): number | 'off' | undefined {
   const word = wordOf(field)
-  if (word) return word === 'off' ? 'off' : DEFAULT_GUARDS.rosterShrink
+  if (word) return word === 'off' ? 'off' : usual
   const read = readScalar(reader, field, 'NUMBER', 'not a percentage')
   if (!read) return undefined
   const text = textOf(read.value).trim()
   const percent = Number(PERCENT.exec(text)?.[1] ?? (isPlain(read.value) && DECIMAL.test(text) ? text : Number.NaN))
-  if (percent >= 0 && percent <= 100) return percent
-  return report(reader, read.node, 'NUMBER', `${field.name} is ${written(read.value)}, not a percentage from 0 to 100`, {
+  if (percent >= 0 && percent <= most) return percent
+  return report(reader, read.node, 'NUMBER', `${field.name} is ${written(read.value)}, not a percentage from 0 to ${most}`, {
     hint: 'write 20%, or off',
   })
 }
 
-/** Known guards that are not judged yet: a scalar or a mapping is fine. */
-function readLater(reader: Reader, field: Field): undefined {
-  if (isNothing(field.value)) report(reader, field.keyNode, 'MISSING', `${field.name} is empty`, { hint: 'write off, or leave it out' })
+/** `10%`, `{inARow: 3, percent: 10}`, or off. */
+function readBreaker(reader: Reader, field: Field): BreakerLimit | 'off' | undefined {
+  const { breaker: usual } = DEFAULT_GUARDS
+  if (usual === 'off') return undefined
+  if (field.value === null || !('items' in field.value)) {
+    const percent = readPercent(reader, field, usual.percent, 100)
+    return percent === undefined || percent === 'off' ? percent : { ...usual, percent }
+  }
+  const fields = readMap(reader, field.value, field.name, CONFIG_KEYS.breaker)
+  if (!fields) return undefined
+  const [inARow] = present(fields, 'inARow', (one) => readNumber(reader, one, { least: 1, most: 1000, whole: true }))
+  const [percent] = present(fields, 'percent', (one) => readNumber(reader, one, { least: 0, most: 100 }))
+  return { inARow: inARow?.[1] ?? usual.inARow, percent: percent?.[1] ?? usual.percent }
+}
+
+/** `3`, `{times: 3}`, or off. */
+function readContested(reader: Reader, field: Field): number | 'off' | undefined {
+  const word = wordOf(field)
+  if (word) return word === 'off' ? 'off' : DEFAULT_GUARDS.contested
+  const times = (one: Field) => readNumber(reader, one, { least: 1, most: 1000, whole: true })
+  if (field.value === null || !('items' in field.value)) return times(field)
+  const fields = readMap(reader, field.value, field.name, CONFIG_KEYS.contested)
+  return fields && present(fields, 'times', times)[0]?.[1]
 }

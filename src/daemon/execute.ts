@@ -3,10 +3,13 @@
 import type { CapReading } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import { layeringSighting, type Sighting } from '../core/seen.ts'
 import { type ApplyReport, applyPlan } from './apply.ts'
 import { sweep } from './observe.ts'
 import type { CycleOptions } from './reconcile.ts'
 import { beginPlan, endPlan } from './remember.ts'
+import { noteSeen } from './seen.ts'
+import { copyingEvidence } from './semantics.ts'
 import { showPlan, showResult } from './show.ts'
 import { type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
 import type { Workspace } from './workspace.ts'
@@ -58,6 +61,7 @@ async function write({ workspace, knowledge, planned, view, go, options }: Execu
     beneath: (scope) => beneath(scope, view, knowledge),
     wider: view.wider,
     people: view.people,
+    breaker: config.guards.breaker,
     isWatched: ({ cause }) => config.onDrift === 'alert' && !options.confirm && cause === 'external',
     ...(options.stop && { stop: options.stop }),
     ...(options.cut && { cut: options.cut }),
@@ -74,18 +78,41 @@ async function restore(execution: Execution, first: ApplyReport): Promise<ApplyR
   const { client, config } = workspace
   const view = outlook(knowledge, planner)
   const scopes = new Map(first.overwrote.flatMap((wide) => beneath(wide, view, knowledge)).map((scope) => [scopeKey(scope), scope]))
+  const before = new Map([...knowledge.readings].filter(([key]) => scopes.has(key)))
   // Should a stop come first, whoever goes on must not believe what was read before.
   for (const key of scopes.keys()) knowledge.readings.delete(key)
   if (first.interrupted) return first
   const signal = options.stop ? { signal: options.stop } : {}
   const { concurrency } = config.rate
   await sweep({ client, scopes: [...scopes.values()], concurrency, readings: knowledge.readings, urgent: true, ...signal })
+  noteCopies(execution, first, before)
   const users = view.toRead.filter(({ kind }) => kind === 'user').map(scopeKey)
   const only = new Set(users.filter((key) => scopes.has(key) || go.only?.has(key) !== false))
   const planned = planFrom(knowledge, view, planner, { overwritten: new Set(scopes.keys()), only })
   showPlan(workspace, planned, view)
   const second = await write({ ...execution, planned, view, go: { only } })
   return { ...second, results: new Map([...first.results, ...second.results]) }
+}
+
+/** What the scopes beneath show after our wide writes tells whether they were copied there at all. */
+function noteCopies({ workspace, knowledge, planned }: Execution, first: ApplyReport, before: ReadonlyMap<ScopeKey, CapReading>): void {
+  const wide = planned.plan.changes.filter(({ scope }) => scope.kind !== 'user' && first.results.get(scopeKey(scope))?.result === 'applied')
+  // With several wide writes nobody can tell which one a person's cap comes from.
+  const [only, ...others] = wide
+  if (!only || others.length > 0) return
+  const sightings = [...before].flatMap(([key, was]): Sighting[] => {
+    const is = knowledge.readings.get(key)
+    if (!is || is === was) return []
+    const evidence = copyingEvidence(only, was, is)
+    const layered = layeringSighting(only, was, is)
+    return evidence !== undefined ? [{ aspect: 'caps', value: 'copied', evidence }] : layered ? [layered] : []
+  })
+  const copied = sightings.find(({ value }) => value === 'copied')
+  noteSeen(
+    workspace.ledger,
+    [copied ?? sightings[0]].filter((one) => one !== undefined),
+    workspace.clock,
+  )
 }
 
 const readingsOf = (scopes: readonly Scope[], { readings }: Knowledge): readonly CapReading[] =>

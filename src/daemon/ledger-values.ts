@@ -1,5 +1,6 @@
 // What each value in the ledger looks like, as a decoder a type. Adding a field to one of these types means adding it here; the compiler
 // says so. Values are written with JSON.stringify, so there is nothing to say about the other direction.
+import type { OpenBreaker } from '../core/breaker.ts'
 import {
   type Approval,
   CAUSES,
@@ -12,12 +13,14 @@ import {
   type Pause,
   type Quarantined,
 } from '../core/change.ts'
+import type { Contest } from '../core/contested.ts'
 import type { Balance, Cycle, GroupMembers, OwnedCap, Person, Roster } from '../core/observed.ts'
 import type { Cap, CapRule, DeclaredGroup, Grant, PolicyApproval, PolicyRevision, PolicySet, ProtectedPerson } from '../core/policy.ts'
 import type { Position } from '../core/problem.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../core/scope.ts'
+import { type Aspect, type Evidence, type Finding, SEEN_VALUES, type Seen, type SeenValue } from '../core/seen.ts'
 import { type Credits, credits } from '../core/units.ts'
-import type { LedgerFacts, UsageFacts, WideLook } from '../ports.ts'
+import type { BurnedFacts, LedgerFacts, RunsAsked, UsageFacts, WideLook } from '../ports.ts'
 import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './ledger-decode.ts'
 
 const amount: Decode<Credits> = (value, path) => credits(number(value, path))
@@ -160,7 +163,22 @@ const usage = shape<UsageFacts>({
   previousCycle: optional(shape<NonNullable<UsageFacts['previousCycle']>>({ cycle, used: record(amount) })),
 })
 
-const seen = shape<LedgerFacts['copyingSeen']>({ at: number, evidence: text })
+const copying = shape<LedgerFacts['copyingSeen']>({ at: number, evidence: text })
+
+const finding = <A extends Aspect>(aspect: A) => {
+  const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
+  const value = oneOf(values)
+  const before = optional(shape<Evidence<SeenValue<A>>>({ value, at: number, evidence: text }))
+  return optional(shape<Finding<SeenValue<A>>>({ value, at: number, evidence: text, before }))
+}
+
+const seen = shape<Seen>({
+  caps: finding('caps'),
+  reads: finding('reads'),
+  zero: finding('zero'),
+  spelling: finding('spelling'),
+  errors: finding('errors'),
+})
 
 const byScope = <T>(item: Decode<T>): Decode<Readonly<Record<ScopeKey, T>>> => record(item)
 
@@ -173,10 +191,23 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   planBaseline: byScope(cap),
   planBegunAt: number,
   conflictsGone: record(number),
-  copyingSeen: seen,
+  copyingSeen: copying,
   wideLooks: list(shape<WideLook>({ at: number, scope, from: cap, to: cap, before: byScope(cap) })),
-  inheritedReadsSeen: seen,
+  inheritedReadsSeen: copying,
+  seen,
   holdsShown: record(shape<LedgerFacts['holdsShown'][string]>({ people: number, at: number, roster: optional(number) })),
   peopleSalt: text,
+  breaker: shape<OpenBreaker>({
+    openedAt: number,
+    retryAt: number,
+    waitMs: number,
+    failed: number,
+    planned: number,
+    cause: text,
+    scopes: list(text),
+  }),
+  contested: byScope(shape<Contest>({ at: number, entry: text, changes: number })),
   driftSince: byScope(number),
+  runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
+  burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }

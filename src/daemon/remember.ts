@@ -2,6 +2,7 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../core/approval.ts'
 import type { Change } from '../core/change.ts'
+import { isLeftTo } from '../core/contested.ts'
 import type { ReconcileResult } from '../core/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
@@ -24,12 +25,19 @@ export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, 
   const doubted = knowledge.usage?.doubted && approvedCount(knowledge.usage.doubted.roster)
   saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
   saveNews(ledger, 'driftSince', driftSince(planned), {})
+  saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
   if (knowledge.groupReadingIsNew) {
     saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
     knowledge.conflictsGone = view.resolution.conflictsGone
     knowledge.groupReadingIsNew = false
   }
 }
+
+/** Also those that show our value at the moment: the next foreign change within the day is left alone as well. */
+const stillContested = (planned: Planned, before: LedgerFacts['contested'], now: Instant): LedgerFacts['contested'] => ({
+  ...Object.fromEntries(Object.entries(before).filter(([, contest]) => isLeftTo(contest, now))),
+  ...Object.fromEntries(planned.contested),
+})
 
 /** Longer than any stale reading lasts (choice). */
 const STALE_LIFE_MS = 24 * 3_600_000

@@ -1,6 +1,7 @@
 // What one workspace knows between cycles, and the plan that follows from it. The ledger is read here and never written, and the client
 // is never called, so `plan` and the daemon get the same plan from the same knowledge.
 import type { GuardSettings } from '../core/change.ts'
+import { isOpen } from '../core/breaker.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../core/desired.ts'
 import type { Difference } from '../core/diff.ts'
 import { countPeople, type People } from '../core/effective.ts'
@@ -20,7 +21,7 @@ import { echoes } from './semantics.ts'
 export const SKEW_LIMIT_MS = 5 * 60_000
 
 /** What the ledger is asked while planning. */
-export type LedgerReader = Pick<Ledger, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact' | 'pause'>
+export type LedgerReader = Pick<Ledger, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact' | 'pause' | 'history'>
 
 /** The settings that a plan depends on. */
 export interface PlanSettings {
@@ -186,7 +187,12 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     idle: planner.idle === true,
     ...(baseline && { baseline }),
     driftSince: ledger.fact('driftSince') ?? {},
+    contests: {
+      known: ledger.fact('contested') ?? {},
+      written: (scope, sinceAt) => ledger.history({ scope, sinceAt, limit: MOST_LOOKED_BACK }),
+    },
     facts: {
+      ...limitFacts(knowledge, planner),
       reads: readQuality(view.toRead, knowledge.readings),
       rosterMissing: readAt === undefined || clock.now() - readAt > ROSTER_LIFE_MS,
       unlistedGroups: unlistedGroups(knowledge),
@@ -199,5 +205,24 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     prune: settings.prune && knowledge.policyValid,
     now: clock.now(),
     digest,
+    instantText: (at) => new Date(at).toISOString(),
   })
+}
+
+/** So many writes of one scope are looked through for foreign changes. */
+const MOST_LOOKED_BACK = 200
+
+/** A balance that is older says nothing of what is left (choice). */
+const BALANCE_LIFE_MS = 24 * 3_600_000
+
+/** What the guards `maxRaise` and `breaker` go by. */
+function limitFacts({ usage }: Knowledge, { ledger, clock }: Planner) {
+  const now = clock.now()
+  const breaker = ledger.fact('breaker')
+  const balance = usage?.balance
+  const isKnown = balance !== undefined && now - balance.readAt < BALANCE_LIFE_MS
+  return {
+    ...(isKnown && { creditsRemaining: Math.max(0, balance.addOnAvailable - balance.addOnUsed) }),
+    ...(breaker && isOpen(breaker, now) && { breaker }),
+  }
 }

@@ -6,13 +6,15 @@
 // When even reading fails, the intent stays open and the next cycle finds it. Nothing is ever written without an intent before it.
 import type { Change, HistoryEntry, Intent, Quarantined } from '../core/change.ts'
 import { ownedFrom, setBefore } from '../core/diff.ts'
-import type { CapReading, OwnedCap } from '../core/observed.ts'
+import type { ApiErrorKind, CapReading, OwnedCap } from '../core/observed.ts'
 import { scopeKey } from '../core/scope.ts'
+import type { SeenValue } from '../core/seen.ts'
 import type { Instant } from '../core/units.ts'
 import type { WriteOutcome } from '../ports.ts'
 import type { ApplyRun, WriteResult } from './apply.ts'
 import { LedgerError } from './ledger-error.ts'
 import { keepReading } from './observe.ts'
+import { noteSeen } from './seen.ts'
 import { isVerified } from './verified.ts'
 
 /** A reading younger than this is not read again before the write (choice). */
@@ -46,7 +48,10 @@ async function secondLook(change: Change, run: ApplyRun): Promise<WriteResult | 
   const isFresh = known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt
   const reading = isFresh ? known : await run.client.readCap(change.scope, run.stop, 'urgent')
   keepReading(run.readings, reading)
-  if (reading.failure) return { result: 'failed', error: `not written, because it could not be read again: ${reading.failure.message}` }
+  if (reading.failure) {
+    const error = `not written, because it could not be read again: ${reading.failure.message}`
+    return { result: 'failed', error, ...blameOf(reading.failure.kind) }
+  }
   if (reading.observed === change.from) return undefined
   if (reading.observed === change.to) return { result: 'skipped' }
   return { result: 'skipped', error: `changed from ${change.from} to ${reading.observed} since it was planned`, foreign: reading.observed }
@@ -71,7 +76,10 @@ async function writeAndVerify(change: Change, intent: Intent, run: ApplyRun): Pr
     if (run.leaving?.()) return halt(run)
     const reading = await readBack(change, run)
     keepReading(run.readings, reading)
-    if (reading.failure) return { result: 'ambiguous', error: `written, but it could not be read back: ${reading.failure.message}` }
+    if (reading.failure) {
+      const error = `written, but it could not be read back: ${reading.failure.message}`
+      return { result: 'ambiguous', error, ...blameOf(reading.failure.kind) }
+    }
     const mayRepeat = outcome.kind === 'ambiguous' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted
     if (reading.observed === change.from && !isZeroDropped(change, reading) && mayRepeat) continue
     return conclude(change, intent, reading, outcome, run)
@@ -98,6 +106,7 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
     const ownership = ownershipAfter(change, intent, reading, outcome, run)
     run.ledger.recordOutcome(intent, historyEntry(intent, 'applied', run.clock.now()), ownership)
     if (reading.observed !== change.to) noteInheritedReads(change, reading, run)
+    if (reading.observed === 0) noteZero('stored', 'reads 0', change, run)
     return { result: 'applied' }
   }
   const now = run.clock.now()
@@ -105,16 +114,19 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
     const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
     run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', now, error), 'kept')
     run.ledger.saveQuarantined(quarantined(change, intent, 'ZERO_NOT_STORED', error, now))
+    noteZero('omitted', 'reads unset', change, run)
     return { result: 'failed', error }
   }
   if (outcome.kind === 'ambiguous' && reading.observed === change.from) {
     const error = `the write did not land (${WRITE_ATTEMPTS} times sent at most): ${outcome.failure.message}`
     run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', now, error), 'kept')
-    return { result: 'failed', error }
+    return { result: 'failed', error, blame: 'service' }
   }
   const error = `${change.to} was written and ${reading.observed} was read back`
   run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'kept')
-  return { result: 'verify_failed', error, ...(reading.observed !== change.from && { foreign: reading.observed }) }
+  // Accepted, and nothing has changed: that is none of the scope's doing. A third value is somebody else's.
+  if (reading.observed === change.from) return { result: 'verify_failed', error, blame: 'service' }
+  return { result: 'verify_failed', error, foreign: reading.observed }
 }
 
 function refused(
@@ -134,9 +146,16 @@ function refused(
   const at = run.clock.now()
   run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, message), 'kept')
   // Perhaps only the scope itself is to blame. Anything else is tried again in the next cycle.
+  if (kind === 'invalid' && change.to === 0) noteZero('rejected', `is refused: ${message}`, change, run)
   if (kind === 'invalid') run.refusals.push(quarantined(change, intent, 'CAP_REFUSED', message, at))
   if (kind === 'not_found') run.refusals.push(quarantined(change, intent, 'SCOPE_UNKNOWN', message, at))
-  return { result: 'failed', error: message }
+  return { result: 'failed', error: message, ...blameOf(kind) }
+}
+
+/** A key that is refused stops the writes by itself. */
+function blameOf(kind: ApiErrorKind): Pick<WriteResult, 'blame'> {
+  if (kind === 'auth') return {}
+  return { blame: kind === 'invalid' || kind === 'not_found' ? 'scope' : 'service' }
 }
 
 const quarantined = ({ scope }: Change, { entry }: Intent, code: string, error: string, at: Instant): Quarantined => ({
@@ -171,6 +190,10 @@ function noteInheritedReads(change: Change, reading: CapReading, run: ApplyRun):
   if (run.ledger.fact('inheritedReadsSeen')) return
   const evidence = `after ${scopeKey(change.scope)} was cleared it reads ${reading.observed}, the wider cap`
   run.ledger.saveFact('inheritedReadsSeen', { at: run.clock.now(), evidence })
+}
+
+function noteZero(value: SeenValue<'zero'>, what: string, { scope, from }: Change, run: ApplyRun): void {
+  noteSeen(run.ledger, [{ aspect: 'zero', value, evidence: `${scopeKey(scope)} was written (${from} to 0) and ${what}` }], run.clock)
 }
 
 /** The line that history keeps of a write. */

@@ -165,13 +165,21 @@ const SHARE = {
   ],
 }
 const SHRINK = { anyOf: [OFF, PERCENT_TEXT, { type: 'number', minimum: 0, maximum: 100 }] }
-/** Guards that are known and not yet built: anything sensible is kept for later. */
-const LATER = { type: ['string', 'number', 'boolean', 'object'] }
+const RAISE = { anyOf: [OFF, { enum: [true, 'on'] }, PERCENT_TEXT, { type: 'number', minimum: 0, maximum: 10_000 }] }
+const IN_A_ROW = { type: 'integer', minimum: 1, maximum: 1000 }
+const PERCENT = { type: 'number', minimum: 0, maximum: 100 }
+const BREAKER_MAP = object('Failed changes in a row, or their share of those to be written.', { inARow: IN_A_ROW, percent: PERCENT })
+const BREAKER = { anyOf: [OFF, { enum: [true, 'on'] }, PERCENT_TEXT, PERCENT, BREAKER_MAP] }
+const CONTESTED_MAP = object('Foreign changes of one scope.', { times: IN_A_ROW })
+const CONTESTED = { anyOf: [OFF, { enum: [true, 'on'] }, IN_A_ROW, CONTESTED_MAP] }
 
 function guardSchema(code: string): JsonSchema {
   if (code === 'emptyPolicy' || code === 'protected' || code === 'semantics') return SWITCH
   if (code === 'rosterShrink') return described(SHRINK, `Percent of the people; default ${DEFAULT_GUARDS.rosterShrink}.`)
-  return code in DEFAULT_GUARDS ? SHARE : LATER
+  if (code === 'maxRaise') return described(RAISE, 'Percent of the add-on credits remaining; default 100.')
+  if (code === 'breaker') return described(BREAKER, 'When failing writes stop; default 3 in a row or 10 %.')
+  if (code === 'contested') return described(CONTESTED, 'Foreign changes of one scope within 24 h; default 3.')
+  return SHARE
 }
 
 const KEY_REFERENCE = {
@@ -265,5 +273,7 @@ export const CONFIG_KEYS = {
   keys: keysOf(KEYS),
   keyReference: keysOf(KEY_REFERENCE),
   guards: GUARD_CODES,
+  breaker: keysOf(BREAKER_MAP),
+  contested: keysOf(CONTESTED_MAP),
   rate: keysOf(RATE),
 }

@@ -143,6 +143,8 @@ export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Re
   prune: true,
   now: world.now,
   digest: sha256,
+  instantText: String,
+  contests: { known: {}, written: () => [] },
 })
 
 export const planOf = (world: BigWorld, policy: PolicyRevision, resolution: Resolution) => buildPlan(inputsOf(world, policy, resolution))

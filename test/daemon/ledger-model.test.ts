@@ -17,10 +17,12 @@ import {
 import type { OwnedCap, Roster } from '../../src/core/observed.ts'
 import type { Cap, PolicyRevision } from '../../src/core/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
+import { type Aspect, type Finding, SEEN_VALUES, type SeenValue } from '../../src/core/seen.ts'
 import { credits, MAX_CAP } from '../../src/core/units.ts'
 import { openLedger } from '../../src/daemon/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../src/ports.ts'
 import { fakeClock } from '../support/clock.ts'
+import { asked, modelUse, useOf, useSteps } from '../support/use-model.ts'
 
 /** What a ledger promises, as plain maps. */
 function modelLedger(): Ledger {
@@ -65,6 +67,7 @@ function modelLedger(): Ledger {
     },
     fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
     saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
+    ...modelUse((name, value) => void facts.set(name, value)),
   }
 }
 
@@ -192,6 +195,11 @@ const usage: fc.Arbitrary<UsageFacts> = fc.record(
 const named = <T>(value: fc.Arbitrary<T>) =>
   fc.dictionary(fc.oneof(text, fc.constant('__proto__')), value, { maxKeys: 4, noNullPrototype: true })
 const seen = fc.record({ at: instant, evidence: text })
+const finding = <A extends Aspect>(aspect: A): fc.Arbitrary<Finding<SeenValue<A>>> => {
+  const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
+  const evidence = { value: fc.constantFrom(...values), at: instant, evidence: text }
+  return fc.record({ ...evidence, before: fc.record(evidence) }, { requiredKeys: ['value', 'at', 'evidence'] })
+}
 const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> } = {
   policy,
   pace: named(fc.oneof(fc.integer(), text, fc.record({ rate: fc.nat(), limited: fc.boolean() }))),
@@ -203,9 +211,25 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   copyingSeen: seen,
   wideLooks: fc.array(fc.record({ at: instant, scope, from: cap, to: cap, before: named(cap) }), { maxLength: 3 }),
   inheritedReadsSeen: seen,
+  seen: fc.record(
+    { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },
+    { requiredKeys: [] },
+  ),
   holdsShown: named(fc.record({ people: fc.nat(), at: instant })),
   peopleSalt: text,
   driftSince: named(instant),
+  runsAsked: asked,
+  burned: fc.record({ team: use, groups: named(use), cycleStartAt: instant }, { requiredKeys: ['team', 'groups'] }),
+  breaker: fc.record({
+    openedAt: instant,
+    retryAt: instant,
+    waitMs: fc.nat(),
+    failed: fc.nat(),
+    planned: fc.nat(),
+    cause: text,
+    scopes: fc.array(text, { maxLength: 3 }),
+  }),
+  contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
 }
 
 /** A call that changes something; the same on both ledgers. */
@@ -260,6 +284,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
       (ledger) =>
         ledger.savePause(one),
   ),
+  useSteps,
   fc.constantFrom(...(Object.keys(facts) as (keyof LedgerFacts)[])).chain(saveFactStep),
 )
 
@@ -273,6 +298,7 @@ const contents = (ledger: Ledger) => ({
   approvals: ledger.approvals(),
   quarantined: ledger.quarantined(),
   paused: ledger.pause(25),
+  use: useOf(ledger),
   facts: Object.keys(facts).map((name) => [name, ledger.fact(name as keyof LedgerFacts)]),
 })
 

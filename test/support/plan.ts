@@ -41,6 +41,7 @@ export interface PlanSketch extends PolicySketch {
   readonly approvals?: readonly Approval[]
   readonly approve?: readonly string[]
   readonly holdsShown?: PlanInputs['holdsShown']
+  readonly contests?: Partial<PlanInputs['contests']>
   readonly guards?: Partial<GuardSettings>
   readonly facts?: Partial<PlanInputs['facts']>
   readonly baseline?: Readonly<Record<string, PlainCap>>
@@ -124,11 +125,13 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
     }),
     driftSince: {},
     facts: { reads: NO_FAILED_READS, rosterMissing: rows === undefined, copyingSeen: false, ...sketch.facts },
+    contests: { known: {}, written: () => [], ...sketch.contests },
     guards: { ...DEFAULT_GUARDS, ...sketch.guards },
     capSemantics,
     prune: sketch.prune ?? true,
     now,
     digest,
+    instantText: (at) => new Date(at).toISOString(),
   }
 }
 

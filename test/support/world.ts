@@ -131,6 +131,8 @@ export interface WorldOptions {
   readonly caps?: Readonly<Record<string, number>>
   readonly switches?: Partial<Switches>
   readonly seed?: number
+  /** Add-on credits of the cycle; default: so many that no raise is held. */
+  readonly addOn?: number
   readonly config?: Partial<WorkspaceSettings>
   /** Requests per second; default: so many that pacing does not show. */
   readonly rate?: number
@@ -276,6 +278,7 @@ function populate(sandbox: Sandbox, options: WorldOptions): void {
       store.setMembers(id, ids(sandbox, members))
     }
     for (const [name, cap] of Object.entries(options.caps ?? {})) store.setCap(scope(name), cap)
+    store.setMeta('addOnAvailable', options.addOn ?? 1_000_000_000)
   })
   sandbox.reload()
 }
