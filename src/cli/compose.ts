@@ -14,6 +14,7 @@ import { type LoadedPolicies, loadPolicies } from '../policy/load.ts'
 import type { Ledger } from '../ports.ts'
 import type { NetworkFlags } from './args.ts'
 import type { Cli } from './context.ts'
+import { mustBeFile } from './remote.ts'
 import { VERSION } from './version.ts'
 
 /** Configuration and policies of a command, whole and valid. */
@@ -62,7 +63,7 @@ export function named(config: Config, policies: Pick<LoadedPolicies, 'workspace'
 }
 
 /** What a client tells of its work. */
-export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'learned' | 'signal'>
+export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal'>
 
 export interface Connection<Client> {
   readonly client: Client
@@ -99,8 +100,10 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
 }
 
 /** Opens the ledger; the caller closes it. */
-export const openStore = (cli: Cli, config: Config, mode: LedgerMode): LedgerStore =>
-  openLedger({ file: config.ledger, mode, clock: cli.clock })
+export function openStore(cli: Cli, config: Config, mode: LedgerMode): LedgerStore {
+  mustBeFile(config.ledger)
+  return openLedger({ file: config.ledger, mode, clock: cli.clock })
+}
 
 /** A workspace's ledger is bound to the address of its service. */
 export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = false): Ledger =>

@@ -7,10 +7,11 @@ import { type Preview, preview } from '../daemon/preview.ts'
 import { desiredInputs, type Planner } from '../daemon/state.ts'
 import { sha256 } from '../daemon/system.ts'
 import type { ExplainFlags } from './commands/explain.ts'
-import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
+import { connectReader, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
 import { type Cli, painter, UsageError } from './context.ts'
 import { EXIT, type ExitCode } from './exit.ts'
 import { interruptible } from './interrupt.ts'
+import { openLedgers } from './ledgers.ts'
 import { sweepProgress } from './progress.ts'
 import { renderExplainJson, renderExplainText } from './render-explain.ts'
 
@@ -33,12 +34,13 @@ interface Shared {
   readonly signal: AbortSignal
 }
 
-async function explainOne(scope: Scope, { config, policy }: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<ExitCode> {
-  const store = openStore(cli, setup.config, 'read')
+async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<ExitCode> {
+  const { config, policy } = one
+  const ledgers = await openLedgers(cli, setup, signal)
   const { client, close } = connectReader(cli, config, { signal })
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
-    const ledger = ledgerOf(store, config)
+    const ledger = await ledgers.of(one, client, signal)
     const planner: Planner = { settings: config, ledger, clock: cli.clock, digest: sha256 }
     const parts = { ...planner, client }
     const options = { signal, onSweep: progress.expect, onReading: progress.one }
@@ -66,7 +68,7 @@ async function explainOne(scope: Scope, { config, policy }: WorkspaceSetup, { se
   } finally {
     progress.stop()
     close()
-    store.close()
+    ledgers.close()
   }
 }
 

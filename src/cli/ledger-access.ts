@@ -7,6 +7,7 @@ import type { Ledger } from '../ports.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
 import { EXIT } from './exit.ts'
+import { mustBeFile } from './remote.ts'
 import { columns, count } from './text.ts'
 
 /** The ledger of one workspace, open. */
@@ -67,6 +68,7 @@ function ledgerFile(flags: NetworkFlags, cli: Cli): { readonly file: string; rea
   const loaded = loadConfig({ env: cli.env, flags: { config: flags.config, ledger: flags.ledger } })
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
   if (file === undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
+  mustBeFile(file)
   if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
   return { file, configured: loaded.configured?.map(({ name }) => name) ?? [] }
 }

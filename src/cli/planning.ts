@@ -6,10 +6,11 @@ import { type Preview, preview } from '../daemon/preview.ts'
 import { sha256 } from '../daemon/system.ts'
 import { ledgerArgs, shellWord } from './args.ts'
 import type { PlanFlags } from './commands/plan.ts'
-import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
+import { connectReader, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
 import { type Cli, CommandError, columnsOf, painter } from './context.ts'
 import { EXIT, type ExitCode, worstExit } from './exit.ts'
 import { interruptible } from './interrupt.ts'
+import { openLedgers } from './ledgers.ts'
 import { showPlans, showWarnings } from './plan-output.ts'
 import { releaseBy } from './plan-view.ts'
 import { sweepProgress } from './progress.ts'
@@ -49,15 +50,15 @@ interface Previews {
 }
 
 async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: boolean): Promise<Previews> {
-  const store = openStore(cli, setup.config, 'read')
+  const ledgers = await openLedgers(cli, setup, signal, rebind)
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
-    const known = store.workspaces().flatMap((one) => (one.current ? [one.workspace] : []))
     const previews = await Promise.all(
-      setup.workspaces.map(async ({ config, policy }: WorkspaceSetup) => {
+      setup.workspaces.map(async (one: WorkspaceSetup) => {
+        const { config, policy } = one
         const { client, close } = connectReader(cli, config, { signal })
         try {
-          const parts = { client, settings: config, ledger: ledgerOf(store, config, rebind), clock: cli.clock, digest: sha256 }
+          const parts = { client, settings: config, ledger: await ledgers.of(one, client, signal), clock: cli.clock, digest: sha256 }
           const done = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
           for (const { message } of done.warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
           return done
@@ -66,10 +67,10 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: b
         }
       }),
     )
-    return { previews, known }
+    return { previews, known: ledgers.known }
   } finally {
     progress.stop()
-    store.close()
+    ledgers.close()
   }
 }
 

@@ -5,7 +5,9 @@ import { type Config, type LoadedConfig, loadConfig, networkProblems } from '../
 import { parseListen } from '../daemon/config-values.ts'
 import { type Daemon, startDaemon } from '../daemon/daemon.ts'
 import type { LedgerStore } from '../daemon/ledger.ts'
+import { shareLedgers } from '../daemon/ledger-share.ts'
 import { type Server, startServer } from '../daemon/server.ts'
+import { randomSalt, sha256 } from '../daemon/system.ts'
 import { contentSecurityPolicy, renderPage } from '../page/page.ts'
 import { type Watcher, watchPaths } from '../policy/watch.ts'
 import type { RunFlags } from './commands/run.ts'
@@ -174,6 +176,8 @@ const listen = (config: Config, running: { readonly daemon?: Daemon }, host: Hos
     people: host.people,
     views: () => running.daemon?.views() ?? [],
     health: () => running.daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() },
+    ledger: () =>
+      shareLedgers({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })

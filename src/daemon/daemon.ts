@@ -6,6 +6,7 @@ import type { PolicyRevision } from '../core/policy.ts'
 import type { Problem } from '../core/problem.ts'
 import type { Clock } from '../ports.ts'
 import type { Config, WorkspaceConfig } from './config.ts'
+import type { SharedWorkspace } from './ledger-share.ts'
 import { type Loop, startLoop } from './loop.ts'
 import type { Health } from './metrics.ts'
 import type { Readiness } from './server.ts'
@@ -41,6 +42,8 @@ export interface DaemonParts {
 export interface Daemon {
   views(): readonly WorkspaceView[]
   health(): Health
+  /** The ledgers of all workspaces, to be read by plans elsewhere. */
+  ledgers(): readonly SharedWorkspace[]
   ready(): Readiness
   /** Policy files changed. */
   policiesChanged(): void
@@ -96,6 +99,7 @@ export function startDaemon(parts: DaemonParts): Daemon {
   return {
     views: () => runners().map((runner) => viewOf(runner.workspace)),
     health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
+    ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => readiness(runners(), canRecord()),
     policiesChanged: () => feedOrComplain(state),
     configChanged() {

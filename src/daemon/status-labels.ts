@@ -21,10 +21,10 @@ const RUN = /[^\s"`<>()[\]{},;:|=/\\]+/gu
 
 /**
  * E-mails as 12 hex digits, the same for the same `salt`, which one installation keeps: whoever knows an address can look for it, nobody
- * can read one. The hash of an e-mail in a text is the hash of its scope. Choice.
+ * can read one. The hash of an e-mail in a text is the hash of its scope. `form` makes the label of a hash; default: the hash itself. Choice.
  */
-export function hashLabels(digest: Digest, salt: string): PeopleLabels {
-  const label = (email: string) => digest(`${salt}\n${normaliseEmail(email)}`).slice(0, 12)
+export function hashLabels(digest: Digest, salt: string, form: (hash: string) => string = (hash) => hash): PeopleLabels {
+  const label = (email: string) => form(digest(`${salt}\n${normaliseEmail(email)}`).slice(0, 12))
   const masked = (run: string) => {
     if (!run.includes('@')) return run
     const email = trimmed(run)

@@ -10,6 +10,7 @@ import { viewOf } from '../../src/daemon/view.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
 import { contentSecurityPolicy, renderPage } from '../../src/page/page.ts'
 import type { WriteClient } from '../../src/ports.ts'
+import { noLedger } from '../support/views.ts'
 import { median, ms, publish, type Row, told } from './bench.ts'
 import { type BigWorld, bigWorld, policyIn, type Size } from './big.ts'
 
@@ -26,6 +27,7 @@ const client: WriteClient = {
   readRoster: refuse,
   readGroup: refuse,
   readBalance: refuse,
+  readRuns: refuse,
   writeCap: refuse,
   clockSkewMs: () => undefined,
 }
@@ -82,6 +84,7 @@ async function scrapesOf(size: Size): Promise<{ readonly series: number; readonl
     people: EMAIL_LABELS,
     views: () => [viewOf(workspace)],
     health: () => ({ configValid: true, ledgerWritable: true }),
+    ledger: noLedger,
     ready: () => ({ ready: true, reasons: [] }),
   })
   const blocks: number[] = []

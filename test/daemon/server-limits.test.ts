@@ -6,6 +6,7 @@ import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions, star
 import { EMAIL_LABELS } from '../../src/daemon/status-labels.ts'
 import { contentSecurityPolicy, renderPage } from '../../src/page/page.ts'
 import { fakeClock } from '../support/clock.ts'
+import { noLedger } from '../support/views.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -24,6 +25,7 @@ async function start(limits: Partial<ServerLimits>, more: Partial<ServerOptions>
     people: EMAIL_LABELS,
     views: () => [],
     health: () => ({ configValid: true, ledgerWritable: true }),
+    ledger: noLedger,
     ready: () => ({ ready: true, reasons: [] }),
     limits: { checkEveryMs: 20, ...limits },
     ...more,

@@ -7,7 +7,7 @@ import { EMAIL_LABELS } from '../../src/daemon/status-labels.ts'
 import { contentSecurityPolicy, renderPage } from '../../src/page/page.ts'
 import { fakeClock } from '../support/clock.ts'
 import { parseExposition } from '../support/exposition.ts'
-import { fullView } from '../support/views.ts'
+import { fullView, noLedger } from '../support/views.ts'
 
 const started: Server[] = []
 afterEach(async () => {
@@ -26,6 +26,7 @@ async function start(overrides: Partial<ServerOptions> = {}): Promise<Server> {
     people: EMAIL_LABELS,
     views: () => [fullView()],
     health: () => ({ configValid: true, ledgerWritable: true }),
+    ledger: noLedger,
     ready: () => ({ ready: true, reasons: [] }),
     ...overrides,
   })
@@ -99,7 +100,7 @@ describe('what is refused', () => {
     const { url } = await start()
     const answer = await fetch(url + path, { method })
     expect(answer.status).toBe(404)
-    expect(await answer.text()).toBe('no such page; there are /, /metrics, /livez, /readyz, /status\n')
+    expect(await answer.text()).toBe('no such page; there are /, /metrics, /livez, /readyz, /status, /ledger\n')
   })
 
   test('a page that cannot be made is a bare 500 without a stack trace, and the daemon is told', async () => {

@@ -12,7 +12,7 @@ import { startServer } from '../../src/daemon/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/status-labels.ts'
 import { contentSecurityPolicy, renderPage } from '../../src/page/page.ts'
 import { fakeClock } from '../support/clock.ts'
-import { fullView } from '../support/views.ts'
+import { fullView, noLedger } from '../support/views.ts'
 
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
 
@@ -51,6 +51,7 @@ async function open(views: readonly WorkspaceView[], width: number) {
     people: EMAIL_LABELS,
     views: () => views,
     health: () => ({ configValid: true, ledgerWritable: true }),
+    ledger: noLedger,
     ready: () => ({ ready: true, reasons: [] }),
   })
   const profile = await mkdtemp(join(tmpdir(), 'capkeeper-browser-'))

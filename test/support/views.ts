@@ -5,6 +5,7 @@ import type { PersonStatus, ScopeStatus, WorkspaceView } from '../../src/core/ev
 import type { Balance, Cycle, Roster } from '../../src/core/observed.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/scope.ts'
 import { credits } from '../../src/core/units.ts'
+import type { LedgerDocument } from '../../src/daemon/ledger-share.ts'
 
 /** 2026-11-20T12:00Z, where `fakeClock()` starts. */
 export const NOW = Date.UTC(2026, 10, 20, 12)
@@ -200,3 +201,6 @@ export const CHANGE: Change = {
   healing: true,
   grantEnd: false,
 }
+
+/** What a daemon without workspaces tells of its ledger. */
+export const noLedger = (): LedgerDocument => ({ apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: NOW, key: 'k', workspaces: [] })

@@ -5,6 +5,7 @@ import type { StatusDocument } from '../../daemon/status-document.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../args.ts'
 import { type Cli, CommandError, painter, UsageError } from '../context.ts'
 import { EXIT } from '../exit.ts'
+import { causeOf } from '../remote.ts'
 
 const TIMEOUT_MS = 10_000
 const DEFAULT_URL = 'http://127.0.0.1:9464'
@@ -72,13 +73,6 @@ async function download(url: string): Promise<string> {
   }
   if (!answer.ok) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon?`)
   return await answer.text()
-}
-
-/** fetch says only "fetch failed"; why stands in its cause. */
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  if (!(cause instanceof Error)) return String(cause)
-  return 'code' in cause && cause.code !== undefined ? String(cause.code) : cause.message
 }
 
 function readStatus(text: string, url: string): StatusDocument {

@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest'
+import { capkeeper } from '../support/process.ts'
+import { configText, policyText, type World, workspace, world } from './world.ts'
+
+const POLICY = `team: {cap: 500}
+groups:
+  - {id: grp_platform, name: Platform, cap: 1500}
+users:
+  - {email: ada.lovelace@example.com, cap: 4000}
+  - {email: alan.turing@example.com, cap: 300}`
+
+/** Lowers everybody, and declares Alan no more. */
+const EDITED = `team: {cap: 100}
+groups:
+  - {id: grp_platform, name: Platform, cap: 1500}
+users:
+  - {email: ada.lovelace@example.com, cap: 4000}`
+
+/** With a config of its own. */
+const asReviewer = (at: World, ...argv: readonly string[]) => capkeeper(argv, { cwd: at.folder })
+
+const planOf = (text: string) => {
+  const { changes, holds } = JSON.parse(text)
+  return { changes, holds }
+}
+
+describe('plan with the ledger of a running daemon', () => {
+  test('shows the same orphans, holds and hold ids as with the file, with hashed people on the wire', async () => {
+    const at = await world({ policy: POLICY, settings: { mode: 'enforce' } })
+    const daemon = await at.daemon()
+    const { url } = daemon
+    await daemon.shows('capkeeper_scopes', 2, { workspace: 'acme', kind: 'user', state: 'in_sync' })
+    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
+    at.write('review/acme.yaml', policyText(EDITED))
+    const config = at.write('review.yaml', configText([workspace('acme', at.service.url, { policies: ['review'] })]))
+    const plan = (ledger: string, ...more: readonly string[]) =>
+      asReviewer(at, 'plan', '--config', config, '--ledger', ledger, '--output', 'json', ...more)
+    const [remote, local] = [await plan(url), await plan(at.path('ledger.db'))]
+    expect(remote).toMatchObject({ code: 0, stderr: '' })
+    expect(planOf(remote.stdout)).toEqual(planOf(local.stdout))
+    expect(JSON.parse(remote.stdout).changes).toContainEqual(
+      expect.objectContaining({ scope: { kind: 'user', email: 'alan.turing@example.com' }, action: 'clear', cause: 'orphan' }),
+    )
+    expect(JSON.parse(remote.stdout).holds.length).toBeGreaterThan(0)
+    expect(await (await fetch(`${url}/ledger`)).text()).not.toContain('example.com')
+
+    const explained = await asReviewer(at, 'explain', 'alan.turing@example.com', '--config', config, '--ledger', url)
+    expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining('Last write: ') })
+    expect(await asReviewer(at, 'history', '--config', config, '--ledger', url)).toMatchObject({ code: 64 })
+    expect(await asReviewer(at, 'apply', '--yes', '--config', config, '--ledger', url)).toMatchObject({ code: 64, stdout: '' })
+  }, 60_000)
+
+  test.each([
+    ['another name', 'globex', (url: string) => url, 'has no workspace globex; it has acme'],
+    ['another address of the service', 'acme', (url: string) => `${url}/other`, 'and the address here is'],
+  ])(
+    'refuses a daemon that knows the workspace under %s',
+    async (_name, name, address, message) => {
+      const at = await world({ policy: 'team: {cap: 500}' })
+      const daemon = await at.daemon()
+      const config = at.write('other.yaml', configText([workspace(name, address(at.service.url))]))
+      const ran = await asReviewer(at, 'plan', '--config', config, '--ledger', daemon.url)
+      expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) })
+    },
+    60_000,
+  )
+
+  test('says that no daemon answers', async () => {
+    const at = await world()
+    expect(await at.run('plan', '--ledger', 'http://127.0.0.1:9')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no daemon answers'),
+    })
+  })
+})
