@@ -12,11 +12,13 @@ import {
   type CascadeUse,
   decodeAnalytics,
   decodeCascade,
+  decodeRuns,
   encodeAnalytics,
   encodeCascade,
+  encodeRuns,
   sumCascade,
 } from './analytics.ts'
-import { decodeBalance, decodeCap, decodeGroup, decodeRoster } from './decode.ts'
+import { decodeBalance, decodeCap, decodeGroup, decodeRoster, spellingSighting } from './decode.ts'
 import { ApiError } from './errors.ts'
 import type { KeyName } from './keys.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
@@ -24,7 +26,7 @@ import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 
 /** How long an answer may take. Choice. */
 export const TIMEOUT_MS = 30_000
-/** The roster has no pages, so a big team takes longer. Choice. */
+/** The roster and runs have no pages, so a big team takes longer. Choice. */
 export const ROSTER_TIMEOUT_MS = 60_000
 
 /** The reading client with all that the service can tell. */
@@ -48,12 +50,18 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
   return { ...readerOver(sender, options), writeCap: (scope, cap, signal) => writeCap(sender, scope, cap, signal) }
 }
 
-function readerOver(sender: Sender, { clock }: ClientOptions): ServiceReader {
+/** The reading client over a sender, for those who share it with another kind of request. */
+export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): ServiceReader {
   const listPeople = <Value>(body: UserPageRequest, decode: (answer: unknown) => Value, signal?: AbortSignal): Promise<Value> =>
     sender.send(reading('UserPageAnalytics', body, decode, { signal, urgency: 'late', timeoutMs: ROSTER_TIMEOUT_MS }))
+  const decode = (answer: unknown): Cap => {
+    const sighting = onSeen && spellingSighting(answer)
+    if (sighting) onSeen?.(sighting)
+    return decodeCap(answer)
+  }
   return {
     async readCap(scope, signal, urgent) {
-      const request = reading('GetUsageConfig', wireScope(scope), decodeCap, { signal, urgency: urgent ?? 'normal' })
+      const request = reading('GetUsageConfig', wireScope(scope), decode, { signal, urgency: urgent ?? 'normal' })
       return readingOf(scope, sender.send(request), clock.now)
     },
     readRoster: (signal) => listPeople({}, (answer) => decodeRoster(answer, clock.now()), signal),
@@ -61,6 +69,14 @@ function readerOver(sender: Sender, { clock }: ClientOptions): ServiceReader {
     readBalance: (signal) =>
       orUnavailable(
         sender.send(reading('GetTeamCreditBalance', {}, (answer) => decodeBalance(answer, clock.now()), { signal, urgency: 'late' })),
+      ),
+    readRuns: (question, signal) =>
+      sender.send(
+        reading('CascadeAnalytics', encodeRuns(question), (answer) => decodeRuns(answer, question), {
+          signal,
+          urgency: 'late',
+          timeoutMs: ROSTER_TIMEOUT_MS,
+        }),
       ),
     analytics: (question, signal) =>
       sender.send(

@@ -3,6 +3,7 @@
 import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster } from '../core/observed.ts'
 import type { Cap } from '../core/policy.ts'
 import { normaliseEmail } from '../core/scope.ts'
+import type { WireSighting } from '../core/seen.ts'
 import { type Credits, cents, credits, creditsOf, type Instant } from '../core/units.ts'
 import type { Operation } from '../ports.ts'
 import { isObject, malformed } from './errors.ts'
@@ -72,6 +73,14 @@ export function decodeCap(body: unknown): Cap {
     throw malformed('GetUsageConfig', `the cap is ${first} as ${CAP_SPELLINGS[0]} but ${second} as ${CAP_SPELLINGS[1]}`)
   }
   return first
+}
+
+/** How an answer spells the cap; undefined when it has none. */
+export function spellingSighting(body: unknown): WireSighting | undefined {
+  const names = isObject(body) ? CAP_SPELLINGS.filter((name) => !isAbsent(body[name])) : []
+  if (names.length === 0) return undefined
+  const value = names.length > 1 ? 'both' : names[0] === 'addOnCreditCap' ? 'camel' : 'snake'
+  return { aspect: 'spelling', value, evidence: `an answer spells the cap ${names.join(' and ')}` }
 }
 
 function capOf(name: string, value: unknown): Credits {

@@ -2,6 +2,7 @@
 // (service-notes.md, section 2, points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause, never holds a
 // request or an answer, and the service's own words go through `tidy` first, because a service may echo the key that it refuses.
 import type { ApiErrorKind } from '../core/observed.ts'
+import type { SeenValue, WireSighting } from '../core/seen.ts'
 import type { Operation, WireAnswer } from '../ports.ts'
 import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
 
@@ -105,6 +106,30 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
   }
   const hint = status === 404 && (said.html || quote === '' || /page not found/i.test(quote)) ? '; is the base URL right?' : ''
   return { operation, kind, status, ...rest, message: `${operation}: ${WORDS[kind]} (${status})${because}${hint}` }
+}
+
+/**
+ * The shape in which the service itself says no. Undefined where something in between may have spoken: redirects, limits, 5xx, pages in HTML,
+ * and bodies without words.
+ */
+export function errorSighting(answer: WireAnswer, operation: Operation): WireSighting | undefined {
+  const { status } = answer
+  const succeeded = status >= 200 && status < 300
+  if (!succeeded && (status < 400 || status >= 500 || [407, 408, 429].includes(status))) return undefined
+  const value = succeeded ? 'ok' : shapeOf(parseJson(answer.body), answer.body)
+  return value && { aspect: 'errors', value, evidence: `${operation} was refused with ${status} and ${SHAPE_TEXT[value]}` }
+}
+
+const SHAPE_TEXT: Readonly<Record<SeenValue<'errors'>, string>> = {
+  error: 'an object with `error`',
+  coded: 'an object with `code` and `message`',
+  text: 'plain text',
+  ok: 'an error in the body of a success',
+}
+
+function shapeOf(body: unknown, text: string): SeenValue<'errors'> | undefined {
+  if (isObject(body)) return typeof body['error'] === 'string' ? 'error' : typeof body['message'] === 'string' ? 'coded' : undefined
+  return text.trim() === '' || errorTextOf(body, text).html ? undefined : 'text'
 }
 
 const WORDS: Record<ApiErrorKind, string> = {

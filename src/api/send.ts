@@ -4,8 +4,9 @@
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/backoff.ts'
 import type { RequestOutcome } from '../core/events.ts'
 import type { LearnedRate, RateSettings } from '../core/pacing.ts'
+import type { WireSighting } from '../core/seen.ts'
 import type { Clock, Operation, Random, Transport, TransportFailure, WireAnswer } from '../ports.ts'
-import { ApiError, classify, notSent, tidy } from './errors.ts'
+import { ApiError, classify, errorSighting, notSent, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import type { Permit, Turn, Urgency } from './lane.ts'
 import { createQueue, type Queue } from './queue.ts'
@@ -33,6 +34,8 @@ export interface ClientOptions {
   readonly learned?: Readonly<Record<string, unknown>>
   /** A rate changed; `learned` is what to keep under the key's name. */
   readonly onLearned?: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
+  /** What an answer shows of the deployment; told with each answer that shows it. */
+  readonly onSeen?: (sighting: WireSighting) => void
   /** Every attempt, as it ends. Aborted ones are not told. */
   readonly onRequest?: (event: RequestEvent) => void
   /** Ends waiting and reading at once; a write under way is ended only by its own signal. */
@@ -189,7 +192,11 @@ function unanswered({ options }: Machine, operation: Operation, failure: Transpo
 
 function judge<Value>({ options }: Machine, request: ApiRequest<Value>, answer: WireAnswer): Result<Value> {
   const verdict = classify(answer, request.operation, { nowMs: options.clock.now(), redact: options.keys.redact })
-  if (verdict.kind === 'failed') return { kind: 'error', error: verdict.error }
+  if (verdict.kind === 'failed') {
+    const sighting = options.onSeen && errorSighting(answer, request.operation)
+    if (sighting) options.onSeen?.(sighting)
+    return { kind: 'error', error: verdict.error }
+  }
   try {
     return { kind: 'value', value: request.decode(verdict.body) }
   } catch (error) {

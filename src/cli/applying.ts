@@ -7,6 +7,7 @@ import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { WriteResult } from '../daemon/apply.ts'
 import type { LedgerStore } from '../daemon/ledger.ts'
 import { type CycleReport, type Go, reconcile } from '../daemon/reconcile.ts'
+import { seenKeeper } from '../daemon/seen.ts'
 import { recall } from '../daemon/state.ts'
 import { sha256, systemRandom } from '../daemon/system.ts'
 import { createWorkspace, type Workspace } from '../daemon/workspace.ts'
@@ -86,7 +87,9 @@ async function applyOne(job: Job): Promise<CycleReport> {
   const ledger = ledgerOf(job.store, config, flags.rebind)
   const learned = ledger.fact('pace')
   // Without the signal: what was written is still read back after an interrupt.
+  const seen = seenKeeper(ledger, cli.clock)
   const connection = connectWriter(cli, config, {
+    onSeen: seen.onSeen,
     ...(learned && { learned }),
     onLearned: (key, rate) => ledger.saveFact('pace', { ...ledger.fact('pace'), [key]: rate }),
   })
@@ -102,6 +105,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     emit: (event) => {
       if (event.kind === 'warning') say(cli, config.name, event.message)
       if (event.kind === 'change-finished') writing.one()
+      if (event.kind === 'cycle-finished') seen.keep()
     },
   })
   try {

@@ -8,6 +8,7 @@ import type { LedgerStore } from '../daemon/ledger.ts'
 import { createLogger, type Logger } from '../daemon/log.ts'
 import { eventLog } from '../daemon/log-events.ts'
 import { createMetrics, type Metrics } from '../daemon/metrics.ts'
+import { seenKeeper } from '../daemon/seen.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../daemon/status-labels.ts'
 import { randomSalt, sha256, systemRandom } from '../daemon/system.ts'
 import { commitOf } from '../policy/git.ts'
@@ -142,8 +143,10 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
   const { cli, emit } = host
   const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const pace: Record<string, unknown> = { ...ledger.fact('pace') }
+  const seen = seenKeeper(ledger, cli.clock)
   const connection = connectWriter(cli, config, {
     learned: pace,
+    onSeen: seen.onSeen,
     onLearned(key, learned, ratePerSecond) {
       pace[key] = learned
       emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
@@ -152,6 +155,7 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
   })
   const save = (): void => {
     if (JSON.stringify(ledger.fact('pace') ?? {}) !== JSON.stringify(pace)) ledger.saveFact('pace', { ...pace })
+    seen.keep()
   }
   host.atEnd.push(save)
   const reader = config.keys.billingRead ? 'billingRead' : 'default'

@@ -1,10 +1,12 @@
 // Everything that can happen in a workspace, as one closed union; and the view of a workspace that /status, the page and the gauges
 // are made from. Log lines, counters and the view are each one fold over the events.
+import type { BurnFigures } from './burn.ts'
 import type { ApprovalState, Cause, Change, ChangeResult, Hold, Pause, Plan } from './change.ts'
 import type { ApiErrorKind, Balance, GroupMembers, Observed, Roster } from './observed.ts'
 import type { Cap } from './policy.ts'
 import type { Position, Problem } from './problem.ts'
 import type { Scope } from './scope.ts'
+import type { Seen } from './seen.ts'
 import type { Credits, Instant } from './units.ts'
 
 export const SCOPE_STATES = ['in_sync', 'drifted', 'held', 'unknown', 'rejected', 'contested', 'skipped', 'undeclared'] as const
@@ -67,6 +69,23 @@ export interface CycleStatus {
   readonly message?: string
 }
 
+/** Credits that one model used in one mode in this cycle. */
+export interface ModelUse {
+  readonly model: string
+  readonly mode: string
+  readonly used: Credits
+}
+
+/** What is known of use beyond the last reading of the roster. */
+export interface UseShown {
+  /** Since the first reading ever; groups by id. */
+  readonly burned: { readonly team: Credits; readonly groups: Readonly<Record<string, Credits>> }
+  readonly runsReadAt?: Instant
+  /** The most used first, at most 100 and one for all others. */
+  readonly models?: readonly ModelUse[]
+  readonly figures?: BurnFigures
+}
+
 /** The present state of one workspace; what was never known is absent. */
 export interface WorkspaceView {
   readonly workspace: string
@@ -81,9 +100,12 @@ export interface WorkspaceView {
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance
   readonly people: readonly PersonStatus[]
+  readonly use?: UseShown
   /** Learned requests per second of the key that reads caps. */
   readonly ratePerSecond?: number
   readonly clockSkewMs?: number
+  /** What the deployment's own answers have shown of it. */
+  readonly seen?: Seen
   readonly lastCycle?: CycleStatus
   readonly lastSuccessAt?: Instant
   /** What a person should know now: a missing permission, copying seen, a doubted roster. */

@@ -4,14 +4,17 @@ import type { Change } from '../core/change.ts'
 import type { CapReading } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import { readingSightings } from '../core/seen.ts'
 import type { Instant } from '../core/units.ts'
 import type { ReadClient } from '../ports.ts'
 import type { ApplyReport } from './apply.ts'
+import { learnBurned } from './burning.ts'
 import { execute, type Go } from './execute.ts'
 import { finishLooks } from './looks.ts'
 import { sweep } from './observe.ts'
 import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { endPlan, remember, rememberApprovals, rememberDeclared, rememberUnknown, unknownScopes } from './remember.ts'
+import { noteSeen, seenIn } from './seen.ts'
 import { type Outcome, outcomeOf, showCycle, showPause, showPlan, showRefusal, showUsage } from './show.ts'
 import { grantsFrozen, isLeftAlone, type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
 import { learnUsage } from './usage.ts'
@@ -67,6 +70,7 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
     const evidence = finishLooks(ledger, knowledge.readings, clock.now())
     if (evidence !== undefined) ledger.saveFact('copyingSeen', { at: clock.now(), evidence })
   }
+  noteSeen(ledger, readingSightings(seenIn(ledger), knowledge.readings), clock)
   const closed = recoverIntents(recoveryOf(workspace, knowledge, before))
   const left = rememberUnknown(before, knowledge, ledger, clock.now())
   const isAsBefore = closed === 0 && left === 0 && before.grantsFrozen === grantsFrozen(knowledge)
@@ -149,7 +153,10 @@ function forgetOthers(managed: readonly Scope[], { readings }: Knowledge): void 
 /** Reads roster, groups and balance, and records and shows what is believed. */
 export async function refreshUsage(workspace: Workspace, knowledge: Knowledge, signal?: AbortSignal): Promise<void> {
   const reading = await learnUsage(workspace.client, knowledge, { ...workspace, settings: workspace.config }, signal)
-  if (reading.facts) workspace.ledger.saveFact('usage', reading.facts)
+  if (reading.facts) {
+    workspace.ledger.saveFact('usage', reading.facts)
+    learnBurned(workspace, reading.facts)
+  }
   showUsage(workspace, reading)
 }
 

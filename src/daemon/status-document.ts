@@ -5,6 +5,7 @@ import type { Band, GrantState, Mode, ReconcileResult, ScopeState } from '../cor
 import type { Observed } from '../core/observed.ts'
 import type { Cap } from '../core/policy.ts'
 import type { ScopeKind } from '../core/scope.ts'
+import type { Aspect } from '../core/seen.ts'
 import type { PeopleShown } from './status-labels.ts'
 
 export interface StatusDocument {
@@ -48,7 +49,18 @@ export interface WorkspaceStatus {
   }[]
   readonly ratePerSecond?: number
   readonly clockSkewSeconds?: number
+  /** What the deployment's own answers have shown of it, each with its evidence. */
+  readonly seen?: readonly SeenEntry[]
   readonly warnings: readonly string[]
+}
+
+export interface SeenEntry {
+  readonly aspect: Aspect
+  readonly value: string
+  readonly at: string
+  readonly evidence: string
+  /** What was seen earlier and contradicts it. */
+  readonly before?: { readonly value: string; readonly at: string; readonly evidence: string }
 }
 
 export interface PolicySummary {

@@ -5,6 +5,7 @@ import type { Hold } from '../core/change.ts'
 import { type PolicyStatus, SCOPE_STATES, type ScopeState, type ScopeStatus, type WorkspaceView } from '../core/events.ts'
 import { formatPosition, type Problem } from '../core/problem.ts'
 import { compareScopes, type Scope, type ScopeKind, scopeKey } from '../core/scope.ts'
+import { ASPECTS, type Evidence, type Finding, type Seen } from '../core/seen.ts'
 import type { Instant } from '../core/units.ts'
 import type { Health } from './metrics.ts'
 import type {
@@ -13,6 +14,7 @@ import type {
   PolicySummary,
   ProblemEntry,
   ScopeEntry,
+  SeenEntry,
   StatusDocument,
   UseSummary,
   WorkspaceStatus,
@@ -86,8 +88,18 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels): WorkspaceSt
     })),
     ...(view.ratePerSecond !== undefined && { ratePerSecond: view.ratePerSecond }),
     ...(view.clockSkewMs !== undefined && { clockSkewSeconds: view.clockSkewMs / 1000 }),
+    seen: seenEntries(view.seen ?? {}, people),
     warnings: view.warnings.map((warning) => people.text(warning)),
   }
+}
+
+/** In the order of `ASPECTS`; what was never seen is absent. */
+export function seenEntries(seen: Seen, people: PeopleLabels): readonly SeenEntry[] {
+  const shown = ({ value, at, evidence }: Evidence) => ({ value, at: rfc3339(at), evidence: people.text(evidence) })
+  return ASPECTS.flatMap((aspect) => {
+    const finding: Finding | undefined = seen[aspect]
+    return finding ? [{ aspect, ...shown(finding), ...(finding.before && { before: shown(finding.before) }) }] : []
+  })
 }
 
 function policySummary(policy: PolicyStatus, people: PeopleLabels): PolicySummary {

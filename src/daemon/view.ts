@@ -1,9 +1,10 @@
 // The present state of a workspace as /status, the page and the gauges show it, put together from what the last cycle knew. It only reads.
 import { bandOf, estimatedAddOnUse } from '../core/bands.ts'
 import { type CapAt, effectiveCap } from '../core/effective.ts'
-import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, WorkspaceView } from '../core/events.ts'
+import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, UseShown, WorkspaceView } from '../core/events.ts'
 import type { Planned } from '../core/plan.ts'
 import { LedgerError } from './ledger-error.ts'
+import { seenIn } from './seen.ts'
 import { type Knowledge, type Outlook, SKEW_LIMIT_MS } from './state.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -14,6 +15,8 @@ export interface Shown {
   readonly policy?: PolicyStatus
   readonly lastCycle?: CycleStatus
   readonly lastSuccessAt?: number
+  /** As of the last reading or cycle. */
+  readonly use?: UseShown
   readonly warnings: readonly string[]
 }
 
@@ -23,6 +26,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   const pause = orNothing(() => ledger.pause(clock.now()))
   const usage = knowledge?.usage
   const rate = workspace.ratePerSecond?.()
+  const seen = orNothing(() => seenIn(ledger))
   const approvals = shown.planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
   return {
     workspace: config.name,
@@ -36,12 +40,14 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(usage?.balance && { balance: usage.balance }),
-    people: knowledge && shown.outlook ? peopleShown(knowledge, shown.outlook) : [],
+    people: peopleShown(workspace),
+    ...(shown.use && { use: shown.use }),
     ...(rate !== undefined && { ratePerSecond: rate }),
     ...(knowledge?.clockSkewMs !== undefined && { clockSkewMs: knowledge.clockSkewMs }),
+    ...(seen && { seen }),
     ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
-    warnings: [...shown.warnings, ...standingWarnings(workspace, clock.now())],
+    warnings: [...shown.warnings, ...workspace.useWarnings.values(), ...standingWarnings(workspace, clock.now())],
   }
 }
 
@@ -80,7 +86,9 @@ function countGrants(outlook: Outlook | undefined): Readonly<Record<GrantState, 
 /** Worked out once for each plan and reading of use: a scrape must not hold everything up while it looks at 50,000 people. */
 const lastShown = new WeakMap<Outlook, { readonly usage: Knowledge['usage']; readonly people: readonly PersonStatus[] }>()
 
-function peopleShown(knowledge: Knowledge, outlook: Outlook): readonly PersonStatus[] {
+/** People with the cap in force for them, as the last plan and reading know it. */
+export function peopleShown({ knowledge, shown: { outlook } }: Workspace): readonly PersonStatus[] {
+  if (!knowledge || !outlook) return []
   const last = lastShown.get(outlook)
   if (last && last.usage === knowledge.usage) return last.people
   const people = peopleOf(knowledge, outlook)

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { StatusDocument, WorkspaceStatus } from '../daemon/status-document.ts'
 import { type Html, html } from './html.ts'
 import { holdList, problemList, scopeCounts, scopeTable } from './scopes.ts'
+import { seenSection } from './seen.ts'
 import { STYLE } from './style.ts'
 import { ago, instant, number, plural, span, words } from './text.ts'
 import { useSection } from './use.ts'
@@ -99,6 +100,7 @@ ${policy && problemList(policy)}
 ${scopeTable('Off, held or unknown', wanting, now)}
 ${scopeCounts(workspace)}
 ${useSection(workspace, now)}
+${seenSection(workspace, now)}
 ${details('Skipped', skipped, now)}
 ${details('In sync', inSync, now)}
 ${workspace.scopesOmitted > 0 && html`<p class="soft">${plural(workspace.scopesOmitted, 'more scope')} not listed here.</p>`}
