@@ -6,11 +6,13 @@ import { each, lines, type PlanSketch, planOf } from '../support/plan.ts'
 
 /** 16 of 100 people lowered: one hold by maxLowered. */
 const held: PlanSketch = { people: 100, caps: { ...each(100, 500), ...each(16, 400) }, observed: each(100, 500) }
-const holdId = planOf(held).plan.holds[0]?.id ?? ''
+const holdId = '83e8b86e1a06'
 const open = (sketch: PlanSketch): number => planOf(sketch).plan.changes.filter((one) => one.hold === undefined).length
 const first = (approvals: readonly Approval[]): Approval | undefined => approvals[0]
 
 describe('an approval', () => {
+  test('names a hold, which has the same id on every machine', () => expect(planOf(held).plan.holds).toMatchObject([{ id: holdId }]))
+
   test.each([
     ['listed in policy', { approvalIds: [holdId] }],
     ['given by the command approve', { approvals: [{ id: holdId, via: 'command', approvedAt: NOW, state: 'pending', released: [] }] }],
