@@ -1,8 +1,10 @@
 // Analytics and CascadeAnalytics: questions in our words to requests in the wire's, and their answers back. Pure. Numbers in analytics
 // arrive as strings and stay text in Analytics, whose columns the asker names; agent rows are summed, because the service may split
 // one conversation over several (interface-spec.md, Agent analytics result objects).
+import type { RunUse } from '../core/observed.ts'
 import { BugError } from '../core/problem.ts'
 import { type Cents, type Credits, cents, creditsOf, type Instant } from '../core/units.ts'
+import type { RunsQuestion } from '../ports.ts'
 import { compareText, counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
 import { isObject, malformed } from './errors.ts'
 import type { AnalyticsRequest, CascadeRequest, CascadeSource, IdeType, WireQueryRequest } from './wire.ts'
@@ -177,6 +179,25 @@ export function encodeCascade(question: CascadeQuestion): readonly CascadeReques
 function wireOf(of: CascadeQuestion['of']): Pick<CascadeRequest, 'group_name' | 'emails'> {
   if (!of) return {}
   return 'groupName' in of ? { group_name: of.groupName } : { emails: of.emails }
+}
+
+/** interface-spec.md, Endpoints 3: runs of some days in one request; a range ends 1 ms before the day that it excludes. */
+export function encodeRuns({ fromAt, untilAt, groupName }: RunsQuestion): CascadeRequest {
+  return {
+    ...(groupName === undefined ? {} : { group_name: groupName }),
+    start_timestamp: timestamp(fromAt),
+    ...(untilAt === undefined ? {} : { end_timestamp: timestamp(untilAt - 1) }),
+    query_requests: [{ cascade_runs: {} }],
+  }
+}
+
+/** Runs of the days that were asked for, summed by day, model and mode; rows without a day are malformed. */
+export function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion): readonly RunUse[] {
+  return sumRuns(decodeCascade(body).cascade_runs).flatMap(({ day, model, mode, messages, used }) => {
+    const dayAt = Date.parse(day)
+    if (Number.isNaN(dayAt)) throw malformed('CascadeAnalytics', 'a run has no day')
+    return dayAt < fromAt || dayAt >= untilAt ? [] : [{ dayAt, model, mode, messages, ...(used !== undefined && { used }) }]
+  })
 }
 
 /** Rows as they came, not yet summed: chunks are joined first. */

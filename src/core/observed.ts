@@ -69,6 +69,19 @@ export interface Balance {
   readonly readAt: Instant
 }
 
+/** What all runs of one UTC day, model and mode come to. interface-spec.md, Agent analytics result objects. */
+export interface RunUse {
+  /** Midnight, UTC. */
+  readonly dayAt: Instant
+  /** A display name, open data; '' where all models are summed. */
+  readonly model: string
+  /** The mode as the service calls it; '' where all modes are summed. */
+  readonly mode: string
+  readonly messages: number
+  /** Absent when the plan shows no credits. */
+  readonly used?: Credits
+}
+
 export type OwnerKind = 'policy' | 'grant' | 'conflict' | 'copied'
 
 /**

@@ -10,6 +10,7 @@ import { LedgerError } from './ledger-error.ts'
 import { createPrivately, lookAt } from './ledger-files.ts'
 import { readRow } from './ledger-rows.ts'
 import { schemaVersion } from './ledger-schema.ts'
+import { pruneUse } from './ledger-use.ts'
 import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './ledger-values.ts'
 
 /** How long history is kept (product.md, section 4). */
@@ -106,10 +107,10 @@ function countRows(database: LedgerDatabase, { id, ...binding }: Binding): Bindi
   }
 }
 
-/** Forgets history that is older than 400 days. Returns how many entries went. */
+/** Forgets history and use that are older than 400 days. Returns how many entries went. */
 export function pruneHistory(database: LedgerDatabase, now: Instant): number {
   const before = now - HISTORY_DAYS * DAY_MS
-  return database.write(() => database.run('DELETE FROM history WHERE at < ?', before).changes)
+  return database.write(() => database.run('DELETE FROM history WHERE at < ?', before).changes + pruneUse(database, before))
 }
 
 /**

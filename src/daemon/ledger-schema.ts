@@ -75,7 +75,46 @@ const MIGRATIONS: readonly string[] = [
      workspace TEXT NOT NULL UNIQUE,
      data TEXT NOT NULL
    ) STRICT;`,
+  // Use. Days are counted from the epoch, amounts are cents (100 = 1 credit). Days come first in the keys: rows are added at the end and
+  // forgotten at the beginning. `cents` of runs is NULL where the plan shows no credits.
+  `CREATE TABLE run_use (
+     binding INTEGER NOT NULL REFERENCES binding,
+     day INTEGER NOT NULL,
+     scope TEXT NOT NULL,
+     model TEXT NOT NULL,
+     mode TEXT NOT NULL,
+     messages INTEGER NOT NULL,
+     cents INTEGER,
+     PRIMARY KEY (binding, day, scope, model, mode)
+   ) STRICT, WITHOUT ROWID;
+
+   CREATE TABLE person (
+     id INTEGER PRIMARY KEY,
+     binding INTEGER NOT NULL REFERENCES binding,
+     email TEXT NOT NULL,
+     highest INTEGER NOT NULL,
+     last_day INTEGER NOT NULL,
+     UNIQUE (binding, email)
+   ) STRICT;
+
+   CREATE TABLE person_use (
+     binding INTEGER NOT NULL REFERENCES binding,
+     day INTEGER NOT NULL,
+     person INTEGER NOT NULL,
+     cents INTEGER NOT NULL,
+     PRIMARY KEY (binding, day, person)
+   ) STRICT, WITHOUT ROWID;
+
+   CREATE TABLE use_reading (
+     binding INTEGER NOT NULL REFERENCES binding,
+     at REAL NOT NULL,
+     cents INTEGER NOT NULL,
+     PRIMARY KEY (binding, at)
+   ) STRICT, WITHOUT ROWID;`,
 ]
+
+/** The first version that knows of use; readers may meet an older one. */
+export const USE_VERSION = 2
 
 /** The version that this capkeeper reads and writes (`PRAGMA user_version`). */
 export const SCHEMA_VERSION = MIGRATIONS.length

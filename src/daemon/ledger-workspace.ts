@@ -7,6 +7,7 @@ import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Ledger, LedgerFacts } from '../ports.ts'
 import type { LedgerDatabase } from './ledger-database.ts'
 import { readRow } from './ledger-rows.ts'
+import { type KeepFact, use } from './ledger-use.ts'
 import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './ledger-values.ts'
 
 /** `binding` is the row that everything hangs on; one that does not exist reads as an empty workspace. */
@@ -16,6 +17,7 @@ export function workspaceLedger(database: LedgerDatabase, workspace: string, bin
     ...records(database, binding),
     ...notes(database, workspace, binding),
     ...singleValues(database, binding),
+    ...use(database, binding, factKeeper(database, binding)),
   }
 }
 
@@ -155,6 +157,11 @@ function notes(database: LedgerDatabase, workspace: string, binding: number): No
   }
 }
 
+const factKeeper = (database: LedgerDatabase, binding: number): KeepFact => {
+  const sql = 'INSERT INTO fact (binding, name, data) VALUES (?, ?, ?) ON CONFLICT (binding, name) DO UPDATE SET data = excluded.data'
+  return (name, value) => void database.run(sql, binding, name, JSON.stringify(value))
+}
+
 function singleValues(database: LedgerDatabase, binding: number): Pick<Ledger, 'fact' | 'saveFact'> {
   return {
     fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined {
@@ -163,12 +170,8 @@ function singleValues(database: LedgerDatabase, binding: number): Pick<Ledger, '
     },
     saveFact: (name, value) =>
       database.write(() => {
-        if (value === undefined) {
-          database.run('DELETE FROM fact WHERE binding = ? AND name = ?', binding, name)
-          return
-        }
-        const sql = 'INSERT INTO fact (binding, name, data) VALUES (?, ?, ?) ON CONFLICT (binding, name) DO UPDATE SET data = excluded.data'
-        database.run(sql, binding, name, JSON.stringify(value))
+        if (value === undefined) database.run('DELETE FROM fact WHERE binding = ? AND name = ?', binding, name)
+        else factKeeper(database, binding)(name, value)
       }),
   }
 }

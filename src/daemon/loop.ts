@@ -1,11 +1,14 @@
 // When a workspace does what, for ever: whole sweeps on the interval, use on its own, and at once what a policy edit, a grant's start or
 // end, or a signal asks for, also while a long sweep is under way. Intervals run on the monotonic clock, grants on the wall clock.
 
+import { isOpen } from '../core/breaker.ts'
 import type { PolicyStatus } from '../core/events.ts'
 import type { PolicyRevision } from '../core/policy.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../core/schedule.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
+import { showBurn, tell } from './burning.ts'
+import { collectRuns } from './collect.ts'
 import { LedgerError } from './ledger-error.ts'
 import { type CycleOptions, reconcile, refreshUsage } from './reconcile.ts'
 import { showCycle } from './show.ts'
@@ -56,6 +59,10 @@ interface Agenda {
   /** Cycles in a row in which nothing worked. */
   failures: number
   wake: AbortController
+  /** Runs are being collected, beside everything else. */
+  collecting: Promise<void> | undefined
+  /** When what is shown of use was worked out last. */
+  burnShownAt: number
 }
 
 /** The loop of one workspace; it starts with the first `setPolicy`. It never rejects: failures are events. */
@@ -71,6 +78,8 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     policyIsNew: false,
     failures: 0,
     wake: new AbortController(),
+    collecting: undefined,
+    burnShownAt: Number.NEGATIVE_INFINITY,
   }
   const fed = Promise.withResolvers<void>()
   // A loop that never got a policy ends as well.
@@ -108,12 +117,24 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
     agenda.wake = new AbortController()
     const stop = AbortSignal.any([signals.stop, agenda.wake.signal])
     try {
-      await turn(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted })
+      await turn(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted, ending: signals.stop })
+      keepBurnShown(workspace, agenda)
     } catch (error) {
       if (stop.aborted && !(error instanceof LedgerError)) continue
       await survive(workspace, error, signals.stop)
     }
   }
+  await agenda.collecting
+}
+
+/** Projections depend on the time; they need not be newer than this. Choice. */
+const BURN_SHOWN_MS = 60_000
+
+function keepBurnShown(workspace: Workspace, agenda: Agenda): void {
+  const now = workspace.clock.monotonic()
+  if (now - agenda.burnShownAt < BURN_SHOWN_MS) return
+  agenda.burnShownAt = now
+  showBurn(workspace)
 }
 
 /** A ledger that cannot record, or a mistake of ours, costs this cycle; the next one may work again. */
@@ -129,7 +150,10 @@ async function survive(workspace: Workspace, error: unknown, stop: AbortSignal):
 /** After a cycle in which nothing worked; doubles up to the interval. */
 const FAILED_PAUSE_MS = 10_000
 
-type Turn = Pick<CycleOptions, 'stop' | 'cut' | 'leaving'>
+interface Turn extends Pick<CycleOptions, 'stop' | 'cut' | 'leaving'> {
+  /** Aborts when the loop ends, and not for a new policy. */
+  readonly ending: AbortSignal
+}
 
 /** One thing at a time: the policy, then what is due, then waiting. */
 async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promise<void> {
@@ -177,6 +201,7 @@ async function focusOnChanges(workspace: Workspace, knowledge: Knowledge, agenda
   if (applied?.interrupted === 'stopped') return
   agenda.policyIsNew = false
   learn(agenda, view)
+  if (awaitBreaker(workspace, agenda)) return
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
 
@@ -197,9 +222,20 @@ async function sweepAll(workspace: Workspace, knowledge: Knowledge, agenda: Agen
   learn(agenda, view)
   // Copying was just seen: put back what it took, without waiting.
   if (applied?.copyingSeen !== undefined) agenda.capsAt = 0
+  if (awaitBreaker(workspace, agenda)) return
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
   const retryMs = FAILED_PAUSE_MS * 2 ** Math.min(agenda.failures - 1, 10)
   if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs)
+}
+
+/** Writes that the breaker keeps back are due when it says so, and not before. */
+function awaitBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): boolean {
+  const breaker = config.guards.breaker === 'off' ? undefined : ledger.fact('breaker')
+  const now = clock.now()
+  if (!breaker || !isOpen(breaker, now)) return false
+  agenda.failures = 0
+  agenda.capsAt = Math.min(agenda.capsAt, clock.monotonic() + breaker.retryAt - now)
+  return true
 }
 
 /** A sweep can be long: a grant that starts or ends meanwhile interrupts it, as an edit of the policy does. */
@@ -225,6 +261,24 @@ async function takeUsage(workspace: Workspace, knowledge: Knowledge, agenda: Age
   const isKnown = knowledge.usage !== undefined
   const delay = isKnown ? config.usageIntervalMs : Math.min(config.usageIntervalMs, config.intervalMs)
   agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())
+  agenda.burnShownAt = Number.NEGATIVE_INFINITY
+  agenda.collecting ??= collect(workspace, knowledge, agenda, options.ending)
+}
+
+/** Collects beside the cycles, for as long as it takes: a first start may ask for months. It never rejects. */
+async function collect(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, ending: AbortSignal): Promise<void> {
+  try {
+    const warnings = await collectRuns(workspace, knowledge, ending)
+    tell(workspace, ['RUNS_UNREAD', 'GROUP_RUNS_UNREAD', 'RUNS_UNRECORDED'], warnings)
+  } catch (error) {
+    if (ending.aborted) return
+    const message = error instanceof Error ? error.message : String(error)
+    if (error instanceof LedgerError) tell(workspace, ['RUNS_UNRECORDED'], [{ code: 'RUNS_UNRECORDED', message }])
+    else report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })
+  } finally {
+    agenda.collecting = undefined
+    showBurn(workspace)
+  }
 }
 
 /** Declared groups whose members were never read cannot be counted yet. */

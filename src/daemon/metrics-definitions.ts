@@ -50,13 +50,29 @@ export const GAUGES = {
     help: 'Credits that the members of a declared group used in this cycle. The label group is the group id.',
     labels: ['workspace', 'group'],
   },
+  capkeeper_model_credits_used: {
+    help: 'Credits used in this cycle by model and mode, from runs of agents; the 100 most used, the rest as other.',
+    labels: ['workspace', 'model', 'mode'],
+  },
+  capkeeper_burn_ratio: {
+    help: 'Credits used in the window over what an even pace to the end of the cycle allows; 1 is an even pace.',
+    labels: ['workspace', 'window'],
+  },
+  capkeeper_projected_credits_used: {
+    help: 'Credits that will have been used at the end of the cycle, by percentile of the projection.',
+    labels: ['workspace', 'percentile'],
+  },
+  capkeeper_exhaustion_timestamp_seconds: {
+    help: 'When the add-on credits are expected to run out; absent when they last to the end of the cycle.',
+    labels: W,
+  },
   capkeeper_attribution_gap_ratio: {
     help: 'Sum of the estimated add-on use of all people minus the add-on credits used, divided by the latter.',
     labels: W,
   },
   capkeeper_cycle_start_timestamp_seconds: { help: 'Start of the billing cycle.', labels: W },
   capkeeper_cycle_end_timestamp_seconds: { help: 'End of the billing cycle.', labels: W },
-  capkeeper_usage_age_seconds: { help: 'Age of the oldest of the last readings of roster and balance.', labels: W },
+  capkeeper_usage_age_seconds: { help: 'Age of the oldest of the last readings of roster, balance and runs.', labels: W },
   capkeeper_grants: { help: 'Grants by state.', labels: ['workspace', 'state'] },
   capkeeper_user_cap_credits: { help: 'Cap in force of a person; only with metrics.perUser.', labels: ['workspace', 'user'] },
   capkeeper_user_credits_used: { help: 'Credits a person used in this cycle; only with metrics.perUser.', labels: ['workspace', 'user'] },
@@ -70,11 +86,11 @@ export const COUNTERS = {
   capkeeper_reconcile_total: { help: 'Cycles by result.', labels: ['workspace', 'result'] },
   capkeeper_api_requests_total: { help: 'Requests to the service by outcome.', labels: ['workspace', 'operation', 'outcome'] },
   capkeeper_credits_burned_total: {
-    help: 'Credits that the team used since this process first read them; survives cycle resets.',
+    help: 'Credits that the team used since they were first read; survives cycle resets and restarts.',
     labels: W,
   },
   capkeeper_group_credits_burned_total: {
-    help: 'Credits that the members of a declared group used since this process first read them. The label group is the group id.',
+    help: 'Credits that the members of a declared group used since they were first read. The label group is the group id.',
     labels: ['workspace', 'group'],
   },
   capkeeper_metrics_dropped_series_total: { help: 'Series per user left out because of the limit of 1000 users.', labels: [] },

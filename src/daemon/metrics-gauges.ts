@@ -23,6 +23,7 @@ export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant):
   putCaps(put, view.workspace, view.scopes)
   putUse(put, view, now)
   putBalance(put, view, now)
+  putBurn(put, view, now)
 }
 
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000)
@@ -107,9 +108,9 @@ function putUse(put: Put, view: WorkspaceView, now: Instant): void {
   const cycle = roster?.cycle ?? balance?.cycle
   put('capkeeper_cycle_start_timestamp_seconds', { workspace }, seconds(cycle?.startAt))
   put('capkeeper_cycle_end_timestamp_seconds', { workspace }, seconds(cycle?.endAt))
-  const readings = [roster, balance].filter((reading) => reading !== undefined)
-  const oldestAt = Math.min(...readings.map((reading) => reading.readAt))
-  if (readings.length > 0) put('capkeeper_usage_age_seconds', { workspace }, seconds(now - oldestAt))
+  const readAts = [roster?.readAt, balance?.readAt, view.use?.runsReadAt].filter((readAt) => readAt !== undefined)
+  const oldestAt = Math.min(...readAts)
+  if (readAts.length > 0) put('capkeeper_usage_age_seconds', { workspace }, seconds(now - oldestAt))
   if (roster && isShown(roster, now)) {
     const bands = countBands(view.people)
     for (const band of BANDS) put('capkeeper_people', { workspace, band }, bands[band])
@@ -133,6 +134,20 @@ function putBalance(put: Put, { workspace, roster, balance }: WorkspaceView, now
   const estimate = total(roster.people, (person) => estimatedAddOnUse(person.used, balance.creditsPerSeat))
   const gap = estimate === undefined ? undefined : (estimate - balance.addOnUsed) / balance.addOnUsed
   put('capkeeper_attribution_gap_ratio', { workspace }, gap)
+}
+
+function putBurn(put: Put, { workspace, roster, use }: WorkspaceView, now: Instant): void {
+  if (use?.runsReadAt !== undefined && isShown({ readAt: use.runsReadAt }, now)) {
+    for (const { model, mode, used } of use.models ?? []) put('capkeeper_model_credits_used', { workspace, model, mode }, used)
+  }
+  const { figures } = use ?? {}
+  if (!figures || !roster || !isShown(roster, now)) return
+  for (const [window, ratio] of Object.entries(figures.ratios)) put('capkeeper_burn_ratio', { workspace, window }, ratio)
+  const { p10, p50, p90 } = figures.projected ?? {}
+  put('capkeeper_projected_credits_used', { workspace, percentile: '10' }, inWholeCents(p10))
+  put('capkeeper_projected_credits_used', { workspace, percentile: '50' }, inWholeCents(p50))
+  put('capkeeper_projected_credits_used', { workspace, percentile: '90' }, inWholeCents(p90))
+  put('capkeeper_exhaustion_timestamp_seconds', { workspace }, seconds(figures.exhaustedAt))
 }
 
 /** The sum of what is known; absent when nothing is. One pass without copies: rosters may hold 50,000 people. */

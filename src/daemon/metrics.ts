@@ -2,11 +2,11 @@
 // never outlives what it tells of. The only file that knows prom-client; it decides no value itself and never carries a name of a person
 // unless metrics.perUser asks for it.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { burnedOf } from '../core/burned.ts'
 import { CHANGE_RESULTS, EFFECTS } from '../core/change.ts'
 import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceView } from '../core/events.ts'
 import { SCOPE_KINDS } from '../core/scope.ts'
 import type { Clock } from '../ports.ts'
-import { type Burn, foldUsage, NO_BURN } from './metrics-burn.ts'
 import {
   COUNTERS,
   type CounterName,
@@ -57,7 +57,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   collectDefaultMetrics({ register: registry })
   for (const name of REFUSED_DEFAULTS) registry.removeSingleMetric(name)
   const parts = createParts(registry)
-  const burns = new Map<string, Burn>()
+  const workspaces = new Set<string>()
   let mostDropped = 0
 
   function setGauges(views: readonly WorkspaceView[], health: Health): void {
@@ -78,25 +78,22 @@ export function createMetrics(options: MetricsOptions): Metrics {
   return {
     contentType: registry.contentType,
     onEvent(event) {
-      const burn = burns.get(event.workspace)
-      if (!burn) return
-      if (event.kind === 'usage-read') burns.set(event.workspace, foldUsage(burn, event))
-      else count(parts, event)
+      if (workspaces.has(event.workspace)) count(parts, event)
     },
     // The gauges are set in one go before the first await: scrapes that overlap never see each other half done.
     async render(views, health) {
       setGauges(views, health)
-      setBurned(parts, views, burns)
+      setBurned(parts, views, workspaces)
       return registry.metrics()
     },
     registerWorkspace(workspace) {
-      if (burns.has(workspace)) return
-      burns.set(workspace, NO_BURN)
+      if (workspaces.has(workspace)) return
+      workspaces.add(workspace)
       for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].inc(labels, 0)
       for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].zero(labels)
     },
     removeWorkspace(workspace) {
-      burns.delete(workspace)
+      workspaces.delete(workspace)
       for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].remove(labels)
       for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].remove(labels)
     },
@@ -157,15 +154,15 @@ function count({ counters, histograms }: Parts, event: CycleEvent): void {
   }
 }
 
-/** Groups show as long as the view has them; the sum of one that comes back goes on. */
-function setBurned({ counters }: Parts, views: readonly WorkspaceView[], burns: ReadonlyMap<string, Burn>): void {
+/** The ledger keeps the sums, so that they go on where they were. Groups show as long as the view has them. */
+function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspaces: ReadonlySet<string>): void {
   counters.capkeeper_credits_burned_total.reset()
   counters.capkeeper_group_credits_burned_total.reset()
-  for (const [workspace, burn] of burns) counters.capkeeper_credits_burned_total.inc({ workspace }, burn.team)
-  for (const { workspace, groups } of views) {
-    const burned = burns.get(workspace)?.groups
+  for (const { workspace, groups, use } of views) {
+    if (!workspaces.has(workspace)) continue
+    counters.capkeeper_credits_burned_total.inc({ workspace }, use?.burned.team ?? 0)
     for (const { id } of groups) {
-      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: id }, burned?.get(id)?.burned ?? 0)
+      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: id }, burnedOf(use?.burned.groups ?? {}, id))
     }
   }
 }

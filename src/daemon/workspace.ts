@@ -1,10 +1,13 @@
 // One workspace of the daemon: its settings, its ports, what it knows, and what it shows. Everything that changes during its life is here
 // and nowhere else, so that workspaces share nothing.
+import type { Burned } from '../core/burned.ts'
 import type { Pause } from '../core/change.ts'
 import type { CycleEvent, Emit, Mode } from '../core/events.ts'
-import type { Observed } from '../core/observed.ts'
+import type { Observed, Roster } from '../core/observed.ts'
 import type { ScopeKey } from '../core/scope.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
+import type { KnownRuns, UseWarningCode } from './burning.ts'
+import type { Collector } from './collect.ts'
 import type { Knowledge, PlanSettings } from './state.ts'
 import type { Shown } from './view.ts'
 
@@ -44,6 +47,15 @@ export interface Workspace extends WorkspaceParts {
   pauseSeen: Pause | undefined
   /** The ledger could not record in the last cycle; nothing is written to the service until it can. */
   ledgerFailed: boolean
+  /** What was burned so far; absent until the ledger was asked for it. */
+  burned: Burned | undefined
+  /** The roster that was taken into it last. */
+  burnedFrom: Roster | undefined
+  /** The runs of the team as they were last read from the ledger. */
+  runs: KnownRuns | undefined
+  readonly collector: Collector
+  /** Warnings about runs and figures, by code, that were reported and still hold. */
+  useWarnings: ReadonlyMap<UseWarningCode, string>
   /** A cycle was tried, or there is no policy to try one with. */
   attempted: boolean
 }
@@ -58,6 +70,11 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   refusalSeen: undefined,
   pauseSeen: undefined,
   ledgerFailed: false,
+  burned: undefined,
+  burnedFrom: undefined,
+  runs: undefined,
+  collector: { chunkDays: new Map(), triedAt: new Map() },
+  useWarnings: new Map(),
   attempted: false,
 })
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { CHANGE_RESULTS, EFFECTS, GUARD_CODES } from '../../src/core/change.ts'
-import type { GroupMembers, Roster } from '../../src/core/observed.ts'
 import { TEAM } from '../../src/core/scope.ts'
 import { credits } from '../../src/core/units.ts'
 import { parseExposition } from '../support/exposition.ts'
@@ -213,79 +212,5 @@ describe('the counters', () => {
     metrics.registerWorkspace('acme')
     const labels = { workspace: 'acme', kind: 'team', effect: 'lower', result: 'applied' }
     expect((await scrape(emptyView())).value('capkeeper_changes_total', labels)).toBe(1)
-  })
-})
-
-describe('credits burned', () => {
-  const used = (figures: Readonly<Record<string, number>>, cycle: Roster['cycle'] | undefined = CYCLE): Roster => {
-    const { cycle: _, ...rest } = rosterOf(0)
-    const people = Object.entries(figures).map(([name, amount]) => ({
-      email: `${name}@example.com`,
-      name,
-      status: 'approved' as const,
-      disabled: false,
-      used: credits(amount),
-    }))
-    return { ...rest, people, ...(cycle ? { cycle } : {}) }
-  }
-  const group = (...names: readonly string[]): GroupMembers => ({
-    id: 'g',
-    name: 'G',
-    emails: names.map((name) => `${name}@example.com`),
-    readAt: NOW,
-  })
-  const next = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * 24 * HOUR }
-  const noCycle = (figures: Readonly<Record<string, number>>): Roster => {
-    const { cycle: _, ...rest } = used(figures)
-    return rest
-  }
-
-  const rows: readonly { name: string; readings: readonly [Roster | undefined, GroupMembers?][]; team: number; group?: number }[] = [
-    { name: 'start at 0 whatever was used before', readings: [[used({ a: 100, b: 50 })]], team: 0 },
-    { name: 'grow by the increase within a cycle', readings: [[used({ a: 100, b: 50 })], [used({ a: 130, b: 50 })]], team: 30 },
-    { name: 'grow by the new figure after a cycle reset', readings: [[used({ a: 100 })], [used({ a: 7 }, next)]], team: 7 },
-    { name: 'grow by the new figure even when it exceeds the old one', readings: [[used({ a: 5 })], [used({ a: 9 }, next)]], team: 9 },
-    { name: 'never fall when somebody leaves', readings: [[used({ a: 100, b: 50 })], [used({ b: 60 })]], team: 10 },
-    {
-      name: 'do not count twice who leaves and comes back',
-      readings: [[used({ a: 100, b: 1 })], [used({ b: 1 })], [used({ a: 105, b: 1 })]],
-      team: 5,
-    },
-    { name: 'ignore a figure that is corrected downwards', readings: [[used({ a: 100 })], [used({ a: 90 })], [used({ a: 101 })]], team: 1 },
-    { name: 'take a fall for a reset where the cycle is unknown', readings: [[noCycle({ a: 100 })], [noCycle({ a: 8 })]], team: 8 },
-    { name: 'keep still while the roster cannot be read', readings: [[used({ a: 100 })], [undefined], [used({ a: 104 })]], team: 4 },
-    {
-      name: 'of a group are those of its members',
-      readings: [
-        [used({ a: 10, b: 10 }), group('a')],
-        [used({ a: 15, b: 17 }), group('a')],
-      ],
-      team: 12,
-      group: 5,
-    },
-    {
-      name: 'of a group do not jump when somebody with much use joins it',
-      readings: [
-        [used({ a: 10, b: 900 }), group('a')],
-        [used({ a: 11, b: 902 }), group('a', 'b')],
-      ],
-      team: 3,
-      group: 3,
-    },
-    {
-      name: 'of a group whose listing failed go on by its last known members',
-      readings: [[used({ a: 10 }), group('a')], [used({ a: 12 })], [used({ a: 15 }), group('a')]],
-      team: 5,
-      group: 5,
-    },
-  ]
-  test.each(rows)('$name', async ({ readings, team, group: groupBurn }) => {
-    const { metrics, scrape } = start()
-    for (const [roster, members] of readings) {
-      metrics.onEvent(event({ kind: 'usage-read', ...(roster ? { roster } : {}), groups: members ? [members] : [] }))
-    }
-    const page = await scrape({ ...emptyView(), groups: [group('a')] })
-    expect(page.value('capkeeper_credits_burned_total', { workspace: 'acme' })).toBe(team)
-    expect(page.value('capkeeper_group_credits_burned_total', { workspace: 'acme', group: 'g' })).toBe(groupBurn ?? 0)
   })
 })

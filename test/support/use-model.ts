@@ -1,0 +1,121 @@
+// What a ledger promises about use, as plain maps, and steps to compare the two.
+import fc from 'fast-check'
+import type { BurnStep } from '../../src/core/burned.ts'
+import type { RunUse } from '../../src/core/observed.ts'
+import { groupScope, scopeKey, TEAM } from '../../src/core/scope.ts'
+import { type Credits, credits } from '../../src/core/units.ts'
+import type { Ledger, LedgerFacts } from '../../src/ports.ts'
+import { DAY } from './declare.ts'
+
+type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'>
+
+const inCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
+const byWords = (a: RunUse, b: RunUse): number => {
+  const words = ({ dayAt, model, mode }: RunUse) => [String(dayAt).padStart(20), model, mode]
+  return words(a) < words(b) ? -1 : 1
+}
+
+/** `keep` saves a fact of the same ledger. */
+export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void): Use {
+  const runs = new Map<string, readonly RunUse[]>()
+  const days = new Map<string, Map<number, number>>()
+  const highest = new Map<string, Credits>()
+  let readings: readonly { readonly at: number; readonly used: Credits }[] = []
+  return {
+    saveRuns(scope, { rows, asked, fromAt, untilAt }) {
+      const others = (runs.get(scopeKey(scope)) ?? []).filter(({ dayAt }) => dayAt < fromAt || dayAt >= untilAt)
+      runs.set(scopeKey(scope), [...others, ...rows].sort(byWords))
+      keep('runsAsked', asked)
+    },
+    runs: (scope, { fromAt, untilAt }) => (runs.get(scopeKey(scope)) ?? []).filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt),
+    saveBurn({ burned: { highest: figures, ...burned }, isNewCycle, raised, increases, readAt, used }) {
+      if (isNewCycle) highest.clear()
+      for (const email of raised) highest.set(email, figures?.get(email) ?? credits(0))
+      for (const [email, increase] of increases) {
+        const own = days.get(email) ?? new Map<number, number>()
+        const day = Math.floor(readAt / DAY)
+        days.set(email, own.set(day, inCents((own.get(day) ?? 0) + increase)))
+      }
+      const kept = readings.filter(({ at }) => at !== readAt && at >= readAt - 9 * DAY)
+      if (used !== undefined) readings = [...kept, { at: readAt, used }].sort((a, b) => a.at - b.at)
+      keep('burned', burned)
+    },
+    highestUse: () => new Map([...highest].filter(([, amount]) => amount > 0)),
+    useReadings: () => readings,
+    useByPerson: ({ fromAt, untilAt }) =>
+      [...days]
+        .map(([email, own]) => {
+          const inside = [...own].filter(([day]) => day * DAY >= fromAt && day * DAY < untilAt)
+          return { email, used: inCents(inside.reduce((sum, [, amount]) => sum + amount, 0)) }
+        })
+        .filter(({ used }) => used > 0)
+        .sort((a, b) => b.used - a.used || (a.email < b.email ? -1 : 1)),
+  }
+}
+
+const midnight = fc.integer({ min: 0, max: 30 }).map((day) => day * DAY)
+const amount = fc.integer({ min: 1, max: 1_000_000 }).map((cents) => credits(cents / 100))
+const email = fc.constantFrom('ada@example.com', 'bob@example.com', "o'hara@example.com", '__proto__@example.com')
+
+/** A fact of its own as well. */
+export const asked: fc.Arbitrary<LedgerFacts['runsAsked']> = fc.dictionary(
+  fc.constantFrom('team', 'group:a'),
+  fc.record({ fromAt: midnight, throughAt: midnight, readAt: fc.nat(), wideAt: fc.nat() }),
+  { noNullPrototype: true },
+)
+
+const row: fc.Arbitrary<Omit<RunUse, 'dayAt'>> = fc.record(
+  { model: fc.constantFrom('', 'Large', '__proto__'), mode: fc.constantFrom('', 'UNKNOWN'), messages: fc.nat(), used: amount },
+  { requiredKeys: ['model', 'mode', 'messages'] },
+)
+
+const saveRuns = fc
+  .record({
+    scope: fc.constantFrom(TEAM, groupScope('a')),
+    fromAt: midnight,
+    rows: fc.uniqueArray(row, { selector: ({ model, mode }) => `${model} ${mode}` }),
+    asked,
+  })
+  .map(
+    ({ scope, fromAt, rows, asked }) =>
+      (ledger: Ledger) =>
+        ledger.saveRuns(scope, { fromAt, untilAt: fromAt + 2 * DAY, rows: rows.map((one) => ({ ...one, dayAt: fromAt + DAY })), asked }),
+  )
+
+/** Everybody who burned something is raised too. */
+const step: fc.Arbitrary<BurnStep> = fc
+  .record({
+    team: amount,
+    figures: fc.array(fc.tuple(email, amount)),
+    readAt: fc.integer({ min: 0, max: 30 * DAY }),
+    isNewCycle: fc.boolean(),
+  })
+  .map(({ team, figures, readAt, isNewCycle }) => {
+    const highest = new Map(figures)
+    return {
+      burned: { team, groups: { a: team }, highest },
+      readAt,
+      increases: highest,
+      isNewCycle,
+      raised: [...highest.keys()],
+      used: team,
+    }
+  })
+
+export const useSteps: fc.Arbitrary<(ledger: Ledger) => void> = fc.oneof(
+  saveRuns,
+  step.map(
+    (one) =>
+      (ledger: Ledger): void =>
+        ledger.saveBurn(one),
+  ),
+)
+
+/** Everything that a ledger can be asked about use. */
+export const useOf = (ledger: Ledger) => ({
+  team: ledger.runs(TEAM, { fromAt: 3 * DAY, untilAt: 25 * DAY }),
+  group: ledger.runs(groupScope('a'), { fromAt: 0, untilAt: 60 * DAY }),
+  highest: Object.fromEntries(ledger.highestUse()),
+  readings: ledger.useReadings(),
+  people: ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
+})
