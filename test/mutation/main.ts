@@ -35,7 +35,6 @@ try {
     concurrency: 1,
     tempDirName: scratch,
     reporters: [process.stdout.isTTY ? 'progress' : 'progress-append-only'],
-    logLevel: 'warn',
     // TypeScript 7 has no functions that Stryker could read tsconfig.json with, and nothing here needs it: types are stripped.
     tsconfigFile: 'none',
     disableTypeChecks: false,
