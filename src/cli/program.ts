@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { EXIT_HELP, refuseKeyFlags } from './args.ts'
 import { registerApply } from './commands/apply.ts'
 import { registerApprove } from './commands/approve.ts'
+import { registerAudit } from './commands/audit.ts'
 import { registerCompletion } from './commands/completion.ts'
 import { registerExplain } from './commands/explain.ts'
 import { registerHistory } from './commands/history.ts'
@@ -36,6 +37,7 @@ const COMMANDS: readonly Register[] = [
   registerValidate,
   registerExplain,
   registerImport,
+  registerAudit,
   registerHistory,
   registerStatus,
   registerSchema,

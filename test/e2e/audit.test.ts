@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { world, written } from './world.ts'
+
+const POLICY = `team: {cap: none}
+groups:
+  - {id: grp_platform, name: Platform, cap: 1500}
+users:
+  - {email: alan.turing@example.com, cap: 4000}`
+
+async function audited(switches: Parameters<typeof world>[0] = {}) {
+  const at = await world({ policy: POLICY, ...switches, sandbox: { people: 9, groups: 4, seed: 2, ...switches.sandbox } })
+  at.service.setCap('group:grp_platform', 1500)
+  at.service.setCap('alan.turing@example.com', 4000)
+  at.service.setCap('edsger.dijkstra@example.com', 0)
+  return at
+}
+
+describe('audit', () => {
+  test('lists undeclared caps, people without any, and people at theirs, and writes nothing', async () => {
+    const at = await audited()
+    const { code, stdout, stderr } = await at.run('audit')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(
+      '1 user-level cap that no policy declares:\n  PERSON                       CAP  SET BY\n  edsger.dijkstra@example.com  0    somebody else\n',
+    )
+    expect(stdout).toMatch(/people without any cap:\n {2}PERSON +USED\n/)
+    expect(stdout).toMatch(/edsger\.dijkstra@example\.com +0 +0 +blocked +edsger\.dijkstra@example\.com/)
+    expect(stdout).not.toContain('alan.turing@example.com')
+    expect(written(at.service)).toEqual([])
+  })
+
+  test('gives everything as JSON, and tables as Markdown', async () => {
+    const at = await audited()
+    const json = JSON.parse((await at.run('audit', '--output', 'json')).stdout)
+    expect(json).toMatchObject({
+      apiVersion: 'capkeeper/v1',
+      kind: 'Audit',
+      workspaces: [
+        {
+          workspace: 'acme',
+          undeclared: [{ email: 'edsger.dijkstra@example.com', cap: 0, ours: false }],
+          unread: [],
+          useIsUpperBound: false,
+        },
+      ],
+    })
+    const markdown = (await at.run('audit', '--output', 'markdown')).stdout
+    expect(markdown).toContain('### capkeeper audit: acme\n')
+    expect(markdown).toContain('| <code>edsger.dijkstra@example.com</code> | 0 | somebody else |')
+  })
+
+  test('takes nobody’s inherited value for a cap of their own', async () => {
+    const at = await world({ policy: 'team: {cap: 500}', sandbox: { people: 6, groups: 1, capReads: 'inherited' } })
+    at.service.setCap('team', 500)
+    at.service.setCap('alan.turing@example.com', 900)
+    const { stdout } = await at.run('audit', '--output', 'json')
+    expect(JSON.parse(stdout).workspaces[0]).toMatchObject({
+      undeclared: [{ email: 'alan.turing@example.com', cap: 900 }],
+      uncapped: [],
+      showsWider: true,
+    })
+  })
+
+  test('says on a plan without a balance that use is an upper bound', async () => {
+    const at = await audited({ sandbox: { plan: 'team', days: 20 } })
+    const { stdout, code } = await at.run('audit', '--output', 'json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).workspaces[0].useIsUpperBound).toBe(true)
+  })
+
+  test('ends with 1 when nobody could be listed', async () => {
+    const at = await audited()
+    at.write('key', 'sandbox-billing-read')
+    const { code, stderr } = await at.run('audit')
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('acme:') })
+  })
+})
