@@ -4,11 +4,11 @@ import type { Emit } from '../core/events.ts'
 import { hasErrors, type Problem } from '../core/problem.ts'
 import type { Config, LoadedConfig, WorkspaceConfig } from '../daemon/config.ts'
 import type { OpenedWorkspace, PolicyLoad } from '../daemon/daemon.ts'
+import { learnedKeeper } from '../daemon/learned.ts'
 import type { LedgerStore } from '../daemon/ledger.ts'
 import { createLogger, type Logger } from '../daemon/log.ts'
 import { eventLog } from '../daemon/log-events.ts'
 import { createMetrics, type Metrics } from '../daemon/metrics.ts'
-import { seenKeeper } from '../daemon/seen.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../daemon/status-labels.ts'
 import { randomSalt, sha256, systemRandom } from '../daemon/system.ts'
 import { commitOf } from '../policy/git.ts'
@@ -142,22 +142,17 @@ export const bound = (
 export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorkspace {
   const { cli, emit } = host
   const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
-  const pace: Record<string, unknown> = { ...ledger.fact('pace') }
-  const seen = seenKeeper(ledger, cli.clock)
+  const learning = learnedKeeper(ledger, cli.clock)
   const connection = connectWriter(cli, config, {
-    learned: pace,
-    onSeen: seen.onSeen,
+    learned: learning.pace,
+    onSeen: learning.onSeen,
     onLearned(key, learned, ratePerSecond) {
-      pace[key] = learned
+      learning.pace[key] = learned
       emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
     },
     onRequest: (event) => emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event }),
   })
-  const save = (): void => {
-    if (JSON.stringify(ledger.fact('pace') ?? {}) !== JSON.stringify(pace)) ledger.saveFact('pace', { ...pace })
-    seen.keep()
-  }
-  host.atEnd.push(save)
+  host.atEnd.push(learning.keep)
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
   return {
     parts: {
@@ -171,7 +166,7 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
       emit(event) {
         emit(event)
-        if (event.kind === 'cycle-finished') save()
+        if (event.kind === 'cycle-finished') learning.keep()
       },
     },
     close: connection.close,
