@@ -1,0 +1,101 @@
+// The simulation's time: it passes only when nothing else can happen, and then jumps to the next sleeper. Whoever sleeps belongs to an owner;
+// a process that was killed is never woken again. The order of waking is by instant, then by who fell asleep first, so it is always the same.
+
+/** Whom a sleeper belongs to; nobody is woken once it is not alive. */
+export interface Owner {
+  alive: boolean
+}
+
+export interface SimClock {
+  /** Milliseconds since the simulation began. */
+  elapsed(): number
+  sleep(ms: number, signal?: AbortSignal, owner?: Owner): Promise<void>
+  /** Does something later, whoever lives then. */
+  later(ms: number, action: () => void): void
+  /** Lets time pass until that instant. */
+  runTo(atMs: number): Promise<void>
+}
+
+interface Sleeper {
+  readonly at: number
+  readonly order: number
+  readonly owner: Owner
+  wake: (() => void) | undefined
+}
+
+const WORLD: Owner = { alive: true }
+
+/** A turn of the event loop: by then every promise that could go on has gone on. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+export function simClock(): SimClock {
+  const heap: Sleeper[] = []
+  let elapsed = 0
+  let order = 0
+  const add = (ms: number, owner: Owner, wake: () => void): Sleeper => {
+    const sleeper = { at: elapsed + Math.max(0, ms), order, owner, wake }
+    order += 1
+    push(heap, sleeper)
+    return sleeper
+  }
+  return {
+    elapsed: () => elapsed,
+    later: (ms, action) => void add(ms, WORLD, action),
+    sleep(ms, signal, owner = WORLD) {
+      if (signal?.aborted) return Promise.reject(signal.reason)
+      return new Promise((resolve, reject) => {
+        const abort = (): void => {
+          sleeper.wake = undefined
+          reject(signal?.reason)
+        }
+        const sleeper = add(ms, owner, () => {
+          signal?.removeEventListener('abort', abort)
+          resolve()
+        })
+        signal?.addEventListener('abort', abort, { once: true })
+      })
+    },
+    async runTo(atMs) {
+      await settle()
+      for (let next = heap[0]; next && next.at <= atMs; next = heap[0]) {
+        pop(heap)
+        if (!next.wake || !next.owner.alive) continue
+        elapsed = Math.max(elapsed, next.at)
+        next.wake()
+        await settle()
+      }
+      elapsed = Math.max(elapsed, atMs)
+    },
+  }
+}
+
+const isBefore = (a: Sleeper, b: Sleeper): boolean => a.at < b.at || (a.at === b.at && a.order < b.order)
+
+function push(heap: Sleeper[], one: Sleeper): void {
+  let at = heap.length
+  heap.push(one)
+  while (at > 0) {
+    const parent = (at - 1) >> 1
+    const above = heap[parent]
+    if (!above || !isBefore(one, above)) break
+    heap[at] = above
+    at = parent
+  }
+  heap[at] = one
+}
+
+function pop(heap: Sleeper[]): void {
+  const last = heap.pop()
+  if (!last || heap.length === 0) return
+  let at = 0
+  for (;;) {
+    const left = heap[2 * at + 1]
+    const right = heap[2 * at + 2]
+    if (!left) break
+    const [child, where] = right && isBefore(right, left) ? [right, 2 * at + 2] : [left, 2 * at + 1]
+    if (!isBefore(child, last)) break
+    heap[at] = child
+    at = where
+  }
+  heap[at] = last
+}

@@ -1,0 +1,115 @@
+// Who is on the team and in which groups: the simulation's own book, kept beside the sandbox's store and always changed together with it.
+// Also who has which cap in force, worked out here.
+import type { ScopeKey } from '../../src/core/scope.ts'
+import { scopeKey } from '../../src/core/scope.ts'
+import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import type { TeamStatus } from '../../src/sandbox/store.ts'
+import type { ModelCap } from './policy-model.ts'
+
+export interface Member {
+  readonly email: string
+  readonly id: number
+  status: TeamStatus
+}
+
+export interface Company {
+  readonly people: ReadonlyMap<string, Member>
+  readonly groups: ReadonlyMap<string, ReadonlySet<string>>
+  /** Groups that the service does not know for now. */
+  readonly gone: Set<string>
+  readonly approved: readonly string[]
+  groupsOf(email: string): readonly string[]
+  join(email: string, status?: TeamStatus): void
+  leave(email: string): void
+  setStatus(email: string, status: TeamStatus): void
+  regroup(email: string, group: string): void
+  /** What is set, by scope. */
+  caps(): ReadonlyMap<ScopeKey, number>
+  inForce(): ReadonlyMap<string, ModelCap>
+  capsChanged(): void
+}
+
+export const emailOf = (number: number): string => `p${String(number).padStart(3, '0')}@example.com`
+export const groupName = (id: string): string => `Group ${id}`
+
+/** Fills an empty sandbox with people p000… and groups g0…; the caller has seeded it with one person as a template. */
+export function createCompany(sandbox: Sandbox, size: { readonly people: number; readonly groups: number }): Company {
+  const { store } = sandbox
+  const [template] = store.people()
+  if (!template) throw new Error('the sandbox is empty')
+  const people = new Map<string, Member>()
+  const groups = new Map<string, Set<string>>()
+  let nextId = 0
+  let caps: ReadonlyMap<ScopeKey, number> | undefined
+  const save = (member: Member): void =>
+    store.savePerson({ ...template, id: member.id, email: member.email, name: member.email, status: member.status, disabled: false })
+  const saveMembers = (group: string): void =>
+    store.setMembers(
+      group,
+      [...(groups.get(group) ?? [])].flatMap((email) => people.get(email)?.id ?? []),
+    )
+  const company: Company = {
+    people,
+    groups,
+    gone: new Set(),
+    get approved() {
+      return [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
+    },
+    groupsOf: (email) => [...groups].flatMap(([id, members]) => (members.has(email) ? [id] : [])),
+    join(email, status = 'APPROVED') {
+      const member = { email, id: nextId, status }
+      nextId += 1
+      people.set(email, member)
+      save(member)
+      sandbox.reload()
+    },
+    leave(email) {
+      for (const [id, members] of groups) if (members.delete(email)) saveMembers(id)
+      people.delete(email)
+      store.removePerson(email)
+      sandbox.reload()
+    },
+    setStatus(email, status) {
+      const member = people.get(email)
+      if (!member) return
+      member.status = status
+      save(member)
+      sandbox.reload()
+    },
+    regroup(email, group) {
+      const members = groups.get(group)
+      if (!members || !people.has(email)) return
+      if (!members.delete(email)) members.add(email)
+      saveMembers(group)
+      sandbox.reload()
+    },
+    caps() {
+      caps ??= new Map(store.caps().map((one) => [scopeKey(one.scope), one.cap]))
+      return caps
+    },
+    inForce: () => inForce(company),
+    capsChanged() {
+      caps = undefined
+    },
+  }
+  for (const group of store.groups()) store.setMembers(group.id, [])
+  for (const person of store.people()) store.removePerson(person.email)
+  for (let number = 0; number < size.people; number += 1) company.join(emailOf(number))
+  for (let number = 0; number < size.groups; number += 1) {
+    groups.set(`g${number}`, new Set())
+    store.saveGroup({ id: `g${number}`, name: groupName(`g${number}`) })
+  }
+  return company
+}
+
+/** User over the lowest of the groups over the team. */
+function inForce(company: Company): ReadonlyMap<string, ModelCap> {
+  const caps = company.caps()
+  const at = (key: string): number | undefined => caps.get(key as ScopeKey)
+  return new Map(
+    company.approved.map((email) => {
+      const groups = company.groupsOf(email).flatMap((id) => at(`group:${id}`) ?? [])
+      return [email, at(email) ?? (groups.length > 0 ? Math.min(...groups) : (at('team') ?? 'none'))]
+    }),
+  )
+}

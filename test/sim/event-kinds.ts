@@ -1,0 +1,66 @@
+// The kinds of things that happen in the simulated world, with how often: so many a day of storm on average, in that share of the seeds.
+
+export type EventKind =
+  | 'join'
+  | 'leave'
+  | 'status'
+  | 'regroup'
+  | 'group-gone'
+  | 'foreign-write'
+  | 'foreign-mass'
+  | 'policy-edit'
+  | 'policy-mass'
+  | 'policy-broken'
+  | 'policy-emptied'
+  | 'grant'
+  | 'protect'
+  | 'kill'
+  | 'kill-at-ledger'
+  | 'kill-at-request'
+  | 'stop'
+  | 'second-process'
+  | 'wall-jump'
+  | 'clock-skew'
+  | 'pause'
+  | 'resume'
+  | 'approve'
+  | 'policy-approve'
+  | 'mode'
+  | 'sighup'
+  | 'use'
+
+export interface EventRate {
+  readonly kind: EventKind
+  readonly perDay: number
+  readonly share: number
+}
+
+export const EVENT_KINDS: readonly EventRate[] = [
+  { kind: 'join', perDay: 1.5, share: 0.8 },
+  { kind: 'leave', perDay: 1, share: 0.7 },
+  { kind: 'status', perDay: 1.5, share: 0.7 },
+  { kind: 'regroup', perDay: 2, share: 0.7 },
+  { kind: 'group-gone', perDay: 0.3, share: 0.3 },
+  { kind: 'foreign-write', perDay: 4, share: 0.8 },
+  { kind: 'foreign-mass', perDay: 0.7, share: 0.6 },
+  { kind: 'policy-edit', perDay: 5, share: 0.95 },
+  { kind: 'policy-mass', perDay: 0.7, share: 0.6 },
+  { kind: 'policy-broken', perDay: 0.5, share: 0.5 },
+  { kind: 'policy-emptied', perDay: 0.3, share: 0.4 },
+  { kind: 'grant', perDay: 2, share: 0.8 },
+  { kind: 'protect', perDay: 0.4, share: 0.5 },
+  { kind: 'kill', perDay: 1, share: 0.6 },
+  { kind: 'kill-at-ledger', perDay: 2, share: 0.6 },
+  { kind: 'kill-at-request', perDay: 2, share: 0.6 },
+  { kind: 'stop', perDay: 0.7, share: 0.5 },
+  { kind: 'second-process', perDay: 0.7, share: 0.5 },
+  { kind: 'wall-jump', perDay: 0.6, share: 0.4 },
+  { kind: 'clock-skew', perDay: 0.5, share: 0.4 },
+  { kind: 'pause', perDay: 0.5, share: 0.4 },
+  { kind: 'resume', perDay: 0.4, share: 0.4 },
+  { kind: 'approve', perDay: 1.5, share: 0.6 },
+  { kind: 'policy-approve', perDay: 0.7, share: 0.4 },
+  { kind: 'mode', perDay: 0.4, share: 0.3 },
+  { kind: 'sighup', perDay: 0.7, share: 0.4 },
+  { kind: 'use', perDay: 3, share: 0.7 },
+]

@@ -1,0 +1,242 @@
+// What each kind of event does to a simulated life. Details are drawn from the event's own stream.
+import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
+import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
+import { HOUR_MS } from '../../src/sandbox/time.ts'
+import { emailOf, groupName } from './company.ts'
+import type { EventKind } from './event-kinds.ts'
+import type { Life } from './life.ts'
+import { addGrant, drawCap, drawModel, editModel } from './policy-edits.ts'
+import { copyModel, emptyModel, type ModelCap } from './policy-model.ts'
+import { MINUTE_MS, type SimEvent } from './scenario.ts'
+
+type Act = (life: Life, draw: Draw) => void
+
+export function happen(life: Life, event: SimEvent): void {
+  life.note(`* ${event.kind}`)
+  ACTS[event.kind](life, stream(life.scenario.seed, `event/${event.name}`))
+  life.emit({ kind: 'world', what: event.kind })
+}
+
+const someone = (life: Life, draw: Draw): string => {
+  const [first, ...rest] = life.company.people.keys()
+  return pick(draw, [first ?? emailOf(0), ...rest])
+}
+
+const someGroup = (life: Life, draw: Draw): string => {
+  const [first, ...rest] = life.company.groups.keys()
+  return pick(draw, [first ?? 'g0', ...rest])
+}
+
+function someScope(life: Life, draw: Draw): ScopeKey {
+  const roll = draw()
+  if (roll < 0.2) return scopeKey({ kind: 'team' })
+  if (roll < 0.45) return scopeKey({ kind: 'group', id: someGroup(life, draw) })
+  return scopeKey({ kind: 'user', email: someone(life, draw) })
+}
+
+function foreign(life: Life, scope: ScopeKey, cap: ModelCap): void {
+  const email = scope.includes('@')
+  const parsed = email
+    ? ({ kind: 'user', email: scope } as const)
+    : scope === 'team'
+      ? ({ kind: 'team' } as const)
+      : ({ kind: 'group', id: scope.slice(6) } as const)
+  life.service.write(parsed, cap)
+  life.note(`  somebody sets ${scope} to ${cap}`)
+}
+
+function publish(life: Life): void {
+  life.published()
+}
+
+function holds(life: Life): readonly string[] {
+  return (life.view()?.holds ?? []).map(({ id }) => id)
+}
+
+/** `capkeeper approve` for a hold that shows. */
+export function approve(life: Life, id: string): void {
+  life.withNotes((ledger) => {
+    if (ledger.approvals().find((one) => one.id === id)?.state === 'pending') return
+    ledger.saveApproval({ id, via: 'command', approvedAt: Math.floor(life.now() + life.wallOffsetMs), state: 'pending', released: [] })
+    life.emit({ kind: 'approved', id })
+    life.note(`  hold ${id} is approved`)
+  })
+}
+
+/** Something to write, so that a death has a chance to fall between. */
+function stir(life: Life, draw: Draw): void {
+  if (draw() < 0.5) {
+    life.model = copyModel(life.model)
+    editModel(life, draw)
+    publish(life)
+  } else {
+    const scopes = [someScope(life, draw), someScope(life, draw)]
+    for (const scope of scopes) foreign(life, scope, drawCap(draw))
+    life.emit({ kind: 'foreign', scopes })
+    life.process?.daemon?.hurry()
+  }
+}
+
+function doomed(life: Life, draw: Draw, doom: NonNullable<Life['process']>['doom']): void {
+  if (!life.process) return
+  life.process.doom = doom
+  const restart = pick(draw, [1, 5, 60, 1200]) * 1000
+  const { process } = life
+  if (draw() < 0.8) stir(life, draw)
+  const look = (): void => {
+    if (process.alive) life.clock.later(MINUTE_MS, look)
+    else life.startLater(restart)
+  }
+  look()
+}
+
+const STATUSES = ['PENDING', 'REJECTED', 'APPROVED', 'APPROVED'] as const
+
+const ACTS: Readonly<Record<EventKind, Act>> = {
+  join: (life, draw) => {
+    const email = emailOf(100 + between(draw, 0, 60))
+    if (life.company.people.has(email)) return
+    life.company.join(email)
+    if (draw() < 0.6) life.company.regroup(email, someGroup(life, draw))
+  },
+  leave: (life, draw) => {
+    if (life.company.people.size > 3) life.company.leave(someone(life, draw))
+  },
+  status: (life, draw) => life.company.setStatus(someone(life, draw), pick(draw, STATUSES)),
+  regroup: (life, draw) => life.company.regroup(someone(life, draw), someGroup(life, draw)),
+  'group-gone': (life, draw) => {
+    const id = someGroup(life, draw)
+    if (!life.company.gone.delete(id)) life.company.gone.add(id)
+  },
+  'foreign-write': (life, draw) => {
+    const scope = someScope(life, draw)
+    foreign(life, scope, draw() < 0.3 ? 'none' : drawCap(draw))
+    life.emit({ kind: 'foreign', scopes: [scope] })
+  },
+  'foreign-mass': (life, draw) => {
+    const cap = draw() < 0.3 ? ('none' as const) : drawCap(draw)
+    const scopes = [
+      scopeKey({ kind: 'team' }),
+      ...[...life.company.groups.keys()].map((id) => scopeKey({ kind: 'group', id })),
+      ...[...life.company.people.keys()].map((email) => scopeKey({ kind: 'user', email })),
+    ].filter(() => draw() < 0.7)
+    for (const scope of scopes) foreign(life, scope, cap)
+    life.emit({ kind: 'foreign', scopes })
+  },
+  'policy-edit': (life, draw) => {
+    life.model = copyModel(life.model)
+    editModel(life, draw)
+    publish(life)
+  },
+  'policy-mass': (life, draw) => {
+    const { protectedPeople, approvals } = life.model
+    life.model = { ...drawModel(life, draw), protectedPeople, approvals }
+    publish(life)
+  },
+  'policy-broken': (life, draw) => {
+    life.broken = pick(draw, ['wide.yaml', 'people.yaml', undefined])
+    publish(life)
+  },
+  'policy-emptied': (life, draw) => {
+    const before = life.model
+    life.model = emptyModel()
+    publish(life)
+    if (draw() < 0.7) life.clock.later(between(draw, 1, 300) * MINUTE_MS, () => giveBack(life, before))
+  },
+  grant: (life, draw) => {
+    life.model = copyModel(life.model)
+    addGrant(life, draw)
+    publish(life)
+  },
+  protect: (life, draw) => {
+    life.model = copyModel(life.model)
+    const email = someone(life, draw)
+    if (!life.model.protectedPeople.delete(email)) life.model.protectedPeople.add(email)
+    publish(life)
+  },
+  kill: (life, draw) => {
+    life.process?.kill()
+    life.startLater(pick(draw, [1, 5, 60, 1200]) * 1000)
+  },
+  'kill-at-ledger': (life, draw) =>
+    doomed(life, draw, { kind: 'ledger', left: between(draw, 1, 12), when: draw() < 0.5 ? 'before' : 'after' }),
+  'kill-at-request': (life, draw) => doomed(life, draw, { kind: 'request', left: between(draw, 1, 40), arrives: draw() < 0.5 }),
+  stop: (life, draw) => {
+    const after = pick(draw, [1, 60, 600]) * 1000
+    void life.process?.stop().then(() => life.startLater(after))
+  },
+  'second-process': (life, draw) => {
+    life.start()
+    // A rolling update: the old one goes, the new one tries again.
+    if (draw() < 0.5) life.clock.later(MINUTE_MS, () => void life.process?.stop().then(() => life.startLater(1000)))
+    life.startLater(between(draw, 1, 30) * 1000)
+  },
+  'wall-jump': (life, draw) => {
+    life.wallOffsetMs = pick(draw, [0, 0, 60_000, -60_000, HOUR_MS, -HOUR_MS, 26 * HOUR_MS, -30 * HOUR_MS, 4 * MINUTE_MS])
+  },
+  'clock-skew': (life, draw) => {
+    life.serviceOffsetMs = pick(draw, [0, 0, 2 * MINUTE_MS, -4 * MINUTE_MS, 10 * MINUTE_MS, -3 * HOUR_MS])
+  },
+  pause: (life, draw) => {
+    const now = Math.floor(life.now() + life.wallOffsetMs)
+    const untilAt = now + between(draw, 5, 600) * MINUTE_MS
+    life.withNotes((ledger) => ledger.savePause({ untilAt, reason: 'looking', pausedAt: now }))
+  },
+  resume: (life) => life.withNotes((ledger) => ledger.savePause(undefined)),
+  approve: (life, draw) => {
+    const [first, ...rest] = holds(life)
+    if (first !== undefined) approve(life, pick(draw, [first, ...rest]))
+    if (draw() < 0.5) life.process?.daemon?.hurry()
+  },
+  'policy-approve': (life, draw) => {
+    const [first, ...rest] = holds(life)
+    if (first === undefined) return
+    const id = pick(draw, [first, ...rest])
+    life.model = copyModel(life.model)
+    life.model.approvals.add(id)
+    life.emit({ kind: 'approved', id })
+    publish(life)
+  },
+  mode: (life, draw) => {
+    life.mode = pick(draw, ['audit', 'paused', 'enforce'])
+    life.process?.daemon?.configChanged()
+  },
+  sighup: (life) => life.process?.daemon?.hurry(),
+  use: (life, draw) => {
+    for (let times = between(draw, 1, 8); times > 0; times -= 1) {
+      const email = someone(life, draw)
+      if (life.company.people.has(email)) life.sandbox.recordUse(email, between(draw, 1, 90_000))
+    }
+  },
+}
+
+export function giveBack(life: Life, model: Life['model']): void {
+  if (life.model.users.size > 0 || life.model.groups.size > 0) return
+  life.model = model
+  publish(life)
+}
+
+/** Faults and changes are over: one process runs, enforces, and sees the right time. */
+export function calm(life: Life): void {
+  life.note('* calm')
+  life.broken = undefined
+  life.company.gone.clear()
+  life.wallOffsetMs = 0
+  life.serviceOffsetMs = 0
+  life.withNotes((ledger) => ledger.savePause(undefined))
+  if (life.process) {
+    life.process.doom = undefined
+    if (life.mode !== 'enforce') {
+      life.mode = 'enforce'
+      life.process.daemon?.configChanged()
+    }
+    publish(life)
+  } else {
+    life.mode = 'enforce'
+    life.start()
+  }
+  life.emit({ kind: 'calm' })
+}
+
+/** Groups as a policy names them. */
+export const declaredGroup = (id: string): string => groupName(id)

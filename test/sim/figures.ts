@@ -1,0 +1,60 @@
+// What a run of many seeds comes to, and how it is printed.
+import type { RunReport } from './run.ts'
+import type { Cut } from './scenario.ts'
+
+export interface Figures {
+  seeds: number
+  days: number
+  requests: number
+  writes: number
+  /** Seeds lived twice to compare their traces. */
+  repeated: number
+  coreMs: number
+  readonly met: Record<string, number>
+  readonly checked: Record<string, number>
+  readonly failures: { readonly seed: number; readonly message: string }[]
+}
+
+export const noFigures = (): Figures => ({
+  seeds: 0,
+  days: 0,
+  requests: 0,
+  writes: 0,
+  repeated: 0,
+  coreMs: 0,
+  met: {},
+  checked: {},
+  failures: [],
+})
+
+export function addReport(figures: Figures, report: RunReport): void {
+  figures.seeds += 1
+  figures.days += report.days
+  figures.requests += report.requests
+  figures.writes += report.writes
+  for (const [name, times] of Object.entries(report.met)) figures.met[name] = (figures.met[name] ?? 0) + times
+  for (const [name, times] of Object.entries(report.checked)) figures.checked[name] = (figures.checked[name] ?? 0) + times
+  const [first] = report.violations
+  if (first) figures.failures.push({ seed: report.seed, message: `${first.invariant}: ${first.message}` })
+}
+
+const table = (rows: Readonly<Record<string, number>>): string =>
+  Object.entries(rows)
+    .map(([name, times]) => `  ${String(times).padStart(10)}  ${name}`)
+    .join('\n')
+
+export function printFigures(figures: Figures): void {
+  const speed = (figures.days * 86_400_000) / Math.max(1, figures.coreMs)
+  console.log(`\n${figures.seeds} seeds, ${figures.days} simulated days, ${figures.requests} requests, ${figures.writes} writes`)
+  console.log(`${Math.round(speed)}x real time on one core; ${figures.repeated} seeds lived twice and compared`)
+  console.log(`\nfaults and events met\n${table(figures.met)}`)
+  console.log(`\ninvariants checked\n${table(figures.checked)}`)
+  console.log(`\nviolations: ${figures.failures.length}`)
+  for (const { seed, message } of figures.failures.slice(0, 50)) console.log(`  seed ${seed}: ${message}`)
+}
+
+/** The one command that lives a failing seed again. */
+export function replayCommand(seed: number, days: number, { without, until }: Cut): string {
+  const left = without.size > 0 ? ` --without ${[...without].join(',')}` : ''
+  return `npm run sim -- --seed ${seed} --days ${days}${left}${until === undefined ? '' : ` --until ${until}`} --trace`
+}

@@ -1,0 +1,58 @@
+// Once faults and changes stop, what is observed is what is asked: for each scope, and for each person, but for what the program says is held,
+// rejected, contested or left alone. What is asked is worked out by the simulation's own model of the policy.
+import type { ScopeState, WorkspaceView } from '../../../src/core/events.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import { askedScopes, type Belonging, personCap } from '../policy-model.ts'
+import type { Checker, Invariant, Scene } from '../steps.ts'
+
+const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
+
+export const converges: Invariant = {
+  name: 'converges',
+  watch: (scene, checker) => (step) => {
+    if (step.kind !== 'settled') return
+    const view = scene.view()
+    if (!view) {
+      checker.violated('no process runs')
+      return
+    }
+    const excused = new Set(view.scopes.filter(({ state }) => EXCUSED.has(state)).map(({ scope }) => scopeKey(scope)))
+    checkScopes(scene, excused, checker, view)
+    if (scene.scenario.switches.capSemantics !== 'fan-out' || scene.scenario.capSemantics === 'copied') checkPeople(scene, excused, checker)
+    for (const { scope, state, why } of view.scopes) {
+      if (state === 'unknown' || state === 'drifted') checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
+    }
+  },
+}
+
+const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf })
+
+function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, view: WorkspaceView): void {
+  if (scene.scenario.capSemantics === 'copied') return
+  const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
+  for (const [scope, cap] of askedScopes(scene.policy(), belonging(scene), scene.now())) {
+    if (excused.has(scope) || cap === 'conflict') continue
+    checker.checked()
+    const seen = cap === 'none' ? scene.stored(scope) : scene.shows(scope)
+    if (seen !== cap) checker.violated(`${scope} should have ${cap} and has ${seen}; it is said to be ${states.get(scope) ?? 'nothing'}`)
+  }
+}
+
+/** The cap in force of everybody whose scopes are all managed and not excused. */
+function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker): void {
+  const inForce = scene.inForce()
+  const policy = scene.policy()
+  const people = belonging(scene)
+  const asked = askedScopes(policy, people, scene.now())
+  const isClear = (scope: ScopeKey): boolean => !excused.has(scope) && (asked.has(scope) || scene.stored(scope) === 'none')
+  for (const email of people.approved) {
+    const groups = people.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))
+    const own = scopeKey({ kind: 'user', email })
+    const isCopied = scene.scenario.capSemantics === 'copied'
+    if (![scopeKey({ kind: 'team' }), ...groups].every(isClear) || excused.has(own) || (!isCopied && !isClear(own))) continue
+    const cap = personCap(policy, email, people, scene.now())
+    if (cap === undefined || cap === 'conflict') continue
+    checker.checked()
+    if (inForce.get(email) !== cap) checker.violated(`${email} should have ${cap} in force and has ${inForce.get(email)}`)
+  }
+}

@@ -1,0 +1,107 @@
+// What must be true of people with every write that lands: the protected keep what they have, and on the way from before to after nobody
+// has less than the lesser of the two, nor nothing. Only where caps are kept in layers; people whose cap the program cannot know are left out.
+import type { Plan } from '../../../src/core/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { ModelCap } from '../policy-model.ts'
+import type { InForce, Invariant, Scene, Step } from '../steps.ts'
+
+const worth = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
+
+const isLayered = ({ scenario }: Scene): boolean => scenario.switches.capSemantics !== 'fan-out' && scenario.capSemantics === 'layered'
+
+/** What a process knows of the service: the readings that reached it, and when others last changed something. */
+function createSight() {
+  const seen = new Map<ScopeKey, ModelCap | 'unknown'>()
+  return {
+    note(step: Step): void {
+      if (step.kind === 'started') seen.clear()
+      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) seen.set(step.scope, step.observed)
+      if (step.kind === 'landed') seen.set(step.scope, step.to)
+    },
+    /** Everything that decides about the person was read as it is, or is not set. */
+    isTrue(scene: Scene, email: string): boolean {
+      const scopes = [
+        scopeKey({ kind: 'team' }),
+        ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
+        email as ScopeKey,
+      ]
+      return scopes.every(
+        (scope) => (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none'),
+      )
+    },
+  }
+}
+
+export const protectedPeople: Invariant = {
+  name: 'protected people are never lowered',
+  watch(scene, checker) {
+    const sight = createSight()
+    let plan: Plan | undefined
+    return (step) => {
+      if (step.kind === 'told' && step.event.kind === 'planned') plan = step.event.plan
+      if (step.kind === 'landed' && !step.late && isLayered(scene)) {
+        const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
+        for (const email of change?.grantEnd ? [] : scene.policy().protectedPeople) {
+          const before = step.before.get(email)
+          if (before === undefined || change?.from !== step.from || !sight.isTrue(scene, email)) continue
+          checker.checked()
+          const after = step.after.get(email)
+          if (worth(after) < worth(before))
+            checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
+          if (before !== 'none' && after === 'none') checker.violated(`${email} is protected and loses ${before} with ${step.scope}`)
+        }
+      }
+      sight.note(step)
+    }
+  },
+}
+
+/** A run of writes of one process between two changes by others. */
+interface Run {
+  readonly before: InForce
+  /** The least that each person had meanwhile; `none` counts as nothing when it stood between two caps. */
+  readonly states: InForce[]
+}
+
+export const nobodyBetween: Invariant = {
+  name: 'nobody is below the lesser of before and after, nor uncapped on the way',
+  watch(scene, checker) {
+    const sight = createSight()
+    let run: Run | undefined
+    let isTrue = false
+    const end = (): void => {
+      if (run) judge(run, checker)
+      run = undefined
+    }
+    return (step) => {
+      if (step.kind === 'landed' && isLayered(scene)) {
+        isTrue = !step.late && [...step.before.keys()].every((email) => sight.isTrue(scene, email) || step.scope === email || true)
+        if (step.late) run = undefined
+        else {
+          run ??= { before: step.before, states: [] }
+          run.states.push(step.after)
+        }
+      }
+      if (isTrue && step.kind === 'told' && step.event.kind === 'cycle-finished') end()
+      // What others do in between is not ours to answer for.
+      if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') run = undefined
+      sight.note(step)
+    }
+  },
+}
+
+function judge({ before, states }: Run, checker: Parameters<Invariant['watch']>[1]): void {
+  const after = states.at(-1)
+  if (!after) return
+  checker.checked()
+  for (const [email, was] of before) {
+    const is = after.get(email)
+    if (is === undefined) continue
+    for (const state of states) {
+      const now = state.get(email)
+      if (now === undefined) continue
+      if (worth(now) < Math.min(worth(was), worth(is))) checker.violated(`${email} has ${now} on the way from ${was} to ${is}`)
+      if (now === 'none' && was !== 'none' && is !== 'none') checker.violated(`${email} is without a cap on the way from ${was} to ${is}`)
+    }
+  }
+}

@@ -1,0 +1,161 @@
+// What must be true of the program as a whole: quiet in a quiet world, in step with its pace, silent about its key, and true to approvals and
+// to what others change.
+import type { Hold } from '../../../src/core/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { Invariant, Scene } from '../steps.ts'
+
+export const quiet: Invariant = {
+  name: 'an unchanged world gets zero writes and one read per managed scope',
+  watch(scene, checker) {
+    let watching = false
+    let reads = new Map<ScopeKey, number>()
+    let sweeps = 0
+    return (step) => {
+      if (step.kind === 'settled') {
+        watching = true
+        sweeps = 0
+        reads = new Map()
+      }
+      if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') watching = false
+      if (!watching) return
+      if (step.kind === 'request' && step.operation === 'UsageConfig')
+        checker.violated(`${step.scope} is written to ${step.to} in a quiet world`)
+      if (step.kind === 'request' && step.operation === 'GetUsageConfig' && step.scope !== undefined)
+        reads.set(step.scope, (reads.get(step.scope) ?? 0) + 1)
+      if (step.kind === 'told' && step.event.kind === 'cycle-finished') {
+        // The first may have begun before.
+        if (sweeps > 0) checkReads(scene, reads, checker)
+        sweeps += 1
+        reads = new Map()
+      }
+      if (step.kind === 'quiet') watching = false
+    }
+  },
+}
+
+function checkReads(scene: Scene, reads: ReadonlyMap<ScopeKey, number>, checker: Parameters<Invariant['watch']>[1]): void {
+  checker.checked()
+  const states = new Map((scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))
+  for (const [scope, count] of reads) {
+    if (count > 1) checker.violated(`${scope} is read ${count} times in one sweep of a quiet world`)
+    const state = states.get(scope)
+    if (state === undefined) checker.violated(`${scope} is read and not managed`)
+  }
+  for (const [scope, state] of states)
+    if ((state === 'in_sync' || state === 'held') && !reads.has(scope)) checker.violated(`${scope} is managed and was not read in a sweep`)
+}
+
+const WINDOW_MS = 10_000
+
+export const pace: Invariant = {
+  name: 'the pace never exceeds rate.max',
+  watch(scene, checker) {
+    let sentAt: number[] = []
+    let process = 0
+    return (step) => {
+      if (step.kind !== 'request') return
+      checker.checked()
+      if (step.process !== process) sentAt = []
+      process = step.process
+      const now = scene.elapsed()
+      sentAt = [...sentAt.filter((at) => at > now - WINDOW_MS), now]
+      const most = (scene.scenario.rate.max * WINDOW_MS) / 1000 + 1
+      if (sentAt.length > most) checker.violated(`${sentAt.length} requests within ${WINDOW_MS} ms; ${most} may be`)
+    }
+  },
+}
+
+/** Pieces of the key as JSON, a URL or a plain text would show it. */
+export const secrecy = (key: string): Invariant => {
+  const long = key.slice(4, -2)
+  const spellings = [key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key), long]
+  const shows = (text: string): boolean => spellings.some((one) => text.includes(one))
+  return {
+    name: 'the key is in no output',
+    watch: (_scene, checker) => (step) => {
+      if (step.kind === 'output') {
+        checker.checked()
+        if (shows(step.text)) checker.violated(`the key is in ${step.where}`)
+      }
+      if (step.kind === 'recorded') {
+        checker.checked()
+        if (shows(JSON.stringify(step.values))) checker.violated(`the key is in the ledger, by ${step.method}`)
+      }
+    },
+  }
+}
+
+export const approvals: Invariant = {
+  name: 'an approval releases what was shown, once',
+  watch(scene, checker) {
+    const approved = new Map<string, number>()
+    const shown = new Map<string, Hold>()
+    const uses = new Map<string, number>()
+    const spent = new Set<string>()
+    return (step) => {
+      if (step.kind === 'approved') {
+        approved.set(step.id, (approved.get(step.id) ?? 0) + 1)
+        spent.delete(step.id)
+      }
+      if (step.kind === 'told' && step.event.kind === 'planned') {
+        for (const hold of step.event.plan.holds) shown.set(hold.id, hold)
+      }
+      if (step.kind !== 'recorded' || step.method !== 'saveApproval') return
+      const [saved] = step.values
+      if (typeof saved !== 'object' || saved === null || !('id' in saved) || !('state' in saved) || typeof saved.id !== 'string') return
+      checker.checked()
+      if (!approved.has(saved.id)) checker.violated(`approval ${saved.id} is recorded, and nobody gave it`)
+      if (spent.has(saved.id) && saved.state === 'pending') checker.violated(`approval ${saved.id} was spent and releases again`)
+      if (saved.state === 'spent') {
+        spent.add(saved.id)
+        uses.set(saved.id, (uses.get(saved.id) ?? 0) + 1)
+        if ((uses.get(saved.id) ?? 0) > (approved.get(saved.id) ?? 0))
+          checker.violated(`approval ${saved.id} was spent more often than given`)
+      }
+      if ('released' in saved && Array.isArray(saved.released)) checkReleased(saved.id, saved.released, shown, checker)
+      void scene
+    }
+  },
+}
+
+function checkReleased(
+  id: string,
+  released: readonly unknown[],
+  shown: ReadonlyMap<string, Hold>,
+  checker: Parameters<Invariant['watch']>[1],
+): void {
+  const hold = shown.get(id)
+  const held = new Set(hold?.changes.map(({ scope, from, to }) => `${scopeKey(scope)} ${from} ${to}`))
+  for (const one of released) {
+    if (typeof one !== 'object' || one === null || !('scope' in one) || !('from' in one) || !('to' in one)) continue
+    const text = `${scopeKey(one.scope as Parameters<typeof scopeKey>[0])} ${one.from} ${one.to}`
+    if (hold && !held.has(text)) checker.violated(`approval ${id} releases ${text}, which its hold did not show`)
+  }
+}
+
+/** Guards that count people; a change that heals is exempt from them. */
+const COUNTING: ReadonlySet<string> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
+
+export const healed: Invariant = {
+  name: 'a foreign change is healed back to the verified value, however many people it touches',
+  watch(scene, checker) {
+    return (step) => {
+      if (step.kind !== 'settled') return
+      const view = scene.view()
+      for (const hold of view?.holds ?? []) {
+        if (!hold.guards.every((guard) => COUNTING.has(guard))) continue
+        for (const { scope, to } of hold.changes) {
+          checker.checked()
+          const owned = scene
+            .ledger()
+            ?.owned()
+            .find((one) => scopeKey(one.scope) === scopeKey(scope))
+          const status = view?.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
+          const isOldWish = owned !== undefined && owned.cap === to && status?.desired === to && status.cause === 'external'
+          if (isOldWish && owned.owner === 'policy')
+            checker.violated(`${scopeKey(scope)} was ${to}, somebody else changed it, and ${hold.guards} holds the healing`)
+        }
+      }
+    }
+  },
+}

@@ -1,0 +1,133 @@
+// What must be true of every single write: it follows from a reading that was good and differed, from the newest plan in which nothing
+// holds it, and from an intent that was on the disk before it; its sender is the one process that may write.
+import type { Plan } from '../../../src/core/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { ModelCap } from '../policy-model.ts'
+import type { Invariant, Step } from '../steps.ts'
+
+type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; readonly to: ModelCap }
+
+const asWrite = (step: Step): Write | undefined =>
+  step.kind === 'request' && step.scope !== undefined && step.to !== undefined ? { ...step, scope: step.scope, to: step.to } : undefined
+
+/** What each process was last told of each scope. */
+export const knownReading: Invariant = {
+  name: 'no write from an unknown read',
+  watch(_scene, checker) {
+    const last = new Map<string, ModelCap | 'unknown'>()
+    return (step) => {
+      if (step.kind === 'answered' && step.observed !== undefined) last.set(`${step.process} ${step.scope}`, step.observed)
+      const write = asWrite(step)
+      if (!write) return
+      checker.checked()
+      const seen = last.get(`${write.process} ${write.scope}`)
+      if (seen === undefined || seen === 'unknown') checker.violated(`${write.scope} is set to ${write.to}, and was read as ${seen}`)
+      else if (seen === write.to) checker.violated(`${write.scope} is set to ${write.to}, which it was read as`)
+    }
+  },
+}
+
+export const heldStays: Invariant = {
+  name: 'a hold writes nothing that it holds',
+  watch(_scene, checker) {
+    const plans = new Map<number, Plan>()
+    return (step) => {
+      if (step.kind === 'told' && step.event.kind === 'planned') plans.set(step.process, step.event.plan)
+      const write = asWrite(step)
+      if (!write) return
+      checker.checked()
+      const change = plans.get(write.process)?.changes.find(({ scope }) => scopeKey(scope) === write.scope)
+      if (!change) checker.violated(`${write.scope} is set to ${write.to}, which is in no plan`)
+      else if (change.hold !== undefined) checker.violated(`${write.scope} is set to ${write.to}, which hold ${change.hold} holds`)
+      else if (change.to !== write.to) checker.violated(`${write.scope} is set to ${write.to}; the plan says ${change.to}`)
+    }
+  },
+}
+
+interface Recorded {
+  readonly id: number
+  readonly change: { readonly scope: Parameters<typeof scopeKey>[0]; readonly to: ModelCap }
+}
+
+const isRecorded = (value: unknown): value is Recorded => typeof value === 'object' && value !== null && 'id' in value && 'change' in value
+
+export const intents: Invariant = {
+  name: 'every write has an intent before it and an outcome after',
+  watch(scene, checker) {
+    const open = new Map<number, Recorded>()
+    return (step) => {
+      if (step.kind === 'recorded' && step.method === 'recordIntent') {
+        const intent = step.values.find(isRecorded)
+        if (intent) open.set(intent.id, intent)
+      }
+      if (step.kind === 'recorded' && step.method === 'recordOutcome') {
+        const intent = step.values.find(isRecorded)
+        if (intent) open.delete(intent.id)
+      }
+      const write = asWrite(step)
+      if (write) {
+        checker.checked()
+        const found = [...open.values()].some(({ change }) => scopeKey(change.scope) === write.scope && change.to === write.to)
+        if (!found) checker.violated(`${write.scope} is set to ${write.to} without an intent on the disk`)
+      }
+      if (step.kind === 'settled') {
+        checker.checked()
+        for (const intent of scene.ledger()?.openIntents() ?? [])
+          checker.violated(`the intent ${intent.id} for ${scopeKey(intent.change.scope)} has no outcome yet`)
+      }
+    }
+  },
+}
+
+export const oneWriter: Invariant = {
+  name: 'at most one process writes',
+  watch(_scene, checker) {
+    const alive = new Set<number>()
+    return (step) => {
+      if (step.kind === 'started') {
+        checker.checked()
+        if (alive.size > 0) checker.violated(`process ${step.process} starts beside ${[...alive].join()}`)
+        alive.add(step.process)
+      }
+      if (step.kind === 'died') alive.delete(step.process)
+      if (step.kind === 'request' && !alive.has(step.process)) checker.violated(`process ${step.process} sends after its end`)
+    }
+  },
+}
+
+export const notOurs: Invariant = {
+  name: 'no scope that is not ours is ever cleared',
+  watch(scene, checker) {
+    const ours = new Map<ScopeKey, Set<ModelCap>>()
+    const last = new Map<string, ModelCap | 'unknown'>()
+    const add = (scope: ScopeKey, cap: ModelCap): void => void ours.set(scope, (ours.get(scope) ?? new Set()).add(cap))
+    return (step) => {
+      if (step.kind === 'landed') add(step.scope, step.to)
+      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
+        last.set(`${step.process} ${step.scope}`, step.observed)
+        if (step.observed !== 'unknown' && isDeclared(step.scope, step.observed, [scene.policy()])) add(step.scope, step.observed)
+      }
+      const write = asWrite(step)
+      if (write?.to !== 'none') return
+      checker.checked()
+      const isAsked = scene.policies().some((policy) => isDeclared(write.scope, 'none', [policy]))
+      const seen = last.get(`${write.process} ${write.scope}`)
+      if (!isAsked && seen !== undefined && seen !== 'unknown' && !ours.get(write.scope)?.has(seen))
+        checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
+    }
+  },
+}
+
+type Policies = ReturnType<Parameters<Invariant['watch']>[0]['policies']>
+
+/** Whether any of these policies has asked for that cap at that scope, grants included. */
+function isDeclared(scope: ScopeKey, cap: ModelCap, policies: Policies): boolean {
+  return policies.some((policy) => {
+    const group = scope.startsWith('group:') ? policy.groups.get(scope.slice(6))?.cap : undefined
+    const rule = scope === 'team' ? policy.team : (group ?? policy.users.get(scope))
+    if (rule === cap) return true
+    return policy.grants.some(
+      (one) => one.scope === scope && (one.cap ?? (typeof rule === 'number' ? rule + (one.add ?? 0) : undefined)) === cap,
+    )
+  })
+}

@@ -1,0 +1,222 @@
+// One simulated life: company, service, policies, the processes that come and go, and the instruments that events play on. It decides
+// nothing about when things happen; `run.ts` does.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DEFAULT_GUARDS } from '../../src/core/change.ts'
+import { hasErrors } from '../../src/core/problem.ts'
+import { parseScope, type Scope, type ScopeKey } from '../../src/core/scope.ts'
+import type { WorkspaceConfig } from '../../src/daemon/config.ts'
+import type { PolicyLoad } from '../../src/daemon/daemon.ts'
+import { openLedger } from '../../src/daemon/ledger.ts'
+import { LedgerError } from '../../src/daemon/ledger-error.ts'
+import { joinDocuments } from '../../src/policy/join.ts'
+import { digestOf } from '../../src/policy/load.ts'
+import { parsePolicyText } from '../../src/policy/parse.ts'
+import type { Ledger } from '../../src/ports.ts'
+import { stream } from '../../src/sandbox/random.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { PERMISSIONS } from '../../src/sandbox/store.ts'
+import { type SimClock, simClock } from './clock.ts'
+import { createCompany } from './company.ts'
+import { createWeather, type Weather } from './faults.ts'
+import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
+import { type SimProcess, startProcess, WORKSPACE } from './process.ts'
+import { MINUTE_MS, type Scenario } from './scenario.ts'
+import { createService, type Service } from './service.ts'
+import type { Scene, Step } from './steps.ts'
+
+export interface Life extends Scene {
+  readonly clock: SimClock
+  readonly sandbox: Sandbox
+  readonly service: Service
+  readonly weather: Weather
+  readonly key: string
+  /** What policy files hold; `edit` publishes it. */
+  model: PolicyModel
+  /** The file that does not parse now. */
+  broken: string | undefined
+  mode: WorkspaceConfig['mode']
+  wallOffsetMs: number
+  serviceOffsetMs: number
+  process: SimProcess | undefined
+  /** Processes that try to start until the lock is free. */
+  waiting: number
+  emit(step: Step): void
+  note(text: string): void
+  /** Policy files changed on the disk. */
+  published(): void
+  start(): void
+  startLater(ms: number): void
+  /** What a short command does beside the daemon. */
+  withNotes(act: (ledger: Ledger) => void): void
+  close(): void
+}
+
+export interface LifeOptions {
+  readonly scenario: Scenario
+  emit(step: Step): void
+  note(text: string): void
+}
+
+export function createLife({ scenario, emit, note }: LifeOptions): Life {
+  const clock = simClock()
+  const trueNow = (): number => scenario.startAt + clock.elapsed()
+  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'capkeeper-sim-'))
+  const key = keyOf(scenario.seed)
+  const sandbox = openSandbox(scenario, { now: trueNow, clock, key })
+  const company = createCompany(sandbox, scenario)
+  const weather = createWeather(scenario, clock.elapsed)
+  const serviceNow = (): number => trueNow() + life.serviceOffsetMs
+  const service = createService({ scenario, clock, sandbox, company, weather, serviceNow, emit, note })
+  const wholes: PolicyModel[] = [emptyModel()]
+  let numbers = 0
+  const life: Life = {
+    scenario,
+    clock,
+    sandbox,
+    company,
+    service,
+    weather,
+    key,
+    model: emptyModel(),
+    broken: undefined,
+    mode: 'enforce',
+    wallOffsetMs: 0,
+    serviceOffsetMs: 0,
+    process: undefined,
+    waiting: 0,
+    emit,
+    note,
+    elapsed: clock.elapsed,
+    now: trueNow,
+    policy: () => wholes.at(-1) ?? emptyModel(),
+    policies: () => wholes,
+    stored: (scope) => company.caps().get(scope) ?? 'none',
+    shows: (scope) => service.shows(scopeNamed(scope)),
+    inForce: company.inForce,
+    view: () => life.process?.daemon?.views()[0],
+    ledger: () => life.process?.ledger,
+    published: () => life.process?.daemon?.policiesChanged(),
+    start: () => void launch(),
+    startLater: (ms) => clock.later(ms, () => void launch()),
+    withNotes(act) {
+      const store = openLedger({
+        file: join(folder, 'capkeeper.db'),
+        mode: 'note',
+        clock: { now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep },
+      })
+      try {
+        act(store.workspace(WORKSPACE, undefined))
+      } finally {
+        store.close()
+      }
+    },
+    close() {
+      life.process?.kill()
+      sandbox.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  const launch = async (): Promise<void> => {
+    const number = numbers + 1
+    try {
+      const started = await startProcess(
+        number,
+        {
+          scenario,
+          clock,
+          service,
+          weather,
+          ledgerFile: join(folder, 'capkeeper.db'),
+          key,
+          wallNow: () => trueNow() + life.wallOffsetMs,
+          config: () => configOf(life),
+          loadPolicies: () => loadModel(life, wholes),
+          emit,
+          note,
+        },
+        () => {
+          if (life.process?.number === number) life.process = undefined
+        },
+      )
+      if (started.alive) life.process = started
+    } catch (error) {
+      if (!(error instanceof LedgerError) || error.code !== 'LEDGER_LOCKED') throw error
+      note(`process ${number} finds the ledger locked`)
+    } finally {
+      numbers += 1
+    }
+  }
+  return life
+}
+
+/** A key that no other text holds by chance. */
+function keyOf(seed: number): string {
+  const draw = stream(seed, 'key')
+  const part = (): string => Math.floor(draw() * 2 ** 48).toString(36)
+  return `sk-"${part()}/${part()}+${part()}`
+}
+
+function openSandbox(
+  scenario: Scenario,
+  { now, clock, key }: { readonly now: () => number; readonly clock: SimClock; readonly key: string },
+): Sandbox {
+  const sandbox = createSandbox({
+    clock: { now, monotonic: clock.elapsed, sleep: clock.sleep },
+    company: { people: 1, groups: 0, days: 0, seed: scenario.seed },
+    switches: scenario.switches,
+    working: false,
+  })
+  sandbox.store.saveKey({ secret: key, permissions: PERMISSIONS })
+  return sandbox
+}
+
+function scopeNamed(key: ScopeKey): Scope {
+  const scope = parseScope(key)
+  if (!scope) throw new Error(`${key} is not a scope`)
+  return scope
+}
+
+function configOf({ scenario, mode }: Life): WorkspaceConfig {
+  const { capSemantics, intervalMs, usageIntervalMs, prune, rate } = scenario
+  return {
+    name: WORKSPACE,
+    baseUrl: 'http://service',
+    keys: { default: { env: 'KEY' } },
+    policies: ['policies'],
+    mode,
+    capSemantics,
+    intervalMs,
+    usageIntervalMs,
+    onDrift: 'heal',
+    prune,
+    undeclaredUsers: 'ignore',
+    guards: DEFAULT_GUARDS,
+    rate,
+  }
+}
+
+/** The real parser and the real join over the files as they are. */
+function loadModel(life: Life, wholes: PolicyModel[]): PolicyLoad {
+  const files = policyFiles(life.model)
+  if (life.broken !== undefined) files.set(life.broken, `${files.get(life.broken)}  team: [`)
+  const parsed = [...files].map(([file, text]) => parsePolicyText(file, text))
+  const isWhole = parsed.every((one) => !one.damaged && one.documents.every(({ whole }) => whole))
+  const joined = joinDocuments({
+    workspace: WORKSPACE,
+    documents: parsed.flatMap(({ documents }) => documents),
+    sources: new Map(parsed.map(({ source }) => [source.file, source])),
+    incomplete: !isWhole,
+  })
+  const problems = [...parsed.flatMap((one) => one.problems), ...joined.problems]
+  if (!isWhole || hasErrors(joined.problems)) {
+    life.note(`policies have errors: ${problems[0]?.message}`)
+    return { sets: new Map(), problems }
+  }
+  wholes.push(copyModel(life.model))
+  return { sets: new Map([[WORKSPACE, { set: joined.set, digest: digestOf(joined.set), revision: '' }]]), problems }
+}
+
+/** How long a process that finds the ledger locked waits before it tries again. */
+export const LOCK_RETRY_MS = 2 * MINUTE_MS

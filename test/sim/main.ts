@@ -1,0 +1,139 @@
+// `npm run sim`: lives many seeds, or replays one with its trace. Exit code 1 when an invariant was violated, with one command that replays it.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { realClock } from '../support/real-clock.ts'
+import { addReport, type Figures, noFigures, printFigures, replayCommand } from './figures.ts'
+import { runSeed } from './run.ts'
+import type { Cut } from './scenario.ts'
+import { shrink } from './shrink.ts'
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '100' },
+    days: { type: 'string', default: '3' },
+    'seed-from': { type: 'string', default: '1' },
+    jobs: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    without: { type: 'string', default: '' },
+    until: { type: 'string' },
+    'no-shrink': { type: 'boolean', default: false },
+    'keep-going': { type: 'boolean', default: false },
+    twice: { type: 'string', default: '20' },
+    memory: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+})
+
+const clock = realClock()
+const days = Number(values.days)
+const cut: Cut = {
+  without: new Set(values.without.split(',').filter((kind) => kind !== '')),
+  until: values.until === undefined ? undefined : Number(values.until),
+}
+
+async function replay(seed: number): Promise<boolean> {
+  const report = await runSeed({
+    seed,
+    days,
+    cut,
+    patient: values['keep-going'],
+    ...(values.trace && { onLine: (line) => console.log(line) }),
+  })
+  for (const { invariant, message, atMs } of report.violations)
+    console.log(`seed ${seed}, ${(atMs / 3_600_000).toFixed(2)} h: ${invariant}: ${message}`)
+  console.log(`seed ${seed}: ${report.requests} requests, ${report.writes} writes, digest ${report.digest.slice(0, 16)}`)
+  return report.violations.length === 0
+}
+
+async function fail(seed: number): Promise<void> {
+  if (values['no-shrink']) {
+    console.log(`\nreplay: ${replayCommand(seed, days, cut)}`)
+    return
+  }
+  const least = await shrink(seed, days, cut)
+  console.log(`\nreplay: ${replayCommand(seed, least.days, least.cut)}`)
+  const lines: string[] = []
+  await runSeed({ seed, days: least.days, cut: least.cut, onLine: (line) => void lines.push(line) })
+  const end = lines.findIndex((line) => line.includes('!! '))
+  console.log(lines.slice(Math.max(0, end - 40), end + 1).join('\n'))
+}
+
+async function many(from: number, count: number): Promise<Figures> {
+  const figures = noFigures()
+  const startedAt = clock.monotonic()
+  for (let seed = from; seed < from + count; seed += 1) {
+    const report = await runSeed({ seed, days, cut })
+    addReport(figures, report)
+    if (seed % Number(values.twice) === 0) {
+      const again = await runSeed({ seed, days, cut })
+      figures.repeated += 1
+      if (again.digest !== report.digest) figures.failures.push({ seed, message: 'the same seed gave another trace' })
+    }
+    if (process.stderr.isTTY) process.stderr.write(`\r${seed - from + 1}/${count} seeds, ${figures.failures.length} failed `)
+  }
+  figures.coreMs += clock.monotonic() - startedAt
+  return figures
+}
+
+/** One process a core; each prints its figures as JSON. */
+async function manyJobs(from: number, count: number, jobs: number): Promise<Figures> {
+  const share = Math.ceil(count / jobs)
+  const parts = Array.from({ length: jobs }, (_, job) => ({ from: from + job * share, count: Math.min(share, count - job * share) }))
+  const texts = await Promise.all(parts.filter((one) => one.count > 0).map((one) => child(one.from, one.count)))
+  const figures = noFigures()
+  for (const text of texts) {
+    const part: Figures = JSON.parse(text)
+    for (const [name, times] of Object.entries(part.met)) figures.met[name] = (figures.met[name] ?? 0) + times
+    for (const [name, times] of Object.entries(part.checked)) figures.checked[name] = (figures.checked[name] ?? 0) + times
+    for (const name of ['seeds', 'days', 'requests', 'writes', 'repeated', 'coreMs'] as const) figures[name] += part[name]
+    figures.failures.push(...part.failures)
+  }
+  return figures
+}
+
+const child = (from: number, count: number): Promise<string> => {
+  const self = fileURLToPath(import.meta.url)
+  const given = [
+    '--seeds',
+    `${count}`,
+    '--seed-from',
+    `${from}`,
+    '--days',
+    `${days}`,
+    '--without',
+    values.without,
+    '--twice',
+    values.twice,
+    '--json',
+  ]
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, ['--no-warnings', self, ...given], { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
+      if (stdout.startsWith('{')) resolve(stdout)
+      else reject(error ?? new Error(stderr))
+    })
+  })
+}
+
+async function memory(): Promise<boolean> {
+  const { checkMemory } = await import('./memory.ts')
+  return checkMemory(Number(values['seed-from']), Math.max(days, 60))
+}
+
+async function main(): Promise<boolean> {
+  if (values.memory) return memory()
+  if (values.seed !== undefined) return replay(Number(values.seed))
+  const jobs = Number(values.jobs)
+  const [from, count] = [Number(values['seed-from']), Number(values.seeds)]
+  const figures = jobs > 1 ? await manyJobs(from, count, jobs) : await many(from, count)
+  if (values.json) console.log(JSON.stringify(figures))
+  else {
+    printFigures(figures)
+    const [first] = figures.failures
+    if (first) await fail(first.seed)
+  }
+  return figures.failures.length === 0
+}
+
+process.exitCode = (await main()) ? 0 : 1

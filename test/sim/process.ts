@@ -1,0 +1,188 @@
+// One capkeeper process of the simulation: the real daemon, client, ledger file, lock, log, metrics and status on simulated time, and the
+// ways it can end. Nothing of the daemon is replaced but the edges in ports.ts.
+import { createWriteClient } from '../../src/api/client.ts'
+import { createKeyRing } from '../../src/api/keys.ts'
+import type { CycleEvent } from '../../src/core/events.ts'
+import type { Config, WorkspaceConfig } from '../../src/daemon/config.ts'
+import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from '../../src/daemon/daemon.ts'
+import { learnedKeeper } from '../../src/daemon/learned.ts'
+import { type LedgerStore, openLedger } from '../../src/daemon/ledger.ts'
+import { createLogger } from '../../src/daemon/log.ts'
+import { eventLog } from '../../src/daemon/log-events.ts'
+import { sha256 } from '../../src/daemon/system.ts'
+import type { Clock, Ledger } from '../../src/ports.ts'
+import { stream } from '../../src/sandbox/random.ts'
+import type { SimClock } from './clock.ts'
+import { fragileLedger } from './crash.ts'
+import type { Weather } from './faults.ts'
+import type { Scenario } from './scenario.ts'
+import type { Sender, Service } from './service.ts'
+import type { Step } from './steps.ts'
+
+export interface ProcessParts {
+  readonly scenario: Scenario
+  readonly clock: SimClock
+  readonly service: Service
+  readonly weather: Weather
+  readonly ledgerFile: string
+  readonly key: string
+  /** The process's wall clock. */
+  wallNow(): number
+  config(): WorkspaceConfig
+  loadPolicies(): PolicyLoad
+  emit(step: Step): void
+  note(text: string): void
+}
+
+/** A death that waits for its moment. */
+export type Doom =
+  | { readonly kind: 'ledger'; left: number; readonly when: 'before' | 'after' }
+  | { readonly kind: 'request'; left: number; readonly arrives: boolean }
+
+export interface SimProcess extends Sender {
+  readonly number: number
+  daemon: Daemon | undefined
+  ledger: Ledger | undefined
+  doom: Doom | undefined
+  /** Told to stop; it may still finish a write. */
+  stopping: boolean
+  /** Power off, now. */
+  kill(): void
+  /** SIGTERM. */
+  stop(): Promise<void>
+}
+
+export const WORKSPACE = 'acme'
+const BASE_URL = 'http://service'
+
+/** Starts a process; throws a `LedgerError` when another one holds the lock. */
+export async function startProcess(number: number, parts: ProcessParts, onEnd: () => void): Promise<SimProcess> {
+  const clock: Clock = {
+    now: () => Math.floor(parts.wallNow()),
+    monotonic: () => parts.clock.elapsed() + number * 1e6,
+    sleep: (ms, signal) => (self.alive ? parts.clock.sleep(ms, signal, self) : new Promise(() => undefined)),
+  }
+  const store = openLedger({ file: parts.ledgerFile, mode: 'write', clock })
+  const self: SimProcess = {
+    number,
+    alive: true,
+    daemon: undefined,
+    ledger: undefined,
+    doom: undefined,
+    stopping: false,
+    diesSending: () => diesSending(self),
+    kill() {
+      if (!self.alive) return
+      self.alive = false
+      store.close()
+      parts.emit({ kind: 'died', process: number })
+      onEnd()
+    },
+    async stop() {
+      self.stopping = true
+      await self.daemon?.stop()
+      self.kill()
+    },
+  }
+  parts.emit({ kind: 'started', process: number })
+  const config: Config = {
+    listen: { host: '127.0.0.1', port: 9464 },
+    people: 'email',
+    ledger: parts.ledgerFile,
+    metrics: { perUser: 'off', userLabel: 'hash' },
+    workspaces: [parts.config()],
+  }
+  const log = eventLog(
+    await createLogger({
+      level: 'debug',
+      format: 'json',
+      clock,
+      destination: { write: (text) => parts.emit({ kind: 'output', where: 'log', text }) },
+      // Left out on purpose: without the last net, whatever slips through is seen.
+      redact: (text) => text,
+    }),
+  )
+  const tell = (event: CycleEvent): void => {
+    if (!self.alive) return
+    log(event)
+    parts.emit({ kind: 'told', process: number, event })
+  }
+  self.daemon = startDaemon({
+    clock,
+    config,
+    open: (settings) => openWorkspace(self, parts, { settings, store, clock, tell }),
+    loadPolicies: () => parts.loadPolicies(),
+    reloadConfig: () => ({ ...config, workspaces: [parts.config()] }),
+    registered: () => undefined,
+    ledgerWritable: () => self.alive && !parts.weather.isOn('disk-full'),
+  })
+  return self
+}
+
+function diesSending(self: SimProcess): 'no' | 'arrives' | 'lost' {
+  const { doom } = self
+  if (doom?.kind !== 'request') return 'no'
+  doom.left -= 1
+  if (doom.left > 0) return 'no'
+  self.kill()
+  return doom.arrives ? 'arrives' : 'lost'
+}
+
+function diesWriting(self: SimProcess, when: 'before' | 'after'): boolean {
+  const { doom } = self
+  if (doom?.kind !== 'ledger' || doom.when !== when) return false
+  doom.left -= 1
+  if (doom.left > 0) return false
+  self.kill()
+  return true
+}
+
+interface Opening {
+  readonly settings: WorkspaceConfig
+  readonly store: LedgerStore
+  readonly clock: Clock
+  readonly tell: (event: CycleEvent) => void
+}
+
+/** As `cli/host.ts` opens a workspace, on the simulation's edges. */
+function openWorkspace(self: SimProcess, parts: ProcessParts, { settings, store, clock, tell }: Opening): OpenedWorkspace {
+  const ledger = fragileLedger(store.workspace(settings.name, BASE_URL), {
+    isAlive: () => self.alive,
+    isFull: () => parts.weather.isOn('disk-full'),
+    diesNow: (when) => diesWriting(self, when),
+    onRecorded: (method, values) => parts.emit({ kind: 'recorded', process: self.number, method, values }),
+  })
+  self.ledger = ledger
+  const random = { next: stream(parts.scenario.seed, `process/${self.number}`) }
+  const learning = learnedKeeper(ledger, clock)
+  const client = createWriteClient({
+    transport: parts.service.transportOf(self),
+    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: parts.key }, clock }),
+    clock,
+    random,
+    rate: settings.rate,
+    learned: learning.pace,
+    onSeen: learning.onSeen,
+    onLearned(name, learned, ratePerSecond) {
+      learning.pace[name] = learned
+      tell({ kind: 'rate-learned', workspace: settings.name, at: clock.now(), ratePerSecond })
+    },
+    onRequest: (event) => tell({ kind: 'request-finished', workspace: settings.name, at: clock.now(), ...event }),
+  })
+  return {
+    parts: {
+      config: settings,
+      ledger,
+      client,
+      ratePerSecond: () => client.ratePerSecond('default'),
+      clock,
+      random,
+      digest: sha256,
+      emit(event) {
+        tell(event)
+        if (event.kind === 'cycle-finished') learning.keep()
+      },
+    },
+    close: () => undefined,
+  }
+}

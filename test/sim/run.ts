@@ -1,0 +1,189 @@
+// Lives one seed from its first day to its last and reports what was met, checked and violated. The same seed gives the same trace.
+import { createHash } from 'node:crypto'
+import { scopeKey } from '../../src/core/scope.ts'
+import { createMetrics, type Metrics } from '../../src/daemon/metrics.ts'
+import { statusDocument } from '../../src/daemon/status.ts'
+import { EMAIL_LABELS } from '../../src/daemon/status-labels.ts'
+import { stream } from '../../src/sandbox/random.ts'
+import { approve, calm, happen } from './events.ts'
+import { invariantsFor } from './invariants/all.ts'
+import { createLife, type Life } from './life.ts'
+import { drawModel } from './policy-edits.ts'
+import { WORKSPACE } from './process.ts'
+import { type Cut, drawScenario, NO_CUT, type Scenario } from './scenario.ts'
+import type { Step } from './steps.ts'
+
+export interface RunOptions {
+  readonly seed: number
+  readonly days: number
+  readonly cut?: Cut
+  /** Takes each line of the trace. */
+  readonly onLine?: (line: string) => void
+  /** Goes on after a violation. */
+  readonly patient?: boolean
+}
+
+export interface Violation {
+  readonly invariant: string
+  readonly atMs: number
+  readonly message: string
+}
+
+export interface RunReport {
+  readonly seed: number
+  readonly days: number
+  readonly digest: string
+  readonly violations: readonly Violation[]
+  /** How often each kind of fault and event was met. */
+  readonly met: Readonly<Record<string, number>>
+  readonly checked: Readonly<Record<string, number>>
+  readonly requests: number
+  readonly writes: number
+  /** Events of the scenario, for `--until`. */
+  readonly events: number
+}
+
+/** More violations of one seed say nothing new. */
+const ENOUGH = 20
+
+interface Recorder {
+  readonly violations: Violation[]
+  readonly met: Record<string, number>
+  readonly checked: Record<string, number>
+  requests: number
+  writes: number
+}
+
+export async function runSeed(options: RunOptions): Promise<RunReport> {
+  const { seed, days, onLine } = options
+  const scenario = drawScenario(seed, days, options.cut ?? NO_CUT)
+  const recorder: Recorder = { violations: [], met: {}, checked: {}, requests: 0, writes: 0 }
+  const hash = createHash('sha256')
+  const note = (text: string): void => {
+    const line = `${(life.elapsed() / 1000).toFixed(3)} ${text}`
+    hash.update(`${line}\n`)
+    onLine?.(line)
+  }
+  const watchers: ((step: Step) => void)[] = []
+  const emit = (step: Step): void => {
+    count(recorder, step)
+    const text = lineOf(step)
+    if (text !== undefined) note(text)
+    for (const watcher of watchers) watcher(step)
+  }
+  const life = createLife({ scenario, emit, note })
+  for (const { name, watch } of invariantsFor(life.key)) {
+    recorder.checked[name] = 0
+    const violated = (message: string): void => {
+      if (recorder.violations.length >= ENOUGH) return
+      recorder.violations.push({ invariant: name, atMs: life.elapsed(), message })
+      note(`!! ${name}: ${message}`)
+    }
+    const checked = (): void => {
+      recorder.checked[name] = (recorder.checked[name] ?? 0) + 1
+    }
+    watchers.push(watch(life, { checked, violated }))
+  }
+  try {
+    await live(life, scenario, () => recorder.violations.length > 0 && !options.patient)
+  } finally {
+    life.close()
+  }
+  for (const [kind, times] of life.weather.counts) recorder.met[kind] = times
+  return { seed, days, digest: hash.digest('hex'), events: scenario.events.length, ...recorder }
+}
+
+async function live(life: Life, scenario: Scenario, isOver: () => boolean): Promise<void> {
+  const { clock } = life
+  const draw = stream(scenario.seed, 'beginning')
+  for (const email of life.company.people.keys())
+    for (const id of life.company.groups.keys()) if (draw() < 0.35) life.company.regroup(email, id)
+  life.model = drawModel(life, draw)
+  life.start()
+  const events = scenario.events.values()
+  let next = events.next()
+  for (const round of scenario.rounds) {
+    for (; !next.done && next.value.atMs < round.calmAtMs; next = events.next()) {
+      await clock.runTo(next.value.atMs)
+      if (isOver()) return
+      happen(life, next.value)
+    }
+    await clock.runTo(round.calmAtMs)
+    if (isOver()) return
+    calm(life)
+    if (round.approving) {
+      await clock.runTo((round.calmAtMs + round.settledAtMs) / 2)
+      for (const { id } of life.view()?.holds ?? []) approve(life, id)
+    }
+    await clock.runTo(round.settledAtMs)
+    life.emit({ kind: 'settled' })
+    await show(life)
+    await clock.runTo(round.quietAtMs)
+    life.emit({ kind: 'quiet' })
+    if (isOver()) return
+  }
+}
+
+let metrics: Metrics | undefined
+
+/** What others can see of the process, for the key to be looked for. */
+async function show(life: Life): Promise<void> {
+  const daemon = life.process?.daemon
+  if (!daemon) return
+  const views = daemon.views()
+  const health = daemon.health()
+  const status = statusDocument({ views, health, people: EMAIL_LABELS, now: Math.floor(life.now()), version: '0.0.0' })
+  life.emit({ kind: 'output', where: '/status', text: JSON.stringify(status) })
+  metrics ??= createMetrics({ version: '0.0.0', revision: '', clock: { now: () => life.scenario.startAt } })
+  metrics.registerWorkspace(WORKSPACE)
+  life.emit({ kind: 'output', where: '/metrics', text: await metrics.render(views, health) })
+}
+
+function count(recorder: Recorder, step: Step): void {
+  if (step.kind === 'world') recorder.met[step.what] = (recorder.met[step.what] ?? 0) + 1
+  if (step.kind !== 'request') return
+  recorder.requests += 1
+  if (step.operation === 'UsageConfig') recorder.writes += 1
+}
+
+/** One line of the trace; what others have told already has none. */
+function lineOf(step: Step): string | undefined {
+  switch (step.kind) {
+    case 'request':
+      return `p${step.process} > ${step.operation} ${step.scope ?? ''} ${step.to ?? ''}`
+    case 'answered':
+      return `p${step.process} < ${step.operation} ${step.scope ?? ''} ${step.observed ?? ''}`
+    case 'landed':
+      return `p${step.process} = ${step.scope} ${step.from} -> ${step.to}${step.late ? ' (late)' : ''}`
+    case 'recorded':
+      return `p${step.process} # ${step.method} ${briefly(step.values)}`
+    case 'told':
+      return toldLine(step)
+    case 'started':
+    case 'died':
+      return `p${step.process} ${step.kind}`
+    case 'output':
+    case 'foreign':
+    case 'world':
+      return undefined
+    default:
+      return `* ${step.kind}`
+  }
+}
+
+function toldLine({ process, event }: Extract<Step, { kind: 'told' }>): string | undefined {
+  if (event.kind === 'request-finished' || event.kind === 'rate-learned') return undefined
+  if (event.kind === 'planned') {
+    const changes = event.plan.changes.map(({ scope, from, to, hold }) => `${scopeKey(scope)} ${from}->${to}${hold ? ` held ${hold}` : ''}`)
+    return changes.length > 0 ? `p${process} : planned ${changes.join(', ')}` : undefined
+  }
+  const { workspace: _w, at: _a, kind, ...rest } = event
+  if (kind === 'usage-read') return undefined
+  return `p${process} : ${kind} ${briefly(rest)}`
+}
+
+/** Long values would hide the rest. */
+const briefly = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? ''
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text
+}

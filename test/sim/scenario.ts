@@ -1,0 +1,187 @@
+// What a seed stands for: a company, its policy, a deployment with its oddities, and a course of days with faults and events. Everything
+// is drawn from the seed, each purpose from a stream of its own, so that leaving out a kind of fault or event moves nothing else.
+import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
+import type { Switches } from '../../src/sandbox/switches.ts'
+import { DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
+import { EVENT_KINDS, type EventKind } from './event-kinds.ts'
+
+export const MINUTE_MS = 60_000
+
+export const FAULT_KINDS = [
+  'drop-before',
+  'drop-after',
+  'lands-late',
+  'slow',
+  'server-error',
+  'html',
+  'truncated',
+  'empty-body',
+  'odd-body',
+  'rate-limit',
+  'stale-read',
+  'short-roster',
+  'spelling',
+  'two-spellings',
+  'key-refused',
+  'key-echoed',
+  'disk-full',
+] as const
+export type FaultKind = (typeof FAULT_KINDS)[number]
+
+/** A fault that may strike each request between two instants. */
+export interface FaultWindow {
+  readonly kind: FaultKind
+  readonly fromMs: number
+  readonly untilMs: number
+  /** Probability for each request. */
+  readonly rate: number
+}
+
+/** Something that happens in the world at an instant. */
+export interface SimEvent {
+  readonly kind: EventKind
+  readonly atMs: number
+  /** Names its own stream of chance. */
+  readonly name: string
+}
+
+/** A day: a storm of faults and events, then calm until its end. */
+export interface Round {
+  readonly fromMs: number
+  readonly calmAtMs: number
+  readonly settledAtMs: number
+  readonly quietAtMs: number
+  /** All holds that show are approved at the beginning of the calm. */
+  readonly approving: boolean
+}
+
+export interface Scenario {
+  readonly seed: number
+  readonly startAt: number
+  readonly people: number
+  readonly groups: number
+  readonly switches: Partial<Switches>
+  readonly capSemantics: 'layered' | 'copied'
+  readonly intervalMs: number
+  readonly usageIntervalMs: number
+  readonly prune: boolean
+  readonly rate: { readonly start: number; readonly max: number; readonly concurrency: number }
+  /** How long a request is on its way, there and back. */
+  readonly latencyMs: number
+  readonly faults: readonly FaultWindow[]
+  readonly events: readonly SimEvent[]
+  readonly rounds: readonly Round[]
+}
+
+/** What of a scenario is left out, to find the least of it that fails. */
+export interface Cut {
+  readonly without: ReadonlySet<string>
+  /** Only so many events happen, and no fault begins after the last of them. */
+  readonly until: number | undefined
+}
+
+export const NO_CUT: Cut = { without: new Set(), until: undefined }
+
+const LATEST_START = Date.UTC(2027, 0, 1)
+
+export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Scenario {
+  const draw = stream(seed, 'scenario')
+  const intervalMs = pick(draw, [5, 10, 20, 30]) * MINUTE_MS
+  const usageIntervalMs = pick(draw, [5, 15, 30]) * MINUTE_MS
+  const fanOut = draw() < 0.25
+  const capSemantics = fanOut ? (draw() < 0.7 ? 'copied' : 'layered') : draw() < 0.12 ? 'copied' : 'layered'
+  const rounds = drawRounds(seed, days, intervalMs, usageIntervalMs)
+  const events = drawEvents(seed, rounds).filter(({ kind }) => !cut.without.has(kind))
+  const lastAt = cut.until === undefined ? undefined : (events[cut.until - 1]?.atMs ?? 0)
+  const faults = drawFaults(seed, rounds)
+  const rate = { start: 5, max: pick(draw, [5, 10, 50]), concurrency: pick(draw, [1, 4, 8]) }
+  return {
+    seed,
+    // Near the end of a month in every second seed, so that billing cycles roll over.
+    startAt: drawStart(draw),
+    people: between(draw, 5, 40),
+    groups: between(draw, 1, 4),
+    switches: drawSwitches(draw, fanOut),
+    capSemantics,
+    intervalMs,
+    usageIntervalMs,
+    prune: draw() < 0.85,
+    rate,
+    latencyMs: pick(draw, [20, 80, 400]),
+    faults: faults.filter(({ kind, fromMs }) => !cut.without.has(kind) && (lastAt === undefined || fromMs <= lastAt)),
+    events: lastAt === undefined ? events : events.slice(0, cut.until),
+    rounds,
+  }
+}
+
+function drawStart(draw: Draw): number {
+  const month = between(draw, 0, 11)
+  const nearEnd = draw() < 0.5
+  const monthEnd = Date.UTC(2026, month + 1, 1)
+  const at = nearEnd
+    ? monthEnd - between(draw, 1, 40) * HOUR_MS
+    : Date.UTC(2026, month, between(draw, 1, 25)) + between(draw, 0, 23) * HOUR_MS
+  return Math.min(at, LATEST_START)
+}
+
+function drawSwitches(draw: Draw, fanOut: boolean): Partial<Switches> {
+  return {
+    capSemantics: fanOut ? 'fan-out' : 'layered',
+    capReads: draw() < 0.2 ? 'inherited' : 'explicit',
+    zeroCap: pick(draw, ['stored', 'stored', 'omitted', 'rejected']),
+    capSpelling: pick(draw, ['camel', 'snake', 'both']),
+    writeBody: pick(draw, ['object', 'empty']),
+    names: pick(draw, ['spec', 'live']),
+    int64: pick(draw, ['number', 'string']),
+    zeros: pick(draw, ['kept', 'omitted']),
+    errors: pick(draw, ['error', 'connect', 'text', 'ok']),
+    plan: pick(draw, ['enterprise', 'enterprise', 'team', 'quota']),
+  }
+}
+
+/** How long after the storm everything must be as asked: the roster once or twice, three sweeps, and what back-off may still wait. */
+export const settlingMs = (intervalMs: number, usageIntervalMs: number): number =>
+  15 * MINUTE_MS + 2.2 * usageIntervalMs + 3.3 * intervalMs + 5 * MINUTE_MS
+
+function drawRounds(seed: number, days: number, intervalMs: number, usageIntervalMs: number): readonly Round[] {
+  const draw = stream(seed, 'rounds')
+  const settling = settlingMs(intervalMs, usageIntervalMs)
+  return Array.from({ length: days }, (_, day) => {
+    const approving = draw() < 0.5
+    const settledAtMs = (day + 1) * DAY_MS - 3.5 * intervalMs
+    const calmAtMs = settledAtMs - settling * (approving ? 2 : 1)
+    return { fromMs: day * DAY_MS, calmAtMs, settledAtMs, quietAtMs: (day + 1) * DAY_MS - 1, approving }
+  })
+}
+
+/** Expected number of each event in a day of storm, where the seed has it at all. */
+function drawEvents(seed: number, rounds: readonly Round[]): readonly SimEvent[] {
+  const events = EVENT_KINDS.flatMap(({ kind, perDay, share }) => {
+    const draw = stream(seed, `events/${kind}`)
+    if (draw() >= share) return []
+    return rounds.flatMap(({ fromMs, calmAtMs }, day) => {
+      const count = Math.floor(perDay * 2 * draw() + draw())
+      return Array.from({ length: count }, (_, index) => ({
+        kind,
+        atMs: Math.floor(fromMs + 1000 + draw() * (calmAtMs - fromMs - 2000)),
+        name: `${kind}/${day}/${index}`,
+      }))
+    })
+  })
+  return events.sort((a, b) => a.atMs - b.atMs || (a.name < b.name ? -1 : 1))
+}
+
+function drawFaults(seed: number, rounds: readonly Round[]): readonly FaultWindow[] {
+  return FAULT_KINDS.flatMap((kind) => {
+    const draw = stream(seed, `faults/${kind}`)
+    if (draw() < 0.3) return []
+    return rounds.flatMap(({ fromMs, calmAtMs }) => {
+      const windows = draw() < 0.7 ? 1 : 2
+      return Array.from({ length: windows }, () => {
+        const start = fromMs + draw() * (calmAtMs - fromMs)
+        const lengthMs = pick(draw, [2, 20, 120, 600]) * MINUTE_MS
+        return { kind, fromMs: start, untilMs: Math.min(start + lengthMs, calmAtMs), rate: pick(draw, [0.01, 0.05, 0.2, 0.5, 1]) }
+      })
+    })
+  })
+}

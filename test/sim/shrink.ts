@@ -1,0 +1,33 @@
+// Finds the least of a failing seed that still fails: fewer days, fewer events from the end, fewer kinds of faults and events.
+import { EVENT_KINDS } from './event-kinds.ts'
+import { type RunReport, runSeed } from './run.ts'
+import { type Cut, FAULT_KINDS } from './scenario.ts'
+
+export interface Least {
+  readonly days: number
+  readonly cut: Cut
+}
+
+/** Tries at most a run for each kind and a few for the rest. The same invariant must fail. */
+export async function shrink(seed: number, days: number, cut: Cut): Promise<Least> {
+  const first = await runSeed({ seed, days, cut })
+  const invariant = first.violations[0]?.invariant
+  const fails = async (tryDays: number, tryCut: Cut): Promise<RunReport | undefined> => {
+    const report = await runSeed({ seed, days: tryDays, cut: tryCut })
+    return report.violations[0]?.invariant === invariant ? report : undefined
+  }
+  let least: Least = { days, cut }
+  const lastDay = Math.ceil(((first.violations[0]?.atMs ?? 0) + 1) / 86_400_000)
+  if (lastDay > 0 && lastDay < days && (await fails(lastDay, cut))) least = { days: lastDay, cut }
+  for (const kind of [...FAULT_KINDS, ...EVENT_KINDS.map((one) => one.kind)]) {
+    if (least.cut.without.has(kind)) continue
+    const smaller: Cut = { ...least.cut, without: new Set([...least.cut.without, kind]) }
+    if (await fails(least.days, smaller)) least = { ...least, cut: smaller }
+  }
+  let until = (await runSeed({ seed, days: least.days, cut: least.cut })).events
+  for (let step = Math.ceil(until / 2); step >= 1; step = step === 1 ? 0 : Math.ceil(step / 2)) {
+    while (until - step >= 0 && (await fails(least.days, { ...least.cut, until: until - step }))) until -= step
+  }
+  const ended: Cut = { ...least.cut, until }
+  return (await fails(least.days, ended)) ? { ...least, cut: ended } : least
+}
