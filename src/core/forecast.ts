@@ -1,5 +1,5 @@
 // What a team will still use until its cycle ends. Each coming day is expected to be the mean of the same weekday in the last eight weeks,
-// a day of two weeks ago counting half of yesterday: linear in the days it learns from, so that more use never lowers it. How far off it
+// each week back counting half: linear in the days it learns from, so that more use never lowers it. How far off it
 // may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks.
 import { type Credits, credits, type Instant } from './units.ts'
 import { DAY_MS, type Stretch } from './use-curve.ts'
@@ -44,8 +44,8 @@ interface ForecastInputs {
 
 /** Complete days that a forecast needs, and those it looks at. Choice. */
 export const FORECAST_DAYS = { fewest: 28, most: 56 }
-/** After so many days a day counts half. Tuned by `npm run bench -- forecast`, like all that follow. */
-const HALF_LIFE_DAYS = 14
+/** After so many days a day counts half: longer is a little better while use is steady, and far worse when a team takes up the tool. */
+const HALF_LIFE_DAYS = 7
 /** The weeks that are forecast to see how far off that is have at least so many days before them. */
 const LEARNING_DAYS = 14
 /** Counts as one week more that was so far off: few weeks that happened to be alike prove little. */
@@ -86,7 +86,7 @@ function completeDays({ fromAt, readAt, days }: DayHistory, freshnessMs: number)
   return uses
 }
 
-/** The expected use of the seven days that follow `uses`: Σ weight × use ÷ Σ weight over the same weekday, weight = ½ ^ (age ÷ 14 days). */
+/** The expected use of the seven days that follow `uses`: Σ weight × use ÷ Σ weight over the same weekday, weight = ½ ^ (age ÷ 7 days). */
 function nextWeek(uses: readonly number[]): readonly number[] {
   return Array.from({ length: 7 }, (_, ahead) => {
     let sum = 0

@@ -1,5 +1,6 @@
 // The companies of the forecast's bench: people of the sandbox at work, and what months are really like laid over them: growth, drift,
-// holidays, spells of hard work, weeks that begin on Sunday. The sandbox alone is too regular: nobody there ever works more or less.
+// holidays, spells of hard work, weeks that begin on Sunday, a new tool taken up. The sandbox alone is too regular: nobody there ever
+// works more or less.
 
 import type { Cycle } from '../../src/core/observed.ts'
 import type { Instant } from '../../src/core/units.ts'
@@ -8,7 +9,7 @@ import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
 import { cycleAt, DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
 import { dayOf } from '../../src/sandbox/work.ts'
 
-export const KINDS = ['sandbox', 'trend', 'drift', 'holidays', 'spikes', 'sundays', 'all'] as const
+export const KINDS = ['sandbox', 'trend', 'drift', 'holidays', 'spikes', 'sundays', 'adoption', 'all'] as const
 export type Kind = (typeof KINDS)[number]
 
 export interface Company {
@@ -24,10 +25,9 @@ export interface Company {
 /** Days of use before the cycle. */
 export const DAYS_BEFORE = 120
 
-/** The same seed gives the same company; its kind goes round. */
-export function companyOf(seed: number): Company {
+/** The same seed and kind give the same company. */
+export function companyOf(seed: number, kind: Kind): Company {
   const draw = stream(seed, 'bench/forecast')
-  const kind = KINDS[seed % KINDS.length] ?? 'sandbox'
   const people = pick(draw, [4, 10, 25, 60])
   const cycle = cycleAt(Date.UTC(2025, between(draw, 0, 23), 1))
   const firstDay = cycle.startAt / DAY_MS - DAYS_BEFORE
@@ -60,6 +60,12 @@ function factorsOf(kind: Kind, days: number, draw: Draw): readonly number[] {
   for (let index = 0; index < days; index += 7) {
     level += growthPerWeek + (has('drift') ? 0.08 * normal(draw) : 0)
     multiply(index, 7, Math.exp(level))
+  }
+  // A team takes up the tool, at once or over two weeks, shortly before the cycle.
+  if (kind === 'adoption') {
+    const from = DAYS_BEFORE - between(draw, 5, 45)
+    const [rampDays, by] = [between(draw, 1, 14), 1.5 + 1.5 * draw()]
+    for (let index = from; index < days; index += 1) multiply(index, 1, 1 + (by - 1) * Math.min(1, (index - from) / rampDays))
   }
   // About one working day in forty is a holiday; now and then half of the company is away for a week.
   if (has('holidays')) for (let index = 0; index < days; index += 1) if (draw() < 0.025) multiply(index, 1, 0.1)

@@ -5,12 +5,12 @@ import { type BurnFigures, burnOf } from '../../src/core/burn.ts'
 import { credits, type Instant } from '../../src/core/units.ts'
 import { DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
 import { median, percent, publish, type Row, told } from './bench.ts'
-import { type Company, companyOf, DAYS_BEFORE, KINDS } from './forecast-company.ts'
+import { type Company, companyOf, DAYS_BEFORE, KINDS, type Kind } from './forecast-company.ts'
 
-/** 30 companies of each kind. */
-const COMPANIES = 30 * KINDS.length
+/** Companies of the sandbox as they are, and of each kind that has something laid over them. */
+const COMPANIES = { asTheyAre: 200, ofKind: 40 }
 /** First seeds. */
-const SETS = { tuning: 1000, holdOut: 5000 }
+const SETS = { tuning: 100_000, holdOut: 40_000 }
 const DAYS = [5, 10, 15, 20] as const
 /** What a daemon knows after its first start at least: the cycle before, and this one. */
 const BACKFILL_DAYS = 28
@@ -74,37 +74,37 @@ const coverageOf = (trials: readonly Trial[]): number =>
   trials.filter(({ figures: { projected }, actual }) => projected && projected.p10 <= actual && actual <= projected.p90).length /
   trials.length
 
-function rowsOf(set: string, companies: readonly Company[]): readonly Row[] {
+/** The goal is about the companies as they are. */
+function rowsOf(set: string, companies: readonly Company[], isGoal: boolean): readonly Row[] {
   const byDay = new Map(DAYS.map((day) => [day, companies.map((company) => trialOf(company, day, DAYS_BEFORE))]))
-  const all = [...byDay.values()].flat()
-  const coverage = coverageOf(all)
+  const coverage = coverageOf([...byDay.values()].flat())
   return [
-    ...byDay.entries().map(([day, trials]) => errorRow(`${set}, day ${day}`, trials, day === 10)),
+    ...byDay.entries().map(([day, trials]) => errorRow(`${set}, day ${day}`, trials, isGoal && day === 10)),
     {
       goal: 'G16',
       figure: `${set}: share within the 80 % band, all four days`,
-      limit: `${percent(BAND.low)} to ${percent(BAND.high)}`,
+      limit: isGoal ? `${percent(BAND.low)} to ${percent(BAND.high)}` : '-',
       measured: percent(coverage),
-      met: coverage >= BAND.low && coverage <= BAND.high,
+      ...(isGoal && { met: coverage >= BAND.low && coverage <= BAND.high }),
     },
     told('G16', `${set}: the same by day`, [...byDay.values()].map((trials) => percent(coverageOf(trials))).join(', ')),
   ]
 }
 
-/** What the sums hide: little history, and what kinds of companies are hard. */
-function detailsOf(set: string, companies: readonly Company[]): readonly Row[] {
-  const backfilled = companies.map((company) => trialOf(company, 10, BACKFILL_DAYS))
-  const onDay10 = companies.map((company) => trialOf(company, 10, DAYS_BEFORE))
+function setOf(name: string, firstSeed: number): readonly Row[] {
+  const make = (count: number, kind: Kind) => Array.from({ length: count }, (_, index) => companyOf(firstSeed + index, kind))
+  const asTheyAre = make(COMPANIES.asTheyAre, 'sandbox')
+  const byKind = new Map(KINDS.filter((kind) => kind !== 'sandbox').map((kind) => [kind, make(COMPANIES.ofKind, kind)]))
+  const backfilled = asTheyAre.map((company) => trialOf(company, 10, BACKFILL_DAYS))
   return [
-    errorRow(`${set}, day 10, ${BACKFILL_DAYS} days before only`, backfilled, false),
-    told('G16', `${set}: share within the band there`, percent(coverageOf(backfilled))),
-    ...KINDS.map((kind) =>
-      errorRow(
-        `${set}, day 10, ${kind}`,
-        onDay10.filter(({ company }) => company.kind === kind),
-        false,
-      ),
-    ),
+    ...rowsOf(name, asTheyAre, true),
+    errorRow(`${name}, day 10, ${BACKFILL_DAYS} days before only`, backfilled, false),
+    told('G16', `${name}: share within the band there`, percent(coverageOf(backfilled))),
+    ...rowsOf(`${name}, laid over`, [...byKind.values()].flat(), false),
+    ...byKind.entries().map(([kind, companies]) => {
+      const trials = companies.map((company) => trialOf(company, 10, DAYS_BEFORE))
+      return errorRow(`${name}, day 10, ${kind}`, trials, false)
+    }),
   ]
 }
 
@@ -127,7 +127,4 @@ function errorRow(figure: string, trials: readonly Trial[], isGoal: boolean): Ro
   }
 }
 
-const companiesFrom = (seed: number): readonly Company[] => Array.from({ length: COMPANIES }, (_, index) => companyOf(seed + index))
-
-const holdOut = companiesFrom(SETS.holdOut)
-publish('Forecast', [...rowsOf('tuning', companiesFrom(SETS.tuning)), ...rowsOf('hold-out', holdOut), ...detailsOf('hold-out', holdOut)])
+publish('Forecast', [...setOf('tuning', SETS.tuning), ...setOf('hold-out', SETS.holdOut)])
