@@ -186,7 +186,23 @@ export const DRIFT: Dashboard = {
           min: 0,
           colors: { noop: 'light-green', success: 'green', partial: 'orange', held: 'yellow', error: 'red' },
           axis: 'cycles',
-          width: 12,
+          width: 8,
+        },
+        {
+          kind: 'graph',
+          title: 'Since the last cycle',
+          description: 'Time since the last cycle of any result, and since the last good one; an alert from half an hour on.',
+          queries: [
+            { expr: `time() - max by (workspace) (capkeeper_last_reconcile_timestamp_seconds{${W}})`, legend: '{{workspace}}, any' },
+            { expr: `time() - max by (workspace) (capkeeper_last_success_timestamp_seconds{${W}})`, legend: '{{workspace}}, good' },
+          ],
+          unit: 's',
+          min: 0,
+          thresholds: [
+            { from: null, color: 'green' },
+            { from: 1800, color: 'orange' },
+          ],
+          width: 8,
         },
         {
           kind: 'graph',
@@ -200,7 +216,7 @@ export const DRIFT: Dashboard = {
           ],
           unit: 's',
           min: 0,
-          width: 12,
+          width: 8,
         },
         {
           kind: 'graph',

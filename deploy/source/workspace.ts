@@ -182,7 +182,7 @@ export const WORKSPACE: Dashboard = {
         },
         {
           kind: 'table',
-          title: 'People nearest to their cap',
+          title: 'People who use most',
           description:
             'Only with metrics.perUser in the config; people show as hashes unless it says otherwise. Credits used include those of the seat.',
           queries: [
@@ -201,7 +201,28 @@ export const WORKSPACE: Dashboard = {
           title: 'Grants',
           description: 'Temporary caps: still to come, in force, about to end, over.',
           queries: [{ expr: `max by (state) (capkeeper_grants{${W}})`, legend: '{{state}}' }],
-          width: 12,
+          width: 8,
+          height: 4,
+        },
+        {
+          kind: 'stat',
+          title: 'Cycle began',
+          description: 'When the billing cycle began.',
+          queries: [{ expr: `1000 * max(capkeeper_cycle_start_timestamp_seconds{${W}})` }],
+          unit: 'dateTimeAsIso',
+          thresholds: [{ from: null, color: 'blue' }],
+          width: 6,
+          height: 4,
+        },
+        {
+          kind: 'stat',
+          title: 'Pause ends',
+          description: 'When the pause in force ends by itself.',
+          queries: [{ expr: `1000 * max(capkeeper_pause_until_timestamp_seconds{${W}})` }],
+          unit: 'dateTimeFromNow',
+          thresholds: [{ from: null, color: 'orange' }],
+          empty: 'not paused',
+          width: 6,
           height: 4,
         },
         {
@@ -212,7 +233,7 @@ export const WORKSPACE: Dashboard = {
             { expr: `max(capkeeper_seats{${W}})`, legend: 'seats' },
             { expr: `max(capkeeper_prompt_credits_per_seat{${W}})`, legend: 'credits per seat' },
           ],
-          width: 12,
+          width: 4,
           height: 4,
         },
       ],

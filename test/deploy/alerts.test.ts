@@ -1,0 +1,163 @@
+// The alert rules as a person on call meets them: each says how bad it is, what to do and where to read on; and what promtool says of them.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { prometheusRule } from '../../deploy/source/manifest.ts'
+import { type AlertRule, alertRules, DEPLOY, hasProgram, RULE_FILE, readDeploy, ruleFile, runProgram } from '../support/rules.ts'
+
+const rules = alertRules()
+const names = [...new Set(rules.map((rule) => rule.alert))]
+const TESTS = ['rules.test.yaml', 'rules.hours.test.yaml'].map((name) => join(import.meta.dirname, name))
+const hasPromtool = hasProgram('promtool')
+
+test('there is an alert for everything that was asked for', () => {
+  const asked = [
+    'BurnFast',
+    'BurnElevated',
+    'BurnSlow',
+    'WillExhaust',
+    'DriftPersists',
+    'CapClearedOutside',
+    'ReconcileStale',
+    'HoldActive',
+  ]
+  const more = ['Contested', 'PeopleBlocked', 'PeopleUncapped', 'UsageStale', 'PolicyInvalid', 'AuthFailing', 'MetricsAbsent', 'PausedLong']
+  expect(names).toEqual(expect.arrayContaining([...asked, ...more].map((name) => `Capkeeper${name}`)))
+})
+
+describe.each(rules.map((rule) => [`${rule.alert} (${rule.labels['severity']})`, rule] as const))('%s', (_name, rule) => {
+  test('says how bad it is, what it is about, what happened, what to do and where to read on', () => {
+    expect(rule.alert).toMatch(/^Capkeeper[A-Z]\w+$/)
+    expect(rule.labels).toEqual({ severity: expect.stringMatching(/^(critical|warning)$/), topic: expect.stringMatching(/^[a-z]+$/) })
+    expect(Object.keys(rule.annotations)).toEqual(['summary', 'description', 'runbook_url'])
+    expect(rule.annotations['description']?.length).toBeGreaterThan(150)
+    expect(rule.annotations['runbook_url']).toBe(`deploy/RUNBOOK.md#${rule.alert.toLowerCase()}`)
+  })
+
+  test('comes once per workspace, and names it', () => {
+    const whole = ['CapkeeperMetricsAbsent', 'CapkeeperConfigInvalid', 'CapkeeperLedgerNotWritable'].includes(rule.alert)
+    const text = `${rule.annotations['summary']}${rule.annotations['description']}`
+    expect(text).toContain(whole ? '$labels.job' : '$labels.workspace')
+    expect(rule.expr).toMatch(whole ? /by \(job\)/ : /by \(workspace\)/)
+  })
+})
+
+test('one topic has one critical alert at most for a warning to give way to', () => {
+  const warningTopics = rules.filter((rule) => rule.labels['severity'] === 'warning').map((rule) => rule.labels['topic'])
+  const shared = [...new Set(warningTopics)].filter((topic) => rules.some((rule) => rule.labels['topic'] === topic && isCritical(rule)))
+  expect(shared.toSorted()).toEqual(['auth', 'blocked', 'burn', 'reconcile'])
+})
+
+const isCritical = (rule: AlertRule): boolean => rule.labels['severity'] === 'critical'
+
+describe('the PrometheusRule manifest', () => {
+  test('holds the rules of the file, and nothing else', () => {
+    const manifest = parse(readDeploy('kubernetes/base/prometheusrule.yaml'))
+    expect(manifest).toMatchObject({ apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule' })
+    expect(manifest.spec).toEqual(ruleFile())
+  })
+
+  test('is not made from a file without groups', () => {
+    expect(() => prometheusRule('rules: []\n')).toThrow('no line "groups:"')
+  })
+})
+
+describe('promtool', () => {
+  test.skipIf(!hasPromtool)('check rules finds nothing wrong (needs promtool)', () => {
+    const { status, said } = runProgram('promtool', ['check', 'rules', '--lint=all', '--lint-fatal', RULE_FILE])
+    expect(said).toContain('SUCCESS')
+    expect(status).toBe(0)
+  })
+
+  test.skipIf(!hasPromtool)('test rules: every alert fires when it should, and does not when it should not (needs promtool)', () => {
+    const { status, said } = runProgram('promtool', ['test', 'rules', ...TESTS])
+    expect(said).not.toContain('FAILED')
+    expect(status).toBe(0)
+  })
+
+  test.skipIf(!hasPromtool)('fills in every text without an error (needs promtool)', () => {
+    const said = TESTS.map(renderedTexts).join('\n')
+    expect(names.filter((name) => !said.includes(`alertname="${name}", severity=`) && !said.includes(`alertname="${name}", job=`))).toEqual(
+      [],
+    )
+    expect(said).not.toMatch(/<error expanding|<no value>|%!|\{\{|NaN/)
+  })
+})
+
+test('every alert, in every severity, is expected somewhere and not expected elsewhere', () => {
+  const rows = TESTS.flatMap((path) => testFile(path).tests).flatMap((one) => one.promql_expr_test)
+  const about = (rule: AlertRule) => rows.filter(({ expr }) => alertsOf(expr).includes(rule.alert))
+  const fires = (rule: AlertRule): boolean =>
+    about(rule).some((row) => row.exp_samples.some(({ labels }) => labels.includes(`severity="${rule.labels['severity']}"`)))
+  expect(rules.filter((rule) => !fires(rule) || !about(rule).some((row) => row.exp_samples.length === 0))).toEqual([])
+})
+
+interface TestFile {
+  readonly tests: readonly {
+    readonly promql_expr_test: readonly {
+      readonly expr: string
+      readonly eval_time: string
+      readonly exp_samples: readonly { readonly labels: string }[]
+    }[]
+  }[]
+}
+
+const testFile = (path: string): TestFile => parse(readFileSync(path, 'utf8'))
+
+/** What promtool says it got in place of an alert that never comes: all alerts that fire, with their texts. */
+function renderedTexts(path: string): string {
+  const file = testFile(path)
+  const tests = file.tests.map(({ promql_expr_test, ...rest }) => ({
+    ...rest,
+    alert_rule_test: promql_expr_test
+      .filter(({ exp_samples }) => exp_samples.length > 0)
+      .flatMap(({ expr, eval_time }) =>
+        alertsOf(expr).map((alertname) => ({ eval_time, alertname, exp_alerts: [{ exp_labels: { never: 'there' } }] })),
+      ),
+  }))
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-rules-'))
+  try {
+    const changed = join(folder, 'tests.yaml')
+    writeFileSync(changed, JSON.stringify({ ...file, rule_files: [RULE_FILE], tests }))
+    return runProgram('promtool', ['test', 'rules', changed]).said
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+function alertsOf(expr: string): readonly string[] {
+  const [, pattern = ''] = /alertname=~?"([^"]*)"/.exec(expr) ?? []
+  return names.filter((name) => new RegExp(`^(?:${pattern})$`).test(name))
+}
+
+describe('the sample for Alertmanager', () => {
+  const config = join(DEPLOY, 'alertmanager/alertmanager.yaml')
+  const hasAmtool = hasProgram('amtool')
+
+  test.skipIf(!hasAmtool)('is one that Alertmanager takes (needs amtool)', () => {
+    const { status, said } = runProgram('amtool', ['check-config', config])
+    expect(said).toContain('SUCCESS')
+    expect(status).toBe(0)
+  })
+
+  test.skipIf(!hasAmtool).each([
+    ['a critical alert to those on call', 'CapkeeperBurnFast', 'critical', 'capkeeper-pages'],
+    ['a warning to the tickets', 'CapkeeperHoldActive', 'warning', 'capkeeper-tickets'],
+    ['what is not of capkeeper elsewhere', 'NodeDown', 'critical', 'platform'],
+  ])('sends %s (needs amtool)', (_row, alertname, severity, receiver) => {
+    const labels = [`alertname=${alertname}`, `severity=${severity}`, 'workspace=acme']
+    const stdio: ['ignore', 'pipe', 'ignore'] = ['ignore', 'pipe', 'ignore']
+    expect(
+      execFileSync('amtool', ['config', 'routes', 'test', `--config.file=${config}`, ...labels], { encoding: 'utf8', stdio }).trim(),
+    ).toBe(receiver)
+  })
+
+  test('holds no secret itself', () => {
+    const text = readDeploy('alertmanager/alertmanager.yaml')
+    expect(text).not.toMatch(/hooks\.slack\.com|_password:|api_url:/)
+    expect(text).toMatch(/slack_api_url_file:[\s\S]*smtp_auth_password_file:/)
+  })
+})
