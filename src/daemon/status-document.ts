@@ -1,5 +1,6 @@
 // The shape of /status: what the page shows and `capkeeper status` prints. Types only. Instants are RFC 3339 in UTC, people stand in it
 // by e-mail or by hash, lists are bounded and say what they leave out, and what was never known is absent.
+import type { BurnWindow } from '../core/burn.ts'
 import type { ApprovalState, Cause, GuardCode } from '../core/change.ts'
 import type { Band, GrantState, Mode, ReconcileResult, ScopeState } from '../core/events.ts'
 import type { Observed } from '../core/observed.ts'
@@ -40,6 +41,7 @@ export interface WorkspaceStatus {
   readonly grants: Readonly<Record<GrantState, number>>
   readonly use?: UseSummary
   readonly balance?: BalanceSummary
+  readonly burn?: BurnSummary
   readonly groups: readonly {
     readonly id: string
     readonly name: string
@@ -117,6 +119,19 @@ export interface UseSummary {
   /** People at 85 % of their cap and more, the nearest first. */
   readonly nearCap: readonly { readonly person: string; readonly cap?: Cap; readonly used?: number; readonly band: Band }[]
   readonly nearCapOmitted: number
+}
+
+/** How fast credits are burned, and where that leads. */
+export interface BurnSummary {
+  /** 1 = even pace to the cycle's end. */
+  readonly ratios: Readonly<Partial<Record<BurnWindow, number>>>
+  /** Credits used at the cycle's end. */
+  readonly projected?: { readonly p10: number; readonly p50: number; readonly p90: number }
+  /** When the add-on credits are expected to run out; absent when they last. */
+  readonly exhaustion?: string
+  /** The models and modes that used most in this cycle. */
+  readonly models: readonly { readonly model: string; readonly mode: string; readonly used: number }[]
+  readonly modelsOmitted: number
 }
 
 export interface BalanceSummary {

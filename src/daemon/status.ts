@@ -2,7 +2,7 @@
 // labels; a field added here must too. Names of people never get in, and no key is anywhere near.
 import { bandRank, countBands } from '../core/bands.ts'
 import type { Hold } from '../core/change.ts'
-import { type PolicyStatus, SCOPE_STATES, type ScopeState, type ScopeStatus, type WorkspaceView } from '../core/events.ts'
+import { type PolicyStatus, SCOPE_STATES, type ScopeState, type ScopeStatus, type UseShown, type WorkspaceView } from '../core/events.ts'
 import { formatPosition, type Problem } from '../core/problem.ts'
 import { compareScopes, type Scope, type ScopeKind, scopeKey } from '../core/scope.ts'
 import { ASPECTS, type Evidence, type Finding, type Seen } from '../core/seen.ts'
@@ -10,6 +10,7 @@ import type { Instant } from '../core/units.ts'
 import type { Health } from './metrics.ts'
 import type {
   BalanceSummary,
+  BurnSummary,
   HoldEntry,
   PolicySummary,
   ProblemEntry,
@@ -22,7 +23,7 @@ import type {
 import type { PeopleLabels } from './status-labels.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-export const STATUS_LIMITS = { scopes: 500, people: 100, changes: 50, problems: 50 } as const
+export const STATUS_LIMITS = { scopes: 500, people: 100, changes: 50, problems: 50, models: 20 } as const
 
 export interface StatusInputs {
   readonly views: readonly WorkspaceView[]
@@ -79,6 +80,7 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels): WorkspaceSt
     grants: view.grants,
     ...(use && { use }),
     ...(balance && { balance: balanceSummary(balance) }),
+    ...(view.use && { burn: burnSummary(view.use, people) }),
     groups: view.groups.map(({ id, name, emails, used, readAt }) => ({
       id: people.text(id),
       name: people.text(name),
@@ -188,6 +190,19 @@ function useSummary({ roster, balance, people: everybody }: WorkspaceView, peopl
       band,
     })),
     nearCapOmitted: Math.max(0, near.length - STATUS_LIMITS.people),
+  }
+}
+
+function burnSummary({ figures, models = [] }: UseShown, people: PeopleLabels): BurnSummary {
+  const { ratios = {}, projected, exhaustedAt } = figures ?? {}
+  return {
+    ratios,
+    ...(projected && { projected }),
+    ...(exhaustedAt !== undefined && { exhaustion: rfc3339(exhaustedAt) }),
+    models: models
+      .slice(0, STATUS_LIMITS.models)
+      .map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
+    modelsOmitted: Math.max(0, models.length - STATUS_LIMITS.models),
   }
 }
 

@@ -1,10 +1,10 @@
 // The part about use: people by how near they are to their cap, the balance, declared groups. All of it with its age.
 import { BANDS } from '../core/events.ts'
-import type { UseSummary, WorkspaceStatus } from '../daemon/status-document.ts'
+import type { BurnSummary, UseSummary, WorkspaceStatus } from '../daemon/status-document.ts'
 import { type Html, html } from './html.ts'
-import { ago, BAND_TEXT, capText, day, number, plural } from './text.ts'
+import { ago, BAND_TEXT, capText, day, instant, number, plural } from './text.ts'
 
-export function useSection({ use, balance, groups }: WorkspaceStatus, now: string): Html | false {
+export function useSection({ use, balance, burn, groups }: WorkspaceStatus, now: string): Html | false {
   if (!use && !balance) return false
   return html`<h3>Use in this cycle</h3>
 <dl>
@@ -14,13 +14,41 @@ ${balance && fact('Add-on credits used', html`${number(balance.addOnUsed)} <span
 ${balance && fact('Add-on credits available', number(balance.addOnAvailable))}
 ${balance && fact('Seats', `${number(balance.seats)}, ${number(balance.creditsPerSeat)} credits each`)}
 ${use?.cycleEnd !== undefined && use.cycleStart !== undefined && fact('Cycle', `${day(use.cycleStart)} to ${day(use.cycleEnd)}`)}
+${burn && burnFacts(burn)}
 </dl>
 ${use && bandBar(use)}
 ${use && nearCapTable(use)}
+${burn && modelTable(burn)}
 ${groups.length > 0 && groupTable(groups)}`
 }
 
 const fact = (name: string, value: Html | string): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
+
+/** Paces are shown to one digit, as they are worth no more. */
+function burnFacts({ ratios, projected, exhaustion }: BurnSummary): Html {
+  const paces = Object.entries(ratios).map(([window, ratio]) => `${number(ratio)} in ${window}`)
+  return html`${paces.length > 0 && fact('Pace, 1 is even to the end', paces.join(', '))}
+${
+  projected &&
+  fact(
+    'Credits used at the end',
+    html`${whole(projected.p50)} <span class="soft">likely ${whole(projected.p10)} to ${whole(projected.p90)}</span>`,
+  )
+}
+${exhaustion !== undefined && fact('Add-on credits run out', instant(exhaustion))}`
+}
+
+const whole = (amount: number): string => number(Math.round(amount))
+
+function modelTable({ models, modelsOmitted }: BurnSummary): Html | false {
+  if (models.length === 0) return false
+  return html`<h3>Credits by model</h3><div class="scroll"><table class="compact">
+<thead><tr><th>Model</th><th>Mode</th><th class="number">Credits used</th></tr></thead><tbody>${models.map(
+    ({ model, mode, used }) =>
+      html`<tr><td class="name">${model}</td><td class="name">${mode}</td><td class="number">${number(used)}</td></tr>`,
+  )}</tbody></table></div>
+${modelsOmitted > 0 && html`<p class="soft">${plural(modelsOmitted, 'more model')} not listed here.</p>`}`
+}
 
 function bandBar({ bands }: UseSummary): Html | false {
   const total = BANDS.reduce((sum, band) => sum + bands[band], 0)

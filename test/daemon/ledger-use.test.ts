@@ -171,3 +171,21 @@ describe('credits burned', () => {
     expect(burnedBy(one)?.team).toBe(5)
   })
 })
+
+test('models are shown up to a hundred, the most used first, and the others as one', async () => {
+  const one = await testWorld()
+  const rows = Array.from({ length: 130 }, (_, index) => ({
+    dayAt: midnight(3),
+    model: `m${index}`,
+    mode: 'X',
+    messages: 1,
+    used: credits(index + 1),
+  }))
+  one.ledger.saveRuns(TEAM, { fromAt: midnight(1), untilAt: midnight(20), rows, asked: { [scopeKey(TEAM)]: ASKED } })
+  await one.cycle({ caps: { team: 500 } })
+  showBurn(one.workspace)
+  const models = viewOf(one.workspace).use?.models ?? []
+  expect(models).toHaveLength(101)
+  expect(models[0]).toEqual({ model: 'm129', mode: 'X', used: 130 })
+  expect(models.at(-1)).toEqual({ model: 'other', mode: 'other', used: 465 })
+})

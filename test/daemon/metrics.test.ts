@@ -4,7 +4,7 @@ import { TEAM } from '../../src/core/scope.ts'
 import { credits } from '../../src/core/units.ts'
 import { parseExposition } from '../support/exposition.ts'
 import { event, start } from '../support/metrics.ts'
-import { balanceOf, CHANGE, CYCLE, emptyView, fullView, HOLD, HOUR, MINUTE, NOW, rosterOf } from '../support/views.ts'
+import { balanceOf, CHANGE, CYCLE, emptyView, fullView, HOLD, HOUR, MINUTE, NOW, rosterOf, USE } from '../support/views.ts'
 
 describe('before anything happened', () => {
   test('counters and enumerated labels stand at 0', async () => {
@@ -57,6 +57,10 @@ describe('before anything happened', () => {
       'capkeeper_cycle_end_timestamp_seconds',
       'capkeeper_usage_age_seconds',
       'capkeeper_user_cap_credits',
+      'capkeeper_model_credits_used',
+      'capkeeper_burn_ratio',
+      'capkeeper_projected_credits_used',
+      'capkeeper_exhaustion_timestamp_seconds',
     ]
     for (const name of absent) expect(page.series(name), name).toEqual([])
   })
@@ -107,6 +111,17 @@ describe('the gauges of a view', () => {
     ['capkeeper_cycle_end_timestamp_seconds', {}, CYCLE.endAt / 1000],
     ['capkeeper_usage_age_seconds', {}, 600],
     ['capkeeper_grants', { state: 'active' }, 2],
+    ['capkeeper_model_credits_used', { model: 'Large', mode: 'MODE_DEFAULT' }, 1500.5],
+    ['capkeeper_model_credits_used', { model: 'Small', mode: 'UNKNOWN' }, 300],
+    ['capkeeper_burn_ratio', { window: '6h' }, 1.5],
+    ['capkeeper_burn_ratio', { window: '24h' }, 1.25],
+    ['capkeeper_burn_ratio', { window: '3d' }, undefined],
+    ['capkeeper_projected_credits_used', { percentile: '10' }, 2600],
+    ['capkeeper_projected_credits_used', { percentile: '50' }, 2850.12],
+    ['capkeeper_projected_credits_used', { percentile: '90' }, 3100],
+    ['capkeeper_exhaustion_timestamp_seconds', {}, Date.UTC(2026, 10, 27, 6) / 1000],
+    ['capkeeper_credits_burned_total', {}, 700],
+    ['capkeeper_group_credits_burned_total', { group: 'grp_platform' }, 12.5],
   ]
   test.each(expected)('%s %o holds what the view says', async (name, labels, value) => {
     const page = await start().scrape(fullView())
@@ -147,6 +162,21 @@ describe('the gauges of a view', () => {
     expect(page.value('capkeeper_holds', { workspace: 'acme', guard: 'maxLowered' })).toBe(0)
   })
 
+  test('the age is that of the oldest reading, also while only runs cannot be read', async () => {
+    const view = fullView()
+    const page = await start().scrape({ ...view, use: { ...USE, runsReadAt: NOW - 25 * HOUR } })
+    expect(page.value('capkeeper_usage_age_seconds', { workspace: 'acme' })).toBe(25 * 3600)
+    expect(page.series('capkeeper_model_credits_used')).toEqual([])
+    expect(page.series('capkeeper_burn_ratio')).toHaveLength(2)
+  })
+
+  test('series of vanished models go away', async () => {
+    const { scrape } = start()
+    await scrape(fullView())
+    const page = await scrape({ ...fullView(), use: { ...USE, models: [] } })
+    expect(page.series('capkeeper_model_credits_used')).toEqual([])
+  })
+
   test('the attribution gap compares the estimate with what the service counted', async () => {
     const roster = rosterOf(100) // people 51 to 99 are above the 500 credits of a seat: 10 + 20 + … + 490
     const page = await start().scrape({ ...fullView(), roster, balance: balanceOf({ addOnUsed: credits(10_000) }) })
@@ -163,7 +193,16 @@ describe('the gauges of a view', () => {
     expect(shown.value('capkeeper_seats', { workspace: 'acme' })).toBe(20)
     await clock.advance(1)
     const gone = await scrape(fullView())
-    const names = ['capkeeper_prompt_credits_used', 'capkeeper_group_prompt_credits_used', 'capkeeper_people', 'capkeeper_seats']
+    const names = [
+      'capkeeper_prompt_credits_used',
+      'capkeeper_group_prompt_credits_used',
+      'capkeeper_people',
+      'capkeeper_seats',
+      'capkeeper_model_credits_used',
+      'capkeeper_burn_ratio',
+      'capkeeper_projected_credits_used',
+      'capkeeper_exhaustion_timestamp_seconds',
+    ]
     for (const name of names) expect(gone.series(name), name).toEqual([])
     expect(gone.value('capkeeper_usage_age_seconds', { workspace: 'acme' })).toBeCloseTo(86_400.001)
     expect(gone.value('capkeeper_team_cap_credits', { workspace: 'acme', side: 'observed' })).toBe(800)

@@ -6,7 +6,7 @@ import { groupScope, TEAM, userScope } from '../../src/core/scope.ts'
 import { credits } from '../../src/core/units.ts'
 import { STATUS_LIMITS, statusDocument } from '../../src/daemon/status.ts'
 import { EMAIL_LABELS, hashLabels } from '../../src/daemon/status-labels.ts'
-import { at, balanceOf, emptyView, fullView, HOLD, NOW, peopleOf, personEmail, rosterOf } from '../support/views.ts'
+import { at, balanceOf, emptyView, fullView, HOLD, NOW, peopleOf, personEmail, rosterOf, USE } from '../support/views.ts'
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 const HASHED = hashLabels(digest, 'salt of this installation')
@@ -44,12 +44,19 @@ describe('the status document', () => {
     })
     expect(workspace.holds[0]).toMatchObject({ id: HOLD.id, changes: [{ scope: 'oncall@example.com', from: 900, to: 100 }] })
     expect(workspace.use).toMatchObject({ people: 20, used: 1900, cycleEnd: '2026-12-01T00:00:00.000Z' })
+    expect(workspace.burn).toEqual({
+      ratios: { '6h': 1.5, '24h': 1.25 },
+      projected: { p10: 2600, p50: 2850.123, p90: 3100 },
+      exhaustion: '2026-11-27T06:00:00.000Z',
+      models: USE.models,
+      modelsOmitted: 0,
+    })
     expect(workspace.policy?.problems[0]).toMatchObject({ at: 'policies/acme.yaml:21:10', hint: 'did you mean "email"?' })
   })
 
   test('leaves out what was never known', () => {
     const workspace = workspaceOf(emptyView())
-    for (const name of ['policy', 'pause', 'lastCycle', 'lastSuccessAt', 'use', 'balance', 'ratePerSecond', 'clockSkewSeconds']) {
+    for (const name of ['policy', 'pause', 'lastCycle', 'lastSuccessAt', 'use', 'balance', 'burn', 'ratePerSecond', 'clockSkewSeconds']) {
       expect(workspace).not.toHaveProperty(name)
     }
   })

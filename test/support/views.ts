@@ -1,7 +1,7 @@
 // Views of workspaces as the daemon would assemble them, with every part a test may want to change.
 import { bandOf, estimatedAddOnUse } from '../../src/core/bands.ts'
 import type { Change, Hold } from '../../src/core/change.ts'
-import type { PersonStatus, ScopeStatus, WorkspaceView } from '../../src/core/events.ts'
+import type { PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../src/core/events.ts'
 import type { Balance, Cycle, Roster } from '../../src/core/observed.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/scope.ts'
 import { credits } from '../../src/core/units.ts'
@@ -148,6 +148,21 @@ const scopes: readonly ScopeStatus[] = [
   },
 ]
 
+/** What is known of use beyond the readings. */
+export const USE: UseShown = {
+  burned: { team: credits(700), groups: { grp_platform: credits(12.5) } },
+  runsReadAt: NOW - 10 * MINUTE,
+  models: [
+    { model: 'Large', mode: 'MODE_DEFAULT', used: credits(1500.5) },
+    { model: 'Small', mode: 'UNKNOWN', used: credits(300) },
+  ],
+  figures: {
+    ratios: { '6h': 1.5, '24h': 1.25 },
+    projected: { p10: credits(2600), p50: credits(2850.123), p90: credits(3100) },
+    exhaustedAt: Date.UTC(2026, 10, 27, 6),
+  },
+}
+
 /** A workspace with something of everything. */
 export function fullView(workspace = 'acme', people = 20): WorkspaceView {
   const roster = rosterOf(people)
@@ -182,6 +197,7 @@ export function fullView(workspace = 'acme', people = 20): WorkspaceView {
     ],
     balance,
     people: peopleOf(roster, 100, balance),
+    use: USE,
     ratePerSecond: 7.5,
     clockSkewMs: -1500,
     lastCycle: { startedAt: NOW - MINUTE - 2000, finishedAt: NOW - MINUTE, result: 'held', message: '1 change applied, 1 held' },
