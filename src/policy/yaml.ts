@@ -1,7 +1,7 @@
 // YAML text to documents with places, and problems to text. Every fault of a text becomes a `Problem` with its place; nothing here
 // throws for bad input. All scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70): what a value means is
 // for the readers in `nodes.ts` to decide. Policy files and the config are read by the same code.
-import { type Document, isScalar, LineCounter, type Node, parseAllDocuments, type YAMLError } from 'yaml'
+import { Composer, type Document, isScalar, type Node, Parser, type YAMLError } from 'yaml'
 import { formatPosition, type Position, type Problem } from '../core/problem.ts'
 import type { ProblemCode } from './codes.ts'
 
@@ -28,8 +28,14 @@ export interface YamlText {
   readonly damaged: boolean
 }
 
-/** Longest text that is read, in UTF-16 units: about 100,000 entries. */
-export const MAX_TEXT_LENGTH = 16 * 1024 * 1024
+/** Longest text that is read, in UTF-16 units: about 50,000 entries. */
+export const MAX_TEXT_LENGTH = 8 * 1024 * 1024
+
+/** Documents in one text. */
+const MAX_DOCUMENTS = 10_000
+
+/** Syntax errors that are kept of one text: each costs more than the text that it is about. */
+const MAX_KEPT_ERRORS = 1_000
 
 /** One syntax error brings others after it; so many are shown of one document. */
 const MAX_SYNTAX_PROBLEMS = 10
@@ -40,22 +46,46 @@ const MAX_SYNTAX_PROBLEMS = 10
  */
 export function readYaml(file: string, text: string): YamlText {
   const clean = text.startsWith('\uFEFF') ? text.slice(1) : text
-  const lines = new LineCounter()
-  const source: Source = { file, text: clean, lineStarts: lines.lineStarts }
+  const source: Source = { file, text: clean, lineStarts: lineStartsOf(clean) }
   if (clean.length > MAX_TEXT_LENGTH)
     return unreadable(source, 'TOO_LARGE', `${clean.length} characters, at most ${MAX_TEXT_LENGTH} are read`)
   try {
-    const parsed = parseAllDocuments(clean, {
-      schema: 'failsafe',
-      uniqueKeys: false,
-      lineCounter: lines,
-      prettyErrors: false,
-      logLevel: 'silent',
-    })
-    return sortOut(source, [...parsed])
+    const parsed = compose(clean)
+    if (parsed.length > MAX_DOCUMENTS) return unreadable(source, 'TOO_LARGE', `more than the ${MAX_DOCUMENTS} documents that are read`)
+    return sortOut(source, parsed)
   } catch (error) {
     return unreadable(source, 'YAML_SYNTAX', `cannot be parsed: ${error instanceof Error ? error.message : String(error)}`)
   }
+}
+
+/** At most one document more than the bound. No alias is expanded: what stands behind them is counted by those who follow them. */
+function compose(text: string): readonly Document.Parsed[] {
+  const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
+  keepFewErrors(composer)
+  const documents: Document.Parsed[] = []
+  for (const document of composer.compose(new Parser().parse(text))) {
+    documents.push(document)
+    if (documents.length > MAX_DOCUMENTS) break
+  }
+  return documents
+}
+
+/** A megabyte of quotes is a million errors, and half a minute; yaml has no setting for it. */
+function keepFewErrors(composer: Composer): void {
+  const report: unknown = Reflect.get(composer, 'onError')
+  if (typeof report !== 'function') return
+  let kept = 0
+  Reflect.set(composer, 'onError', (...told: readonly unknown[]) => {
+    kept += 1
+    if (kept <= MAX_KEPT_ERRORS) Reflect.apply(report, composer, told)
+  })
+}
+
+/** The parser's own count of lines goes wrong where it looks at a line twice. */
+function lineStartsOf(text: string): readonly number[] {
+  const starts = [0]
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1)
+  return starts
 }
 
 function unreadable(source: Source, code: ProblemCode, message: string): YamlText {
@@ -92,7 +122,8 @@ function warningProblem(source: Source, warning: YAMLError): Problem {
 function syntaxProblems(source: Source, errors: readonly YAMLError[]): readonly Problem[] {
   const byLine = new Map<number, Problem>()
   for (const error of errors) {
-    const problem = problemAt(source, insideText(source, error.pos), 'error', 'YAML_SYNTAX', firstLine(error.message), hintFor(error))
+    const message = error.code === 'RESOURCE_EXHAUSTION' ? 'nested too deep to be read' : firstLine(error.message)
+    const problem = problemAt(source, insideText(source, error.pos), 'error', 'YAML_SYNTAX', message, hintFor(error))
     const line = problem.at?.line ?? 0
     if (!byLine.has(line) && byLine.size < MAX_SYNTAX_PROBLEMS) byLine.set(line, problem)
   }
@@ -161,7 +192,7 @@ export function problemAt(
   const at = positionAt(source, Math.min(start, source.text.length))
   const sourceLine = lineAt(source, at.line)
   const length = Math.max(1, Math.min(end - start, sourceLine.length - at.column + 1))
-  return { severity, code, message, at, sourceLine, length, ...extra }
+  return { severity, code, message, at, ...shownLine(sourceLine), length, ...extra }
 }
 
 /** A problem about the word that stands at a place. */
@@ -175,8 +206,13 @@ export function problemOn(
 ): Problem {
   const sourceLine = lineAt(source, at.line)
   const word = /^("[^"]*"|'[^']*'|[^\s,:\]}#]+)/.exec(sourceLine.slice(at.column - 1))
-  return { severity, code, message, at, sourceLine, length: Math.max(1, word?.[0].length ?? 1), ...extra }
+  return { severity, code, message, at, ...shownLine(sourceLine), length: Math.max(1, word?.[0].length ?? 1), ...extra }
 }
+
+/** A line of megabytes, shown whole with each of its problems, would be too much for any output. */
+const MAX_SHOWN_LINE = 2_000
+
+const shownLine = (sourceLine: string): Pick<Problem, 'sourceLine'> => (sourceLine.length > MAX_SHOWN_LINE ? {} : { sourceLine })
 
 /** A text of the user as it stands in a message: in quotes, control characters escaped, long ones cut. */
 export const quoted = (text: string): string => JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text)
@@ -200,10 +236,10 @@ export const formatProblems = (problems: readonly Problem[]): string => problems
 function formatProblem(problem: Problem): string {
   const place = problem.at ? `${formatPosition(problem.at)}: ` : ''
   return [
-    `${place}${problem.severity}: ${problem.message}`,
+    printable(`${place}${problem.severity}: ${problem.message}`),
     ...excerpt(problem),
-    ...(problem.hint ? [`  hint: ${problem.hint}`] : []),
-    ...(problem.other ? [`  see: ${formatPosition(problem.other)}`] : []),
+    ...(problem.hint ? [printable(`  hint: ${problem.hint}`)] : []),
+    ...(problem.other ? [printable(`  see: ${formatPosition(problem.other)}`)] : []),
   ].join('\n')
 }
 

@@ -24,6 +24,11 @@ describe('readYaml', () => {
     ['a value that holds a colon and a space', 'a: b: c\n', ['1:4 YAML_SYNTAX']],
     ['an unclosed quote', 'a: "x\n', ['1:5 YAML_SYNTAX']],
     ['a tag', 'a: !!int 5\n', ['1:4 YAML_TAG']],
+    [
+      'on the right line what comes after an alias that runs on',
+      'spec:<<: *u a\n  b: c\nd: !!int 5\n',
+      ['3:4 YAML_TAG', '1:10 YAML_SYNTAX'],
+    ],
   ])('reports %s', (_name, text, expected) => {
     expect(places(readYaml('x.yaml', text).problems)).toEqual(expected)
   })
@@ -131,6 +136,17 @@ describe('formatProblems', () => {
         '  hint: did you mean "cap"?',
       ].join('\n'),
     )
+  })
+
+  it('takes control and turning characters out of what it quotes', () => {
+    const quoting = {
+      severity: 'error',
+      code: 'CAP',
+      message: 'not \u009b31m\u202e',
+      hint: '\u200b',
+      at: { file: 'a\u0007', line: 1, column: 4 },
+    } as const
+    expect(formatProblems([quoting])).toBe('a\uFFFD:1:4: error: not \uFFFD31m\uFFFD\n  hint: \uFFFD')
   })
 
   it('keeps tabs before the caret and takes control characters out', () => {

@@ -1,0 +1,219 @@
+// Whatever stands in a policy file: it is read without a throw, each problem has a place in the text, and no cap becomes another number.
+// Texts are near to good ones, so that they get past the first check, and are then spoilt in a few tokens.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hasErrors, type Position, type Problem } from '../../src/core/problem.ts'
+import { MAX_CAP } from '../../src/core/units.ts'
+import { type Joined, joinDocuments } from '../../src/policy/join.ts'
+import { digestOf } from '../../src/policy/load.ts'
+import { type ParsedPolicyText, parsePolicyText } from '../../src/policy/parse.ts'
+import { printPolicy } from '../../src/policy/print.ts'
+import { formatProblems } from '../../src/policy/yaml.ts'
+import { cases, spoilt } from '../support/fuzz.ts'
+import { policyText } from './support.ts'
+
+const RICH = policyText(`workspace: acme
+timezone: Europe/Berlin
+onGroupConflict: max
+team: {cap: 500}
+groups:
+- {id: g1, name: One, cap: 700, reason: "builds: all"}
+- id: g2
+  name: Two
+users:
+- email: ada@example.com
+  cap: 0
+  allowZero: true
+- {email: bob@example.com, cap: none}
+grants:
+- user: cyd@example.com
+  cap: 6000
+  from: 2026-11-20
+  until: cycleEnd
+  reason: release week
+- {group: g1, add: 800, until: 2026-12-15T18:00:00+01:00, reason: r, ticket: OPS-12}
+protected: [oncall@example.com]
+approvals: [7d1f0c2a9b34]`)
+const SMALL = policyText('team:\n  cap: 500 # all\nusers:\n- &u {email: a@b.c, cap: 7}')
+const ODD = [
+  ...['\n', '\r\n', '\r', '\t', '\u00a0', '\u2028', '\ufeff', '\u0000', '\u001b[31m', '\ud800', '😀', 'é', '\u202e'],
+  ...['- ', ': ', ':', '? ', ', ', '#', ' # ', '---\n', '...\n', '%YAML 1.2\n', '{', '}', '[', ']', '[[[[', '"', "'", '|', '>', '|-\n'],
+  ...[
+    '&a ',
+    '*a',
+    '*u',
+    '&u ',
+    '<<: *u',
+    '!!int ',
+    '!!binary ',
+    '!x ',
+    '!',
+    '~',
+    'null',
+    'true',
+    'none',
+    '""',
+    "''",
+    '__proto__',
+    'constructor',
+  ],
+  ...[
+    '500',
+    '0',
+    '-1',
+    '1e3',
+    '0x10',
+    '010',
+    '500.0',
+    '1_000',
+    '2147483647',
+    '2147483648',
+    '9'.repeat(400),
+    '.5',
+    '5.',
+    '+5',
+    '.inf',
+    '.nan',
+  ],
+  ...[
+    'cap',
+    'email',
+    'group',
+    'team',
+    'add',
+    'until',
+    'cycleEnd',
+    'a@b.c',
+    'ada@example.com',
+    '2026-02-30',
+    '9999-12-31',
+    'g1',
+    'apiVersion',
+  ],
+]
+const text = fc.oneof(
+  { weight: 6, arbitrary: spoilt([RICH, SMALL], ODD) },
+  { weight: 1, arbitrary: fc.array(fc.constantFrom(...ODD)).map((all) => all.join('')) },
+)
+
+/** The place is in the text, and the line shown is that line. */
+function expectPlace(source: ParsedPolicyText['source'], at: Position | undefined, problem: Problem): void {
+  const lines = source.text.split('\n')
+  expect(at, problem.message).toBeDefined()
+  const line = lines[(at?.line ?? 0) - 1]?.replace(/\r$/, '')
+  expect(line, `line ${at?.line} of ${lines.length}: ${problem.message}`).toBeDefined()
+  expect(at?.column).toBeGreaterThanOrEqual(1)
+  expect(at?.column, problem.message).toBeLessThanOrEqual((line?.length ?? 0) + 2)
+  if (at === problem.at) expect(problem.sourceLine).toBe(line)
+}
+
+const joined = (parsed: ParsedPolicyText, turned = false): Joined =>
+  joinDocuments({
+    workspace: 'acme',
+    documents: turned ? parsed.documents.toReversed() : parsed.documents,
+    sources: new Map([[parsed.source.file, parsed.source]]),
+    incomplete: false,
+    now: Date.UTC(2026, 10, 20),
+  })
+
+describe('a policy text of any kind', () => {
+  it('is read without a throw, and each problem has its place in it', () => {
+    fc.assert(
+      fc.property(text, (spoiltText) => {
+        const parsed = parsePolicyText('x.yaml', spoiltText)
+        const problems = [...parsed.problems, ...joined(parsed).problems]
+        for (const problem of problems) {
+          expectPlace(parsed.source, problem.at, problem)
+          if (problem.other) expectPlace(parsed.source, problem.other, problem)
+          expect(problem.length).toBeGreaterThanOrEqual(1)
+        }
+        expect(formatProblems(problems)).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}\u2028\u2029]/u)
+        expect(hasErrors(parsed.problems)).toBe(parsed.damaged || parsed.documents.some(({ whole }) => !whole))
+      }),
+      cases(1_500),
+    )
+  })
+
+  it('means the same after it was printed, when nothing is wrong with it', () => {
+    let whole = 0
+    fc.assert(
+      fc.property(text, (spoiltText) => {
+        const parsed = parsePolicyText('x.yaml', spoiltText)
+        const before = joined(parsed)
+        if (hasErrors([...parsed.problems, ...before.problems])) return
+        whole += 1
+        const again = parsePolicyText('x.yaml', printPolicy(before.set))
+        expect(again.problems).toEqual([])
+        expect(digestOf(joined(again).set)).toBe(digestOf(before.set))
+      }),
+      cases(1_500),
+    )
+    expect(whole).toBeGreaterThan(100)
+  })
+
+  it('has the same problems and the same meaning in whatever order its documents are joined', () => {
+    const several = fc.array(spoilt([RICH, SMALL, policyText('users: [{email: a@b.c, cap: 7}]', 'two')], ODD, 2), {
+      minLength: 2,
+      maxLength: 3,
+    })
+    fc.assert(
+      fc.property(several, (texts) => {
+        const parsed = parsePolicyText('x.yaml', texts.join('\n---\n'))
+        const [one, two] = [joined(parsed), joined(parsed, true)]
+        expect(formatProblems(two.problems)).toBe(formatProblems(one.problems))
+        expect(two.set).toEqual(one.set)
+      }),
+      cases(300),
+    )
+  })
+})
+
+describe('a cap', () => {
+  const digits = fc.string({ unit: fc.constantFrom(..."0123456789_.,+-eExXobn'~ \t"), minLength: 1, maxLength: 12 })
+  const written = fc.oneof(
+    digits,
+    fc.nat(3_000_000_000).map(String),
+    fc.constantFrom('none', 'None', '"5"', '!!int 5', '1e3', '0o17', '1:30', '５', '٣'),
+  )
+
+  it.each([
+    ['of the team', (cap: string) => `team:\n  cap: ${cap}\n  allowZero: true`],
+    ['of a group', (cap: string) => `groups:\n- id: g\n  name: G\n  cap: ${cap}\n  allowZero: true`],
+    ['of a user', (cap: string) => `users:\n- email: a@b.c\n  allowZero: true\n  cap: ${cap}`],
+  ])('%s is what is written, digit by digit, or refused', (_row, spec) => {
+    fc.assert(
+      fc.property(written, (cap) => {
+        const { documents, problems } = parsePolicyText('x.yaml', policyText(spec(cap)))
+        const isGood = cap.trim() === 'none' || (/^(0|[1-9]\d*)$/.test(cap.trim()) && Number(cap) <= MAX_CAP)
+        expect(hasErrors(problems)).toBe(!isGood)
+        if (isGood) expect(documents.flatMap(({ rules }) => rules.map(({ value }) => String(value.cap)))).toEqual([cap.trim()])
+      }),
+      cases(400),
+    )
+  })
+})
+
+describe('a text made to hurt', () => {
+  const refs = (depth: number): string =>
+    Array.from({ length: depth }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`).join('\n')
+  it.each([
+    ['nesting in flows', `spec: ${'['.repeat(20_000)}`],
+    ['nesting in maps', `spec: ${'{a: '.repeat(5_000)}`],
+    ['nesting in blocks', Array.from({ length: 400 }, (_, index) => `${' '.repeat(index)}a:`).join('\n')],
+    ['a bomb of aliases', `a0: &a0 x\n${refs(60)}`],
+    ['an anchor inside itself', policyText('team: &t {cap: 500, reason: *t}')],
+    [
+      'many aliases',
+      policyText(`team: {cap: &c 5}\nusers: [${Array.from({ length: 12_000 }, (_, index) => `{email: p${index}@b.c, cap: *c}`).join()}]`),
+    ],
+    ['a key of 100,000 letters', `${'k'.repeat(100_000)}: 1`],
+    ['a long line of quotes', `a: ${'"'.repeat(50_001)}`],
+    ['many documents', '---\na\n'.repeat(3_000)],
+    ['an empty key', `: x\n${RICH}`],
+    ['a key that is a mapping', '? {a: b}\n: c'],
+  ])('is refused in good time: %s', (_row, hurting) => {
+    const { problems } = parsePolicyText('x.yaml', hurting)
+    expect(hasErrors(problems)).toBe(true)
+    expect(formatProblems(problems).length).toBeLessThan(3_000_000)
+  })
+})

@@ -1,0 +1,40 @@
+// How the fuzz tests run: the same cases in every run, so that a failure is never a matter of luck; more and others with CAPKEEPER_FUZZ=N
+// (N times as many) and CAPKEEPER_SEED=N. A failure prints its seed and the smallest case. And a way to spoil a text that was good.
+import fc from 'fast-check'
+
+const setting = (name: string): number => Number(process.env[name] ?? 1)
+
+/** For `fc.assert`. */
+export const cases = (count: number) => ({ numRuns: count * setting('CAPKEEPER_FUZZ'), seed: setting('CAPKEEPER_SEED') })
+
+interface Edit {
+  readonly at: number
+  readonly how: 'replace' | 'insert' | 'remove' | 'repeat'
+  readonly token: string
+}
+
+/** Texts near to good ones: one of them with up to `most` of its tokens changed, some for a token of `odd`. */
+export function spoilt(good: readonly string[], odd: readonly string[], most = 4): fc.Arbitrary<string> {
+  const edit: fc.Arbitrary<Edit> = fc.record({
+    at: fc.nat(100_000),
+    how: fc.constantFrom('replace' as const, 'replace' as const, 'insert' as const, 'remove' as const, 'repeat' as const),
+    token: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom(...odd) },
+      { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
+    ),
+  })
+  return fc.tuple(fc.constantFrom(...good), fc.array(edit, { maxLength: most })).map(([text, edits]) => {
+    const tokens = text.match(/\n *|\s+|[\w.@-]+|./gsu) ?? []
+    for (const one of edits) apply(tokens, one)
+    return tokens.join('')
+  })
+}
+
+function apply(tokens: string[], { at, how, token }: Edit): void {
+  const index = at % (tokens.length + 1)
+  const old = tokens[index] ?? ''
+  if (how === 'replace') tokens.splice(index, 1, token)
+  else if (how === 'insert') tokens.splice(index, 0, token)
+  else if (how === 'remove') tokens.splice(index, 1)
+  else tokens.splice(index, 0, old)
+}
