@@ -60,9 +60,9 @@ export interface Transport {
 export interface ReadClient {
   /**
    * Never rejects with an `ApiError`: a failed reading is `unknown` with its failure. `urgent` goes before a sweep's other readings: what
-   * decides about a write, or reads one back. interface-spec.md, Endpoints 4.
+   * decides about a write, or reads one back. `late` goes behind them: it is only to be shown. interface-spec.md, Endpoints 4.
    */
-  readCap(scope: Scope, signal?: AbortSignal, urgent?: 'urgent'): Promise<CapReading>
+  readCap(scope: Scope, signal?: AbortSignal, urgency?: 'urgent' | 'late'): Promise<CapReading>
   /** Endpoints 2, the whole team. */
   readRoster(signal?: AbortSignal): Promise<Roster>
   /** Endpoints 2 with `group_name`; rejects with kind `not_found` when the service does not know the group. */

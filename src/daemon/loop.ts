@@ -13,6 +13,7 @@ import { LedgerError } from './ledger-error.ts'
 import { type CycleOptions, reconcile, refreshUsage } from './reconcile.ts'
 import { showCycle } from './show.ts'
 import { cycleOf, grantsFrozen, type Knowledge, type Outlook, outlook, recall } from './state.ts'
+import { lookForUndeclared, undeclaredDueAt } from './undeclared.ts'
 import { report, type Workspace } from './workspace.ts'
 
 export interface LoopSignals {
@@ -171,6 +172,8 @@ async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promis
     await sweepAll(workspace, knowledge, agenda, usage || knowledge.usage === undefined, options)
   } else if (usage) {
     await takeUsage(workspace, knowledge, agenda, options)
+  } else if (now >= undeclaredDueAt(workspace)) {
+    await lookForUndeclared(workspace, options.stop)
   } else {
     await waitForWork(workspace, knowledge, agenda, options.stop)
   }
@@ -331,5 +334,5 @@ async function waitForWork(workspace: Workspace, knowledge: Knowledge, agenda: A
     now: clock.now(),
     monotonicNow: clock.monotonic(),
   })
-  await clock.sleep(sleepMs, stop)
+  await clock.sleep(Math.min(sleepMs, undeclaredDueAt(workspace) - clock.monotonic()), stop)
 }

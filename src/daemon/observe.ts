@@ -13,15 +13,18 @@ export interface SweepInputs {
   readonly signal?: AbortSignal
   /** Ahead of other reads: a policy edit must not wait for them. */
   readonly urgent?: boolean
+  /** Behind other reads: it is only to be shown. */
+  readonly late?: boolean
 }
 
 /** Reads every scope once, in the given order. Rejects only when `signal` aborts; what was read by then is kept. */
 export async function sweep(inputs: SweepInputs): Promise<void> {
   const pending = inputs.scopes.values()
+  const urgency = inputs.urgent ? 'urgent' : inputs.late ? 'late' : undefined
   const work = async (): Promise<void> => {
     for (const scope of pending) {
       inputs.signal?.throwIfAborted()
-      const reading = await inputs.client.readCap(scope, inputs.signal, inputs.urgent ? 'urgent' : undefined)
+      const reading = await inputs.client.readCap(scope, inputs.signal, urgency)
       keepReading(inputs.readings, reading)
       inputs.onReading?.(reading)
     }

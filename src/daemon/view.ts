@@ -1,11 +1,13 @@
 // The present state of a workspace as /status, the page and the gauges show it, put together from what the last cycle knew. It only reads.
 import { bandOf, estimatedAddOnUse } from '../core/bands.ts'
 import { type CapAt, effectiveCap } from '../core/effective.ts'
-import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, UseShown, WorkspaceView } from '../core/events.ts'
+import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, ScopeStatus, UseShown, WorkspaceView } from '../core/events.ts'
 import type { Planned } from '../core/plan.ts'
+import { compareScopes } from '../core/scope.ts'
 import { LedgerError } from './ledger-error.ts'
 import { seenIn } from './seen.ts'
 import { type Knowledge, type Outlook, SKEW_LIMIT_MS } from './state.ts'
+import { undeclaredShown } from './undeclared.ts'
 import type { Workspace } from './workspace.ts'
 
 /** What the last cycle left behind for others to look at. */
@@ -33,7 +35,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     mode: pause ? 'paused' : config.mode,
     ...(pause && { pause }),
     ...(shown.policy && { policy: shown.policy }),
-    scopes: shown.planned?.scopes ?? [],
+    scopes: scopesShown(workspace),
     holds: shown.planned?.plan.holds ?? [],
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(shown.outlook),
@@ -49,6 +51,12 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
     warnings: [...shown.warnings, ...workspace.useWarnings.values(), ...standingWarnings(workspace, clock.now())],
   }
+}
+
+function scopesShown(workspace: Workspace): readonly ScopeStatus[] {
+  const managed = workspace.shown.planned?.scopes ?? []
+  const undeclared = undeclaredShown(workspace)
+  return undeclared.length === 0 ? managed : [...managed, ...undeclared].sort((a, b) => compareScopes(a.scope, b.scope))
 }
 
 /** A ledger that cannot be read must not take the page with it. */

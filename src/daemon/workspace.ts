@@ -9,6 +9,7 @@ import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import type { KnownRuns, UseWarningCode } from './burning.ts'
 import type { Collector } from './collect.ts'
 import type { Knowledge, PlanSettings } from './state.ts'
+import type { UndeclaredPass } from './undeclared.ts'
 import type { Shown } from './view.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */
@@ -17,6 +18,8 @@ export interface WorkspaceSettings extends PlanSettings {
   readonly onDrift: 'heal' | 'alert'
   readonly intervalMs: number
   readonly usageIntervalMs: number
+  /** Absent: ignore. */
+  readonly undeclaredUsers?: 'ignore' | 'report'
 }
 
 export interface WorkspaceParts {
@@ -45,6 +48,8 @@ export interface Workspace extends WorkspaceParts {
   refusalSeen: string | undefined
   /** The pause that was reported, until its end is. */
   pauseSeen: Pause | undefined
+  /** The sweep for caps of people that nobody declares; absent until there was one. */
+  undeclared: UndeclaredPass | undefined
   /** The ledger could not record in the last cycle; nothing is written to the service until it can. */
   ledgerFailed: boolean
   /** What was burned so far; absent until the ledger was asked for it. */
@@ -69,6 +74,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   rejectedSeen: new Set(),
   refusalSeen: undefined,
   pauseSeen: undefined,
+  undeclared: undefined,
   ledgerFailed: false,
   burned: undefined,
   burnedFrom: undefined,

@@ -57,13 +57,15 @@ async function secondLook(change: Change, run: ApplyRun): Promise<WriteResult | 
   return { result: 'skipped', error: `changed from ${change.from} to ${reading.observed} since it was planned`, foreign: reading.observed }
 }
 
-function recordIntent(change: Change, run: ApplyRun): Intent {
-  const { plan, differences } = run.planned
+const entryOf = ({ scope }: Change, { planned }: ApplyRun): string => planned.differences.get(scopeKey(scope))?.entry ?? ''
+
+function recordIntent(change: Change, run: ApplyRun, entry = entryOf(change, run)): Intent {
+  const { plan } = run.planned
   return run.ledger.recordIntent({
     at: run.clock.now(),
     planId: plan.id,
     change,
-    entry: differences.get(scopeKey(change.scope))?.entry ?? '',
+    entry,
     digest: plan.policyDigest,
     revision: plan.revision,
   })
@@ -82,8 +84,25 @@ async function writeAndVerify(change: Change, intent: Intent, run: ApplyRun): Pr
     }
     const mayRepeat = outcome.kind === 'ambiguous' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted
     if (reading.observed === change.from && !isZeroDropped(change, reading) && mayRepeat) continue
-    return conclude(change, intent, reading, outcome, run)
+    const result = conclude(change, intent, reading, outcome, run)
+    return isZeroDropped(change, reading) ? putBack(change, result, run) : result
   }
+}
+
+/** The 0 is not kept here, but it has replaced what stood there: that goes back at once, or somebody would have more than before. */
+async function putBack(change: Change, failed: WriteResult, run: ApplyRun): Promise<WriteResult> {
+  const key = scopeKey(change.scope)
+  // A crash on the way here has left nothing but what the ledger remembers.
+  const old = change.from === 'none' ? run.planned.owned.get(key)?.cap : change.from
+  if (old === undefined || old === 'none' || old === 0 || old === run.wider(key)) return failed
+  const back: Change = { ...change, action: 'set', effect: 'set', from: 'none', to: old, healing: false, grantEnd: false }
+  const intent = recordIntent(back, run, `restore|${old}`)
+  const result = await writeAndVerify(back, intent, run)
+  // What is wrong with the scope was said already.
+  const refusal = run.refusals.findIndex((one) => one.scope === change.scope && one.entry === intent.entry)
+  if (refusal >= 0) run.refusals.splice(refusal, 1)
+  const told = result?.result === 'applied' ? `the ${old} that stood there was written back` : `${old} could not be written back`
+  return { ...failed, error: [failed.error, told, result?.error].filter((text) => text !== undefined).join('; ') }
 }
 
 const halt = (run: ApplyRun): undefined => {

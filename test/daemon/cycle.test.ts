@@ -302,6 +302,29 @@ describe('a cap of 0', () => {
     expect(one.ledger.quarantined()).toEqual([])
   })
 
+  test('that reads back as unset gives the number back that it has replaced, ours or not, in the same cycle', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' }, caps: { p001: 300 } })
+    await one.cycle({ caps: { team: 500, p002: 700 } })
+    one.forget()
+    const { result, message } = await one.cycle({ caps: { team: 500, p001: 0, p002: 0 } })
+    expect(result).toBe('error')
+    expect(message).toContain('that stood there was written back')
+    expect(one.writes().toSorted()).toEqual(['p001 0', 'p001 300', 'p002 0', 'p002 700'])
+    expect(one.caps()).toEqual({ team: 500, p001: 300, p002: 700 })
+    expect(one.ledger.openIntents()).toEqual([])
+    const ours = one.ledger.owned().map(({ scope, cap }) => `${scopeKey(scope)} ${cap}`)
+    expect(ours).toEqual(['p002@example.com 700', 'team 500'])
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
+  })
+
+  test('that reads back as unset gives nothing back where nothing stood', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { team: 500, p001: 0 } })
+    expect(one.writes().toSorted()).toEqual(['p001 0', 'team 500'])
+  })
+
   test('that reads back as unset is not tried again after a day either', async () => {
     const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
     await one.cycle({ caps: { p001: 0 } })
