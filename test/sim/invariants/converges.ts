@@ -2,7 +2,7 @@
 // rejected, contested or left alone. What is asked is worked out by the simulation's own model of the policy.
 import type { ScopeState, WorkspaceView } from '../../../src/core/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
-import { askedScopes, type Belonging, personCap } from '../policy-model.ts'
+import { askedScopes, type Belonging, type ModelCap, personCap } from '../policy-model.ts'
 import type { Checker, Invariant, Scene } from '../steps.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
@@ -17,12 +17,35 @@ export const converges: Invariant = {
       return
     }
     const excused = new Set(view.scopes.filter(({ state }) => EXCUSED.has(state)).map(({ scope }) => scopeKey(scope)))
+    if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
     checkScopes(scene, excused, checker, view)
-    if (scene.scenario.switches.capSemantics !== 'fan-out' || scene.scenario.capSemantics === 'copied') checkPeople(scene, excused, checker)
+    if (!isMisjudged(scene)) checkPeople(scene, excused, checker)
     for (const { scope, state, why } of view.scopes) {
-      if (state === 'unknown' || state === 'drifted') checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
+      const isKept = !scene.scenario.prune && state === 'drifted' && why === 'prune is off'
+      if ((state === 'unknown' || state === 'drifted') && !isKept) checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
     }
   },
+}
+
+/** The configuration says layers and the service copies: the program sees that, holds wide writes, and cannot put everything right. */
+const isMisjudged = ({ scenario }: Scene): boolean => scenario.switches.capSemantics === 'fan-out' && scenario.capSemantics === 'layered'
+
+/** Whether a grant starts or ends within that time before now. */
+export function nearBoundary(scene: Scene, ms: number): boolean {
+  const now = scene.now()
+  const isNear = (at: number | undefined): boolean => at !== undefined && at <= now && now - at < ms
+  return scene.policy().grants.some(({ fromAt, untilAt }) => isNear(fromAt) || isNear(untilAt))
+}
+
+/** What applies at a scope where nothing is set. */
+function widerOf(scene: Scene, scope: ScopeKey): ModelCap {
+  const team = scene.stored(scopeKey({ kind: 'team' }))
+  if (scope === 'team') return 'none'
+  const groups = scene.company.groupsOf(scope).flatMap((id) => {
+    const cap = scene.stored(scopeKey({ kind: 'group', id }))
+    return cap === 'none' ? [] : cap
+  })
+  return groups.length > 0 ? Math.min(...groups) : team
 }
 
 const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf })
@@ -34,6 +57,8 @@ function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
     if (excused.has(scope) || cap === 'conflict') continue
     checker.checked()
     const seen = cap === 'none' ? scene.stored(scope) : scene.shows(scope)
+    // A reading that shows what applies anyway cannot be told from an inherited one, and nobody has more or less by it.
+    if (cap === 'none' && (seen === widerOf(scene, scope) || isMisjudged(scene))) continue
     if (seen !== cap) checker.violated(`${scope} should have ${cap} and has ${seen}; it is said to be ${states.get(scope) ?? 'nothing'}`)
   }
 }

@@ -1,0 +1,41 @@
+// The bounded simulation that runs with every test: a few fixed seeds, one day each. The long run is `npm run sim`.
+import { expect, it } from 'vitest'
+import { EVENT_KINDS } from './event-kinds.ts'
+import { runSeed } from './run.ts'
+import { drawScenario, FAULT_KINDS, NO_CUT } from './scenario.ts'
+
+const SEEDS = [1, 4, 6, 11, 12, 16] as const
+const PATIENCE_MS = 60_000
+
+it.each(SEEDS)(
+  'a day full of faults and changes violates nothing: seed %i',
+  async (seed) => {
+    const { violations, checked, writes } = await runSeed({ seed, days: 1 })
+    expect(violations).toEqual([])
+    expect(writes).toBeGreaterThan(0)
+    expect(checked['every write has an intent before it and an outcome after']).toBeGreaterThanOrEqual(writes)
+  },
+  PATIENCE_MS,
+)
+
+it(
+  'the same seed gives the same trace, byte for byte',
+  async () => {
+    const [first, second] = [await runSeed({ seed: 3, days: 1 }), await runSeed({ seed: 3, days: 1 })]
+    expect(second.digest).toBe(first.digest)
+  },
+  PATIENCE_MS,
+)
+
+it('leaving out one kind of fault or event moves no other', () => {
+  const whole = drawScenario(5, 3)
+  const without = drawScenario(5, 3, { ...NO_CUT, without: new Set(['foreign-write', 'slow']) })
+  expect(without.events).toEqual(whole.events.filter(({ kind }) => kind !== 'foreign-write'))
+  expect(without.faults).toEqual(whole.faults.filter(({ kind }) => kind !== 'slow'))
+})
+
+it('a hundred seeds have every kind of fault and event in them', () => {
+  const scenarios = Array.from({ length: 100 }, (_, index) => drawScenario(index + 1, 2))
+  const kinds = new Set(scenarios.flatMap(({ faults, events }) => [...faults.map(({ kind }) => kind), ...events.map(({ kind }) => kind)]))
+  expect([...FAULT_KINDS, ...EVENT_KINDS.map(({ kind }) => kind)].filter((kind) => !kinds.has(kind))).toEqual([])
+})
