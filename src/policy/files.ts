@@ -3,7 +3,18 @@
 // outside; the path itself may be a link to anywhere (git-sync's). What is given back is one state: files that change while they are
 // read are read again.
 import { isUtf8 } from 'node:buffer'
-import { type BigIntStats, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  opendirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
 import type { Problem } from '../core/problem.ts'
 import type { ProblemCode } from './codes.ts'
@@ -40,8 +51,11 @@ export interface ReadFiles {
 }
 
 const MAX_FILES = 10_000
+/** Names in all folders together, hidden ones and other files included. */
+const MAX_NAMES = 100_000
 const MAX_DEPTH = 32
-const MAX_BYTES = 64 * 1024 * 1024
+/** Of one file, and of all policy files together. */
+const MAX_BYTES = 32 * 1024 * 1024
 const MAX_READINGS = 5
 
 interface Walk {
@@ -51,6 +65,7 @@ interface Walk {
   readonly folders: Set<string>
   readonly seen: Set<string>
   readonly problems: FileProblem[]
+  readonly spent: { names: number; bytes: number }
 }
 
 /** Lists the policy files beneath `paths`, each real file once, sorted by the path shown. Never throws. */
@@ -58,14 +73,15 @@ export function listPolicyFiles(paths: readonly string[], cwd: string): Listing 
   const found: Walk['found'] = new Map()
   const folders = new Set<string>()
   const problems: FileProblem[] = []
-  for (const path of new Set(paths)) listRoot(path, cwd, { found, folders, problems })
+  const spent = { names: 0, bytes: 0 }
+  for (const path of new Set(paths)) listRoot(path, cwd, { found, folders, problems, spent })
   const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
   const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
   const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
   return { files, folders: [...folders], problems, stamp }
 }
 
-function listRoot(path: string, cwd: string, into: Pick<Walk, 'found' | 'folders' | 'problems'>): void {
+function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): void {
   const absolute = resolve(cwd, path)
   const shown = shownPath(path, cwd)
   try {
@@ -92,7 +108,9 @@ function walkFolder(walk: Walk, real: string, shown: string, depth: number): und
   walk.seen.add(real)
   walk.folders.add(real)
   if (depth > MAX_DEPTH) return complain(walk, shown, 'TOO_LARGE', `folders are nested more than ${MAX_DEPTH} deep`)
-  const entries = readdirSync(real, { withFileTypes: true }).sort((a, b) => compareText(a.name, b.name))
+  const entries = entriesOf(walk, real)
+  if (!entries)
+    return complain(walk, shown, 'TOO_LARGE', `and the folders before it have more than the ${MAX_NAMES} names that are looked at`)
   for (const entry of entries) {
     if (entry.name.startsWith('.')) continue
     const path = join(shown, entry.name)
@@ -101,6 +119,22 @@ function walkFolder(walk: Walk, real: string, shown: string, depth: number): und
     } catch (error) {
       if (isPolicyName(entry.name) || !entry.isSymbolicLink()) walk.problems.push(fileProblem([walk.root], path, error))
     }
+  }
+}
+
+/** By name; undefined once there are too many. */
+function entriesOf(walk: Walk, folder: string): readonly Dirent[] | undefined {
+  const opened = opendirSync(folder)
+  try {
+    const entries: Dirent[] = []
+    for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
+      walk.spent.names += 1
+      if (walk.spent.names > MAX_NAMES) return undefined
+      entries.push(entry)
+    }
+    return entries.sort((a, b) => compareText(a.name, b.name))
+  } finally {
+    opened.closeSync()
   }
 }
 
@@ -134,6 +168,10 @@ function addFile(walk: Walk, real: string, shown: string, stats: BigIntStats): u
   if (walk.found.size >= MAX_FILES) {
     if (walk.found.size === MAX_FILES) complain(walk, shown, 'TOO_LARGE', `is one file more than the ${MAX_FILES} that are read`)
     return
+  }
+  walk.spent.bytes += Number(stats.size)
+  if (walk.spent.bytes > MAX_BYTES) {
+    return complain(walk, shown, 'TOO_LARGE', `and the policy files before it have more than the ${MAX_BYTES} bytes that are read together`)
   }
   const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':')
   walk.found.set(real, { shown, roots: [walk.root], stamp })
@@ -176,7 +214,7 @@ function readListed(listing: Listing): ReadFiles {
   const problems = [...listing.problems]
   for (const file of listing.files) {
     try {
-      texts.push({ ...file, text: decode(readFileSync(file.real)) })
+      texts.push({ ...file, text: decode(readBounded(file.real)) })
     } catch (error) {
       problems.push(fileProblem(file.roots, file.shown, error))
     }
@@ -184,16 +222,41 @@ function readListed(listing: Listing): ReadFiles {
   return { texts, problems }
 }
 
-class NotUtf8Error extends Error {
-  readonly code = 'the text is not UTF-8'
-}
-
 function decode(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new NotUtf8Error()
+  if (!isUtf8(bytes)) throw new UnfitFileError('the text is not UTF-8')
   return bytes.toString('utf8')
 }
 
-/** Reads one text file that is given by name, such as the config. */
+class UnfitFileError extends Error {
+  readonly code: string
+  constructor(why: string) {
+    super(why)
+    this.code = why
+  }
+}
+
+/** What was listed as a file may be something else by now: nothing is waited for, no link is followed, no more is read than was promised. */
+function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NONBLOCK): Buffer {
+  const file = openSync(path, constants.O_RDONLY | flags)
+  try {
+    if (flags !== 0 && !fstatSync(file).isFile()) throw new UnfitFileError('it is not a regular file')
+    const pieces: Buffer[] = []
+    for (let total = 0; total <= MAX_BYTES; ) {
+      const piece = Buffer.allocUnsafe(PIECE_BYTES)
+      const length = readSync(file, piece)
+      if (length === 0) return Buffer.concat(pieces)
+      pieces.push(piece.subarray(0, length))
+      total += length
+    }
+    throw new UnfitFileError(`it has more than the ${MAX_BYTES} bytes that are read`)
+  } finally {
+    closeSync(file)
+  }
+}
+
+const PIECE_BYTES = 65_536
+
+/** Reads one text file that is given by name, such as the config; a pipe is fine, without end it is not. */
 export function readTextFile(path: string, cwd: string): { readonly text: string } | { readonly problem: Problem } {
   const shown = shownPath(path, cwd) || path
   try {
@@ -201,7 +264,7 @@ export function readTextFile(path: string, cwd: string): { readonly text: string
     const { size } = statSync(absolute)
     if (size > MAX_BYTES)
       return { problem: { severity: 'error', code: 'TOO_LARGE', message: `${shown} has ${size} bytes, at most ${MAX_BYTES} are read` } }
-    return { text: decode(readFileSync(absolute)) }
+    return { text: decode(readBounded(absolute, 0)) }
   } catch (error) {
     return { problem: fileProblem([], shown, error).problem }
   }

@@ -13,6 +13,9 @@ export interface Reader {
   readonly problems: Problem[]
   anchors?: ReadonlyMap<Alias, Node>
   aliasCount: number
+  /** How many nodes the aliases that were followed stand for. */
+  aliasedNodes: number
+  readonly sizes: Map<Node, number>
 }
 
 /** One key of a mapping. `of` names the mapping it stands in, for messages: `spec.team`. */
@@ -37,14 +40,30 @@ export type Placed<T> = Pick<Read<T>, 'value' | 'at'>
 
 export const placed = <T>({ value, at }: Read<T>): Placed<T> => ({ value, at })
 
-/** Aliases that one document may use. */
+/** Aliases that one document may use, and what they may stand for together: a few lines must not become gigabytes. */
 const MAX_ALIASES = 10_000
+const MAX_ALIASED_NODES = 200_000
 
-export const openReader = (source: Source, document: YamlDocument): Reader => ({ source, document, problems: [], aliasCount: 0 })
+/** Problems that are kept of one document; who sees so many repairs the first ones first. */
+export const MAX_PROBLEMS = 1_000
 
-/** Reports an error about a node. */
+export const openReader = (source: Source, document: YamlDocument): Reader => ({
+  source,
+  document,
+  problems: [],
+  aliasCount: 0,
+  aliasedNodes: 0,
+  sizes: new Map(),
+})
+
+/** Reports an error about a node; of more than `MAX_PROBLEMS` the rest is only said to be. */
 export function report(reader: Reader, node: Node, code: ProblemCode, message: string, extra: ProblemExtra = {}): undefined {
-  reader.problems.push(problemAt(reader.source, rangeOf(node), 'error', code, message, extra))
+  const { length } = reader.problems
+  if (length < MAX_PROBLEMS) reader.problems.push(problemAt(reader.source, rangeOf(node), 'error', code, message, extra))
+  if (length === MAX_PROBLEMS) {
+    const more = `more than ${MAX_PROBLEMS} problems in this document; the rest is not shown`
+    reader.problems.push(problemAt(reader.source, rangeOf(node), 'error', 'TOO_LARGE', more))
+  }
   return undefined
 }
 
@@ -63,7 +82,25 @@ export function resolve(reader: Reader, node: YamlNode): YamlNode | undefined {
   }
   reader.anchors ??= collectAnchors(reader.document)
   const target = reader.anchors.get(node)
+  if (target && !affords(reader, target)) {
+    const message = `the aliases of this document stand for more than ${MAX_ALIASED_NODES} values`
+    return report(reader, node, 'YAML_ALIAS', message, { hint: 'write the values out' })
+  }
   return target ?? report(reader, node, 'YAML_ALIAS', `the alias *${node.source} has no anchor &${node.source} above it`)
+}
+
+/** Counts what an alias stands for; aliases within it are counted when they are followed themselves. */
+function affords(reader: Reader, target: Node): boolean {
+  let size = reader.sizes.get(target) ?? 0
+  if (size === 0) {
+    const count = (): void => {
+      size += 1
+    }
+    visit(target, { Node: count })
+    reader.sizes.set(target, size)
+  }
+  reader.aliasedNodes += size
+  return reader.aliasedNodes <= MAX_ALIASED_NODES
 }
 
 /** An alias means the last node of that name above it. */

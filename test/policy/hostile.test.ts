@@ -1,0 +1,130 @@
+// Policy folders and texts as somebody would make them to do harm: each is refused in a clear line, in little time and memory.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, symlinkSync, truncateSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { parseConfigText } from '../../src/daemon/config-file.ts'
+import { readTextFile } from '../../src/policy/files.ts'
+import { loadPolicies } from '../../src/policy/load.ts'
+import { parsePolicyText } from '../../src/policy/parse.ts'
+import { formatProblems } from '../../src/policy/yaml.ts'
+import { folders, policyText } from './support.ts'
+
+const folder = folders()
+const GOOD = policyText('team: {cap: 5}')
+const hasMkfifo = spawnSync('mkfifo', ['--version']).status === 0
+
+const refusals = (cwd: string, path = '.'): readonly string[] => loadPolicies([path], { cwd }).problems.map(({ message }) => message)
+
+describe('a policy folder', () => {
+  it.skipIf(!hasMkfifo)('with a pipe is refused, and nobody waits for what comes out of it (needs mkfifo)', () => {
+    const root = folder({ 'a.yaml': GOOD })
+    execFileSync('mkfifo', [join(root, 'pipe.yaml')])
+    expect(refusals(root)).toEqual(['pipe.yaml is not a regular file'])
+    expect(loadPolicies(['.'], { cwd: root }).sets.size).toBe(0)
+  })
+
+  it('with a socket or a device is refused, also when the path itself is one', async () => {
+    const root = folder({ 'a.yaml': GOOD })
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(join(root, 'socket.yaml'), resolve))
+    onTestFinished(() => void server.close())
+    expect(refusals(root)).toEqual(['socket.yaml is not a regular file'])
+    expect(refusals(root, '/dev/zero')).toEqual(['/dev/zero is not a regular file'])
+    symlinkSync('/dev/zero', join(root, 'zero.yaml'))
+    expect(refusals(root)[1]).toMatch(/^zero\.yaml is a link that leaves the policy folder: it leads to \/dev\/zero/)
+  })
+
+  it('with a huge file, or with too much in all files, is refused before anything is read', () => {
+    const root = folder({ 'a.yaml': GOOD, 'b.yaml': '', 'c.yaml': '' })
+    truncateSync(join(root, 'b.yaml'), 2 ** 40)
+    expect(refusals(root)).toEqual(['b.yaml has 1099511627776 bytes, at most 33554432 are read'])
+    truncateSync(join(root, 'b.yaml'), 2 ** 24)
+    truncateSync(join(root, 'c.yaml'), 2 ** 24 + 1)
+    expect(refusals(root)).toContain('c.yaml and the policy files before it have more than the 33554432 bytes that are read together')
+  })
+
+  it('that is too deep is refused, and one that leads back to itself is read once', () => {
+    const root = folder({ 'a.yaml': GOOD })
+    symlinkSync('.', join(root, 'again'))
+    symlinkSync('loop.yaml', join(root, 'loop.yaml'))
+    expect(refusals(root)).toEqual(['loop.yaml is a link that leads back to itself'])
+    const deep = folder({})
+    mkdirSync(join(deep, ...Array.from({ length: 40 }, () => 'd')), { recursive: true })
+    expect(refusals(deep)).toEqual([expect.stringContaining('folders are nested more than 32 deep')])
+  })
+
+  it('may hold no way out by a link in between, by a folder, or by the name of a parent', () => {
+    const root = folder({ 'p/a.yaml': GOOD, 'p/sub/b.yaml': policyText('users: []', 'b'), 'secret.yaml': GOOD, 'p2/c.yaml': GOOD })
+    symlinkSync('sub/../../secret.yaml', join(root, 'p/up.yaml'))
+    symlinkSync('../p2', join(root, 'p/like'))
+    symlinkSync('hop', join(root, 'p/one.yaml'))
+    symlinkSync('../secret.yaml', join(root, 'p/hop'))
+    symlinkSync('sub/b.yaml', join(root, 'p/inside.yaml'))
+    const { problems, files } = loadPolicies(['p'], { cwd: root })
+    expect(problems.map(({ code, message }) => `${code} ${message.split(' ')[0]}`)).toEqual([
+      'LINK_OUTSIDE p/like',
+      'LINK_OUTSIDE p/one.yaml',
+      'LINK_OUTSIDE p/up.yaml',
+    ])
+    expect(files).toEqual(['p/a.yaml', 'p/inside.yaml'])
+  })
+})
+
+describe('a config file', () => {
+  it('without end is refused', () => {
+    const read = readTextFile('/dev/zero', '/')
+    expect('problem' in read && read.problem.message).toContain('it has more than the 33554432 bytes that are read')
+  })
+
+  it('may be a pipe, as a shell makes one of a command', () => {
+    const root = folder({ c: 'hello' })
+    expect(readTextFile('c', root)).toEqual({ text: 'hello' })
+  })
+})
+
+const many = (piece: string, count: number): string => piece.repeat(count)
+const KEYS = Array.from({ length: 1_000 }, (_, index) => `k${index}: 1`).join(', ')
+
+describe('a text', () => {
+  const rows: readonly (readonly [string, string, RegExp])[] = [
+    ['of opened lists', many('[', 100_000), /nested too deep/],
+    ['of opened mappings', many('{a: ', 30_000), /nested too deep/],
+    ['of nested lists', many('- ', 60_000), /nested too deep/],
+    ['of ever deeper lines', Array.from({ length: 1_400 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'), /nested too deep/],
+    ['of quotes', many('"', 150_000), /Unexpected/],
+    ['of commas', `[${many(', ', 80_000)}]`, /Unexpected/],
+    ['of documents', many('---\na\n', 40_000), /more than the 10000 documents that are read/],
+    ['of unknown keys', policyText(`team: {${many('a: 1, ', 40_000)}}`), /more than 1000 problems/],
+    ['of more than is read', many('#', 9_000_000), /9000000 characters, at most 8388608 are read/],
+    [
+      'whose aliases multiply',
+      policyText(`users:\n- &a {${KEYS}}\n${many('- *a\n', 9_000)}`),
+      /stand for more than 200000 values|more than 1000 problems/,
+    ],
+    [
+      'whose good aliases multiply',
+      policyText(`team: {cap: 1}\nprotected: &p [${many('a@b.c, ', 9_000)}]\ngrants: [${many('*p, ', 9_000)}]`),
+      /not a mapping|stand for more than 200000 values/,
+    ],
+    [
+      'of laughs',
+      `a0: &a0 [x, x]\n${Array.from({ length: 60 }, (_, i) => `a${i + 1}: &a${i + 1} [*a${i}, *a${i}]`).join('\n')}`,
+      /unknown key/,
+    ],
+    ['that contains itself', policyText('users: &u [*u]'), /not a mapping/],
+  ]
+
+  it.each(rows)('%s is refused, as a policy and as a config', (_name, text, said) => {
+    const policy = parsePolicyText('p.yaml', text)
+    expect(policy.problems.map(({ message }) => message).join('\n')).toMatch(said)
+    expect(formatProblems(policy.problems).length).toBeLessThan(1_000_000)
+    expect(parseConfigText('c.yaml', text).config).toBeUndefined()
+  })
+
+  it('of one long line is not repeated with each of its problems', () => {
+    const { problems } = parsePolicyText('p.yaml', policyText(`team: {cap: 1, ${many('unknown: 1, ', 20_000)}}`))
+    expect(JSON.stringify(problems).length).toBeLessThan(500_000)
+  })
+})
