@@ -44,8 +44,8 @@ interface ForecastInputs {
 
 /** Complete days that a forecast needs, and those it looks at. Choice. */
 export const FORECAST_DAYS = { fewest: 28, most: 56 }
-/** After so many days a day counts half: longer is a little better while use is steady, and far worse when a team takes up the tool. */
-const HALF_LIFE_DAYS = 7
+/** What a week counts beside the one after it: more is a little better while use is steady, and far worse when a team takes up the tool. */
+const EACH_WEEK_BACK = 0.5
 /** The weeks that are forecast to see how far off that is have at least so many days before them. */
 const LEARNING_DAYS = 14
 /** Counts as one week more that was so far off: few weeks that happened to be alike prove little. */
@@ -86,15 +86,14 @@ function completeDays({ fromAt, readAt, days }: DayHistory, freshnessMs: number)
   return uses
 }
 
-/** The expected use of the seven days that follow `uses`: Σ weight × use ÷ Σ weight over the same weekday, weight = ½ ^ (age ÷ 7 days). */
+/** The expected use of the seven days that follow `uses`: Σ weight × use ÷ Σ weight over the same weekday, weight = ½ ^ weeks back. */
 function nextWeek(uses: readonly number[]): readonly number[] {
   return Array.from({ length: 7 }, (_, ahead) => {
-    let sum = 0
-    let weights = 0
+    let [sum, weights, weight] = [0, 0, 1]
     for (let index = uses.length - 7 + ahead; index >= 0; index -= 7) {
-      const weight = 0.5 ** ((uses.length - index) / HALF_LIFE_DAYS)
       sum += weight * (uses[index] ?? 0)
       weights += weight
+      weight *= EACH_WEEK_BACK
     }
     return sum / weights
   })
