@@ -10,14 +10,14 @@ interface Fault {
   broken: boolean
   readonly status?: number
   /** Only these people's writes. */
-  readonly only?: readonly string[]
+  readonly people?: readonly string[]
 }
 
 const failing =
   (fault: Fault) =>
   (inner: Transport): Transport => ({
     send: async (operation, body, options) => {
-      const isMeant = fault.only === undefined || fault.only.some((name) => body['user_email'] === email(name))
+      const isMeant = fault.people === undefined || fault.people.some((name) => body['user_email'] === email(name))
       if (!fault.broken || operation !== 'UsageConfig' || !isMeant) return inner.send(operation, body, options)
       return { status: fault.status ?? 500, headers: {}, body: JSON.stringify({ error: 'no' }) }
     },
@@ -77,8 +77,8 @@ describe('writes that fail for a shared cause', () => {
   })
 
   test('stop when more than 10 % have failed, in a row or not', async () => {
-    const only = [1, 4, 7, 10].map(person)
-    const one = await world({ broken: true, only })
+    const people = [1, 4, 7, 10].map(person)
+    const one = await world({ broken: true, people })
     const { applied, result } = await one.cycle({ caps: capsOf(20) })
     expect({ interrupted: applied?.interrupted, result }).toEqual({ interrupted: 'breaker', result: 'partial' })
     expect(failures(one)).toBe(3)
@@ -86,7 +86,7 @@ describe('writes that fail for a shared cause', () => {
   })
 
   test('one that fails for ever does not stop the others, and is tried with every cycle', async () => {
-    const one = await world({ broken: true, only: [person(1)] })
+    const one = await world({ broken: true, people: [person(1)] })
     await one.cycle({ caps: capsOf(12) })
     expect(Object.keys(one.caps())).toHaveLength(11)
     await one.clock.pass(5 * MINUTE)
@@ -96,8 +96,8 @@ describe('writes that fail for a shared cause', () => {
   })
 
   test('a few that fail first keep the others back for 10 min and no longer: those go first then', async () => {
-    const only = [1, 2, 3].map(person)
-    const one = await world({ broken: true, only })
+    const people = [1, 2, 3].map(person)
+    const one = await world({ broken: true, people })
     await one.cycle({ caps: capsOf(20) })
     expect(one.caps()).toEqual({})
     await one.clock.pass(10 * MINUTE)
@@ -165,7 +165,7 @@ describe('writes that are turned down', () => {
   })
 
   test('one of them is left alone, and stops nobody', async () => {
-    const one = await world({ broken: true, status: 400, only: [person(1)] })
+    const one = await world({ broken: true, status: 400, people: [person(1)] })
     await one.cycle({ caps: capsOf(12) })
     expect(one.ledger.quarantined().map(({ code }) => code)).toEqual(['CAP_REFUSED'])
     expect(one.ledger.fact('breaker')).toBeUndefined()
