@@ -6,12 +6,14 @@ import { registerApply } from './commands/apply.ts'
 import { registerApprove } from './commands/approve.ts'
 import { registerAudit } from './commands/audit.ts'
 import { registerCompletion } from './commands/completion.ts'
+import { registerDoctor } from './commands/doctor.ts'
 import { registerExplain } from './commands/explain.ts'
 import { registerHistory } from './commands/history.ts'
 import { registerImport } from './commands/import.ts'
 import { registerLedger } from './commands/ledger.ts'
 import { registerPause } from './commands/pause.ts'
 import { registerPlan } from './commands/plan.ts'
+import { registerReport } from './commands/report.ts'
 import { registerResume } from './commands/resume.ts'
 import { registerRun } from './commands/run.ts'
 import { registerSandbox } from './commands/sandbox.ts'
@@ -38,8 +40,10 @@ const COMMANDS: readonly Register[] = [
   registerExplain,
   registerImport,
   registerAudit,
+  registerReport,
   registerHistory,
   registerStatus,
+  registerDoctor,
   registerSchema,
   registerLedger,
   registerSandbox,

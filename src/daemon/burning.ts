@@ -110,8 +110,8 @@ function figuresOf(workspace: Workspace, usage: UsageFacts, cycle: Cycle, runs: 
   })
 }
 
-/** Absent where the plan shows no credits. */
-function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
+/** Days of use out of runs. Absent where the plan shows no credits. */
+export function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
   if (rows.length > 0 && rows.every(({ used }) => used === undefined)) return undefined
   const days = [...Map.groupBy(rows, ({ dayAt }) => dayAt)].map(([dayAt, all]) => ({
     dayAt,

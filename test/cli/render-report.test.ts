@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import { renderReportMarkdown, renderReportText } from '../../src/cli/render-report.ts'
+import { renderReportCsv, renderReportJson } from '../../src/cli/render-report-data.ts'
+import { type ReportInputs, reportOf } from '../../src/core/report.ts'
+import { TEAM } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
+import { renderReportPage } from '../../src/page/report.ts'
+import { NOW } from '../support/declare.ts'
+
+const CYCLE = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
+
+const report = (more: Partial<ReportInputs> = {}) =>
+  reportOf({
+    workspace: 'acme',
+    which: 'current',
+    by: 'user',
+    cycle: CYCLE,
+    people: [
+      { email: 'ada@example.com', groups: [], used: credits(195), cap: credits(100) },
+      { email: 'bob@example.com', groups: [], used: credits(5), cap: 'none' },
+    ],
+    groups: [],
+    balance: { creditsPerSeat: credits(100), seats: 3, addOnAvailable: credits(1000), addOnUsed: credits(95), readAt: NOW },
+    figures: { ratios: {}, projected: { p10: credits(300), p50: credits(400.4), p90: credits(500) }, exhaustedAt: Date.UTC(2026, 10, 29) },
+    writes: [
+      {
+        at: NOW,
+        scope: TEAM,
+        action: 'set',
+        effect: 'raise',
+        from: credits(1),
+        to: credits(2),
+        cause: 'policy',
+        result: 'applied',
+        planId: 'p',
+        digest: 'd',
+        revision: '',
+      },
+    ],
+    pricePerCredit: 2,
+    notes: [],
+    ...more,
+  })
+
+const HOSTILE = report({ people: [{ email: '=cmd|"x"@e.com', groups: [], used: credits(1) }], workspace: '<script>alert(1)</script>' })
+
+describe('a report as text', () => {
+  test('shows figures, table, people near their cap and changes', () => {
+    expect(renderReportText([report()])).toBe(`acme: current cycle, 2026-11-01 to 2026-12-01
+  Credits used                     200
+  Credits that the seats include   300
+  Add-on credits used              95
+  Add-on credits available         1000
+  Cost of the credits used         400
+  Cost of the add-on credits used  190
+  Expected at the cycle’s end      400 (80 % between 300 and 500)
+  Add-on credits run out           2026-11-29
+
+PERSON           USED   SHARE  ADD-ON USE   CAP  HEAD-ROOM  BAND       COST
+ada@example.com   195  97.5 %          95   100          5  95 to 100   390
+bob@example.com     5   2.5 %           0  none             uncapped     10
+
+1 person at 85 % of their cap or more:
+  ada@example.com  95 of 100
+
+Changes by capkeeper in this cycle: 1 raised
+  2026-11-20 12:00:00Z  ~ raise  team  1 → 2  applied
+`)
+  })
+
+  test('cuts long tables with a count', () => {
+    const people = Array.from({ length: 60 }, (_, index) => ({ email: `p${index}@e.com`, groups: [], used: credits(index) }))
+    const text = renderReportText([report({ people })])
+    expect(text).toContain('… and 10 more; --output csv or json has all')
+    expect(text.match(/p\d+@e\.com/g)).toHaveLength(50)
+  })
+})
+
+describe('a report as CSV', () => {
+  test('is one table with bare figures', () => {
+    expect(renderReportCsv([report()])).toBe(
+      [
+        'workspace,cycle_start,key,used,share,add_on_use,cap,head_room,band,cost',
+        'acme,2026-11-01,ada@example.com,195,0.975,95,100,5,95_to_100,390',
+        'acme,2026-11-01,bob@example.com,5,0.025,0,none,,uncapped,10',
+        '',
+      ].join('\r\n'),
+    )
+  })
+
+  test('hands no formula to a spreadsheet, and quotes what would break a line', () => {
+    expect(renderReportCsv([HOSTILE])).toContain(`,"'=cmd|""x""@e.com",1,`)
+  })
+})
+
+describe('a report as a page', () => {
+  test('is one document that fetches nothing and escapes what it shows', () => {
+    const page = renderReportPage([HOSTILE], NOW)
+    expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+    expect(page).not.toMatch(/<script|src=|href="(?!data:)|@import|url\(/)
+    expect(page).toContain('@media print')
+  })
+})
+
+test('a report as JSON tells instants in RFC 3339', () => {
+  const document = JSON.parse(renderReportJson([report()], NOW))
+  expect(document).toMatchObject({
+    apiVersion: 'capkeeper/v1',
+    kind: 'Report',
+    createdAt: '2026-11-20T12:00:00.000Z',
+    reports: [
+      {
+        workspace: 'acme',
+        cycle: { startAt: '2026-11-01T00:00:00.000Z' },
+        exhaustedAt: '2026-11-29T00:00:00.000Z',
+        changes: { applied: 1 },
+      },
+    ],
+  })
+})
+
+test('a report as Markdown neutralises what could break a table', () => {
+  const markdown = renderReportMarkdown([HOSTILE])
+  expect(markdown).toContain('&#124;')
+  expect(markdown).not.toContain('<script>')
+})
