@@ -1,9 +1,10 @@
 // The write lock of a ledger: at most one process at a time may write caps on the strength of it. It is a lock on a file of its own,
 // beside the ledger, held through SQLite: the operating system frees it with the process, also after kill -9, so there is no pid file to
 // go stale. It must never open the lock file by any other way than SQLite: closing a second handle would drop the lock (POSIX).
+import { realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { fromSqlite, LedgerError, SQLITE, sqliteCode } from './ledger-error.ts'
-import { createPrivately } from './ledger-files.ts'
+import { createPrivately, lookAt } from './ledger-files.ts'
 
 export interface Lock {
   /** Frees the lock; a second call does nothing. */
@@ -31,6 +32,26 @@ export function takeLock(ledger: string): Lock {
     release() {
       if (database.isOpen) database.close()
     },
+  }
+}
+
+/**
+ * Whether a process holds the write lock of a ledger now. It only looks, for an instant, and through SQLite; nothing is made. Undefined when it
+ * cannot be told.
+ */
+export function isLocked(ledger: string): boolean | undefined {
+  let looking: DatabaseSync | undefined
+  try {
+    const file = `${realpathSync(ledger)}.lock`
+    if (!lookAt(file)) return false
+    looking = new DatabaseSync(file, { readOnly: true, timeout: 0 })
+    looking.exec('SELECT count(*) FROM sqlite_schema')
+    return false
+  } catch (error) {
+    const code = sqliteCode(error)
+    return code === SQLITE.busy || code === SQLITE.locked ? true : undefined
+  } finally {
+    looking?.close()
   }
 }
 

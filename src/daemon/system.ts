@@ -43,3 +43,6 @@ export const sha256: Digest = (text) => createHash('sha256').update(text, 'utf8'
 
 /** 32 hex digits that nobody can guess. */
 export const randomSalt = (): string => randomBytes(16).toString('hex')
+
+/** The Node that runs this, such as `24.11.0`. */
+export const nodeVersion: string = process.versions.node

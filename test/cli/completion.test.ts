@@ -26,7 +26,7 @@ describe('completion', () => {
   test.each(['zsh', 'fish'])('for %s knows every command', async (shell) => {
     const { stdout, code } = await run(['completion', shell])
     expect(code).toBe(0)
-    for (const name of ['approve', 'pause', 'validate', 'ledger', 'backup']) expect(stdout).toContain(name)
+    for (const name of ['approve', 'doctor', 'pause', 'validate', 'ledger', 'backup']) expect(stdout).toContain(name)
   })
 
   test('for an unknown shell is wrong usage', async () => {

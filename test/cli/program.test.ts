@@ -61,7 +61,19 @@ describe('the service key', () => {
 })
 
 describe('help', () => {
-  const commands = ['approve', 'pause', 'resume', 'validate', 'history', 'status', 'schema', 'ledger backup', 'ledger check', 'completion']
+  const commands = [
+    'approve',
+    'pause',
+    'resume',
+    'validate',
+    'history',
+    'status',
+    'doctor',
+    'schema',
+    'ledger backup',
+    'ledger check',
+    'completion',
+  ]
   test.each(commands)('of %s goes to stdout with a description and an example, and exits 0', async (name) => {
     const ran = await run([...name.split(' '), '--help'])
     expect(ran).toMatchObject({ code: 0, stderr: '' })

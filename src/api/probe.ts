@@ -1,0 +1,181 @@
+// What `doctor` asks of a service and its keys beyond reading: whether it answers at all, and which permissions a key holds. There is one
+// client to a key, so that its pace holds over everything that is asked with it. Nothing here can change a cap: see `mayWrite`.
+import { TEAM } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
+import type { Clock, Transport } from '../ports.ts'
+import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
+import { ApiError, classify } from './errors.ts'
+import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
+import { type ClientOptions, createSender, type Sender } from './send.ts'
+import { PERMISSIONS, type Permission } from './wire.ts'
+
+/** How long the first answer may take. Choice. */
+const REACH_TIMEOUT_MS = 10_000
+const DAY_MS = 86_400_000
+
+/** What one request without any key found. */
+export type Reached =
+  | {
+      readonly kind: 'answered'
+      readonly latencyMs: number
+      /** The service's clock minus ours; absent without a `Date`. */
+      readonly skewMs?: number
+      /** False when the request was judged before its key: then a refusal says nothing about permissions. */
+      readonly keyFirst: boolean
+      /** What is odd about the answer. */
+      readonly odd?: string
+    }
+  | { readonly kind: 'failed'; readonly message: string }
+
+/** Sends one request that carries no key, and so is refused by every service that is one. Rejects only when `signal` aborts. */
+export async function reach(transport: Transport, clock: Clock, redact: (text: string) => string, signal?: AbortSignal): Promise<Reached> {
+  const [askedAt, startedAt] = [clock.now(), clock.monotonic()]
+  const answer = await transport.send('GetUsageConfig', {}, { timeoutMs: REACH_TIMEOUT_MS, ...(signal && { signal }) })
+  const latencyMs = clock.monotonic() - startedAt
+  if ('kind' in answer) return { kind: 'failed', message: answer.message }
+  const date = Date.parse(answer.headers['date'] ?? '')
+  const skew = Number.isNaN(date) ? {} : { skewMs: Math.round(date + 500 - (askedAt + clock.now()) / 2) }
+  const verdict = classify(answer, 'GetUsageConfig', { nowMs: clock.now(), redact })
+  if (verdict.kind === 'ok') {
+    if (typeof verdict.body !== 'object') return { kind: 'failed', message: `something else answers there (${answer.status}, not JSON)` }
+    return { kind: 'answered', latencyMs, ...skew, keyFirst: false, odd: 'it answered a request that carried no key' }
+  }
+  const { kind, message } = verdict.error
+  if (kind === 'auth' || kind === 'rate_limited') return { kind: 'answered', latencyMs, ...skew, keyFirst: true }
+  if (kind === 'invalid' && [200, 400, 422].includes(answer.status)) return { kind: 'answered', latencyMs, ...skew, keyFirst: false }
+  return { kind: 'failed', message }
+}
+
+/** `held` and `lacking` are the service's own word; `unclear` is everything that says nothing about the key. */
+export interface Holding {
+  readonly kind: 'held' | 'lacking' | 'unclear'
+  /** The service's words, free of any key; absent when it simply answered. */
+  readonly message?: string
+  /** The request that had to be refused was accepted. */
+  readonly accepted?: true
+}
+
+/** One key with everything that may be asked with it. */
+export interface KeyProbe {
+  /** Its names in the configuration: the same key may serve for several. */
+  readonly names: readonly KeyName[]
+  readonly reader: ServiceReader
+  /** Whether it may read what the permission is for. Rejects only when `signal` aborts. */
+  mayRead(permission: Exclude<Permission, 'billingWrite'>, now: Instant, signal?: AbortSignal): Promise<Holding>
+  /** Whether it may write caps, found out without a write. Rejects only when `signal` aborts. */
+  mayWrite(signal?: AbortSignal): Promise<Holding>
+}
+
+export type ProbedKey = KeyProbe | { readonly names: readonly KeyName[]; readonly problem: string }
+
+export type ProbeOptions = Omit<ClientOptions, 'keys'> &
+  Omit<KeyRingOptions, 'clock'> & {
+    readonly sources: KeySources
+    /** Told of every ring of keys that was read, so that what is shown can be redacted. */
+    readonly onKeys?: (keys: KeyRing) => void
+  }
+
+/** The configuration's name of the key that a permission is asked with; undefined when it has none. */
+export const keyNameFor = (sources: KeySources, permission: Permission): KeyName | undefined =>
+  sources[permission] ? permission : sources.default && 'default'
+
+const NAMES: readonly KeyName[] = ['default', ...PERMISSIONS]
+
+/** One probe to each different key, in the order of names; a key that cannot be used says why. */
+export function probesOf({ sources, ...options }: ProbeOptions): readonly ProbedKey[] {
+  const found: ProbedKey[] = []
+  const byValue = new Map<string, { readonly names: KeyName[] }>()
+  for (const name of NAMES) {
+    const source = sources[name]
+    if (!source) continue
+    const keys = createKeyRing({ default: source }, options)
+    const [problem] = keys.problems()
+    options.onKeys?.(keys)
+    if (problem) {
+      found.push({ names: [name], problem: problem.message })
+      continue
+    }
+    const { value } = keys.keyFor('GetUsageConfig')
+    const known = byValue.get(value)
+    known?.names.push(name)
+    if (known) continue
+    const names: KeyName[] = [name]
+    byValue.set(value, { names })
+    // Inside its own ring every key is called `default`.
+    const learned = options.learned?.[name]
+    found.push(probeOf(names, { ...options, keys, learned: learned === undefined ? {} : { default: learned } }))
+  }
+  return found
+}
+
+function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
+  const sender = createSender(options)
+  const reader = readerOver(sender, options)
+  return {
+    names,
+    reader,
+    async mayRead(permission, now, signal) {
+      switch (permission) {
+        case 'analyticsRead':
+          return holding(reader.analytics(tinyQuestion(now), signal))
+        case 'teamsRead':
+          return holding(reader.readRuns({ fromAt: Math.floor(now / DAY_MS) * DAY_MS }, signal))
+        case 'billingRead': {
+          const { failure } = await reader.readCap(TEAM, signal)
+          return failure ? judged(failure.kind, failure.message) : { kind: 'held' }
+        }
+      }
+    },
+    mayWrite: (signal) => mayWrite(sender, signal),
+  }
+}
+
+const tinyQuestion = (now: Instant) => ({
+  queries: [
+    {
+      source: 'user' as const,
+      select: [{ field: 'num_acceptances', fn: 'sum' as const }],
+      where: [{ field: 'date', is: '>=' as const, value: new Date(now).toISOString().slice(0, 10) }],
+    },
+  ],
+})
+
+/**
+ * Asks for a write that names no scope and no cap, so that there is nothing to write and nowhere to write it. The interface demands exactly
+ * one scope and exactly one of the two cap fields, so the service must refuse it, and which way it refuses tells: the key is judged before the
+ * rest. An invalid value, a conflict of scopes or a scope that "surely" does not exist would not do: a lenient service may round the
+ * value, take the first scope, or know the one that was made up. A field that is not there cannot be taken for anything. Were the team
+ * a lenient service's default scope, there would still be no value, and clearing needs its field to be true. Sent once, never again.
+ */
+async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promise<Holding> {
+  const request = {
+    operation: 'UsageConfig',
+    body: {},
+    decode: () => undefined,
+    urgency: 'late',
+    timeoutMs: TIMEOUT_MS,
+    once: true,
+  } as const
+  try {
+    await sender.send({ ...request, signal })
+    return { kind: 'held', accepted: true }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const { kind, status = 0, message } = error
+    const isRefusal = kind === 'invalid' && [200, 400, 409, 412, 422].includes(status)
+    const isScope = kind === 'not_found' && /group|user|e-?mail|scope/i.test(message)
+    return isRefusal || isScope ? { kind: 'held', message } : judged(kind, message)
+  }
+}
+
+async function holding(asked: Promise<unknown>): Promise<Holding> {
+  try {
+    await asked
+    return { kind: 'held' }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return judged(error.kind, error.message)
+  }
+}
+
+const judged = (kind: ApiError['kind'], message: string): Holding => ({ kind: kind === 'auth' ? 'lacking' : 'unclear', message })

@@ -1,0 +1,36 @@
+// One check of `doctor`: what was looked at, what was found, and the way out. Plain data; collected, and shown as it comes.
+import type { Problem } from '../../core/problem.ts'
+
+export const CHECK_STATUSES = ['ok', 'warning', 'failed', 'not_checked'] as const
+export type CheckStatus = (typeof CHECK_STATUSES)[number]
+
+export type Area = 'program' | 'config' | 'policies' | 'ledger' | 'files' | 'service' | 'keys' | 'plan' | 'deployment' | 'records'
+
+/** What a check found, in one line, and what to do about it. */
+export interface Finding {
+  readonly status: CheckStatus
+  readonly message: string
+  readonly hint?: string
+  /** Problems with their places, for configuration and policies. */
+  readonly problems?: readonly Problem[]
+}
+
+export interface Check extends Finding {
+  readonly area: Area
+  /** What was looked at, such as `integrity`. */
+  readonly name: string
+  /** Absent for what all workspaces share. */
+  readonly workspace?: string
+}
+
+/** Takes checks as they are made. */
+export type Tell = (name: string, finding: Finding) => void
+
+export const ok = (message: string): Finding => ({ status: 'ok', message })
+export const warning = (message: string, hint?: string): Finding => ({ status: 'warning', message, ...(hint !== undefined && { hint }) })
+export const failed = (message: string, hint?: string): Finding => ({ status: 'failed', message, ...(hint !== undefined && { hint }) })
+export const notChecked = (message: string, hint?: string): Finding => ({
+  status: 'not_checked',
+  message,
+  ...(hint !== undefined && { hint }),
+})

@@ -1,0 +1,183 @@
+// Which permission each key holds, and whether that is what it is there for. A key shows by its name and its source, never by its text.
+import { type Holding, type KeyProbe, keyNameFor, type ProbedKey } from '../../api/probe.ts'
+import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts'
+import type { Observed } from '../../core/observed.ts'
+import { TEAM } from '../../core/scope.ts'
+import type { Keys, WorkspaceConfig } from '../../daemon/config.ts'
+import { type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
+
+type KeyName = keyof Keys
+
+/** What one key was found to hold. */
+export interface KeyReport {
+  readonly names: readonly KeyName[]
+  /** `file PATH` or `environment variable NAME`. */
+  readonly source: string
+  /** What the configuration uses it for. */
+  readonly uses: readonly Permission[]
+  readonly permissions?: Readonly<Record<Permission, Holding['kind']>>
+}
+
+export interface ProbedKeys {
+  readonly reports: readonly KeyReport[]
+  /** The key of a permission when it holds it. */
+  readonly able: (permission: Permission) => KeyProbe | undefined
+}
+
+export interface KeyInputs {
+  readonly config: WorkspaceConfig
+  readonly keys: readonly ProbedKey[]
+  /** False: a refusal says nothing about permissions here. */
+  readonly keyFirst: boolean
+  readonly now: number
+  readonly signal: AbortSignal
+}
+
+type Held = Readonly<Record<Permission, Holding>>
+
+/** Asks with each key, all reading first, and tells of each. Rejects only when `signal` aborts. */
+export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKeys> {
+  const { config, keys, signal } = inputs
+  const held = new Map<ProbedKey, Held>()
+  const before = await readingsOf(inputs, held)
+  for (const [key, found] of held) {
+    if ('problem' in key) continue
+    const billingWrite = await writePermission(key, inputs.keyFirst, signal)
+    held.set(key, { ...found, billingWrite })
+    if (billingWrite.accepted) await proveUnchanged(key, config, keys, before, signal, tell)
+  }
+  const reports = keys.map((key) => {
+    const report = reportOf(key, config, held.get(key))
+    tell(
+      key.names.join(', '),
+      'problem' in key
+        ? failed(`${key.names.join(', ')}: ${key.problem}`, 'write the key there, or correct keys')
+        : judge(report, held.get(key), config),
+    )
+    return report
+  })
+  for (const permission of PERMISSIONS) {
+    if (!keyNameFor(config.keys, permission))
+      tell(
+        permission,
+        lack(permission, config, `no key is configured for ${PERMISSION_NAME[permission]}`, `set keys.${permission} or keys.default`),
+      )
+  }
+  return { reports, able: (permission) => ableKey(permission, config, held) }
+}
+
+/** Reads with each key what its permissions allow; gives the team's cap as it was. */
+async function readingsOf({ keys, keyFirst, now, signal }: KeyInputs, held: Map<ProbedKey, Held>): Promise<Observed> {
+  let before: Observed = 'unknown'
+  for (const key of keys) {
+    if ('problem' in key) continue
+    const found = {
+      analyticsRead: await key.mayRead('analyticsRead', now, signal),
+      teamsRead: await key.mayRead('teamsRead', now, signal),
+      billingRead: await key.mayRead('billingRead', now, signal),
+    }
+    if (before === 'unknown' && found.billingRead.kind === 'held') before = (await key.reader.readCap(TEAM, signal)).observed
+    held.set(key, { ...found, billingWrite: { kind: 'unclear', ...(keyFirst && { message: 'not asked' }) } })
+  }
+  return before
+}
+
+async function writePermission(key: KeyProbe, keyFirst: boolean, signal: AbortSignal): Promise<Holding> {
+  if (!keyFirst) return { kind: 'unclear', message: 'this service judges a request before its key, so a refusal says nothing' }
+  return key.mayWrite(signal)
+}
+
+/** A request without scope and cap was accepted: whatever that means, the team's cap must stand where it stood. */
+async function proveUnchanged(
+  key: KeyProbe,
+  config: WorkspaceConfig,
+  keys: readonly ProbedKey[],
+  before: Observed,
+  signal: AbortSignal,
+  tell: Tell,
+): Promise<void> {
+  const reader = keys.find((one) => !('problem' in one) && one.names.some((name) => name === keyNameFor(config.keys, 'billingRead')))
+  const after = reader && !('problem' in reader) ? (await reader.reader.readCap(TEAM, signal)).observed : 'unknown'
+  const what = `the service accepted a write of ${key.names.join(', ')} that named no scope and no cap`
+  if (before === 'unknown' || after === 'unknown') tell('oddWrite', warning(`${what}; whether the team's cap changed could not be read`))
+  else if (before === after) tell('oddWrite', warning(`${what}; the team's cap is unchanged (${after})`, 'tell whoever runs the service'))
+  else
+    tell(
+      'oddWrite',
+      failed(`${what}, and the team's cap went from ${before} to ${after}`, `put ${before} back, and tell whoever runs the service`),
+    )
+}
+
+const sourceOf = (source: Keys[KeyName]): string =>
+  !source ? '' : 'file' in source ? `file ${source.file}` : `environment variable ${source.env}`
+
+function reportOf({ names }: ProbedKey, { keys }: WorkspaceConfig, held: Held | undefined): KeyReport {
+  const [first = 'default'] = names
+  return {
+    names,
+    source: [...new Set(names.map((name) => sourceOf(keys[name])))].join(', ') || sourceOf(keys[first]),
+    uses: PERMISSIONS.filter((permission) => names.some((name) => name === keyNameFor(keys, permission))),
+    ...(held && {
+      permissions: {
+        analyticsRead: held.analyticsRead.kind,
+        teamsRead: held.teamsRead.kind,
+        billingRead: held.billingRead.kind,
+        billingWrite: held.billingWrite.kind,
+      },
+    }),
+  }
+}
+
+const listed = (permissions: readonly Permission[]): string => permissions.map((one) => PERMISSION_NAME[one]).join(', ')
+
+/** What is missing counts more than what cannot be told, and that more than what is too much. */
+function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfig): Finding {
+  const name = `${report.names.join(', ')} (${report.source})`
+  if (!held) return notChecked(`${name}: not asked`)
+  const kinds = (kind: Holding['kind']): readonly Permission[] => PERMISSIONS.filter((one) => held[one].kind === kind)
+  const [has, lacks, unclear] = [kinds('held'), kinds('lacking'), kinds('unclear')]
+  const parts = [
+    `holds ${listed(has) || 'nothing'}`,
+    ...(lacks.length > 0 && has.length > 0 ? [`lacks ${listed(lacks)}`] : []),
+    ...(unclear.length > 0 ? [`could not tell ${listed(unclear)}`] : []),
+  ]
+  const text = `${name} ${parts.join('; ')}`
+  const missing = report.uses.filter((one) => lacks.includes(one))
+  const [worst] = missing.map((one) => lack(one, config, '', '').status).sort()
+  if (lacks.length === PERMISSIONS.length)
+    return failed(`${text}; ${held.billingRead.message ?? 'refused'}`, 'is it the right key, and still valid?')
+  if (missing.length > 0 && worst !== 'ok') {
+    const hint = `give it ${listed(missing)}, or another key under keys.${missing[0]}`
+    return worst === 'failed' ? failed(text, hint) : warning(text, hint)
+  }
+  const doubts = report.uses.filter((one) => unclear.includes(one))
+  const [doubt] = doubts
+  if (doubt) return notChecked(`${text} (${held[doubt].message ?? 'no answer'})`, 'try again when the service answers')
+  if (has.includes('billingWrite') && !report.uses.includes('billingWrite'))
+    return warning(
+      `${text}, but is used for reading only`,
+      'take Billing Write away from it: a key that only reads should not be able to write',
+    )
+  return ok(text)
+}
+
+/** How bad it is to be without a permission: caps cannot be kept, or only a view of use is missing. */
+function lack(permission: Permission, { mode }: WorkspaceConfig, message: string, hint: string): Finding {
+  switch (permission) {
+    case 'billingRead':
+    case 'teamsRead':
+      return failed(message, hint)
+    case 'billingWrite':
+      return mode === 'enforce' ? failed(message, hint) : ok(`${message}; mode is ${mode}, so nothing is written`)
+    case 'analyticsRead':
+      return warning(message, hint)
+  }
+}
+
+function ableKey(permission: Permission, { keys }: WorkspaceConfig, held: ReadonlyMap<ProbedKey, Held>): KeyProbe | undefined {
+  const name = keyNameFor(keys, permission)
+  for (const [key, found] of held) {
+    if (!('problem' in key) && key.names.some((one) => one === name) && found[permission].kind === 'held') return key
+  }
+  return undefined
+}

@@ -1,0 +1,159 @@
+// What `doctor` finds on this machine without asking anybody: the program, its clock, key and CA files, and the ledger's file. It looks and
+// changes nothing.
+import { accessSync, constants, realpathSync, type Stats, statfsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { authoritiesIn } from '../../api/authorities.ts'
+import type { Config, WorkspaceConfig } from '../../daemon/config.ts'
+import type { LedgerReport } from '../../daemon/ledger.ts'
+import { isLocked } from '../../daemon/lock.ts'
+import { nodeVersion } from '../../daemon/system.ts'
+import type { Clock } from '../../ports.ts'
+import { openStore } from '../compose.ts'
+import type { Cli } from '../context.ts'
+import { isLedgerUrl } from '../remote.ts'
+import { count } from '../text.ts'
+import { VERSION } from '../version.ts'
+import { failed, notChecked, ok, type Tell, warning } from './check.ts'
+
+const NAP_MS = 20
+/** A machine this slow has other worries; a clock this fast is broken. */
+const LONGEST_NAP_MS = 10_000
+const FEWEST_ZONES = 100
+
+export async function checkProgram(clock: Clock, tell: Tell): Promise<void> {
+  tell('version', ok(`capkeeper ${VERSION} on Node ${nodeVersion}`))
+  const before = clock.monotonic()
+  await clock.sleep(NAP_MS)
+  const napMs = clock.monotonic() - before
+  const isSane = napMs >= NAP_MS - 1 && napMs < LONGEST_NAP_MS
+  tell(
+    'clock',
+    isSane
+      ? ok('the monotonic clock runs')
+      : failed(`${NAP_MS} ms took ${Math.round(napMs)} ms on the monotonic clock`, 'intervals and pacing run on it; look at the machine'),
+  )
+  const zones = Intl.supportedValuesOf('timeZone').length
+  tell(
+    'timeZones',
+    zones >= FEWEST_ZONES
+      ? ok(`${zones} time zones are known`)
+      : failed(`only ${zones} time zones are known`, 'use a Node with full ICU data; spec.timezone of policies needs it'),
+  )
+}
+
+/** Key files and the CA file of one workspace. */
+export function checkFiles({ keys, caFile }: WorkspaceConfig, { clock }: Cli, tell: Tell): void {
+  const files = new Map<string, string[]>()
+  for (const [name, source] of Object.entries(keys)) {
+    if ('file' in source) files.set(source.file, [...(files.get(source.file) ?? []), name])
+  }
+  for (const [file, names] of files) tell(`key ${names.join(', ')}`, keyFile(file))
+  if (caFile === undefined) return
+  const found = authoritiesIn(caFile, clock)()
+  tell('caFile', 'message' in found ? failed(found.message, 'correct caFile or --ca-file') : ok(`${caFile} holds certificates`))
+}
+
+function keyFile(file: string) {
+  const stats = look(file)
+  if (typeof stats === 'string')
+    return failed(`${file} cannot be read (${stats})`, 'mount or write it, and let the user of capkeeper read it')
+  if (stats.isFile() && (stats.mode & 0o004) !== 0)
+    return warning(`${file} can be read by everybody on this machine (${modeText(stats)})`, `chmod o-r ${file}`)
+  return ok(`${file} can be read (${modeText(stats)})`)
+}
+
+const modeText = ({ mode }: Stats): string => `mode ${(mode & 0o777).toString(8).padStart(4, '0')}`
+
+/** The file's facts, or the code of why it cannot be read. */
+function look(file: string): Stats | string {
+  try {
+    accessSync(file, constants.R_OK)
+    return statSync(file)
+  } catch (error) {
+    return codeOf(error)
+  }
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : String(error))
+
+const MIB = 1024 * 1024
+const LITTLE_SPACE = 200 * MIB
+const NO_SPACE = 20 * MIB
+
+/** The ledger's file as such; what it holds of a workspace is in `records.ts`. Undefined when nothing can be read from it. */
+export function checkLedgerFile(config: Config, cli: Cli, tell: Tell): LedgerReport | undefined {
+  const file = config.ledger
+  if (isLedgerUrl(file)) {
+    tell('file', notChecked(`the ledger is read from ${file}`, 'run doctor where the daemon runs to look at the file'))
+    return undefined
+  }
+  if (file === ':memory:') {
+    tell('file', warning('the ledger is kept in memory', 'what is ours is forgotten with the process; give --ledger FILE'))
+    return undefined
+  }
+  checkFolder(dirname(reality(file)), tell)
+  const report = integrity(config, cli, tell)
+  if (!report?.exists) return report
+  checkModes(reality(file), tell)
+  const locked = isLocked(file)
+  if (locked === undefined) tell('lock', notChecked(`whether a process writes to ${file} cannot be told`))
+  else tell('lock', ok(locked ? 'a running capkeeper holds the write lock' : 'no capkeeper writes to it now'))
+  return report
+}
+
+function reality(file: string): string {
+  try {
+    return realpathSync(file)
+  } catch {
+    return resolve(file)
+  }
+}
+
+function checkFolder(folder: string, tell: Tell): void {
+  try {
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    tell('folder', ok(`${folder} can be written`))
+  } catch (error) {
+    tell('folder', failed(`${folder} cannot be written (${codeOf(error)})`, 'let the user of capkeeper write there, or change --ledger'))
+    return
+  }
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const text = `${Math.floor(free / MIB).toLocaleString('en-US')} MiB free in ${folder}`
+  if (free < NO_SPACE) tell('disk', failed(text, 'a full disk stops all writing; make room'))
+  else if (free < LITTLE_SPACE) tell('disk', warning(text, 'make room; a full disk stops all writing'))
+  else tell('disk', ok(text))
+}
+
+function integrity(config: Config, cli: Cli, tell: Tell): LedgerReport | undefined {
+  try {
+    const store = openStore(cli, config, 'read')
+    try {
+      const report = store.check()
+      if (!report.exists) tell('integrity', ok(`there is no ledger at ${report.file} yet; the first run makes it`))
+      else if (report.problems.length === 0) tell('integrity', ok(`${report.file} is whole, schema version ${report.schemaVersion}`))
+      else {
+        const [first = ''] = report.problems
+        tell(
+          'integrity',
+          failed(`${report.file} is not whole: ${first} (${count(report.problems.length, 'problem')})`, 'run `capkeeper ledger check`'),
+        )
+      }
+      return report
+    } finally {
+      store.close()
+    }
+  } catch (error) {
+    tell('integrity', failed(error instanceof Error ? error.message : String(error), 'put a backup in its place, or change --ledger'))
+    return undefined
+  }
+}
+
+function checkModes(file: string, tell: Tell): void {
+  const stats = look(file)
+  if (typeof stats === 'string') return
+  const size = `${(stats.size / MIB).toFixed(1)} MiB`
+  if ((stats.mode & 0o077) !== 0)
+    tell('mode', warning(`${file} is open to others (${modeText(stats)}), ${size}`, `it holds e-mails and caps: chmod 600 ${file}`))
+  else tell('mode', ok(`${file} is its owner's alone (${modeText(stats)}), ${size}`))
+}

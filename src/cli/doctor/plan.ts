@@ -1,0 +1,116 @@
+// What the workspace's plan offers: the balance, credits in agent analytics, people with a status, listings of the declared groups.
+import type { ServiceReader } from '../../api/client.ts'
+import type { GroupMembers, Roster } from '../../core/observed.ts'
+import type { PolicySet } from '../../core/policy.ts'
+import { failureOf } from '../../daemon/failure.ts'
+import type { Ledger } from '../../ports.ts'
+import { count, people } from '../text.ts'
+import { failed, notChecked, ok, type Tell, warning } from './check.ts'
+
+const DAY_MS = 86_400_000
+/** A roster that lost more than this against the last good one is worth a look (`rosterShrink`). */
+const SHRUNK = 0.8
+
+export interface PlanInputs {
+  /** Readers whose keys hold the permission; absent: it cannot be asked. */
+  readonly teams: ServiceReader | undefined
+  readonly billing: ServiceReader | undefined
+  /** Absent while the policies are invalid or none are given. */
+  readonly set: PolicySet | undefined
+  readonly ledger: Ledger | undefined
+  readonly now: number
+  readonly signal: AbortSignal
+}
+
+/** Asks for one of each. Rejects only when `signal` aborts. */
+export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<void> {
+  const { teams, billing, signal } = inputs
+  const attempt = async (name: string, ask: () => Promise<void>): Promise<void> => {
+    try {
+      await ask()
+    } catch (error) {
+      signal.throwIfAborted()
+      tell(name, failed(failureOf(error).message))
+    }
+  }
+  if (billing) await attempt('balance', () => checkBalance(billing, signal, tell))
+  else tell('balance', notChecked('the credit balance: no key may read it'))
+  if (!teams) {
+    tell('people', notChecked('people, groups and agent analytics: no key may read them'))
+    return
+  }
+  await attempt('people', () => checkPeople(teams, inputs, tell))
+  await checkGroups(teams, inputs, tell)
+  await attempt('agentCredits', () => checkRuns(teams, inputs, tell))
+}
+
+async function checkBalance(reader: ServiceReader, signal: AbortSignal, tell: Tell): Promise<void> {
+  const balance = await reader.readBalance(signal)
+  if (balance === 'unavailable') {
+    const effect = 'use beyond the seat is an upper bound, and maxRaise and forecasts of the balance are off'
+    tell('balance', warning(`this plan has no credit balance: ${effect}`, 'an enterprise-tier plan has it; nothing else depends on it'))
+    return
+  }
+  tell('balance', ok(`the credit balance is there: ${count(balance.seats, 'seat')}, ${balance.addOnAvailable} add-on credits`))
+}
+
+async function checkPeople(reader: ServiceReader, { ledger, signal }: PlanInputs, tell: Tell): Promise<void> {
+  const roster = await reader.readRoster(signal)
+  const before = ledger?.fact('usage')?.roster.people.length ?? 0
+  if (roster.people.length === 0) {
+    tell('people', failed('the roster came without anybody', 'is the key limited to a group that is empty?'))
+    return
+  }
+  const text = `${people(roster.people.length)} on the roster`
+  if (roster.people.length < before * SHRUNK)
+    tell('people', warning(`${text}, and ${before} before`, 'a key that is limited to one group looks exactly so'))
+  else tell('people', ok(text))
+  tell('status', statusFinding(roster))
+  const counted = roster.people.filter(({ used }) => used !== undefined).length
+  tell(
+    'use',
+    counted > 0
+      ? ok('the roster tells the credits used')
+      : warning('the roster tells no credits used', 'nobody can be seen near their cap'),
+  )
+}
+
+function statusFinding({ statusesAbsent, people: rows }: Roster) {
+  if (statusesAbsent) return warning('nobody on the roster has a team status; all count as approved')
+  return ok(`team statuses are there: ${rows.filter(({ status }) => status === 'approved').length} of ${rows.length} approved`)
+}
+
+async function checkGroups(reader: ServiceReader, { set, signal }: PlanInputs, tell: Tell): Promise<void> {
+  if (!set) {
+    tell('groups', notChecked('the groups of the policies: there are no valid policies'))
+    return
+  }
+  const listed: GroupMembers[] = []
+  for (const { scope, name } of set.groups) {
+    try {
+      listed.push(await reader.readGroup({ id: scope.id, name }, signal))
+    } catch (error) {
+      signal.throwIfAborted()
+      const { kind, message } = failureOf(error)
+      const hint =
+        kind === 'not_found'
+          ? `correct the name beside id ${scope.id} in the policy; it must be the group's name on the service`
+          : undefined
+      tell(`group ${scope.id}`, failed(`${name} (${scope.id}): ${message}`, hint))
+    }
+  }
+  for (const { id, name, emails } of listed) {
+    if (emails.length === 0)
+      tell(`group ${id}`, warning(`${name} (${id}) lists nobody`, 'is the name right, and may the key see the group?'))
+  }
+  const good = listed.filter(({ emails }) => emails.length > 0).length
+  if (set.groups.length === 0) tell('groups', ok('the policies declare no group'))
+  else if (good > 0) tell('groups', ok(`${good} of ${count(set.groups.length, 'declared group')} list their members`))
+}
+
+async function checkRuns(reader: ServiceReader, { now, signal }: PlanInputs, tell: Tell): Promise<void> {
+  const runs = await reader.readRuns({ fromAt: (Math.floor(now / DAY_MS) - 29) * DAY_MS }, signal)
+  if (runs.length === 0) tell('agentCredits', notChecked('agent analytics: nobody used an agent in the last 30 days'))
+  else if (runs.some(({ used }) => used !== undefined)) tell('agentCredits', ok('agent analytics tell the credits used by model'))
+  else tell('agentCredits', warning('agent analytics tell no credits on this plan: use by model is not known'))
+}

@@ -1,0 +1,92 @@
+// Whether the service is reached: its address, the way there, its clock. One request without any key.
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { type Reached, reach } from '../../api/probe.ts'
+import { parseBaseUrl, proxyFor } from '../../api/url.ts'
+import type { WorkspaceConfig } from '../../daemon/config.ts'
+import { SKEW_LIMIT_MS } from '../../daemon/state.ts'
+import type { Transport } from '../../ports.ts'
+import type { Cli } from '../context.ts'
+import { failed, ok, type Tell, warning } from './check.ts'
+
+/** Clocks further apart than this are worth a look. */
+const NOTABLE_SKEW_MS = 30_000
+const SLOW_MS = 2_000
+
+/** Looks at the address and asks it once. Rejects only when `signal` aborts. */
+export async function checkService(
+  config: WorkspaceConfig,
+  transport: Transport,
+  cli: Cli,
+  signal: AbortSignal,
+  tell: Tell,
+): Promise<Extract<Reached, { readonly kind: 'answered' }> | undefined> {
+  const url = new URL(config.baseUrl)
+  tell('address', ok(`${normal(config.baseUrl)}/api/v1/…`))
+  const proxy = proxyFor(config.baseUrl, cli.env)
+  if (proxy !== undefined) tell('proxy', ok(`through ${proxyName(proxy)}`))
+  else if (!(await checkName(url.hostname, tell))) return undefined
+  const reached = await reach(transport, cli.clock, cli.secrets.redact, signal)
+  if (reached.kind === 'failed') {
+    tell('reached', failed(`${config.baseUrl}: ${reached.message}`, wayOut(reached.message)))
+    return undefined
+  }
+  const how = url.protocol === 'https:' ? 'over TLS, the certificate is trusted' : 'over plain HTTP'
+  const text = `answers in ${Math.round(reached.latencyMs)} ms, ${how}`
+  if (reached.odd !== undefined) tell('reached', warning(`${text}; ${reached.odd}`, 'is the base URL right?'))
+  else tell('reached', reached.latencyMs > SLOW_MS ? warning(text, 'a sweep takes one such answer for each scope') : ok(text))
+  checkSkew(reached.skewMs, tell)
+  return reached
+}
+
+const normal = (text: string): string => {
+  const parsed = parseBaseUrl(text)
+  return 'url' in parsed ? parsed.url : text
+}
+
+/** A proxy's address may hold a password. */
+function proxyName(proxy: string): string {
+  const url = URL.canParse(proxy) ? new URL(proxy) : undefined
+  return url ? `the proxy ${url.host}` : 'a proxy'
+}
+
+async function checkName(host: string, tell: Tell): Promise<boolean> {
+  const name = host.replace(/^\[|\]$/g, '')
+  if (isIP(name) !== 0) return true
+  try {
+    const found = await lookup(name, { all: true })
+    tell(
+      'name',
+      ok(
+        `${name} is ${found
+          .map(({ address }) => address)
+          .slice(0, 3)
+          .join(', ')}`,
+      ),
+    )
+    return true
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    tell('name', failed(`${name} cannot be looked up (${code})`, 'correct --base-url, or look at the DNS of this machine'))
+    return false
+  }
+}
+
+function wayOut(message: string): string {
+  if (/certificate/.test(message)) return 'name the CA that signed it with --ca-file; verification is never turned off'
+  if (/base URL|redirected|not JSON/.test(message)) return 'correct --base-url, CAPKEEPER_BASE_URL or baseUrl in the config'
+  if (/proxy/.test(message)) return 'look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY'
+  return 'is the address right, and does a firewall or a proxy stand before it?'
+}
+
+function checkSkew(skewMs: number | undefined, tell: Tell): void {
+  if (skewMs === undefined) {
+    tell('clock', warning('the service tells no time, so the clocks cannot be compared'))
+    return
+  }
+  const seconds = Math.abs(skewMs / 1000).toFixed(1)
+  const text = `the service's clock is ${seconds} s ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
+  if (Math.abs(skewMs) > SKEW_LIMIT_MS) tell('clock', failed(text, 'grants neither start nor end beyond 300 s; set the clock with NTP'))
+  else if (Math.abs(skewMs) > NOTABLE_SKEW_MS) tell('clock', warning(text, 'set the clock with NTP'))
+  else tell('clock', ok(text))
+}

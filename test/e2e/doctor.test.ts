@@ -1,0 +1,290 @@
+// `doctor` against the embedded service over real HTTP: each key, each plan, each way not to be reached, and a ledger in every state. It must
+// never write, and never show a key.
+import { chmodSync, statSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { Switches } from '../../src/sandbox/switches.ts'
+import { type Ran, run as runHere } from '../cli/world.ts'
+import { capkeeper } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+import { configText, place, type Settings, type World, workspace, world, written } from './world.ts'
+
+interface Check {
+  readonly area: string
+  readonly name: string
+  readonly status: string
+  readonly message: string
+  readonly hint?: string
+  readonly workspace?: string
+}
+
+interface Doctor extends Ran {
+  readonly checks: readonly Check[]
+  readonly document: { readonly workspaces: readonly { readonly keys: readonly Record<string, unknown>[]; readonly seen: unknown }[] }
+  /** `status: message` of one check. */
+  line(area: string, name: string): string | undefined
+}
+
+async function doctor(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Doctor> {
+  const ran = await runHere(['doctor', ...argv, '--output', 'json'], { env, clock: realClock() })
+  expect(`${ran.stdout}${ran.stderr}`).not.toMatch(/sandbox-(admin|analytics|teams-read|billing-(read|write))/)
+  const document = ran.stdout === '' ? { checks: [], workspaces: [] } : JSON.parse(ran.stdout)
+  const checks: readonly Check[] = document.checks
+  const line = (area: string, name: string): string | undefined =>
+    checks.filter((one) => one.area === area && one.name === name).map(({ status, message }) => `${status}: ${message}`)[0]
+  return { ...ran, checks, document, line }
+}
+
+const doctorOf = (one: World): Promise<Doctor> => doctor(one.flags)
+
+/** A world whose keys are these, each in a file of its own that only its owner may read. */
+async function worldWithKeys(
+  keys: Readonly<Record<string, string>>,
+  switches: Partial<Switches> = {},
+  more: Settings = {},
+): Promise<World> {
+  const files = Object.fromEntries(Object.keys(keys).map((name) => [name, { file: `key-${name}` }]))
+  const one = await world({ sandbox: switches, settings: { keys: files, ...more } })
+  for (const [name, value] of Object.entries(keys)) chmodSync(one.write(`key-${name}`, value), 0o600)
+  return one
+}
+
+/** A request of `doctor` that could write carries neither a scope nor a cap. */
+function expectNothingWritten({ service }: World): void {
+  for (const { operation, body } of service.calls.log) if (operation === 'UsageConfig') expect(body).toEqual({})
+  expect(service.capOf('team')).toBeUndefined()
+}
+
+describe('keys', () => {
+  const PROPER = {
+    analyticsRead: 'sandbox-analytics',
+    teamsRead: 'sandbox-teams-read',
+    billingRead: 'sandbox-billing-read',
+    billingWrite: 'sandbox-billing-write',
+  }
+
+  test('one key for each permission holds its own and nothing else, and nothing is written', async () => {
+    const one = await worldWithKeys(PROPER)
+    const found = await doctorOf(one)
+    expect(found.line('keys', 'analyticsRead')).toBe(
+      `ok: analyticsRead (file ${one.path('key-analyticsRead')}) holds Analytics Read; lacks Teams Read-only, Billing Read, Billing Write`,
+    )
+    expect(found.line('keys', 'teamsRead')).toContain('ok: teamsRead')
+    expect(found.line('keys', 'billingRead')).toContain('ok: billingRead')
+    expect(found.line('keys', 'billingWrite')).toContain('holds Billing Write; lacks Analytics Read, Teams Read-only, Billing Read')
+    expect(found.code).toBe(0)
+    expectNothingWritten(one)
+  })
+
+  test('one key under several names is asked once', async () => {
+    const one = await worldWithKeys({ default: 'sandbox-admin', billingWrite: 'sandbox-admin\n' })
+    const found = await doctorOf(one)
+    expect(found.line('keys', 'default, billingWrite')).toContain('holds Analytics Read, Teams Read-only, Billing Read, Billing Write')
+    expect(written(one.service)).toHaveLength(1)
+    expect(found.document.workspaces[0]?.keys).toMatchObject([
+      { names: ['default', 'billingWrite'], permissions: { analyticsRead: 'held', billingWrite: 'held' } },
+    ])
+  })
+
+  const rows: readonly (readonly [string, Readonly<Record<string, string>>, string, string, number, Settings])[] = [
+    [
+      'that should write and cannot fails',
+      { ...PROPER, billingWrite: 'sandbox-billing-read' },
+      'billingRead, billingWrite',
+      'failed',
+      1,
+      {},
+    ],
+    ['that should read caps and cannot fails', { ...PROPER, billingRead: 'sandbox-teams-read' }, 'teamsRead, billingRead', 'failed', 1, {}],
+    [
+      'that need not write in audit mode is fine',
+      { ...PROPER, billingWrite: 'sandbox-billing-read' },
+      'billingRead, billingWrite',
+      'ok',
+      0,
+      { mode: 'audit' },
+    ],
+    ['that only reads and could write is a warning', { ...PROPER, analyticsRead: 'sandbox-admin' }, 'analyticsRead', 'warning', 0, {}],
+    [
+      'that lacks analytics alone is a warning',
+      { ...PROPER, analyticsRead: 'sandbox-teams-read' },
+      'analyticsRead, teamsRead',
+      'warning',
+      0,
+      {},
+    ],
+    ['that nobody knows fails', { default: 'no-such-key-at-all' }, 'default', 'failed', 1, {}],
+    ['that is empty fails', { default: '\n' }, 'default', 'failed', 1, {}],
+  ]
+  test.each(rows)('a key %s', async (_row, keys, name, status, code, more) => {
+    const one = await worldWithKeys(keys, {}, more)
+    const found = await doctorOf(one)
+    expect(found.line('keys', name)).toMatch(new RegExp(`^${status}: ${name}`))
+    expect(found.code).toBe(code)
+    expectNothingWritten(one)
+  })
+
+  test.each<readonly [string, Partial<Switches>]>([
+    ['an object with an error', { errors: 'error' }],
+    ['code and message', { errors: 'connect' }],
+    ['plain text', { errors: 'text' }],
+    ['an error in a success', { errors: 'ok' }],
+    ['the live names and strings', { names: 'live', int64: 'string', zeros: 'omitted' }],
+    ['zero bytes and snake case', { writeBody: 'empty', capSpelling: 'snake' }],
+    ['refusals for the rate', { rateLimit: { limit: 20, windowMs: 1000 }, retryAfter: 'seconds' }],
+  ])('are told apart on a service that answers with %s', async (_row, switches) => {
+    const one = await worldWithKeys(PROPER, switches)
+    const found = await doctorOf(one)
+    expect(found.checks.filter((check) => check.area === 'keys').map((check) => check.status)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    expectNothingWritten(one)
+  })
+
+  test('from the environment show by the name of the variable', async () => {
+    const one = await world()
+    const found = await doctor(['--base-url', one.service.url, '--policies', one.path('policies'), '--ledger', one.path('l.db')], {
+      CAPKEEPER_SERVICE_KEY: 'sandbox-admin',
+    })
+    expect(found.line('keys', 'default')).toContain('default (environment variable CAPKEEPER_SERVICE_KEY) holds')
+    expect(found.code).toBe(0)
+  })
+})
+
+describe('the plan', () => {
+  test('without a balance is a warning', async () => {
+    const found = await doctorOf(await world({ sandbox: { plan: 'team' } }))
+    expect(found.line('plan', 'balance')).toContain('warning: this plan has no credit balance')
+    expect(found.code).toBe(0)
+  })
+
+  test('without credits in analytics is a warning', async () => {
+    const found = await doctorOf(await world({ sandbox: { plan: 'quota', days: 5 } }))
+    expect(found.line('plan', 'agentCredits')).toContain('warning: agent analytics tell no credits')
+  })
+
+  test('with a group that the service does not know fails, and names the way out', async () => {
+    const one = await world({ policy: 'groups: [{id: grp_x, name: No such group, cap: 5}]', sandbox: { days: 5 } })
+    const found = await doctorOf(one)
+    expect(found.line('plan', 'group grp_x')).toContain('failed: No such group (grp_x): UserPageAnalytics')
+    expect(found.line('plan', 'agentCredits')).toBe('ok: agent analytics tell the credits used by model')
+    expect(found.line('plan', 'status')).toContain('ok: team statuses are there')
+    expect(found.code).toBe(1)
+  })
+})
+
+describe('a service that is not there', () => {
+  test.each<readonly [string, (url: string) => string, RegExp]>([
+    ['because nothing listens', () => 'http://127.0.0.1:9', /failed: .*nothing listens at the address/],
+    ['because the path is another', (url) => `${url}/somewhere`, /failed: .*is the base URL right\?/],
+    ['because it speaks plain HTTP', (url) => url.replace('http:', 'https:'), /failed: /],
+  ])('%s fails, and leaves keys and plan unchecked', async (_row, urlOf, message) => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', urlOf(one.service.url)])
+    expect(found.line('service', 'reached')).toMatch(message)
+    expect(found.line('keys', 'permissions')).toContain('not_checked')
+    expect(found.code).toBe(1)
+  })
+
+  test('because its name is unknown fails', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', 'https://no-such-host.invalid'])
+    expect(found.line('service', 'name')).toMatch(/failed: no-such-host.invalid cannot be looked up/)
+  })
+
+  test('behind plain HTTP on another machine is never asked', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', 'http://service.example'])
+    expect(found.line('service', 'reached')).toContain('not_checked')
+    expect(found.code).toBe(65)
+  })
+})
+
+describe('the configuration', () => {
+  test('that does not parse exits 65 with its places, and nothing else is asked', async () => {
+    const at = place()
+    const found = await doctor(['--config', at.write('config.yaml', 'apiVersion: capkeeper/v1\nkind: Config\nworkspces: []\n')])
+    expect(found.checks.find(({ area }) => area === 'config')).toMatchObject({ status: 'failed', problems: [{ at: { line: 3 } }] })
+    expect(found.code).toBe(65)
+  })
+
+  test('without address and key exits 65 and says what to give', async () => {
+    const found = await doctor(['--ledger', place().path('l.db')])
+    expect(found.checks.find(({ area }) => area === 'config')).toMatchObject({ problems: [{ code: 'NO_BASE_URL' }, { code: 'NO_KEY' }] })
+    expect(found.code).toBe(65)
+  })
+
+  test('with an invalid policy exits 65, and the keys are looked at all the same', async () => {
+    const one = await world({ policy: 'team: {cap: -5}' })
+    const found = await doctorOf(one)
+    expect(found.line('policies', 'policies')).toBe('failed: policies are not valid')
+    expect(found.line('keys', 'default')).toContain('ok: default')
+    expect(found.code).toBe(65)
+  })
+
+  test('with several workspaces looks at all, or at the one that is named', async () => {
+    const one = await world()
+    const text = configText([workspace('acme', one.service.url), workspace('beta', one.service.url, { policies: [] })])
+    const flags = ['--config', one.write('two.yaml', text)]
+    const all = await doctor(flags)
+    expect(new Set(all.checks.map((check) => check.workspace))).toEqual(new Set([undefined, 'acme', 'beta']))
+    const beta = await doctor([...flags, '--workspace', 'beta'])
+    expect(new Set(beta.checks.map((check) => check.workspace))).toEqual(new Set([undefined, 'beta']))
+    expect((await doctor([...flags, '--workspace', 'gamma'])).code).toBe(65)
+  })
+})
+
+describe('files', () => {
+  test('that everybody may read are warnings with the command that closes them', async () => {
+    const one = await world()
+    const key = one.path('key')
+    chmodSync(key, 0o644)
+    expect((await doctorOf(one)).checks.find(({ name }) => name === 'key default')).toMatchObject({
+      status: 'warning',
+      hint: `chmod o-r ${key}`,
+    })
+    chmodSync(key, 0o400)
+    expect((await doctorOf(one)).line('files', 'key default')).toMatch(/^ok: /)
+  })
+
+  test('that are no ledger fail, and stay as they are', async () => {
+    const one = await world()
+    writeFileSync(one.path('ledger.db'), 'this is no database, but it is long enough to look like one to a hasty reader')
+    const before = statSync(one.path('ledger.db')).mtimeMs
+    const found = await doctorOf(one)
+    expect(found.line('ledger', 'integrity')).toMatch(/^failed: /)
+    expect(statSync(one.path('ledger.db')).mtimeMs).toBe(before)
+    expect(found.code).toBe(1)
+  })
+})
+
+describe('beside a daemon', () => {
+  test('the lock, the records and what was seen are told, and the daemon goes on', async () => {
+    const one = await world({
+      policy: 'team: {cap: 500}\nusers: [{email: ada.lovelace@example.com, cap: 4000}]',
+      sandbox: { capSpelling: 'snake' },
+    })
+    const before = await doctorOf(one)
+    expect(before.line('ledger', 'integrity')).toContain('there is no ledger')
+    expect(before.line('records', 'binding')).toContain('nothing is recorded of acme yet')
+    const daemon = await one.daemon()
+    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
+    const found = await doctorOf(one)
+    expect(found.line('ledger', 'lock')).toBe('ok: a running capkeeper holds the write lock')
+    expect(found.line('records', 'binding')).toContain(`bound to ${one.service.url}`)
+    expect(found.line('deployment', 'spelling')).toContain('ok: the name of the cap: snake')
+    daemon.signal('SIGTERM')
+    await daemon.ended
+    expect((await doctorOf(one)).line('ledger', 'lock')).toBe('ok: no capkeeper writes to it now')
+  })
+})
+
+test('as text, checks stand under their area with the way out below, and the last line counts them', async () => {
+  const one = await world({ settings: { keys: { default: { file: 'nowhere' } } } })
+  const ran = await capkeeper(['doctor', ...one.flags], { cwd: one.folder })
+  expect(ran.code).toBe(1)
+  expect(ran.stdout).toMatch(/^program\n {2}ok {11}capkeeper /)
+  expect(ran.stdout).toMatch(/\nacme: files\n {2}failed {7}\S+nowhere cannot be read \(ENOENT\)\n {15}→ mount or write it/)
+  expect(ran.stdout).toMatch(/\n\d failed, .*\d+ ok, \d+ not checked\n$/)
+})
+
+test('wrong usage exits 64', async () => {
+  expect((await capkeeper(['doctor', '--output', 'markdown'])).code).toBe(64)
+})
