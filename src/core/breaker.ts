@@ -7,6 +7,7 @@
 import type { BreakerLimit } from './change.ts'
 import type { Instant } from './units.ts'
 
+/** How long nothing is tried at first, and at most. */
 export const BREAKER_FIRST_MS = 10 * 60_000
 export const BREAKER_MOST_MS = 2 * 3_600_000
 
@@ -45,6 +46,7 @@ export interface Tally {
   readonly done: number
 }
 
+/** Before the first change has ended. */
 export const NO_ENDS: Tally = { inARow: 0, failed: 0, refused: 0, done: 0 }
 
 /** A refusal neither adds to a row of failures nor ends it: the service answered, and wrote nothing. */

@@ -26,6 +26,7 @@ export interface ContestInputs {
   readonly written: (scope: Scope, sinceAt: Instant) => readonly Pick<HistoryEntry, 'cause' | 'to' | 'result'>[]
 }
 
+/** Is it still to be left alone? A clock that was set back ends it. */
 export const isLeftTo = (contest: Contest, now: Instant): boolean => now - contest.at < CONTEST_MS && now >= contest.at
 
 /** Which of these differences are contested now. */

@@ -40,6 +40,7 @@ export const breaker: Guard = (round) => {
   return { guard: 'breaker', held, why }
 }
 
+/** Others write there again and again: it is shown, and not fought over. */
 export const contested: Guard = (round): Finding | undefined => {
   const { facts, settings } = round.inputs
   const known = facts.contested

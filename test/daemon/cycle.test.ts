@@ -319,6 +319,16 @@ describe('a cap of 0', () => {
     expect(one.writes()).toEqual([])
   })
 
+  test('that reads back as unset gives our number back also after a death right after the write', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { team: 500, p002: 700 } })
+    await one.cycle({ caps: { team: 500, p002: 0 } }, { leaving: () => true })
+    expect(one.ledger.openIntents()).toHaveLength(1)
+    one.restart()
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p002: 700 })
+  })
+
   test('that reads back as unset gives nothing back where nothing stood', async () => {
     const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
     await one.cycle({ caps: { team: 500, p001: 0 } })
