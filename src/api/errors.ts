@@ -150,28 +150,29 @@ function kindOf(status: number, said: ErrorText): ApiErrorKind {
   if (status === 408) return 'timeout'
   if (status === 407) return 'network'
   if (status >= 500) return 'server'
-  const hinted = CODE_KINDS[said.code.toLowerCase()] ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
+  const hinted = CODE_KINDS.get(said.code.toLowerCase()) ?? STEMS.find(([stem]) => stem.test(`${said.message} ${said.code}`))?.[1]
   if (status >= 200 && status < 300) return hinted ?? 'server'
   const own = status === 403 ? 'auth' : status === 404 ? 'not_found' : status >= 400 ? 'invalid' : 'malformed'
   return hinted === 'auth' || hinted === 'not_found' || hinted === 'rate_limited' ? hinted : own
 }
 
-const CODE_KINDS: Readonly<Record<string, ApiErrorKind | undefined>> = {
-  permission_denied: 'auth',
-  unauthenticated: 'auth',
-  not_found: 'not_found',
-  invalid_argument: 'invalid',
-  failed_precondition: 'invalid',
-  out_of_range: 'invalid',
-  already_exists: 'invalid',
-  resource_exhausted: 'rate_limited',
-  deadline_exceeded: 'timeout',
-  internal: 'server',
-  unavailable: 'server',
-  unimplemented: 'server',
-  aborted: 'server',
-  data_loss: 'server',
-}
+/** A map: a code may be any text, such as `constructor`. */
+const CODE_KINDS: ReadonlyMap<string, ApiErrorKind> = new Map([
+  ['permission_denied', 'auth'],
+  ['unauthenticated', 'auth'],
+  ['not_found', 'not_found'],
+  ['invalid_argument', 'invalid'],
+  ['failed_precondition', 'invalid'],
+  ['out_of_range', 'invalid'],
+  ['already_exists', 'invalid'],
+  ['resource_exhausted', 'rate_limited'],
+  ['deadline_exceeded', 'timeout'],
+  ['internal', 'server'],
+  ['unavailable', 'server'],
+  ['unimplemented', 'server'],
+  ['aborted', 'server'],
+  ['data_loss', 'server'],
+])
 
 /** The first that fits counts: "service key not found" is about the key, "group not found or no permission" about the group. */
 const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
@@ -221,7 +222,7 @@ function carriesError(body: unknown): boolean {
   const { error, code, message } = body
   if (typeof error === 'string') return error.trim() !== ''
   if (error === true || (isObject(error) && Object.keys(error).length > 0)) return true
-  return typeof code === 'string' && typeof message === 'string' && CODE_KINDS[code.toLowerCase()] !== undefined
+  return typeof code === 'string' && typeof message === 'string' && CODE_KINDS.has(code.toLowerCase())
 }
 
 function errorTextOf(body: unknown, text: string): ErrorText {

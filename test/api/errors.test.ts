@@ -38,6 +38,8 @@ describe('an answer is classified', () => {
     ['by the error in a 200: service', 200, { error: 'internal error' }, 'server'],
     ['by the error in a 200: unknown words are the service failing', 200, { error: 'computer says no' }, 'server'],
     ['by the error in a 200: an object', 200, { error: { code: 'not_found', message: 'x' } }, 'not_found'],
+    ['by the error in a 200: a code that every object has', 200, { error: { code: '__proto__', message: 'x' } }, 'server'],
+    ['as a success: a code in a 200 that every object has', 200, { code: 'constructor', message: 'x' }, 'ok'],
     ['by the code in a 200 that is no answer', 200, { code: 'permission_denied', message: 'x' }, 'auth'],
     ['by status: 429 whatever it says', 429, { error: 'permission denied' }, 'rate_limited'],
     ['by status: 401 whatever it says', 401, { error: 'not found' }, 'auth'],

@@ -33,7 +33,17 @@ const odd = fc.oneof(
     '+275760-09-13T00:00:00Z',
     'UNKNOWN',
   ),
-  fc.constantFrom('USER_TEAM_STATUS_APPROVED', 'USER_TEAM_STATUS_PENDING', 'a@example.com', ' A@EXAMPLE.com ', '@', '__proto__', '\ud800'),
+  fc.constantFrom(
+    'USER_TEAM_STATUS_APPROVED',
+    'USER_TEAM_STATUS_PENDING',
+    'a@example.com',
+    ' A@EXAMPLE.com ',
+    '@',
+    '__proto__',
+    'constructor',
+    'not_found',
+    '\ud800',
+  ),
   fc.constantFrom(...ECHOES),
   fc.string({ unit: 'binary', maxLength: 12 }),
 )
