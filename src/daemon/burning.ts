@@ -11,9 +11,10 @@ import { scopeKey, TEAM } from '../core/scope.ts'
 import { unitDoubt } from '../core/unit-doubt.ts'
 import { type Credits, credits, type Instant } from '../core/units.ts'
 import type { RunsAsked, UsageFacts } from '../ports.ts'
+import { stand, type Warning } from './standing.ts'
 import { cycleOf } from './state.ts'
 import { orNothing, peopleShown } from './view.ts'
-import { report, type Workspace } from './workspace.ts'
+import type { Workspace } from './workspace.ts'
 
 const DAY_MS = 86_400_000
 
@@ -123,7 +124,7 @@ export function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
 
 /** What contradicts itself, and what is missing on this plan. */
 function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: KnownRuns | undefined, ofCycle: readonly RunUse[]): void {
-  const warnings: UseWarning[] = []
+  const warnings: Warning[] = []
   if (runs && runs.rows.length > 0 && runs.rows.every(({ used }) => used === undefined)) {
     warnings.push({
       code: 'RUNS_WITHOUT_CREDITS',
@@ -148,22 +149,7 @@ function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: K
     },
   ])
   if (doubts.length > 0) warnings.push({ code: 'UNIT_DOUBTED', message: doubts.map(({ message }) => message).join('; ') })
-  tell(workspace, ['RUNS_WITHOUT_CREDITS', 'UNIT_DOUBTED'], warnings)
-}
-
-export type UseWarningCode = 'RUNS_UNREAD' | 'GROUP_RUNS_UNREAD' | 'RUNS_UNRECORDED' | 'RUNS_WITHOUT_CREDITS' | 'UNIT_DOUBTED'
-
-export interface UseWarning {
-  readonly code: UseWarningCode
-  readonly message: string
-}
-
-/** Reports each of these codes once, and again after it was gone; the others stand as they were. */
-export function tell(workspace: Workspace, codes: readonly UseWarningCode[], warnings: readonly UseWarning[]): void {
-  const before = workspace.useWarnings
-  const others = [...before].filter(([code]) => !codes.some((one) => one === code))
-  for (const { code, message } of warnings) if (!before.has(code)) report(workspace, { kind: 'warning', code, message })
-  workspace.useWarnings = new Map([...others, ...warnings.map(({ code, message }) => [code, message] as const)])
+  stand(workspace, 'figures', warnings)
 }
 
 /** Absent when nothing is known. */

@@ -10,8 +10,9 @@ import type { Cycle, RunUse } from '../core/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import type { LedgerFacts, RunsAsked, RunsBatch } from '../ports.ts'
-import { sumOfKnown, type UseWarning } from './burning.ts'
+import { sumOfKnown } from './burning.ts'
 import { type Failure, failureOf } from './failure.ts'
+import type { Warning } from './standing.ts'
 import { cycleOf, type Knowledge } from './state.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -42,11 +43,11 @@ interface Target {
 }
 
 /** Asks for what is due; what could not be read is one warning. Rejects only when `signal` aborts, or with a `LedgerError`. */
-export async function collectRuns(workspace: Workspace, knowledge: Knowledge, signal?: AbortSignal): Promise<readonly UseWarning[]> {
+export async function collectRuns(workspace: Workspace, knowledge: Knowledge, signal?: AbortSignal): Promise<readonly Warning[]> {
   const failure = await collect(workspace, knowledge, { scope: TEAM }, signal)
   // What stops the one stops the others; they would only be told again.
   if (failure) return [{ code: 'RUNS_UNREAD', message: `runs of agents could not be read: ${failure.message}` }]
-  const warnings: UseWarning[] = []
+  const warnings: Warning[] = []
   for (const target of dueGroups(workspace, knowledge)) {
     workspace.collector.triedAt.set(scopeKey(target.scope), workspace.clock.monotonic())
     const failed = await collect(workspace, knowledge, target, signal)

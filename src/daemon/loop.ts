@@ -7,11 +7,12 @@ import type { PolicyRevision } from '../core/policy.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../core/schedule.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
-import { showBurn, tell } from './burning.ts'
+import { showBurn } from './burning.ts'
 import { collectRuns } from './collect.ts'
 import { LedgerError } from './ledger-error.ts'
 import { type CycleOptions, reconcile, refreshUsage } from './reconcile.ts'
 import { showCycle } from './show.ts'
+import { stand } from './standing.ts'
 import { cycleOf, grantsFrozen, type Knowledge, type Outlook, outlook, recall } from './state.ts'
 import { lookForUndeclared, undeclaredDueAt } from './undeclared.ts'
 import { report, type Workspace } from './workspace.ts'
@@ -272,11 +273,11 @@ async function takeUsage(workspace: Workspace, knowledge: Knowledge, agenda: Age
 async function collect(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, ending: AbortSignal): Promise<void> {
   try {
     const warnings = await collectRuns(workspace, knowledge, ending)
-    tell(workspace, ['RUNS_UNREAD', 'GROUP_RUNS_UNREAD', 'RUNS_UNRECORDED'], warnings)
+    stand(workspace, 'runs', warnings)
   } catch (error) {
     if (ending.aborted) return
     const message = error instanceof Error ? error.message : String(error)
-    if (error instanceof LedgerError) tell(workspace, ['RUNS_UNRECORDED'], [{ code: 'RUNS_UNRECORDED', message }])
+    if (error instanceof LedgerError) stand(workspace, 'runs', [{ code: 'RUNS_UNRECORDED', message }])
     else report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })
   } finally {
     agenda.collecting = undefined

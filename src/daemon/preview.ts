@@ -49,5 +49,5 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   })
   knowledge.clockSkewMs = parts.client.clockSkewMs()
   const view = outlook(knowledge, parts)
-  return { planned: planFrom(knowledge, view, parts), outlook: view, knowledge, warnings: usage.warnings }
+  return { planned: planFrom(knowledge, view, parts), outlook: view, knowledge, warnings: usage.warnings.filter(({ quiet }) => !quiet) }
 }

@@ -6,6 +6,7 @@ import type { Planned } from '../core/plan.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import type { ApplyReport, WriteResult } from './apply.ts'
+import { stand } from './standing.ts'
 import type { Outlook } from './state.ts'
 import type { UsageReading } from './usage.ts'
 import { report, type Workspace } from './workspace.ts'
@@ -127,15 +128,15 @@ export function showResult(workspace: Workspace, change: Change, { result, error
 
 /** What was learnt of people, groups and the balance. */
 export function showUsage(workspace: Workspace, reading: UsageReading): void {
-  const { facts, warnings } = reading
-  const known = new Set(workspace.shown.warnings)
-  for (const { code, message } of warnings) if (!known.has(message)) report(workspace, { kind: 'warning', code, message })
-  workspace.shown = { ...workspace.shown, warnings: warnings.map((one) => one.message) }
+  const { facts, warnings, balance } = reading
+  stand(workspace, 'usage', warnings)
+  const { balance: _, ...shown } = workspace.shown
+  workspace.shown = { ...shown, ...(balance && { balance }) }
   report(workspace, {
     kind: 'usage-read',
     groups: facts?.groups ?? [],
     ...(facts && { roster: facts.roster }),
-    ...(facts?.balance && { balance: facts.balance }),
+    ...(balance && { balance }),
   })
 }
 

@@ -7,16 +7,19 @@ import { judgeRoster, keepGroups, usedByEmail } from '../core/roster.ts'
 import { groupScope, scopeKey } from '../core/scope.ts'
 import type { Clock, ReadClient, UsageFacts } from '../ports.ts'
 import { failureOf } from './failure.ts'
+import type { Warning } from './standing.ts'
 import type { Knowledge, Planner } from './state.ts'
 
 /** What a reading of use leaves behind. */
 export interface UsageReading {
   /** Absent when no roster was ever read. */
   readonly facts?: UsageFacts
+  /** Read now, or the last good one; also when there is no roster. Absent when the plan has none. */
+  readonly balance?: Balance
   readonly unknownGroups: readonly string[]
   /** Every declared group was read afresh, and a roster that is believed: what it says of a person's groups is whole. */
   readonly groupsRead: boolean
-  readonly warnings: readonly { readonly code: string; readonly message: string }[]
+  readonly warnings: readonly Warning[]
 }
 
 export interface UsageInputs {
@@ -30,8 +33,6 @@ export interface UsageInputs {
   readonly clock: Clock
   readonly signal?: AbortSignal
 }
-
-type Warning = UsageReading['warnings'][number]
 
 /** Reads use and keeps what is believed of it; the cycle and the preview learn it the same way. Rejects only when `signal` aborts. */
 export async function learnUsage(
@@ -77,8 +78,10 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   const groups = await readGroups(inputs, warnings)
   const assembled = assemble(inputs, roster, balance, groups.members, warnings)
   const isDoubted = assembled.facts?.doubted !== undefined
+  const believed = balance === undefined ? inputs.known?.balance : balance
   return {
     ...assembled,
+    ...(believed && believed !== 'unavailable' && { balance: believed }),
     unknownGroups: groups.unknown,
     groupsRead: groups.read && roster !== undefined && !isDoubted,
     warnings,
@@ -122,8 +125,9 @@ async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
         if (failure.kind === 'not_found') unknown.push(id)
         else if (inputs.unknownGroups.includes(id)) unknown.push(id)
         const code = failure.kind === 'not_found' ? 'GROUP_UNKNOWN' : 'GROUP_UNREAD'
+        const about = scopeKey(groupScope(id))
         // One failure is told once, not once for every group that was not even asked for.
-        if (!failure.unsent) warnings.push({ code, message: `${scopeKey(groupScope(id))} (${name}): ${failure.message}` })
+        warnings.push({ code, about, message: `${about} (${name}): ${failure.message}`, ...(failure.unsent && { quiet: true }) })
       }
     }),
   )

@@ -2,10 +2,12 @@
 import { bandOf, estimatedAddOnUse } from '../core/bands.ts'
 import { type CapAt, effectiveCap } from '../core/effective.ts'
 import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, ScopeStatus, UseShown, WorkspaceView } from '../core/events.ts'
+import type { Balance } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import { compareScopes } from '../core/scope.ts'
 import { LedgerError } from './ledger-error.ts'
 import { seenIn } from './seen.ts'
+import { standingMessages } from './standing.ts'
 import { type Knowledge, type Outlook, SKEW_LIMIT_MS } from './state.ts'
 import { undeclaredShown } from './undeclared.ts'
 import type { Workspace } from './workspace.ts'
@@ -19,7 +21,8 @@ export interface Shown {
   readonly lastSuccessAt?: number
   /** As of the last reading or cycle. */
   readonly use?: UseShown
-  readonly warnings: readonly string[]
+  /** Read last, also while no roster could be. */
+  readonly balance?: Balance
 }
 
 /** Assembles the view; cheap enough for every scrape. */
@@ -27,6 +30,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   const { config, knowledge, shown, ledger, clock } = workspace
   const pause = orNothing(() => ledger.pause(clock.now()))
   const usage = knowledge?.usage
+  const balance = usage ? usage.balance : shown.balance
   const rate = workspace.ratePerSecond?.()
   const seen = orNothing(() => seenIn(ledger))
   const approvals = shown.planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
@@ -41,7 +45,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     grants: countGrants(shown.outlook),
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
-    ...(usage?.balance && { balance: usage.balance }),
+    ...(balance && { balance }),
     people: peopleShown(workspace),
     ...(shown.use && { use: shown.use }),
     ...(rate !== undefined && { ratePerSecond: rate }),
@@ -49,7 +53,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(seen && { seen }),
     ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
-    warnings: [...shown.warnings, ...workspace.useWarnings.values(), ...standingWarnings(workspace, clock.now())],
+    warnings: [...standingMessages(workspace), ...standingWarnings(workspace, clock.now())],
   }
 }
 

@@ -6,8 +6,9 @@ import type { CycleEvent, Emit, Mode } from '../core/events.ts'
 import type { Observed, Roster } from '../core/observed.ts'
 import type { ScopeKey } from '../core/scope.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
-import type { KnownRuns, UseWarningCode } from './burning.ts'
+import type { KnownRuns } from './burning.ts'
 import type { Collector } from './collect.ts'
+import type { Standing } from './standing.ts'
 import type { Knowledge, PlanSettings } from './state.ts'
 import type { UndeclaredPass } from './undeclared.ts'
 import type { Shown } from './view.ts'
@@ -59,8 +60,8 @@ export interface Workspace extends WorkspaceParts {
   /** The runs of the team as they were last read from the ledger. */
   runs: KnownRuns | undefined
   readonly collector: Collector
-  /** Warnings about runs and figures, by code, that were reported and still hold. */
-  useWarnings: ReadonlyMap<UseWarningCode, string>
+  /** Warnings that were told and still hold. */
+  standing: Standing
   /** A cycle was tried, or there is no policy to try one with. */
   attempted: boolean
 }
@@ -68,7 +69,7 @@ export interface Workspace extends WorkspaceParts {
 export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   ...parts,
   knowledge: undefined,
-  shown: { warnings: [] },
+  shown: {},
   foreignSeen: new Map(),
   heldSeen: new Set(),
   rejectedSeen: new Set(),
@@ -80,7 +81,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   burnedFrom: undefined,
   runs: undefined,
   collector: { chunkDays: new Map(), triedAt: new Map() },
-  useWarnings: new Map(),
+  standing: new Map(),
   attempted: false,
 })
 

@@ -81,6 +81,18 @@ describe('credits burned', () => {
     expect(burned.groups['g'] ?? 0).toBe(ofGroup)
   })
 
+  test('do not count the last cycle again while a new one still shows its figures', () => {
+    const at = (hours: number, figures: Readonly<Record<string, number>>): Reading => [
+      { ...used(figures, NEXT), readAt: NEXT.startAt + hours * HOUR },
+    ]
+    const before: Reading = [used({ a: 100, b: 50 })]
+    expect(fold([before, at(1, { a: 100, b: 50 })]).team).toBe(0)
+    expect(fold([before, at(1, { a: 100, b: 50 }), at(3, { a: 2 })]).team).toBe(2)
+    expect(fold([before, at(1, { a: 100, b: 50 }), at(3, { a: 2 }), at(4, { a: 5 })]).team).toBe(5)
+    expect(fold([before, at(1, { a: 70 })]).team).toBe(70)
+    expect(fold([before, at(7, { a: 100, b: 50 })]).team).toBe(150)
+  })
+
   test('a group may have any id', () => {
     const members = { ...group('a'), id: 'constructor' }
     expect(

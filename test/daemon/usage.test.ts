@@ -1,8 +1,10 @@
 // Reading people, groups and the balance: each part that fails keeps its last good value and says so, and never stops the others.
 import { describe, expect, test } from 'vitest'
 import { credits } from '../../src/core/units.ts'
+import { viewOf } from '../../src/daemon/view.ts'
 import type { Operation, Transport } from '../../src/ports.ts'
 import { CYCLE, HOUR, NOW } from '../support/declare.ts'
+import { living, outage } from '../support/living.ts'
 import { type Declared, testWorld } from '../support/world.ts'
 
 const DECLARED: Declared = { caps: { team: 500, 'group:a': 900, 'group:b': 800 } }
@@ -39,6 +41,33 @@ describe('a part that fails', () => {
     expect(after?.roster.people).toEqual(before?.roster.people)
     expect(after?.groups.map((group) => group.emails.length)).toEqual([1, 2])
     expect(after?.balance).toBeDefined()
+  })
+
+  test('a key that may not list people still shows the balance', async () => {
+    const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation) => operation === 'UserPageAnalytics') })
+    await one.cycle(DECLARED)
+    expect(viewOf(one.workspace)).toMatchObject({ balance: { seats: expect.any(Number) } })
+    expect(viewOf(one.workspace)).not.toHaveProperty('roster')
+  })
+
+  test('an outage is one line for each part, however long it lasts, and told again when it comes back', async () => {
+    const away = { is: false }
+    const { one, set, stop } = await living({ ...COMPANY, wrapTransport: outage(away) })
+    set(DECLARED)
+    await one.clock.pass(HOUR)
+    for (let round = 1; round <= 2; round += 1) {
+      away.is = true
+      one.forget()
+      await one.clock.pass(3 * HOUR)
+      const told = one.told('warning').map(({ code, message }) => (code === 'GROUP_UNREAD' ? message : code))
+      expect(told).toEqual([...new Set(told)])
+      expect(told).toEqual(expect.arrayContaining(['ROSTER_UNREAD', 'BALANCE_UNREAD', 'RUNS_UNREAD']))
+      expect(viewOf(one.workspace).warnings.length).toBeGreaterThanOrEqual(3)
+      away.is = false
+      await one.clock.pass(HOUR)
+      expect(viewOf(one.workspace).warnings).toEqual([])
+    }
+    await stop()
   })
 
   test('for good keeps what a person’s cap is, and a roster of more than 24 h ago holds everything', async () => {
