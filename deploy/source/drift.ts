@@ -30,8 +30,8 @@ export const DRIFT: Dashboard = {
           description: 'policy: it changed. external: somebody else wrote. expired: a grant ended. orphan: no longer declared.',
           queries: [
             {
-              expr: `sum by (kind, cause) (max by (workspace, kind, cause) (capkeeper_drift_scopes{${W}})) > 0`,
-              legend: '{{kind}}, {{cause}}',
+              expr: `sum by (cause) (max by (workspace, kind, cause) (capkeeper_drift_scopes{${W}}))`,
+              legend: '{{cause}}',
             },
           ],
           min: 0,
@@ -44,8 +44,8 @@ export const DRIFT: Dashboard = {
           description: 'Per person, not times people: observed above or below the desired cap, missing, or too much (extra).',
           queries: [
             {
-              expr: `sum by (kind, direction) (max by (workspace, kind, direction) (capkeeper_drift_credits{${W}})) > 0`,
-              legend: '{{kind}}, {{direction}}',
+              expr: `sum by (direction) (max by (workspace, kind, direction) (capkeeper_drift_credits{${W}}))`,
+              legend: '{{direction}}',
             },
           ],
           min: 0,
@@ -76,7 +76,7 @@ export const DRIFT: Dashboard = {
           description: 'By effect: a first cap, more, less, to 0 or below use, nothing left.',
           queries: [
             {
-              expr: `sum by (effect) (increase(capkeeper_changes_total{${W}, result="applied"}[$__rate_interval])) > 0`,
+              expr: `sum by (effect) (increase(capkeeper_changes_total{${W}, result="applied"}[$__rate_interval]))`,
               legend: '{{effect}}',
             },
           ],
@@ -92,7 +92,7 @@ export const DRIFT: Dashboard = {
           description: 'Failed after all tries, of unknown outcome, or read back as something else.',
           queries: [
             {
-              expr: `sum by (result) (increase(capkeeper_changes_total{${W}, result!="applied"}[$__rate_interval])) > 0`,
+              expr: `sum by (result) (increase(capkeeper_changes_total{${W}, result!="applied"}[$__rate_interval]))`,
               legend: '{{result}}',
             },
           ],
@@ -108,8 +108,8 @@ export const DRIFT: Dashboard = {
           description: 'Caps that somebody else changed past the policy.',
           queries: [
             {
-              expr: `sum by (workspace, kind) (increase(capkeeper_external_changes_total{${W}}[$__rate_interval])) > 0`,
-              legend: '{{workspace}}, {{kind}}',
+              expr: `sum by (kind) (increase(capkeeper_external_changes_total{${W}}[$__rate_interval]))`,
+              legend: '{{kind}}',
             },
           ],
           bars: true,
@@ -124,8 +124,8 @@ export const DRIFT: Dashboard = {
           description: 'A hold of several guards counts in each. `capkeeper plan` shows what is held and its id.',
           queries: [
             {
-              expr: `sum by (workspace, guard) (max by (workspace, guard) (capkeeper_holds{${W}})) > 0`,
-              legend: '{{workspace}}, {{guard}}',
+              expr: `sum by (guard) (max by (workspace, guard) (capkeeper_holds{${W}}))`,
+              legend: '{{guard}}',
             },
           ],
           min: 0,
@@ -180,7 +180,7 @@ export const DRIFT: Dashboard = {
           kind: 'graph',
           title: 'Cycles by result',
           description: 'noop: nothing to do. success: something was written. partial, held, error: see `capkeeper status`.',
-          queries: [{ expr: `sum by (result) (increase(capkeeper_reconcile_total{${W}}[$__rate_interval])) > 0`, legend: '{{result}}' }],
+          queries: [{ expr: `sum by (result) (increase(capkeeper_reconcile_total{${W}}[$__rate_interval]))`, legend: '{{result}}' }],
           bars: true,
           stack: true,
           min: 0,
@@ -222,7 +222,7 @@ export const DRIFT: Dashboard = {
           kind: 'graph',
           title: 'Requests by outcome',
           description: 'Requests to the service; rate_limited ones are answered by a slower pace.',
-          queries: [{ expr: `sum by (outcome) (rate(capkeeper_api_requests_total{${W}}[$__rate_interval])) > 0`, legend: '{{outcome}}' }],
+          queries: [{ expr: `sum by (outcome) (rate(capkeeper_api_requests_total{${W}}[$__rate_interval]))`, legend: '{{outcome}}' }],
           unit: 'reqps',
           stack: true,
           min: 0,

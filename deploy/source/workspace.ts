@@ -80,7 +80,8 @@ export const WORKSPACE: Dashboard = {
         {
           kind: 'graph',
           title: 'Burn',
-          description: 'Credits burned in each window against the pace that uses up all credits of the cycle exactly at its end. Lines at 1.25, 2 and 3, as the alerts.',
+          description:
+            'Credits burned in each window against the pace that uses up all credits of the cycle exactly at its end. Lines at 1.25, 2 and 3, as the alerts.',
           queries: [{ expr: `max by (window) (capkeeper_burn_ratio{${W}})`, legend: '{{window}}' }],
           unit: 'none',
           decimals: 2,
