@@ -62,6 +62,8 @@ export interface KeyProbe {
   readonly reader: ServiceReader
   /** Whether it may read what the permission is for. Rejects only when `signal` aborts. */
   mayRead(permission: Exclude<Permission, 'billingWrite'>, now: Instant, signal?: AbortSignal): Promise<Holding>
+  /** Whether the service refuses to read caps without a scope; undefined when this key cannot tell. Rejects only when `signal` aborts. */
+  demandsScope(signal?: AbortSignal): Promise<boolean | undefined>
   /** Whether it may write caps, found out without a write. Rejects only when `signal` aborts. */
   mayWrite(signal?: AbortSignal): Promise<Holding>
 }
@@ -126,6 +128,7 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
         }
       }
     },
+    demandsScope: (signal) => demandsScope(sender, signal),
     mayWrite: (signal) => mayWrite(sender, signal),
   }
 }
@@ -140,12 +143,37 @@ const tinyQuestion = (now: Instant) => ({
   ],
 })
 
+/** A reading without a scope can do no harm, and shows how the service takes a request that lacks it. */
+async function demandsScope(sender: Sender, signal: AbortSignal | undefined): Promise<boolean | undefined> {
+  const request = {
+    operation: 'GetUsageConfig',
+    body: {},
+    decode: () => undefined,
+    urgency: 'late',
+    timeoutMs: TIMEOUT_MS,
+    once: true,
+  } as const
+  try {
+    await sender.send({ ...request, signal })
+    return false
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return isRefusal(error) ? true : undefined
+  }
+}
+
+/** The request was judged and found wanting, so the key was good. */
+function isRefusal({ kind, status = 0, message }: ApiError): boolean {
+  if (kind === 'invalid') return [200, 400, 409, 412, 422].includes(status)
+  return kind === 'not_found' && /group|user|e-?mail|scope/i.test(message)
+}
+
 /**
  * Asks for a write that names no scope and no cap, so that there is nothing to write and nowhere to write it. The interface demands exactly
- * one scope and exactly one of the two cap fields, so the service must refuse it, and which way it refuses tells: the key is judged before the
- * rest. An invalid value, a conflict of scopes or a scope that "surely" does not exist would not do: a lenient service may round the
- * value, take the first scope, or know the one that was made up. A field that is not there cannot be taken for anything. Were the team
- * a lenient service's default scope, there would still be no value, and clearing needs its field to be true. Sent once, never again.
+ * one scope and exactly one of the two cap fields, so the service must refuse it, and how it refuses tells: the key is judged before the rest.
+ * An invalid value, a conflict of scopes or a scope that "surely" does not exist would not do: a lenient service may round the value,
+ * take the first scope, or know the one that was made up. A field that is not there cannot be taken for anything; only a service that takes
+ * a missing scope for the team and a missing value for 0 could be hurt, and `demandsScope` has to rule that out first. Sent once, never again.
  */
 async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promise<Holding> {
   const request = {
@@ -161,10 +189,7 @@ async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promis
     return { kind: 'held', accepted: true }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const { kind, status = 0, message } = error
-    const isRefusal = kind === 'invalid' && [200, 400, 409, 412, 422].includes(status)
-    const isScope = kind === 'not_found' && /group|user|e-?mail|scope/i.test(message)
-    return isRefusal || isScope ? { kind: 'held', message } : judged(kind, message)
+    return isRefusal(error) ? { kind: 'held', message: error.message } : judged(error.kind, error.message)
   }
 }
 

@@ -40,9 +40,12 @@ export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKe
   const { config, keys, signal } = inputs
   const held = new Map<ProbedKey, Held>()
   const before = await readingsOf(inputs, held)
+  const obstacle = inputs.keyFirst
+    ? await obstacleTo(held, signal)
+    : 'this service judges a request before its key, so a refusal says nothing'
   for (const [key, found] of held) {
     if ('problem' in key) continue
-    const billingWrite = await writePermission(key, inputs.keyFirst, signal)
+    const billingWrite: Holding = obstacle === undefined ? await key.mayWrite(signal) : { kind: 'unclear', message: obstacle }
     held.set(key, { ...found, billingWrite })
     if (billingWrite.accepted) await proveUnchanged(key, config, keys, before, signal, tell)
   }
@@ -67,7 +70,7 @@ export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKe
 }
 
 /** Reads with each key what its permissions allow; gives the team's cap as it was. */
-async function readingsOf({ keys, keyFirst, now, signal }: KeyInputs, held: Map<ProbedKey, Held>): Promise<Observed> {
+async function readingsOf({ keys, now, signal }: KeyInputs, held: Map<ProbedKey, Held>): Promise<Observed> {
   let before: Observed = 'unknown'
   for (const key of keys) {
     if ('problem' in key) continue
@@ -77,14 +80,21 @@ async function readingsOf({ keys, keyFirst, now, signal }: KeyInputs, held: Map<
       billingRead: await key.mayRead('billingRead', now, signal),
     }
     if (before === 'unknown' && found.billingRead.kind === 'held') before = (await key.reader.readCap(TEAM, signal)).observed
-    held.set(key, { ...found, billingWrite: { kind: 'unclear', ...(keyFirst && { message: 'not asked' }) } })
+    held.set(key, { ...found, billingWrite: { kind: 'unclear' } })
   }
   return before
 }
 
-async function writePermission(key: KeyProbe, keyFirst: boolean, signal: AbortSignal): Promise<Holding> {
-  if (!keyFirst) return { kind: 'unclear', message: 'this service judges a request before its key, so a refusal says nothing' }
-  return key.mayWrite(signal)
+/** Why it is not asked who may write: it must be certain that a request without a scope is refused here. */
+async function obstacleTo(held: ReadonlyMap<ProbedKey, Held>, signal: AbortSignal): Promise<string | undefined> {
+  for (const [key, { billingRead }] of held) {
+    if ('problem' in key || billingRead.kind !== 'held') continue
+    const demands = await key.demandsScope(signal)
+    if (demands === false)
+      return 'this service answers a reading without a scope, so a write without one may not be harmless, and was not asked for'
+    if (demands) return undefined
+  }
+  return 'not asked: no key could show that this service refuses a request without a scope'
 }
 
 /** A request without scope and cap was accepted: whatever that means, the team's cap must stand where it stood. */

@@ -1,0 +1,114 @@
+// What a probe asks, and what it makes of the answers; above all, that its one request to the writing operation cannot write.
+import { describe, expect, test } from 'vitest'
+import { type Holding, type KeyProbe, probesOf, reach } from '../../src/api/probe.ts'
+import type { Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
+import { hastyClock } from './world.ts'
+
+interface Sent {
+  readonly operation: string
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+const answer = (status: number, body: unknown): WireAnswer => ({
+  status,
+  headers: { date: new Date(Date.UTC(2026, 10, 20, 12)).toUTCString() },
+  body: typeof body === 'string' ? body : JSON.stringify(body),
+})
+
+function transportOf(give: WireAnswer | TransportFailure): Transport & { readonly sent: Sent[] } {
+  const sent: Sent[] = []
+  return {
+    sent,
+    async send(operation, body) {
+      sent.push({ operation, body })
+      return give
+    },
+  }
+}
+
+const OPTIONS = {
+  env: { A: 'key-one-long', B: 'key-two-long' },
+  random: { next: () => 0.5 },
+  rate: { start: 1_000, max: 1_000, concurrency: 1 },
+}
+
+function probe(give: WireAnswer | TransportFailure): { readonly key: KeyProbe; readonly sent: Sent[] } {
+  const transport = transportOf(give)
+  const [key] = probesOf({ ...OPTIONS, clock: hastyClock(), transport, sources: { default: { env: 'A' } } })
+  if (!key || 'problem' in key) throw new Error('no probe')
+  return { key, sent: transport.sent }
+}
+
+const REFUSED = answer(400, { error: 'one of set_add_on_credit_cap and clear_add_on_credit_cap is required' })
+const DENIED = answer(403, { error: 'insufficient permissions' })
+
+describe('asking whether a key may write', () => {
+  test.each<readonly [string, WireAnswer | TransportFailure, Holding['kind']]>([
+    ['is answered yes by a refusal of the request', REFUSED, 'held'],
+    ['is answered yes by a refusal in a success', answer(200, { error: 'no scope: one is required' }), 'held'],
+    ['is answered yes by a scope that is not found', answer(404, { error: 'user not found' }), 'held'],
+    ['is answered no by a refusal of the key', DENIED, 'lacking'],
+    ['is answered no by an unknown key', answer(401, { code: 'unauthenticated', message: 'invalid key' }), 'lacking'],
+    ['stays open when the service fails', answer(500, { error: 'internal' }), 'unclear'],
+    ['stays open when the address knows no such operation', answer(404, 'page not found'), 'unclear'],
+    ['stays open when the method is not allowed', answer(405, { error: 'method not allowed' }), 'unclear'],
+    ['stays open when no answer comes', { kind: 'timeout', message: 'no answer within 30 s' }, 'unclear'],
+  ])('%s', async (_row, give, kind) => {
+    const { key, sent } = probe(give)
+    expect((await key.mayWrite()).kind).toBe(kind)
+    expect(sent).toEqual([{ operation: 'UsageConfig', body: { service_key: 'key-one-long' } }])
+  })
+
+  test('says so when the service accepts what it had to refuse', async () => {
+    expect(await probe(answer(200, {})).key.mayWrite()).toEqual({ kind: 'held', accepted: true })
+  })
+})
+
+describe('whether a scope is demanded', () => {
+  test.each<readonly [string, WireAnswer, boolean | undefined]>([
+    ['is shown by a refusal', REFUSED, true],
+    ['is denied by an answer', answer(200, { addOnCreditCap: 5 }), false],
+    ['stays open for a key that may not read', DENIED, undefined],
+  ])('%s', async (_row, give, demands) => {
+    const { key, sent } = probe(give)
+    expect(await key.demandsScope()).toBe(demands)
+    expect(sent[0]).toEqual({ operation: 'GetUsageConfig', body: { service_key: 'key-one-long' } })
+  })
+})
+
+describe('probes', () => {
+  test('are one to each different key, and say what is wrong with the others', () => {
+    const sources = { default: { env: 'A' }, teamsRead: { env: 'B' }, billingRead: { env: 'A' }, billingWrite: { env: 'C' } }
+    const probes = probesOf({ ...OPTIONS, clock: hastyClock(), transport: transportOf(REFUSED), sources })
+    expect(probes.map(({ names }) => names)).toEqual([['default', 'billingRead'], ['teamsRead'], ['billingWrite']])
+    expect(probes.map((one) => 'problem' in one && one.problem)).toEqual([
+      false,
+      false,
+      'the environment variable C, which should hold the key, is not set',
+    ])
+  })
+})
+
+describe('the first request', () => {
+  test.each<readonly [string, WireAnswer | TransportFailure, object]>([
+    [
+      'that is refused for want of a key reached a service that judges keys first',
+      answer(401, { error: 'missing service key' }),
+      { kind: 'answered', keyFirst: true },
+    ],
+    [
+      'that is refused for want of a scope says that keys come later',
+      answer(400, { error: 'no scope given' }),
+      { kind: 'answered', keyFirst: false },
+    ],
+    ['that is answered is odd', answer(200, {}), { kind: 'answered', keyFirst: false, odd: 'it answered a request that carried no key' }],
+    ['that meets a page reached something else', answer(200, '<html></html>'), { kind: 'failed' }],
+    ['that is redirected did not arrive', answer(302, ''), { kind: 'failed' }],
+    ['that meets a failing service did not arrive', answer(503, 'down'), { kind: 'failed' }],
+    ['that nobody answers did not arrive', { kind: 'network', message: 'nothing listens' }, { kind: 'failed', message: 'nothing listens' }],
+  ])('%s', async (_row, give, expected) => {
+    const transport = transportOf(give)
+    expect(await reach(transport, hastyClock(), (text) => text)).toMatchObject(expected)
+    expect(transport.sent).toEqual([{ operation: 'GetUsageConfig', body: {} }])
+  })
+})
