@@ -18,6 +18,7 @@ describe('the view', () => {
       grants: { pending: 0, active: 0, expiring: 0, ended: 0 },
       groups: [],
       people: [],
+      seen: {},
       warnings: [],
     })
   })
