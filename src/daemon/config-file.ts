@@ -213,7 +213,7 @@ function readBaseUrl(reader: Reader, field: Field): string | undefined {
 }
 
 /** Lines that may hold a secret written in the wrong place are not repeated. */
-const SECRETIVE = /secret|token|passw|key\w*\s*:|:\/\/[^/\s]*@/i
+const SECRETIVE = /secret|token|passw|key\w*\s*:|:\/\/[^/\s]*@|:\/\/\S*[?#]/i
 
 function withoutSecrets(problem: Problem): Problem {
   const { sourceLine, ...rest } = problem

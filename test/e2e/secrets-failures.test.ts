@@ -1,0 +1,168 @@
+// The key when things go wrong: services, proxies and certificates that fail in odd ways, keys in odd places, and errors that nobody catches.
+import { createServer, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { capkeeper, type Ran } from '../support/process.ts'
+import { configText, place, policyText, workspace } from './world.ts'
+
+/** With characters that JSON and URLs spell in another way. */
+const KEY = 'sk-recognisable"key/with\\every+sign&0123456789'
+const PIECES = [KEY, 'recognisable', '0123456789', encodeURIComponent('with\\every+sign')].flatMap((text) => [
+  text,
+  Buffer.from(text).toString('base64').replace(/=+$/, ''),
+])
+
+const textOf = ({ stdout, stderr }: Ran): string => `${stdout}\n${stderr}`
+const leaks = (ran: Ran): readonly string[] => PIECES.filter((piece) => textOf(ran).includes(piece))
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
+
+interface Asked {
+  readonly baseUrl: string
+  readonly key?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly argv?: readonly string[]
+}
+
+/** Runs one command with the key in a file, with everything told that can be told. */
+async function ask({ baseUrl, key = KEY, env = {}, argv = ['plan'] }: Asked): Promise<Ran> {
+  const at = place()
+  at.write('key', key)
+  at.write('policies/acme.yaml', policyText('team: {cap: 500}'))
+  at.write('config.yaml', configText([workspace('acme', baseUrl, { allowPlainHttp: true })]))
+  const flags = ['--config', at.path('config.yaml'), '--log-level', 'trace']
+  return capkeeper([...argv, ...flags], { cwd: at.folder, env: { CAPKEEPER_DEBUG: '1', ...env } })
+}
+
+/** What a service may do with a request that it has read. */
+type Answer = (body: string, response: ServerResponse) => void
+
+const ECHOES: Readonly<Record<string, Answer>> = {
+  'as the cap': (body, response) => response.end(JSON.stringify({ addOnCreditCap: JSON.parse(body).service_key })),
+  'as a truncated JSON': (body, response) => response.end(body.slice(0, -3)),
+  'as a page': (body, response) => response.writeHead(502, { 'content-type': 'text/html' }).end(`<html><title>${body}</title></html>`),
+  'as an error': (body, response) => response.writeHead(400).end(JSON.stringify({ error: `cannot take ${body}` })),
+  'as the code of an error': (body, response) => response.writeHead(403).end(JSON.stringify({ code: JSON.parse(body).service_key })),
+  'as where to go': (body, response) =>
+    response.writeHead(302, { location: `/?${encodeURIComponent(body)}#${encodeURIComponent(KEY)}` }).end(),
+  'as a path to go': (_body, response) => response.writeHead(308, { location: `https://x.example/${encodeURIComponent(KEY)}` }).end(),
+  'as when to come back': (_body, response) => response.writeHead(503, { 'retry-after': KEY }).end(KEY),
+  'in another spelling': (_body, response) => response.writeHead(400).end(encodeURIComponent(KEY)),
+  'as a name of the people': (body, response) => response.end(JSON.stringify({ userTableStats: [{ email: KEY, name: body }] })),
+}
+
+const echoing = (answer: Answer): Server =>
+  createServer((request, response) => {
+    let body = ''
+    request.on('data', (data) => {
+      body += String(data)
+    })
+    request.on('end', () => answer(body, response))
+  })
+
+const parrot = (): Server =>
+  createTcpServer((socket) => {
+    socket.on('error', () => undefined).on('data', (data) => socket.end(data))
+  })
+
+test('an answer that repeats the request, in whatever way, repeats no key to anybody', async () => {
+  const servers = [
+    ...Object.entries(ECHOES).map(([name, answer]) => [name, echoing(answer)] as const),
+    ['as no HTTP at all', parrot()] as const,
+  ]
+  const ran = await Promise.all(
+    servers.map(async ([name, server]) => [name, await ask({ baseUrl: `http://127.0.0.1:${await listening(server)}` })] as const),
+  )
+  expect(ran.flatMap(([name, one]) => leaks(one).map((piece) => `${name}: ${piece}`))).toEqual([])
+  expect(ran.filter(([, one]) => textOf(one).length < 20).map(([name]) => name)).toEqual([])
+})
+
+test('a proxy that refuses gives away neither the key nor its own password', async () => {
+  const proxy = createServer().on('connect', (request, socket) => {
+    socket.end(`HTTP/1.1 407 ${request.headers['proxy-authorization'] ?? ''}\r\n\r\n${JSON.stringify(request.headers)}`)
+  })
+  const env = { HTTPS_PROXY: `http://me:hunter2secret@127.0.0.1:${await listening(proxy)}` }
+  const ran = await ask({ baseUrl: 'https://service.example', env })
+  expect(ran.stderr).toContain('the proxy refused to connect (407)')
+  expect(leaks(ran)).toEqual([])
+  for (const one of ['hunter2secret', Buffer.from('me:hunter2secret').toString('base64')]) expect(textOf(ran)).not.toContain(one)
+})
+
+describe.skipIf(!hasOpenssl)('a certificate that is wrong (needs openssl)', () => {
+  const { folder, remove } = certificateFolder()
+  let server: Awaited<ReturnType<typeof httpsServer>>
+  beforeAll(async () => {
+    server = await httpsServer(authority(folder, 'ours').sign('IP:127.0.0.1'), (_request, response) => response.end('{}'))
+  })
+  afterAll(() => {
+    server.close()
+    remove()
+  })
+
+  test('is told in one line, and nothing is sent', async () => {
+    const ran = await ask({ baseUrl: server.url })
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toContain('the certificate is not trusted; name a private CA with --ca-file')
+    expect(leaks(ran)).toEqual([])
+  })
+
+  test('is fine with the CA file, and 65 says when that is none', async () => {
+    const trusted = await ask({ baseUrl: server.url, env: { CAPKEEPER_CA_FILE: `${folder}/ours-ca.pem` } })
+    expect(textOf(trusted)).not.toContain('certificate')
+    const broken = await ask({ baseUrl: server.url, argv: ['plan', '--ca-file', `${folder}/nowhere.pem`] })
+    expect(broken).toMatchObject({ code: 65, stderr: expect.stringContaining('nowhere.pem cannot be read (ENOENT)') })
+  })
+
+  test('is not taken because NODE_TLS_REJECT_UNAUTHORIZED says so: 65', async () => {
+    const ran = await ask({ baseUrl: server.url, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+    expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining('capkeeper always verifies them') })
+  })
+})
+
+describe('a key where it cannot be used', () => {
+  test.each([
+    ['of two lines', { key: `${KEY}\n${KEY}` }, 'has more than one line'],
+    ['with a control character', { key: `${KEY}\u0007` }, 'contains control characters'],
+    ['in the address', { baseUrl: `https://${encodeURIComponent(KEY)}@service.example` }, 'holds no user name and no password'],
+    ['as the password of the address', { baseUrl: `https://u:${encodeURIComponent(KEY)}@service.example` }, 'holds no user name'],
+    ['in a query of the address', { baseUrl: `https://service.example/?key=${encodeURIComponent(KEY)}` }, 'holds no ? and no #'],
+  ])('%s is refused without being repeated', async (_name, asked, said) => {
+    const ran = await ask({ baseUrl: 'http://127.0.0.1:9', ...asked })
+    expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining(said) })
+    expect(leaks(ran)).toEqual([])
+  })
+
+  test('over plain http to another machine is refused, with the way out', async () => {
+    const at = place()
+    at.write('key', KEY)
+    at.write('p.yaml', policyText('team: {cap: 500}'))
+    const flags = ['--base-url', 'http://service.example', '--service-key-file', at.path('key'), '--policies', at.path('p.yaml')]
+    const ran = await capkeeper(['plan', ...flags], { cwd: at.folder })
+    expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining('would carry the service key unencrypted to another machine') })
+    expect(ran.stderr).toContain('--allow-plain-http')
+    expect(leaks(ran)).toEqual([])
+  })
+})
+
+describe('an error that nobody catches', () => {
+  const hang = (): Promise<number> => listening(createServer(() => undefined))
+  /** Runs in the process before capkeeper does, and throws once the key is known. */
+  const sabotage = (code: string): string => `--import=data:text/javascript,${encodeURIComponent(`setTimeout(() => { ${code} }, 3500)`)}`
+  const error = "Object.assign(new Error('oh: ' + key), { options: { body: key }, cause: new Error(key) })"
+  const key = "const key = process.getBuiltinModule('node:fs').readFileSync('key', 'utf8')"
+
+  const errors = { thrown: `${key}; throw ${error}`, rejected: `${key}; Promise.reject(${error})`, bare: `${key}; Promise.reject(key)` }
+
+  test('ends the process without the key, thrown, rejected, or no error at all', async () => {
+    const baseUrl = `http://127.0.0.1:${await hang()}`
+    const argv = ['run', '--listen', '127.0.0.1:0']
+    const ran = await Promise.all(Object.values(errors).map((code) => ask({ baseUrl, env: { NODE_OPTIONS: sabotage(code) }, argv })))
+    for (const one of ran) expect(one).toMatchObject({ code: 1, stderr: expect.stringContaining('[key]') })
+    expect(ran.flatMap(leaks)).toEqual([])
+  })
+})
