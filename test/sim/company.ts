@@ -27,6 +27,10 @@ export interface Company {
   caps(): ReadonlyMap<ScopeKey, number>
   inForce(): ReadonlyMap<string, ModelCap>
   capsChanged(): void
+  /** Somebody used something. */
+  usedSome(): void
+  /** Another one after every change. */
+  readonly version: number
 }
 
 export const emailOf = (number: number): string => `p${String(number).padStart(3, '0')}@example.com`
@@ -40,6 +44,11 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
   const people = new Map<string, Member>()
   const groups = new Map<string, Set<string>>()
   let nextId = 0
+  let version = 0
+  const reload = (): void => {
+    version += 1
+    sandbox.reload()
+  }
   let caps: ReadonlyMap<ScopeKey, number> | undefined
   const save = (member: Member): void =>
     store.savePerson({ ...template, id: member.id, email: member.email, name: member.email, status: member.status, disabled: false })
@@ -61,27 +70,27 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       nextId += 1
       people.set(email, member)
       save(member)
-      sandbox.reload()
+      reload()
     },
     leave(email) {
       for (const [id, members] of groups) if (members.delete(email)) saveMembers(id)
       people.delete(email)
       store.removePerson(email)
-      sandbox.reload()
+      reload()
     },
     setStatus(email, status) {
       const member = people.get(email)
       if (!member) return
       member.status = status
       save(member)
-      sandbox.reload()
+      reload()
     },
     regroup(email, group) {
       const members = groups.get(group)
       if (!members || !people.has(email)) return
       if (!members.delete(email)) members.add(email)
       saveMembers(group)
-      sandbox.reload()
+      reload()
     },
     caps() {
       caps ??= new Map(store.caps().map((one) => [scopeKey(one.scope), one.cap]))
@@ -89,7 +98,14 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     },
     inForce: () => inForce(company),
     capsChanged() {
+      version += 1
       caps = undefined
+    },
+    usedSome() {
+      version += 1
+    },
+    get version() {
+      return version
     },
   }
   for (const group of store.groups()) store.setMembers(group.id, [])

@@ -207,6 +207,7 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
       const email = someone(life, draw)
       if (life.company.people.has(email)) life.sandbox.recordUse(email, between(draw, 1, 90_000))
     }
+    life.company.usedSome()
   },
 }
 

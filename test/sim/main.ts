@@ -69,6 +69,8 @@ async function many(from: number, count: number): Promise<Figures> {
       figures.repeated += 1
       if (again.digest !== report.digest) figures.failures.push({ seed, message: 'the same seed gave another trace' })
     }
+    const [first] = report.violations
+    if (first) process.stderr.write(`seed ${seed}: ${first.invariant}: ${first.message}\n`)
     if (process.stderr.isTTY) process.stderr.write(`\r${seed - from + 1}/${count} seeds, ${figures.failures.length} failed `)
   }
   const { user, system } = process.cpuUsage(before)
@@ -112,7 +114,7 @@ const child = (from: number, count: number): Promise<string> => {
     execFile(process.execPath, ['--no-warnings', self, ...given], { maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
       if (stdout.startsWith('{')) resolve(stdout)
       else reject(error ?? new Error(stderr))
-    })
+    }).stderr?.pipe(process.stderr)
   })
 }
 

@@ -76,6 +76,8 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
       self.alive = false
       store.close()
       parts.emit({ kind: 'died', process: number })
+      // Nobody hears what it still does; its signals let go of what they hold.
+      void self.daemon?.stop().catch(() => undefined)
       onEnd()
     },
     async stop() {
@@ -116,6 +118,7 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     registered: () => undefined,
     ledgerWritable: () => self.alive && !parts.weather.isOn('disk-full'),
   })
+  if (!self.alive) void self.daemon.stop().catch(() => undefined)
   return self
 }
 

@@ -86,8 +86,8 @@ const LATEST_START = Date.UTC(2027, 0, 1)
 
 export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Scenario {
   const draw = stream(seed, 'scenario')
-  const intervalMs = pick(draw, [5, 10, 20, 30]) * MINUTE_MS
-  const usageIntervalMs = pick(draw, [5, 15, 30]) * MINUTE_MS
+  const intervalMs = pick(draw, [5, 15, 30, 45]) * MINUTE_MS
+  const usageIntervalMs = pick(draw, [10, 30, 60]) * MINUTE_MS
   const fanOut = draw() < 0.25
   const capSemantics = fanOut ? (draw() < 0.7 ? 'copied' : 'layered') : draw() < 0.12 ? 'copied' : 'layered'
   const rounds = drawRounds(seed, days, intervalMs, usageIntervalMs)

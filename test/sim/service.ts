@@ -5,6 +5,7 @@ import type { Operation, Transport, TransportFailure, WireAnswer } from '../../s
 import { stream } from '../../src/sandbox/random.ts'
 import { encodeRefusal } from '../../src/sandbox/refusal.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
+import { cycleAt } from '../../src/sandbox/time.ts'
 import type { Owner, SimClock } from './clock.ts'
 import { type Company, groupName } from './company.ts'
 import { cutShort, HTML, oddBody, type Weather } from './faults.ts'
@@ -55,7 +56,8 @@ export function createService(parts: ServiceParts): Service {
   const latency = stream(scenario.seed, 'latency')
   const stale = new Map<ScopeKey, { readonly body: string; readonly untilMs: number }>()
   const limits = rateLimits(parts)
-  const read = (scope: Scope): string => parts.sandbox.handle('GetUsageConfig', { service_key: 'sandbox-admin', ...wire(scope) }).body
+  const handle = remembering(parts)
+  const read = (scope: Scope): string => handle('GetUsageConfig', { service_key: 'sandbox-admin', ...wire(scope) }).body
   const shows = (scope: Scope): ModelCap => capIn(read(scope)) ?? 'none'
   const keepOld = (scope: Scope): void => void stale.set(scopeKey(scope), { body: read(scope), untilMs: clock.elapsed() + STALE_MS })
   const write = (scope: Scope, cap: ModelCap): void => {
@@ -71,7 +73,7 @@ export function createService(parts: ServiceParts): Service {
     if (scope) keepOld(scope)
     const from = scope ? shows(scope) : 'none'
     const before = scope ? parts.company.inForce() : new Map()
-    const { status, contentType, body: text } = parts.sandbox.handle(operation, body)
+    const { status, contentType, body: text } = handle(operation, body)
     if (scope && status === 200 && !text.includes('error')) {
       parts.company.capsChanged()
       const to = wanted(body)
@@ -88,12 +90,29 @@ export function createService(parts: ServiceParts): Service {
     write,
     transportOf: (sender) => ({
       send(operation, body, { timeoutMs, signal }) {
+        if (!sender.alive) return new Promise(() => undefined)
         const scope = operation === 'GetUsageConfig' || operation === 'UsageConfig' ? scopeOf(body) : undefined
         const request = { sender, operation, body, scope: scope && scopeKey(scope), faults: parts.weather.strike() }
         const draw = (): number => scenario.latencyMs * (0.3 + 1.4 * latency())
         return carry(parts, request, { upMs: draw(), downMs: draw(), timeoutMs, signal }, land)
       },
     }),
+  }
+}
+
+/** The sandbox, asked once for what it would answer twice: all that its answers depend on is counted in the company's version. */
+function remembering({ sandbox, company }: ServiceParts): Sandbox['handle'] {
+  let version = ''
+  let known = new Map<string, ReturnType<Sandbox['handle']>>()
+  return (operation, body) => {
+    if (operation === 'UsageConfig') return sandbox.handle(operation, body)
+    const present = `${company.version} ${cycleAt(sandbox.now()).startAt}`
+    if (version !== present) known = new Map()
+    version = present
+    const question = `${operation} ${JSON.stringify(body)}`
+    const answer = known.get(question) ?? sandbox.handle(operation, body)
+    known.set(question, answer)
+    return answer
   }
 }
 
