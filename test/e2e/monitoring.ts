@@ -99,7 +99,7 @@ async function startAlertmanager(at: Place, earUrl: string): Promise<string> {
 
 async function startPrometheus(at: Place, daemonUrl: string, alertmanager: string): Promise<void> {
   const rules = at.write('prometheus/rules.yaml', quickRules())
-  const every = { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' }
+  const every = { scrape_interval: '1s', scrape_timeout: '1s', evaluation_interval: '500ms' }
   const config = at.write(
     'prometheus/prometheus.yaml',
     JSON.stringify({
