@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeBalance, decodeCap, decodeGroup, decodeRoster, instantOf, numberOf } from '../../src/api/decode.ts'
+import { decodeBalance, decodeCap, decodeGroup, decodeRoster, instantOf, numberOf, spellingSighting } from '../../src/api/decode.ts'
 import { ApiError, parseJson } from '../../src/api/errors.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
@@ -237,5 +237,18 @@ describe('laws', () => {
         expect(numberOf(String(value))).toBe(Object.is(value, -0) ? 0 : value)
       }),
     )
+  })
+})
+
+describe('the spelling of a cap is seen', () => {
+  it.each([
+    ['as camel', { addOnCreditCap: 5 }, 'camel'],
+    ['as snake', { add_on_credit_cap: 5 }, 'snake'],
+    ['as both', { addOnCreditCap: 5, add_on_credit_cap: 5 }, 'both'],
+    ['as the one that is not null', { addOnCreditCap: null, add_on_credit_cap: 5 }, 'snake'],
+    ['not where there is no cap', {}, undefined],
+    ['not where there is no object', null, undefined],
+  ] as const)('%s', (_row, body, value) => {
+    expect(spellingSighting(body)?.value).toBe(value)
   })
 })

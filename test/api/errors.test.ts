@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { ApiError, type ApiErrorFacts, classify, MAX_QUOTE, MAX_RETRY_AFTER_MS, tidy } from '../../src/api/errors.ts'
+import { ApiError, type ApiErrorFacts, classify, errorSighting, MAX_QUOTE, MAX_RETRY_AFTER_MS, tidy } from '../../src/api/errors.ts'
 import type { Operation } from '../../src/ports.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)
@@ -169,4 +169,21 @@ it('an ApiError carries what is on its list and nothing else', () => {
   expect(Object.keys(error).sort()).toEqual(['kind', 'name', 'operation', 'status'])
   expect('cause' in error).toBe(false)
   expect(inspect(error)).not.toContain('undefined')
+})
+
+describe('the shape of an error is seen', () => {
+  it.each([
+    ['as an object with an error', 400, { error: 'no' }, 'error'],
+    ['as an object with code and message', 403, { code: 'permission_denied', message: 'no' }, 'coded'],
+    ['as plain text', 400, 'no such thing', 'text'],
+    ['as an error in a success', 200, { error: 'no' }, 'ok'],
+    ['not in a page, which something in between has sent', 404, HTML, undefined],
+    ['not in a refusal for the rate', 429, { error: 'slow down' }, undefined],
+    ['not when the service fails', 502, 'bad gateway', undefined],
+    ['not in a redirect', 302, '', undefined],
+    ['not in a body without words', 400, '', undefined],
+  ] as const)('%s', (_row, status, body, value) => {
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    expect(errorSighting({ status, headers: {}, body: text }, 'UsageConfig')?.value).toBe(value)
+  })
 })

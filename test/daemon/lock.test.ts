@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { takeLock } from '../../src/daemon/lock.ts'
+import { isLocked, takeLock } from '../../src/daemon/lock.ts'
 import { helperProcess, ledgerErrorOf, temporaryFolder } from '../support/ledger.ts'
 
 test('a second process is refused while the first holds the lock, and says what to do', async () => {
@@ -58,4 +58,16 @@ test('a lock file that is something else is left alone', () => {
   const refused = ledgerErrorOf(() => takeLock(ledger))
   expect(refused.code).toBe('LEDGER_UNWRITABLE')
   expect(refused.message).toContain('is not a lock file of capkeeper')
+})
+
+test('whether somebody holds the lock is told without taking or making it', async () => {
+  const ledger = join(temporaryFolder(), 'capkeeper.db')
+  expect(isLocked(ledger)).toBeUndefined()
+  writeFileSync(ledger, '')
+  expect(isLocked(ledger)).toBe(false)
+  const holder = await helperProcess(`globalThis.lock = takeLock('${ledger}'); ready(); stay()`)
+  expect(isLocked(ledger)).toBe(true)
+  await holder.kill()
+  expect(isLocked(ledger)).toBe(false)
+  takeLock(ledger).release()
 })

@@ -54,6 +54,19 @@ describe('the status document', () => {
     expect(workspace.policy?.problems[0]).toMatchObject({ at: 'policies/acme.yaml:21:10', hint: 'did you mean "email"?' })
   })
 
+  test('says what was seen of the deployment, with what contradicts it, and in a fixed order', () => {
+    expect(workspaceOf(fullView(), HASHED).seen).toEqual([
+      {
+        aspect: 'caps',
+        value: 'layered',
+        at: '2026-11-20T11:00:00.000Z',
+        evidence: `after team was written (500 to 600), ${HASHED.label(personEmail(3))} kept its 4000`,
+        before: { value: 'copied', at: '2026-11-20T09:00:00.000Z', evidence: `${HASHED.label(personEmail(4))} changed` },
+      },
+      { aspect: 'spelling', value: 'snake', at: '2026-11-20T11:00:00.000Z', evidence: 'an answer' },
+    ])
+  })
+
   test('leaves out what was never known', () => {
     const workspace = workspaceOf(emptyView())
     for (const name of ['policy', 'pause', 'lastCycle', 'lastSuccessAt', 'use', 'balance', 'burn', 'ratePerSecond', 'clockSkewSeconds']) {

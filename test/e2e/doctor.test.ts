@@ -1,8 +1,9 @@
 // `doctor` against the embedded service over real HTTP: each key, each plan, each way not to be reached, and a ledger in every state. It must
 // never write, and never show a key.
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Switches } from '../../src/sandbox/switches.ts'
+import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'
 import { capkeeper } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
@@ -145,6 +146,63 @@ describe('keys', () => {
     })
     expect(found.line('keys', 'default')).toContain('default (environment variable CAPKEEPER_SERVICE_KEY) holds')
     expect(found.code).toBe(0)
+  })
+})
+
+/** A service that reads and refuses as the sandbox does, but for writes without scope and cap, which it takes. */
+async function careless(one: World, options: { readonly readsAnything?: boolean; readonly onWrite?: () => void }): Promise<string> {
+  const { url, close } = await listen((request, response, body) => {
+    const { service_key: key, ...fields } = JSON.parse(body)
+    const isBare = key !== undefined && Object.keys(fields).length === 0
+    if (isBare && request.url?.endsWith('/UsageConfig')) options.onWrite?.()
+    const takes = isBare && (request.url?.endsWith('/UsageConfig') || (options.readsAnything && request.url?.endsWith('/GetUsageConfig')))
+    if (takes) response.end('{}')
+    else
+      fetch(`${one.service.url}${request.url}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } }).then(
+        async (answer) => response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text()),
+        () => response.destroy(),
+      )
+  })
+  onTestFinished(close)
+  return url
+}
+
+describe('a service that takes a write without scope and cap', () => {
+  test('is told, and the team’s cap is read to prove that nothing changed', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--base-url', await careless(one, {})])
+    expect(found.line('keys', 'oddWrite')).toBe(
+      'warning: the service accepted a write of default that named no scope and no cap; the team’s cap is unchanged (none)'.replace(
+        '’',
+        "'",
+      ),
+    )
+    expect(found.code).toBe(0)
+  })
+
+  test('and changes the team’s cap fails, with what to put back', async () => {
+    const one = await world()
+    one.service.setCap('team', 500)
+    const found = await doctor([...one.flags, '--base-url', await careless(one, { onWrite: () => one.service.setCap('team', 0) })])
+    expect(found.checks.find(({ name }) => name === 'oddWrite')).toMatchObject({
+      status: 'failed',
+      hint: expect.stringContaining('put 500 back'),
+    })
+    expect(found.code).toBe(1)
+  })
+
+  test('is never asked for one when it answers readings without a scope, too', async () => {
+    const one = await world()
+    let writes = 0
+    const url = await careless(one, {
+      readsAnything: true,
+      onWrite() {
+        writes += 1
+      },
+    })
+    const found = await doctor([...one.flags, '--base-url', url])
+    expect(writes).toBe(0)
+    expect(found.line('keys', 'default')).toContain('could not tell Billing Write')
   })
 })
 

@@ -37,6 +37,11 @@ describe('the page', () => {
     ['the balance', 'Add-on credits available 10,000'],
     ['the age of what was read', 'read 10 min ago'],
     ['people by band', 'under 50 %: 20'],
+    [
+      'what was seen of the deployment',
+      'Team and group caps kept in layers after team was written (500 to 600), person3@example.com kept its 4000 1 h ago',
+    ],
+    ['what contradicts it', 'Before, copied to each member: person4@example.com changed 3 h ago'],
     ['declared groups', 'Platform grp_platform 2 30'],
   ]
   test.each(shown)('shows %s', (_, text) => {

@@ -200,6 +200,15 @@ export function fullView(workspace = 'acme', people = 20): WorkspaceView {
     use: USE,
     ratePerSecond: 7.5,
     clockSkewMs: -1500,
+    seen: {
+      caps: {
+        value: 'layered',
+        at: NOW - HOUR,
+        evidence: `after team was written (500 to 600), ${personEmail(3)} kept its 4000`,
+        before: { value: 'copied', at: NOW - 3 * HOUR, evidence: `${personEmail(4)} changed` },
+      },
+      spelling: { value: 'snake', at: NOW - HOUR, evidence: 'an answer' },
+    },
     lastCycle: { startedAt: NOW - MINUTE - 2000, finishedAt: NOW - MINUTE, result: 'held', message: '1 change applied, 1 held' },
     lastSuccessAt: NOW - HOUR,
     warnings: ['UsageConfig was refused for oncall@example.com: the key needs Billing Write'],
