@@ -26,20 +26,19 @@ export function exhaustionOf({ balance, used, people, forecast }: ExhaustionInpu
   if (addOnUsed >= addOnAvailable) return readAt
   if (!people || !forecast || used <= 0) return undefined
   const addOnAt = (factor: number): number => people.reduce((sum, one) => sum + addOnOf(one, factor, creditsPerSeat), 0)
-  const limit = addOnAt(1) + addOnAvailable - addOnUsed
-  let expected = used
+  const [now, left] = [addOnAt(1), addOnAvailable - addOnUsed]
+  let [expected, before] = [used, 0]
   for (const day of forecast.days) {
-    const before = addOnAt(expected / used)
-    const after = addOnAt((expected + day.credits) / used)
-    if (after >= limit) return day.fromAt + ((limit - before) / (after - before)) * (day.untilAt - day.fromAt)
     expected += day.credits
+    const grown = addOnAt(expected / used) - now
+    if (grown >= left) return day.fromAt + ((left - before) / (grown - before)) * (day.untilAt - day.fromAt)
+    before = grown
   }
   return undefined
 }
 
-/** A person above their cap stays where they are. */
+/** What counts is how much it grows: somebody above their cap already does not, whatever they are at. */
 function addOnOf({ used, cap }: PersonUse, factor: number, creditsPerSeat: number): number {
-  const now = Math.max(0, used - creditsPerSeat)
-  const then = Math.max(0, used * factor - creditsPerSeat)
-  return cap === undefined || cap === 'none' ? then : Math.min(then, Math.max(cap, now))
+  const addOn = Math.max(0, used * factor - creditsPerSeat)
+  return cap === undefined || cap === 'none' ? addOn : Math.min(addOn, cap)
 }

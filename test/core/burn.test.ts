@@ -113,7 +113,7 @@ describe('nothing is said', () => {
     ['without a reading', { ...STEADY, readings: [] }],
     ['when the latest reading is older than 24 hours', { ...STEADY, now: at(11) + 1 }],
   ])('%s', (_row, inputs) => {
-    expect(burnOf(inputs)).toEqual({ ratios: {} })
+    expect(burnOf(inputs)).toStrictEqual({ ratios: {} })
   })
 
   test('but it is from a reading of 24 hours ago', () => {
@@ -171,6 +171,11 @@ describe('exhaustion', () => {
   ])('is absent when %s', (_row, inputs) => {
     expect(burnOf(inputs).exhaustedAt).toBeUndefined()
     expect(burnOf(inputs).projected).toBeDefined()
+  })
+
+  test('that is absent is not even a field', () => {
+    expect(Object.keys(burnOf(without('people')))).toEqual(['ratios', 'projected'])
+    expect(Object.keys(burnOf(without('history')))).toEqual(['ratios'])
   })
 
   test('that has happened is known without a forecast', () => {

@@ -57,6 +57,10 @@ describe('add-on credits run out', () => {
     expect(exhaustionOf({ balance: balance(100), used: 0 })).toBe(BALANCE.readAt)
   })
 
+  test('at once when next to nothing is left of much', () => {
+    expect(exhaustedAt([person(1e9)], 100 - 1e-12, 0, 1)).toBeCloseTo(at(11, 12), -1)
+  })
+
   test('with a day without use on the way', () => {
     expect(exhaustedAt([person(150)], 50, 0, 0, 50)).toBe(at(13, 12))
   })
@@ -67,6 +71,10 @@ describe('add-on credits do not run out, or nobody knows', () => {
     ['they last to the end', exhaustedAt([person(150)], 50, 20, 29)],
     ['nobody gets beyond their seat', exhaustedAt([person(50)], 0, 20, 20)],
     ['nobody used anything', exhaustedAt([person(0)], 0, 500)],
+    [
+      'the use of the team is not known yet',
+      exhaustionOf({ balance: balance(50), used: 0, people: [person(150)], forecast: forecast(500) }),
+    ],
     ['nobody is there', exhaustedAt([], 0, 500)],
     ['the team has none', exhaustionOf({ balance: balance(0, 0), used: 150, people: [person(150)], forecast: forecast(500) })],
     ['the people are not known', exhaustionOf({ balance: balance(50), used: 150, forecast: forecast(500) })],

@@ -27,6 +27,12 @@ describe('the expected use of a day', () => {
     expect(expectedDays(history, at(12))?.slice(0, 2)).toEqual([50, 6])
   })
 
+  test('is that of its weekday when the days are not whole weeks', () => {
+    // The 30 days end with Tuesday, 10 November.
+    const history = daysOf(Array.from({ length: 30 }, (_, index) => (index % 7 === 1 ? 700 : 7)))
+    expect(expectedDays(history)?.slice(0, 7)).toEqual([7, 7, 7, 7, 7, 7, 700])
+  })
+
   test('lets each week back count half', () => {
     expect(expectedDays(daysOf(weeks(100, 100, 100, 200)))?.[0]).toBeCloseTo((8 * 200 + 4 * 100 + 2 * 100 + 100) / 15, 9)
   })
