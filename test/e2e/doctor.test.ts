@@ -2,6 +2,7 @@
 // never write, and never show a key.
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'
@@ -228,6 +229,31 @@ describe('the plan', () => {
   })
 })
 
+describe('how the deployment works', () => {
+  test('is seen at people without a cap of their own beneath a team that has one', async () => {
+    const one = await world()
+    one.service.setCap('team', 500)
+    expect((await doctorOf(one)).line('deployment', 'reads')).toMatch(/^ok: reads: explicit, .* reads unset while the team has 500$/)
+  })
+
+  test('is not guessed where a read may show what applies', async () => {
+    const one = await world({ sandbox: { capReads: 'inherited' } })
+    one.service.setCap('team', 500)
+    expect((await doctorOf(one)).line('deployment', 'reads')).toBeUndefined()
+  })
+
+  test('and contradicts the configuration is a warning with what to set', async () => {
+    const one = await world({ settings: { capSemantics: 'layered' } })
+    const ledger = openLedger({ file: one.path('ledger.db'), mode: 'write', clock: realClock() })
+    ledger.workspace('acme', one.service.url).saveFact('copyingSeen', { at: realClock().now(), evidence: 'ada changed without a write' })
+    ledger.close()
+    expect((await doctorOf(one)).checks.find(({ name }) => name === 'caps')).toMatchObject({
+      status: 'warning',
+      hint: 'capSemantics is layered; set capSemantics: copied',
+    })
+  })
+})
+
 describe('a service that is not there', () => {
   test.each<readonly [string, (url: string) => string, RegExp]>([
     ['because nothing listens', () => 'http://127.0.0.1:9', /failed: .*nothing listens at the address/],
@@ -300,6 +326,13 @@ describe('files', () => {
     })
     chmodSync(key, 0o400)
     expect((await doctorOf(one)).line('files', 'key default')).toMatch(/^ok: /)
+  })
+
+  test('in a folder that is not there fail', async () => {
+    const one = await world()
+    const found = await doctor([...one.flags, '--ledger', one.path('nowhere/l.db')])
+    expect(found.line('ledger', 'folder')).toBe(`failed: there is no folder ${one.path('nowhere')} for the ledger`)
+    expect(found.line('ledger', 'integrity')).toBeUndefined()
   })
 
   test('that are no ledger fail, and stay as they are', async () => {

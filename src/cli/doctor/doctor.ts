@@ -5,7 +5,7 @@ import { authoritiesIn } from '../../api/authorities.ts'
 import { createHttpTransport, type HttpTransport } from '../../api/http.ts'
 import { probesOf } from '../../api/probe.ts'
 import { hasErrors, InputError, type Problem } from '../../core/problem.ts'
-import type { WireSighting } from '../../core/seen.ts'
+import type { Sighting } from '../../core/seen.ts'
 import { type Config, type LoadedConfig, loadConfig, networkProblems, type WorkspaceConfig } from '../../daemon/config.ts'
 import { plainHttpProblems } from '../../daemon/config-transport.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger.ts'
@@ -21,6 +21,7 @@ import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 import { checkKeys } from './keys.ts'
 import { checkFiles, checkLedgerFile, checkProgram } from './machine.ts'
 import { checkPlan } from './plan.ts'
+import { sampleReads } from './reads.ts'
 import { checkActivity, checkPace, checkSeen, recordsOf, seenNow } from './records.ts'
 import { checkService } from './service.ts'
 import { collect, doctorJson, exitOf, type Findings, summary, type WorkspaceReport } from './show.ts'
@@ -98,7 +99,7 @@ async function examineWorkspace(job: Examination): Promise<WorkspaceReport> {
   checkFiles(config, cli, about('files'))
   const ledger = report && store && recordsOf(store, config, report, about('records'))
   if (ledger) checkActivity(ledger, cli, about('records'))
-  const sightings: WireSighting[] = []
+  const sightings: Sighting[] = []
   const asked = await askService(job, ledger, sightings, about)
   checkPace(ledger, about('deployment'))
   const seen = seenNow(ledger, sightings, cli.clock.now())
@@ -111,7 +112,7 @@ const UNASKED = { reached: false, keys: [] }
 async function askService(
   { config, policies, cli, signal }: Examination,
   ledger: ReturnType<typeof recordsOf>,
-  sightings: WireSighting[],
+  sightings: Sighting[],
   about: (area: Parameters<Findings['about']>[0]) => Tell,
 ): Promise<Pick<WorkspaceReport, 'reached' | 'keys'>> {
   // A key must not go where the configuration may not send it.
@@ -142,7 +143,8 @@ async function askService(
     const { reports, able } = await checkKeys({ config, keys: probes, keyFirst: reached.keyFirst, now, signal }, about('keys'))
     const set = policies.sets.get(config.name)?.set
     const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
-    await checkPlan({ ...readers, set, ledger, now, signal }, about('plan'))
+    const roster = await checkPlan({ ...readers, set, ledger, now, signal }, about('plan'))
+    if (roster && readers.billing) sightings.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
     return { reached: true, keys: reports }
   } finally {
     transport.close()

@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path'
 import { authoritiesIn } from '../../api/authorities.ts'
 import type { Config, WorkspaceConfig } from '../../daemon/config.ts'
 import type { LedgerReport } from '../../daemon/ledger.ts'
+import { LedgerError } from '../../daemon/ledger-error.ts'
 import { isLocked } from '../../daemon/lock.ts'
 import { nodeVersion } from '../../daemon/system.ts'
 import type { Clock } from '../../ports.ts'
@@ -91,7 +92,7 @@ export function checkLedgerFile(config: Config, cli: Cli, tell: Tell): LedgerRep
     tell('file', warning('the ledger is kept in memory', 'what is ours is forgotten with the process; give --ledger FILE'))
     return undefined
   }
-  checkFolder(dirname(reality(file)), tell)
+  if (!checkFolder(dirname(reality(file)), tell)) return undefined
   const report = integrity(config, cli, tell)
   if (!report?.exists) return report
   checkModes(reality(file), tell)
@@ -109,13 +110,16 @@ function reality(file: string): string {
   }
 }
 
-function checkFolder(folder: string, tell: Tell): void {
+/** False when there is no such folder. */
+function checkFolder(folder: string, tell: Tell): boolean {
   try {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
     tell('folder', ok(`${folder} can be written`))
   } catch (error) {
-    tell('folder', failed(`${folder} cannot be written (${codeOf(error)})`, 'let the user of capkeeper write there, or change --ledger'))
-    return
+    const code = codeOf(error)
+    if (code === 'ENOENT') tell('folder', failed(`there is no folder ${folder} for the ledger`, 'make it, or change --ledger'))
+    else tell('folder', failed(`${folder} cannot be written (${code})`, 'let the user of capkeeper write there, or change --ledger'))
+    return code !== 'ENOENT'
   }
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
@@ -123,6 +127,7 @@ function checkFolder(folder: string, tell: Tell): void {
   if (free < NO_SPACE) tell('disk', failed(text, 'a full disk stops all writing; make room'))
   else if (free < LITTLE_SPACE) tell('disk', warning(text, 'make room; a full disk stops all writing'))
   else tell('disk', ok(text))
+  return true
 }
 
 function integrity(config: Config, cli: Cli, tell: Tell): LedgerReport | undefined {
@@ -144,7 +149,9 @@ function integrity(config: Config, cli: Cli, tell: Tell): LedgerReport | undefin
       store.close()
     }
   } catch (error) {
-    tell('integrity', failed(error instanceof Error ? error.message : String(error), 'put a backup in its place, or change --ledger'))
+    if (!(error instanceof LedgerError)) throw error
+    // Only damage has no way out in its own words.
+    tell('integrity', failed(error.message, error.code === 'LEDGER_CORRUPT' ? 'put a backup in its place' : undefined))
     return undefined
   }
 }

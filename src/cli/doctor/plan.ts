@@ -22,8 +22,8 @@ export interface PlanInputs {
   readonly signal: AbortSignal
 }
 
-/** Asks for one of each. Rejects only when `signal` aborts. */
-export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<void> {
+/** Asks for one of each, and gives the roster when it could be read. Rejects only when `signal` aborts. */
+export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster | undefined> {
   const { teams, billing, signal } = inputs
   const attempt = async (name: string, ask: () => Promise<void>): Promise<void> => {
     try {
@@ -37,11 +37,16 @@ export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<void> {
   else tell('balance', notChecked('the credit balance: no key may read it'))
   if (!teams) {
     tell('people', notChecked('people, groups and agent analytics: no key may read them'))
-    return
+    return undefined
   }
-  await attempt('people', () => checkPeople(teams, inputs, tell))
+  let roster: Roster | undefined
+  await attempt('people', async () => {
+    roster = await teams.readRoster(signal)
+    checkPeople(roster, inputs, tell)
+  })
   await checkGroups(teams, inputs, tell)
   await attempt('agentCredits', () => checkRuns(teams, inputs, tell))
+  return roster
 }
 
 async function checkBalance(reader: ServiceReader, signal: AbortSignal, tell: Tell): Promise<void> {
@@ -54,8 +59,7 @@ async function checkBalance(reader: ServiceReader, signal: AbortSignal, tell: Te
   tell('balance', ok(`the credit balance is there: ${count(balance.seats, 'seat')}, ${balance.addOnAvailable} add-on credits`))
 }
 
-async function checkPeople(reader: ServiceReader, { ledger, signal }: PlanInputs, tell: Tell): Promise<void> {
-  const roster = await reader.readRoster(signal)
+function checkPeople(roster: Roster, { ledger }: PlanInputs, tell: Tell): void {
   const before = ledger?.fact('usage')?.roster.people.length ?? 0
   if (roster.people.length === 0) {
     tell('people', failed('the roster came without anybody', 'is the key limited to a group that is empty?'))

@@ -2,7 +2,7 @@
 // and never writes.
 
 import { scopeKey } from '../../core/scope.ts'
-import { ASPECTS, type Seen, type Finding as Sighted, type WireSighting, withSighting } from '../../core/seen.ts'
+import { ASPECTS, type Seen, type Finding as Sighted, type Sighting, withSighting } from '../../core/seen.ts'
 import type { WorkspaceConfig } from '../../daemon/config.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger.ts'
 import { seenIn } from '../../daemon/seen.ts'
@@ -86,7 +86,7 @@ const ASPECT_TEXT = {
 } as const
 
 /** What is recorded together with what doctor itself has just seen in answers. */
-export const seenNow = (ledger: Ledger | undefined, sightings: readonly WireSighting[], now: number): Seen =>
+export const seenNow = (ledger: Ledger | undefined, sightings: readonly Sighting[], now: number): Seen =>
   sightings.reduce<Seen>((seen, sighting) => withSighting(seen, sighting, now), ledger ? seenIn(ledger) : {})
 
 export function checkSeen(seen: Seen, { capSemantics }: WorkspaceConfig, now: number, tell: Tell): void {

@@ -28,7 +28,7 @@ export async function checkService(
   else if (!(await checkName(url.hostname, tell))) return undefined
   const reached = await reach(transport, cli.clock, cli.secrets.redact, signal)
   if (reached.kind === 'failed') {
-    tell('reached', failed(`${config.baseUrl}: ${reached.message}`, wayOut(reached.message)))
+    tell('reached', failed(`${config.baseUrl}: ${reached.message}`, wayOut(reached.message, proxy !== undefined)))
     return undefined
   }
   const how = url.protocol === 'https:' ? 'over TLS, the certificate is trusted' : 'over plain HTTP'
@@ -72,10 +72,10 @@ async function checkName(host: string, tell: Tell): Promise<boolean> {
   }
 }
 
-function wayOut(message: string): string {
+function wayOut(message: string, isProxied: boolean): string {
   if (/certificate/.test(message)) return 'name the CA that signed it with --ca-file; verification is never turned off'
   if (/base URL|redirected|not JSON/.test(message)) return 'correct --base-url, CAPKEEPER_BASE_URL or baseUrl in the config'
-  if (/proxy/.test(message)) return 'look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY'
+  if (isProxied || /proxy/.test(message)) return 'look at HTTPS_PROXY, HTTP_PROXY and NO_PROXY'
   return 'is the address right, and does a firewall or a proxy stand before it?'
 }
 

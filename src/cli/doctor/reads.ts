@@ -1,0 +1,25 @@
+// What a read shows where nothing is set can be seen from outside only at people without a cap of their own: a few of them are read.
+import type { ServiceReader } from '../../api/client.ts'
+import type { CapReading, Roster } from '../../core/observed.ts'
+import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/scope.ts'
+import { readingSightings, type Sighting } from '../../core/seen.ts'
+import type { Ledger } from '../../ports.ts'
+
+/** Enough to meet somebody without a cap of their own in most teams (choice). */
+const SAMPLE = 3
+
+/** Reads the team's cap, and, when there is one, a few people's without a cap of ours. Rejects only when `signal` aborts. */
+export async function sampleReads(
+  reader: ServiceReader,
+  roster: Roster,
+  ledger: Ledger | undefined,
+  signal: AbortSignal,
+): Promise<readonly Sighting[]> {
+  const team = await reader.readCap(TEAM, signal)
+  if (typeof team.observed !== 'number') return []
+  const owned = new Set(ledger?.owned().map(({ scope }) => scopeKey(scope)))
+  const people = roster.people.filter(({ email, status }) => status === 'approved' && !owned.has(scopeKey(userScope(email))))
+  const readings = new Map<ScopeKey, CapReading>([[scopeKey(TEAM), team]])
+  for (const { email } of people.slice(0, SAMPLE)) readings.set(scopeKey(userScope(email)), await reader.readCap(userScope(email), signal))
+  return readingSightings({}, readings)
+}
