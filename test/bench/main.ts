@@ -4,7 +4,21 @@ import { join } from 'node:path'
 import { type Row, tableOf } from './bench.ts'
 
 /** In the order they run; every one is also a program of its own: `node test/bench/NAME.ts`. */
-const BENCHES = ['load', 'plan', 'scrape', 'startup', 'sandbox', 'analytics', 'pacing', 'apply', 'cycle', 'idle', 'forecast']
+const BENCHES = [
+  'load',
+  'plan',
+  'scrape',
+  'startup',
+  'sandbox',
+  'analytics',
+  'pacing',
+  'apply',
+  'cycle',
+  'idle',
+  'limits',
+  'memory',
+  'forecast',
+]
 
 /** Runs one bench; its rows, or undefined when it broke. */
 async function run(name: string): Promise<readonly Row[] | undefined> {

@@ -1,0 +1,143 @@
+// A workspace whose service answers at once, in this process: what a cycle costs the daemon itself, from JSON to plan and ledger, without
+// sockets. Time is virtual, so that months of cycles take minutes.
+import { createWriteClient } from '../../src/api/client.ts'
+import { createKeyRing } from '../../src/api/keys.ts'
+import { DEFAULT_GUARDS } from '../../src/core/change.ts'
+import type { LedgerStore } from '../../src/daemon/ledger.ts'
+import { reconcile } from '../../src/daemon/reconcile.ts'
+import { recall } from '../../src/daemon/state.ts'
+import { sha256 } from '../../src/daemon/system.ts'
+import { createWorkspace } from '../../src/daemon/workspace.ts'
+import { joinDocuments } from '../../src/policy/join.ts'
+import { digestOf } from '../../src/policy/load.ts'
+import { parsePolicyText } from '../../src/policy/parse.ts'
+import type { Clock, Operation, Transport } from '../../src/ports.ts'
+
+export interface Company {
+  readonly people: number
+  readonly groups: number
+  /** Declared in all: the team, each group, and people. */
+  readonly scopes: number
+}
+
+const START = Date.UTC(2026, 10, 1)
+const emailOf = (index: number): string => `person.${String(index).padStart(6, '0')}@example.com`
+const groupOf = (index: number): string => `grp_${String(index).padStart(4, '0')}`
+const capOf = (index: number): number => 1_000 + (index % 700)
+
+/** Time passes only when somebody sleeps or `pass` says so. */
+export function virtualClock(): Clock & { pass(ms: number): void } {
+  let elapsed = 0
+  return {
+    now: () => START + Math.floor(elapsed),
+    monotonic: () => elapsed,
+    pass: (ms) => {
+      elapsed += ms
+    },
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason)
+        setImmediate(() => {
+          elapsed += Math.max(0, ms)
+          resolve()
+        })
+      }),
+  }
+}
+
+/** Answers each operation at once; `caps` is what is set. */
+function instantService(company: Company, caps: Map<string, number>): Transport {
+  const { people, groups } = company
+  const row = (index: number) => ({
+    name: `Person ${index}`,
+    email: emailOf(index),
+    promptCreditsUsed: (index % 900) * 100,
+    teamStatus: 'USER_TEAM_STATUS_APPROVED',
+    activeDays: 12,
+    lastUpdateTime: '2026-11-20T10:00:00Z',
+  })
+  const cycle = { billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2027-12-01T00:00:00Z' }
+  const everybody = Array.from({ length: people }, (_, index) => index)
+  const members = (name: unknown): readonly number[] =>
+    name === undefined ? everybody : everybody.filter((index) => `Group ${groupOf(index % groups)}` === name && index < people * 0.8)
+  const scopeOf = (body: Readonly<Record<string, unknown>>): string => String(body['user_email'] ?? body['group_id'] ?? 'team')
+  const answers: Readonly<Record<Operation, (body: Readonly<Record<string, unknown>>) => unknown>> = {
+    GetUsageConfig: (body) => ({ addOnCreditCap: caps.get(scopeOf(body)) }),
+    UsageConfig(body) {
+      const cap = body['set_add_on_credit_cap']
+      if (typeof cap === 'number') caps.set(scopeOf(body), cap)
+      else caps.delete(scopeOf(body))
+      return {}
+    },
+    UserPageAnalytics: (body) => ({ userTableStats: members(body['group_name']).map(row), ...cycle }),
+    GetTeamCreditBalance: () => ({
+      promptCreditsPerSeat: 500,
+      numSeats: people,
+      addOnCreditsAvailable: 1_000_000_000,
+      addOnCreditsUsed: 1_000,
+      ...cycle,
+    }),
+    Analytics: () => ({ queryResults: [] }),
+    CascadeAnalytics: () => ({ queryResults: [] }),
+  }
+  return {
+    async send(operation, body) {
+      return { status: 200, headers: {}, body: JSON.stringify(answers[operation](body)) }
+    },
+  }
+}
+
+const textOf = (name: string, { groups, scopes }: Company): string =>
+  [
+    `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n  workspace: ${name}\n  team: {cap: 500}\n  groups:`,
+    ...Array.from({ length: groups }, (_, index) => `    - {id: ${groupOf(index)}, name: Group ${groupOf(index)}, cap: 800}`),
+    '  users:',
+    ...Array.from(
+      { length: scopes - groups - 1 },
+      (_, index) => `    - email: ${emailOf(index)}\n      cap: ${capOf(index)}\n      reason: by role`,
+    ),
+    '',
+  ].join('\n')
+
+function policyOf(name: string, company: Company) {
+  const parsed = parsePolicyText(`${name}.yaml`, textOf(name, company))
+  const sources = new Map([[parsed.source.file, parsed.source]])
+  const { set, problems } = joinDocuments({ workspace: name, documents: parsed.documents, sources, incomplete: false })
+  if (parsed.problems.length + problems.length > 0) throw new Error(`the policy of ${name} has problems`)
+  return { set, digest: digestOf(set), revision: '' }
+}
+
+/** One living workspace; `cycle` runs one, `disturb` lets somebody else change a person's cap. */
+export function instantWorkspace(name: string, company: Company, store: LedgerStore, clock: Clock) {
+  const caps = new Map<string, number>()
+  const ledger = store.workspace(name, 'http://127.0.0.1:1')
+  const client = createWriteClient({
+    transport: instantService(company, caps),
+    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'bench' }, clock }),
+    clock,
+    random: { next: () => 0.5 },
+    rate: { start: 1_000_000, max: 1_000_000, concurrency: 8 },
+  })
+  const config = {
+    name,
+    mode: 'enforce',
+    onDrift: 'heal',
+    capSemantics: 'layered',
+    prune: true,
+    intervalMs: 300_000,
+    usageIntervalMs: 900_000,
+    guards: DEFAULT_GUARDS,
+    rate: { concurrency: 8 },
+  } as const
+  const told = new Map<string, number>()
+  const emit = ({ kind }: { readonly kind: string }): void => void told.set(kind, (told.get(kind) ?? 0) + 1)
+  const workspace = createWorkspace({ config, client, ledger, clock, random: { next: () => 0.5 }, digest: sha256, emit })
+  const knowledge = recall(policyOf(name, company), ledger)
+  workspace.knowledge = knowledge
+  return {
+    caps,
+    told,
+    cycle: (usage: boolean) => reconcile(workspace, knowledge, { usage }),
+    disturb: (index: number) => void caps.set(emailOf(index), 77),
+  }
+}

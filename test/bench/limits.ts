@@ -1,0 +1,141 @@
+// G18: 50,000 people, 500 groups and 20,000 declared scopes, in one workspace and in 100 of one process: CPU and memory of cycles, at a
+// quarter, a half and all of it. Each size has a process of its own.
+import { fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { openLedger } from '../../src/daemon/ledger.ts'
+import { atMost, exactly, median, mib, publish, type Row, seconds, told } from './bench.ts'
+import { type Company, instantWorkspace, virtualClock } from './instant.ts'
+
+const FULL: Company = { people: 50_000, groups: 500, scopes: 20_000 }
+const SHARES = [0.25, 0.5, 1]
+const QUIET_CYCLES = 5
+/** Noise of a machine that others use; what grows with the square would be at 4. */
+const MOST_GROWTH = 1.25
+
+interface Measured {
+  readonly firstMs: number
+  readonly quietMs: number
+  readonly usageMs: number
+  readonly restMiB: number
+  readonly peakKib: number
+  readonly written: number
+  readonly writtenLater: number
+}
+
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+/** The heap without garbage. */
+function heapKib(): number {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+  return process.memoryUsage().heapUsed / 1024
+}
+
+async function cpuOf(work: () => Promise<unknown>): Promise<number> {
+  const before = cpuMs()
+  await work()
+  return cpuMs() - before
+}
+
+async function measure(workspaces: number, share: number): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-limits-'))
+  const clock = virtualClock()
+  const store = openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
+  const each = (all: number): number => Math.round((all * share) / workspaces)
+  const company = { people: each(FULL.people), groups: Math.max(1, each(FULL.groups)), scopes: each(FULL.scopes) }
+  const all = Array.from({ length: workspaces }, (_, index) => instantWorkspace(`w${index}`, company, store, clock))
+  const everyCycle = async (usage: boolean): Promise<void> => {
+    clock.pass(300_000)
+    for (const one of all) await one.cycle(usage)
+  }
+  const writes = (): number => all.reduce((sum, { told: events }) => sum + (events.get('change-finished') ?? 0), 0)
+  const firstMs = await cpuOf(() => everyCycle(true))
+  const written = all.reduce((sum, { caps }) => sum + caps.size, 0)
+  const before = writes()
+  const quiet: number[] = []
+  for (let cycle = 0; cycle < QUIET_CYCLES; cycle += 1) quiet.push(await cpuOf(() => everyCycle(false)))
+  const usage: number[] = []
+  for (let cycle = 0; cycle < 3; cycle += 1) usage.push(await cpuOf(() => everyCycle(true)))
+  const result = {
+    firstMs,
+    quietMs: median(quiet),
+    usageMs: median(usage),
+    restMiB: heapKib() / 1024,
+    peakKib: process.resourceUsage().maxRSS,
+    written,
+    writtenLater: writes() - before,
+  }
+  store.close()
+  rmSync(folder, { recursive: true, force: true })
+  return result
+}
+
+const inChild = (workspaces: number, share: number): Promise<Measured> =>
+  new Promise((resolve, reject) => {
+    const child = fork(import.meta.filename, [String(workspaces), String(share)])
+    child.on('message', (measured) => resolve(measured as Measured))
+    child.on('exit', (code) => code !== 0 && reject(new Error(`measuring ended with ${code}`)))
+  })
+
+async function rowsFor(workspaces: number, title: string): Promise<readonly Row[]> {
+  const found: Measured[] = []
+  for (const share of SHARES) found.push(await inChild(workspaces, share))
+  const [quarter, , whole] = found
+  if (!quarter || !whole) throw new Error('nothing was measured')
+  const triple = (of: (one: Measured) => string): string => found.map(of).join(', ')
+  const growth = (of: (one: Measured) => number): number => of(whole) / of(quarter) / 4
+  const scopes = Math.round(FULL.scopes / workspaces) * workspaces
+  return [
+    exactly('G18', `${title}: caps set by the first cycle`, whole.written, scopes),
+    exactly('G18', `${title}: writes after it`, whole.writtenLater, 0),
+    atMost(
+      'G18',
+      `${title}: CPU of the first cycle`,
+      triple(({ firstMs }) => seconds(firstMs)),
+      growth(({ firstMs }) => firstMs),
+      MOST_GROWTH,
+    ),
+    atMost(
+      'G18',
+      `${title}: CPU of a quiet cycle`,
+      triple(({ quietMs }) => seconds(quietMs)),
+      growth(({ quietMs }) => quietMs),
+      MOST_GROWTH,
+    ),
+    atMost(
+      'G18',
+      `${title}: the same with people and groups`,
+      triple(({ usageMs }) => seconds(usageMs)),
+      growth(({ usageMs }) => usageMs),
+      MOST_GROWTH,
+    ),
+    atMost(
+      'G18',
+      `${title}: heap at rest`,
+      triple(({ restMiB }) => mib(restMiB * 1024)),
+      growth(({ restMiB }) => restMiB),
+      MOST_GROWTH,
+    ),
+    told(
+      'G18',
+      `${title}: peak resident memory`,
+      triple(({ peakKib }) => mib(peakKib)),
+    ),
+  ]
+}
+
+const [workspaces, share] = process.argv.slice(2)
+if (workspaces !== undefined && share !== undefined) process.send?.(await measure(Number(workspaces), Number(share)))
+else
+  publish(
+    'Limits: 50,000 people, 500 groups, 20,000 scopes; a quarter, a half, all of it; the ratio is cost per size, all beside a quarter',
+    [...(await rowsFor(1, 'one workspace')), ...(await rowsFor(100, '100 workspaces'))],
+  )
