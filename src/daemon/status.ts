@@ -197,7 +197,7 @@ function burnSummary({ figures, models = [] }: UseShown, people: PeopleLabels): 
   const { ratios = {}, projected, exhaustedAt } = figures ?? {}
   return {
     ratios,
-    ...(projected && { projected }),
+    ...(projected && { projected: { p10: wholeCents(projected.p10), p50: wholeCents(projected.p50), p90: wholeCents(projected.p90) } }),
     ...(exhaustedAt !== undefined && { exhaustion: rfc3339(exhaustedAt) }),
     models: models
       .slice(0, STATUS_LIMITS.models)
@@ -205,6 +205,8 @@ function burnSummary({ figures, models = [] }: UseShown, people: PeopleLabels): 
     modelsOmitted: Math.max(0, models.length - STATUS_LIMITS.models),
   }
 }
+
+const wholeCents = (amount: number): number => Math.round(amount * 100) / 100
 
 const balanceSummary = (balance: NonNullable<WorkspaceView['balance']>): BalanceSummary => ({
   readAt: rfc3339(balance.readAt),

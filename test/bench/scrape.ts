@@ -185,5 +185,5 @@ publish(`A scrape of /metrics with the default settings, medians of ${SCRAPES}`,
     measured: series.join(', '),
     met: new Set(series).size === 1,
   },
-  ...sizes.flatMap((size, at) => rowsOf(size, found[at] ?? { series: 0, blockMs: Number.NaN, wallMs: Number.NaN })),
+  ...sizes.flatMap((size, at) => rowsOf(size, found[at] ?? { series: 0, blockMs: Number.NaN, wallMs: Number.NaN, burnMs: Number.NaN })),
 ])

@@ -46,7 +46,7 @@ describe('the status document', () => {
     expect(workspace.use).toMatchObject({ people: 20, used: 1900, cycleEnd: '2026-12-01T00:00:00.000Z' })
     expect(workspace.burn).toEqual({
       ratios: { '6h': 1.5, '24h': 1.25 },
-      projected: { p10: 2600, p50: 2850.123, p90: 3100 },
+      projected: { p10: 2600, p50: 2850.12, p90: 3100 },
       exhaustion: '2026-11-27T06:00:00.000Z',
       models: USE.models,
       modelsOmitted: 0,
