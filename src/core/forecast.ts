@@ -1,6 +1,6 @@
 // What a team will still use until its cycle ends. Each coming day is expected to be the mean of the same weekday in the last eight weeks,
 // each week back counting half: linear in the days it learns from, so that more use never lowers it. How far off it
-// may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks.
+// may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks, nor of a team without use.
 import { type Credits, credits, type Instant } from './units.ts'
 import { DAY_MS, type Stretch } from './use-curve.ts'
 
@@ -55,11 +55,11 @@ const WIDEST_SPREAD = 1
 /** Of the normal distribution: 80 % lie within so many standard errors. */
 const Z_80 = 1.2816
 
-/** Absent on less than 28 complete days. Choice. */
+/** Absent on less than 28 complete days, and when there was no use in the last 56: those days are more likely not told than idle. Choice. */
 export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: ForecastInputs): Forecast | undefined {
   const uses = completeDays(history, freshnessMs)
-  if (uses.length < FORECAST_DAYS.fewest) return undefined
   const recent = uses.slice(-FORECAST_DAYS.most)
+  if (uses.length < FORECAST_DAYS.fewest || total(recent) === 0) return undefined
   const expected = nextWeek(recent)
   const nextDay = dayOf(history.fromAt) + uses.length
   const days: Stretch[] = []

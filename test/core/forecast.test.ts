@@ -63,6 +63,13 @@ describe('the days that a forecast learns from', () => {
     expect(forecastOf(daysOf([]))).toBeUndefined()
   })
 
+  test('are not all without use', () => {
+    expect(forecastOf(daysOf(alike(40, 0)))).toBeUndefined()
+    expect(forecastOf(daysOf([...alike(39, 0), 1]))).toBeDefined()
+    expect(forecastOf(daysOf([1, ...alike(55, 0)]))).toBeDefined()
+    expect(forecastOf(daysOf([1, ...alike(56, 0)]))).toBeUndefined()
+  })
+
   test('may be read from the future on, and are none then', () => {
     expect(forecastOf({ fromAt: at(12), readAt: at(10), days: [] })).toBeUndefined()
   })
@@ -109,7 +116,7 @@ describe('the spread', () => {
       Math.sqrt((0.01 + 0.3 ** 2 + (100 / ((4 * 130 + 300) / 7) - 1) ** 2) / 3),
     ],
     ['without weeks for which nothing was expected', [0, 0, 100, 100], Math.sqrt((0.01 + (100 / (400 / 7) - 1) ** 2) / 2)],
-    ['a tenth when nothing was ever expected', [0, 0, 0, 0], 0.1],
+    ['a tenth when nothing was ever expected', [0, 0, 0, 100], 0.1],
     ['1 at most', [1, 1, 1, 1000], 1],
   ])('is %s', (_row, uses, expected) => {
     expect(spreadOf(...uses)).toBeCloseTo(expected, 9)
