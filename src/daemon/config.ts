@@ -5,6 +5,7 @@ import { parseBaseUrl } from '../api/url.ts'
 import type { GuardSettings } from '../core/change.ts'
 import { DEFAULT_GUARDS } from '../core/change.ts'
 import type { Mode } from '../core/events.ts'
+import { beyondLimit } from '../core/limits.ts'
 import { isLoopback } from '../core/loopback.ts'
 import { hasErrors, type Problem } from '../core/problem.ts'
 import type { ProblemCode } from '../policy/codes.ts'
@@ -124,6 +125,8 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   const listen = readListenFlag(flags.listen, problems) ?? file?.listen ?? DEFAULT_LISTEN
   const overrides = overridesOf(env, flags, file, problems)
   const configured = file && file.workspaces.length > 0 ? file.workspaces.map(complete) : undefined
+  const beyond = beyondLimit('workspaces', configured?.length ?? 1)
+  if (beyond !== undefined) problems.push({ severity: 'warning', code: 'BEYOND_LIMIT', message: beyond })
   const chosen = configured ? choose(configured, flags.workspace, problems) : [fresh(flags.workspace ?? DEFAULT_NAME)]
   const workspaces = override(chosen, overrides, problems).map(withTransport(env, flags, problems))
   const ledger = flags.ledger ?? variable(env, 'CAPKEEPER_LEDGER') ?? file?.ledger ?? DEFAULT_LEDGER

@@ -1,6 +1,7 @@
 // Reads who is on the team, in which declared groups, and what is left: roster, group members, balance. A part that fails keeps its last
 // good value and says so; it never stops the others. What is believed of a shrunken roster is decided in core/roster.ts.
 
+import { beyondLimit } from '../core/limits.ts'
 import type { Balance, GroupMembers, OwnedCap, Roster } from '../core/observed.ts'
 import type { PolicySet } from '../core/policy.ts'
 import { judgeRoster, keepGroups, usedByEmail } from '../core/roster.ts'
@@ -160,6 +161,8 @@ function assemble(
       message: `${roster.duplicates.length} people stand in the roster more than once; the first row counts`,
     })
   }
+  const beyond = roster && beyondLimit('people', roster.people.length)
+  if (beyond !== undefined) warnings.push({ code: 'BEYOND_LIMIT', message: beyond })
   if (balance === 'unavailable')
     warnings.push({ code: 'BALANCE_UNAVAILABLE', message: 'this plan has no credit balance; its metrics are off' })
   const doubted = judged ? judged.doubted : known?.doubted

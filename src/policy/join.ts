@@ -1,5 +1,6 @@
 // All documents of one workspace to its policy set, with the rules that only show when everything is together: scopes declared twice,
 // grants that overlap, `add` without a base, settings that differ. The set comes out in canonical order, whatever the order of the files.
+import { beyondLimit } from '../core/limits.ts'
 import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/policy.ts'
 import type { Position, Problem } from '../core/problem.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/scope.ts'
@@ -53,7 +54,15 @@ export function joinDocuments(input: JoinInput): Joined {
   if (!input.incomplete) checkGroups(together)
   warnAboutNone(together)
   warnAboutEnded(together)
+  warnAboutSize(together)
   return { set: setOf(together), problems: together.problems }
+}
+
+function warnAboutSize({ workspace, rules, grants, groups, problems }: Together): void {
+  const scopes = new Set([...rules, ...grants].map(({ value }) => scopeKey(value.scope))).size
+  for (const beyond of [beyondLimit('scopes', scopes), beyondLimit('groups', groups.length)]) {
+    if (beyond !== undefined) problems.push({ severity: 'warning', code: 'BEYOND_LIMIT', message: `${workspace}: ${beyond}` })
+  }
 }
 
 function setOf({ workspace, documents, rules, grants, groups }: Together): PolicySet {

@@ -1,0 +1,20 @@
+// How much capkeeper was measured with. Beyond it nothing is refused: it works on, and says that nobody has tried. What bounds a loop stands
+// where the loop is.
+
+/** Per workspace, but `workspaces`, which is per process. The figures are in deploy/README.md. Choice. */
+export const MEASURED_LIMITS = { people: 50_000, groups: 500, scopes: 20_000, workspaces: 100 } as const
+
+const WORDS: Readonly<Record<keyof typeof MEASURED_LIMITS, string>> = {
+  people: 'people on the roster',
+  groups: 'declared groups',
+  scopes: 'declared scopes',
+  workspaces: 'configured workspaces',
+}
+
+/** Why a number is more than was measured, with both numbers and the way out; undefined when it is not. */
+export function beyondLimit(what: keyof typeof MEASURED_LIMITS, count: number): string | undefined {
+  const limit = MEASURED_LIMITS[what]
+  if (count <= limit) return undefined
+  const wayOut = what === 'workspaces' ? 'spread them over several daemons' : 'watch memory and the length of cycles, and give more memory'
+  return `${count} ${WORDS[what]}, and capkeeper is measured with up to ${limit}; ${wayOut}`
+}
