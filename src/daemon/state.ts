@@ -1,7 +1,8 @@
 // What one workspace knows between cycles, and the plan that follows from it. The ledger is read here and never written, and the client
 // is never called, so `plan` and the daemon get the same plan from the same knowledge.
-import type { GuardSettings } from '../core/change.ts'
+
 import { isOpen } from '../core/breaker.ts'
+import type { GuardSettings } from '../core/change.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../core/desired.ts'
 import type { Difference } from '../core/diff.ts'
 import { countPeople, type People } from '../core/effective.ts'
