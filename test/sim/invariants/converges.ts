@@ -1,6 +1,6 @@
 // Once faults and changes stop, what is observed is what is asked: for each scope, and for each person, but for what the program says is held,
 // rejected, contested or left alone. What is asked is worked out by the simulation's own model of the policy.
-import type { ScopeState, WorkspaceView } from '../../../src/core/events.ts'
+import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { askedScopes, type Belonging, type ModelCap, personCap } from '../policy-model.ts'
 import type { Checker, Invariant, Scene } from '../steps.ts'
@@ -16,16 +16,21 @@ export const converges: Invariant = {
       checker.violated('no process runs')
       return
     }
-    const excused = new Set(view.scopes.filter(({ state }) => EXCUSED.has(state)).map(({ scope }) => scopeKey(scope)))
+    const excused = new Set(view.scopes.filter((one) => EXCUSED.has(one.state) || isWaiting(one, view)).map(({ scope }) => scopeKey(scope)))
     if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
     checkScopes(scene, excused, checker, view)
     if (!isMisjudged(scene)) checkPeople(scene, excused, checker)
     for (const { scope, state, why } of view.scopes) {
       const isKept = !scene.scenario.prune && state === 'drifted' && why === 'prune is off'
-      if ((state === 'unknown' || state === 'drifted') && !isKept) checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
+      if ((state === 'unknown' || state === 'drifted') && !isKept && !excused.has(scopeKey(scope)))
+        checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
     }
   },
 }
+
+/** What counts on a held change waits with it, and the cycle says so. */
+const isWaiting = ({ state }: ScopeStatus, { holds, lastCycle }: WorkspaceView): boolean =>
+  state === 'drifted' && holds.length > 0 && lastCycle?.message?.includes('waits for') === true
 
 /** The configuration says layers and the service copies: the program sees that, holds wide writes, and cannot put everything right. */
 const isMisjudged = ({ scenario }: Scene): boolean => scenario.switches.capSemantics === 'fan-out' && scenario.capSemantics === 'layered'

@@ -2,13 +2,24 @@
 // holds it, and from an intent that was on the disk before it; its sender is the one process that may write.
 import type { Plan } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
-import type { ModelCap } from '../policy-model.ts'
-import type { Invariant, Step } from '../steps.ts'
+import { type ModelCap, personCap, userCap } from '../policy-model.ts'
+import type { Invariant, Scene, Step } from '../steps.ts'
 
 type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; readonly to: ModelCap }
 
 const asWrite = (step: Step): Write | undefined =>
   step.kind === 'request' && step.scope !== undefined && step.to !== undefined ? { ...step, scope: step.scope, to: step.to } : undefined
+
+/** Where a service drops a 0, what stood there before is put back at once, under the intent of the 0. */
+function zeroGivenBack(): (write: Write) => boolean {
+  const zeroed = new Map<string, number>()
+  return ({ process, scope, to }) => {
+    const key = `${process} ${scope}`
+    const left = to === 0 ? 3 : (zeroed.get(key) ?? 0) - 1
+    zeroed.set(key, left)
+    return to !== 0 && left >= 0
+  }
+}
 
 /** What each process was last told of each scope. */
 export const knownReading: Invariant = {
@@ -31,10 +42,11 @@ export const heldStays: Invariant = {
   name: 'a hold writes nothing that it holds',
   watch(_scene, checker) {
     const plans = new Map<number, Plan>()
+    const givesBack = zeroGivenBack()
     return (step) => {
       if (step.kind === 'told' && step.event.kind === 'planned') plans.set(step.process, step.event.plan)
       const write = asWrite(step)
-      if (!write) return
+      if (!write || givesBack(write)) return
       checker.checked()
       const change = plans.get(write.process)?.changes.find(({ scope }) => scopeKey(scope) === write.scope)
       if (!change) checker.violated(`${write.scope} is set to ${write.to}, which is in no plan`)
@@ -55,6 +67,7 @@ export const intents: Invariant = {
   name: 'every write has an intent before it and an outcome after',
   watch(scene, checker) {
     const open = new Map<number, Recorded>()
+    const givesBack = zeroGivenBack()
     return (step) => {
       if (step.kind === 'recorded' && step.method === 'recordIntent') {
         const intent = step.values.find(isRecorded)
@@ -67,7 +80,8 @@ export const intents: Invariant = {
       const write = asWrite(step)
       if (write) {
         checker.checked()
-        const found = [...open.values()].some(({ change }) => scopeKey(change.scope) === write.scope && change.to === write.to)
+        const isMeant = givesBack(write) ? 0 : write.to
+        const found = [...open.values()].some(({ change }) => scopeKey(change.scope) === write.scope && change.to === isMeant)
         if (!found) checker.violated(`${write.scope} is set to ${write.to} without an intent on the disk`)
       }
       if (step.kind === 'settled') {
@@ -105,7 +119,7 @@ export const notOurs: Invariant = {
       if (step.kind === 'landed') add(step.scope, step.to)
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
         last.set(`${step.process} ${step.scope}`, step.observed)
-        if (step.observed !== 'unknown' && isDeclared(step.scope, step.observed, [scene.policy()])) add(step.scope, step.observed)
+        if (step.observed !== 'unknown' && isAskedOf(step.scope, step.observed, scene)) add(step.scope, step.observed)
       }
       const write = asWrite(step)
       if (write?.to !== 'none') return
@@ -116,6 +130,15 @@ export const notOurs: Invariant = {
         checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
     }
   },
+}
+
+/** Also what the conflict rule asks of a person, and, where caps are copied, what applies to them. */
+function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
+  if (isDeclared(scope, cap, [scene.policy()])) return true
+  if (!scope.includes('@')) return false
+  const people = { approved: [], groupsOf: scene.company.groupsOf }
+  const asked = scene.scenario.capSemantics === 'copied' ? personCap : userCap
+  return asked(scene.policy(), scope, people, scene.now()) === cap
 }
 
 type Policies = ReturnType<Parameters<Invariant['watch']>[0]['policies']>
