@@ -280,7 +280,7 @@ function planProblems(inputs: PlanInputs, judged: Judged): readonly PlanProblem[
     problems.push({ severity: 'error', code: one.code, message: one.message, scope: one.scope })
   }
   for (const { scope, why, at } of inputs.resolution.skipped) {
-    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: `${scopeKey(scope)}: ${why}`, scope, ...(at && { at }) })
+    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, ...(at && { at }) })
   }
   for (const { guard, message } of judged.judgement.warnings) {
     problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })

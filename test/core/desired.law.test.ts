@@ -16,6 +16,7 @@ import {
   type PolicySketch,
   roster,
 } from '../support/declare.ts'
+import { runs } from '../support/fuzz.ts'
 
 const PEOPLE = ['ada', 'bob', 'cyd', 'dan', 'eve']
 const GROUPS = ['a', 'b', 'c']
@@ -95,7 +96,7 @@ describe('resolving', () => {
           expect(resolvePerson(email(name), inputs)?.cap).toBe(naive === 'clash' ? undefined : naive)
         }
       }),
-      { numRuns: 600 },
+      runs(600),
     )
   })
 
@@ -111,7 +112,7 @@ describe('resolving', () => {
           expect(asked === undefined && naive === 'none' ? 'none' : asked).toBe(naive)
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -154,7 +155,7 @@ describe('resolving', () => {
         const order = desired.map((other) => rank(scopeKey(other.scope)))
         expect(order).toEqual(order.toSorted())
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -166,7 +167,7 @@ describe('resolving', () => {
           if (scope.kind === 'group') expect(one.unknownGroups).not.toContain(scope.id)
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -185,7 +186,7 @@ describe('resolving', () => {
         }
         expect(resolveDesired(turned)).toEqual(resolveDesired(inputs))
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 
@@ -194,7 +195,7 @@ describe('resolving', () => {
       fc.property(situation, (one) => {
         expect(resolveDesired(place(one))).toEqual(resolveDesired(place(one)))
       }),
-      { numRuns: 50 },
+      runs(50),
     )
   })
 })

@@ -24,6 +24,8 @@ const root = join(import.meta.dirname, '../..')
 const scratch = mkdtempSync(join(tmpdir(), 'capkeeper-mutation-'))
 process.chdir(root)
 process.env['CAPKEEPER_TESTS'] = TESTS.join(' ')
+// A break that shows at all shows soon; laws are asked once for each.
+process.env['CAPKEEPER_FUZZ'] = '0.1'
 const files = process.argv.slice(2)
 try {
   const mutants = await new Stryker({

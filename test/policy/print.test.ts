@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { PolicySet } from '../../src/core/policy.ts'
 import { digestOf, loadPolicies } from '../../src/policy/load.ts'
 import { printPolicy } from '../../src/policy/print.ts'
+import { runs } from '../support/fuzz.ts'
 import { folders } from './support.ts'
 
 const folder = folders()
@@ -92,7 +93,7 @@ describe('laws', () => {
         expect(second && meaning(second.set)).toEqual(first && meaning(first.set))
         rmSync(root, { recursive: true, force: true })
       }),
-      { numRuns: 60 },
+      runs(60),
     )
   })
 
@@ -113,7 +114,7 @@ describe('laws', () => {
           expect(revision && meaning(revision.set)).toEqual(loaded[0] && meaning(loaded[0].set))
         }
       }),
-      { numRuns: 40 },
+      runs(40),
     )
   })
 })

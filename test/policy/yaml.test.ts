@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import { formatProblems, readYaml } from '../../src/policy/yaml.ts'
+import { runs } from '../support/fuzz.ts'
 import { places, policyText } from './support.ts'
 
 describe('readYaml', () => {
@@ -84,7 +85,7 @@ describe('readYaml', () => {
           for (const { at, length } of problems) expect(at && at.line >= 1 && at.column >= 1 && (length ?? 1) >= 1).toBe(true)
         }
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 })
