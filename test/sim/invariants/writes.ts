@@ -10,7 +10,7 @@ type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; re
 const asWrite = (step: Step): Write | undefined =>
   step.kind === 'request' && step.scope !== undefined && step.to !== undefined ? { ...step, scope: step.scope, to: step.to } : undefined
 
-/** Where a service drops a 0, what stood there before is put back at once, under the intent of the 0. */
+/** Where a service drops a 0, what stood there before is put back at once, though no plan asks for it. */
 function zeroGivenBack(): (write: Write) => boolean {
   const zeroed = new Map<string, number>()
   return ({ process, scope, to }) => {
@@ -67,7 +67,6 @@ export const intents: Invariant = {
   name: 'every write has an intent before it and an outcome after',
   watch(scene, checker) {
     const open = new Map<number, Recorded>()
-    const givesBack = zeroGivenBack()
     return (step) => {
       if (step.kind === 'recorded' && step.method === 'recordIntent') {
         const intent = step.values.find(isRecorded)
@@ -80,8 +79,7 @@ export const intents: Invariant = {
       const write = asWrite(step)
       if (write) {
         checker.checked()
-        const isMeant = givesBack(write) ? 0 : write.to
-        const found = [...open.values()].some(({ change }) => scopeKey(change.scope) === write.scope && change.to === isMeant)
+        const found = [...open.values()].some(({ change }) => scopeKey(change.scope) === write.scope && change.to === write.to)
         if (!found) checker.violated(`${write.scope} is set to ${write.to} without an intent on the disk`)
       }
       if (step.kind === 'settled') {
