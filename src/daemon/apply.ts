@@ -196,39 +196,51 @@ function mayNotStart(run: ApplyRun): ApplyReport['interrupted'] {
   }
 }
 
-/** After a team or group write, the declared scopes beneath are read again: a change without us means that the service copies. */
+/**
+ * After team or group writes, the declared scopes beneath are read again, each once: a change without us means that the service copies.
+ * Writes of one phase are of one kind, so what is beneath two groups is read after both.
+ */
 async function lookBeneath(run: ApplyRun, changes: readonly Change[]): Promise<string | undefined> {
+  const beneath = new Map<ScopeKey, { readonly scope: Scope; readonly was: CapReading | undefined; readonly wide: Change[] }>()
   for (const change of changes) {
     if (change.scope.kind === 'user' || run.results.get(scopeKey(change.scope))?.result !== 'applied') continue
-    const scopes = run.beneath(change.scope)
-    const before = new Map(scopes.map((scope) => [scopeKey(scope), run.readings.get(scopeKey(scope))]))
-    const isThrough = await lookAgain(run, scopes)
-    let layers: Sighting | undefined
-    for (const [key, was] of before) {
-      const is = run.readings.get(key)
-      if (!was || !is) continue
-      const evidence = copyingEvidence(change, was, is)
+    for (const scope of run.beneath(change.scope)) {
+      const key = scopeKey(scope)
+      const known = beneath.get(key)
+      if (known) known.wide.push(change)
+      else beneath.set(key, { scope, was: run.readings.get(key), wide: [change] })
+    }
+  }
+  await lookAgain(
+    run,
+    [...beneath.values()].map(({ scope }) => scope),
+  )
+  let layers: Sighting | undefined
+  for (const [key, { was, wide }] of beneath) {
+    const is = run.readings.get(key)
+    if (!was || !is) continue
+    // What showed the old value of one group may show the new one of another.
+    const isOwn = !wide.some(({ from }) => from === was.observed)
+    for (const change of wide) {
+      const evidence = isOwn ? copyingEvidence(change, was, is) : undefined
       if (evidence) return evidence
       noteInheritance(run, change, was, is)
       // A reading from before the write, kept because the look was cut short, proves nothing.
-      if (is !== was) layers ??= layeringSighting(change, was, is)
+      if (isOwn && is !== was) layers ??= layeringSighting(change, was, is)
     }
-    if (layers) noteSeen(run.ledger, [layers], run.clock)
-    if (!isThrough) return undefined
   }
+  if (layers) noteSeen(run.ledger, [layers], run.clock)
   return undefined
 }
 
-/** False when a stop came in between. */
-async function lookAgain(run: ApplyRun, scopes: readonly Scope[]): Promise<boolean> {
+/** A stop in between halts the run. */
+async function lookAgain(run: ApplyRun, scopes: readonly Scope[]): Promise<void> {
   const { client, concurrency, readings, stop } = run
   try {
     await sweep({ client, scopes, concurrency, readings, urgent: true, ...(stop && { signal: stop }) })
-    return true
   } catch (error) {
     if (!stop?.aborted) throw error
     run.halted = { interrupted: 'stopped', ...run.halted }
-    return false
   }
 }
 

@@ -46,7 +46,8 @@ async function write({ workspace, knowledge, planned, view, go, options }: Execu
   const { config, ledger, clock } = workspace
   const pending = planned.plan.changes.filter((change) => change.hold === undefined && go.only?.has(scopeKey(change.scope)) !== false)
   const wide = config.capSemantics === 'copied' ? pending.filter((change) => change.scope.kind !== 'user') : []
-  const reached = wide.flatMap((change) => beneath(change.scope, view, knowledge))
+  const beneath = beneathIn(view, knowledge)
+  const reached = wide.flatMap((change) => beneath(change.scope))
   if (pending.length > 0) beginPlan(pending, readingsOf(reached, knowledge), planned, ledger)
   const applied = await applyPlan({
     ...go,
@@ -58,7 +59,7 @@ async function write({ workspace, knowledge, planned, view, go, options }: Execu
     concurrency: config.rate.concurrency,
     capSemantics: config.capSemantics,
     readings: knowledge.readings,
-    beneath: (scope) => beneath(scope, view, knowledge),
+    beneath,
     wider: view.wider,
     people: view.people,
     breaker: config.guards.breaker,
@@ -77,7 +78,7 @@ async function restore(execution: Execution, first: ApplyReport): Promise<ApplyR
   const { workspace, knowledge, planner, go, options } = execution
   const { client, config } = workspace
   const view = outlook(knowledge, planner)
-  const scopes = new Map(first.overwrote.flatMap((wide) => beneath(wide, view, knowledge)).map((scope) => [scopeKey(scope), scope]))
+  const scopes = new Map(first.overwrote.flatMap(beneathIn(view, knowledge)).map((scope) => [scopeKey(scope), scope]))
   const before = new Map([...knowledge.readings].filter(([key]) => scopes.has(key)))
   // Should a stop come first, whoever goes on must not believe what was read before.
   for (const key of scopes.keys()) knowledge.readings.delete(key)
@@ -118,10 +119,13 @@ function noteCopies({ workspace, knowledge, planned }: Execution, first: ApplyRe
 const readingsOf = (scopes: readonly Scope[], { readings }: Knowledge): readonly CapReading[] =>
   scopes.flatMap((scope) => readings.get(scopeKey(scope)) ?? [])
 
-/** The scopes of ours under a team or group, narrower kinds only; for a group, its declared members. */
-function beneath(scope: Scope, view: Outlook, knowledge: Knowledge): readonly Scope[] {
-  if (scope.kind === 'user') return []
-  if (scope.kind === 'team') return view.toRead.filter((one) => one.kind !== 'team')
-  const members = new Set(knowledge.usage?.groups.find((group) => group.id === scope.id)?.emails)
-  return view.toRead.filter((one) => one.kind === 'user' && members.has(one.email))
+/** Finds the scopes of ours under a team or group, narrower kinds only; for a group, its declared members. */
+function beneathIn({ toRead }: Outlook, { usage }: Knowledge): (scope: Scope) => readonly Scope[] {
+  const people = new Map(toRead.flatMap((one) => (one.kind === 'user' ? [[one.email, one] as const] : [])))
+  const members = new Map(usage?.groups.map(({ id, emails }) => [id, emails]))
+  return (scope) => {
+    if (scope.kind === 'user') return []
+    if (scope.kind === 'team') return toRead.filter((one) => one.kind !== 'team')
+    return [...new Set(members.get(scope.id))].flatMap((email) => people.get(email) ?? [])
+  }
 }

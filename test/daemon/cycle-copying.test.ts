@@ -240,3 +240,26 @@ describe('copying is seen in the next cycle', () => {
     expect(one.caps()).toEqual({ ada: 500, team: 500 })
   })
 })
+
+describe('what is beneath two groups of one plan', () => {
+  const overlapping: WorldOptions = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada', 'bob'], b: ['ada', 'cleo'] } }
+  const caps = { team: 50, ada: 700, bob: 800 }
+
+  test('is read again once, after both were written', async () => {
+    const one = await testWorld(overlapping)
+    await one.cycle({ caps: { ...caps, 'group:a': 100, 'group:b': 150 } })
+    one.forget()
+    await one.cycle({ caps: { ...caps, 'group:a': 500, 'group:b': 400 } })
+    expect(one.writes()).toEqual(['group:a 500', 'group:b 400'])
+    const reads = (name: string): number => one.reads().filter((read) => read === name).length
+    expect([reads('ada'), reads('bob')]).toEqual([2, 2])
+  })
+
+  test('is not taken for copied when reads show now the one group, now the other', async () => {
+    const one = await testWorld({ ...overlapping, switches: { capReads: 'inherited' } })
+    await one.cycle({ caps: { ...caps, ada: 'none', 'group:a': 100, 'group:b': 150 } })
+    await one.cycle({ caps: { ...caps, ada: 'none', 'group:a': 500, 'group:b': 400 } })
+    expect(one.caps()).toMatchObject({ 'group:a': 500, 'group:b': 400 })
+    expect(one.ledger.fact('copyingSeen')).toBeUndefined()
+  })
+})
