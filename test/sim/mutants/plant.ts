@@ -1,0 +1,24 @@
+// Loaded before everything else (`node --import`): hands out one file of src/ with the bug that CAPKEEPER_PLANT names. Nothing on the disk
+// is touched, so that many bugs can be tried side by side.
+import { registerHooks } from 'node:module'
+import { PLANTS, type Plant } from './plants.ts'
+
+const name = process.env['CAPKEEPER_PLANT']
+const plant = PLANTS.find((one) => one.name === name)
+if (!plant) throw new Error(`there is no planted bug called ${name}`)
+
+const url = new URL(`../../../src/${plant.file}`, import.meta.url).href
+
+registerHooks({
+  load(asked, context, nextLoad) {
+    const loaded = nextLoad(asked, context)
+    return asked === url ? { ...loaded, source: planted(plant, String(loaded.source)) } : loaded
+  },
+})
+
+/** Throws when the text that the bug replaces is not there exactly once: the source has moved on. */
+function planted({ name: title, file, find, replace }: Plant, source: string): string {
+  const parts = source.split(find)
+  if (parts.length !== 2) throw new Error(`${title}: what it replaces stands ${parts.length - 1} times in src/${file}`)
+  return parts.join(replace)
+}

@@ -1,0 +1,223 @@
+// Bugs planted on purpose, one at a time, to prove that the simulation can fail: each is a small edit of one file of src/, of the kind that
+// a tired evening produces. `npm run sim:mutants` applies each and must see an invariant violated.
+
+/** One planted bug: `find` stands exactly once in `file`, and is replaced. */
+export interface Plant {
+  readonly name: string
+  /** Below src/. */
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+export const PLANTS: readonly Plant[] = [
+  {
+    name: 'the read-back is skipped: what was sent is believed to stand',
+    file: 'daemon/write.ts',
+    find: 'const reading = await readBack(change, run)',
+    replace: 'const reading: CapReading = { scope: change.scope, observed: change.to, readAt: run.clock.now() }',
+  },
+  {
+    name: 'the second look before a write is skipped',
+    file: 'daemon/write.ts',
+    find: '    if (seen) return seen\n',
+    replace: '',
+  },
+  {
+    name: 'the second look takes any old reading for fresh',
+    file: 'daemon/write.ts',
+    find: 'known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt',
+    replace: 'known !== undefined',
+  },
+  {
+    name: 'an orphan that was changed by others is cleared',
+    file: 'core/diff.ts',
+    find: `  if (observed !== owned.cap) {
+    draft.released.push(key)
+    return
+  }
+`,
+    replace: '',
+  },
+  {
+    name: 'the intent is forgotten: it is recorded after the write',
+    file: 'daemon/write.ts',
+    find: `    const intent = recordIntent(change, run)
+    return await writeAndVerify(change, intent, run)`,
+    replace: `    await run.client.writeCap(change.scope, change.to, run.cut)
+    const intent = recordIntent(change, run)
+    return await writeAndVerify(change, intent, run)`,
+  },
+  {
+    name: 'a write whose answer was lost is sent again without reading',
+    file: 'daemon/write.ts',
+    find: 'const outcome = await run.client.writeCap(change.scope, change.to, run.cut)',
+    replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
+    if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
+  },
+  {
+    name: 'guards count changes in place of people',
+    file: 'core/guard.ts',
+    find: 'if (judged.length <= allowed && !teamClear) return undefined',
+    replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
+  },
+  {
+    name: 'an unknown reading counts as unset',
+    file: 'core/diff.ts',
+    find: "const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'",
+    replace: `const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => {
+  const seen = inputs.readings.get(key)?.observed ?? 'none'
+  return seen === 'unknown' ? 'none' : seen
+}`,
+  },
+  {
+    name: 'held changes are written',
+    file: 'core/plan.ts',
+    find: 'const go = changes.filter((one) => one.hold === undefined)',
+    replace: 'const go = changes',
+  },
+  {
+    name: 'healing is held like an edit',
+    file: 'core/guard-round.ts',
+    find: '!(one.healing && HEALING_EXEMPT.has(guard)) && ',
+    replace: '',
+  },
+  {
+    name: 'the protected are not protected',
+    file: 'core/plan.ts',
+    find: 'protectedPeople: new Set(set.protectedPeople.map((one) => one.scope.email)),',
+    replace: 'protectedPeople: new Set(),',
+  },
+  {
+    name: 'lowers go out before raises',
+    file: 'core/plan.ts',
+    find: "[of('user', true), of('group', true), of('team', true), of('team', false), of('group', false), of('user', false)]",
+    replace: "[of('team', false), of('group', false), of('user', false), of('user', true), of('group', true), of('team', true)]",
+  },
+  {
+    name: 'people are cleared before the wider cap is lowered',
+    file: 'core/plan.ts',
+    find: "of('team', true), of('team', false), of('group', false), of('user', false)]",
+    replace: "of('team', true), of('user', false), of('group', false), of('team', false)]",
+  },
+  {
+    name: 'nothing waits for a write that failed',
+    file: 'daemon/waiting.ts',
+    find: 'return missing.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))',
+    replace: 'return undefined',
+  },
+  {
+    name: 'a spent approval releases again',
+    file: 'core/approval.ts',
+    find: "state: released.every((change) => change.verified) ? 'spent' : 'pending' }",
+    replace: "state: 'pending', released: released.map((change) => ({ ...change, verified: false })) }",
+  },
+  {
+    name: 'an approval that is listed in policy is new in every cycle',
+    file: 'core/approval.ts',
+    find: "for (const id of fresh.policy) if (!byId.has(id)) add(id, 'policy')",
+    replace: "for (const id of fresh.policy) add(id, 'policy')",
+  },
+  {
+    name: 'intents that a crash left open are never closed',
+    file: 'daemon/recover.ts',
+    find: 'for (const intent of inputs.ledger.openIntents()) {',
+    replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0)) {',
+  },
+  {
+    name: 'an intent is closed by a reading from before it',
+    file: 'daemon/recover.ts',
+    find: 'if (!reading || reading.readAt < intent.at) continue',
+    replace: 'if (!reading) continue',
+  },
+  {
+    name: 'a write that was read back as something else takes the scope off the ledger',
+    file: 'daemon/write.ts',
+    find: "run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'kept')",
+    replace: "run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'released')",
+  },
+  {
+    name: 'what is found equal is never taken for ours',
+    file: 'daemon/remember.ts',
+    find: 'if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted)',
+    replace: '',
+  },
+  {
+    name: 'one stale reading is enough to forget what is ours',
+    file: 'daemon/remember.ts',
+    find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
+    replace: 'return owned !== undefined',
+  },
+  {
+    name: 'a cap is cleared where none is set',
+    file: 'core/diff.ts',
+    find: "if (observed === desired.cap || (desired.cap === 'none' &&",
+    replace: "if ((observed === desired.cap && desired.cap !== 'none') || (desired.cap === 'none' &&",
+  },
+  {
+    name: 'a file that is broken prunes what it declared',
+    file: 'daemon/state.ts',
+    find: 'prune: settings.prune && knowledge.policyValid,',
+    replace: 'prune: settings.prune,',
+  },
+  {
+    name: 'a pause is not looked at before each write',
+    file: 'daemon/apply.ts',
+    find: "return run.ledger.pause(run.clock.now()) ? 'paused' : undefined",
+    replace: 'return undefined',
+  },
+  {
+    name: 'requests go out twice as fast as the learned pace',
+    file: 'core/pacing.ts',
+    find: 'nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 1000 / pace.rate }',
+    replace: 'nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 500 / pace.rate }',
+  },
+  {
+    name: 'error texts of the service are shown as they came',
+    file: 'api/errors.ts',
+    find: 'const known = redact(text.slice(0, MAX_ERROR_TEXT))',
+    replace: 'const known = text.slice(0, MAX_ERROR_TEXT)',
+  },
+  {
+    name: 'a grant goes on after its end',
+    file: 'core/grants.ts',
+    find: "if (window.kind === 'instant' && now >= window.untilAt) return 'ended'",
+    replace: '',
+  },
+  {
+    name: 'grants start and end on a clock that is wrong',
+    file: 'daemon/state.ts',
+    find: 'Math.abs(clockSkewMs) > SKEW_LIMIT_MS',
+    replace: 'Math.abs(clockSkewMs) < 0',
+  },
+  {
+    name: 'a roster that shrank is believed at once',
+    file: 'core/roster.ts',
+    find: 'if (fellPercent <= limitPercent) return { roster: fresh }',
+    replace: 'if (fellPercent <= 100) return { roster: fresh }',
+  },
+  {
+    name: 'people who are not approved are managed like others',
+    file: 'core/effective.ts',
+    find: "person.status === 'approved' || roster.statusesAbsent",
+    replace: "person.status !== 'unspecified' || roster.statusesAbsent",
+  },
+  {
+    name: 'a sweep leaves out the last scope',
+    file: 'daemon/observe.ts',
+    find: 'const pending = inputs.scopes.values()',
+    replace: 'const pending = inputs.scopes.slice(0, Math.max(1, inputs.scopes.length - 1)).values()',
+  },
+  {
+    name: 'the write lock is not taken',
+    file: 'daemon/ledger.ts',
+    find: "const lock = mode === 'write' ? takeLock(path) : undefined",
+    replace: 'const lock = undefined as Lock | undefined',
+  },
+  {
+    name: 'a cap that is in sync is written all the same when it is a person’s',
+    file: 'core/diff.ts',
+    find: 'if (observed === desired.cap || (desired.cap ===',
+    replace: "if ((observed === desired.cap && desired.scope.kind !== 'user') || (desired.cap ===",
+  },
+]
