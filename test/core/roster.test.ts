@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Roster } from '../../src/core/observed.ts'
-import { AGREEMENT_MS, type Doubt, judgeRoster } from '../../src/core/roster.ts'
-import { NOW, roster } from '../support/declare.ts'
+import { AGREEMENT_MS, agree, approvedCount, type Doubt, judgeRoster, keepGroups, usedByEmail } from '../../src/core/roster.ts'
+import { credits } from '../../src/core/units.ts'
+import { members, NOW, roster } from '../support/declare.ts'
 import { each } from '../support/plan.ts'
 
 const of = (count: number): Roster => roster(each(count, 'approved' as const))
@@ -35,4 +36,33 @@ describe('a new reading of the roster', () => {
     expect(judged.doubted?.since).toBe(NOW - 5)
   })
   test('the guard can be switched off', () => expect(judgeRoster(of(1), { roster: of(100) }, 'off', NOW).roster.people).toHaveLength(1))
+})
+
+describe('around the roster', () => {
+  test('a fall from nobody is none', () => expect(judgeRoster(of(0), { roster: of(0) }, 20, NOW).doubted).toBeUndefined())
+  test('a fall of just half is believed when a second reading agrees', () =>
+    expect(judgeRoster(of(50), { roster: of(100), doubted: doubt(50) }, 20, NOW + AGREEMENT_MS).roster.people).toHaveLength(50))
+  test('a doubt that begins anew has the new reading and its time', () =>
+    expect(judgeRoster(of(70), { roster: of(100), doubted: doubt(60) }, 20, NOW + 9)).toEqual({
+      roster: of(100),
+      doubted: { roster: of(70), since: NOW + 9 },
+    }))
+  test.each<readonly [string, number, number, boolean]>([
+    ['by one person', 5, 6, true],
+    ['by two of a few', 5, 7, false],
+    ['by 1 % of many', 1000, 990, true],
+    ['by more than that', 1000, 989, false],
+    ['the other way round', 990, 1000, true],
+  ])('two counts that differ %s', (_name, a, b, expected) => expect(agree(a, b)).toBe(expected))
+  test('only approved people are counted', () => {
+    const some = roster({ ada: 'approved', bob: 'pending', cyd: 'disabled' })
+    expect([approvedCount(some), approvedCount({ ...some, statusesAbsent: true })]).toEqual([2, 3])
+  })
+  test('what was used is kept by e-mail, without those of whom it is not known', () => {
+    const some = roster({ ada: 'approved', bob: 'approved' })
+    const people = some.people.map((one) => (one.email.startsWith('ada') ? { ...one, used: credits(0) } : one))
+    expect(usedByEmail({ ...some, people })).toEqual({ 'ada@example.com': 0 })
+  })
+  test('groups that are still declared are kept, in the order declared', () =>
+    expect(keepGroups(members({ a: [], b: [], c: [] }), [{ id: 'c' }, { id: 'x' }, { id: 'a' }]).map((one) => one.id)).toEqual(['c', 'a']))
 })
