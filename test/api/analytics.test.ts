@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AnalyticsQuery, decodeAnalytics, decodeCascade, encodeAnalytics, encodeCascade, sumCascade } from '../../src/api/analytics.ts'
+import {
+  type AnalyticsQuery,
+  decodeAnalytics,
+  decodeCascade,
+  decodeRuns,
+  encodeAnalytics,
+  encodeCascade,
+  encodeRuns,
+  sumCascade,
+} from '../../src/api/analytics.ts'
 import { ApiError } from '../../src/api/errors.ts'
 
 const DAY = 86_400_000
@@ -161,6 +170,36 @@ describe('CascadeAnalytics', () => {
   })
 })
 
+describe('runs of some days', () => {
+  const midnight = (day: number) => Date.UTC(2026, 1, day)
+  const answer = (...days: readonly string[]) => ({
+    queryResults: [
+      { cascadeRuns: { cascadeRuns: days.map((day) => ({ day, model: 'M', mode: 'X', messagesSent: '1', promptsUsed: '250' })) } },
+    ],
+  })
+
+  it('are asked for in one request that ends before the first day it leaves out, or has no end', () => {
+    expect(encodeRuns({ fromAt: midnight(1), untilAt: midnight(3), groupName: 'Platform' })).toEqual({
+      group_name: 'Platform',
+      start_timestamp: '2026-02-01T00:00:00.000Z',
+      end_timestamp: '2026-02-02T23:59:59.999Z',
+      query_requests: [{ cascade_runs: {} }],
+    })
+    expect(encodeRuns({ fromAt: midnight(1) })).not.toHaveProperty('end_timestamp')
+  })
+
+  it('are summed by day in credits, without days that were not asked for', () => {
+    const body = answer('2026-01-31T00:00:00Z', '2026-02-01', '2026-02-01 00:00:00 +0000 UTC', '2026-02-03')
+    expect(decodeRuns(body, { fromAt: midnight(1), untilAt: midnight(3) })).toEqual([
+      { dayAt: midnight(1), model: 'M', mode: 'X', messages: 2, used: 5 },
+    ])
+  })
+
+  it('are malformed when a run has no day', () => {
+    expect(() => decodeRuns(answer('soon'), { fromAt: 0 })).toThrow('a run has no day')
+  })
+})
+
 it('analytics are read, or refused as malformed, whatever JSON arrives', () => {
   const key = fc.constantFrom(
     'queryResults',
@@ -177,7 +216,11 @@ it('analytics are read, or refused as malformed, whatever JSON arrives', () => {
   }))
   fc.assert(
     fc.property(near, (body) => {
-      for (const read of [() => decodeAnalytics(body, [query]), () => sumCascade([decodeCascade(body)])]) {
+      for (const read of [
+        () => decodeAnalytics(body, [query]),
+        () => sumCascade([decodeCascade(body)]),
+        () => decodeRuns(body, { fromAt: 0 }),
+      ]) {
         try {
           read()
         } catch (error) {
