@@ -2,7 +2,7 @@
 import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
 import { HOUR_MS } from '../../src/sandbox/time.ts'
-import { emailOf, groupName } from './company.ts'
+import { emailOf } from './company.ts'
 import type { EventKind } from './event-kinds.ts'
 import type { Life } from './life.ts'
 import { addGrant, drawCap, drawModel, editModel } from './policy-edits.ts'
@@ -238,6 +238,3 @@ export function calm(life: Life): void {
   }
   life.emit({ kind: 'calm' })
 }
-
-/** Groups as a policy names them. */
-export const declaredGroup = (id: string): string => groupName(id)

@@ -93,7 +93,7 @@ export const secrecy = (key: string): Invariant => {
 
 export const approvals: Invariant = {
   name: 'an approval releases what was shown, once',
-  watch(scene, checker) {
+  watch(_scene, checker) {
     const approved = new Map<string, number>()
     const shown = new Map<string, Hold>()
     const uses = new Map<string, number>()
@@ -119,7 +119,6 @@ export const approvals: Invariant = {
           checker.violated(`approval ${saved.id} was spent more often than given`)
       }
       if ('released' in saved && Array.isArray(saved.released)) checkReleased(saved.id, saved.released, shown, checker)
-      void scene
     }
   },
 }

@@ -1,0 +1,104 @@
+// Each invariant of single writes and of the whole, shown to be able to fail on steps that break it, and to be silent on steps that do not.
+import { expect, it } from 'vitest'
+import type { Hold, Plan } from '../../../src/core/change.ts'
+import type { ScopeKey } from '../../../src/core/scope.ts'
+import { emptyModel } from '../policy-model.ts'
+import type { Invariant, Scene, Step } from '../steps.ts'
+import { approvals, pace, secrecy } from './whole.ts'
+import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
+
+const ADA = 'ada@example.com' as ScopeKey
+const TO = { kind: 'user', email: 'ada@example.com' } as const
+
+const read = (observed: number | 'none' | 'unknown'): Step => ({
+  kind: 'answered',
+  process: 1,
+  operation: 'GetUsageConfig',
+  scope: ADA,
+  observed,
+})
+const write = (to: number | 'none', process = 1): Step => ({ kind: 'request', process, operation: 'UsageConfig', scope: ADA, to })
+const started = (process: number): Step => ({ kind: 'started', process })
+const intent = (to: number): Step => ({
+  kind: 'recorded',
+  process: 1,
+  method: 'recordIntent',
+  values: [{ id: 1, change: { scope: TO, to } }],
+})
+
+function planned(to: number, hold?: string): Step {
+  const change = { scope: TO, from: 100, to, ...(hold !== undefined && { hold }) }
+  const plan = { changes: [change], holds: [] as Hold[] } as unknown as Plan
+  return { kind: 'told', process: 1, event: { kind: 'planned', workspace: 'acme', at: 0, plan } }
+}
+
+const saved = (state: string): Step => ({
+  kind: 'recorded',
+  process: 1,
+  method: 'saveApproval',
+  values: [{ id: 'a1', state, released: [] }],
+})
+
+/** What an invariant says of these steps. */
+function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
+  const found: string[] = []
+  const scene = {
+    scenario: { rate: { max: 1 }, capSemantics: 'layered', switches: {} },
+    company: { groupsOf: () => [] },
+    elapsed: () => 0,
+    now: () => 0,
+    policy: emptyModel,
+    policies: () => [emptyModel()],
+    ledger: () => undefined,
+  } as unknown as Scene
+  const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  for (const step of steps) watch(step)
+  return found
+}
+
+const KEY = 'sk-"abcdefgh/ijkl"'
+
+const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
+  ['a write after a spoiled reading', knownReading, [read(100), read('unknown'), write(200)]],
+  ['a write of what is there', knownReading, [read(200), write(200)]],
+  ['a write without any reading', knownReading, [write(200)]],
+  ['a write of what a hold holds', heldStays, [planned(200, 'a1'), write(200)]],
+  ['a write that no plan has', heldStays, [write(200)]],
+  ['a write of another cap than planned', heldStays, [planned(300), write(200)]],
+  ['a write without an intent', intents, [write(200)]],
+  ['a write with the intent of another cap', intents, [intent(300), write(200)]],
+  ['two processes at once', oneWriter, [started(1), started(2)]],
+  ['a request of the dead', oneWriter, [started(1), { kind: 'died', process: 1 }, write(200)]],
+  ['a foreign cap that is cleared', notOurs, [read(700), write('none')]],
+  ['an approval that nobody gave', approvals, [saved('pending')]],
+  ['an approval that releases twice', approvals, [{ kind: 'approved', id: 'a1' }, saved('spent'), saved('pending')]],
+  ['too many requests', pace, Array.from({ length: 12 }, () => read(100)).map(() => write(1))],
+  ['the key in a log line', secrecy(KEY), [{ kind: 'output', where: 'log', text: `x ${KEY} y` }]],
+  ['the key, quoted, in the ledger', secrecy(KEY), [{ kind: 'recorded', process: 1, method: 'saveFact', values: ['pace', KEY] }]],
+]
+
+it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
+  expect(said(invariant, steps)).not.toEqual([])
+})
+
+const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Step[]])[] = [
+  ['a write after a good reading that differs', knownReading, [read('unknown'), read(100), write(200)]],
+  ['a write of the plan', heldStays, [planned(200), write(200)]],
+  ['a write with its intent', intents, [intent(200), write(200)]],
+  ['one process after the other', oneWriter, [started(1), { kind: 'died', process: 1 }, started(2), write(200, 2)]],
+  [
+    'a cap of ours that is cleared',
+    notOurs,
+    [
+      { kind: 'landed', process: 1, scope: ADA, from: 'none', to: 700, late: false, before: new Map(), after: new Map() },
+      read(700),
+      write('none'),
+    ],
+  ],
+  ['an approval that is spent', approvals, [{ kind: 'approved', id: 'a1' }, saved('pending'), saved('spent')]],
+  ['a log line without the key', secrecy(KEY), [{ kind: 'output', where: 'log', text: 'all is well' }]],
+]
+
+it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
+  expect(said(invariant, steps)).toEqual([])
+})
