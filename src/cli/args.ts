@@ -50,7 +50,12 @@ const FLAGS = {
     withVariable('--ca-file <file>', 'CAPKEEPER_CA_FILE', 'CA certificates (PEM) to check the service against, in place of the usual ones'),
   allowPlainHttp: () =>
     withVariable('--allow-plain-http', 'CAPKEEPER_ALLOW_PLAIN_HTTP', 'allow http:// to another machine, where the key travels unencrypted'),
-  ledger: () => withVariable('--ledger <file>', 'CAPKEEPER_LEDGER', 'the durable record; :memory: for none; plan and explain also take the address of a running daemon; default ./capkeeper.db'),
+  ledger: () =>
+    withVariable(
+      '--ledger <file>',
+      'CAPKEEPER_LEDGER',
+      'the durable record; :memory: for none; plan and explain also take the address of a running daemon; default ./capkeeper.db',
+    ),
   workspace: () => new Option('--workspace <name>', 'only this workspace; default: all of the config, or the one the policies name'),
   logLevel: () => new Option('--log-level <level>', 'least important line shown; default info').choices(LOG_LEVELS),
   logFormat: () => new Option('--log-format <format>', 'default pretty on a terminal, else json').choices(LOG_FORMATS),

@@ -11,7 +11,7 @@ import { sha256 } from '../daemon/system.ts'
 import type { ReadClient } from '../ports.ts'
 import { ledgerOf, openStore, type Setup, type WorkspaceSetup } from './compose.ts'
 import { type Cli, CommandError } from './context.ts'
-import { causeOf, isLedgerUrl } from './remote.ts'
+import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl } from './remote.ts'
 
 /** The ledgers of a command, open for reading. */
 export interface Ledgers {
@@ -23,7 +23,7 @@ export interface Ledgers {
 
 /** Opens the file, or asks the daemon. Throws a `LedgerError`, or a `CommandError` when no daemon answers. */
 export async function openLedgers(cli: Cli, { config }: Setup, signal: AbortSignal, rebind = false): Promise<Ledgers> {
-  if (isLedgerUrl(config.ledger)) return remoteLedgers(config.ledger, signal)
+  if (isLedgerUrl(config.ledger)) return remoteLedgers(config.ledger, cli, signal)
   const store = openStore(cli, config, 'read')
   return {
     known: store.workspaces().flatMap((one) => (one.current ? [one.workspace] : [])),
@@ -34,9 +34,9 @@ export async function openLedgers(cli: Cli, { config }: Setup, signal: AbortSign
 
 const TIMEOUT_MS = 30_000
 
-async function remoteLedgers(address: string, signal: AbortSignal): Promise<Ledgers> {
+async function remoteLedgers(address: string, { clock }: Cli, signal: AbortSignal): Promise<Ledgers> {
   const url = ledgerUrl(address)
-  const answer = await download(url, signal)
+  const answer = await download({ url, timeoutMs: TIMEOUT_MS, clock, signal })
   const workspaces = understood(url, () => sharedWorkspaces(answer))
   return {
     known: workspaces.map((one) => one.workspace),
@@ -57,16 +57,15 @@ function ledgerUrl(address: string): string {
   return url.href
 }
 
-async function download(url: string, signal: AbortSignal): Promise<unknown> {
-  let answer: Response
-  try {
-    answer = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]), redirect: 'error' })
-  } catch (error) {
+async function download(question: DaemonQuestion): Promise<unknown> {
+  const { url } = question
+  const answer = await askDaemon(question).catch((error: unknown) => {
+    question.signal?.throwIfAborted()
     throw new CommandError(`no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there?`)
-  }
-  if (!answer.ok) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon of this version?`)
+  })
+  if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon of this version?`)
   try {
-    return await answer.json()
+    return JSON.parse(answer.text)
   } catch {
     throw new CommandError(`${url} did not answer with a ledger; is that a capkeeper daemon of this version?`)
   }

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { renderStatusText } from '../../src/cli/render-status.ts'
 import { SCOPE_STATES, type ScopeState } from '../../src/core/events.ts'
 import type { StatusDocument, WorkspaceStatus } from '../../src/daemon/status-document.ts'
+import { fakeClock } from '../support/clock.ts'
 import { run } from './world.ts'
 
 const zeros = <K extends string>(keys: readonly K[]): Record<K, number> =>
@@ -147,6 +148,22 @@ describe('status', () => {
     const ran = await run(['status', '--url', url])
     expect(ran).toMatchObject({ code: 1, stdout: '' })
     expect(ran.stderr).toMatch(/^error: no daemon answers at http:\/\/127\.0\.0\.1:\d+\/status \(ECONNREFUSED\)/)
+  })
+
+  test('gives up on a daemon that does not finish its answer within 10 s', async () => {
+    const clock = fakeClock()
+    const asked = Promise.withResolvers<void>()
+    const listening = createServer((_request, response) => {
+      response.write('{')
+      asked.resolve()
+    })
+    server = listening
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+    const running = run(['status', '--url', `http://127.0.0.1:${(listening.address() as AddressInfo).port}`], { clock })
+    await asked.promise
+    await clock.advance(10_000)
+    expect(await running).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('(no answer within 10 s)') })
+    expect(clock.sleeping()).toBe(0)
   })
 
   test.each([

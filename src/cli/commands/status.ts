@@ -5,7 +5,7 @@ import type { StatusDocument } from '../../daemon/status-document.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../args.ts'
 import { type Cli, CommandError, painter, UsageError } from '../context.ts'
 import { EXIT } from '../exit.ts'
-import { causeOf } from '../remote.ts'
+import { askDaemon, causeOf } from '../remote.ts'
 
 const TIMEOUT_MS = 10_000
 const DEFAULT_URL = 'http://127.0.0.1:9464'
@@ -33,7 +33,7 @@ export function registerStatus(program: Command, cli: Cli): void {
 
 async function status(flags: StatusFlags, cli: Cli): Promise<void> {
   const url = statusUrl(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL)
-  const text = await download(url)
+  const text = await download(url, cli)
   if (flags.output === 'json') {
     cli.stdout.write(`${JSON.stringify(readStatus(text, url), undefined, 2)}\n`)
   } else {
@@ -62,17 +62,14 @@ function statusUrl(text: string): string {
   return base.href
 }
 
-async function download(url: string): Promise<string> {
-  let answer: Response
-  try {
-    answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), headers: { accept: 'application/json' } })
-  } catch (error) {
+async function download(url: string, { clock }: Cli): Promise<string> {
+  const answer = await askDaemon({ url, timeoutMs: TIMEOUT_MS, clock }).catch((error: unknown) => {
     throw new CommandError(
       `no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there, or does it listen elsewhere (--url)?`,
     )
-  }
-  if (!answer.ok) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon?`)
-  return await answer.text()
+  })
+  if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon?`)
+  return answer.text
 }
 
 function readStatus(text: string, url: string): StatusDocument {
