@@ -20,6 +20,8 @@ export interface Company {
   readonly scopes: number
 }
 
+/** The rest of the people are in no group. */
+const GROUPED = 0.8
 const START = Date.UTC(2026, 10, 1)
 const emailOf = (index: number): string => `person.${String(index).padStart(6, '0')}@example.com`
 const groupOf = (index: number): string => `grp_${String(index).padStart(4, '0')}`
@@ -58,8 +60,11 @@ function instantService(company: Company, caps: Map<string, number>): Transport 
   })
   const cycle = { billingCycleStart: '2026-11-01T00:00:00Z', billingCycleEnd: '2027-12-01T00:00:00Z' }
   const everybody = Array.from({ length: people }, (_, index) => index)
-  const members = (name: unknown): readonly number[] =>
-    name === undefined ? everybody : everybody.filter((index) => `Group ${groupOf(index % groups)}` === name && index < people * 0.8)
+  const byGroup = Map.groupBy(
+    everybody.filter((index) => index < people * GROUPED),
+    (index) => `Group ${groupOf(index % groups)}`,
+  )
+  const members = (name: unknown): readonly number[] => (name === undefined ? everybody : (byGroup.get(String(name)) ?? []))
   const scopeOf = (body: Readonly<Record<string, unknown>>): string => String(body['user_email'] ?? body['group_id'] ?? 'team')
   const answers: Readonly<Record<Operation, (body: Readonly<Record<string, unknown>>) => unknown>> = {
     GetUsageConfig: (body) => ({ addOnCreditCap: caps.get(scopeOf(body)) }),
