@@ -1,0 +1,175 @@
+// What decoding says when it cannot understand, and the small readers beneath it; what is read of whole answers is in decode.test.ts.
+import { describe, expect, it } from 'vitest'
+import {
+  compareText,
+  counterOf,
+  decodeBalance,
+  decodeCap,
+  decodeGroup,
+  decodeRoster,
+  instantOf,
+  numberOf,
+  objectOf,
+  rowsOf,
+} from '../../src/api/decode.ts'
+
+const READ_AT = Date.UTC(2026, 10, 20)
+const roster = (...userTableStats: readonly unknown[]) => decodeRoster({ userTableStats }, READ_AT)
+
+describe('what cannot be understood is named', () => {
+  it.each<readonly [string, () => unknown, string]>([
+    ['no JSON', () => decodeCap(undefined), 'GetUsageConfig: the answer is not JSON, not an object'],
+    ['null', () => decodeRoster(null, READ_AT), 'UserPageAnalytics: the answer is null, not an object'],
+    ['an array', () => decodeBalance([], READ_AT), 'GetTeamCreditBalance: the answer is an array, not an object'],
+    ['a text', () => objectOf('Analytics', 'x'), 'Analytics: the answer is a string, not an object'],
+    ['a number', () => objectOf('Analytics', 5), 'Analytics: the answer is a number, not an object'],
+    ['rows that are no list', () => decodeRoster({ userTableStats: {} }, READ_AT), 'UserPageAnalytics: userTableStats is not an array'],
+    ['a list that is a text', () => rowsOf('Analytics', 'x', 'rows'), 'Analytics: rows is not an array'],
+    ['a cap that is a word', () => decodeCap({ addOnCreditCap: 'x' }), 'GetUsageConfig: addOnCreditCap is not a number'],
+    [
+      'a cap that is a word in the other spelling',
+      () => decodeCap({ add_on_credit_cap: 'x' }),
+      'GetUsageConfig: add_on_credit_cap is not a number',
+    ],
+    ['a negative cap', () => decodeCap({ addOnCreditCap: -1 }), 'GetUsageConfig: addOnCreditCap is -1, not a whole number from 0 up'],
+    ['half a credit', () => decodeCap({ addOnCreditCap: '0.5' }), 'GetUsageConfig: addOnCreditCap is 0.5, not a whole number from 0 up'],
+    [
+      'two caps',
+      () => decodeCap({ addOnCreditCap: 5, add_on_credit_cap: 7 }),
+      'GetUsageConfig: the cap is 5 as addOnCreditCap but 7 as add_on_credit_cap',
+    ],
+    ['no balance', () => decodeBalance({ more: 1 }, READ_AT), 'GetTeamCreditBalance: the answer has none of the fields of a balance'],
+    ['seats that are a word', () => decodeBalance({ numSeats: 'x' }, READ_AT), 'GetTeamCreditBalance: numSeats is not a number'],
+    [
+      'available credits that are a word',
+      () => decodeBalance({ addOnCreditsAvailable: true }, READ_AT),
+      'GetTeamCreditBalance: addOnCreditsAvailable is not a number',
+    ],
+  ])('%s', (_name, decode, message) => expect(decode).toThrow(expect.objectContaining({ kind: 'malformed', message })))
+})
+
+describe('a number', () => {
+  it.each<readonly [string, unknown, number | undefined]>([
+    ['as it is', 42, 42],
+    ['with a fraction', 0.5, 0.5],
+    ['that is not finite', Number.POSITIVE_INFINITY, undefined],
+    ['that is none', Number.NaN, undefined],
+    ['in a text', '42', 42],
+    ['in a text with spaces around', ' 42\n', 42],
+    ['in a text with a fraction of several digits', '42.125', 42.125],
+    ['in a text, negative', '-7', -7],
+    ['in a text with an exponent', '1e3', 1000],
+    ['in a text with a large exponent of either sign', '25E-2', 0.25],
+    ['in a text with a plus in the exponent', '1e+12', 1e12],
+    ['too large for numbers', '1e999', undefined],
+    ['with a plus', '+5', undefined],
+    ['with nothing after the point', '5.', undefined],
+    ['with nothing before the point', '.5', undefined],
+    ['with a word before it', 'x5', undefined],
+    ['with a word after it', '5x', undefined],
+    ['in parts', '1 000', undefined],
+    ['with nothing in the exponent', '5e', undefined],
+    ['in an empty text', '', undefined],
+    ['that is a boolean', true, undefined],
+    ['that is nothing', null, undefined],
+    ['in a list', [5], undefined],
+  ])('%s', (_name, value, expected) => expect(numberOf(value)).toBe(expected))
+
+  it('counts 0 when it is a counter that is left out', () => {
+    expect([{}, { a: null }, { a: undefined }, { a: '3' }].map((fields) => counterOf('Analytics', fields, 'a'))).toEqual([0, 0, 0, 3])
+  })
+})
+
+describe('an instant', () => {
+  const noon = Date.UTC(2026, 1, 3, 12)
+  it.each<readonly [string, unknown, number | undefined]>([
+    ['without seconds', '2026-02-03T12:00Z', noon],
+    ['in small letters', '2026-02-03t12:00:00z', noon],
+    ['with spaces around', ' 2026-02-03T12:00:00Z ', noon],
+    ['west of Greenwich', '2026-02-03T07:30:00-04:30', noon],
+    ['in the form of analytics cells, with parts of a second', '2026-02-03 12:00:00.25 +0000 UTC', noon + 250],
+    ['in another zone in that form', '2026-02-03 12:00:00 +0100 CET', undefined],
+    ['in that form with more before it', 'x2026-02-03 12:00:00 +0000 UTC', undefined],
+    ['in that form with more after it', '2026-02-03 12:00:00 +0000 UTCx', undefined],
+    ['without a zone', '2026-02-03T12:00:00', undefined],
+    ['with more before it', 'at 2026-02-03T12:00:00Z', undefined],
+    ['with more after it', '2026-02-03T12:00:00Z!', undefined],
+    ['with a year alone', '2026', undefined],
+    ['with an hour alone', '2026-02-03T12Z', undefined],
+    ['as nothing', undefined, undefined],
+  ])('%s', (_name, text, expected) => expect(instantOf(text)).toBe(expected))
+
+  it('makes no cycle of two ends that are the same', () => {
+    const ends = { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-11-01' }
+    expect(decodeBalance({ numSeats: 1, ...ends }, READ_AT).cycle).toBeUndefined()
+  })
+})
+
+describe('people', () => {
+  it('have every status that is known, a name when it is one, and access unless it is switched off', () => {
+    const status = (name: string) => `USER_TEAM_STATUS_${name}`
+    expect(
+      roster(
+        { email: 'a@x', teamStatus: status('APPROVED'), name: 'A', disableService: false, disableCodeium: 'true' },
+        { email: 'b@x', teamStatus: status('PENDING'), name: 7 },
+        { email: 'c@x', teamStatus: status('REJECTED'), disableService: true },
+        { email: 'd@x', teamStatus: status('UNSPECIFIED') },
+      ).people,
+    ).toEqual([
+      { email: 'a@x', name: 'A', status: 'approved', disabled: false },
+      { email: 'b@x', name: '', status: 'pending', disabled: false },
+      { email: 'c@x', name: '', status: 'rejected', disabled: true },
+      { email: 'd@x', name: '', status: 'unspecified', disabled: false },
+    ])
+  })
+
+  it.each(['a b@x', 'a@', '@x', 'a@b@c', 'a', 'a@x y', 'see a@x'])('are not known by %s', (email) =>
+    expect(roster({ email }).people).toEqual([]),
+  )
+
+  it('that are told twice: the approved row, else the first; all named in order', () => {
+    const row = (email: string, name: string, status: string) => ({ email, name, teamStatus: `USER_TEAM_STATUS_${status}` })
+    const read = roster(
+      ...[row('b@x', 'b1', 'APPROVED'), row('b@x', 'b2', 'APPROVED'), row('b@x', 'b3', 'REJECTED')],
+      ...[row('a@x', 'a1', 'PENDING'), row('a@x', 'a2', 'REJECTED'), row('c@x', 'c1', 'APPROVED')],
+    )
+    expect(read.people.map((one) => one.name)).toEqual(['a1', 'b1', 'c1'])
+    expect(read.duplicates).toEqual(['a@x', 'b@x'])
+  })
+
+  it('have a use of 0 beside somebody who has one, but not beside a word', () => {
+    expect(roster({ email: 'a@x' }, { email: 'b@x', promptCreditsUsed: '0' }).people.map((one) => one.used)).toEqual([0, 0])
+    expect(roster({ email: 'a@x' }, { email: 'b@x', promptCreditsUsed: 'x' }).people.map((one) => one.used)).toEqual([undefined, undefined])
+  })
+
+  it('without a list are nobody, and lists may be null', () => {
+    expect([
+      rowsOf('Analytics', undefined, 'rows'),
+      rowsOf('Analytics', null, 'rows'),
+      rowsOf('Analytics', [1, {}, [], null], 'rows'),
+    ]).toEqual([[], [], [{}]])
+  })
+
+  it('of a group are summed only when somebody has a figure, 0 included', () => {
+    const group = { id: 'g', name: 'G' }
+    expect(decodeGroup({ userTableStats: [{ email: 'a@x', promptCreditsUsed: 0 }] }, group, READ_AT).used).toBe(0)
+    expect(decodeGroup({}, group, READ_AT)).toEqual({ ...group, emails: [], readAt: READ_AT })
+  })
+
+  it('are compared by code unit', () =>
+    expect([compareText('a', 'b'), compareText('b', 'a'), compareText('a', 'a'), compareText('B', 'a')]).toEqual([-1, 1, 0, -1]))
+})
+
+describe('a balance', () => {
+  const empty = { creditsPerSeat: 0, seats: 0, addOnAvailable: 0, addOnUsed: 0, readAt: READ_AT }
+  it.each([
+    ['promptCreditsPerSeat', { ...empty, creditsPerSeat: 3 }],
+    ['numSeats', { ...empty, seats: 3 }],
+    ['addOnCreditsAvailable', { ...empty, addOnAvailable: 3 }],
+    ['addOnCreditsUsed', { ...empty, addOnUsed: 3 }],
+  ])('is one with nothing but %s', (name, expected) => expect(decodeBalance({ [name]: '3' }, READ_AT)).toEqual(expected))
+  it('is one with nothing but the start of a cycle, but not with nothing at all', () => {
+    expect(decodeBalance({ billingCycleStart: '2026-11-01' }, READ_AT)).toEqual(empty)
+    expect(() => decodeBalance({ numSeats: null, billingCycleEnd: '2026-11-01' }, READ_AT)).toThrow('none of the fields')
+  })
+})

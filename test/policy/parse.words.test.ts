@@ -1,0 +1,187 @@
+// What the parser says, word for word, and what it gives back of documents that are wrong in part; where it says so is in parse.test.ts.
+import { describe, expect, it } from 'vitest'
+import { parsePolicyText } from '../../src/policy/parse.ts'
+import { policyText } from './support.ts'
+
+const said = (text: string): readonly string[] =>
+  parsePolicyText('x.yaml', text).problems.map(({ message, hint }) => (hint === undefined ? message : `${message}; ${hint}`))
+const document = (lines: Readonly<Record<string, string>>): string =>
+  Object.entries({ apiVersion: 'capkeeper/v1', kind: 'CapPolicy', metadata: '{name: x}', spec: '{}', ...lines })
+    .map(([key, value]) => (value === '-' ? '' : `${key}: ${value}\n`))
+    .join('')
+
+describe('the head of a document', () => {
+  it.each<readonly [string, Readonly<Record<string, string>>, readonly string[]]>([
+    ['that is whole', {}, []],
+    ['without apiVersion', { apiVersion: '-' }, ['the document has no apiVersion; write apiVersion: capkeeper/v1']],
+    ['of another apiVersion', { apiVersion: 'v1' }, ['apiVersion is v1, not capkeeper/v1; write apiVersion: capkeeper/v1']],
+    ['with a list for apiVersion', { apiVersion: '[a]' }, ['apiVersion is a list, not capkeeper/v1']],
+    ['without kind', { kind: '-' }, ['the document has no kind; write kind: CapPolicy']],
+    ['of another kind', { kind: 'Policy' }, ['kind is Policy, not CapPolicy; write kind: CapPolicy']],
+    [
+      'of the config',
+      { kind: 'Config' },
+      ['kind is Config, not CapPolicy; the config is given with --config and lies outside the policy folders'],
+    ],
+    ['without metadata', { metadata: '-' }, ['the document has no metadata; write metadata: …']],
+    ['with a word for metadata', { metadata: 'x' }, ['metadata is x, not a mapping of keys']],
+    ['without a name', { metadata: '{}' }, ['metadata has no name; write name: …']],
+    ['without a name, but with labels', { metadata: '{labels: {a: b}}' }, ['metadata has no name; write name: …']],
+    [
+      'with an unknown key in metadata',
+      { metadata: '{name: x, owner: y}' },
+      ['unknown key "owner" in metadata; known here: name, labels, annotations'],
+    ],
+    ['without spec', { spec: '-' }, ['the document has no spec; write spec: …']],
+    ['with a word for spec', { spec: 'x' }, ['spec is x, not a mapping of keys']],
+    ['with a key that nobody knows', { more: '1' }, ['unknown key "more" in the document; known here: apiVersion, kind, metadata, spec']],
+    ['with labels that are text', { metadata: '{name: x, labels: {a: b, c: 5, d: }, annotations: {e: "f"}}' }, []],
+    ['with no labels', { metadata: '{name: x, labels: , annotations: ~}' }, []],
+    ['with a label that is a list', { metadata: '{name: x, labels: {a: [b]}}' }, ['metadata.labels.a is a list, not a text']],
+    [
+      'with an annotation that is a list',
+      { metadata: '{name: x, annotations: {a: {}}}' },
+      ['metadata.annotations.a is a mapping, not a text'],
+    ],
+    ['with labels that are a list', { metadata: '{name: x, labels: [a]}' }, ['metadata.labels is a list, not a mapping of keys']],
+  ])('%s', (_name, lines, expected) => expect(said(document(lines))).toEqual(expected))
+})
+
+describe('a declaration', () => {
+  it.each<readonly [string, string, readonly string[]]>([
+    ['of a team without a cap', 'team: {reason: r}', ['spec.team has no cap; write cap: 500, or cap: none']],
+    ['of a team that is empty', 'team:', ['spec.team is empty; write cap: 500 beneath it, or leave it out']],
+    ['of a team that is null', 'team: ~', ['spec.team is empty; write cap: 500 beneath it, or leave it out']],
+    ['of a user without a cap', 'users: [{email: a@b.c}]', ['spec.users[0] has no cap; write cap: 500, or cap: none']],
+    ['of a user without an e-mail', 'users: [{cap: 5}]', ['spec.users[0] has no email; write email: …']],
+    [
+      'of a group without an id or a name',
+      'groups: [{cap: 5}]',
+      ['spec.groups[0] has no id; write id: …', 'spec.groups[0] has no name; write name: …'],
+    ],
+    [
+      'of a group without a cap, whose other keys are wrong',
+      'groups: [{id: g, name: G, allowZero: maybe, reason: ""}]',
+      [
+        'spec.groups[0].allowZero is maybe, not true or false; write true or false, without quotes',
+        'spec.groups[0].reason is empty, not a text',
+      ],
+    ],
+    [
+      'with allowZero that is none',
+      'team: {cap: 5, allowZero: 1}',
+      ['spec.team.allowZero is 1, not true or false; write true or false, without quotes'],
+    ],
+    ['with a reason that is a list', 'team: {cap: 5, reason: [r]}', ['spec.team.reason is a list, not a text']],
+    [
+      'of a time zone that is none',
+      'timezone: Mars',
+      ['spec.timezone is "Mars", not a known time zone; write a name of the IANA database such as Europe/Berlin'],
+    ],
+    [
+      'of an approval that is none',
+      'approvals: [x]',
+      ['spec.approvals[0] is x, not a hold id; a hold id has 12 hex digits, as `capkeeper plan` prints it'],
+    ],
+    [
+      'of an approval that is longer',
+      'approvals: [7d1f0c2a9b340]',
+      ['spec.approvals[0] is 7d1f0c2a9b340, not a hold id; a hold id has 12 hex digits, as `capkeeper plan` prints it'],
+    ],
+    [
+      'of an approval with more before it',
+      'approvals: [x7d1f0c2a9b34]',
+      ['spec.approvals[0] is x7d1f0c2a9b34, not a hold id; a hold id has 12 hex digits, as `capkeeper plan` prints it'],
+    ],
+    ['of an approval that is a list', 'approvals: [[a]]', ['spec.approvals[0] is a list, not a hold id']],
+    ['of a key that nobody knows', 'grant: []', ['unknown key "grant" in spec; did you mean "grants"?']],
+    ['of nothing', 'timezone:\nusers:\ngroups:\ngrants:\nprotected:\napprovals:', []],
+  ])('%s', (_name, spec, expected) => expect(said(policyText(spec))).toEqual(expected))
+})
+
+describe('what is given back', () => {
+  const parsed = (spec: string) => parsePolicyText('x.yaml', policyText(spec))
+  const only = (spec: string) => {
+    const [one, ...more] = parsed(spec).documents
+    if (!one || more.length > 0) throw new Error('not one document')
+    return one
+  }
+
+  it('of a whole document: everything, with the names of its document and file', () => {
+    const one = only('workspace: acme\nonGroupConflict: min\nteam: {cap: 5, reason: r}\nprotected: [A@b.c]\napprovals: [" 7D1F0C2A9B34 "]')
+    expect(one).toMatchObject({
+      ...{
+        file: 'x.yaml',
+        whole: true,
+        name: { value: 'test', at: { line: 4, column: 9 } },
+        workspace: { value: 'acme', at: { line: 6, column: 14 } },
+      },
+      ...{ onGroupConflict: { value: 'min', at: { line: 7, column: 20 } }, grants: [], groups: [], bareGroups: [] },
+      rules: [
+        {
+          value: { scope: { kind: 'team' }, cap: 5, reason: 'r', document: 'test', at: { line: 8, column: 15 } },
+          at: { line: 8, column: 3 },
+        },
+      ],
+      protectedPeople: [{ scope: { kind: 'user', email: 'a@b.c' }, at: { line: 9, column: 15 } }],
+      approvals: [{ id: '7d1f0c2a9b34', at: { line: 10, column: 15 } }],
+    })
+    expect(parsed('team: {cap: 5}')).toMatchObject({ damaged: false, problems: [], source: { file: 'x.yaml' } })
+  })
+
+  it('of a document that says little: nothing that it does not say', () => {
+    const one = only('team: {cap: 5}')
+    expect(Object.keys(one)).not.toEqual(expect.arrayContaining(['workspace']))
+    expect('onGroupConflict' in one).toBe(false)
+    expect(one.rules[0]?.value).toEqual({ scope: { kind: 'team' }, cap: 5, at: { file: 'x.yaml', line: 6, column: 15 }, document: 'test' })
+  })
+
+  it('of a document that is wrong in part: the rest, and that it is not whole', () => {
+    const one = only('team: {cap: x}\nusers: [{email: a@b.c, cap: 5}, {email: "", cap: 6}]\nonGroupConflict: avg')
+    expect([one.whole, one.rules.map(({ value }) => value.cap), 'onGroupConflict' in one]).toEqual([false, [5], false])
+    expect(parsed('team: {cap: x}').damaged).toBe(false)
+  })
+
+  it('of groups: those with a cap, those without, and not those without an id or a name', () => {
+    const one = only('groups:\n- {id: a, name: A, cap: 5}\n- {id: b, name: B}\n- {id: c, cap: 5}\n- {name: D}\n- {id: e, name: E, cap: x}')
+    expect(one.groups.map(({ scope, name, at }) => [scope.id, name, at.line])).toEqual([
+      ['a', 'A', 7],
+      ['b', 'B', 8],
+      ['e', 'E', 11],
+    ])
+    expect(one.bareGroups.map(({ scope }) => scope.id)).toEqual(['b'])
+    expect(one.rules.map(({ value, at }) => [value.scope, at.column])).toEqual([[{ kind: 'group', id: 'a' }, 10]])
+  })
+
+  it('of a document without a name: an empty one, at its beginning', () => {
+    const { documents } = parsePolicyText('x.yaml', document({ metadata: '{}', spec: '{team: {cap: 5}}' }))
+    expect(documents).toMatchObject([
+      { name: { value: '', at: { line: 1, column: 1 } }, whole: false, rules: [{ value: { document: '' } }] },
+    ])
+  })
+
+  it.each([
+    ['nothing without spec', document({ spec: '-' })],
+    ['nothing when the workspace is no text', policyText('workspace: [a]')],
+    ['nothing of a list', '- a'],
+    ['nothing of a text that is no YAML', 'a: ['],
+  ])('%s, and the text is damaged', (_name, text) => {
+    expect(parsePolicyText('x.yaml', text)).toMatchObject({ documents: [], damaged: true })
+  })
+
+  it('of several documents: each that can be read, beside the damage', () => {
+    const text = `${policyText('team: {cap: 5}', 'one')}---\n- a\n---\n${policyText('workspace: w', 'two')}`
+    expect(parsePolicyText('x.yaml', text)).toMatchObject({
+      damaged: true,
+      documents: [{ name: { value: 'one' } }, { name: { value: 'two' } }],
+    })
+  })
+
+  it('dates in UTC unless the document says otherwise', () => {
+    const until = (zone: string) => only(`${zone}grants: [{team: true, cap: 5, until: 2026-12-15, reason: r}]`).grants[0]?.value.until
+    expect([until(''), until('timezone: ~\n'), until('timezone: Europe/Berlin\n')]).toEqual(
+      [0, 0, -1].map((hours) => ({ kind: 'instant', at: Date.UTC(2026, 11, 16, hours) })),
+    )
+    expect(parsed('timezone: Mars\ngrants: [{team: true, cap: 5, until: 2026-12-15, reason: r}]').documents[0]?.grants).toHaveLength(1)
+  })
+})
