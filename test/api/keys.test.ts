@@ -79,6 +79,11 @@ describe('a key', () => {
     expect(ring.keyFor('Analytics').value).toBe('bbbb')
   })
 
+  it('is not looked for without end: a device is read no further than a key can be long', () => {
+    const ring = ringOf({ default: { file: '/dev/zero' } })
+    expect(ring.problems()).toMatchObject([{ code: 'KEY_MALFORMED', message: expect.stringContaining('8192 at most') }])
+  })
+
   it('works again once a broken file is mended', async () => {
     const clock = fakeClock()
     const path = join(folder, 'late')
