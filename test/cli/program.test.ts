@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { callsIn, commandNames, offenceOf } from '../support/command-lines.ts'
 import { run } from './world.ts'
 
 const KEY = 'sk-very-secret-key'
@@ -61,24 +62,16 @@ describe('the service key', () => {
 })
 
 describe('help', () => {
-  const commands = [
-    'approve',
-    'pause',
-    'resume',
-    'validate',
-    'history',
-    'status',
-    'doctor',
-    'schema',
-    'ledger backup',
-    'ledger check',
-    'completion',
-  ]
+  const commands = commandNames()
+
   test.each(commands)('of %s goes to stdout with a description and an example, and exits 0', async (name) => {
     const ran = await run([...name.split(' '), '--help'])
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(new RegExp(`^Usage: capkeeper ${name} `))
-    expect(ran.stdout).toMatch(/\n {2}\$ capkeeper /)
+    const lines = (/\nExamples?:\n([\s\S]*)$/.exec(ran.stdout)?.[1] ?? '').split('\n')
+    const calls = lines.flatMap((line) => callsIn(line.trim()))
+    expect(calls.filter((call) => call.startsWith(`capkeeper ${name}`))).not.toEqual([])
+    expect(calls.map(offenceOf).filter((offence) => offence !== undefined)).toEqual([])
   })
 
   test('names the variable of a flag', async () => {

@@ -17,7 +17,11 @@ export function registerCompletion(program: Command, cli: Cli): void {
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
     .addHelpText(
       'after',
-      examples('source <(capkeeper completion bash)', 'capkeeper completion fish > ~/.config/fish/completions/capkeeper.fish'),
+      examples(
+        'source <(capkeeper completion bash)',
+        'capkeeper completion zsh > "$HOME/.zfunc/_capkeeper"',
+        'capkeeper completion fish > ~/.config/fish/completions/capkeeper.fish',
+      ),
     )
     .action((shell: Shell) => {
       cli.stdout.write(SCRIPTS[shell](wordsOf(program)))
@@ -71,6 +75,12 @@ const choiceArms = (words: readonly Words[], line: (flag: string, values: string
   return [...choices].map(([flag, values]) => line(flag, values))
 }
 
+/** Flags that take any value: what follows is left to the shell, which offers files. As a pattern for bash and zsh. */
+function freeFlags(words: readonly Words[]): string {
+  const flags = words.flatMap((one) => one.flags.filter((flag) => flag.takesValue && flag.values.length === 0))
+  return [...new Set(flags.map(({ long }) => `*:--${long}`))].join('|')
+}
+
 /** The path of the command typed so far, as bash and zsh both work it out. */
 const findPath = (words: readonly Words[]): readonly string[] => [
   '  local chain= word',
@@ -90,6 +100,7 @@ const bash = (words: readonly Words[]): string =>
     ...findPath(words),
     '  case "$chain:$previous" in',
     ...choiceArms(words, (flag, values) => `    '${flag}') found='${values}' ;;`),
+    `    ${freeFlags(words)}) COMPREPLY=(); return ;;`,
     '  esac',
     '  if [ -z "$found" ]; then case "$chain" in',
     ...words.map((one) => `    '${one.path}') found='${candidates(one)}' ;;`),
@@ -109,13 +120,15 @@ const zsh = (words: readonly Words[]): string =>
     ...findPath(words),
     '  case "$chain:$previous" in',
     ...choiceArms(words, (flag, values) => `    '${flag}') found='${values}' ;;`),
+    `    ${freeFlags(words)}) _files; return ;;`,
     '  esac',
     '  if [[ -z $found ]]; then case "$chain" in',
     ...words.map((one) => `    '${one.path}') found='${candidates(one)}' ;;`),
     '  esac; fi',
     `  compadd -- \${=found} || _files`,
     '}',
-    'compdef _capkeeper capkeeper',
+    // In a folder of fpath the file is the function's first call, and must answer it; sourced, it announces the function.
+    `if [[ \${funcstack[1]} == _capkeeper ]]; then _capkeeper "$@"; else compdef _capkeeper capkeeper; fi`,
     '',
   ].join('\n')
 
