@@ -48,6 +48,20 @@ describe('what cannot be understood is named', () => {
   ])('%s', (_name, decode, message) => expect(decode).toThrow(expect.objectContaining({ kind: 'malformed', message })))
 })
 
+describe('the spelling of a cap', () => {
+  it.each<readonly [string, unknown, object | undefined]>([
+    ['in one word', { addOnCreditCap: 0 }, { value: 'camel', evidence: 'an answer spells the cap addOnCreditCap' }],
+    ['in several', { add_on_credit_cap: 5 }, { value: 'snake', evidence: 'an answer spells the cap add_on_credit_cap' }],
+    [
+      'both ways',
+      { addOnCreditCap: 5, add_on_credit_cap: 5 },
+      { value: 'both', evidence: 'an answer spells the cap addOnCreditCap and add_on_credit_cap' },
+    ],
+    ['not at all', { addOnCreditCap: null }, undefined],
+    ['in no object', null, undefined],
+  ])('%s', (_name, body, expected) => expect(spellingSighting(body)).toEqual(expected && { aspect: 'spelling', ...expected }))
+})
+
 describe('a number', () => {
   it.each<readonly [string, unknown, number | undefined]>([
     ['as it is', 42, 42],
