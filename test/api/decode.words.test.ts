@@ -11,6 +11,7 @@ import {
   numberOf,
   objectOf,
   rowsOf,
+  spellingSighting,
 } from '../../src/api/decode.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
