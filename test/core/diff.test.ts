@@ -89,6 +89,21 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
     ['p0 lower 6000>500 policy'],
   ],
   [
+    'a cap of one’s own in place of what a running team grant had copied is no end of that grant',
+    {
+      people: ['p0'],
+      caps: { team: 500, p0: 400 },
+      grants: [{ ...running, on: 'team' }],
+      observed: { team: 6000, p0: 6000 },
+      owned: {
+        team: { cap: 6000, owner: 'grant', grant: { ...running, on: 'team' } },
+        p0: { cap: 6000, owner: 'copied', grant: { ...running, on: 'team' } },
+      },
+      capSemantics: 'copied',
+    },
+    ['p0 lower 6000>400 policy'],
+  ],
+  [
     'a base is not given back over what somebody else has set since',
     { grants: [ended], observed: { p0: 777 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 800, grant: ended } } },
     [],
