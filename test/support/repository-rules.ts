@@ -69,9 +69,13 @@ const ELSEWHERE: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['a setting of a registry', /^\s*(@[\w-]+:)?registry\s*=/],
 ]
 
+/** Public images that everybody gets from there. */
+const UPSTREAM = /\b(registry\.k8s\.io\/git-sync|gcr\.io\/distroless)\//g
+
 /** Lines of one file that say where it was made. */
 export const revealing = (path: string, text: string): readonly string[] =>
   text
+    .replaceAll(UPSTREAM, '')
     .split('\n')
     .flatMap((line, index) => ELSEWHERE.flatMap(([name, pattern]) => (pattern.test(line) ? [`${path}:${index + 1} names ${name}`] : [])))
 
