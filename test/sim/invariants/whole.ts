@@ -9,15 +9,19 @@ export const quiet: Invariant = {
   name: 'an unchanged world gets zero writes and one read per managed scope',
   watch(scene, checker) {
     let watching = false
+    let retried: ReadonlySet<ScopeKey> = new Set()
     let reads = new Map<ScopeKey, number>()
     let sweeps = 0
     return (step) => {
       if (step.kind === 'settled') {
         watching = true
+        retried = retriedByTime(scene)
         sweeps = 0
         reads = new Map()
       }
       if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') watching = false
+      if (step.kind === 'request' && step.operation === 'UsageConfig' && step.scope !== undefined && retried.has(step.scope))
+        watching = false
       if (!watching || changesNear(scene)) return
       if (step.kind === 'request' && step.operation === 'UsageConfig')
         checker.violated(`${step.scope} is written to ${step.to} in a quiet world`)
@@ -33,6 +37,16 @@ export const quiet: Invariant = {
     }
   },
 }
+
+/** Held by a guard that lets go after a time, or rejected for a day: tried again though nothing has changed. */
+function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
+  const view = scene.view()
+  const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some((one) => TIMED.has(one)) ? changes : []))
+  const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
+  return new Set([...held, ...rejected].map(({ scope }) => scopeKey(scope)))
+}
+
+const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink'])
 
 /** A grant that starts or ends is a change as well. */
 const changesNear = (scene: Scene): boolean => nearBoundary(scene, 3 * scene.scenario.intervalMs + scene.scenario.usageIntervalMs)
