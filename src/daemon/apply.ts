@@ -55,6 +55,8 @@ export interface WriteResult {
   readonly blame?: 'service' | 'scope'
   /** A value that is neither what was there nor what was written. */
   readonly foreign?: Observed
+  /** It failed, and yet something was written: a 0 that is not kept. */
+  readonly landed?: true
 }
 
 export interface ApplyReport {
@@ -142,8 +144,8 @@ function withoutWaiting(run: ApplyRun, changes: readonly Change[]): readonly Cha
 function overwritten(run: ApplyRun): readonly Scope[] {
   const wide = run.planned.plan.changes.filter((one) => one.scope.kind !== 'user').map((one) => one.scope)
   return wide.filter((scope) => {
-    const result = run.results.get(scopeKey(scope))?.result
-    return result !== undefined && result !== 'skipped' && result !== 'failed'
+    const { result, landed } = run.results.get(scopeKey(scope)) ?? {}
+    return result !== undefined && result !== 'skipped' && (result !== 'failed' || landed === true)
   })
 }
 

@@ -7,6 +7,7 @@
 import type { Change, HistoryEntry, Intent, Quarantined } from '../core/change.ts'
 import { ownedFrom, setBefore } from '../core/diff.ts'
 import type { ApiErrorKind, CapReading, OwnedCap } from '../core/observed.ts'
+import type { Cap } from '../core/policy.ts'
 import { scopeKey } from '../core/scope.ts'
 import type { SeenValue } from '../core/seen.ts'
 import type { Instant } from '../core/units.ts'
@@ -85,24 +86,45 @@ async function writeAndVerify(change: Change, intent: Intent, run: ApplyRun): Pr
     const mayRepeat = outcome.kind === 'ambiguous' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted
     if (reading.observed === change.from && !isZeroDropped(change, reading) && mayRepeat) continue
     const result = conclude(change, intent, reading, outcome, run)
-    return isZeroDropped(change, reading) ? putBack(change, result, run) : result
+    return isZeroDropped(change, reading) ? giveBack(change, intent, result, run) : result
   }
 }
 
-/** The 0 is not kept here, but it has replaced what stood there: that goes back at once, or somebody would have more than before. */
-async function putBack(change: Change, failed: WriteResult, run: ApplyRun): Promise<WriteResult> {
-  const key = scopeKey(change.scope)
-  // A crash on the way here has left nothing but what the ledger remembers.
-  const old = change.from === 'none' ? run.planned.owned.get(key)?.cap : change.from
-  if (old === undefined || old === 'none' || old === 0 || old === run.wider(key)) return failed
+/**
+ * The 0 is not kept here, but it has replaced what stood there: that goes back at once, or somebody would have more than before. Only then the
+ * scope is left alone, so that whatever comes between, a death or a service that is gone, is made good by a later cycle.
+ */
+async function giveBack(change: Change, intent: Intent, failed: WriteResult, run: ApplyRun): Promise<WriteResult> {
+  const leaveAlone = (): void => {
+    run.ledger.saveQuarantined(quarantined(change, intent, 'ZERO_NOT_STORED', failed.error ?? '', run.clock.now()))
+  }
+  const old = change.from === 'none' ? replaced(change, run) : change.from
+  // Where caps are copied there is nothing wider to fall back to.
+  const isThere = run.capSemantics === 'layered' && old === run.wider(scopeKey(change.scope))
+  if (old === undefined || old === 'none' || old === 0 || isThere) {
+    leaveAlone()
+    return failed
+  }
   const back: Change = { ...change, action: 'set', effect: 'set', from: 'none', to: old, healing: false, grantEnd: false }
-  const intent = recordIntent(back, run, `restore|${old}`)
-  const result = await writeAndVerify(back, intent, run)
+  const result = await writeAndVerify(back, recordIntent(back, run, `restore|${old}`), run)
   // What is wrong with the scope was said already.
-  const refusal = run.refusals.findIndex((one) => one.scope === change.scope && one.entry === intent.entry)
+  const refusal = run.refusals.findIndex((one) => one.scope === change.scope && one.entry === `restore|${old}`)
   if (refusal >= 0) run.refusals.splice(refusal, 1)
+  if (result?.result === 'applied' || result?.blame === 'scope' || result?.foreign !== undefined) leaveAlone()
   const told = result?.result === 'applied' ? `the ${old} that stood there was written back` : `${old} could not be written back`
   return { ...failed, error: [failed.error, told, result?.error].filter((text) => text !== undefined).join('; ') }
+}
+
+/** So many writes of one scope are looked through for what a 0 has replaced. */
+const MOST_LOOKED_BACK = 20
+
+/** A death or an outage on the way here has left nothing but what the ledger remembers. */
+function replaced({ scope }: Change, run: ApplyRun): Cap | undefined {
+  for (const { from, to, result } of run.ledger.history({ scope, limit: MOST_LOOKED_BACK })) {
+    if (result === 'applied') break
+    if (to === 0 && from !== 'none') return from
+  }
+  return run.planned.owned.get(scopeKey(scope))?.cap
 }
 
 const halt = (run: ApplyRun): undefined => {
@@ -132,9 +154,8 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
   if (isZeroDropped(change, reading)) {
     const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
     run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', now, error), 'kept')
-    run.ledger.saveQuarantined(quarantined(change, intent, 'ZERO_NOT_STORED', error, now))
     noteZero('omitted', 'reads unset', change, run)
-    return { result: 'failed', error }
+    return { result: 'failed', error, landed: true }
   }
   if (outcome.kind === 'ambiguous' && reading.observed === change.from) {
     const error = `the write did not land (${WRITE_ATTEMPTS} times sent at most): ${outcome.failure.message}`
