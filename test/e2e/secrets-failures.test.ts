@@ -70,7 +70,12 @@ const parrot = (): Server =>
     socket.on('error', () => undefined).on('data', (data) => socket.end(data))
   })
 
-test('an answer that repeats the request, in whatever way, repeats no key to anybody', async () => {
+test('an answer that repeats the request, in whatever way, and a proxy that refuses, give away no key and no password', async () => {
+  const proxy = createServer().on('connect', (request, socket) => {
+    socket.end(`HTTP/1.1 407 ${request.headers['proxy-authorization'] ?? ''}\r\n\r\n${JSON.stringify(request.headers)}`)
+  })
+  const env = { HTTPS_PROXY: `http://me:hunter2secret@127.0.0.1:${await listening(proxy)}` }
+  const barred = ask({ baseUrl: 'https://service.example', env })
   const servers = [
     ...Object.entries(ECHOES).map(([name, answer]) => [name, echoing(answer)] as const),
     ['as no HTTP at all', parrot()] as const,
@@ -80,17 +85,9 @@ test('an answer that repeats the request, in whatever way, repeats no key to any
   )
   expect(ran.flatMap(([name, one]) => leaks(one).map((piece) => `${name}: ${piece}`))).toEqual([])
   expect(ran.filter(([, one]) => textOf(one).length < 20).map(([name]) => name)).toEqual([])
-})
-
-test('a proxy that refuses gives away neither the key nor its own password', async () => {
-  const proxy = createServer().on('connect', (request, socket) => {
-    socket.end(`HTTP/1.1 407 ${request.headers['proxy-authorization'] ?? ''}\r\n\r\n${JSON.stringify(request.headers)}`)
-  })
-  const env = { HTTPS_PROXY: `http://me:hunter2secret@127.0.0.1:${await listening(proxy)}` }
-  const ran = await ask({ baseUrl: 'https://service.example', env })
-  expect(ran.stderr).toContain('the proxy refused to connect (407)')
-  expect(leaks(ran)).toEqual([])
-  for (const one of ['hunter2secret', Buffer.from('me:hunter2secret').toString('base64')]) expect(textOf(ran)).not.toContain(one)
+  expect(await barred).toMatchObject({ code: 1, stderr: expect.stringContaining('the proxy refused to connect (407)') })
+  expect(leaks(await barred)).toEqual([])
+  for (const one of ['hunter2secret', Buffer.from('me:hunter2secret').toString('base64')]) expect(textOf(await barred)).not.toContain(one)
 })
 
 describe.skipIf(!hasOpenssl)('a certificate that is wrong (needs openssl)', () => {
@@ -104,17 +101,15 @@ describe.skipIf(!hasOpenssl)('a certificate that is wrong (needs openssl)', () =
     remove()
   })
 
-  test('is told in one line, and nothing is sent', async () => {
-    const ran = await ask({ baseUrl: server.url })
-    expect(ran.code).toBe(1)
-    expect(ran.stderr).toContain('the certificate is not trusted; name a private CA with --ca-file')
-    expect(leaks(ran)).toEqual([])
-  })
-
-  test('is fine with the CA file, and 65 says when that is none', async () => {
-    const trusted = await ask({ baseUrl: server.url, env: { CAPKEEPER_CA_FILE: `${folder}/ours-ca.pem` } })
+  test('is told in one line, and nothing is sent; it is fine with the CA file, and 65 says when that is none', async () => {
+    const [untrusted, trusted, broken] = await Promise.all([
+      ask({ baseUrl: server.url }),
+      ask({ baseUrl: server.url, env: { CAPKEEPER_CA_FILE: `${folder}/ours-ca.pem` } }),
+      ask({ baseUrl: server.url, argv: ['plan', '--ca-file', `${folder}/nowhere.pem`] }),
+    ])
+    expect(untrusted).toMatchObject({ code: 1, stderr: expect.stringContaining('not trusted; name a private CA with --ca-file') })
+    expect(leaks(untrusted)).toEqual([])
     expect(textOf(trusted)).not.toContain('certificate')
-    const broken = await ask({ baseUrl: server.url, argv: ['plan', '--ca-file', `${folder}/nowhere.pem`] })
     expect(broken).toMatchObject({ code: 65, stderr: expect.stringContaining('nowhere.pem cannot be read (ENOENT)') })
   })
 
