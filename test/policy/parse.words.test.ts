@@ -169,6 +169,15 @@ describe('what is given back', () => {
     expect(parsePolicyText('x.yaml', text)).toMatchObject({ documents: [], damaged: true })
   })
 
+  it('of a text with a tag: what can be read, with the problem, and the text is damaged', () => {
+    const tagged = parsePolicyText('x.yaml', policyText('team: {cap: !!int 5}'))
+    expect([tagged.damaged, tagged.problems.map(({ code }) => code)]).toEqual([true, ['YAML_TAG', 'CAP']])
+    expect(parsePolicyText('x.yaml', policyText('team: {cap: 5, reason: !x r}'))).toMatchObject({
+      damaged: true,
+      documents: [{ whole: true }],
+    })
+  })
+
   it('of several documents: each that can be read, beside the damage', () => {
     const text = `${policyText('team: {cap: 5}', 'one')}---\n- a\n---\n${policyText('workspace: w', 'two')}`
     expect(parsePolicyText('x.yaml', text)).toMatchObject({
