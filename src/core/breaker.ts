@@ -30,10 +30,12 @@ export interface OpenBreaker {
   readonly cause: string
   /** Keys of the scopes that failed: next time the others go first, so that a few bad ones do not keep the rest back. */
   readonly scopes: readonly string[]
+  /** All of them were turned down, which may be about them alone: only they are kept back, and whatever else is to be written is tried (choice). */
+  readonly refused?: boolean
 }
 
 /** What a run that was stopped leaves to say. */
-export type FailedRun = Pick<OpenBreaker, 'failed' | 'planned' | 'cause' | 'scopes'>
+export type FailedRun = Pick<OpenBreaker, 'failed' | 'planned' | 'cause' | 'scopes' | 'refused'>
 
 /** How one change ended, as far as the breaker cares: `service` failed for a shared cause, `scope` was refused for itself, perhaps. */
 export type End = 'done' | 'service' | 'scope'
@@ -76,8 +78,18 @@ export const isOpen = (breaker: OpenBreaker | undefined, now: Instant): boolean 
 
 /** The next state after a run that failed: twice as long as before, unless it was tried ahead of time. */
 export function opened(before: OpenBreaker | undefined, run: FailedRun, now: Instant): OpenBreaker {
-  if (before && isOpen(before, now)) return { ...before, ...run, openedAt: now }
-  const isSame = before !== undefined && Math.abs(now - before.retryAt) < FORGET_MS
-  const waitMs = isSame ? Math.min(2 * before.waitMs, BREAKER_MOST_MS) : BREAKER_FIRST_MS
-  return { ...run, openedAt: now, retryAt: now + waitMs, waitMs }
+  const isAhead = isOpen(before, now)
+  if (!before || !(isAhead || Math.abs(now - before.retryAt) < FORGET_MS)) {
+    return { ...run, openedAt: now, retryAt: now + BREAKER_FIRST_MS, waitMs: BREAKER_FIRST_MS }
+  }
+  // A service that turns down whatever is tried is found out bit by bit.
+  const isRefused = before.refused === true && run.refused === true
+  const scopes = isRefused ? [...new Set([...before.scopes, ...run.scopes])] : run.scopes
+  if (!isAhead) {
+    const waitMs = Math.min(2 * before.waitMs, BREAKER_MOST_MS)
+    return { ...run, scopes, openedAt: now, retryAt: now + waitMs, waitMs }
+  }
+  const { retryAt, waitMs } = before
+  const { failed, planned, cause } = run
+  return { failed, planned, cause, scopes, ...(isRefused && { refused: true }), openedAt: now, retryAt, waitMs }
 }

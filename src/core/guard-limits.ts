@@ -28,13 +28,17 @@ const isJudged = (one: Impact, round: Round): boolean =>
 
 const raiseOf = ({ before, after }: Impact): number => (typeof before === 'number' && typeof after === 'number' ? after - before : 0)
 
-/** No write is tried until the time is up, but for what was released since it opened: that gets one try (choice). */
+/**
+ * No write is tried until the time is up, but for what was released since it opened: that gets one try (choice). What was merely turned down
+ * holds up nobody else: caps that others open must be closed meanwhile.
+ */
 export const breaker: Guard = (round) => {
   const { facts, settings, tryAnyway, instantText } = round.inputs
   const open = facts.breaker
   if (settings.breaker === 'off' || !open) return undefined
   const { inARow, percent } = settings.breaker
-  const held = [...round.active.keys()].filter((key) => !tryAnyway?.has(key))
+  const only = open.refused ? new Set<string>(open.scopes) : undefined
+  const held = [...round.active.keys()].filter((key) => !tryAnyway?.has(key) && only?.has(key) !== false)
   const limits = `the limit is ${inARow} in a row or ${percent} %`
   const why = `${open.failed} of ${open.planned} changes failed (${open.cause}), ${limits}; writes are tried again at ${instantText(open.retryAt)}`
   return { guard: 'breaker', held, why }

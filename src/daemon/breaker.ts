@@ -1,6 +1,6 @@
 // Watches how the changes of one run end, stops it when the service is to blame, and keeps in the ledger until when nothing is tried. Where
 // the line is drawn is decided in core/breaker.ts; here is what follows from it.
-import { type End, type FailedRun, isTripped, NO_ENDS, opened, type Tally, tally } from '../core/breaker.ts'
+import { type End, type FailedRun, isTripped, NO_ENDS, type OpenBreaker, opened, type Tally, tally } from '../core/breaker.ts'
 import type { BreakerLimit, Change } from '../core/change.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { Clock, Ledger } from '../ports.ts'
@@ -35,6 +35,8 @@ export interface WatchInputs {
 const NO_WATCH: BreakerWatch = { isProbing: () => false, inOrder: (changes) => changes, note: () => false, finish: () => undefined }
 
 interface Run {
+  /** What the ledger says, until something succeeds. */
+  before: OpenBreaker | undefined
   tally: Tally
   /** Nothing has succeeded since the breaker opened. */
   probing: boolean
@@ -47,10 +49,10 @@ export function watchWrites({ ledger, clock, limit, planned }: WatchInputs): Bre
   if (limit === 'off') return NO_WATCH
   const before = ledger.fact('breaker')
   const late = new Set<string>(before?.scopes)
-  const run: Run = { tally: NO_ENDS, probing: before !== undefined, stopped: false, failed: new Map() }
+  const run: Run = { before, tally: NO_ENDS, probing: before !== undefined, stopped: false, failed: new Map() }
   const open = (): void => {
     run.stopped = true
-    ledger.saveFact('breaker', opened(before, failedRun(run, planned), clock.now()))
+    ledger.saveFact('breaker', opened(run.before, failedRun(run, planned), clock.now()))
   }
   return {
     isProbing: () => run.probing,
@@ -61,6 +63,7 @@ export function watchWrites({ ledger, clock, limit, planned }: WatchInputs): Bre
       if (ended.end !== 'done') run.failed.set(ended.key, ended.error ?? 'failed')
       else if (run.probing) {
         run.probing = false
+        run.before = undefined
         ledger.saveFact('breaker', undefined)
       }
       if (isTripped(run.tally, limit, planned)) open()
@@ -74,8 +77,9 @@ export function watchWrites({ ledger, clock, limit, planned }: WatchInputs): Bre
   }
 }
 
-function failedRun({ failed }: Run, planned: number): FailedRun {
-  return { failed: failed.size, planned, cause: [...failed.values()].at(-1) ?? '', scopes: [...failed.keys()] }
+function failedRun({ failed, tally }: Run, planned: number): FailedRun {
+  const cause = [...failed.values()].at(-1) ?? ''
+  return { failed: failed.size, planned, cause, scopes: [...failed.keys()], ...(tally.failed === 0 && { refused: true }) }
 }
 
 const sorted = (changes: readonly Change[], late: ReadonlySet<string>): readonly Change[] => [

@@ -205,6 +205,7 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
     planned: number,
     cause: text,
     scopes: list(text),
+    refused: optional(boolean),
   }),
   contested: byScope(shape<Contest>({ at: number, entry: text, changes: number })),
   driftSince: byScope(number),

@@ -6,7 +6,8 @@
 // Nothing waits for ever in normal life. A rejected or quarantined scope is not asked for any more, so nobody waits for it, and guards count
 // its people at what they then get; so they do where a foreign change is only watched (`onDrift: alert`). A cap that the ledger verified
 // under the same policy entry is believed to stand while it cannot be read. A scope that shows a number of its own shields its people from
-// wider ones, whatever it is to become. First caps wait for nothing: a workspace without a cap is worse than one person short of credits for
+// wider ones, whatever it is to become. What puts a verified cap back never waits for what a guard holds: that may last for days, and a hold
+// must not keep floodgates open. First caps wait for nothing: a workspace without a cap is worse than one person short of credits for
 // a cycle. Where caps are copied the order is another, and a new plan is made after the wide writes, so none of this applies.
 import type { Change } from '../core/change.ts'
 import type { People } from '../core/effective.ts'
@@ -24,6 +25,8 @@ export interface Missing {
   readonly observed: Observed
   /** Nothing of its own is known to be in force there. */
   readonly isBare: boolean
+  /** A guard keeps its change back, perhaps for days. */
+  readonly isHeld: boolean
 }
 
 interface MissingInputs {
@@ -36,22 +39,23 @@ interface MissingInputs {
 /** The scopes of a plan that are not at their cap as far as the readings tell. */
 export function missingOf({ planned, readings, wider, isWatched }: MissingInputs): readonly Missing[] {
   const missing: Missing[] = []
-  const add = (scope: Scope, to: Cap): void => {
+  const add = (scope: Scope, to: Cap, isHeld: boolean): void => {
     const key = scopeKey(scope)
     const observed = readings.get(key)?.observed ?? 'unknown'
-    missing.push({ scope, key, to, observed, isBare: observed === 'unknown' || observed === 'none' || observed === wider(key) })
+    const isBare = observed === 'unknown' || observed === 'none' || observed === wider(key)
+    missing.push({ scope, key, to, observed, isBare, isHeld })
   }
   for (const change of planned.plan.changes) {
     if (isWatched(change)) continue
     const reading = readings.get(scopeKey(change.scope))
-    if (!reading || !isVerified(change, reading, wider)) add(change.scope, change.to)
+    if (!reading || !isVerified(change, reading, wider)) add(change.scope, change.to, change.hold !== undefined)
   }
   for (const { scope } of planned.plan.unknown) {
     const key = scopeKey(scope)
     const desired = planned.desired.get(key)
     const owned = planned.owned.get(key)
     const stands = desired !== undefined && owned?.entry === desired.entry && owned.cap === desired.cap
-    if (!stands) add(scope, desired?.cap ?? 'none')
+    if (!stands) add(scope, desired?.cap ?? 'none', false)
   }
   return missing
 }
@@ -60,7 +64,8 @@ export function missingOf({ planned, readings, wider, isWatched }: MissingInputs
 export function waitsFor(change: Change, missing: readonly Missing[], people: People): Missing | undefined {
   if (change.effect !== 'lower' && change.effect !== 'block' && change.effect !== 'clear') return undefined
   const key = scopeKey(change.scope)
-  return missing.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))
+  const awaited = change.healing ? missing.filter(({ isHeld }) => !isHeld) : missing
+  return awaited.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))
 }
 
 /** A scope beneath counts on the change being there until its own cap is. */

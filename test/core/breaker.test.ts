@@ -83,6 +83,16 @@ describe('how long nothing is tried', () => {
     expect(again).toEqual({ ...first, cause: 'timed out', openedAt: NOW + 1000 })
   })
 
+  test('what was only turned down stays known by its scopes, until something fails otherwise', () => {
+    const turnedDown = (scope: string) => ({ ...RUN, scopes: [scope], refused: true })
+    const ahead = opened(opened(undefined, turnedDown('a'), NOW), turnedDown('b'), NOW + 1000)
+    expect(ahead).toMatchObject({ scopes: ['a', 'b'], refused: true, retryAt: NOW + 600_000 })
+    const later = opened(ahead, turnedDown('a'), ahead.retryAt)
+    expect(later).toMatchObject({ scopes: ['a', 'b'], refused: true, waitMs: 2 * BREAKER_FIRST_MS })
+    const failing = [opened(ahead, RUN, NOW + 2000), opened(ahead, RUN, ahead.retryAt), opened(first, turnedDown('a'), NOW + 1000)]
+    expect(failing.map((one) => one.refused)).toEqual([undefined, undefined, undefined])
+  })
+
   test('an outage of another day begins with 10 min again', () =>
     expect(opened({ ...first, waitMs: BREAKER_MOST_MS }, RUN, first.retryAt + 24 * HOUR).waitMs).toBe(BREAKER_FIRST_MS))
 

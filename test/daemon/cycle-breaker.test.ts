@@ -105,6 +105,15 @@ describe('writes that fail for a shared cause', () => {
     expect(Object.keys(one.caps())).toHaveLength(17)
   })
 
+  test('a success between begins with 10 min again', async () => {
+    const people = [1, 2, 3].map(person)
+    const one = await world({ broken: true, people })
+    await one.cycle({ caps: capsOf(20) })
+    await one.clock.pass(10 * MINUTE)
+    await one.cycle()
+    expect(one.ledger.fact('breaker')?.waitMs).toBe(10 * MINUTE)
+  })
+
   test('are tried one at a time after a failure, until one succeeds', async () => {
     const fault = { broken: true }
     const one = await world(fault, { config: { rate: { concurrency: 8 } } })
@@ -155,6 +164,19 @@ describe('writes that are turned down', () => {
     await one.clock.pass(5 * MINUTE)
     await one.cycle()
     expect(one.caps()).toEqual(capsOf(6))
+  })
+
+  test.each([3, 12])('%i of them and nothing else: what others change elsewhere is put right all the same', async (refused) => {
+    const people = Array.from({ length: refused }, (_, index) => person(index + 1))
+    const fault = { broken: true, status: 400, people }
+    const one = await world(fault)
+    await one.cycle({ caps: { team: 500, [person(20)]: 700 } })
+    await one.cycle({ caps: { team: 500, [person(20)]: 700, ...capsOf(refused) } })
+    await one.clock.pass(5 * MINUTE)
+    one.foreign('team', 90_000)
+    one.foreign(person(20), 90_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, [person(20)]: 700 })
   })
 
   test('ten of them and nothing else: the rest is not even sent', async () => {

@@ -51,6 +51,21 @@ describe('a scope that somebody else keeps changing', () => {
     expect(one.caps()['ada']).toBe(1000)
   })
 
+  test('does not keep floodgates open: the team cap is put right although the cap that is left alone is missing', async () => {
+    const one = await testWorld()
+    await one.cycle(POLICY)
+    for (let round = 0; round < 3; round += 1) {
+      one.foreign('ada', undefined)
+      await one.clock.pass(5 * MINUTE)
+      await one.cycle()
+    }
+    expect(stateOf(one, 'ada')).toBe('contested')
+    one.foreign('team', 90_000)
+    await one.clock.pass(5 * MINUTE)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
   test('is in sync when the other one gives up, and left alone when they come back within the day', async () => {
     const one = await contested()
     one.foreign('ada', 1000)

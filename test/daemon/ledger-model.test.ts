@@ -228,6 +228,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     planned: fc.nat(),
     cause: text,
     scopes: fc.array(text, { maxLength: 3 }),
+    refused: fc.boolean(),
   }),
   contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
 }
