@@ -96,7 +96,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       caps ??= new Map(store.caps().map((one) => [scopeKey(one.scope), one.cap]))
       return caps
     },
-    inForce: () => inForce(company),
+    inForce: () => inForceWith(company, company.caps()),
     capsChanged() {
       version += 1
       caps = undefined
@@ -118,9 +118,8 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
   return company
 }
 
-/** User over the lowest of the groups over the team. */
-function inForce(company: Company): ReadonlyMap<string, ModelCap> {
-  const caps = company.caps()
+/** The cap in force of everybody approved if these were set: user over the lowest of the groups over the team. */
+export function inForceWith(company: Company, caps: ReadonlyMap<ScopeKey, number>): ReadonlyMap<string, ModelCap> {
   const at = (key: string): number | undefined => caps.get(key as ScopeKey)
   return new Map(
     company.approved.map((email) => {

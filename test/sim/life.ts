@@ -90,6 +90,7 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
     note,
     elapsed: clock.elapsed,
     now: trueNow,
+    skewMs: () => life.serviceOffsetMs - life.wallOffsetMs,
     policy: () => wholes.at(-1) ?? emptyModel(),
     policies: () => wholes,
     stored: (scope) => company.caps().get(scope) ?? 'none',

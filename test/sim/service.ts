@@ -6,6 +6,7 @@ import { stream } from '../../src/sandbox/random.ts'
 import { encodeRefusal } from '../../src/sandbox/refusal.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { cycleAt } from '../../src/sandbox/time.ts'
+import { approvedIn, isRefusal } from './answers.ts'
 import type { Owner, SimClock } from './clock.ts'
 import { type Company, groupName } from './company.ts'
 import { cutShort, HTML, oddBody, type Weather } from './faults.ts'
@@ -171,10 +172,17 @@ function tellRequest({ emit }: ServiceParts, { sender, operation, scope, body }:
   emit({ kind: 'request', process: sender.number, operation, ...(scope && { scope }), ...to })
 }
 
-function tellAnswer({ emit }: ServiceParts, { sender, operation, scope }: Request, answer: Answer): void {
-  const about = { kind: 'answered', process: sender.number, operation, ...(scope && { scope }) } as const
-  if (operation !== 'GetUsageConfig') emit(about)
-  else emit({ ...about, observed: 'kind' in answer || answer.status !== 200 ? 'unknown' : (capIn(answer.body) ?? 'unknown') })
+function tellAnswer({ emit }: ServiceParts, request: Request, answer: Answer): void {
+  const { sender, operation, scope } = request
+  emit({ kind: 'answered', process: sender.number, operation, ...(scope && { scope }), ...whatItSays(request, answer) })
+}
+
+function whatItSays({ operation, body }: Request, answer: Answer): Partial<Extract<Step, { kind: 'answered' }>> {
+  if (operation === 'GetUsageConfig')
+    return { observed: 'kind' in answer || answer.status !== 200 ? 'unknown' : (capIn(answer.body) ?? 'unknown') }
+  if (operation === 'UsageConfig') return { refused: isRefusal(answer) }
+  const approved = operation === 'UserPageAnalytics' && body['group_name'] === undefined ? approvedIn(answer) : undefined
+  return approved === undefined ? {} : { approved }
 }
 
 const headers = ({ serviceNow }: ServiceParts, contentType: string): WireAnswer['headers'] => ({

@@ -31,13 +31,18 @@ export type Step =
       readonly before: InForce
       readonly after: InForce
     }
-  /** An answer reached the client. For a read of a cap: what it says, `unknown` when it was spoiled. */
+  /**
+   * An answer reached the client. For a read of a cap: what it says, `unknown` when it was spoiled. For a write: whether it was turned down.
+   * For the roster: how many approved people are on it, absent when it was spoiled.
+   */
   | {
       readonly kind: 'answered'
       readonly process: number
       readonly operation: Operation
       readonly scope?: ScopeKey
       readonly observed?: ModelCap | 'unknown'
+      readonly refused?: boolean
+      readonly approved?: number
     }
   /** Something was written to the ledger, durably. */
   | { readonly kind: 'recorded'; readonly process: number; readonly method: keyof Ledger; readonly values: readonly unknown[] }
@@ -64,6 +69,8 @@ export interface Scene {
   elapsed(): number
   /** The true time. */
   now(): number
+  /** The service's clock minus that of the processes. */
+  skewMs(): number
   /** The last policy that was whole, as the simulation knows it. */
   policy(): PolicyModel
   /** Every policy so far that was whole. */

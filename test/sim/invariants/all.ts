@@ -1,17 +1,27 @@
 // Every invariant of the simulation, in the order they are listed in reports.
 import type { Invariant } from '../steps.ts'
 import { converges } from './converges.ts'
+import { countedPeople } from './counted.ts'
+import { readBack, secondLook } from './looks.ts'
 import { nobodyBetween, protectedPeople } from './people.ts'
+import { approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
 import { approvals, healed, pace, quiet, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
 export const invariantsFor = (key: string): readonly Invariant[] => [
   converges,
   knownReading,
+  secondLook,
+  readBack,
   heldStays,
   notOurs,
   healed,
   protectedPeople,
+  countedPeople,
+  paused,
+  wrongClock,
+  rosterDoubt,
+  approvedOnly,
   nobodyBetween,
   approvals,
   intents,

@@ -7,10 +7,11 @@ import type { InForce, Invariant, Scene, Step } from '../steps.ts'
 
 const worth = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
 
-const isLayered = ({ scenario }: Scene): boolean => scenario.switches.capSemantics !== 'fan-out' && scenario.capSemantics === 'layered'
+export const isLayered = ({ scenario }: Scene): boolean =>
+  scenario.switches.capSemantics !== 'fan-out' && scenario.capSemantics === 'layered'
 
 /** What a process knows of the service: the readings that reached it, and when others last changed something. */
-function createSight() {
+export function createSight() {
   const seen = new Map<ScopeKey, ModelCap | 'unknown'>()
   return {
     note(step: Step): void {

@@ -1,0 +1,142 @@
+// The guards that count, counted here once more, in people and from the service's own state: what a plan is about to write takes something
+// from no more people than their shares allow. Whoever cannot be judged for sure is left out, so that it errs on the silent side.
+import { type Change, DEFAULT_GUARDS, type Plan, type ShareLimit } from '../../../src/core/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import { inForceWith } from '../company.ts'
+import type { ModelCap } from '../policy-model.ts'
+import type { InForce, Invariant, Scene, Step } from '../steps.ts'
+import { createSight, isLayered } from './people.ts'
+
+const TEAM = scopeKey({ kind: 'team' })
+const textOf = ({ scope, from, to }: Pick<Change, 'scope' | 'from' | 'to'>): string => `${scopeKey(scope)} ${from} ${to}`
+
+/** Everything that an approval has ever released. */
+export function createReleases() {
+  const released = new Set<string>()
+  return {
+    has: (change: Change): boolean => released.has(textOf(change)),
+    note(step: Step): void {
+      if (step.kind !== 'recorded' || step.method !== 'saveApproval') return
+      const [saved] = step.values
+      if (typeof saved !== 'object' || saved === null || !('released' in saved) || !Array.isArray(saved.released)) return
+      for (const one of saved.released) released.add(textOf(one))
+    },
+  }
+}
+
+/** A plan as it was when nothing of it was written yet. */
+interface Planned {
+  readonly plan: Plan
+  readonly total: number
+  /** What was set, and what was set where an interrupted plan began. */
+  readonly caps: ReadonlyMap<ScopeKey, number>
+  readonly begun: ReadonlyMap<ScopeKey, number>
+  /** Those of whom everything is known that decides about their cap. */
+  readonly known: readonly string[]
+}
+
+export const countedPeople: Invariant = {
+  name: 'no more people lose something by a plan than the guards allow',
+  watch(scene, checker) {
+    const sight = createSight()
+    const releases = createReleases()
+    const mostUsed = new Map<string, number>()
+    let counted: string | undefined
+    let planned: Planned | undefined
+    return (step) => {
+      sight.note(step)
+      releases.note(step)
+      if (step.kind === 'started') counted = undefined
+      if (step.kind === 'told' && step.event.kind === 'usage-read') {
+        for (const { email, used = 0 } of step.event.roster?.people ?? []) mostUsed.set(email, Math.max(used, mostUsed.get(email) ?? 0))
+        const groups = step.event.groups.map(({ id, emails }) => [id, emails] as const)
+        const isTrue =
+          step.event.roster !== undefined &&
+          membersOf(
+            scene,
+            groups.map(([id]) => id),
+          ) === textOfGroups(groups)
+        counted = isTrue ? peopleOf(scene) : undefined
+      }
+      if (step.kind === 'told' && step.event.kind === 'planned') {
+        const isKnown = isLayered(scene) && counted !== undefined && counted === peopleOf(scene)
+        planned = isKnown ? asPlanned(step.event.plan, scene, sight) : undefined
+      }
+      if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !planned) return
+      checker.checked()
+      judge(planned, scene, { isReleased: releases.has, mostUsed }, (message) => checker.violated(message))
+      planned = undefined
+    }
+  },
+}
+
+const textOfGroups = (groups: readonly (readonly [string, Iterable<string>])[]): string =>
+  groups
+    .map(([id, emails]) => `${id}: ${[...emails].sort()}`)
+    .sort()
+    .join('; ')
+
+const membersOf = ({ company }: Scene, ids: readonly string[]): string => textOfGroups(ids.map((id) => [id, company.groups.get(id) ?? []]))
+
+const peopleOf = ({ company }: Scene): string => `${company.approved} | ${textOfGroups([...company.groups])}`
+
+function asPlanned(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>): Planned {
+  const caps = new Map(scene.company.caps())
+  const begun = new Map(caps)
+  for (const [key, cap] of Object.entries(scene.ledger()?.fact('planBaseline') ?? {})) {
+    if (cap === 'none') begun.delete(key as ScopeKey)
+    else begun.set(key as ScopeKey, cap)
+  }
+  const known = scene.company.approved.filter((email) => sight.isTrue(scene, email))
+  return { plan, total: scene.company.approved.length, caps, begun, known }
+}
+
+interface Knowledge {
+  readonly isReleased: (change: Change) => boolean
+  readonly mostUsed: ReadonlyMap<string, number>
+}
+
+function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowledge, violated: (message: string) => void): void {
+  const { plan, total, caps, begun, known } = planned
+  const goes = plan.changes.filter(({ hold }) => hold === undefined)
+  const after = inForceWith(scene.company, withChanges(caps, goes))
+  const [before, atBegin] = [inForceWith(scene.company, caps), inForceWith(scene.company, begun)]
+  const exempt = new Set(goes.filter((one) => one.healing || one.grantEnd || isReleased(one)).map(({ scope }) => scopeKey(scope)))
+  const judged = known.filter((email) => !scopesOf(scene, email).some((key) => exempt.has(key)))
+  const falls = (email: string): boolean => isLess(before, after, email) && isLess(atBegin, after, email)
+  const cleared = judged.filter((email) => falls(email) && after.get(email) === 'none')
+  const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > (mostUsed.get(email) ?? 0))
+  const most = (guard: 'maxAffected' | 'maxLowered' | 'maxCleared', found: number): void => {
+    const allowed = allowance(DEFAULT_GUARDS[guard], total)
+    if (found > allowed) violated(`plan ${plan.id} takes from ${found} of ${total} people; ${guard} allows ${allowed}`)
+  }
+  most('maxAffected', judged.filter(falls).length)
+  most('maxCleared', cleared.length)
+  most('maxLowered', lowered.length)
+}
+
+const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[] => [
+  TEAM,
+  email as ScopeKey,
+  ...company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
+]
+
+function withChanges(caps: ReadonlyMap<ScopeKey, number>, changes: readonly Change[]): ReadonlyMap<ScopeKey, number> {
+  const after = new Map(caps)
+  for (const { scope, to } of changes) {
+    if (to === 'none') after.delete(scopeKey(scope))
+    else after.set(scopeKey(scope), to)
+  }
+  return after
+}
+
+const numberOf = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? 0 : cap)
+
+/** From a cap to a lower one, or to none at all. */
+function isLess(before: InForce, after: InForce, email: string): boolean {
+  const [was, is] = [before.get(email), after.get(email)]
+  return was !== undefined && was !== 'none' && is !== undefined && (is === 'none' || is < was)
+}
+
+const allowance = (limit: ShareLimit | 'off', total: number): number =>
+  limit === 'off' ? total : Math.max(limit.floor, (limit.percent * total) / 100)

@@ -1,0 +1,82 @@
+// What must have been looked at around a write: before it the scope shows, since a moment ago, what the plan says; after it nobody says how
+// it ended, nor sends it again, until the scope was read.
+import type { HistoryEntry, Intent } from '../../../src/core/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { ModelCap } from '../policy-model.ts'
+import type { Invariant, Step } from '../steps.ts'
+
+type Recorded = Extract<Step, { kind: 'recorded' }>
+
+/** The intent that a step of the ledger is about. */
+export function intentOf({ method, values }: Recorded): Intent | undefined {
+  if (method !== 'recordIntent' && method !== 'recordOutcome') return undefined
+  return values.find((value): value is Intent => typeof value === 'object' && value !== null && 'planId' in value && 'change' in value)
+}
+
+const resultOf = ({ values: [, entry] }: Recorded): HistoryEntry['result'] | undefined =>
+  typeof entry === 'object' && entry !== null && 'result' in entry ? (entry.result as HistoryEntry['result']) : undefined
+
+const at = (process: number, scope: ScopeKey): string => `${process} ${scope}`
+
+/** A reading serves for the write for 5 s, and for as long as it takes to say so. */
+const FRESH_MS = 6_000
+
+export const secondLook: Invariant = {
+  name: 'each write follows a look at its scope, a moment ago, that showed what was planned',
+  watch(scene, checker) {
+    const last = new Map<string, { readonly observed: ModelCap | 'unknown'; readonly atMs: number }>()
+    return (step) => {
+      // A clock that is set back makes an old reading look young.
+      if (step.kind === 'world' && step.what === 'wall-jump') last.clear()
+      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined)
+        last.set(at(step.process, step.scope), { observed: step.observed, atMs: scene.elapsed() })
+      if (step.kind !== 'recorded' || step.method !== 'recordIntent') return
+      const change = intentOf(step)?.change
+      const seen = change && last.get(at(step.process, scopeKey(change.scope)))
+      if (!change || !seen) return
+      checker.checked()
+      const what = `${scopeKey(change.scope)} is to go from ${change.from} to ${change.to}`
+      if (seen.observed !== change.from) checker.violated(`${what}, and was last read as ${seen.observed}`)
+      const ageMs = Math.round(scene.elapsed() - seen.atMs)
+      if (ageMs > FRESH_MS) checker.violated(`${what}, and was last read ${ageMs} ms before`)
+    }
+  },
+}
+
+export const readBack: Invariant = {
+  name: 'no write ends, nor is sent again, before its scope was read',
+  watch(_scene, checker) {
+    const unread = new Set<string>()
+    const sent = new Set<string>()
+    const seen = new Map<string, ModelCap | 'unknown'>()
+    return (step) => {
+      if (step.kind === 'request' && step.scope !== undefined) {
+        const key = at(step.process, step.scope)
+        if (step.operation === 'GetUsageConfig') sent.add(key)
+        else {
+          checker.checked()
+          if (unread.has(key)) checker.violated(`${step.scope} is set to ${step.to} once more, and nobody has looked what became of it`)
+          unread.add(key)
+          sent.delete(key)
+        }
+      }
+      if (step.kind === 'answered' && step.scope !== undefined) {
+        const key = at(step.process, step.scope)
+        if (step.refused) unread.delete(key)
+        if (step.observed !== undefined) seen.set(key, step.observed)
+        // An answer to a question from before the write says nothing.
+        if (step.observed !== undefined && step.observed !== 'unknown' && sent.has(key)) unread.delete(key)
+      }
+      if (step.kind !== 'recorded' || step.method !== 'recordOutcome') return
+      const [change, result] = [intentOf(step)?.change, resultOf(step)]
+      if (!change || (result !== 'applied' && result !== 'verify_failed')) return
+      checker.checked()
+      const key = at(step.process, scopeKey(change.scope))
+      const what = `${scopeKey(change.scope)} is said to be ${result}`
+      const observed = seen.get(key)
+      if (unread.has(key) || observed === undefined || observed === 'unknown') checker.violated(`${what}, and was not read back`)
+      else if (result === 'applied' && change.to !== 'none' && observed !== change.to)
+        checker.violated(`${what}; it was to be ${change.to}, and ${observed} was read back`)
+    }
+  },
+}

@@ -1,0 +1,108 @@
+// What must not be written for now: nothing while paused, no start and no end of a grant while the clocks disagree, nothing wide and nothing
+// less while a roster that shrank is in doubt, and never to people who are not approved.
+import type { Plan } from '../../../src/core/change.ts'
+import { scopeKey } from '../../../src/core/scope.ts'
+import type { Invariant } from '../steps.ts'
+import { createReleases } from './counted.ts'
+import { intentOf } from './looks.ts'
+
+export const paused: Invariant = {
+  name: 'while paused no write begins but those that were under way',
+  watch(scene, checker) {
+    let begun = 0
+    return (step) => {
+      if (step.kind === 'started') begun = 0
+      if (step.kind !== 'recorded' || step.method !== 'recordIntent') return
+      const intent = intentOf(step)
+      if (!intent || intent.entry.startsWith('restore')) return
+      const pause = scene.ledger()?.pause(intent.at)
+      begun = pause ? begun + 1 : 0
+      if (!pause) return
+      checker.checked()
+      const { concurrency } = scene.scenario.rate
+      if (begun > concurrency) checker.violated(`${begun} writes begin while paused; ${concurrency} may have been under way`)
+    }
+  },
+}
+
+/** Beyond the limit of 5 min by what a slow answer can hide. */
+const SKEW_MS = 6.5 * 60_000
+
+export const wrongClock: Invariant = {
+  name: 'no grant starts or ends while the clocks are known to disagree',
+  watch(scene, checker) {
+    let isKnown = false
+    let frozenPlan: string | undefined
+    return (step) => {
+      const isWrong = Math.abs(scene.skewMs()) > SKEW_MS
+      if (!isWrong || step.kind === 'started' || (step.kind === 'world' && ['clock-skew', 'wall-jump'].includes(step.what))) isKnown = false
+      else if (step.kind === 'answered' && step.observed !== undefined && step.observed !== 'unknown') isKnown = true
+      if (step.kind === 'told' && step.event.kind === 'planned') frozenPlan = isKnown ? step.event.plan.id : undefined
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      if (!intent || intent.planId !== frozenPlan) return
+      checker.checked()
+      const { scope, from, to, grantEnd } = intent.change
+      const before = scene
+        .ledger()
+        ?.owned()
+        .find((one) => scopeKey(one.scope) === scopeKey(scope))
+      const starts = intent.entry.startsWith('grant|') && before?.owner !== 'grant'
+      if (grantEnd || starts) checker.violated(`a grant of ${scopeKey(scope)} ${grantEnd ? 'ends' : 'starts'}: ${from} to ${to}`)
+    }
+  },
+}
+
+/** Two readings so far apart may agree. */
+const AGREEMENT_MS = 10 * 60_000
+
+export const rosterDoubt: Invariant = {
+  name: 'while a roster that shrank is in doubt nothing wide is written and nobody gets less',
+  watch(scene, checker) {
+    const releases = createReleases()
+    let read: number | undefined
+    let good: number | undefined
+    let doubtedAt: number | undefined
+    let doubted: Plan | undefined
+    const believe = (approved: number): void => {
+      const isShort = good !== undefined && approved > 0 && approved < 0.8 * good
+      if (isShort && (doubtedAt === undefined || scene.elapsed() - doubtedAt < AGREEMENT_MS)) doubtedAt ??= scene.elapsed()
+      else if (approved > 0) [good, doubtedAt] = [approved, undefined]
+    }
+    return (step) => {
+      releases.note(step)
+      // What a process knew when it died, the next one may not.
+      if (step.kind === 'started') [read, good, doubtedAt, doubted] = [undefined, undefined, undefined, undefined]
+      if (step.kind === 'answered' && step.operation === 'UserPageAnalytics') read = step.approved ?? read
+      if (step.kind === 'told' && step.event.kind === 'usage-read') {
+        if (read !== undefined) believe(read)
+        read = undefined
+      }
+      if (step.kind === 'told' && step.event.kind === 'planned') {
+        const isYoung = doubtedAt !== undefined && scene.elapsed() - doubtedAt < AGREEMENT_MS
+        doubted = isYoung ? step.event.plan : undefined
+      }
+      if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !doubted) return
+      const change = doubted.changes.find(({ scope, to }) => scopeKey(scope) === step.scope && to === step.to)
+      if (!change || releases.has(change)) return
+      checker.checked()
+      const takes = change.from !== 'none' && (change.to === 'none' || change.to < change.from)
+      if (change.scope.kind !== 'user' || takes)
+        checker.violated(`${step.scope} goes from ${change.from} to ${change.to} while the roster has fallen below 80 % of ${good}`)
+    }
+  },
+}
+
+export const approvedOnly: Invariant = {
+  name: 'people who are not approved are not written',
+  watch(scene, checker) {
+    return (step) => {
+      const scope = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change.scope : undefined
+      if (scope?.kind !== 'user') return
+      checker.checked()
+      const roster = scene.view()?.roster
+      const person = roster?.people.find(({ email }) => email === scope.email)
+      if (person && person.status !== 'approved' && !roster?.statusesAbsent)
+        checker.violated(`${scope.email} is ${person.status}, and written`)
+    }
+  },
+}
