@@ -1,6 +1,8 @@
 // What `validate` does: loads config and policies, reports every problem of both at once, and says what was found valid. It never reads a
 // key and reaches no network.
+import { sweepTooLong } from '../core/limits.ts'
 import { hasErrors, type Problem } from '../core/problem.ts'
+import { scopeKey } from '../core/scope.ts'
 import { type LoadedConfig, loadConfig } from '../daemon/config.ts'
 import { plainHttpProblems } from '../daemon/config-transport.ts'
 import { type LoadedPolicies, loadPolicies } from '../policy/load.ts'
@@ -18,7 +20,8 @@ export function validate(given: readonly string[], flags: ValidateFlags, cli: Cl
   }
   const loaded = paths.length > 0 ? loadPolicies(paths, loadOptions(config, flags, cli)) : undefined
   const plainHttp = plainHttpProblems(config.config?.workspaces ?? [], 'warning')
-  const problems = [...config.problems, ...plainHttp, ...(loaded?.problems ?? []).filter((problem) => isJudged(problem, config))]
+  const policies = (loaded?.problems ?? []).filter((problem) => isJudged(problem, config))
+  const problems = [...config.problems, ...plainHttp, ...policies, ...(loaded ? longSweeps(loaded, config) : [])]
   show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
   cli.finish(hasErrors(problems) ? EXIT.input : EXIT.done)
 }
@@ -34,6 +37,17 @@ const loadOptions = ({ configured }: LoadedConfig, { workspace }: ValidateFlags,
 /** With a broken config nobody knows which workspaces there are. */
 const isJudged = (problem: Problem, config: LoadedConfig): boolean =>
   config.file === undefined || config.config !== undefined || !problem.code.startsWith('WORKSPACE_')
+
+/** Policy and settings may be fine by themselves, and together ask for more than a sweep can do. */
+function longSweeps({ sets }: LoadedPolicies, { config, configured }: LoadedConfig): readonly Problem[] {
+  return (config?.workspaces ?? []).flatMap(({ name, rate, intervalMs }) => {
+    const set = configured ? sets.get(name)?.set : [...sets.values()][0]?.set
+    const message = set && sweepTooLong(new Set(set.rules.map(({ scope }) => scopeKey(scope))).size, rate.max, intervalMs)
+    return message === undefined
+      ? []
+      : [{ severity: 'warning', code: 'SWEEP_TOO_LONG', message: `${set?.workspace ?? name}: ${message}` } as const]
+  })
+}
 
 function validated({ sets }: LoadedPolicies, { config, configured }: LoadedConfig): readonly ValidatedWorkspace[] {
   const chosen = configured && new Set(config?.workspaces.map(({ name }) => name))

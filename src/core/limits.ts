@@ -18,3 +18,14 @@ export function beyondLimit(what: keyof typeof MEASURED_LIMITS, count: number): 
   const wayOut = what === 'workspaces' ? 'spread them over several daemons' : 'watch memory and the length of cycles, and give more memory'
   return `${count} ${WORDS[what]}, and capkeeper is measured with up to ${limit}; ${wayOut}`
 }
+
+/** Why a sweep over so many scopes cannot be through within its interval; undefined when it can. `ratePerSecond` is the most that is ever sent. */
+export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: number): string | undefined {
+  const sweepMs = (scopes / ratePerSecond) * 1000
+  if (sweepMs <= intervalMs) return undefined
+  const minutes = (ms: number): string => `${Math.round(ms / 6_000) / 10} min`
+  return (
+    `${scopes} declared scopes take ${minutes(sweepMs)} to read at rate.max ${ratePerSecond} requests per second, longer than the interval of ` +
+    `${minutes(intervalMs)}, so drift is seen only that late; raise rate.max if the service allows it, or the interval`
+  )
+}

@@ -48,6 +48,7 @@ export const PROBLEM_CODES = {
   NO_BASE_URL: 'no address of the service',
   NO_KEY: 'no service key',
   NO_POLICIES: 'no policy path',
+  SWEEP_TOO_LONG: 'more scopes than can be read within the interval at rate.max',
 } as const
 
 export type ProblemCode = keyof typeof PROBLEM_CODES

@@ -35,6 +35,12 @@ describe('validate', () => {
     expect(ran.stdout).toMatch(/^acme: valid: 2 caps, 0 grants in 1 document, policies [0-9a-f]{12}\n$/)
   })
 
+  test('warns of more scopes than a sweep can read within its interval', async () => {
+    const users = Array.from({ length: 3_001 }, (_, index) => `  - {email: p${index}@example.com, cap: 5}`)
+    const ran = await run(['validate', file('many.yaml', ...policy('many', 'workspace: acme', 'users:', ...users))])
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining('acme: 3001 declared scopes take 5 min to read at rate.max 10') })
+  })
+
   test('shows all errors at once on stderr, each with its place and a caret, and exits 65', async () => {
     const ran = await run(['validate', bad()])
     expect(ran).toMatchObject({ code: 65, stdout: '' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { beyondLimit, MEASURED_LIMITS } from '../../src/core/limits.ts'
+import { beyondLimit, MEASURED_LIMITS, sweepTooLong } from '../../src/core/limits.ts'
 import { loadConfig } from '../../src/daemon/config.ts'
 import { loadPolicies } from '../../src/policy/load.ts'
 import type { Transport } from '../../src/ports.ts'
@@ -7,6 +7,18 @@ import { folders, policyText } from '../policy/support.ts'
 import { testWorld } from '../support/world.ts'
 
 const folder = folders()
+
+describe('a sweep', () => {
+  it.each([
+    [3_000, 10, 300_000, undefined],
+    [3_001, 10, 300_000, /^3001 declared scopes take 5 min to read at rate\.max 10 .* the interval of 5 min/],
+    [20_000, 10, 300_000, /^20000 declared scopes take 33\.3 min/],
+    [20_000, 100, 300_000, undefined],
+  ])('over %i scopes at %d requests/s and an interval of %d ms is told when it cannot be through', (scopes, rate, interval, told) => {
+    if (told) expect(sweepTooLong(scopes, rate, interval)).toMatch(told)
+    else expect(sweepTooLong(scopes, rate, interval)).toBeUndefined()
+  })
+})
 
 describe('beyond what was measured', () => {
   it.each([
