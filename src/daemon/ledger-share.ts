@@ -2,6 +2,7 @@
 // so that a plan made in a pull request shows what the daemon would do. People go out as hashes, with a key that is new in every answer; who knows an
 // address can find it in there, nobody can read one. What is not needed for a plan never leaves.
 import type { HistoryEntry, Intent, Pause } from '../core/change.ts'
+import { CONTEST_MS } from '../core/contested.ts'
 import { type Scope, scopeKey } from '../core/scope.ts'
 import type { Instant } from '../core/units.ts'
 import type { Digest, Ledger, LedgerFacts } from '../ports.ts'
@@ -91,10 +92,13 @@ function contentOf(ledger: SharedLedger, now: Instant) {
     approvals: ledger.approvals(),
     quarantined: ledger.quarantined(),
     pause: ledger.pause(now),
-    lastWrites: ledger.history().filter(({ scope }) => !seen.has(scopeKey(scope)) && seen.add(scopeKey(scope))),
+    lastWrites: ledger.history().filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
     facts: Object.fromEntries(SHARED_FACTS.map((name) => [name, nameless(name, ledger.fact(name))])),
   }
 }
+
+/** The newest write of each scope explains it; those of the last day tell who is contested. */
+const isFirst = ({ scope }: HistoryEntry, seen: Set<string>): boolean => !seen.has(scopeKey(scope)) && seen.add(scopeKey(scope)).size > 0
 
 /** Display names of people are nobody's business. */
 function nameless(name: keyof LedgerFacts, value: unknown): unknown {

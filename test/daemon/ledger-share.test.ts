@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey, userScope } from '../../src/core/scope.ts'
+import { credits } from '../../src/core/units.ts'
 import { readShared, sharedWorkspaces, shareLedgers } from '../../src/daemon/ledger-share.ts'
 import { outlook, planFrom, recall } from '../../src/daemon/state.ts'
 import { sha256 } from '../../src/daemon/system.ts'
@@ -30,6 +31,13 @@ async function usedWorld(): Promise<World> {
   await world.cycle({ caps: { team: 500, 'group:core': 700, ...caps, [person(31)]: 0 } })
   await world.cycle({ caps: { team: 500, 'group:core': 700, ...capsOf(30, 10) } })
   return world
+}
+
+/** What would be planned with this ledger from what was read. */
+function planOf({ knowledge, clock }: World, ledger: Parameters<typeof recall>[1]) {
+  const known = { ...recall(knowledge.policy, ledger), readings: knowledge.readings, usage: knowledge.usage }
+  const planner = { settings: SETTINGS, ledger, clock, digest: sha256 }
+  return planFrom(known, outlook(known, planner), planner).plan
 }
 
 describe('a shared ledger', () => {
@@ -79,15 +87,26 @@ describe('a shared ledger', () => {
     const world = await usedWorld()
     const emails = world.sandbox.store.people().map(({ email }) => email)
     const remote = readShared(share(world), 'acme', emails, sha256)
-    const policy = revisionOf({ caps: { team: 400, [person(1)]: 1 } })
-    const planOf = (ledger: Parameters<typeof recall>[1]) => {
-      const knowledge = { ...recall(policy, ledger), readings: world.knowledge.readings, usage: world.knowledge.usage }
-      const planner = { settings: SETTINGS, ledger, clock: world.clock, digest: sha256 }
-      return planFrom(knowledge, outlook(knowledge, planner), planner).plan
-    }
-    const local = planOf(world.ledger)
+    world.knowledge.policy = revisionOf({ caps: { team: 400, [person(1)]: 1 } })
+    const local = planOf(world, world.ledger)
     expect(local.holds.length).toBeGreaterThan(0)
-    expect(remote && planOf(remote)).toEqual(local)
+    expect(remote && planOf(world, remote)).toEqual(local)
+  })
+
+  test('tells also who is going to be left alone as contested', async () => {
+    const world = await testWorld({ people: ['ada'] })
+    await world.cycle({ caps: { team: 500, ada: 1000 } })
+    for (const cap of [9000, 9001, 9002]) {
+      world.foreign('ada', cap)
+      await world.clock.pass(60_000)
+      if (cap < 9002) await world.cycle()
+    }
+    const reading = world.knowledge.readings.get(scopeKey(userScope('ada@example.com')))
+    if (reading) world.knowledge.readings.set(scopeKey(reading.scope), { ...reading, observed: credits(9002) })
+    const remote = readShared(share(world), 'acme', ['ada@example.com'], sha256)
+    const local = planOf(world, world.ledger)
+    expect(local.holds.map(({ guards }) => guards)).toEqual([['contested']])
+    expect(remote && planOf(world, remote)).toEqual(local)
   })
 
   test('leaves people whom the reader does not know under their hash, and still counts them', async () => {
