@@ -1,0 +1,75 @@
+// What the action of deploy/ci does on a pull request, by its own scripts: plans with the real program on the sandbox, then the comment.
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { fakeGithub, GITHUB_TOKEN } from '../support/github.ts'
+import { MAIN, type Ran } from '../support/process.ts'
+import { configText, policyText, type World, workspace, world, written } from './world.ts'
+
+const ACTION = join(import.meta.dirname, '../../deploy/ci/action')
+
+const runs = (program: string, argv: readonly string[], env: Readonly<Record<string, string>>, cwd: string): Promise<Ran> =>
+  new Promise((resolve) => {
+    execFile(program, argv, { env, cwd }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+  })
+
+/** A folder with a `capkeeper` to put before PATH. */
+function installed(at: World): string {
+  chmodSync(at.write('bin/capkeeper', `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`), 0o755)
+  return `${at.path('bin')}:${process.env['PATH']}`
+}
+
+test('a pull request gets one comment, which follows its commits, also when a plan fails, and nothing is written to the service', async () => {
+  const at = await world()
+  const github = await fakeGithub()
+  const [acme, globex] = ['acme', 'globex'].map((name) => ({ ...workspace(name, at.service.url), policies: [`policies/${name}.yaml`] }))
+  at.write('config.yaml', configText([acme ?? {}, globex ?? {}]))
+  const env = {
+    PATH: installed(at),
+    OUT: at.path('out'),
+    CAPKEEPER_CONFIG: at.path('config.yaml'),
+    CAPKEEPER_LEDGER: ':memory:',
+    // As GitHub hands over inputs that were left empty.
+    CAPKEEPER_POLICIES: '',
+    CAPKEEPER_BASE_URL: '',
+    CAPKEEPER_SERVICE_KEY: '',
+    WORKSPACES: 'acme globex',
+  }
+  const ofJob = {
+    PATH: env.PATH,
+    GITHUB_API_URL: github.url,
+    GITHUB_SERVER_URL: 'https://git.example.com',
+    GITHUB_REPOSITORY: 'acme/policies',
+    GITHUB_RUN_ID: '9',
+    GITHUB_TOKEN,
+    GITHUB_STEP_SUMMARY: at.path('summary.md'),
+    PULL_REQUEST: '7',
+    COMMIT: '4f2a9c81d0e7b3556677',
+  }
+  mkdirSync(env.OUT)
+  const files = ['001-acme.md', '002-globex.md'].map((name) => join(env.OUT, name))
+  const plan = () => runs(join(ACTION, 'plan.sh'), [], env, at.folder)
+  const comment = () => runs(process.execPath, [join(ACTION, 'comment.mts'), ...files], ofJob, at.folder)
+
+  at.write('policies/acme.yaml', policyText('workspace: acme\nteam: {cap: 500}'))
+  at.write('policies/globex.yaml', policyText('workspace: globex\nteam: {cap: 700}', 'globex'))
+  expect(await plan()).toMatchObject({ code: 0 })
+  expect(await comment()).toMatchObject({ code: 0, stdout: 'comment created\n' })
+  const [first] = github.comments()
+  expect(first?.body).toMatch(
+    /^<!-- capkeeper plan: default -->\n\n### capkeeper: acme\n[\s\S]*\n### capkeeper: globex\n[\s\S]*for 4f2a9c81d0e7/,
+  )
+  expect(JSON.parse(at.read('out/001-acme.json'))).toMatchObject({ kind: 'Plan', workspace: 'acme' })
+
+  at.write('policies/globex.yaml', policyText('workspace: globex\nteam: {cap: many}', 'globex'))
+  expect(await plan()).toMatchObject({ code: 65, stderr: expect.stringContaining('globex.yaml:6:15') })
+  expect(await comment()).toMatchObject({ code: 0, stdout: 'comment updated\n' })
+  expect(github.comments()).toHaveLength(1)
+  expect(github.comments()[0]?.body).toMatch(/### capkeeper: the plan of globex failed\n\nExit code 65\.[\s\S]*\n {4}.*globex\.yaml:6:15/)
+  expect(at.read('summary.md')).toContain('### capkeeper: acme')
+  expect(github.comments()[0]?.body).not.toContain('sandbox-admin')
+  expect(written(at.service)).toEqual([])
+}, 60_000)

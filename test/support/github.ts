@@ -1,0 +1,67 @@
+// As much of the GitHub API as keeping a comment needs, on loopback: lists comments in pages, makes and changes them, and refuses other tokens.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
+
+export interface StoredComment {
+  readonly id: number
+  readonly body: string
+  readonly user: { readonly type: 'Bot' | 'User' }
+}
+
+export interface FakeGithub {
+  readonly url: string
+  /** The comments of pull request 7 of acme/policies. */
+  comments(): readonly StoredComment[]
+  /** Each request, such as `PATCH /repos/acme/policies/issues/comments/3`. */
+  readonly requests: readonly string[]
+}
+
+export const GITHUB_TOKEN = 'a-token-of-this-job'
+const LIST = '/repos/acme/policies/issues/7/comments'
+const ONE = /^\/repos\/acme\/policies\/issues\/comments\/(\d+)$/
+
+const textOf = (body: string): string => {
+  const { body: text } = Object(JSON.parse(body))
+  if (typeof text !== 'string' || text.length > 65_536) throw new Error('422')
+  return text
+}
+
+/** Serves the comments that are there already; ends with the test. */
+export async function fakeGithub(before: readonly Omit<StoredComment, 'id'>[] = []): Promise<FakeGithub> {
+  let comments: readonly StoredComment[] = before.map((one, index) => ({ ...one, id: index + 1 }))
+  const requests: string[] = []
+  const answer = (method: string, url: URL, body: string): readonly [status: number, value: unknown] => {
+    const changed = Number(ONE.exec(url.pathname)?.[1])
+    if (method === 'GET' && url.pathname === LIST) {
+      const [size, page] = [Number(url.searchParams.get('per_page')), Number(url.searchParams.get('page'))]
+      return [200, comments.slice((page - 1) * size, page * size)]
+    }
+    if (method === 'POST' && url.pathname === LIST) {
+      const made: StoredComment = { id: comments.length + 1, body: textOf(body), user: { type: 'Bot' } }
+      comments = [...comments, made]
+      return [201, made]
+    }
+    if (method === 'PATCH' && comments.some(({ id }) => id === changed)) {
+      comments = comments.map((one) => (one.id === changed ? { ...one, body: textOf(body) } : one))
+      return [200, {}]
+    }
+    return [404, { message: 'Not Found' }]
+  }
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    requests.push(`${request.method} ${request.url}`)
+    const isKnown = request.headers.authorization === `Bearer ${GITHUB_TOKEN}`
+    const url = new URL(request.url ?? '', 'http://localhost')
+    const [status, value] = isKnown ? answer(request.method ?? '', url, Buffer.concat(chunks).toString()) : [403, { message: 'no' }]
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, comments: () => comments, requests }
+}

@@ -1,0 +1,66 @@
+// Workflows and actions of GitHub as data, and what is wrong with one: what may start it, what it may do, how long, with whose code.
+import { parse } from 'yaml'
+
+interface Step {
+  readonly uses?: string
+  readonly run?: string
+  readonly shell?: string
+  readonly with?: Readonly<Record<string, unknown>>
+}
+
+interface Job {
+  readonly 'timeout-minutes'?: number
+  readonly permissions?: Readonly<Record<string, string>>
+  readonly if?: string
+  readonly steps: readonly Step[]
+}
+
+export interface Workflow {
+  readonly on: Readonly<Record<string, unknown>>
+  readonly permissions?: Readonly<Record<string, string>>
+  readonly concurrency?: unknown
+  readonly jobs: Readonly<Record<string, Job>>
+}
+
+export interface Action {
+  readonly inputs: Readonly<Record<string, { readonly default?: string; readonly description?: string }>>
+  readonly runs: { readonly using: string; readonly steps: readonly Step[] }
+}
+
+/** A workflow or action file. */
+export const readYaml = <T>(text: string): T => parse(text)
+
+/** A tag of a whole version, a major version or a full commit; a branch moves. */
+const PINNED = /@(v\d+(\.\d+\.\d+)?|[0-9a-f]{40})$/
+/** What outsiders fill in, and what a shell would run when it stood in a script: `${{ … }}` belongs into `env`. */
+const EXPRESSION = /\$\{\{/
+
+const stepOffences = (place: string, step: Step): readonly string[] => [
+  ...(step.uses && !step.uses.startsWith('./') && !PINNED.test(step.uses) ? [`${place} uses ${step.uses}, which moves`] : []),
+  ...(step.run && EXPRESSION.test(step.run) ? [`${place} has an expression in its script`] : []),
+  ...(step.uses?.startsWith('actions/checkout@') && step.with?.['persist-credentials'] !== false
+    ? [`${place} keeps the token in the checkout`]
+    : []),
+]
+
+/** What is wrong with any workflow of ours. */
+export function workflowOffences({ on, permissions, concurrency, jobs }: Workflow): readonly string[] {
+  return [
+    ...('pull_request_target' in on ? ['a fork gets secrets (pull_request_target)'] : []),
+    ...(JSON.stringify(permissions) === '{"contents":"read"}' ? [] : ['the default is not to read contents alone']),
+    ...(concurrency === undefined ? ['runs of one branch meet each other (concurrency)'] : []),
+    ...Object.entries(jobs).flatMap(([name, job]) => [
+      ...(job['timeout-minutes'] === undefined ? [`${name} may hang for hours`] : []),
+      ...job.steps.flatMap((step, index) => stepOffences(`${name}, step ${index + 1},`, step)),
+    ]),
+  ]
+}
+
+/** What is wrong with any composite action of ours. */
+export const actionOffences = ({ inputs, runs }: Action): readonly string[] => [
+  ...runs.steps.flatMap((step, index) => stepOffences(`step ${index + 1}`, step)),
+  ...Object.entries(inputs).flatMap(([name, { description }]) => (description ? [] : [`the input ${name} is not described`])),
+]
+
+/** Every script of a workflow or an action, as one text. */
+export const scriptsOf = (steps: readonly Step[]): string => steps.flatMap(({ run }) => run ?? []).join('\n')
