@@ -1,0 +1,185 @@
+// The Helm chart beyond what all manifests must be: what its values do, which it refuses, and that each of them is explained.
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { isMap, isScalar, parse, parseDocument, type YAMLMap } from 'yaml'
+import { CONFIG_KEYS } from '../../src/policy/schema.ts'
+import { ofKind, rendered, statefulSet } from '../support/kubernetes.ts'
+import { readDeploy, runProgram } from '../support/rules.ts'
+import { CHART, hasHelm, helmed, valuesFile } from './renderings.ts'
+
+const schema = JSON.parse(readDeploy('helm/capkeeper/values.schema.json'))
+const podOf = (...flags: readonly string[]) => statefulSet(helmed(...flags)).spec?.template.spec
+
+describe('helm', () => {
+  test.skipIf(!hasHelm)('lint --strict finds nothing wrong with the chart or any of its values files (needs helm)', () => {
+    const files = readdirSync(`${CHART}/ci`).map((file) => `${CHART}/ci/${file}`)
+    for (const flags of [[], ...files.map((file) => ['--values', file])]) {
+      expect(runProgram('helm', ['lint', '--strict', CHART, ...flags])).toMatchObject({ status: 0 })
+    }
+  })
+
+  test.skipIf(!hasHelm)('makes of the defaults what kustomize makes of the base, but for the namespace (needs helm)', () => {
+    expect(
+      helmed()
+        .map(({ kind }) => kind)
+        .toSorted(),
+    ).toEqual(
+      [
+        ...Array(5).fill('ConfigMap'),
+        ...['NetworkPolicy', 'PodDisruptionBudget', 'PodMonitor', 'PrometheusRule', 'Service', 'ServiceAccount', 'StatefulSet'],
+      ].toSorted(),
+    )
+  })
+
+  test.skipIf(!hasHelm)('tells after an install what is missing, how to look and how to stop (needs helm)', () => {
+    const notes = notesOf('--namespace', 'credits')
+    expect(notes).toContain('WARNING: this address is an example')
+    expect(notes).toContain('kubectl -n credits create secret generic capkeeper-keys --from-file=service-key=./service-key')
+    expect(notes).toContain('kubectl -n credits exec capkeeper-0 -- capkeeper plan')
+    expect(notes).toContain('capkeeper pause --for 4h')
+    expect(notesOf('--values', valuesFile('git-sync'))).toContain('create secret generic cap-policies-token --from-file=token=./token')
+  })
+
+  test.skipIf(!hasHelm).each([
+    ['an unknown value', ['--set', 'replicas=2'], 'replicas'],
+    ['a value that is misspelled further down', ['--set', 'gitSync.repo=https://x.example'], 'repo'],
+    ['no workspace', ['--set-json', 'workspaces=[]'], 'workspaces'],
+    ['a workspace without an address', ['--set-json', 'workspaces=[{"name":"acme"}]'], 'baseUrl'],
+    ['a key of a workspace that capkeeper does not know', ['--set', 'workspaces[0].mod=audit'], 'mod'],
+    ['an unknown mode', ['--set', 'mode=dry-run'], 'mode'],
+    ['git-sync without a repository', ['--set', 'gitSync.enabled=true'], 'repository'],
+    ['less time to end than a write may take', ['--set', 'terminationGracePeriodSeconds=5'], 'terminationGracePeriodSeconds'],
+    ['policy files that capkeeper would not read', ['--set', 'policies.files.acme=x'], 'acme'],
+  ])('refuses %s (needs helm)', (_row, flags, named) => {
+    const { status, said } = runProgram('helm', ['template', 'capkeeper', CHART, ...flags])
+    expect(status).toBe(1)
+    expect(said).toContain(named)
+  })
+
+  test.skipIf(!hasHelm)('names everything after the release, unless told otherwise (needs helm)', () => {
+    const names = (...flags: readonly string[]) =>
+      new Set(
+        rendered('helm', 'template', ...flags, CHART).map(({ metadata }) => metadata.name.replace(/-(config|policies|dashboard-\w+)$/, '')),
+      )
+    expect(names('capkeeper')).toEqual(new Set(['capkeeper']))
+    expect(names('prod')).toEqual(new Set(['prod-capkeeper']))
+    expect(names('prod', '--values', valuesFile('existing'))).toEqual(new Set(['caps']))
+  })
+})
+
+/** Helm renders notes for a cluster only; so here they are a template like any other, in a copy of the chart. */
+function notesOf(...flags: readonly string[]): string {
+  const chart = mkdtempSync(join(tmpdir(), 'capkeeper-chart-'))
+  try {
+    cpSync(CHART, chart, { recursive: true })
+    const text = readFileSync(join(chart, 'templates/NOTES.txt'), 'utf8')
+    writeFileSync(
+      join(chart, 'templates/notes.yaml'),
+      `{{ define "notes" }}${text}{{ end }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes}\ndata: {text: {{ include "notes" . | quote }}}\n`,
+    )
+    const [notes] = rendered('helm', 'template', 'capkeeper', chart, '--show-only', 'templates/notes.yaml', ...flags)
+    return notes?.data?.['text'] ?? ''
+  } finally {
+    rmSync(chart, { recursive: true })
+  }
+}
+
+describe('values', () => {
+  test.skipIf(!hasHelm)('put placement, volumes and account of somebody else onto the pod (needs helm)', () => {
+    const found = podOf('--values', valuesFile('existing'))
+    expect(found).toMatchObject({
+      serviceAccountName: 'caps',
+      imagePullSecrets: [{ name: 'pull' }],
+      priorityClassName: 'platform',
+      nodeSelector: { 'kubernetes.io/arch': 'arm64' },
+      tolerations: [{ key: 'platform', operator: 'Exists', effect: 'NoSchedule' }],
+    })
+    const claim = statefulSet(helmed('--values', valuesFile('existing'))).spec?.volumeClaimTemplates?.[0]?.spec
+    expect(claim).toMatchObject({
+      accessModes: ['ReadWriteOncePod'],
+      storageClassName: 'fast',
+      resources: { requests: { storage: '5Gi' } },
+    })
+  })
+
+  test.skipIf(!hasHelm)('pin images by digest, and give git-sync its repository and secret (needs helm)', () => {
+    const [capkeeper, sidecar] = podOf('--values', valuesFile('git-sync'))?.containers ?? []
+    expect(capkeeper?.image).toMatch(/^images\.example\.com\/capkeeper@sha256:[0-9a-f]{64}$/)
+    expect(capkeeper?.env).toContainEqual({ name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128' })
+    expect(sidecar?.args).toEqual(
+      expect.arrayContaining([
+        '--repo=https://git.example.com/platform/cap-policies.git',
+        '--ref=v12',
+        '--password-file=/etc/git-secret/token',
+        '--depth=1',
+      ]),
+    )
+  })
+
+  test.skipIf(!hasHelm)('leave a public repository without a secret (needs helm)', () => {
+    const found = podOf('--set', 'gitSync.enabled=true,gitSync.folder=,gitSync.repository=https://git.example.com/caps.git')
+    expect(JSON.stringify(found)).not.toContain('git-secret')
+  })
+
+  test.skipIf(!hasHelm)('fill in what a workspace leaves out, and keep what it says (needs helm)', () => {
+    const [config] = ofKind(helmed('--values', valuesFile('workspaces'), '--set', 'mode=paused'), 'ConfigMap').filter(({ metadata }) =>
+      metadata.name.endsWith('-config'),
+    )
+    expect(parse(config?.data?.['config.yaml'] ?? '').workspaces).toEqual([
+      expect.objectContaining({ name: 'acme', mode: 'paused', policies: ['/policies'], interval: '10m' }),
+      expect.objectContaining({ name: 'labs', mode: 'audit', keys: { default: { file: '/var/run/secrets/capkeeper/labs-key' } } }),
+    ])
+  })
+
+  test.skipIf(!hasHelm)(
+    'put the labels that a Prometheus selects by onto monitor and rules, and the address of the runbook in (needs helm)',
+    () => {
+      const manifests = helmed('--values', valuesFile('workspaces'))
+      const monitoring = manifests.filter(({ apiVersion }) => apiVersion.startsWith('monitoring.'))
+      expect(monitoring.map(({ metadata }) => metadata.labels?.['release'])).toEqual(['prometheus', 'prometheus'])
+      expect(JSON.stringify(ofKind(manifests, 'PrometheusRule'))).not.toContain('"runbook_url":"deploy/')
+    },
+  )
+
+  test('are the versions of the package', () => {
+    const { version } = JSON.parse(readDeploy('../package.json'))
+    expect(parse(readDeploy('helm/capkeeper/Chart.yaml'))).toMatchObject({ version, appVersion: version })
+  })
+
+  test('of a workspace are those that capkeeper knows', () => {
+    expect(Object.keys(schema.properties.workspaces.items.properties).toSorted()).toEqual([...CONFIG_KEYS.workspace].toSorted())
+    expect(Object.keys(schema.properties.metrics.properties)).toEqual(CONFIG_KEYS.metrics)
+  })
+
+  test('are explained one by one, and are those of the schema', () => {
+    const values = parseDocument(readDeploy('helm/capkeeper/values.yaml')).contents
+    expect(isMap(values) && unexplained(values, schema, '')).toEqual([])
+  })
+
+  test('without an explanation, or without a place in the schema, are seen', () => {
+    const values = parseDocument('# one\na: 1\nb: 2\n\n# three\nc: 3\n').contents
+    expect(isMap(values) && unexplained(values, { properties: { a: {}, b: {} } }, '')).toEqual([
+      'b is not explained',
+      'c is not in the schema',
+    ])
+  })
+})
+
+interface Properties {
+  readonly properties?: Readonly<Record<string, Properties>>
+}
+
+/** Keys without a comment before them, of every map that the schema knows the keys of. */
+function unexplained(map: YAMLMap, { properties = {} }: Properties, path: string): readonly string[] {
+  return map.items.flatMap(({ key, value }, index) => {
+    if (!isScalar(key)) return []
+    const [name, known] = [`${path}${key.value}`, properties[String(key.value)]]
+    if (!known) return [`${name} is not in the schema`]
+    const isSection = isMap(value) && known.properties !== undefined && value.commentBefore !== undefined
+    if (isSection && value.commentBefore) return unexplained(value, known, `${name}.`)
+    const comment = key.commentBefore ?? (index === 0 ? map.commentBefore : undefined)
+    return comment ? [] : [`${name} is not explained`]
+  })
+}

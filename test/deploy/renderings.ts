@@ -1,0 +1,73 @@
+// Everything of deploy/ that prints manifests: kustomize on the base and each overlay, Helm on the chart with each of its values files.
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { answers, type Manifest, rendered } from '../support/kubernetes.ts'
+import type { Outside } from '../support/references.ts'
+import { DEPLOY } from '../support/rules.ts'
+
+export interface Rendering {
+  readonly title: string
+  /** The programs, one of which does it. */
+  readonly needs: string
+  readonly isThere: boolean
+  readonly manifests: () => readonly Manifest[]
+  readonly outside: Outside
+}
+
+export const CHART = join(DEPLOY, 'helm/capkeeper')
+export const hasHelm = answers('helm', 'version')
+export const hasKustomize = answers('kustomize', 'version')
+export const hasKubectl = answers('kubectl', 'kustomize', '--help')
+
+const [KUSTOMIZE, ...BUILD] = hasKustomize ? (['kustomize', 'build'] as const) : (['kubectl', 'kustomize'] as const)
+
+export const kustomized = (folder: string): readonly Manifest[] => rendered(KUSTOMIZE, ...BUILD, join(DEPLOY, 'kubernetes', folder))
+
+/** A kustomization of somebody else's, written for this one look; `deploy` in it is a link to deploy/kubernetes. */
+export function kustomizedBy(lines: string): readonly Manifest[] {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-kustomize-'))
+  try {
+    symlinkSync(join(DEPLOY, 'kubernetes'), join(folder, 'deploy'))
+    writeFileSync(join(folder, 'kustomization.yaml'), lines)
+    return rendered(KUSTOMIZE, ...BUILD, folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+export const helmed = (...flags: readonly string[]): readonly Manifest[] =>
+  rendered('helm', 'template', 'capkeeper', CHART, '--namespace', 'capkeeper', ...flags)
+
+const kustomization = (folder: string, ...outside: Outside): Rendering => ({
+  title: `kustomize ${folder}`,
+  needs: 'kustomize or kubectl',
+  isThere: hasKustomize || hasKubectl,
+  manifests: () => kustomized(folder),
+  outside: ['Secret capkeeper-keys', ...outside],
+})
+
+export const valuesFile = (name: string): string => join(CHART, `ci/${name}-values.yaml`)
+
+const OUTSIDE: Readonly<Record<string, Outside>> = {
+  existing: ['Secret vault-capkeeper', 'ConfigMap cap-policies', 'ConfigMap company-ca', 'ServiceAccount caps'],
+  'git-sync': ['Secret capkeeper-keys', 'Secret cap-policies-token'],
+}
+
+const chart = (name: string | undefined): Rendering => ({
+  title: `helm with ${name === undefined ? 'its defaults' : `the values ${name}`}`,
+  needs: 'helm',
+  isThere: hasHelm,
+  manifests: () => (name === undefined ? helmed() : helmed('--values', valuesFile(name))),
+  outside: OUTSIDE[name ?? ''] ?? ['Secret capkeeper-keys'],
+})
+
+const VALUES = readdirSync(join(CHART, 'ci')).map((file) => file.replace('-values.yaml', ''))
+
+export const RENDERINGS: readonly Rendering[] = [
+  kustomization('base'),
+  kustomization('overlays/audit'),
+  kustomization('overlays/git-sync', 'Secret capkeeper-git'),
+  chart(undefined),
+  ...VALUES.map(chart),
+]

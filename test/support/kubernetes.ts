@@ -1,0 +1,104 @@
+// Kubernetes manifests as tests look at them: read from what kustomize and Helm print, held against the schemas of Kubernetes and of the
+// Prometheus operator, unknown fields included.
+import { spawnSync } from 'node:child_process'
+import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor'
+import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule'
+import { type IStatefulSet, StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet'
+import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
+import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
+import { Namespace } from 'kubernetes-models/v1/Namespace'
+import { Secret } from 'kubernetes-models/v1/Secret'
+import { Service } from 'kubernetes-models/v1/Service'
+import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
+import { parseAllDocuments } from 'yaml'
+
+export interface Manifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly data?: Readonly<Record<string, string>>
+  readonly spec?: unknown
+}
+
+/** All documents of a stream, read as Kubernetes reads them: by YAML 1.1. */
+export function manifestsOf(text: string): readonly Manifest[] {
+  const documents = parseAllDocuments(text, { version: '1.1', merge: false })
+  if ('empty' in documents) return []
+  const broken = documents.flatMap(({ errors }) => errors)
+  if (broken.length > 0) throw new Error(broken.map(({ message }) => message).join('\n'))
+  return documents.map((document) => document.toJS()).filter((value) => value !== null)
+}
+
+export const named = ({ kind, metadata }: Manifest): string => `${kind} ${metadata?.name}`
+
+export const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
+  manifests.filter((manifest) => manifest.kind === kind)
+
+/** The one StatefulSet, which there must be. */
+export function statefulSet(manifests: readonly Manifest[]): IStatefulSet {
+  const [found, ...more] = manifests.filter((manifest) => StatefulSet.is(manifest))
+  if (!found || more.length > 0) throw new Error(`${more.length + (found ? 1 : 0)} StatefulSets, not one`)
+  return found
+}
+
+const MODELS = [
+  ConfigMap,
+  Namespace,
+  NetworkPolicy,
+  PodDisruptionBudget,
+  PodMonitor,
+  PrometheusRule,
+  Secret,
+  Service,
+  ServiceAccount,
+  StatefulSet,
+]
+
+/** What the schema of its kind says against a manifest; a kind without a schema is an offence too. */
+export function schemaOffences(manifest: Manifest): readonly string[] {
+  const model = MODELS.find(({ apiVersion, kind }) => apiVersion === manifest.apiVersion && kind === manifest.kind)
+  if (!model) return [`${named(manifest)}: there is no schema for ${manifest.apiVersion} ${manifest.kind}`]
+  const read = new Set<string>()
+  try {
+    Reflect.apply(model.prototype.validate, watched(manifest, '', read), [])
+  } catch (error) {
+    return [`${named(manifest)}: ${error instanceof Error ? error.message : String(error)}`]
+  }
+  return unread(manifest, '', read).map((path) => `${named(manifest)}: the schema does not know ${path}`)
+}
+
+/** The validators pass over fields that they do not know. So what they never look at is what no schema has. */
+function watched<T>(value: T, path: string, read: Set<string>): T {
+  if (value === null || typeof value !== 'object') return value
+  return new Proxy(value, {
+    get(target, key) {
+      const inner: unknown = Reflect.get(target, key)
+      if (typeof key !== 'string' || !Object.hasOwn(target, key)) return inner
+      read.add(`${path}.${key}`)
+      return watched(inner, `${path}.${key}`, read)
+    },
+  })
+}
+
+function unread(value: unknown, path: string, read: ReadonlySet<string>): readonly string[] {
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([key, inner]) =>
+    read.has(`${path}.${key}`) ? unread(inner, `${path}.${key}`, read) : [`${path}.${key}`],
+  )
+}
+
+/** Whether a program is there, by a command of it that does nothing. */
+export const answers = (program: string, ...argv: readonly string[]): boolean => spawnSync(program, argv).status === 0
+
+/** Runs a program that prints manifests; what it has to complain about is thrown. */
+export function rendered(program: string, ...argv: readonly string[]): readonly Manifest[] {
+  const { status, stdout, stderr } = spawnSync(program, argv, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  if (status !== 0) throw new Error(`${program} ${argv.join(' ')}: ${stderr}`)
+  return manifestsOf(stdout)
+}
