@@ -174,7 +174,8 @@ async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promis
   } else if (usage) {
     await takeUsage(workspace, knowledge, agenda, options)
   } else if (now >= undeclaredDueAt(workspace)) {
-    await lookForUndeclared(workspace, options.stop)
+    const dueMs = Math.min(agenda.capsAt, agenda.usageAt) - now
+    await untilGrant(workspace, knowledge, agenda, () => lookForUndeclared(workspace, options.stop), dueMs)
   } else {
     await waitForWork(workspace, knowledge, agenda, options.stop)
   }
@@ -242,15 +243,22 @@ function awaitBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): boo
   return true
 }
 
-/** A sweep can be long: a grant that starts or ends meanwhile interrupts it, as an edit of the policy does. */
-async function untilGrant<T>(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, sweep: () => Promise<T>): Promise<T> {
+/** A sweep can be long: a grant that starts or ends meanwhile interrupts it, as an edit of the policy does, and whatever else is due by then. */
+async function untilGrant<T>(
+  workspace: Workspace,
+  knowledge: Knowledge,
+  agenda: Agenda,
+  sweep: () => Promise<T>,
+  dueMs = Number.POSITIVE_INFINITY,
+): Promise<T> {
   const { clock } = workspace
   const over = new AbortController()
-  const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now())
-  if (grantAt !== undefined) {
+  const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now()) ?? Number.POSITIVE_INFINITY
+  const restMs = Math.min(grantAt - clock.now(), dueMs)
+  if (restMs < Number.POSITIVE_INFINITY) {
     const { wake } = agenda
-    const ring = (): void => wake.abort(new Error('a grant starts or ends'))
-    clock.sleep(grantAt - clock.now(), over.signal).then(ring, () => undefined)
+    const ring = (): void => wake.abort(new Error('a grant starts or ends, or other work is due'))
+    clock.sleep(restMs, over.signal).then(ring, () => undefined)
   }
   try {
     return await sweep()

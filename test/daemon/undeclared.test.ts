@@ -1,7 +1,7 @@
 // `undeclaredUsers: report` in a workspace that lives: what it reads and when, what it shows, and that it never writes.
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '../../src/daemon/view.ts'
-import { type Living, living, MINUTE, person } from '../support/living.ts'
+import { type Living, living, MINUTE, passUntil, person } from '../support/living.ts'
 import type { World, WorldOptions } from '../support/world.ts'
 
 const REPORT: WorldOptions = { people: 20, config: { undeclaredUsers: 'report' }, caps: { p002: 900, p003: 40, p004: 500 } }
@@ -51,6 +51,17 @@ describe('caps of people that no policy declares', () => {
     await one.clock.pass(60 * MINUTE)
     expect(new Set(one.reads())).toEqual(new Set(['team', 'p001']))
     expect(undeclared(one)).toEqual([])
+  })
+
+  test('wait for a grant that starts while they are read, also where the pace is slow', async () => {
+    const { one, set } = await living({ ...REPORT, people: 200, rate: 0.05 })
+    set(POLICY)
+    const isReading = () => one.reads().some((name) => name !== 'team' && name !== 'p001')
+    await passUntil(one, isReading, 30 * MINUTE, 1000)
+    const fromAt = one.clock.now() + 30_000
+    set({ ...POLICY, grants: [{ on: 'p001', cap: 3000, from: fromAt, until: fromAt + 60 * MINUTE }] })
+    const tookMs = await passUntil(one, () => one.caps()['p001'] === 3000, 30 * MINUTE, 1000)
+    expect(tookMs).toBeLessThan(30_000 + 65_000)
   })
 
   test('wait for an edit of the policy, which is in force within a second', async () => {
