@@ -14,6 +14,7 @@ import { openLedgers } from './ledgers.ts'
 import { showPlans, showWarnings } from './plan-output.ts'
 import { releaseBy } from './plan-view.ts'
 import { sweepProgress } from './progress.ts'
+import { isLedgerUrl } from './remote.ts'
 import { renderPlanJson } from './render-plan-json.ts'
 
 /** Plans every workspace and leaves the exit code. */
@@ -22,7 +23,7 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   showWarnings(setup.warnings, cli)
   const { previews, known } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags.rebind === true))
   const plans = previews.map((one) => one.planned.plan)
-  const release = releaseCommand(plans, known, flags, setup.config.ledger === ':memory:')
+  const release = releaseCommand(plans, known, flags, setup.config.ledger)
   cli.stdout.write(
     showPlans(
       plans.map((plan) => ({ plan })),
@@ -34,12 +35,16 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   cli.finish(worstExit(previews.map((one) => exitOf(one, flags.detailedExitcode === true))))
 }
 
-/** `approve` finds the workspace by itself only when it is the one that the ledger knows. */
-function releaseCommand(plans: readonly Plan[], known: readonly string[], flags: PlanFlags, inMemory: boolean): (holdId: string) => string {
+/**
+ * `approve` finds the workspace by itself only when it is the one that the ledger knows. For the ledger of a running daemon it is to be typed
+ * beside that daemon, where the flags of here mean nothing.
+ */
+function releaseCommand(plans: readonly Plan[], known: readonly string[], flags: PlanFlags, ledger: string): (holdId: string) => string {
+  const where = isLedgerUrl(ledger) ? [] : ledgerArgs(flags)
   return (holdId) => {
     const name = plans.find((plan) => plan.holds.some((hold) => hold.id === holdId))?.workspace
     const isKnown = name === undefined || (known.length === 1 && known[0] === name)
-    return releaseBy([...ledgerArgs(flags), ...(isKnown ? [] : ['--workspace', shellWord(name)])], inMemory)(holdId)
+    return releaseBy([...where, ...(isKnown ? [] : ['--workspace', shellWord(name)])], ledger === ':memory:')(holdId)
   }
 }
 
