@@ -6,9 +6,10 @@
 // Nothing waits for ever in normal life. A rejected or quarantined scope is not asked for any more, so nobody waits for it, and guards count
 // its people at what they then get; so they do where a foreign change is only watched (`onDrift: alert`). A cap that the ledger verified
 // under the same policy entry is believed to stand while it cannot be read. A scope that shows a number of its own shields its people from
-// wider ones, whatever it is to become. What puts a verified cap back never waits for what a guard holds: that may last for days, and a hold
-// must not keep floodgates open. First caps wait for nothing: a workspace without a cap is worse than one person short of credits for
-// a cycle. Where caps are copied the order is another, and a new plan is made after the wide writes, so none of this applies.
+// wider ones, whatever it is to become. What puts a verified cap back waits only for caps beneath that are being put back as well: who was to
+// get a first cap had what the verified one left, and neither a hold nor a scope that fails for ever may keep floodgates open. First caps wait
+// for nothing: a workspace without a cap is worse than one person short of credits for a cycle. Where caps are copied the order is another,
+// and a new plan is made after the wide writes, so none of this applies.
 import type { Change } from '../core/change.ts'
 import type { People } from '../core/effective.ts'
 import type { CapReading, Observed } from '../core/observed.ts'
@@ -25,8 +26,8 @@ export interface Missing {
   readonly observed: Observed
   /** Nothing of its own is known to be in force there. */
   readonly isBare: boolean
-  /** A guard keeps its change back, perhaps for days. */
-  readonly isHeld: boolean
+  /** It had this cap, and is about to get it back. */
+  readonly isHealing: boolean
 }
 
 interface MissingInputs {
@@ -39,16 +40,16 @@ interface MissingInputs {
 /** The scopes of a plan that are not at their cap as far as the readings tell. */
 export function missingOf({ planned, readings, wider, isWatched }: MissingInputs): readonly Missing[] {
   const missing: Missing[] = []
-  const add = (scope: Scope, to: Cap, isHeld: boolean): void => {
+  const add = (scope: Scope, to: Cap, isHealing: boolean): void => {
     const key = scopeKey(scope)
     const observed = readings.get(key)?.observed ?? 'unknown'
     const isBare = observed === 'unknown' || observed === 'none' || observed === wider(key)
-    missing.push({ scope, key, to, observed, isBare, isHeld })
+    missing.push({ scope, key, to, observed, isBare, isHealing })
   }
   for (const change of planned.plan.changes) {
     if (isWatched(change)) continue
     const reading = readings.get(scopeKey(change.scope))
-    if (!reading || !isVerified(change, reading, wider)) add(change.scope, change.to, change.hold !== undefined)
+    if (!reading || !isVerified(change, reading, wider)) add(change.scope, change.to, change.healing && change.hold === undefined)
   }
   for (const { scope } of planned.plan.unknown) {
     const key = scopeKey(scope)
@@ -64,7 +65,7 @@ export function missingOf({ planned, readings, wider, isWatched }: MissingInputs
 export function waitsFor(change: Change, missing: readonly Missing[], people: People): Missing | undefined {
   if (change.effect !== 'lower' && change.effect !== 'block' && change.effect !== 'clear') return undefined
   const key = scopeKey(change.scope)
-  const awaited = change.healing ? missing.filter(({ isHeld }) => !isHeld) : missing
+  const awaited = change.healing ? missing.filter(({ isHealing }) => isHealing) : missing
   return awaited.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))
 }
 

@@ -122,3 +122,34 @@ test('a group is lowered and a cap cleared while a raise elsewhere fails', async
   await one.cycle({ caps: { team: 500, 'group:a': 1400, 'group:b': 1400, p002: 3000 } })
   expect(one.caps()).toEqual({ team: 500, 'group:a': 1400, 'group:b': 1500 })
 })
+
+describe('what puts a verified cap back', () => {
+  test.each([
+    ['can never be written', writesTo('p001')],
+    ['can never be read', (operation: Operation, body: Body) => operation === 'GetUsageConfig' && body['user_email'] === email('p001')],
+  ])('does not wait for a first cap beneath that %s', async (_row, match) => {
+    const one = await testWorld({ people: 20, wrapTransport: refusing({ broken: true }, match) })
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    one.foreign('team', 90_000)
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('waits for a cap beneath that somebody took away as well, and that could not be put back yet', async () => {
+    const fault = { broken: false }
+    const one = await testWorld({ people: 20, wrapTransport: refusing(fault, writesTo('p001')) })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    fault.broken = true
+    one.foreign('team', 90_000)
+    one.foreign('p001', undefined)
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 90_000 })
+    fault.broken = false
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p001: 4000 })
+  })
+})
