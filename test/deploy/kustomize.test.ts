@@ -6,7 +6,7 @@ import { DEPLOY, readDeploy } from '../support/rules.ts'
 import { hasKubectl, hasKustomize, kustomized, kustomizedBy } from './renderings.ts'
 
 const isThere = hasKustomize || hasKubectl
-const NEEDS = '(needs kustomize or kubectl)'
+const NEEDS = '(needs kustomize 5, also in kubectl)'
 
 const mounted = (manifests: readonly Manifest[]): unknown =>
   parse(ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === 'capkeeper-config')?.data?.['config.yaml'] ?? '')
@@ -111,7 +111,7 @@ images: [{name: images.example.com/capkeeper, newName: images.company.example/ca
 `
 
 test.skipIf(!hasKustomize || !hasKubectl).each(['base', 'overlays/audit', 'overlays/git-sync'])(
-  'kubectl and kustomize make the same of %s (needs kubectl and kustomize)',
+  'kubectl and kustomize make the same of %s (needs kustomize 5 and a kubectl with it)',
   (folder) => {
     const path = `${DEPLOY}/kubernetes/${folder}`
     expect(rendered('kubectl', 'kustomize', path)).toEqual(rendered('kustomize', 'build', path))

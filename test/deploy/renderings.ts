@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answers, type Manifest, rendered } from '../support/kubernetes.ts'
 import type { Outside } from '../support/references.ts'
-import { DEPLOY } from '../support/rules.ts'
+import { DEPLOY, runProgram } from '../support/rules.ts'
 
 export interface Rendering {
   readonly title: string
@@ -18,7 +18,8 @@ export interface Rendering {
 export const CHART = join(DEPLOY, 'helm/capkeeper')
 export const hasHelm = answers('helm', 'version')
 export const hasKustomize = answers('kustomize', 'version')
-export const hasKubectl = answers('kubectl', 'kustomize', '--help')
+/** An old kubectl has a kustomize in it that knows neither components nor folders as resources, and does not tell which. */
+export const hasKubectl = /"kustomizeVersion": "v5\./.test(runProgram('kubectl', ['version', '--client', '--output=json']).said)
 
 const [KUSTOMIZE, ...BUILD] = hasKustomize ? (['kustomize', 'build'] as const) : (['kubectl', 'kustomize'] as const)
 
@@ -41,7 +42,7 @@ export const helmed = (...flags: readonly string[]): readonly Manifest[] =>
 
 const kustomization = (folder: string, ...outside: Outside): Rendering => ({
   title: `kustomize ${folder}`,
-  needs: 'kustomize or kubectl',
+  needs: 'kustomize 5, also in kubectl',
   isThere: hasKustomize || hasKubectl,
   manifests: () => kustomized(folder),
   outside: ['Secret capkeeper-keys', ...outside],
