@@ -58,6 +58,21 @@ describe('helm', () => {
     expect(said).toContain(named)
   })
 
+  test.skipIf(!hasHelm)('packs the rules and the dashboards, and no values of tests (needs helm)', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-package-'))
+    try {
+      expect(runProgram('helm', ['package', CHART, '--destination', folder])).toMatchObject({ status: 0 })
+      const [archive = ''] = readdirSync(folder)
+      const packed = runProgram('tar', ['-tzf', join(folder, archive)])
+        .said.trim()
+        .split('\n')
+      expect(packed.filter((path) => path.startsWith('capkeeper/files/'))).toHaveLength(4)
+      expect(packed.filter((path) => path.startsWith('capkeeper/ci/'))).toEqual([])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
   test.skipIf(!hasHelm)('names everything after the release, unless told otherwise (needs helm)', () => {
     const names = (...flags: readonly string[]) =>
       new Set(
@@ -142,6 +157,15 @@ describe('values', () => {
       expect(JSON.stringify(ofKind(manifests, 'PrometheusRule'))).not.toContain('"runbook_url":"deploy/')
     },
   )
+
+  test.skipIf(!hasHelm)('narrow what may be reached, and widen who may read (needs helm)', () => {
+    const [policy] = ofKind(helmed('--values', valuesFile('workspaces')), 'NetworkPolicy')
+    const runners = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'runners' } } }
+    expect(policy?.spec).toMatchObject({
+      ingress: [{ from: [{}, runners] }],
+      egress: [{}, { ports: [{ port: 443, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '192.0.2.0/24' } }] }],
+    })
+  })
 
   test('are the versions of the package', () => {
     const { version } = JSON.parse(readDeploy('../package.json'))
