@@ -163,11 +163,30 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
     return { result: 'failed', error, blame: 'service' }
   }
   const error = `${change.to} was written and ${reading.observed} was read back`
+  const isInVain = change.scope.kind === 'user' && wasInVain(change, run)
   run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'kept')
+  if (isInVain) {
+    run.ledger.saveQuarantined(
+      quarantined(change, intent, 'WRITE_NOT_KEPT', `${error}, ${IN_VAIN_TIMES} times in a row${hintOf(change)}`, now),
+    )
+    return { result: 'verify_failed', error, blame: 'scope' }
+  }
   // Accepted, and nothing has changed: that is none of the scope's doing. A third value is somebody else's.
   if (reading.observed === change.from) return { result: 'verify_failed', error, blame: 'service' }
   return { result: 'verify_failed', error, foreign: reading.observed }
 }
+
+/** So often in a row the same write is taken for what this person's cap shows, and not for a stale reading. Choice. */
+const IN_VAIN_TIMES = 3
+
+/** The last writes of this scope were this very one, and none of them was kept. */
+function wasInVain({ scope, from, to }: Change, { ledger }: ApplyRun): boolean {
+  const last = ledger.history({ scope, limit: IN_VAIN_TIMES - 1 })
+  const isSame = last.every((one) => one.result === 'verify_failed' && one.from === from && one.to === to)
+  return isSame && last.length === IN_VAIN_TIMES - 1
+}
+
+const hintOf = ({ to }: Change): string => (to === 'none' ? '; perhaps a wider cap shows here that no policy declares' : '')
 
 function refused(
   change: Change,

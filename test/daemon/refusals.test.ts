@@ -104,3 +104,18 @@ describe('a pause', () => {
     expect(one.told('paused')).toHaveLength(1)
   })
 })
+
+describe('a write that the service accepts and does not keep', () => {
+  test('is left alone for a day after the third time in a row, as a wider cap that nobody declares may show there', async () => {
+    const one = await testWorld({ groups: { core: ['ada'] }, caps: { 'group:core': 2000 }, switches: { capReads: 'inherited' } })
+    for (let round = 0; round < 5; round += 1) {
+      await one.cycle({ caps: { ada: 'none' } })
+      await one.clock.pass(300_000)
+    }
+    expect(one.writes()).toEqual(['ada none', 'ada none', 'ada none'])
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'WRITE_NOT_KEPT', message: expect.stringContaining('no policy declares') }])
+    await one.clock.pass(24 * HOUR)
+    await one.cycle()
+    expect(one.writes()).toHaveLength(4)
+  })
+})
