@@ -122,7 +122,7 @@ export const notOurs: Invariant = {
       const write = asWrite(step)
       if (write?.to !== 'none') return
       checker.checked()
-      const isAsked = scene.policies().some((policy) => isDeclared(write.scope, 'none', [policy]))
+      const isAsked = scene.policies().some((policy) => isDeclared(write.scope, 'none', [policy])) || isAskedOf(write.scope, 'none', scene)
       const seen = last.get(`${write.process} ${write.scope}`)
       if (!isAsked && seen !== undefined && seen !== 'unknown' && !ours.get(write.scope)?.has(seen))
         checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
