@@ -11,7 +11,10 @@ export type EventKind =
   | 'policy-edit'
   | 'policy-mass'
   | 'policy-broken'
+  | 'policy-squeeze'
   | 'policy-emptied'
+  | 'race'
+  | 'exodus'
   | 'grant'
   | 'protect'
   | 'kill'
@@ -46,6 +49,9 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'policy-edit', perDay: 5, share: 0.95 },
   { kind: 'policy-mass', perDay: 0.7, share: 0.6 },
   { kind: 'policy-broken', perDay: 0.5, share: 0.5 },
+  { kind: 'policy-squeeze', perDay: 1, share: 0.7 },
+  { kind: 'race', perDay: 0.7, share: 0.6 },
+  { kind: 'exodus', perDay: 0.8, share: 0.5 },
   { kind: 'policy-emptied', perDay: 0.3, share: 0.4 },
   { kind: 'grant', perDay: 2, share: 0.8 },
   { kind: 'protect', perDay: 0.4, share: 0.5 },
@@ -55,8 +61,8 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'stop', perDay: 0.7, share: 0.5 },
   { kind: 'second-process', perDay: 0.7, share: 0.5 },
   { kind: 'wall-jump', perDay: 0.6, share: 0.4 },
-  { kind: 'clock-skew', perDay: 0.5, share: 0.4 },
-  { kind: 'pause', perDay: 0.5, share: 0.4 },
+  { kind: 'clock-skew', perDay: 0.8, share: 0.5 },
+  { kind: 'pause', perDay: 1, share: 0.6 },
   { kind: 'resume', perDay: 0.4, share: 0.4 },
   { kind: 'approve', perDay: 1.5, share: 0.6 },
   { kind: 'policy-approve', perDay: 0.7, share: 0.4 },

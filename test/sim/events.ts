@@ -5,7 +5,7 @@ import { HOUR_MS } from '../../src/sandbox/time.ts'
 import { emailOf } from './company.ts'
 import type { EventKind } from './event-kinds.ts'
 import type { Life } from './life.ts'
-import { addGrant, drawCap, drawModel, editModel } from './policy-edits.ts'
+import { addGrant, addShortGrant, drawCap, drawModel, editModel, squeeze } from './policy-edits.ts'
 import { copyModel, emptyModel, type ModelCap } from './policy-model.ts'
 import { MINUTE_MS, type SimEvent } from './scenario.ts'
 
@@ -90,6 +90,42 @@ function doomed(life: Life, draw: Draw, doom: NonNullable<Life['process']>['doom
   look()
 }
 
+/** Unless the storm is over by then. */
+function later(life: Life, ms: number, act: () => void): void {
+  const atMs = life.elapsed() + ms
+  if (life.scenario.rounds.some(({ fromMs, calmAtMs }) => fromMs <= atMs && atMs < calmAtMs)) life.clock.later(ms, act)
+}
+
+/** Does something as soon as a write is under way, within a minute. */
+function whenWriting(life: Life, act: () => void, tries = 240): void {
+  later(life, 250, () => {
+    if ((life.process?.ledger?.openIntents() ?? []).length > 0) act()
+    else if (tries > 0) whenWriting(life, act, tries - 1)
+  })
+}
+
+function redraw(life: Life, draw: Draw): void {
+  const { protectedPeople, approvals } = life.model
+  life.model = { ...drawModel(life, draw), protectedPeople, approvals }
+  publish(life)
+}
+
+/** `spec.approvals` for a hold that shows. */
+function approveInPolicy(life: Life, draw: Draw): void {
+  const [first, ...rest] = holds(life)
+  if (first === undefined) return
+  const id = pick(draw, [first, ...rest])
+  life.model = copyModel(life.model)
+  life.model.approvals.add(id)
+  life.emit({ kind: 'approved', id })
+  publish(life)
+}
+
+function back(life: Life, emails: readonly string[]): void {
+  for (const email of emails) life.company.setStatus(email, 'APPROVED')
+  life.emit({ kind: 'world', what: 'back' })
+}
+
 const STATUSES = ['PENDING', 'REJECTED', 'APPROVED', 'APPROVED'] as const
 
 const ACTS: Readonly<Record<EventKind, Act>> = {
@@ -128,10 +164,34 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     editModel(life, draw)
     publish(life)
   },
-  'policy-mass': (life, draw) => {
-    const { protectedPeople, approvals } = life.model
-    life.model = { ...drawModel(life, draw), protectedPeople, approvals }
+  'policy-mass': redraw,
+  'policy-squeeze': (life, draw) => {
+    life.model = copyModel(life.model)
+    squeeze(life, draw)
     publish(life)
+    if (draw() < 0.5) later(life, between(draw, 1, 30) * MINUTE_MS, () => approveInPolicy(life, draw))
+  },
+  // Others write while a plan of many changes is carried out.
+  race: (life, draw) => {
+    redraw(life, draw)
+    whenWriting(life, () => {
+      const scopes = Array.from({ length: between(draw, 1, 6) }, () => someScope(life, draw))
+      for (const scope of scopes) foreign(life, scope, drawCap(draw))
+      life.emit({ kind: 'foreign', scopes })
+    })
+  },
+  exodus: (life, draw) => {
+    const share = 0.22 + 0.22 * draw()
+    const gone = life.company.approved.filter(() => draw() < share)
+    for (const email of gone) life.company.setStatus(email, 'PENDING')
+    life.process?.daemon?.hurry()
+    later(life, between(draw, 10, 300) * 1000, () => {
+      life.model = copyModel(life.model)
+      if (draw() < 0.5) squeeze(life, draw)
+      else editModel(life, draw)
+      publish(life)
+    })
+    if (draw() < 0.5) later(life, between(draw, 20, 200) * MINUTE_MS, () => back(life, gone))
   },
   'policy-broken': (life, draw) => {
     life.broken = pick(draw, ['wide.yaml', 'people.yaml', undefined])
@@ -176,11 +236,22 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
   },
   'clock-skew': (life, draw) => {
     life.serviceOffsetMs = pick(draw, [0, 0, 2 * MINUTE_MS, -4 * MINUTE_MS, 10 * MINUTE_MS, -3 * HOUR_MS])
+    if (draw() < 0.3) return
+    life.model = copyModel(life.model)
+    addShortGrant(life, draw)
+    publish(life)
   },
   pause: (life, draw) => {
-    const now = Math.floor(life.now() + life.wallOffsetMs)
-    const untilAt = now + between(draw, 5, 600) * MINUTE_MS
-    life.withNotes((ledger) => ledger.savePause({ untilAt, reason: 'looking', pausedAt: now }))
+    const lengthMs = between(draw, 5, 600) * MINUTE_MS
+    const pause = (): void => {
+      const now = Math.floor(life.now() + life.wallOffsetMs)
+      life.withNotes((ledger) => ledger.savePause({ untilAt: now + lengthMs, reason: 'looking', pausedAt: now }))
+      life.note('  paused')
+    }
+    if (draw() < 0.3) return pause()
+    // In the middle of a plan.
+    redraw(life, draw)
+    whenWriting(life, pause)
   },
   resume: (life) => life.withNotes((ledger) => ledger.savePause(undefined)),
   approve: (life, draw) => {
@@ -188,15 +259,7 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     if (first !== undefined) approve(life, pick(draw, [first, ...rest]))
     if (draw() < 0.5) life.process?.daemon?.hurry()
   },
-  'policy-approve': (life, draw) => {
-    const [first, ...rest] = holds(life)
-    if (first === undefined) return
-    const id = pick(draw, [first, ...rest])
-    life.model = copyModel(life.model)
-    life.model.approvals.add(id)
-    life.emit({ kind: 'approved', id })
-    publish(life)
-  },
+  'policy-approve': approveInPolicy,
   mode: (life, draw) => {
     life.mode = pick(draw, ['audit', 'paused', 'enforce'])
     life.process?.daemon?.configChanged()

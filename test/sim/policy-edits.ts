@@ -6,6 +6,7 @@ import { cycleAt, HOUR_MS } from '../../src/sandbox/time.ts'
 import { emailOf, groupName } from './company.ts'
 import type { Life } from './life.ts'
 import { emptyModel, type ModelCap, type PolicyModel } from './policy-model.ts'
+import { MINUTE_MS } from './scenario.ts'
 
 const CAPS = [100, 200, 300, 400, 500, 700, 800, 1000, 1500, 2000, 4000] as const
 
@@ -59,6 +60,24 @@ function swapUp(model: PolicyModel, email: string, id: string): void {
 function baseOf(model: PolicyModel, scope: ScopeKey): ModelCap | undefined {
   if (scope === 'team') return model.team
   return scope.startsWith('group:') ? model.groups.get(scope.slice(6))?.cap : model.users.get(scope)
+}
+
+/** A lower cap in one line, for as many people as one line can reach. */
+export function squeeze(life: Life, draw: Draw): void {
+  const { model } = life
+  const groups = [...model.groups].filter(([, { cap }]) => typeof cap === 'number' && cap > 100)
+  const [first, ...rest] = groups
+  if (first && draw() < 0.4) pick(draw, [first, ...rest])[1].cap = 100
+  else model.team = typeof model.team === 'number' && model.team > 100 && draw() < 0.8 ? 100 : 'none'
+}
+
+/** One that starts and ends within hours. */
+export function addShortGrant(life: Life, draw: Draw): void {
+  const { model } = life
+  const scope = scopeKey({ kind: 'user', email: someone(life, draw) })
+  const fromAt = Math.floor(life.now() / 1000) * 1000 + between(draw, 2, 60) * MINUTE_MS
+  const untilAt = fromAt + between(draw, 20, 120) * MINUTE_MS
+  model.grants = [...model.grants.filter((one) => one.scope !== scope), { scope, cap: 6000 + between(draw, 0, 9) * 100, fromAt, untilAt }]
 }
 
 export function addGrant(life: Life, draw: Draw): void {

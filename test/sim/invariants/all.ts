@@ -5,6 +5,7 @@ import { countedPeople } from './counted.ts'
 import { readBack, secondLook } from './looks.ts'
 import { nobodyBetween, protectedPeople } from './people.ts'
 import { approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
+import { nobodyShort } from './underway.ts'
 import { approvals, healed, pace, quiet, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
@@ -23,6 +24,7 @@ export const invariantsFor = (key: string): readonly Invariant[] => [
   rosterDoubt,
   approvedOnly,
   nobodyBetween,
+  nobodyShort,
   approvals,
   intents,
   quiet,

@@ -5,7 +5,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import type { ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene, Step } from '../steps.ts'
 
-const worth = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
+export const worth = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
 
 export const isLayered = ({ scenario }: Scene): boolean =>
   scenario.switches.capSemantics !== 'fan-out' && scenario.capSemantics === 'layered'

@@ -1,5 +1,5 @@
 // `npm run sim:mutants`: every planted bug against the simulation, until a seed catches it. Prints a table; ends with 1 when one got away, or
-// when the program without any bug does not pass. `--only TEXT` takes those whose name holds the text, `--seeds` and `--days` bound the search.
+// when the program without any bug does not pass. `--only TEXT`, once or more, takes those whose name holds the text, `--seeds` and `--days` bound the search.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -10,7 +10,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1000' },
     days: { type: 'string', default: '2' },
     jobs: { type: 'string', default: '2' },
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
   },
 })
 
@@ -65,7 +65,7 @@ function show(name: string, outcome: Outcome): void {
 }
 
 async function main(): Promise<boolean> {
-  const chosen = PLANTS.filter(({ name }) => name.includes(values.only))
+  const chosen = PLANTS.filter(({ name }) => values.only.some((text) => name.includes(text)))
   const sound = await hunt(undefined, SOUND_SEEDS)
   console.log(sound.kind === 'missed' ? `without a bug ${SOUND_SEEDS} seeds pass` : `WITHOUT A BUG: ${JSON.stringify(sound)}`)
   const pending = chosen.values()
@@ -78,6 +78,7 @@ async function main(): Promise<boolean> {
     }
   }
   await Promise.all(Array.from({ length: Number(values.jobs) }, work))
+  console.log(`${Math.round(performance.now() / 1000)} s`)
   console.log(`${caught} of ${chosen.length} planted bugs caught`)
   return sound.kind === 'missed' && caught === chosen.length
 }

@@ -103,7 +103,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'nothing waits for a write that failed',
     file: 'daemon/waiting.ts',
-    find: 'return missing.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))',
+    find: 'return awaited.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))',
     replace: 'return undefined',
   },
   {

@@ -1,0 +1,58 @@
+// What must be true while a plan is carried out, and some of it fails, is held or left out: whoever keeps what they have, or gets what the
+// plan says, is fine; less than both is not. First caps and what heals wait for nothing and are not judged.
+import type { Plan } from '../../../src/core/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import { inForceWith } from '../company.ts'
+import type { InForce, Invariant, Scene } from '../steps.ts'
+import { createSight, isLayered, worth } from './people.ts'
+
+interface Underway {
+  readonly plan: Plan
+  readonly before: InForce
+  /** After the whole plan, what is held of it included. */
+  readonly after: InForce
+  readonly known: readonly string[]
+}
+
+export const nobodyShort: Invariant = {
+  name: 'while some of a plan fails or waits, nobody is below the lesser of before and after',
+  watch(scene, checker) {
+    const sight = createSight()
+    let underway: Underway | undefined
+    return (step) => {
+      if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') underway = undefined
+      if (step.kind === 'told' && step.event.kind === 'planned')
+        underway = isLayered(scene) ? begin(step.event.plan, scene, sight) : undefined
+      sight.note(step)
+      if (step.kind !== 'landed' || !underway) return
+      const { plan, before, after, known } = underway
+      const change = plan.changes.find(({ scope, from, to }) => scopeKey(scope) === step.scope && from === step.from && to === step.to)
+      if (!change || step.late || (step.to === 0 && scene.scenario.switches.zeroCap === 'omitted')) {
+        underway = undefined
+        return
+      }
+      if (change.healing || !['lower', 'block', 'clear'].includes(change.effect)) return
+      checker.checked()
+      for (const email of known) {
+        const [was, is, will] = [before.get(email), step.after.get(email), after.get(email)]
+        if (worth(is) < Math.min(worth(was), worth(will)) && is !== step.before.get(email))
+          checker.violated(`${email} falls to ${is} with ${step.scope}, had ${was}, and is to have ${will}`)
+      }
+    }
+  },
+}
+
+function begin(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>): Underway {
+  const caps = new Map<ScopeKey, number>(scene.company.caps())
+  const before = inForceWith(scene.company, caps)
+  for (const { scope, to } of plan.changes) {
+    if (to === 'none') caps.delete(scopeKey(scope))
+    else caps.set(scopeKey(scope), to)
+  }
+  return {
+    plan,
+    before,
+    after: inForceWith(scene.company, caps),
+    known: scene.company.approved.filter((email) => sight.isTrue(scene, email)),
+  }
+}
