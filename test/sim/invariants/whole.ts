@@ -46,7 +46,7 @@ function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   return new Set([...held, ...rejected].map(({ scope }) => scopeKey(scope)))
 }
 
-const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink'])
+const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink', 'maxRaise'])
 
 /** A grant that starts or ends is a change as well. */
 const changesNear = (scene: Scene): boolean => nearBoundary(scene, 3 * scene.scenario.intervalMs + scene.scenario.usageIntervalMs)
