@@ -88,8 +88,9 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   const go = await choose(workspace, whole, options)
   // Guards had judged everything; what was chosen must stand by itself.
   const planned = options.confirm && 'only' in go ? plan(go.only) : whole
-  if (!options.confirm || !('withheld' in go)) keepApprovals(planned, knowledge, workspace)
-  const applied = 'withheld' in go ? undefined : await execute({ workspace, knowledge, planner, planned, view, go, options })
+  const isAccepted = (!options.confirm || !('withheld' in go)) && keepApprovals(planned, knowledge, workspace)
+  const goes = isAccepted && !('withheld' in go) ? { only: stillManaged(planned, go, outlook(knowledge, planner)) } : go
+  const applied = 'withheld' in goes ? undefined : await execute({ workspace, knowledge, planner, planned, view, go: goes, options })
   workspace.ledgerFailed = applied?.fatal !== undefined
   if (applied) showRefusal(workspace, applied)
   if (applied?.interrupted === 'paused') showPause(workspace)
@@ -184,13 +185,20 @@ function replan(workspace: Workspace, knowledge: Knowledge, planner: Planner): P
   return after
 }
 
-/** Saves approvals, and what follows when a `rosterShrink` hold was approved: the roster that was doubted is good. */
-function keepApprovals(planned: Planned, knowledge: Knowledge, { ledger }: Workspace): void {
+/** Saves approvals, and what follows when a `rosterShrink` hold was approved: the roster that was doubted is good. Then it returns true. */
+function keepApprovals(planned: Planned, knowledge: Knowledge, { ledger }: Workspace): boolean {
   rememberApprovals(planned, ledger)
-  if (!planned.rosterAccepted || !knowledge.usage?.doubted) return
+  if (!planned.rosterAccepted || !knowledge.usage?.doubted) return false
   const { doubted, ...rest } = knowledge.usage
   knowledge.usage = { ...rest, roster: doubted.roster }
   ledger.saveFact('usage', knowledge.usage)
+  return true
+}
+
+/** The plan was made with the roster of before: whoever is away on the new one is not written. */
+const stillManaged = ({ plan }: Planned, { only }: Go, view: Outlook): ReadonlySet<ScopeKey> => {
+  const managed = plan.changes.filter(({ scope }) => !isLeftAlone(scope, view)).map(({ scope }) => scopeKey(scope))
+  return new Set(only ? managed.filter((key) => only.has(key)) : managed)
 }
 
 const recoveryOf = ({ ledger, clock }: Workspace, knowledge: Knowledge, view: Outlook): RecoverInputs => ({
