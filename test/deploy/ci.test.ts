@@ -47,6 +47,13 @@ describe('the workflow', () => {
     expect(plan?.permissions).toEqual({ contents: 'read', 'pull-requests': 'write' })
   })
 
+  test('shows in the comment what is wrong with policies, in place of the plan of an older commit', () => {
+    expect(workflow.jobs['plan']).not.toHaveProperty('needs')
+    const stepOf = (name: string) => action.runs.steps.find((step) => 'name' in step && step.name === name)
+    expect(stepOf('Validate')).toHaveProperty('if', "inputs.command == 'validate'")
+    expect(stepOf('Comment')).toHaveProperty('if', expect.stringMatching(/^always\(\)/))
+  })
+
   test('hands the key to the job that plans, from an environment', () => {
     const { plan, ...others } = workflow.jobs
     expect(plan).toHaveProperty('environment.name', 'capkeeper-plan')
