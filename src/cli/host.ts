@@ -29,6 +29,8 @@ export interface Host {
   readonly people: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly isEmbedded: boolean
+  /** Takes up what another configuration says for the whole process; `listen` and `ledger` need a restart, and the log says so. */
+  use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
   complain(problems: readonly Problem[], message: string): void
   /** Whether a record could be made, looked at again every 30 s at most. */
@@ -55,13 +57,18 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     redact: cli.secrets.redact,
   })
   const hashed = hashLabels(sha256, saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
-  const label = config.metrics.userLabel === 'email' ? EMAIL_LABELS.label : hashed.label
+  const inForce = { config }
   const revision = commitOf(fileURLToPath(new URL('../..', import.meta.url)))
   const metrics = createMetrics({
     version: VERSION,
     revision,
     clock: cli.clock,
-    users: { perUser: config.metrics.perUser, userLabel: label },
+    users: {
+      get perUser() {
+        return inForce.config.metrics.perUser
+      },
+      userLabel: (email) => (inForce.config.metrics.userLabel === 'email' ? EMAIL_LABELS : hashed).label(email),
+    },
   })
   const log = eventLog(logger)
   const atEnd: (() => void)[] = []
@@ -73,7 +80,15 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     flags,
     isEmbedded,
     atEnd,
-    people: config.people === 'email' ? EMAIL_LABELS : hashed,
+    people: chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed)),
+    use(next) {
+      const before = inForce.config
+      if (JSON.stringify(next) === JSON.stringify(before)) return
+      logger.info({}, 'configuration loaded')
+      const waiting = (['listen', 'ledger'] as const).filter((name) => JSON.stringify(next[name]) !== JSON.stringify(before[name]))
+      if (waiting.length > 0) logger.warn({ settings: waiting }, 'settings that changed take effect with the next start')
+      inForce.config = next
+    },
     emit(event) {
       log(event)
       metrics.onEvent(event)
@@ -85,6 +100,15 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     },
   }
 }
+
+/** Labels that change with the configuration. */
+const chosenLabels = (chosen: () => PeopleLabels): PeopleLabels => ({
+  get shown() {
+    return chosen().shown
+  },
+  label: (email) => chosen().label(email),
+  text: (text) => chosen().text(text),
+})
 
 const PROBE_EVERY_MS = 30_000
 

@@ -78,21 +78,24 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   const store = openStore(cli, settings.config, 'write')
   const running: { daemon?: Daemon } = {}
   const aging = new AbortController()
+  let server: Server | undefined
   try {
     if (reader.name === undefined) settings = withKnownName(settings, reader, store)
     const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
     // An address that is taken must be known before anything is written.
-    const server = await listen(settings.config, running, host)
+    server = await listen(settings.config, running, host)
     const daemon = startDaemon({
       clock: cli.clock,
       config: settings.config,
       open: (one) => openWorkspace(one, host),
-      loadPolicies: () => loadForDaemon(settings.loaded, settings.config, host),
+      loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
       reloadConfig() {
-        const next = reread(reader, host, settings)
+        const next = reread(reader, host)
         if (next) settings = next
         return next?.config
       },
+      refused: (error) => refuse(error, host),
+      inForce: (config) => host.use(config),
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       ledgerWritable: host.ledgerWritable,
     })
@@ -108,6 +111,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   } finally {
     aging.abort()
     await running.daemon?.stop()
+    await server?.close()
     store.close()
   }
   cli.finish(EXIT.done)
@@ -154,16 +158,21 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
 
 const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
 
-function reread(reader: Reader, host: Host, before: Settings): Settings | undefined {
+function reread(reader: Reader, host: Host): Settings | undefined {
   try {
-    const next = reader.read()
-    if (JSON.stringify(next.config) !== JSON.stringify(before.config)) host.logger.info({}, 'configuration loaded')
-    return next
+    return reader.read()
   } catch (error) {
     if (!(error instanceof InputError)) throw error
-    host.complain(error.problems, 'configuration is invalid, the last good one stays in force')
+    refuse(error, host)
     return undefined
   }
+}
+
+/** Says why what was read does not come into force: it is invalid, or a workspace of it cannot be opened. */
+function refuse(error: unknown, { complain, logger }: Host): void {
+  const message = 'configuration is invalid, the last good one stays in force'
+  if (error instanceof InputError) complain(error.problems, message)
+  else logger.error({ error: error instanceof Error ? error.message : String(error) }, message)
 }
 
 const listen = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>

@@ -35,6 +35,8 @@ export interface DaemonParts {
   registered(name: string, present: boolean): void
   /** A configuration was read, but a workspace of it cannot be opened: the last good one stays in force. */
   refused?(error: unknown): void
+  /** A configuration that was read again is in force from now on. */
+  inForce?(config: Config): void
   /** Whether a record could be made now. */
   ledgerWritable(): boolean
 }
@@ -180,6 +182,7 @@ async function follow(state: State, next: Config): Promise<void> {
   state.configValid = opened !== undefined
   if (!opened) return
   state.config = next
+  parts.inForce?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
   for (const [name, runner] of runners) {
     if (isSame(wanted.get(name), runner.config)) continue

@@ -54,6 +54,16 @@ const slowWorld = (slow: Operation): Promise<World> =>
   world({ policy: `users:\n  - {email: ${ADA}, cap: 4000}`, sandbox: { latency: 2_000, slow } })
 
 describe('the end of a daemon', () => {
+  test.each([
+    ['the key file', { keys: { default: { file: 'lost' } } }],
+    ['the CA file', { caFile: 'lost' }],
+  ])('whose configuration names %s where there is none comes at once, with 65', async (what, settings) => {
+    const at = await world({ settings })
+    const ran = await at.run('run', '--listen', '127.0.0.1:0')
+    expect(ran).toMatchObject({ code: 65, stderr: expect.stringMatching(new RegExp(`${what} .*lost.* cannot be read`)) })
+    expect(at.service.calls.log).toEqual([])
+  })
+
   test('by SIGTERM comes within a second when nothing is under way', async () => {
     const at = await world({ settings: { interval: '1h', usageInterval: '1h' } })
     const daemon = await at.daemon()

@@ -147,3 +147,36 @@ describe('a key that is rotated', () => {
     expect(written(at.service)).toEqual(['team', 'team'])
   })
 })
+
+describe('a configuration that changes', () => {
+  const told = 'configuration is invalid, the last good one stays in force'
+
+  test('takes up how people show and whose use has series, without a restart', async () => {
+    const at = await world({ settings: SELDOM })
+    const config = (more: Settings) => at.write('config.yaml', configText([workspace('acme', at.service.url, SELDOM)], more))
+    config({ metrics: { perUser: 'all', userLabel: 'email' } })
+    const daemon = await at.daemon()
+    const users = async () => (await daemon.metrics()).series('capkeeper_user_credits_used').map(({ labels }) => labels['user'] ?? '')
+    await until('people by e-mail', async () => (await users()).some((user) => user.includes('@')))
+    config({ people: 'hash', metrics: { perUser: 'all' } })
+    await until('people as hashes', async () => (await users()).every((user) => /^[0-9a-f]{12}$/.test(user)), AT_ONCE)
+    expect(JSON.parse((await daemon.get('/status')).text)).toMatchObject({ people: 'hash' })
+    config({ ledger: 'other.db' })
+    await until('no series', async () => (await users()).length === 0, AT_ONCE)
+    expect(daemon.log()).toContainEqual(expect.objectContaining({ level: 'warn', settings: ['ledger'] }))
+  })
+
+  test('to a CA file that is not there is refused, the log says why, and a whole one is taken up', async () => {
+    const at = await world({ settings: SELDOM })
+    const config = (more: Settings) => at.write('config.yaml', configText([workspace('acme', at.service.url, { ...SELDOM, ...more })]))
+    const daemon = await at.daemon()
+    await until('the first cap', () => at.service.capOf('team') === 500)
+    config({ caFile: 'ca.pem' })
+    await daemon.shows('capkeeper_config_valid', 0, {})
+    const [refusal] = daemon.log().filter(({ msg }) => msg === told)
+    expect(refusal).toMatchObject({ level: 'error', problems: [expect.stringContaining('ca.pem cannot be read')] })
+    expect(daemon.log().map(({ msg }) => msg)).not.toContain('configuration loaded')
+    config({ onDrift: 'alert' })
+    await daemon.shows('capkeeper_config_valid', 1, {})
+  })
+})
