@@ -36,7 +36,7 @@ describe('the package', () => {
   })
 
   test('names no place that nobody knows yet', () => {
-    expect(Object.keys(manifest)).not.toEqual(expect.arrayContaining(['repository', 'homepage', 'bugs', 'author']))
+    expect(Object.keys(manifest).filter((key) => ['repository', 'homepage', 'bugs', 'author'].includes(key))).toEqual([])
   })
 
   test('runs no script on the machine that installs it', () => {
