@@ -58,6 +58,9 @@ const isFact = (name: string): name is keyof LedgerFacts => Object.hasOwn(SHARED
 
 const SHARED_FACTS = Object.keys(SHARED).filter((name): name is keyof LedgerFacts => isFact(name) && SHARED[name])
 
+/** A text that is an address and nothing else is hashed whole, whatever signs it is made of. */
+const isEmail = (text: string): boolean => /^[^\s@|]+@[^\s@|]+$/.test(text)
+
 const suffix = '@people.invalid'
 const withSuffix = (hash: string): string => `${hash}${suffix}`
 const HASHED = /[0-9a-f]{12}@people\.invalid/g
@@ -79,7 +82,7 @@ export function shareLedgers({ workspaces, now, key, digest }: ShareOptions): Le
     createdAt: now,
     key,
     workspaces: workspaces.map(({ workspace, baseUrl, ledger }) =>
-      mapTexts({ workspace, baseUrl, ...contentOf(ledger, now) }, labels.text),
+      mapTexts({ workspace, baseUrl, ...contentOf(ledger, now) }, (text) => (isEmail(text) ? labels.label(text) : labels.text(text))),
     ),
   }
 }
@@ -92,10 +95,13 @@ function contentOf(ledger: SharedLedger, now: Instant) {
     approvals: ledger.approvals(),
     quarantined: ledger.quarantined(),
     pause: ledger.pause(now),
-    lastWrites: ledger.history().filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
+    lastWrites: ledger.history({ sinceAt: now - SHARED_HISTORY_MS }).filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
     facts: Object.fromEntries(SHARED_FACTS.map((name) => [name, nameless(name, ledger.fact(name))])),
   }
 }
+
+/** Anybody may ask, and often; older writes explain little. Choice. */
+const SHARED_HISTORY_MS = 30 * 24 * 3_600_000
 
 /** The newest write of each scope explains it; those of the last day tell who is contested. */
 const isFirst = ({ scope }: HistoryEntry, seen: Set<string>): boolean => !seen.has(scopeKey(scope)) && seen.add(scopeKey(scope)).size > 0

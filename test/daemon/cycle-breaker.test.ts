@@ -214,3 +214,19 @@ describe('a running workspace', () => {
     expect(tookMs).toBeLessThan(11 * MINUTE)
   })
 })
+
+test('what our own wide write took from people is given back as soon as a write goes through, whatever the breaker says', async () => {
+  const names = Array.from({ length: 8 }, (_, index) => person(index + 1))
+  const fault = { broken: false, people: names }
+  const own = capsOf(8, 2000)
+  const one = await world(fault, { switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied', rate: { concurrency: 1 } } })
+  await one.cycle({ caps: { team: 3000, ...own } })
+  fault.broken = true
+  const torn = await one.cycle({ caps: { team: 3500, ...own } })
+  expect(torn.applied?.interrupted).toBe('breaker')
+  expect(one.inForce()[person(8)]).toBe(3500)
+  fault.broken = false
+  await one.clock.pass(5 * MINUTE)
+  await one.cycle()
+  for (const name of names) expect({ [name]: one.inForce()[name] }).toEqual({ [name]: 2000 })
+})

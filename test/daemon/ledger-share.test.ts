@@ -117,6 +117,13 @@ describe('a shared ledger', () => {
     for (const { scope } of read?.owned() ?? []) if (scope.kind === 'user') expect(known.has(scopeKey(scope))).toBe(false)
   })
 
+  test('hashes an address whole, whatever signs it is made of', async () => {
+    const world = await testWorld({ people: ['a/b=c:d', 'bob'] })
+    await world.cycle({ caps: { 'a/b=c:d': 700 } })
+    expect(JSON.stringify(share(world))).not.toContain('a/b')
+    expect(readShared(share(world), 'acme', [emailOf('a/b=c:d')], sha256)?.owned()).toEqual(world.ledger.owned())
+  })
+
   test('knows a pause until it ends', async () => {
     const world = await usedWorld()
     world.ledger.savePause({ untilAt: NOW + 60_000_000, reason: 'a move of ada@example.com', pausedAt: NOW })
