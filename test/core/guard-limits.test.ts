@@ -59,6 +59,14 @@ describe('raises beyond the credits that are left', () => {
     ])
   })
 
+  test('leave out a change that heals, also when somebody is raised by it and by another', () => {
+    const both: PlanSketch = { people: 1, caps: { team: 600 }, observed: { team: 500, p0: 500 } }
+    expect(lines(planOf(left(99, { ...both, owned: { ...rule('team', 600), p0: { cap: 500 } } })))).toEqual([
+      'team raise 500>600 external',
+      'p0 clear 500>none orphan held:maxRaise',
+    ])
+  })
+
   test('the message names the people, both sums and the way out', () => {
     const [hold] = planOf(left(300, RAISED)).plan.holds
     expect(hold?.message).toBe(
@@ -104,6 +112,15 @@ describe('writes that failed for a shared cause', () => {
     const healing = { ...OPEN, owned: rule('p0', 600) }
     expect(lines(planOf(healing)).every((line) => line.endsWith('held:breaker'))).toBe(true)
     expect(planOf(healing).plan.changes.map((one) => one.healing)).toEqual([false, true, false])
+  })
+
+  test('hold only the scopes that were merely turned down', () => {
+    const refused = { ...breaker, refused: true, scopes: [scopeKey(scope('p0'))] }
+    expect(lines(planOf({ ...OPEN, facts: { breaker: refused } }))).toEqual([
+      'team set none>500 policy',
+      'p0 raise 500>600 policy held:breaker',
+      'p1 lower 9>5 policy',
+    ])
   })
 
   test('hold nothing when the guard is off', () => expect(guardsOf({ ...OPEN, guards: { breaker: 'off' } })).toEqual([]))
@@ -162,6 +179,22 @@ describe('a scope that somebody else keeps changing', () => {
     expect(hold?.message).toBe(
       `acme: p0@example.com was changed by others 3 times (now 900, not 500, left alone until ${until}); the limit is 3 in 24 h, so they are not healed for 24 h; approve hold ${hold?.id} or stop the other writer`,
     )
+  })
+
+  test.each([
+    [3, 'p2'],
+    [5, 'p2', ' and 2 more'],
+  ])('of %i, three are named and the rest is counted', (count, last, more = '') => {
+    const owned = Object.assign({}, ...Object.keys(each(count, 0)).map((name) => rule(name, 500)))
+    const contest = { at: since, entry: 'rule|500', changes: 3 }
+    const known = Object.fromEntries(Object.keys(each(count, 0)).map((name) => [scopeKey(scope(name)), contest]))
+    const [hold] = planOf({ caps: each(count, 500), observed: each(count, 900), owned, contests: { known } }).plan.holds
+    const until = new Date(since + 24 * HOUR).toISOString()
+    const told = ['p0', 'p1', last].map(
+      (name) => `${name}@example.com was changed by others 3 times (now 900, not 500, left alone until ${until})`,
+    )
+    expect(hold?.message).toContain(`acme: ${told.join(', ')}${more}; the limit is 3 in 24 h`)
+    expect(hold?.changes).toHaveLength(count)
   })
 
   test('is put right when its hold is approved, and then is only drifting', () => {

@@ -183,6 +183,25 @@ describe('exemptions', () => {
     const sketch = { people: 20, caps: each(20, 400), observed: each(20, 500), owned: each(20, { cap: 400 }) }
     expect(guardsOf(sketch)).toEqual([])
   })
+  test('healing is not held, however many people it blocks', () => {
+    const sketch = { people: 20, caps: each(20, 400), observed: each(20, 500), owned: each(20, { cap: 400 }), used: each(20, 400) }
+    expect(guardsOf(sketch)).toEqual([])
+  })
+  test.each([
+    ['lowers', {}, 'p0 lower 6000>500 expired'],
+    ['blocks', { used: each(20, 500) }, 'p0 block 6000>500 expired'],
+  ])('the end of grants is not held, however many people it %s', (_name, more: PlanSketch, first) => {
+    const until = NOW - DAY
+    const planned = planOf({
+      caps: each(20, 500),
+      grants: Object.keys(each(20, 0)).map((on) => ({ on, cap: 6000, until })),
+      observed: each(20, 6000),
+      owned: Object.fromEntries(Object.keys(each(20, 0)).map((on) => [on, { cap: 6000, owner: 'grant' as const, grant: { on, until } }])),
+      ...more,
+    })
+    expect(planned.plan.holds).toEqual([])
+    expect(lines(planned)[0]).toBe(first)
+  })
   test('healing under an edited entry is no healing', () => {
     const sketch = { people: 20, caps: each(20, 300), observed: each(20, 500), owned: each(20, { cap: 400 }) }
     expect(guardsOf(sketch)).toEqual(['maxAffected+maxLowered'])
