@@ -5,6 +5,7 @@ import type { DesiredCap } from '../core/desired.ts'
 import { ownedFrom, setBefore } from '../core/diff.ts'
 import type { CapReading, Observed, OwnedCap, OwnerKind } from '../core/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import type { Instant } from '../core/units.ts'
 import type { Clock, Ledger } from '../ports.ts'
 import { isVerified } from './verified.ts'
 import { givenUp, historyEntry } from './write.ts'
@@ -21,6 +22,12 @@ export interface RecoverInputs {
   readonly isLeftAlone: (scope: Scope) => boolean
 }
 
+/** Longer than a sweep takes that began before the clock was set back. Choice. */
+const SET_BACK_MS = 3_600_000
+
+/** An intent from the future was recorded on a clock that has been set back since: a reading of the last hour is later than it. */
+const begunAt = ({ at }: Intent, now: Instant): Instant => (at > now ? now - SET_BACK_MS : at)
+
 /** Closes every open intent whose scope was read since. Returns how many were closed. */
 export function recoverIntents(inputs: RecoverInputs): number {
   const owned = new Map(inputs.ledger.owned().map((one) => [scopeKey(one.scope), one]))
@@ -28,8 +35,8 @@ export function recoverIntents(inputs: RecoverInputs): number {
   for (const intent of inputs.ledger.openIntents()) {
     const key = scopeKey(intent.change.scope)
     const reading = inputs.readings.get(key)
-    if (!reading || reading.readAt < intent.at) continue
     const now = inputs.clock.now()
+    if (!reading || reading.readAt < begunAt(intent, now)) continue
     if (reading.failure) {
       if (closeUnread(intent, reading.failure.message, owned.get(key), inputs)) closed += 1
       continue

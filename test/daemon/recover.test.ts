@@ -280,3 +280,16 @@ function dyingClient({ client }: World, isDead: () => boolean): World['client'] 
     },
   }
 }
+
+test('an intent that was recorded while the clock was far ahead is closed after the clock was set back', async () => {
+  const one = await testWorld()
+  await one.cycle({ caps: { team: 500 } })
+  one.clock.jumpWall(36 * 3_600_000)
+  one.ledger.recordIntent(intentFor(raise(userScope('ada@example.com'), 100, 700), { at: one.clock.now() }))
+  one.foreign('ada', 700)
+  one.clock.jumpWall(-36 * 3_600_000)
+  await one.clock.pass(60_000)
+  await one.cycle({ caps: { team: 500, ada: 700 } })
+  expect(one.ledger.openIntents()).toEqual([])
+  expect(one.ledger.history({ scope: userScope('ada@example.com') })).toMatchObject([{ result: 'applied', to: 700 }])
+})

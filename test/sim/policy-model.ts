@@ -141,6 +141,8 @@ export function personCap(model: PolicyModel, email: string, people: Belonging, 
   if (own === 'conflict' || typeof own === 'number') return own
   const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
   const numbers = caps.filter((cap) => cap !== 'none')
+  // With a `none` of their own it depends on the service which group counts: what is copied follows the rule, what is layered the service.
+  if (own === 'none' && new Set(numbers).size > 1) return 'conflict'
   if (numbers.length > 0) return Math.min(...numbers)
   const team = teamCap(model, now)
   return team ?? (own === 'none' || caps.length > 0 ? 'none' : undefined)
