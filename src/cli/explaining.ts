@@ -1,8 +1,9 @@
-// What `explain` does: reads the roster and the few scopes that bear on the one asked about; every other cap only when that scope differs
-// from what is asked, because only the whole plan tells whether a guard holds it.
+// What `explain` does: reads the roster and the few scopes that bear on the one asked about, managed or not; every other cap only when that
+// scope differs from what is asked, because only the whole plan tells whether a guard holds it.
 import { explain } from '../core/explain.ts'
 import type { Planned } from '../core/plan.ts'
 import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../core/scope.ts'
+import { sweep } from '../daemon/observe.ts'
 import { type Preview, preview } from '../daemon/preview.ts'
 import { desiredInputs, type Planner } from '../daemon/state.ts'
 import { sha256 } from '../daemon/system.ts'
@@ -46,9 +47,11 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
     const options = { signal, onSweep: progress.expect, onReading: progress.one }
     const near = await preview(parts, policy, { ...options, only: (seen) => isNear(scope, seen, policy) })
     const full = isPending(scope, near.planned) ? await preview(parts, policy, options) : near
+    const { usage, readings } = full.knowledge
+    const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
+    await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, signal })
     progress.stop()
     for (const { message } of full.warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
-    const { usage, readings } = full.knowledge
     const { plan } = full.planned
     const explanation = explain(
       {
@@ -77,6 +80,10 @@ function isNear(scope: Scope, seen: Scope, policy: WorkspaceSetup['policy']): bo
   const near = [scope, TEAM, ...(scope.kind === 'user' ? policy.set.groups.map((group) => groupScope(group.scope.id)) : [])]
   return near.some((one) => scopeKey(one) === scopeKey(seen))
 }
+
+/** Caps that nobody declared are in force all the same. Of people, only the approved are read. */
+const unmanagedNear = (scope: Scope, { outlook }: Preview): readonly Scope[] =>
+  scope.kind === 'user' && outlook.people.byKey.has(scopeKey(scope)) ? [scope, TEAM] : scope.kind === 'team' ? [scope] : []
 
 const isPending = (scope: Scope, { plan }: Planned): boolean => plan.changes.some((change) => scopeKey(change.scope) === scopeKey(scope))
 

@@ -29,11 +29,15 @@ const HISTORY_DAYS = 62
 /** The service is asked for 30 days at most (service-notes.md, section 2, point 8). */
 const CHUNK_MS = 30 * DAY_MS
 
-/** Reports on every workspace; fails when one of them cannot be read at all. */
+/** Reports on every workspace that can be read; ends with 4 when another cannot, and fails when none can. */
 export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void> {
   const setup = readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const reports = await interruptible(cli, (signal) => reportAll(setup, flags, cli, signal))
+  const results = await interruptible(cli, (signal) => reportAll(setup, flags, cli, signal))
+  const [reports, failures] = [results.filter(isReport), results.filter((one) => one instanceof CommandError)]
+  const [first, ...others] = failures
+  for (const { message } of reports.length > 0 ? failures : others) cli.stderr.write(cli.secrets.redact(`error: ${message}\n`))
+  if (first && reports.length === 0) throw first
   const now = cli.clock.now()
   const renderers = {
     text: () => renderReportText(reports, painter(cli.stdout)),
@@ -43,10 +47,14 @@ export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void>
     html: () => renderReportPage(reports, now),
   }
   cli.stdout.write(renderers[flags.output]())
-  cli.finish(EXIT.done)
+  cli.finish(first ? EXIT.partial : EXIT.done)
 }
 
-async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: AbortSignal): Promise<readonly Report[]> {
+type Result = Report | CommandError
+
+const isReport = (result: Result): result is Report => !(result instanceof CommandError)
+
+async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: AbortSignal): Promise<readonly Result[]> {
   const store = openStore(cli, setup.config, 'read')
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
@@ -62,6 +70,9 @@ async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: Abo
           const price = setup.config.pricePerCredit
           const gathered = await gather({ one, seen, client, ledger, flags, now: cli.clock.now(), signal })
           return reportOf({ ...gathered, ...(price !== undefined && { pricePerCredit: price }) })
+        } catch (error) {
+          if (error instanceof CommandError) return error
+          throw error
         } finally {
           close()
         }

@@ -52,6 +52,18 @@ protected: [ada.lovelace@example.com]`
     expect(text).toMatch(/Last write: .* none → 4800, applied, cause policy, release week, policies [0-9a-f]{12}\./)
   })
 
+  test('reads the cap of a person and of the team also where no policy declares one', async () => {
+    const at = await world({ policy: 'users: []' })
+    at.service.setCap('team', 700)
+    const wider = await at.run('explain', 'ada.lovelace@example.com')
+    expect(squeezed(wider.stdout)).toContain('In force: 700, set at team.')
+    at.service.setCap('ada.lovelace@example.com', 9000)
+    const own = await at.run('explain', 'ada.lovelace@example.com')
+    expect(squeezed(own.stdout)).toMatch(/ada\.lovelace@example\.com 9000 read 20/)
+    expect(own.stdout).toContain('In force: 9000, set at ada.lovelace@example.com.')
+    expect(own.stdout).toContain('Now: nothing is asked of this very scope.')
+  })
+
   test('gives JSON, takes a group and the team, and exits 64 for what is no scope', async () => {
     const at = await world({ policy: POLICY })
     const group = JSON.parse((await at.run('explain', 'group:grp_platform', '--output', 'json')).stdout)

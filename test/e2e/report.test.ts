@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { world } from './world.ts'
+import { configText, policyText, workspace, world } from './world.ts'
 
 const POLICY = `team: {cap: 500}
 groups:
@@ -53,5 +53,16 @@ describe('report', () => {
     const at = await world({ policy: POLICY, sandbox: SANDBOX })
     at.write('key', 'sandbox-billing-read')
     expect(await at.run('report')).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('could not be read') })
+  })
+
+  test('goes on with the other workspaces when one cannot be read, and exits 4', async () => {
+    const at = await world({ policy: `workspace: acme\n${POLICY}`, sandbox: SANDBOX })
+    at.write('policies/beta.yaml', policyText(`workspace: beta\n${POLICY}`, 'beta'))
+    at.write('weak', 'sandbox-billing-read')
+    const beta = workspace('beta', at.service.url, { keys: { default: { file: 'weak' } } })
+    at.write('config.yaml', configText([beta, workspace('acme', at.service.url)]))
+    const { code, stdout, stderr } = await at.run('report', '--output', 'json')
+    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('error: beta: the roster') })
+    expect(JSON.parse(stdout).reports).toMatchObject([{ workspace: 'acme' }])
   })
 })
