@@ -142,9 +142,15 @@ function emailRowsOf(answer: Fields): readonly RosterRow[] {
   })
 }
 
-/** Zeros may be left out, so in an answer that tells use anywhere, or the cycle it is counted in, an absent figure is 0. */
-const tellsUseOf = (rows: readonly RosterRow[], { cycle }: { readonly cycle?: Cycle }): boolean =>
-  cycle !== undefined || rows.some(({ fields }) => numberOf(fields['promptCreditsUsed']) !== undefined)
+/**
+ * Zeros may be left out, so in an answer that tells use anywhere, or the cycle it is counted in, an absent figure is 0. But where no row
+ * has a figure and somebody used the agent in this cycle, the plan shows no credits (service-notes.md, Agent analytics): then nothing is
+ * known.
+ */
+function tellsUseOf(rows: readonly RosterRow[], { cycle }: { readonly cycle?: Cycle }): boolean {
+  if (rows.some(({ fields }) => numberOf(fields['promptCreditsUsed']) !== undefined)) return true
+  return cycle !== undefined && !rows.some(({ fields }) => (instantOf(fields['lastChatUsageTime']) ?? 0) >= cycle.startAt)
+}
 
 function personOf(email: string, fields: Fields, answer: { readonly statusesAbsent: boolean; readonly tellsUse: boolean }): Person {
   const usedCents = isAbsent(fields['promptCreditsUsed']) && answer.tellsUse ? 0 : numberOf(fields['promptCreditsUsed'])

@@ -117,6 +117,18 @@ describe('a roster', () => {
     ['an absent figure is 0 when another row carries one', [row({}), row({ email: 'b@x.y', promptCreditsUsed: 100 })], {}, 0],
     ['an absent figure is 0 when the cycle is told', [row({})], { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' }, 0],
     [
+      'an absent figure is 0 when the agent was last used before the cycle',
+      [row({ lastChatUsageTime: '2026-10-31T23:59:59Z' })],
+      { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' },
+      0,
+    ],
+    [
+      'an absent figure is not known when the agent was used in the cycle and nobody has a figure',
+      [row({}), row({ email: 'b@x.y', lastChatUsageTime: '2026-11-01T00:00:00Z' })],
+      { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' },
+      undefined,
+    ],
+    [
       'a null figure is 0 when the cycle is told',
       [row({ promptCreditsUsed: null })],
       { billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' },
