@@ -194,8 +194,18 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     if (draw() < 0.5) later(life, between(draw, 20, 200) * MINUTE_MS, () => back(life, gone))
   },
   'policy-broken': (life, draw) => {
-    life.broken = pick(draw, ['wide.yaml', 'people.yaml', undefined])
+    const file = pick(draw, ['wide.yaml', 'people.yaml', undefined])
+    const damage = (): void => {
+      life.broken = file
+      publish(life)
+    }
+    if (draw() < 0.4) return damage()
+    // While some of what was declared is being cleared.
+    life.model = copyModel(life.model)
+    for (const email of [...life.model.users.keys()].slice(0, 4)) life.model.users.delete(email)
+    life.model.grants = []
     publish(life)
+    whenWriting(life, damage)
   },
   'policy-emptied': (life, draw) => {
     const before = life.model
@@ -213,6 +223,14 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     const email = someone(life, draw)
     if (!life.model.protectedPeople.delete(email)) life.model.protectedPeople.add(email)
     publish(life)
+    if (draw() < 0.4) return
+    // And then somebody forgets about it.
+    later(life, between(draw, 1, 60) * MINUTE_MS, () => {
+      life.model = copyModel(life.model)
+      if (draw() < 0.7) life.model.users.set(email, 100)
+      else squeeze(life, draw)
+      publish(life)
+    })
   },
   kill: (life, draw) => {
     life.process?.kill()

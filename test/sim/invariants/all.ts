@@ -3,6 +3,7 @@ import type { Invariant } from '../steps.ts'
 import { converges } from './converges.ts'
 import { countedPeople } from './counted.ts'
 import { readBack, secondLook } from './looks.ts'
+import { notForgotten, spentInTime, wholeOnly } from './orphans.ts'
 import { nobodyBetween, protectedPeople } from './people.ts'
 import { approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
 import { nobodyShort } from './underway.ts'
@@ -26,6 +27,9 @@ export const invariantsFor = (key: string): readonly Invariant[] => [
   nobodyBetween,
   nobodyShort,
   approvals,
+  spentInTime,
+  notForgotten,
+  wholeOnly,
   intents,
   quiet,
   pace,

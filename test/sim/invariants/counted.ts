@@ -87,7 +87,10 @@ function asPlanned(plan: Plan, scene: Scene, sight: ReturnType<typeof createSigh
     if (cap === 'none') begun.delete(key as ScopeKey)
     else begun.set(key as ScopeKey, cap)
   }
-  const known = scene.company.approved.filter((email) => sight.isTrue(scene, email))
+  // What is not managed is not read: nobody but its owner knows of a cap there.
+  const managed = new Set((scene.view()?.scopes ?? []).map(({ scope }) => scopeKey(scope)))
+  const isKnown = (key: ScopeKey): boolean => managed.has(key) || !caps.has(key)
+  const known = scene.company.approved.filter((email) => sight.isTrue(scene, email) && scopesOf(scene, email).every(isKnown))
   return { plan, total: scene.company.approved.length, caps, begun, known }
 }
 

@@ -30,6 +30,12 @@ export const secondLook: Invariant = {
       if (step.kind === 'world' && step.what === 'wall-jump') last.clear()
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined)
         last.set(at(step.process, step.scope), { observed: step.observed, atMs: scene.elapsed() })
+      if (step.kind === 'told' && step.event.kind === 'planned')
+        for (const { scope, from } of step.event.plan.changes) {
+          const seen = last.get(at(step.process, scopeKey(scope)))
+          if (seen && seen.observed !== from)
+            checker.violated(`${scopeKey(scope)} is planned from ${from}, and was last read as ${seen.observed}`)
+        }
       if (step.kind !== 'recorded' || step.method !== 'recordIntent') return
       const change = intentOf(step)?.change
       const seen = change && last.get(at(step.process, scopeKey(change.scope)))

@@ -48,8 +48,11 @@ export const heldStays: Invariant = {
       const write = asWrite(step)
       if (!write || givesBack(write)) return
       checker.checked()
-      const change = plans.get(write.process)?.changes.find(({ scope }) => scopeKey(scope) === write.scope)
-      if (!change) checker.violated(`${write.scope} is set to ${write.to}, which is in no plan`)
+      const plan = plans.get(write.process)
+      const change = plan?.changes.find(({ scope }) => scopeKey(scope) === write.scope)
+      const shown = plan?.holds.find((hold) => hold.changes.some(({ scope }) => scopeKey(scope) === write.scope))
+      if (shown) checker.violated(`${write.scope} is set to ${write.to}, which hold ${shown.id} shows as held`)
+      else if (!change) checker.violated(`${write.scope} is set to ${write.to}, which is in no plan`)
       else if (change.hold !== undefined) checker.violated(`${write.scope} is set to ${write.to}, which hold ${change.hold} holds`)
       else if (change.to !== write.to) checker.violated(`${write.scope} is set to ${write.to}; the plan says ${change.to}`)
     }

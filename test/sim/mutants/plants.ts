@@ -71,11 +71,12 @@ export const PLANTS: readonly Plant[] = [
 }`,
   },
   {
-    name: 'held changes are written',
+    name: 'what a hold holds is written all the same',
     file: 'core/plan.ts',
-    find: 'const go = changes.filter((one) => one.hold === undefined)',
-    replace: 'const go = changes',
+    find: 'const hold = judgement.heldBy.get(one.key)',
+    replace: 'const hold = one.key === undefined ? judgement.heldBy.get(one.key) : undefined',
   },
+
   {
     name: 'healing is held like an edit',
     file: 'core/guard-round.ts',
@@ -95,11 +96,12 @@ export const PLANTS: readonly Plant[] = [
     replace: "[of('team', false), of('group', false), of('user', false), of('user', true), of('group', true), of('team', true)]",
   },
   {
-    name: 'people are cleared before the wider cap is lowered',
+    name: 'the team gets its first cap before people get theirs',
     file: 'core/plan.ts',
-    find: "of('team', true), of('team', false), of('group', false), of('user', false)]",
-    replace: "of('team', true), of('user', false), of('group', false), of('team', false)]",
+    find: "[of('user', true), of('group', true), of('team', true), of('team', false)",
+    replace: "[of('team', true), of('group', true), of('user', true), of('team', false)",
   },
+
   {
     name: 'nothing waits for a write that failed',
     file: 'daemon/waiting.ts',
@@ -125,17 +127,19 @@ export const PLANTS: readonly Plant[] = [
     replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0)) {',
   },
   {
-    name: 'an intent is closed by a reading from before it',
+    name: 'an intent that a crash left open counts as done, whatever is there',
     file: 'daemon/recover.ts',
-    find: 'if (!reading || reading.readAt < intent.at) continue',
-    replace: 'if (!reading) continue',
+    find: 'if (isVerified(intent.change, reading, inputs.wider)) {',
+    replace: "if (reading.observed !== 'unknown') {",
   },
+
   {
-    name: 'a write that was read back as something else takes the scope off the ledger',
+    name: 'what is read back is not compared',
     file: 'daemon/write.ts',
-    find: "run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'kept')",
-    replace: "run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'released')",
+    find: '  if (isVerified(change, reading, run.wider)) {',
+    replace: "  if (reading.observed !== 'unknown') {",
   },
+
   {
     name: 'what is found equal is never taken for ours',
     file: 'daemon/remember.ts',

@@ -1,0 +1,75 @@
+// What becomes of caps of ours that nobody asks for any more: they are not forgotten, they are not pruned while the policy does not parse, and
+// an approval whose changes are all there is over.
+import type { OwnedCap } from '../../../src/core/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import { askedScopes, type ModelCap } from '../policy-model.ts'
+import type { Invariant, Scene } from '../steps.ts'
+import { nearBoundary } from './converges.ts'
+import { intentOf } from './looks.ts'
+import { isLayered } from './people.ts'
+
+const asked = ({ policy, company, now }: Scene) => askedScopes(policy(), { approved: company.approved, groupsOf: company.groupsOf }, now())
+
+export const notForgotten: Invariant = {
+  name: 'no cap of ours is forgotten',
+  watch(scene, checker) {
+    const ours = new Map<ScopeKey, ModelCap>()
+    const restoring = new Set<ScopeKey>()
+    return (step) => {
+      if (step.kind === 'foreign') for (const scope of step.scopes) ours.delete(scope)
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      if (intent?.entry.startsWith('restore')) restoring.add(scopeKey(intent.change.scope))
+      else if (intent) restoring.delete(scopeKey(intent.change.scope))
+      if (step.kind === 'landed') {
+        // What lands long after its sender died is nobody's, and so is what a grant gives back.
+        if (step.late || restoring.has(step.scope)) ours.delete(step.scope)
+        else ours.set(step.scope, step.to)
+      }
+      if (step.kind !== 'settled' || !isLayered(scene) || !scene.scenario.prune || nearBoundary(scene, WHILE_MS)) return
+      const wanted = asked(scene)
+      const shown = new Set((scene.view()?.scopes ?? []).map(({ scope }) => scopeKey(scope)))
+      const owned = new Set((scene.ledger()?.owned() ?? []).map((one: OwnedCap) => scopeKey(one.scope)))
+      for (const [scope, cap] of ours) {
+        checker.checked()
+        const isAway = scope.includes('@') && !scene.company.approved.includes(scope)
+        if (cap === 'none' || scene.stored(scope) !== cap || wanted.has(scope) || isAway) continue
+        if (!shown.has(scope) && !owned.has(scope))
+          checker.violated(`${scope} still has our ${cap}; nobody asks for it, and nobody remembers it`)
+      }
+    }
+  },
+}
+
+const WHILE_MS = 3 * 3_600_000
+
+export const wholeOnly: Invariant = {
+  name: 'nothing is pruned while the policy does not parse',
+  watch(_scene, checker) {
+    let brokenPlan: string | undefined
+    let isBroken = false
+    return (step) => {
+      if (step.kind === 'started') isBroken = false
+      if (step.kind === 'told' && step.event.kind === 'policy-loaded') isBroken = !step.event.policy.valid
+      if (step.kind === 'told' && step.event.kind === 'planned') brokenPlan = isBroken ? step.event.plan.id : undefined
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      if (!intent || intent.planId !== brokenPlan) return
+      checker.checked()
+      const { scope, from, to } = intent.change
+      if (to === 'none' && intent.entry === '')
+        checker.violated(`${scopeKey(scope)} is cleared from ${from}, while a policy file is broken`)
+    }
+  },
+}
+
+export const spentInTime: Invariant = {
+  name: 'an approval is spent once all that it released is there',
+  watch: (scene, checker) => (step) => {
+    if (step.kind !== 'settled') return
+    for (const { id, state, released } of scene.ledger()?.approvals() ?? []) {
+      if (released.length === 0) continue
+      checker.checked()
+      const isThere = released.every(({ scope, to }) => scene.stored(scopeKey(scope)) === to && scene.shows(scopeKey(scope)) === to)
+      if (state === 'pending' && isThere) checker.violated(`approval ${id} is through and still pending`)
+    }
+  },
+}
