@@ -3,29 +3,49 @@
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { askedScopes, type Belonging, type ModelCap, personCap } from '../policy-model.ts'
-import type { Checker, Invariant, Scene } from '../steps.ts'
+import type { Checker, Invariant, Scene, Step } from '../steps.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
 
 export const converges: Invariant = {
   name: 'converges',
-  watch: (scene, checker) => (step) => {
-    if (step.kind !== 'settled') return
-    const view = scene.view()
-    if (!view) {
-      checker.violated('no process runs')
-      return
-    }
-    const excused = new Set(view.scopes.filter((one) => EXCUSED.has(one.state) || isWaiting(one, view)).map(({ scope }) => scopeKey(scope)))
-    if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
-    checkScopes(scene, excused, checker, view)
-    if (!isMisjudged(scene)) checkPeople(scene, excused, checker)
-    for (const { scope, state, why } of view.scopes) {
-      const isKept = !scene.scenario.prune && state === 'drifted' && why === 'prune is off'
-      if ((state === 'unknown' || state === 'drifted') && !isKept && !excused.has(scopeKey(scope)))
-        checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
+  watch: (scene, checker) => {
+    const others = writtenByOthers(scene)
+    return (step) => {
+      others.note(step)
+      if (step.kind === 'settled') check(scene, checker, others.has)
     }
   },
+}
+
+function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => boolean): void {
+  const view = scene.view()
+  if (!view) {
+    checker.violated('no process runs')
+    return
+  }
+  const excused = new Set(view.scopes.filter((one) => EXCUSED.has(one.state) || isWaiting(one, view)).map(({ scope }) => scopeKey(scope)))
+  if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
+  checkScopes(scene, excused, checker, view)
+  if (!isMisjudged(scene)) checkPeople(scene, excused, checker, isOthers)
+  for (const { scope, state, why } of view.scopes) {
+    const isKept = !scene.scenario.prune && state === 'drifted' && why === 'prune is off'
+    if ((state === 'unknown' || state === 'drifted') && !isKept && !excused.has(scopeKey(scope)))
+      checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
+  }
+}
+
+/** Where others wrote last; a wide write of theirs may have reached everybody where the service copies. */
+function writtenByOthers({ scenario }: Scene) {
+  const scopes = new Set<ScopeKey>()
+  const reachesAll = (scope: ScopeKey): boolean => !scope.includes('@') && scenario.switches.capSemantics === 'fan-out'
+  return {
+    note(step: Step): void {
+      if (step.kind === 'foreign') for (const scope of step.scopes) scopes.add(scope)
+      if (step.kind === 'landed') scopes.delete(step.scope)
+    },
+    has: (scope: ScopeKey): boolean => scopes.has(scope) || scopes.values().some(reachesAll),
+  }
 }
 
 /** What counts on a held change waits with it, and the cycle says so. */
@@ -69,7 +89,7 @@ function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
 }
 
 /** The cap in force of everybody whose scopes are all managed and not excused. */
-function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker): void {
+function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, isOthers: (scope: ScopeKey) => boolean): void {
   const inForce = scene.inForce()
   const policy = scene.policy()
   const people = belonging(scene)
@@ -82,6 +102,8 @@ function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
     if (![scopeKey({ kind: 'team' }), ...groups].every(isClear) || excused.has(own) || (!isCopied && !isClear(own))) continue
     const cap = personCap(policy, email, people, scene.now())
     if (cap === undefined || cap === 'conflict') continue
+    // Where caps are copied, what others gave to somebody of whom nothing is declared is not ours to clear.
+    if (isCopied && cap === 'none' && !asked.has(own) && isOthers(own)) continue
     checker.checked()
     if (inForce.get(email) !== cap) checker.violated(`${email} should have ${cap} in force and has ${inForce.get(email)}`)
   }

@@ -1,6 +1,7 @@
 // The guards that count, counted here once more, in people and from the service's own state: what a plan is about to write takes something
 // from no more people than their shares allow. Whoever cannot be judged for sure is left out, so that it errs on the silent side.
 import { type Change, DEFAULT_GUARDS, type Plan, type ShareLimit } from '../../../src/core/change.ts'
+import type { Roster } from '../../../src/core/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { inForceWith } from '../company.ts'
 import type { ModelCap } from '../policy-model.ts'
@@ -50,8 +51,9 @@ export const countedPeople: Invariant = {
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
         for (const { email, used = 0 } of step.event.roster?.people ?? []) mostUsed.set(email, Math.max(used, mostUsed.get(email) ?? 0))
         const groups = step.event.groups.map(({ id, emails }) => [id, emails] as const)
+        // A roster that could not be read again is counted by the last good one.
         const isTrue =
-          step.event.roster !== undefined &&
+          approvedOn(step.event.roster) === `${scene.company.approved.toSorted()}` &&
           membersOf(
             scene,
             groups.map(([id]) => id),
@@ -69,6 +71,10 @@ export const countedPeople: Invariant = {
     }
   },
 }
+
+/** Undefined without a roster. */
+const approvedOn = (roster: Roster | undefined): string | undefined =>
+  roster && `${roster.people.flatMap(({ email, status }) => (status === 'approved' || roster.statusesAbsent ? [email] : [])).sort()}`
 
 const textOfGroups = (groups: readonly (readonly [string, Iterable<string>])[]): string =>
   groups

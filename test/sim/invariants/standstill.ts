@@ -60,19 +60,24 @@ export const rosterDoubt: Invariant = {
   watch(scene, checker) {
     const releases = createReleases()
     let read: number | undefined
+    let shortAt: number | undefined
     let good: number | undefined
     let doubtedAt: number | undefined
     let doubted: Plan | undefined
+    const isShort = (approved: number): boolean => good !== undefined && approved > 0 && approved < 0.8 * good
     const believe = (approved: number): void => {
-      const isShort = good !== undefined && approved > 0 && approved < 0.8 * good
-      if (isShort && (doubtedAt === undefined || scene.elapsed() - doubtedAt < AGREEMENT_MS)) doubtedAt ??= scene.elapsed()
+      if (isShort(approved) && (doubtedAt === undefined || scene.elapsed() - doubtedAt < AGREEMENT_MS)) doubtedAt ??= shortAt
       else if (approved > 0) [good, doubtedAt] = [approved, undefined]
     }
     return (step) => {
       releases.note(step)
       // What a process knew when it died, the next one may not.
-      if (step.kind === 'started') [read, good, doubtedAt, doubted] = [undefined, undefined, undefined, undefined]
-      if (step.kind === 'answered' && step.operation === 'UserPageAnalytics') read = step.approved ?? read
+      if (step.kind === 'started') [read, shortAt, good, doubtedAt, doubted] = [undefined, undefined, undefined, undefined, undefined]
+      if (step.kind === 'answered' && step.operation === 'UserPageAnalytics' && step.approved !== undefined) {
+        read = step.approved
+        // Also when the reading is not told, because the disk is full.
+        shortAt = isShort(read) ? (shortAt ?? scene.elapsed()) : undefined
+      }
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
         if (read !== undefined) believe(read)
         read = undefined

@@ -1,0 +1,110 @@
+// The invariants of looks, pauses and doubt, shown to be able to fail on steps that break them, and to be silent on steps that do not.
+import { expect, it } from 'vitest'
+import type { Plan } from '../../../src/core/change.ts'
+import type { ScopeKey } from '../../../src/core/scope.ts'
+import type { Invariant, Scene, Step } from '../steps.ts'
+import { readBack, secondLook } from './looks.ts'
+import { wholeOnly } from './orphans.ts'
+import { paused, rosterDoubt, wrongClock } from './standstill.ts'
+
+const ADA = 'ada@example.com' as ScopeKey
+const SCOPE = { kind: 'user', email: 'ada@example.com' } as const
+
+type Timed = Step | { readonly kind: 'time'; readonly ms: number }
+
+const read = (observed: number | 'none' | 'unknown'): Step => ({
+  kind: 'answered',
+  process: 1,
+  operation: 'GetUsageConfig',
+  scope: ADA,
+  observed,
+})
+const asks: Step = { kind: 'request', process: 1, operation: 'GetUsageConfig', scope: ADA }
+const write: Step = { kind: 'request', process: 1, operation: 'UsageConfig', scope: ADA, to: 200 }
+const written = (refused: boolean): Step => ({ kind: 'answered', process: 1, operation: 'UsageConfig', scope: ADA, refused })
+const wait = (ms: number): Timed => ({ kind: 'time', ms })
+
+const intentFor = (to: number | 'none', entry: string, more = {}) => ({
+  at: 0,
+  planId: 'p1',
+  entry,
+  change: { scope: SCOPE, from: 100, to, grantEnd: false, ...more },
+})
+const intent = (to: number | 'none' = 200, entry = 'rule|200', more = {}): Step => ({
+  kind: 'recorded',
+  process: 1,
+  method: 'recordIntent',
+  values: [intentFor(to, entry, more)],
+})
+const outcome = (result: string): Step => ({
+  kind: 'recorded',
+  process: 1,
+  method: 'recordOutcome',
+  values: [intentFor(200, 'rule|200'), { result }, 'kept'],
+})
+const planned = (to: number | 'none' = 200): Step => {
+  const plan = { id: 'p1', changes: [{ scope: SCOPE, from: 100, to }], holds: [] } as unknown as Plan
+  return { kind: 'told', process: 1, event: { kind: 'planned', workspace: 'acme', at: 0, plan } }
+}
+const roster = (approved: number): readonly Step[] => [
+  { kind: 'answered', process: 1, operation: 'UserPageAnalytics', approved },
+  { kind: 'told', process: 1, event: { kind: 'usage-read', workspace: 'acme', at: 0, groups: [] } },
+]
+const loaded = (valid: boolean): Step => {
+  const policy = { valid, digest: '', revision: '', loadedAt: 0, problems: [] }
+  return { kind: 'told', process: 1, event: { kind: 'policy-loaded', workspace: 'acme', at: 0, policy } }
+}
+
+/** What an invariant says of these steps. */
+function said(invariant: Invariant, steps: readonly Timed[]): readonly string[] {
+  const found: string[] = []
+  let elapsed = 0
+  const scene = {
+    scenario: { rate: { concurrency: 1 } },
+    elapsed: () => elapsed,
+    skewMs: () => 10 * 60_000,
+    ledger: () => ({ pause: () => ({ reason: 'looking' }), owned: () => [] }),
+  } as unknown as Scene
+  const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
+  for (const step of steps) {
+    if (step.kind === 'time') elapsed += step.ms
+    else watch(step)
+  }
+  return found
+}
+
+const LOWER: Step = { kind: 'request', process: 1, operation: 'UsageConfig', scope: ADA, to: 50 }
+
+const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Timed[]])[] = [
+  ['a write long after the look', secondLook, [read(100), wait(10_000), intent()]],
+  ['a write from another value than was seen', secondLook, [read(300), intent()]],
+  ['a plan from a reading that failed', secondLook, [read('unknown'), planned()]],
+  ['an end that nobody looked at', readBack, [read(100), write, written(false), outcome('applied')]],
+  ['an end by an answer to an earlier question', readBack, [asks, write, read(200), outcome('applied')]],
+  ['another value that counts as done', readBack, [write, asks, read(300), outcome('applied')]],
+  ['a lost write that is sent again', readBack, [write, written(false), write]],
+  ['a second write in a pause', paused, [intent(), intent()]],
+  ['a grant that starts on a wrong clock', wrongClock, [read(100), planned(), intent(900, 'grant|900')]],
+  ['a grant that ends on a wrong clock', wrongClock, [read(100), planned(), intent(200, 'rule|200', { grantEnd: true })]],
+  ['a lower cap by a roster in doubt', rosterDoubt, [...roster(10), ...roster(7), planned(50), LOWER]],
+  ['an orphan that goes while a file is broken', wholeOnly, [loaded(false), planned('none'), intent('none', '')]],
+]
+
+it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
+  expect(said(invariant, steps)).not.toEqual([])
+})
+
+const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: readonly Timed[]])[] = [
+  ['a write right after the look', secondLook, [read(100), wait(1_000), intent()]],
+  ['a write that is read back', readBack, [write, written(false), asks, read(200), outcome('applied')]],
+  ['a write that was turned down and is sent again', readBack, [write, written(true), write]],
+  ['the write that was under way when the pause came', paused, [intent()]],
+  ['a rule on a wrong clock', wrongClock, [read(100), planned(), intent()]],
+  ['a grant before anybody can know of the clock', wrongClock, [planned(), intent(900, 'grant|900')]],
+  ['a lower cap by a roster that is good', rosterDoubt, [...roster(10), ...roster(9), planned(50), LOWER]],
+  ['an orphan that goes once the file is whole', wholeOnly, [loaded(false), loaded(true), planned('none'), intent('none', '')]],
+]
+
+it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
+  expect(said(invariant, steps)).toEqual([])
+})
