@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { answered, currentRate, earliestSendAt, FLOOR_RATE, learnedRate, type Pace, sent, startPace } from '../../src/core/pacing.ts'
+import {
+  type Answer,
+  answered,
+  currentRate,
+  earliestSendAt,
+  FLOOR_RATE,
+  learnedRate,
+  type Pace,
+  sent,
+  startPace,
+} from '../../src/core/pacing.ts'
 import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../support/pacing.ts'
 
 /** Refused after 5 s at 5/s, answered again after `blockMs`. */
@@ -79,6 +89,47 @@ describe('a block', () => {
     expect(waits).toEqual([...waits].sort((a, b) => a - b))
     expect(waits.length).toBeLessThanOrEqual(18)
     expect(nowMs - at - 300_000).toBeLessThan(45_000)
+  })
+
+  /** How long it waits before each probe, when all of them are refused within `latencyMs`. */
+  function waits(answer: Answer, count: number, latencyMs = LATENCY_MS): number[] {
+    let { pace, nowMs } = { pace: block(answer.kind === 'refused' ? answer.retryAfterMs : undefined), nowMs: at + 20 }
+    return Array.from({ length: count }, () => {
+      const probeAt = earliestSendAt(pace, nowMs)
+      const waitedMs = probeAt - nowMs
+      nowMs = probeAt + latencyMs
+      pace = answered(sent(pace, probeAt), nowMs, answer, probeAt)
+      return waitedMs
+    })
+  }
+
+  it('waits half as long again after each refused probe, up to half a minute, later an eighth of the time it lasts', () => {
+    const all = waits(REFUSED, 16)
+    expect(all.slice(0, 4)).toEqual([1_000, 1_500, 2_250, 3_375])
+    expect(all.slice(9, 13)).toEqual([30_000, 30_000, 30_000, 30_000])
+    const beforeMs = all.slice(0, 15).reduce((sum, one) => sum + one + LATENCY_MS, 0)
+    expect(all[15]).toBeCloseTo(beforeMs / 8)
+  })
+
+  it('believes Retry-After twice, then only when that is longer than it would wait itself', () => {
+    expect(waits({ kind: 'refused', retryAfterMs: 2_000 }, 5)).toEqual([2_000, 2_000, 2_250, 3_375, 5_062.5])
+    expect(waits({ kind: 'refused', retryAfterMs: 9_000 }, 4)).toEqual([9_000, 9_000, 9_000, 9_000])
+  })
+
+  it('sends the next probe when one was never answered', () => {
+    const probing = sent(block(), at + 1_020)
+    const again = sent(probing, at + 31_020)
+    expect(earliestSendAt(again, at + 31_020)).toBe(at + 61_020)
+    expect(currentRate(answered(again, at + 31_030, OK, at + 31_020))).toBeLessThan(40)
+  })
+
+  it('is as long as the latest refusal says, also of a request sent before it', () => {
+    const two = sent(sent(climbed.pace, at), at + 25)
+    const blocked = answered(two, at + 40, REFUSED, at)
+    const late = (retryAfterMs: number) => earliestSendAt(answered(blocked, at + 60, { kind: 'refused', retryAfterMs }, at + 25), at + 60)
+    expect(late(5_000)).toBe(at + 5_060)
+    expect(late(100)).toBe(at + 1_060)
+    expect(earliestSendAt(answered(blocked, at + 30, REFUSED, at + 25), at + 60)).toBe(at + 1_040)
   })
 
   it('goes on looking on its own when the service keeps promising too early', () => {
