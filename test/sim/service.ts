@@ -142,7 +142,8 @@ function carry(parts: ServiceParts, request: Request, way: Way, land: (request: 
     way.signal?.addEventListener('abort', () => reject(way.signal?.reason), { once: true })
     const answer = (afterMs: number, what: Answer): void =>
       clock.later(afterMs, () => {
-        if (!sender.alive) return
+        // Nobody waits any more for what was given up.
+        if (!sender.alive || way.signal?.aborted) return
         tellAnswer(parts, request, what)
         resolve(what)
       })
