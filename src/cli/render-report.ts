@@ -33,7 +33,7 @@ function textBlocks(report: Report, paint: Paint): readonly string[] {
         ]
       : []),
     block(
-      `Changes by capkeeper in this cycle: ${changesText(report)}`,
+      `Changes by capkeeper in ${report.which === 'previous' ? 'that' : 'this'} cycle: ${changesText(report)}`,
       columns(changes.latest.map(changeCells)),
       changes.applied + changes.failed,
     ),
@@ -102,7 +102,7 @@ function markdownBlocks(report: Report): readonly string[] {
           ].join('\n'),
         ]
       : []),
-    `Changes by capkeeper in this cycle: ${changesText(report)}.`,
+    `Changes by capkeeper in ${report.which === 'previous' ? 'that' : 'this'} cycle: ${changesText(report)}.`,
     ...notes.map((note) => `_${escaped(note)}_`),
   ].filter((part) => part !== '')
 }

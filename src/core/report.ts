@@ -157,13 +157,13 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
       return [
         ...inputs.groups.map(({ id, name }) =>
           rowOf(
-            `group:${id}`,
-            name,
+            inputs,
+            { key: `group:${id}`, name },
             people.filter(({ groups }) => groups.includes(id)),
           ),
         ),
         ...[people.filter(({ groups }) => groups.length === 0)].flatMap((rest) =>
-          rest.length > 0 ? [rowOf('-', 'in no declared group', rest)] : [],
+          rest.length > 0 ? [rowOf(inputs, { key: '-', name: 'in no declared group' }, rest)] : [],
         ),
       ]
     case 'user':
@@ -174,16 +174,16 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
 }
 
 /** Where nobody's own use is known, runs still tell the sum. */
-function teamRow({ runs }: ReportInputs, people: readonly Measured[]): ReportRow {
-  const row = rowOf('team', 'the team', people)
-  return row.used === undefined ? { ...row, ...known('used', sumOf((runs ?? []).map(({ used }) => used))) } : row
+function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
+  const row = rowOf(inputs, { key: 'team', name: 'the team' }, people)
+  return row.used === undefined ? { ...row, ...known('used', sumOf((inputs.runs ?? []).map(({ used }) => used))) } : row
 }
 
-function rowOf(key: string, name: string, people: readonly Measured[]): ReportRow {
+/** Nobody at all means that people are not known, and then no row counts them. */
+function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, people: readonly Measured[]): ReportRow {
   return {
-    key,
-    name,
-    people: people.length,
+    ...about,
+    ...(inputs.people.length > 0 && { people: people.length }),
     ...known('used', sumOf(people.map(({ used }) => used))),
     ...known('addOn', sumOf(people.map(({ addOn }) => addOn))),
     ...known('headRoom', sumOf(people.map(({ headRoom }) => headRoom))),

@@ -137,8 +137,18 @@ describe('what is not known is absent', () => {
     expect(notes).toContain('1 of 2 people carry no figure of use.')
   })
 
+  test.each(['team', 'group'] as const)('nobody: how many people they are is not known, by %s', (by) => {
+    const { totals, rows } = report({ by, people: [] })
+    expect([totals, ...rows].map((row) => 'people' in row)).not.toContain(true)
+    expect(report({ by: 'group', people: [person('ada', 3, 1, ['core'])] }).rows).toContainEqual({
+      key: 'group:web',
+      name: 'Web',
+      people: 0,
+    })
+  })
+
   test('nobody’s use, but runs: the team’s sum is that of the runs', () => {
-    expect(report({ people: [], runs: [run('large', 7), run('small', undefined)] }).totals).toMatchObject({ people: 0, used: 7 })
+    expect(report({ people: [], runs: [run('large', 7), run('small', undefined)] }).totals).toMatchObject({ used: 7 })
   })
 
   test('runs without credits are told', () => {

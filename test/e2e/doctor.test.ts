@@ -64,6 +64,14 @@ describe('keys', () => {
     billingWrite: 'sandbox-billing-write',
   }
 
+  test('a key that can only write is not said to hold nothing', async () => {
+    const one = await worldWithKeys({ default: 'sandbox-billing-write' })
+    expect((await doctorOf(one)).line('keys', 'default')).toMatch(
+      /^failed: default \(.*\) lacks Analytics Read, Teams Read-only, Billing Read; could not tell Billing Write$/,
+    )
+    expectNothingWritten(one)
+  })
+
   test('one key for each permission holds its own and nothing else, and nothing is written', async () => {
     const one = await worldWithKeys(PROPER)
     const found = await doctorOf(one)

@@ -147,8 +147,8 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
   const kinds = (kind: Holding['kind']): readonly Permission[] => PERMISSIONS.filter((one) => held[one].kind === kind)
   const [has, lacks, unclear] = [kinds('held'), kinds('lacking'), kinds('unclear')]
   const parts = [
-    `holds ${listed(has) || 'nothing'}`,
-    ...(lacks.length > 0 && has.length > 0 ? [`lacks ${listed(lacks)}`] : []),
+    ...(has.length > 0 ? [`holds ${listed(has)}`] : unclear.length > 0 ? [] : ['holds nothing']),
+    ...(lacks.length > 0 && lacks.length < PERMISSIONS.length ? [`lacks ${listed(lacks)}`] : []),
     ...(unclear.length > 0 ? [`could not tell ${listed(unclear)}`] : []),
   ]
   const text = `${name} ${parts.join('; ')}`
