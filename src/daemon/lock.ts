@@ -11,6 +11,9 @@ export interface Lock {
   release(): void
 }
 
+/** Of several that reach for the lock in the same instant, or beside somebody who only looks, one must get it. Choice. */
+const PATIENCE_MS = 250
+
 /**
  * Takes the write lock of a ledger, at once or not at all. The file `<ledger>.lock` stays when the lock is freed. Throws a `LedgerError`:
  * LEDGER_LOCKED when another process holds it, LEDGER_UNWRITABLE when it cannot be made. Choice: `run` and `apply` alone take it.
@@ -20,7 +23,7 @@ export function takeLock(ledger: string): Lock {
   createPrivately(file)
   let held: DatabaseSync | undefined
   try {
-    held = new DatabaseSync(file, { timeout: 0 })
+    held = new DatabaseSync(file, { timeout: PATIENCE_MS })
     // Nothing is ever written to it, so it needs no journal file beside it.
     held.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
   } catch (error) {

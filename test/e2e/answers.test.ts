@@ -182,7 +182,7 @@ describe('ledger', () => {
     })
     expect(statSync(copy).mode & 0o077).toBe(0)
     const check = await capkeeper(['ledger', 'check', '--ledger', copy])
-    expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/copy\.db: whole, schema version 1\n/) })
+    expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/copy\.db: whole, schema version 2\n/) })
     expect(squeezed(check.stdout)).toContain(`acme ${at.service.url} 1 0 1 0 0`)
     expect(await at.run('ledger', 'backup', copy)).toMatchObject({ code: 1, stdout: '' })
   })

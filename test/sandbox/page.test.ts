@@ -54,7 +54,7 @@ test('escapes what a fixture brings', async () => {
 
 test('is read-only, and one of three pages', async () => {
   expect((await fetch(fixture.url, { method: 'HEAD' })).status).toBe(200)
-  expect((await fetch(fixture.url, { method: 'POST', body: '{}' })).status).toBe(404)
+  expect((await fetch(fixture.url, { method: 'POST', body: '{}' })).status).toBe(405)
   const schema = JSON.parse(await (await fetch(`${fixture.url}/fixture.schema.json`)).text())
   expect(schema).toEqual(JSON.parse(JSON.stringify(FIXTURE_SCHEMA)))
   expect(() => new Ajv2020({ strict: false, validateFormats: false }).compile(schema)).not.toThrow()
