@@ -63,13 +63,22 @@ export const wholeOnly: Invariant = {
 
 export const spentInTime: Invariant = {
   name: 'an approval is spent once all that it released is there',
-  watch: (scene, checker) => (step) => {
-    if (step.kind !== 'settled') return
-    for (const { id, state, released } of scene.ledger()?.approvals() ?? []) {
-      if (released.length === 0) continue
-      checker.checked()
-      const isThere = released.every(({ scope, to }) => scene.stored(scopeKey(scope)) === to && scene.shows(scopeKey(scope)) === to)
-      if (state === 'pending' && isThere) checker.violated(`approval ${id} is through and still pending`)
+  watch(scene, checker) {
+    // Whoever has left, or is nobody's any more, is not looked at.
+    const seen = new Map<ScopeKey, ModelCap>()
+    return (step) => {
+      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined && step.observed !== 'unknown')
+        seen.set(step.scope, step.observed)
+      if (step.kind !== 'settled') return
+      for (const { id, state, released } of scene.ledger()?.approvals() ?? []) {
+        if (released.length === 0) continue
+        checker.checked()
+        const isThere = released.every(({ scope, to }) => {
+          const key = scopeKey(scope)
+          return scene.stored(key) === to && scene.shows(key) === to && seen.get(key) === to
+        })
+        if (state === 'pending' && isThere) checker.violated(`approval ${id} is through and still pending`)
+      }
     }
   },
 }

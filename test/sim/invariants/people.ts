@@ -13,12 +13,22 @@ export const isLayered = ({ scenario }: Scene): boolean =>
 /** What a process knows of the service: the readings that reached it, and when others last changed something. */
 export function createSight() {
   const seen = new Map<ScopeKey, ModelCap | 'unknown'>()
+  let listed: ReadonlyMap<string, ReadonlySet<string>> = new Map()
+  /** Every group that was listed has the person or not as its list says. */
+  const knowsGroups = ({ company }: Scene, email: string): boolean =>
+    listed.entries().every(([id, members]) => members.has(email) === company.groupsOf(email).includes(id))
   return {
     note(step: Step): void {
-      if (step.kind === 'started') seen.clear()
+      if (step.kind === 'started') {
+        seen.clear()
+        listed = new Map()
+      }
+      if (step.kind === 'told' && step.event.kind === 'usage-read')
+        listed = new Map(step.event.groups.map(({ id, emails }) => [id, new Set(emails)]))
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) seen.set(step.scope, step.observed)
       if (step.kind === 'landed') seen.set(step.scope, step.to)
     },
+    knowsGroups,
     /** Everything that decides about the person was read as it is, or is not set. */
     isTrue(scene: Scene, email: string): boolean {
       const scopes = [
@@ -26,8 +36,9 @@ export function createSight() {
         ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
         email as ScopeKey,
       ]
-      return scopes.every(
-        (scope) => (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none'),
+      return (
+        knowsGroups(scene, email) &&
+        scopes.every((scope) => (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none'))
       )
     },
   }
@@ -60,6 +71,8 @@ export const protectedPeople: Invariant = {
 /** A run of writes of one process between two changes by others. */
 interface Run {
   readonly before: InForce
+  /** Those whose groups were listed as they are. */
+  readonly known: ReadonlySet<string>
   /** The least that each person had meanwhile; `none` counts as nothing when it stood between two caps. */
   readonly states: InForce[]
 }
@@ -81,7 +94,11 @@ export const nobodyBetween: Invariant = {
         // A 0 that the service drops leaves nothing for the moment until what stood there is put back.
         if (!isTrue) run = undefined
         else {
-          run ??= { before: step.before, states: [] }
+          run ??= {
+            before: step.before,
+            known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
+            states: [],
+          }
           run.states.push(step.after)
         }
       }
@@ -93,13 +110,13 @@ export const nobodyBetween: Invariant = {
   },
 }
 
-function judge({ before, states }: Run, checker: Parameters<Invariant['watch']>[1]): void {
+function judge({ before, known, states }: Run, checker: Parameters<Invariant['watch']>[1]): void {
   const after = states.at(-1)
   if (!after) return
   checker.checked()
   for (const [email, was] of before) {
     const is = after.get(email)
-    if (is === undefined) continue
+    if (is === undefined || !known.has(email)) continue
     for (const state of states) {
       const now = state.get(email)
       if (now === undefined) continue
