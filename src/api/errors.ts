@@ -74,8 +74,10 @@ export type Verdict = { readonly kind: 'ok'; readonly body: unknown } | { readon
 export function classify(answer: WireAnswer, operation: Operation, context: ClassifyContext): Verdict {
   const body = parseJson(answer.body)
   const succeeded = answer.status >= 200 && answer.status < 300
-  if (succeeded && !carriesError(body)) return { kind: 'ok', body }
   const said = errorTextOf(body, answer.body)
+  // What a success says of a write does not matter, but a page is not the service's: nobody knows whether the write ever reached it.
+  const isStray = operation === 'UsageConfig' && said.html
+  if (succeeded && !carriesError(body) && !isStray) return { kind: 'ok', body }
   const quote = tidy(said.message || said.code, context.redact)
   return { kind: 'failed', error: new ApiError(factsOf(answer, operation, said, quote, context)) }
 }
@@ -97,7 +99,7 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
       message: `${operation}: the plan lacks this feature (${status})${because}`,
     }
   }
-  const kind = kindOf(status, said)
+  const kind = said.html && status < 300 ? 'malformed' : kindOf(status, said)
   const retryAfterMs = retryAfter(answer, context.nowMs)
   const rest = retryAfterMs === undefined ? {} : { retryAfterMs }
   if (kind === 'auth') {

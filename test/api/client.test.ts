@@ -149,7 +149,8 @@ describe('a write', () => {
   it.each([
     ['2xx with an object', { body: '{}' }, 'accepted'],
     ['2xx with zero bytes', { body: '' }, 'accepted'],
-    ['2xx with a page', { status: 202, body: '<html>' }, 'accepted'],
+    ['2xx with a page, which something in between has sent', { status: 202, body: '<html>' }, 'ambiguous'],
+    ['2xx with a page about a key', { body: '<!doctype html><title>Unauthorized</title>' }, 'ambiguous'],
     ['2xx with an error', { body: '{"error":"exactly one cap field"}' }, 'refused'],
     ['2xx with an error that may mean anything', { body: '{"error":"oh dear"}' }, 'ambiguous'],
     ['400', failing(400), 'refused'],
