@@ -1,12 +1,25 @@
 // Lives one seed after the other until an invariant is violated, and prints what was found as one line of JSON. `main.ts` starts it with a
-// planted bug, or without one.
+// planted bug, or without one. Seeds with most of what the bug needs come first.
 import { parseArgs } from 'node:util'
 import { runSeed } from '../run.ts'
+import { drawScenario } from '../scenario.ts'
 
-const { values } = parseArgs({ options: { seeds: { type: 'string', default: '1000' }, days: { type: 'string', default: '2' } } })
+const { values } = parseArgs({
+  options: { seeds: { type: 'string', default: '1000' }, days: { type: 'string', default: '2' }, needs: { type: 'string', default: '' } },
+})
+const [count, days] = [Number(values.seeds), Number(values.days)]
+const needs = new Set(values.needs.split(',').filter((kind) => kind !== ''))
 
-for (let seed = 1; seed <= Number(values.seeds); seed += 1) {
-  const [first] = (await runSeed({ seed, days: Number(values.days) })).violations
+function likeliness(seed: number): number {
+  const { events, faults } = drawScenario(seed, days)
+  const hours = faults.filter(({ kind }) => needs.has(kind)).map(({ fromMs, untilMs, rate }) => (rate * (untilMs - fromMs)) / 3_600_000)
+  return events.filter(({ kind }) => needs.has(kind)).length + hours.reduce((sum, one) => sum + one, 0)
+}
+
+const seeds = Array.from({ length: count }, (_, index) => index + 1)
+const likely = new Map(needs.size > 0 ? seeds.map((seed) => [seed, likeliness(seed)]) : [])
+for (const seed of seeds.toSorted((a, b) => (likely.get(b) ?? 0) - (likely.get(a) ?? 0))) {
+  const [first] = (await runSeed({ seed, days })).violations
   if (!first) continue
   console.log(JSON.stringify({ seed, invariant: first.invariant, message: first.message }))
   break

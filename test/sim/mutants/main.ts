@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { PLANTS } from './plants.ts'
+import { PLANTS, type Plant } from './plants.ts'
 
 const { values } = parseArgs({
   options: {
@@ -32,10 +32,10 @@ type Outcome =
   | { readonly kind: 'broken'; readonly why: string }
 
 /** Lives seeds until one is violated. */
-async function hunt(name: string | undefined, seeds: number): Promise<Outcome> {
-  const hooks = name === undefined ? [] : ['--import', hook]
-  const args = ['--no-warnings', ...hooks, hunter, '--seeds', `${seeds}`, '--days', values.days]
-  const env = { ...process.env, ...(name !== undefined && { CAPKEEPER_PLANT: name }) }
+async function hunt(plant: Plant | undefined, seeds: number): Promise<Outcome> {
+  const hooks = plant === undefined ? [] : ['--import', hook]
+  const args = ['--no-warnings', ...hooks, hunter, '--seeds', `${seeds}`, '--days', values.days, '--needs', (plant?.needs ?? []).join()]
+  const env = { ...process.env, ...(plant && { CAPKEEPER_PLANT: plant.name }) }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const [stdout, stderr]: [string[], string[]] = [[], []]
   child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.push(text))
@@ -71,10 +71,10 @@ async function main(): Promise<boolean> {
   const pending = chosen.values()
   let caught = 0
   const work = async (): Promise<void> => {
-    for (const { name } of pending) {
-      const outcome = await hunt(name, Number(values.seeds))
+    for (const plant of pending) {
+      const outcome = await hunt(plant, Number(values.seeds))
       if (outcome.kind === 'caught') caught += 1
-      show(name, outcome)
+      show(plant.name, outcome)
     }
   }
   await Promise.all(Array.from({ length: Number(values.jobs) }, work))

@@ -1,6 +1,9 @@
 // Bugs planted on purpose, one at a time, to prove that the simulation can fail: each is a small edit of one file of src/, of the kind that
 // a tired evening produces. `npm run sim:mutants` applies each and must see an invariant violated.
 
+import type { EventKind } from '../event-kinds.ts'
+import type { FaultKind } from '../scenario.ts'
+
 /** One planted bug: `find` stands exactly once in `file`, and is replaced. */
 export interface Plant {
   readonly name: string
@@ -8,6 +11,8 @@ export interface Plant {
   readonly file: string
   readonly find: string
   readonly replace: string
+  /** What it shows itself by: seeds with most of that are lived first. */
+  readonly needs?: readonly (EventKind | FaultKind)[]
 }
 
 export const PLANTS: readonly Plant[] = [
@@ -22,6 +27,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/write.ts',
     find: '    if (seen) return seen\n',
     replace: '',
+    needs: ['policy-mass', 'race', 'pause'],
   },
   {
     name: 'the second look takes any old reading for fresh',
@@ -60,6 +66,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/guard.ts',
     find: 'if (judged.length <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
+    needs: ['policy-squeeze'],
   },
   {
     name: 'an unknown reading counts as unset',
@@ -82,18 +89,21 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/guard-round.ts',
     find: '!(one.healing && HEALING_EXEMPT.has(guard)) && ',
     replace: '',
+    needs: ['foreign-mass'],
   },
   {
     name: 'the protected are not protected',
     file: 'core/plan.ts',
     find: 'protectedPeople: new Set(set.protectedPeople.map((one) => one.scope.email)),',
     replace: 'protectedPeople: new Set(),',
+    needs: ['protect'],
   },
   {
     name: 'lowers go out before raises',
     file: 'core/plan.ts',
     find: "[of('user', true), of('group', true), of('team', true), of('team', false), of('group', false), of('user', false)]",
     replace: "[of('team', false), of('group', false), of('user', false), of('user', true), of('group', true), of('team', true)]",
+    needs: ['policy-mass', 'race', 'pause'],
   },
   {
     name: 'the team gets its first cap before people get theirs',
@@ -107,30 +117,35 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/waiting.ts',
     find: 'return awaited.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))',
     replace: 'return undefined',
+    needs: ['policy-mass', 'race', 'pause', 'policy-squeeze'],
   },
   {
     name: 'a spent approval releases again',
     file: 'core/approval.ts',
     find: "state: released.every((change) => change.verified) ? 'spent' : 'pending' }",
     replace: "state: 'pending', released: released.map((change) => ({ ...change, verified: false })) }",
+    needs: ['policy-squeeze', 'policy-approve'],
   },
   {
     name: 'an approval that is listed in policy is new in every cycle',
     file: 'core/approval.ts',
     find: "for (const id of fresh.policy) if (!byId.has(id)) add(id, 'policy')",
     replace: "for (const id of fresh.policy) add(id, 'policy')",
+    needs: ['policy-squeeze', 'policy-approve'],
   },
   {
     name: 'intents that a crash left open are never closed',
     file: 'daemon/recover.ts',
     find: 'for (const intent of inputs.ledger.openIntents()) {',
     replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0)) {',
+    needs: ['kill-at-request', 'kill-at-ledger'],
   },
   {
     name: 'an intent that a crash left open counts as done, whatever is there',
     file: 'daemon/recover.ts',
     find: 'if (isVerified(intent.change, reading, inputs.wider)) {',
     replace: "if (reading.observed !== 'unknown') {",
+    needs: ['kill-at-request', 'kill-at-ledger'],
   },
 
   {
@@ -141,16 +156,11 @@ export const PLANTS: readonly Plant[] = [
   },
 
   {
-    name: 'what is found equal is never taken for ours',
-    file: 'daemon/remember.ts',
-    find: 'if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted)',
-    replace: '',
-  },
-  {
     name: 'one stale reading is enough to forget what is ours',
     file: 'daemon/remember.ts',
     find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
     replace: 'return owned !== undefined',
+    needs: ['stale-read'],
   },
   {
     name: 'a cap is cleared where none is set',
@@ -163,12 +173,14 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/state.ts',
     find: 'prune: settings.prune && knowledge.policyValid,',
     replace: 'prune: settings.prune,',
+    needs: ['policy-broken'],
   },
   {
     name: 'a pause is not looked at before each write',
     file: 'daemon/apply.ts',
     find: "return run.ledger.pause(run.clock.now()) ? 'paused' : undefined",
     replace: 'return undefined',
+    needs: ['pause'],
   },
   {
     name: 'requests go out twice as fast as the learned pace',
@@ -181,30 +193,35 @@ export const PLANTS: readonly Plant[] = [
     file: 'api/errors.ts',
     find: 'const known = redact(text.slice(0, MAX_ERROR_TEXT))',
     replace: 'const known = text.slice(0, MAX_ERROR_TEXT)',
+    needs: ['key-echoed'],
   },
   {
     name: 'a grant goes on after its end',
     file: 'core/grants.ts',
     find: "if (window.kind === 'instant' && now >= window.untilAt) return 'ended'",
     replace: '',
+    needs: ['grant', 'clock-skew'],
   },
   {
     name: 'grants start and end on a clock that is wrong',
     file: 'daemon/state.ts',
     find: 'Math.abs(clockSkewMs) > SKEW_LIMIT_MS',
     replace: 'Math.abs(clockSkewMs) < 0',
+    needs: ['clock-skew'],
   },
   {
     name: 'a roster that shrank is believed at once',
     file: 'core/roster.ts',
     find: 'if (fellPercent <= limitPercent) return { roster: fresh }',
     replace: 'if (fellPercent <= 100) return { roster: fresh }',
+    needs: ['exodus'],
   },
   {
     name: 'people who are not approved are managed like others',
     file: 'core/effective.ts',
     find: "person.status === 'approved' || roster.statusesAbsent",
     replace: "person.status !== 'unspecified' || roster.statusesAbsent",
+    needs: ['status', 'exodus'],
   },
   {
     name: 'a sweep leaves out the last scope',
@@ -217,6 +234,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/ledger.ts',
     find: "const lock = mode === 'write' ? takeLock(path) : undefined",
     replace: 'const lock = undefined as Lock | undefined',
+    needs: ['second-process'],
   },
   {
     name: 'a cap that is in sync is written all the same when it is a person’s',
