@@ -62,8 +62,6 @@ export interface KeyProbe {
   readonly reader: ServiceReader
   /** Whether it may read what the permission is for. Rejects only when `signal` aborts. */
   mayRead(permission: Exclude<Permission, 'billingWrite'>, now: Instant, signal?: AbortSignal): Promise<Holding>
-  /** Whether the service refuses to read caps without a scope; undefined when this key cannot tell. Rejects only when `signal` aborts. */
-  demandsScope(signal?: AbortSignal): Promise<boolean | undefined>
   /** Whether it may write caps, found out without a write. Rejects only when `signal` aborts. */
   mayWrite(signal?: AbortSignal): Promise<Holding>
 }
@@ -128,7 +126,6 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
         }
       }
     },
-    demandsScope: (signal) => demandsScope(sender, signal),
     mayWrite: (signal) => mayWrite(sender, signal),
   }
 }
@@ -143,42 +140,25 @@ const tinyQuestion = (now: Instant) => ({
   ],
 })
 
-/** A reading without a scope can do no harm, and shows how the service takes a request that lacks it. */
-async function demandsScope(sender: Sender, signal: AbortSignal | undefined): Promise<boolean | undefined> {
-  const request = {
-    operation: 'GetUsageConfig',
-    body: {},
-    decode: () => undefined,
-    urgency: 'late',
-    timeoutMs: TIMEOUT_MS,
-    once: true,
-  } as const
-  try {
-    await sender.send({ ...request, signal })
-    return false
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return isRefusal(error) ? true : undefined
-  }
-}
-
 /** The request was judged and found wanting, so the key was good. */
 function isRefusal({ kind, status = 0, message }: ApiError): boolean {
   if (kind === 'invalid') return [200, 400, 409, 412, 422].includes(status)
   return kind === 'not_found' && /group|user|e-?mail|scope/i.test(message)
 }
 
+/** Nobody can have an address in this domain (RFC 2606). */
+const NOBODY = 'nobody@capkeeper.invalid'
+
 /**
- * Asks for a write that names no scope and no cap, so that there is nothing to write and nowhere to write it. The interface demands exactly
- * one scope and exactly one of the two cap fields, so the service must refuse it, and how it refuses tells: the key is judged before the rest.
- * An invalid value, a conflict of scopes or a scope that "surely" does not exist would not do: a lenient service may round the value,
- * take the first scope, or know the one that was made up. A field that is not there cannot be taken for anything; only a service that takes
- * a missing scope for the team and a missing value for 0 could be hurt, and `demandsScope` has to rule that out first. Sent once, never again.
+ * Asks for a write that names no cap, for a person who cannot exist. The interface demands exactly one of the two cap fields, so the service
+ * must refuse it, and how it refuses tells: the key is judged before the rest. An invalid value would not do, as a lenient service may
+ * round it, nor would a missing scope, which one may take for the team. Should a service take a missing cap for 0 or for a clear, it
+ * does that to nobody. Sent once, never again. interface-spec.md, Endpoints 5.
  */
 async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promise<Holding> {
   const request = {
     operation: 'UsageConfig',
-    body: {},
+    body: { user_email: NOBODY },
     decode: () => undefined,
     urgency: 'late',
     timeoutMs: TIMEOUT_MS,

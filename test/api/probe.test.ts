@@ -56,23 +56,12 @@ describe('asking whether a key may write', () => {
   ])('%s', async (_row, give, kind) => {
     const { key, sent } = probe(give)
     expect((await key.mayWrite()).kind).toBe(kind)
-    expect(sent).toEqual([{ operation: 'UsageConfig', body: { service_key: 'key-one-long' } }])
+    // No cap, and nobody who could have one.
+    expect(sent).toEqual([{ operation: 'UsageConfig', body: { service_key: 'key-one-long', user_email: 'nobody@capkeeper.invalid' } }])
   })
 
   test('says so when the service accepts what it had to refuse', async () => {
     expect(await probe(answer(200, {})).key.mayWrite()).toEqual({ kind: 'held', accepted: true })
-  })
-})
-
-describe('whether a scope is demanded', () => {
-  test.each<readonly [string, WireAnswer, boolean | undefined]>([
-    ['is shown by a refusal', REFUSED, true],
-    ['is denied by an answer', answer(200, { addOnCreditCap: 5 }), false],
-    ['stays open for a key that may not read', DENIED, undefined],
-  ])('%s', async (_row, give, demands) => {
-    const { key, sent } = probe(give)
-    expect(await key.demandsScope()).toBe(demands)
-    expect(sent[0]).toEqual({ operation: 'GetUsageConfig', body: { service_key: 'key-one-long' } })
   })
 })
 

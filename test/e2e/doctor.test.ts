@@ -50,9 +50,10 @@ async function worldWithKeys(
   return one
 }
 
-/** A request of `doctor` that could write carries neither a scope nor a cap. */
+/** A request of `doctor` that could write carries no cap, and is for nobody. */
 function expectNothingWritten({ service }: World): void {
-  for (const { operation, body } of service.calls.log) if (operation === 'UsageConfig') expect(body).toEqual({})
+  for (const { operation, body } of service.calls.log)
+    if (operation === 'UsageConfig') expect(body).toEqual({ user_email: 'nobody@capkeeper.invalid' })
   expect(service.capOf('team')).toBeUndefined()
 }
 
@@ -64,10 +65,10 @@ describe('keys', () => {
     billingWrite: 'sandbox-billing-write',
   }
 
-  test('a key that can only write is not said to hold nothing', async () => {
+  test('a key that can only write is found to', async () => {
     const one = await worldWithKeys({ default: 'sandbox-billing-write' })
     expect((await doctorOf(one)).line('keys', 'default')).toMatch(
-      /^failed: default \(.*\) lacks Analytics Read, Teams Read-only, Billing Read; could not tell Billing Write$/,
+      /^failed: default \(.*\) holds Billing Write; lacks Analytics Read, Teams Read-only, Billing Read$/,
     )
     expectNothingWritten(one)
   })
@@ -158,13 +159,13 @@ describe('keys', () => {
   })
 })
 
-/** A service that reads and refuses as the sandbox does, but for writes without scope and cap, which it takes. */
-async function careless(one: World, options: { readonly readsAnything?: boolean; readonly onWrite?: () => void }): Promise<string> {
+/** A service that reads and refuses as the sandbox does, but for writes without a cap, which it takes. */
+async function careless(one: World, options: { readonly onWrite?: () => void }): Promise<string> {
   const { url, close } = await listen((request, response, body) => {
     const { service_key: key, ...fields } = JSON.parse(body)
-    const isBare = key !== undefined && Object.keys(fields).length === 0
-    if (isBare && request.url?.endsWith('/UsageConfig')) options.onWrite?.()
-    const takes = isBare && (request.url?.endsWith('/UsageConfig') || (options.readsAnything && request.url?.endsWith('/GetUsageConfig')))
+    const isBare = key !== undefined && !Object.keys(fields).some((name) => name.endsWith('_cap'))
+    const takes = isBare && request.url?.endsWith('/UsageConfig') === true
+    if (takes) options.onWrite?.()
     if (takes) response.end('{}')
     else
       fetch(`${one.service.url}${request.url}`, { method: 'POST', body, headers: { 'content-type': 'application/json' } }).then(
@@ -176,12 +177,12 @@ async function careless(one: World, options: { readonly readsAnything?: boolean;
   return url
 }
 
-describe('a service that takes a write without scope and cap', () => {
+describe('a service that takes a write without a cap', () => {
   test('is told, and the team’s cap is read to prove that nothing changed', async () => {
     const one = await world()
     const found = await doctor([...one.flags, '--base-url', await careless(one, {})])
     expect(found.line('keys', 'oddWrite')).toBe(
-      'warning: the service accepted a write of default that named no scope and no cap; the team’s cap is unchanged (none)'.replace(
+      'warning: the service accepted a write of default that named no cap, for nobody; the team’s cap is unchanged (none)'.replace(
         '’',
         "'",
       ),
@@ -198,20 +199,6 @@ describe('a service that takes a write without scope and cap', () => {
       hint: expect.stringContaining('put 500 back'),
     })
     expect(found.code).toBe(1)
-  })
-
-  test('is never asked for one when it answers readings without a scope, too', async () => {
-    const one = await world()
-    let writes = 0
-    const url = await careless(one, {
-      readsAnything: true,
-      onWrite() {
-        writes += 1
-      },
-    })
-    const found = await doctor([...one.flags, '--base-url', url])
-    expect(writes).toBe(0)
-    expect(found.line('keys', 'default')).toContain('could not tell Billing Write')
   })
 })
 

@@ -40,9 +40,7 @@ export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKe
   const { config, keys, signal } = inputs
   const held = new Map<ProbedKey, Held>()
   const before = await readingsOf(inputs, held)
-  const obstacle = inputs.keyFirst
-    ? await obstacleTo(held, signal)
-    : 'this service judges a request before its key, so a refusal says nothing'
+  const obstacle = inputs.keyFirst ? undefined : 'this service judges a request before its key, so a refusal says nothing'
   for (const [key, found] of held) {
     if ('problem' in key) continue
     const billingWrite: Holding = obstacle === undefined ? await key.mayWrite(signal) : { kind: 'unclear', message: obstacle }
@@ -85,19 +83,7 @@ async function readingsOf({ keys, now, signal }: KeyInputs, held: Map<ProbedKey,
   return before
 }
 
-/** Why it is not asked who may write: it must be certain that a request without a scope is refused here. */
-async function obstacleTo(held: ReadonlyMap<ProbedKey, Held>, signal: AbortSignal): Promise<string | undefined> {
-  for (const [key, { billingRead }] of held) {
-    if ('problem' in key || billingRead.kind !== 'held') continue
-    const demands = await key.demandsScope(signal)
-    if (demands === false)
-      return 'this service answers a reading without a scope, so a write without one may not be harmless, and was not asked for'
-    if (demands) return undefined
-  }
-  return 'not asked: no key could show that this service refuses a request without a scope'
-}
-
-/** A request without scope and cap was accepted: whatever that means, the team's cap must stand where it stood. */
+/** A request without a cap was accepted: whatever that means, the team's cap must stand where it stood. */
 async function proveUnchanged(
   key: KeyProbe,
   config: WorkspaceConfig,
@@ -108,7 +94,7 @@ async function proveUnchanged(
 ): Promise<void> {
   const reader = keys.find((one) => !('problem' in one) && one.names.some((name) => name === keyNameFor(config.keys, 'billingRead')))
   const after = reader && !('problem' in reader) ? (await reader.reader.readCap(TEAM, signal)).observed : 'unknown'
-  const what = `the service accepted a write of ${key.names.join(', ')} that named no scope and no cap`
+  const what = `the service accepted a write of ${key.names.join(', ')} that named no cap, for nobody`
   if (before === 'unknown' || after === 'unknown') tell('oddWrite', warning(`${what}; whether the team's cap changed could not be read`))
   else if (before === after) tell('oddWrite', warning(`${what}; the team's cap is unchanged (${after})`, 'tell whoever runs the service'))
   else
