@@ -130,9 +130,78 @@ describe('what a refusal in the first climb says', () => {
   ])('is %s', (_title, successes, rate) => expect(after(successes)).toBeCloseTo(Math.max(0.1, rate), 2))
 })
 
+/** The next request is refused for so long, the probe after it answered. */
+function refuseFor(run: Run, retryAfterMs: number): Run {
+  const at = earliestSendAt(run.pace, run.nowMs)
+  const blocked = answered(sent(run.pace, at), at, { kind: 'refused', retryAfterMs }, at)
+  const probeAt = earliestSendAt(blocked, at)
+  return { pace: answered(sent(blocked, probeAt), probeAt, OK, probeAt), nowMs: probeAt }
+}
+
+describe('the rate after a refusal', () => {
+  it('is what two steps were tried from while the third has not begun', () => {
+    const second = drive(learned(10, { tryMs: 120_000 }), 60_000 + 120_000 + 38_000)
+    expect(currentRate(second.pace)).toBeCloseTo(10 * 1.03 * 1.06)
+    expect(currentRate(refuseFor(second, 1_000).pace)).toBe(10)
+  })
+
+  it('is what went through since the last one, when that is more than a minute ago', () => {
+    const low = refuseFor(drive(learned(2), 100_000), 100_000)
+    expect(currentRate(low.pace)).toBeCloseTo((0.97 * 201) / 200, 1)
+    expect(learnedRate(low.pace).tryMs).toBe(20_000)
+  })
+
+  it('goes halfway back to the usual one within 5 minutes, after 100 requests', () => {
+    const low = refuseFor(drive(learned(2), 100_000), 100_000)
+    const halfway = Math.sqrt(2 * currentRate(low.pace))
+    const [[at, next] = [0, 0]] = changes(low, low.nowMs + 200_000)
+    expect(next).toBeCloseTo(halfway)
+    expect(Math.abs(at - low.nowMs / 1_000 - 100 / halfway)).toBeLessThan(2)
+  })
+
+  it.each([
+    ['after a longer time without one', () => refuseFor(drive(learned(0.5), 320_000), 320_000)],
+    ['in the first climb', () => refuseFor(drive(begin({ start: 5, max: 5 }), 5_000), 20_000)],
+    ['of a try', () => refuseFor(drive(learned(10), 61_000), 20_000)],
+  ])('is left alone %s', (_title, low: () => Run) => {
+    const run = low()
+    const rate = currentRate(run.pace)
+    const [[at, next] = [0, 0]] = changes(run, run.nowMs + 400_000)
+    expect(next).toBeCloseTo(rate * 1.03)
+    expect(at - run.nowMs / 1_000).toBeGreaterThan(59)
+  })
+
+  it('waits for its first request as for any other', () => {
+    const low = refuseFor(drive(learned(2), 100_000), 100_000)
+    expect(earliestSendAt(low.pace, low.nowMs)).toBeCloseTo(low.nowMs + 1_000 / currentRate(low.pace))
+  })
+})
+
 describe('what is learned', () => {
   it('halves the time for steps with each gain of more than 5 %, to 20 s at least', () => {
+    expect(learnedRate(drive(learned(10, { tryMs: 80_000 }), 70_000).pace).tryMs).toBe(80_000)
     const gained = drive(learned(10, { tryMs: 30_000 }), 1_000_000)
     expect(learnedRate(gained.pace)).toEqual({ rate: 50, limited: true, tryMs: 20_000 })
+  })
+
+  it('is what was proven while a block lasts', () => {
+    const { pace, nowMs } = drive(learned(10, { tryMs: 30_000 }), 90_000)
+    const at = earliestSendAt(pace, nowMs)
+    expect(learnedRate(answered(sent(pace, at), at, REFUSED, at))).toEqual({ rate: 10, limited: true, tryMs: 30_000 })
+  })
+
+  it('is the rate after the first block before anything is proven, and a second block says nothing of a false gain', () => {
+    const first = refuseFor(drive(begin({ start: 5, max: 40 }), 10_000), 1_000)
+    expect(learnedRate(first.pace)).toEqual({ rate: currentRate(first.pace), limited: true, tryMs: 20_000 })
+    const second = refuseFor(drive(first, first.nowMs + 10_000), 1_000)
+    expect(learnedRate(second.pace).tryMs).toBe(20_000)
+  })
+
+  it('is the highest rate that there may be once that has held for its try and a minute', () => {
+    const settings = { start: 5, max: 11 }
+    const run = begin(settings, { rate: 10, limited: true })
+    const [reachedAt] = changes(run, 400_000).at(-1) ?? [0]
+    const learnedAt = (seconds: number) => learnedRate(drive(run, (reachedAt + seconds) * 1_000).pace).rate
+    expect([learnedAt(22), learnedAt(75), learnedAt(85)]).toEqual([10, 10, 11])
   })
 })

@@ -279,6 +279,7 @@ describe('what was learned', () => {
     ['a rate alone', { rate: 10 }],
     ['a rate as text', { rate: '10', limited: true }],
     ['a negative rate', { rate: -1, limited: true }],
+    ['no rate at all', { rate: 0, limited: true }],
     ['no number', { rate: Number.NaN, limited: true }],
     ['infinity', { rate: Number.POSITIVE_INFINITY, limited: true }],
     ['limited as text', { rate: 10, limited: 'yes' }],
@@ -300,8 +301,13 @@ describe('what was learned', () => {
     expect(learned).toEqual({ rate: 7, limited: true, tryMs: 80_000 })
     expect(JSON.parse(JSON.stringify(learned))).toEqual(learned)
     expect(learnedRate(startPace({ start: 5, max: 20 }, 0, { rate: 7, limited: true, tryMs: 1e9 })).tryMs).toBe(120_000)
-    expect(learnedRate(startPace({ start: 5, max: 20 }, 0, { rate: 7, limited: true, tryMs: 'x' })).tryMs).toBe(20_000)
+    for (const tryMs of ['x', '90000', Number.NaN, -1]) {
+      expect(learnedRate(startPace({ start: 5, max: 20 }, 0, { rate: 7, limited: true, tryMs })).tryMs).toBe(20_000)
+    }
   })
+
+  it('is where it got to while nothing was refused', () =>
+    expect(learnedRate(drive(begin({ start: 5, max: 40 }), 1_900).pace)).toEqual({ rate: 10, limited: false }))
 
   it('is nothing while the first block lasts', () => {
     const { pace, nowMs } = drive(begin({ start: 5, max: 40 }), 10_000)
