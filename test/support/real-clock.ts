@@ -5,5 +5,5 @@ import type { Clock } from '../../src/ports.ts'
 export const realClock = (): Clock => ({
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  sleep: (ms, signal) => wait(ms, undefined, signal ? { signal } : {}),
+  sleep: (ms, signal) => wait(Math.max(0, ms), undefined, signal ? { signal } : {}),
 })
