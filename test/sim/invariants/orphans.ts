@@ -32,7 +32,9 @@ export const notForgotten: Invariant = {
       for (const [scope, cap] of ours) {
         checker.checked()
         const isAway = scope.includes('@') && !scene.company.approved.includes(scope)
-        if (cap === 'none' || scene.stored(scope) !== cap || wanted.has(scope) || isAway) continue
+        // A 0 that the service does not show cannot be known.
+        const isThere = scene.stored(scope) === cap && scene.shows(scope) === cap
+        if (cap === 'none' || !isThere || wanted.has(scope) || isAway) continue
         if (!shown.has(scope) && !owned.has(scope))
           checker.violated(`${scope} still has our ${cap}; nobody asks for it, and nobody remembers it`)
       }
