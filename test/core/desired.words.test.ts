@@ -182,6 +182,15 @@ describe('a winner', () => {
       ],
     })
   })
+  test('of a rule carries its reason when it has one', () => {
+    const { rules, ...set } = policy({ caps: { team: 5, ada: 6 } })
+    const [team, ada] = resolve(
+      {},
+      { set: { ...set, rules: rules.map((one, index) => (index === 0 ? one : { ...one, reason: 'why' })) } },
+    ).desired
+    expect(team?.origin).not.toHaveProperty('reason')
+    expect(ada?.origin.reason).toBe('why')
+  })
   test('of a plain grant carries nothing that it does not have', () => {
     const [one] = resolve({ grants: [{ on: 'ada', cap: 6, until: 'cycleEnd', from: CYCLE.startAt }] }, {}).desired
     expect(Object.keys(one?.origin ?? {}).sort()).toEqual(['at', 'cap', 'fromAt', 'grant', 'kind', 'reason', 'scope', 'untilAt'])

@@ -18,6 +18,13 @@ describe('the chain of a person', () => {
     expect([explanation.cap, explanation.desired?.cap, explanation.groups]).toEqual([6000, 6000, [{ id: 'a', name: 'A' }]])
   })
 
+  test('says what a grant to come adds to the cap of the person’s group', () => {
+    const grants = [{ on: 'ada', add: 800, ...inDecember }]
+    expect(lines(explained('ada', { caps: { team: 500, 'group:a': 1500 }, grants }, { groups })).at(-1)).toBe(
+      'grant (pending) ada 2300 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
+    )
+  })
+
   test.each<[string, string, PolicySketch, readonly string[]]>([
     ['names the rule that won', 'ada', { caps: { ada: 4000 } }, ['> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared']],
     [
@@ -31,6 +38,16 @@ describe('the chain of a person', () => {
       'ada',
       { caps: { team: 500, 'group:a': 1500 } },
       ['> rule group:a 1500 at acme.yaml:2:5: the narrowest cap declared', 'rule team 500 at acme.yaml:1:5: a group cap is narrower'],
+    ],
+    [
+      'says what a grant to come adds to a group’s cap',
+      'group:a',
+      { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'group:a', add: 800, ...inDecember }] },
+      [
+        '> rule group:a 1500 at acme.yaml:2:5: the narrowest cap declared',
+        'rule team 500 at acme.yaml:1:5: a group cap is narrower',
+        'grant (pending) group:a 2300 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
+      ],
     ],
     [
       'passes by a none',
