@@ -14,8 +14,8 @@ export function registerDoctor(program: Command, cli: Cli): void {
     .description(
       'Checks the configuration, the policies, files and the ledger, whether the service is reached, which permission each key holds, what the ' +
         'plan offers, and what was seen of how the deployment works. It fixes nothing, and nothing is written to the service or the ledger: ' +
-        'whether a key may write is told by a request without scope and cap, which the service has to refuse. Exits 1 when a check failed, ' +
-        '65 when the configuration or a policy is invalid.',
+        'whether a key may write is told by a request without a cap, for a person who cannot exist, which the service has to refuse. ' +
+        'Exits 1 when a check failed, 65 when the configuration or a policy is invalid.',
     )
     .addOption(outputOption(['text', 'json']))
   addNetworkFlags(command)
