@@ -139,10 +139,12 @@ function carry(parts: ServiceParts, request: Request, way: Way, land: (request: 
   }
   return new Promise((resolve, reject) => {
     if (way.signal?.aborted) reject(way.signal.reason)
-    way.signal?.addEventListener('abort', () => reject(way.signal?.reason), { once: true })
+    const giveUp = (): void => reject(way.signal?.reason)
+    way.signal?.addEventListener('abort', giveUp, { once: true })
     const answer = (afterMs: number, what: Answer): void =>
       clock.later(afterMs, () => {
         // Nobody waits any more for what was given up.
+        way.signal?.removeEventListener('abort', giveUp)
         if (!sender.alive || way.signal?.aborted) return
         tellAnswer(parts, request, what)
         resolve(what)
