@@ -104,6 +104,12 @@ describe('where caps are copied, a wide write that reaches somebody whose change
     ])
   })
 
+  test('is held by its own guards alone when it has some', () =>
+    expect(lines(planOf({ ...COPIED, caps: { team: 400, p0: 4 }, observed: { team: 500, p0: 5 }, protectedPeople: ['p0'] }))).toEqual([
+      'team lower 500>400 policy held:maxAffected+maxLowered',
+      'p0 lower 5>4 policy held:maxAffected+maxLowered+protected',
+    ]))
+
   test('goes out where caps are layered', () =>
     expect(open({ ...COPIED, capSemantics: 'layered', protectedPeople: ['p0', 'p2'] })).toHaveLength(4))
 })
