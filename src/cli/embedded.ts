@@ -42,7 +42,7 @@ function listenFailure(error: unknown, { host, port }: { readonly host: string; 
   return new CommandError(`the sandbox cannot listen on ${host}:${port} (${String(error.code)})`)
 }
 
-/** The service of the quick start: an hour of use passes each minute. */
+/** The service of the quick start: an hour of use passes every six seconds. */
 export async function startBeside(cli: Cli, port: number | undefined): Promise<Embedded> {
   const options = { clock: cli.clock, speed: QUICK_START_SPEED }
   const host = '127.0.0.1'
