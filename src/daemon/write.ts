@@ -163,7 +163,7 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
     return { result: 'failed', error, blame: 'service' }
   }
   const error = `${change.to} was written and ${reading.observed} was read back`
-  const isInVain = change.scope.kind === 'user' && wasInVain(change, run)
+  const isInVain = mayBeInVain(change) && wasInVain(change, run)
   run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'kept')
   if (isInVain) {
     run.ledger.saveQuarantined(
@@ -176,8 +176,11 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
   return { result: 'verify_failed', error, foreign: reading.observed }
 }
 
-/** So often in a row the same write is taken for what this person's cap shows, and not for a stale reading. Choice. */
+/** So often in a row the same write is taken for what this scope shows, and not for a stale reading. Choice. */
 const IN_VAIN_TIMES = 3
+
+/** A group that is cleared may show a team's cap that nobody declares; one that is to have a cap is not to be without it for a day. */
+const mayBeInVain = ({ scope, to }: Change): boolean => scope.kind === 'user' || (scope.kind === 'group' && to === 'none')
 
 /** The last writes of this scope were this very one, and none of them was kept. */
 function wasInVain({ scope, from, to }: Change, { ledger }: ApplyRun): boolean {

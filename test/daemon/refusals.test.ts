@@ -16,6 +16,12 @@ const turningDown =
         : inner.send(operation, body, options),
   })
 
+/** Writes are accepted, and nothing comes of them. */
+const withoutWrites = (inner: Transport): Transport => ({
+  send: async (operation, body, options) =>
+    operation === 'UsageConfig' ? { status: 200, headers: {}, body: '{}' } : inner.send(operation, body, options),
+})
+
 const many = (count: number, cap: number): Record<string, number> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${String(index + 1).padStart(3, '0')}`, cap]))
 
@@ -117,5 +123,19 @@ describe('a write that the service accepts and does not keep', () => {
     await one.clock.pass(24 * HOUR)
     await one.cycle()
     expect(one.writes()).toHaveLength(4)
+  })
+
+  test('is so for a group as well when it is cleared, but never for a group that is to have a cap', async () => {
+    const caps = { team: 2000 }
+    const shown = await testWorld({ groups: { core: ['ada'] }, caps, switches: { capReads: 'inherited' } })
+    const lost = await testWorld({ groups: { core: ['ada'] }, wrapTransport: withoutWrites })
+    for (let round = 0; round < 5; round += 1) {
+      await shown.cycle({ caps: { 'group:core': 'none' } })
+      await lost.cycle({ caps: { 'group:core': 1000 } })
+      await Promise.all([shown, lost].map((one) => one.clock.pass(300_000)))
+    }
+    expect(shown.writes()).toEqual(['group:core none', 'group:core none', 'group:core none'])
+    expect(shown.ledger.quarantined()).toMatchObject([{ code: 'WRITE_NOT_KEPT' }])
+    expect(lost.ledger.quarantined()).toEqual([])
   })
 })
