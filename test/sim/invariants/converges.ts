@@ -73,6 +73,12 @@ function widerOf(scene: Scene, scope: ScopeKey): ModelCap {
   return groups.length > 0 ? Math.min(...groups) : team
 }
 
+/** The same without groups that no policy declares: nobody lists who is in them. */
+function widerAsListed(scene: Scene, scope: ScopeKey): ModelCap {
+  const isListed = scene.company.groupsOf(scope).every((id) => scene.policy().groups.has(id))
+  return isListed ? widerOf(scene, scope) : scene.stored(scopeKey({ kind: 'team' }))
+}
+
 const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf })
 
 function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, view: WorkspaceView): void {
@@ -83,7 +89,7 @@ function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
     checker.checked()
     const seen = cap === 'none' ? scene.stored(scope) : scene.shows(scope)
     // A reading that shows what applies anyway cannot be told from an inherited one, and nobody has more or less by it.
-    if (cap === 'none' && (seen === widerOf(scene, scope) || isMisjudged(scene))) continue
+    if (cap === 'none' && (seen === widerOf(scene, scope) || seen === widerAsListed(scene, scope) || isMisjudged(scene))) continue
     if (seen !== cap) checker.violated(`${scope} should have ${cap} and has ${seen}; it is said to be ${states.get(scope) ?? 'nothing'}`)
   }
 }
