@@ -96,6 +96,12 @@ function later(life: Life, ms: number, act: () => void): void {
   if (life.scenario.rounds.some(({ fromMs, calmAtMs }) => fromMs <= atMs && atMs < calmAtMs)) life.clock.later(ms, act)
 }
 
+/** How long the storm still lasts. */
+function stormMs({ elapsed, scenario }: Life): number {
+  const now = elapsed()
+  return Math.max(0, (scenario.rounds.find(({ calmAtMs }) => now < calmAtMs)?.calmAtMs ?? now) - now - 1)
+}
+
 /** Does something as soon as a write is under way, within a minute. */
 function whenWriting(life: Life, act: () => void, tries = 240): void {
   later(life, 250, () => {
@@ -211,7 +217,7 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     const before = life.model
     life.model = emptyModel()
     publish(life)
-    if (draw() < 0.7) life.clock.later(between(draw, 1, 300) * MINUTE_MS, () => giveBack(life, before))
+    if (draw() < 0.7) life.clock.later(Math.min(between(draw, 1, 300) * MINUTE_MS, stormMs(life)), () => giveBack(life, before))
   },
   grant: (life, draw) => {
     life.model = copyModel(life.model)
