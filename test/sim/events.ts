@@ -230,11 +230,13 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     if (!life.model.protectedPeople.delete(email)) life.model.protectedPeople.add(email)
     publish(life)
     if (draw() < 0.4) return
-    // And then somebody forgets about it.
+    // And then somebody forgets about them.
     later(life, between(draw, 1, 60) * MINUTE_MS, () => {
       life.model = copyModel(life.model)
-      if (draw() < 0.7) life.model.users.set(email, 100)
-      else squeeze(life, draw)
+      const rich = [...life.company.inForce()].flatMap(([one, cap]) => (typeof cap === 'number' && cap > 100 ? [one] : [])).slice(0, 2)
+      for (const one of rich) life.model.protectedPeople.add(one)
+      if (draw() < 0.2) squeeze(life, draw)
+      else for (const one of rich) life.model.users.set(one, 100)
       publish(life)
     })
   },

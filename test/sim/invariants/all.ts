@@ -3,7 +3,7 @@ import type { Invariant } from '../steps.ts'
 import { converges } from './converges.ts'
 import { countedPeople } from './counted.ts'
 import { readBack, secondLook } from './looks.ts'
-import { notForgotten, spentInTime, wholeOnly } from './orphans.ts'
+import { notForgotten, releasesKept, spentInTime, wholeOnly } from './orphans.ts'
 import { nobodyBetween, protectedPeople } from './people.ts'
 import { approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
 import { nobodyShort } from './underway.ts'
@@ -28,6 +28,7 @@ export const invariantsFor = (key: string): readonly Invariant[] => [
   nobodyShort,
   approvals,
   spentInTime,
+  releasesKept,
   notForgotten,
   wholeOnly,
   intents,

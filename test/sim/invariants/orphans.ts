@@ -84,3 +84,21 @@ export const spentInTime: Invariant = {
     }
   },
 }
+
+export const releasesKept: Invariant = {
+  name: 'an approval remembers what it released',
+  watch(_scene, checker) {
+    const matched = new Set<string>()
+    return (step) => {
+      // Given once more, it begins anew.
+      if (step.kind === 'approved') matched.delete(step.id)
+      if (step.kind !== 'recorded' || step.method !== 'saveApproval') return
+      const [saved] = step.values
+      if (typeof saved !== 'object' || saved === null || !('id' in saved) || typeof saved.id !== 'string') return
+      if (!('released' in saved) || !Array.isArray(saved.released)) return
+      checker.checked()
+      if (saved.released.length > 0) matched.add(saved.id)
+      else if (matched.has(saved.id)) checker.violated(`approval ${saved.id} has released something, and is as good as new`)
+    }
+  },
+}
