@@ -159,6 +159,28 @@ describe('the rate after a refusal', () => {
     expect(Math.abs(at - low.nowMs / 1_000 - 100 / halfway)).toBeLessThan(2)
   })
 
+  it('takes twice the requests when two were refused', () => {
+    const held = drive(learned(2), 100_000)
+    const at = earliestSendAt(held.pace, held.nowMs)
+    const told = { kind: 'refused', retryAfterMs: 100_000 } as const
+    const blocked = answered(answered(sent(sent(held.pace, at), at), at, told, at), at, told, at)
+    const low = { pace: answered(sent(blocked, at + 100_000), at + 100_000, OK, at + 100_000), nowMs: at + 100_000 }
+    const [[backAt, next] = [0, 0]] = changes(low, low.nowMs + 200_000)
+    expect(Math.abs(backAt - low.nowMs / 1_000 - 200 / next)).toBeLessThan(2)
+  })
+
+  it('goes back to what was usual lately, not to what was long ago', () => {
+    const start = begin({ start: 5, max: 10 }, { rate: 10, limited: true })
+    const outage = refuseFor(drive(start, 100_000), 600_000)
+    const usual = drive(outage, outage.nowMs + 2_000_000)
+    expect(currentRate(usual.pace)).toBe(10)
+    const once = refuseFor(usual, 1_000)
+    const low = refuseFor(refuseFor(once, 1_000), 1_000)
+    expect(currentRate(low.pace)).toBeLessThan(2)
+    expect(learnedRate(low.pace).rate).toBeCloseTo(0.97 * currentRate(once.pace))
+    expect(learnedRate(low.pace).rate).toBeGreaterThan(8.5)
+  })
+
   it.each([
     ['after a longer time without one', () => refuseFor(drive(learned(0.5), 320_000), 320_000)],
     ['in the first climb', () => refuseFor(drive(begin({ start: 5, max: 5 }), 5_000), 20_000)],

@@ -47,6 +47,17 @@ describe('the first climb', () => {
     expect(currentRate(pace)).toBe(10)
   })
 
+  it('climbs on seconds that were filled but for a little', () => {
+    let pace = startPace({ start: 5, max: 10 }, 0)
+    for (let at = 0; at < 5_000; at = earliestSendAt(pace, at) + 30) pace = answered(sent(pace, at), at + LATENCY_MS, OK, at)
+    expect(currentRate(pace)).toBe(10)
+  })
+
+  it('climbs on after a time without work', () => {
+    const begun = drive(begin({ start: 5, max: 40 }), 500)
+    expect(currentRate(drive({ pace: begun.pace, nowMs: 60_000 }, 65_000).pace)).toBe(40)
+  })
+
   it('keeps its rate when it is refused before it got anywhere', () => {
     const blocked = answered(sent(startPace({ start: 5, max: 40 }, 0), 0), 20, { kind: 'refused', retryAfterMs: 60_000 }, 0)
     const resumed = answered(sent(blocked, 60_020), 60_030, OK, 60_020)
@@ -113,6 +124,8 @@ describe('a block', () => {
 
   it('believes Retry-After twice, then only when that is longer than it would wait itself', () => {
     expect(waits({ kind: 'refused', retryAfterMs: 2_000 }, 5)).toEqual([2_000, 2_000, 2_250, 3_375, 5_062.5])
+    expect(waits({ kind: 'refused', retryAfterMs: 1_000 }, 4)).toEqual([1_000, 1_000, 2_250, 3_375])
+    expect(waits({ kind: 'refused', retryAfterMs: 0 }, 3)).toEqual([1_000, 1_500, 2_250])
     expect(waits({ kind: 'refused', retryAfterMs: 9_000 }, 4)).toEqual([9_000, 9_000, 9_000, 9_000])
   })
 
