@@ -35,6 +35,7 @@ describe('when writes stop', () => {
     ['a share of fewer than three failures is borne', 'xox', 3, false],
     ['refusals alone are left to be judged at the end', 'sssssssss', 9, false],
     ['ten refusals and nothing else speak of the service', 'ssssssssss', 500, true],
+    ['ten refusals among as many failures and successes do not', 'sxxosxxosxxoxosssssss', 500, false],
     ['ten refusals among as many successes do not', 'ooooossssssssssooooo', 500, false],
   ])('%s', (_name, ends, planned, tripped) => expect(isTripped(after(ends), LIMIT, planned)).toBe(tripped))
 
@@ -73,6 +74,7 @@ describe('how long nothing is tried', () => {
     for (let round = 0; round < 6; round += 1) {
       waits.push(breaker.waitMs / 60_000)
       breaker = opened(breaker, RUN, breaker.retryAt)
+      expect(breaker.retryAt - breaker.openedAt).toBe(breaker.waitMs)
     }
     expect(waits).toEqual([10, 20, 40, 80, 120, 120])
     expect(breaker.waitMs).toBe(BREAKER_MOST_MS)
@@ -92,6 +94,9 @@ describe('how long nothing is tried', () => {
     const failing = [opened(ahead, RUN, NOW + 2000), opened(ahead, RUN, ahead.retryAt), opened(first, turnedDown('a'), NOW + 1000)]
     expect(failing.map((one) => one.refused)).toEqual([undefined, undefined, undefined])
   })
+
+  test('an outage of the same day goes on where it was', () =>
+    expect(opened(first, RUN, first.retryAt + 24 * HOUR - 1).waitMs).toBe(2 * BREAKER_FIRST_MS))
 
   test('an outage of another day begins with 10 min again', () =>
     expect(opened({ ...first, waitMs: BREAKER_MOST_MS }, RUN, first.retryAt + 24 * HOUR).waitMs).toBe(BREAKER_FIRST_MS))
