@@ -3,6 +3,7 @@
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../core/approval.ts'
 import type { Change } from '../core/change.ts'
 import { isLeftTo } from '../core/contested.ts'
+import { setBefore } from '../core/diff.ts'
 import type { ReconcileResult } from '../core/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
@@ -15,7 +16,7 @@ import { isLeftAlone, type Knowledge, type Outlook, openBaseline } from './state
 
 /** Saves the news of a plan. Throws `LedgerError` when the disk fails. */
 export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
-  if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted)
+  if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted.map((one) => sinceWritten(one, view, ledger)))
   const released = planned.diff.released.filter((key) => {
     const owned = view.owned.get(key)
     return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)
@@ -31,6 +32,17 @@ export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, 
     knowledge.conflictsGone = view.resolution.conflictsGone
     knowledge.groupReadingIsNew = false
   }
+}
+
+/**
+ * A grant's cap that is found in place may come from a write of ours that was read back too early, or landed late: what the grant gives back
+ * at its end is what stood there before that write, or it would never end.
+ */
+function sinceWritten(adopted: OwnedCap, { owned, wider }: Outlook, ledger: Ledger): OwnedCap {
+  const key = scopeKey(adopted.scope)
+  if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
+  const [last] = ledger.history({ scope: adopted.scope, limit: 1 })
+  return last && last.to === adopted.cap ? { ...adopted, baseline: setBefore(last.from, wider(key)) } : adopted
 }
 
 /** Also those that show our value at the moment: the next foreign change within the day is left alone as well. */

@@ -124,6 +124,24 @@ describe('the end of a grant', () => {
     expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500 }, mine: ['team'] })
   })
 
+  test('gives back what stood there before, also when its write was first read back stale', async () => {
+    const one = await testWorld({ people: 20, caps: { p002: 700 } })
+    const grants = ['p001', 'p002'].map((on) => ({ on, cap: 6000, until: NOW + HOUR }))
+    const before = { p001: undefined, p002: 700 }
+    await one.cycle({ caps: { team: 500 } })
+    // What a stale reading shows, as if somebody had put it back.
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') for (const [name, cap] of Object.entries(before)) one.foreign(name, cap)
+    }
+    await one.cycle({ caps: { team: 500 }, grants })
+    one.onCall = undefined
+    for (const name of ['p001', 'p002']) one.foreign(name, 6000)
+    await one.cycle()
+    await one.clock.pass(2 * HOUR)
+    for (let round = 0; round < 3; round += 1) await one.cycle()
+    expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500, p002: 700 }, mine: ['team'] })
+  })
+
   test('leaves alone what somebody else has set meanwhile', async () => {
     const one = await testWorld({ people: 20 })
     await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, until: NOW + HOUR }] })
