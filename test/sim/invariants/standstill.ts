@@ -72,7 +72,8 @@ export const rosterDoubt: Invariant = {
     return (step) => {
       releases.note(step)
       // What a process knew when it died, the next one may not; and what somebody approves may be the new roster.
-      if (step.kind === 'started' || (step.kind === 'recorded' && step.method === 'saveApproval')) [read, shortAt, good, doubtedAt, doubted] = [undefined, undefined, undefined, undefined, undefined]
+      if (step.kind === 'started' || (step.kind === 'recorded' && step.method === 'saveApproval'))
+        [read, shortAt, good, doubtedAt, doubted] = [undefined, undefined, undefined, undefined, undefined]
       if (step.kind === 'answered' && step.operation === 'UserPageAnalytics' && step.approved !== undefined) {
         read = step.approved
         // Also when the reading is not told, because the disk is full.
