@@ -29,7 +29,8 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
   checkScopes(scene, excused, checker, view)
   if (!isMisjudged(scene)) checkPeople(scene, excused, checker, isOthers)
   for (const { scope, state, why } of view.scopes) {
-    const isKept = !scene.scenario.prune && state === 'drifted' && why === 'prune is off'
+    const mayKeep = !scene.scenario.prune || view.policy?.valid === false
+    const isKept = mayKeep && state === 'drifted' && why === 'prune is off'
     if ((state === 'unknown' || state === 'drifted') && !isKept && !excused.has(scopeKey(scope)))
       checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
   }
@@ -87,20 +88,24 @@ function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
   for (const [scope, cap] of askedScopes(scene.policy(), belonging(scene), scene.now())) {
     if (excused.has(scope) || cap === 'conflict') continue
     checker.checked()
-    const seen = cap === 'none' ? scene.stored(scope) : scene.shows(scope)
+    const seen = cap === 'none' && !isHidden(scene, scope) ? scene.stored(scope) : scene.shows(scope)
     // A reading that shows what applies anyway cannot be told from an inherited one, and nobody has more or less by it.
     if (cap === 'none' && (seen === widerOf(scene, scope) || seen === widerAsListed(scene, scope) || isMisjudged(scene))) continue
     if (seen !== cap) checker.violated(`${scope} should have ${cap} and has ${seen}; it is said to be ${states.get(scope) ?? 'nothing'}`)
   }
 }
 
-/** The cap in force of everybody whose scopes are all managed and not excused. */
+/** A 0 that reads back as unset: nobody can see it. */
+const isHidden = (scene: Scene, scope: ScopeKey): boolean => scene.scenario.switches.zeroCap === 'omitted' && scene.stored(scope) === 0
+
+/** The cap in force of everybody whose scopes are all managed, seen and not excused. */
 function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, isOthers: (scope: ScopeKey) => boolean): void {
   const inForce = scene.inForce()
   const policy = scene.policy()
   const people = belonging(scene)
   const asked = askedScopes(policy, people, scene.now())
-  const isClear = (scope: ScopeKey): boolean => !excused.has(scope) && (asked.has(scope) || scene.stored(scope) === 'none')
+  const isClear = (scope: ScopeKey): boolean =>
+    !excused.has(scope) && !isHidden(scene, scope) && (asked.has(scope) || scene.stored(scope) === 'none')
   for (const email of people.approved) {
     const groups = people.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))
     const own = scopeKey({ kind: 'user', email })

@@ -2,7 +2,7 @@
 // has less than the lesser of the two, nor nothing. Only where caps are kept in layers; people whose cap the program cannot know are left out.
 import type { Plan } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
-import type { ModelCap } from '../policy-model.ts'
+import { askedScopes, type ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene, Step } from '../steps.ts'
 
 export const worth = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
@@ -38,10 +38,22 @@ export function createSight() {
       ]
       return (
         knowsGroups(scene, email) &&
+        !looksUnset(scene, email) &&
         scopes.every((scope) => (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none'))
       )
     },
   }
+}
+
+/** A scope that is to have no cap and has the wider one: nobody can tell it from one that only shows what applies. */
+function looksUnset(scene: Scene, email: string): boolean {
+  const { company } = scene
+  const groups = company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))
+  const asked = askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf }, scene.now())
+  const team = scene.stored(scopeKey({ kind: 'team' }))
+  const isEcho = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
+    asked.get(scope) === 'none' && scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope))
+  return groups.some((group) => isEcho(group, [team])) || isEcho(email as ScopeKey, [team, ...groups.map(scene.stored)])
 }
 
 export const protectedPeople: Invariant = {
