@@ -127,6 +127,13 @@ describe('a refused key', () => {
     }
   })
 
+  it('is not put off by requests that were under way when it was refused', () => {
+    const late = { kind: 'denied', failure: 'late' } as const
+    const state = ended(passAll(['denied']), READER, 'go', late, { nowMs: 20_000, roll: 1 })
+    expect(admit(state, READER, 29_999)).toEqual({ kind: 'fail', failure: 'denied at 0' })
+    expect(admit(state, READER, 30_000).kind).toBe('probe')
+  })
+
   it('is forgotten as soon as the key changes', () => {
     expect(admit(passAll(['denied']), { ...READER, keyId: 2 }, 1)).toEqual({ kind: 'go' })
   })
