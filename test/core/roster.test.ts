@@ -1,12 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import type { Roster } from '../../src/core/observed.ts'
-import { AGREEMENT_MS, agree, approvedCount, type Doubt, judgeRoster, keepGroups, usedByEmail } from '../../src/core/roster.ts'
+import {
+  AGREEMENT_MS,
+  agree,
+  approvedCount,
+  type Doubt,
+  judgeRoster,
+  keepGroups,
+  ROSTER_LIFE_MS,
+  usedByEmail,
+} from '../../src/core/roster.ts'
 import { credits } from '../../src/core/units.ts'
 import { members, NOW, roster } from '../support/declare.ts'
 import { each } from '../support/plan.ts'
 
 const of = (count: number): Roster => roster(each(count, 'approved' as const))
 const doubt = (count: number, since = NOW): Doubt => ({ roster: of(count), since })
+
+test('readings agree after 10 min, and the last good one serves for a day', () =>
+  expect([AGREEMENT_MS, ROSTER_LIFE_MS]).toEqual([600_000, 86_400_000]))
 
 describe('a new reading of the roster', () => {
   const TABLE: readonly (readonly [string, number, { roster: Roster; doubted?: Doubt } | undefined, number, number | 'doubted'])[] = [
