@@ -53,6 +53,16 @@ describe('adopt declares', () => {
     ['everybody, when no wider cap is read by anybody', { team: 500, people: { ada: 700, bob: 900 } }, { team: 500, ada: 700, bob: 900 }],
     ['people where there is no wider cap at all', { team: 'none', people: { ada: 700, bob: 700 } }, { ada: 700, bob: 700 }],
     [
+      'nobody who shows the team’s cap past a group without one',
+      { team: 500, groups: { core: { cap: 'none', members: ['ada'] } }, people: { ada: 500, bob: 900 } },
+      { team: 500, bob: 900 },
+    ],
+    [
+      'nobody who shows the group’s cap, whoever else is under no cap at all',
+      { team: 'none', groups: { core: { cap: 700, members: ['ada'] } }, people: { ada: 700, bob: 'none' } },
+      { core: 700 },
+    ],
+    [
       'a person whose groups disagree by their own cap',
       { team: 500, groups: { a: { cap: 1, members: ['ada'] }, b: { cap: 2, members: ['ada'] } }, people: { ada: 1, bob: 500 } },
       { team: 500, a: 1, b: 2, ada: 1 },
