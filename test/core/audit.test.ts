@@ -67,6 +67,11 @@ describe('caps that no policy declares', () => {
       { caps: { team: 500, 'group:core': 700, ada: 700, bob: 500 }, groups: { core: ['ada'] } },
       [],
     ],
+    [
+      'leave out what only shows the team’s cap, though a group could not be read',
+      { caps: { team: 500, 'group:core': 'unknown', ada: 500, bob: 500 }, groups: { core: ['ada'] } },
+      [],
+    ],
     ['come by e-mail', { caps: { zoe: 1, ada: 2 } }, ['ada 2', 'zoe 1']],
   ])('%s', (_name, sketch, expected) => {
     expect(look(sketch).undeclared.map((one) => `${short(one.email)} ${one.cap}${one.ours ? ' ours' : ''}`)).toEqual(expected)
@@ -76,6 +81,7 @@ describe('caps that no policy declares', () => {
 describe('people without any cap', () => {
   test.each<[string, Sketch, readonly string[]]>([
     ['are those whom neither their own, nor a group, nor the team caps', { caps: { team: 'none', ada: 5, bob: 'none' } }, ['bob']],
+    ['come by e-mail', { caps: { team: 'none', zoe: 'none', ada: 'none' } }, ['ada', 'zoe']],
     ['are nobody where the team is capped', { caps: { team: 0, ada: 'none' } }, []],
     [
       'do not include members of a capped group',
@@ -110,6 +116,10 @@ describe('people near their cap', () => {
       ['bob at_cap', 'cleo at_cap', 'ada at_cap'],
     ],
     ['are judged by the cap in force', { caps: { team: 100, ada: 'none', bob: 1000 }, used: { ada: 90, bob: 90 } }, ['ada 85_to_95']],
+    ['are nobody whose cap is not known', { caps: { team: 'unknown', ada: 'none' }, used: { ada: 5 } }, []],
+    ['are nobody without a cap', { caps: { team: 'none', ada: 'none' }, used: { ada: 5 } }, []],
+    ['begin with a cap of 0 wherever it stands', { caps: { ada: 0, bob: 10 }, used: { ada: 0, bob: 900 } }, ['ada at_cap', 'bob at_cap']],
+    ['are unknown where use is', { caps: { ada: 10 } }, []],
     ['are unknown where use or cap is', { caps: { team: 'unknown', ada: 'none', bob: 10 } }, []],
     ['tie by e-mail', { caps: { zoe: 10, ada: 10 }, used: { zoe: 10, ada: 10 } }, ['ada at_cap', 'zoe at_cap']],
   ])('%s', (_name, sketch, expected) => {
