@@ -15,7 +15,7 @@ import type { WriteOutcome } from '../ports.ts'
 import type { ApplyRun, WriteResult } from './apply.ts'
 import { LedgerError } from './ledger-error.ts'
 import { keepReading } from './observe.ts'
-import { noteSeen } from './seen.ts'
+import { noteSeen, seenIn } from './seen.ts'
 import { isVerified } from './verified.ts'
 
 /** A reading younger than this is not read again before the write (choice). */
@@ -84,9 +84,9 @@ async function writeAndVerify(change: Change, intent: Intent, run: ApplyRun): Pr
       return { result: 'ambiguous', error, ...blameOf(reading.failure.kind) }
     }
     const mayRepeat = outcome.kind === 'ambiguous' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted
-    if (reading.observed === change.from && !isZeroDropped(change, reading) && mayRepeat) continue
+    if (reading.observed === change.from && !isZeroDropped(change, reading, run) && mayRepeat) continue
     const result = conclude(change, intent, reading, outcome, run)
-    return isZeroDropped(change, reading) ? giveBack(change, intent, result, run) : result
+    return isZeroDropped(change, reading, run) ? giveBack(change, intent, result, run) : result
   }
 }
 
@@ -134,13 +134,20 @@ const halt = (run: ApplyRun): undefined => {
 
 async function readBack(change: Change, run: ApplyRun): Promise<CapReading> {
   const reading = await run.client.readCap(change.scope, run.cut, 'urgent')
-  if (reading.observed !== change.from || isZeroDropped(change, reading)) return reading
+  if (reading.observed !== change.from || isZeroDropped(change, reading, run)) return reading
   await run.clock.sleep(STALE_MS, run.cut)
   return run.client.readCap(change.scope, run.cut, 'urgent')
 }
 
-/** Some services read a stored 0 back as "no cap". */
-const isZeroDropped = (change: Change, reading: CapReading): boolean => change.to === 0 && reading.observed === 'none'
+/**
+ * Some services read a stored 0 back as "no cap". Where a 0 was seen to be kept, one that shows nothing, as before, is a stale reading until
+ * it has been so a few times.
+ */
+function isZeroDropped(change: Change, reading: CapReading, run: ApplyRun): boolean {
+  if (change.to !== 0 || reading.observed !== 'none') return false
+  const isStale = change.from === 'none' && seenIn(run.ledger).zero?.value === 'stored' && !wasInVain(change, run)
+  return !isStale
+}
 
 function conclude(change: Change, intent: Intent, reading: CapReading, outcome: WriteOutcome, run: ApplyRun): WriteResult {
   if (isVerified(change, reading, run.wider)) {
@@ -151,7 +158,7 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
     return { result: 'applied' }
   }
   const now = run.clock.now()
-  if (isZeroDropped(change, reading)) {
+  if (isZeroDropped(change, reading, run)) {
     const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
     run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', now, error), 'kept')
     noteZero('omitted', 'reads unset', change, run)

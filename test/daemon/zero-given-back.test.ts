@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS } from '../../src/core/change.ts'
 import { LedgerError } from '../../src/daemon/ledger-error.ts'
-import type { Ledger } from '../../src/ports.ts'
+import type { Ledger, Transport } from '../../src/ports.ts'
+import { email } from '../support/declare.ts'
 import { outage } from '../support/living.ts'
 import { testWorld, type WorldOptions } from '../support/world.ts'
 
@@ -111,4 +112,24 @@ test('where caps are copied, people keep their own caps through a team 0 that is
   expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
   await one.cycle({ caps: { team: 0, p002: 700 } })
   expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
+})
+
+test('a 0 that was kept before, and does not show for a moment after it was written anew, is no dropped 0', async () => {
+  const stale = { is: false }
+  const wrapTransport = (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      stale.is && operation === 'GetUsageConfig' && body['user_email'] === email('p002')
+        ? { status: 200, headers: {}, body: '{}' }
+        : inner.send(operation, body, options),
+  })
+  const one = await testWorld({ people: 20, caps: { p002: 700 }, wrapTransport })
+  await one.cycle({ caps: { team: 500, p002: 0 } })
+  one.foreign('p002', undefined)
+  stale.is = true
+  await one.cycle()
+  expect(one.ledger.quarantined()).toEqual([])
+  stale.is = false
+  await one.clock.pass(300_000)
+  await one.cycle()
+  expect(one.caps()).toEqual({ team: 500, p002: 0 })
 })
