@@ -2,7 +2,7 @@
 // rejected, contested or left alone. What is asked is worked out by the simulation's own model of the policy.
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
-import { askedScopes, type Belonging, type ModelCap, personCap } from '../policy-model.ts'
+import { askedScopes, type Belonging, type ModelCap, personCap, teamCap } from '../policy-model.ts'
 import type { Checker, Invariant, Scene, Step } from '../steps.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
@@ -25,6 +25,7 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
     return
   }
   const excused = new Set(view.scopes.filter((one) => EXCUSED.has(one.state) || isWaiting(one, view)).map(({ scope }) => scopeKey(scope)))
+  if (isRefused(scene)) excused.add('team' as ScopeKey)
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
   checkScopes(scene, excused, checker, view)
   if (!isMisjudged(scene)) checkPeople(scene, excused, checker, isOthers)
@@ -48,6 +49,10 @@ function writtenByOthers({ scenario }: Scene) {
     has: (scope: ScopeKey): boolean => scopes.has(scope) || scopes.values().some(reachesAll),
   }
 }
+
+/** The team is never left alone, also where the service refuses the 0 that it is to have. */
+export const isRefused = (scene: Scene): boolean =>
+  scene.scenario.switches.zeroCap === 'rejected' && teamCap(scene.policy(), scene.now()) === 0
 
 /** What counts on a held change waits with it, and the cycle says so. */
 const isWaiting = ({ state }: ScopeStatus, { holds, lastCycle }: WorkspaceView): boolean =>

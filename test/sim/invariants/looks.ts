@@ -1,5 +1,7 @@
 // What must have been looked at around a write: before it the scope shows, since a moment ago, what the plan says; after it nobody says how
 // it ended, nor sends it again, until the scope was read.
+
+import { MAX_ATTEMPTS } from '../../../src/core/backoff.ts'
 import type { HistoryEntry, Intent } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import type { ModelCap } from '../policy-model.ts'
@@ -24,16 +26,22 @@ const FRESH_MS = 6_000
 export const secondLook: Invariant = {
   name: 'each write follows a look at its scope, a moment ago, that showed what was planned',
   watch(scene, checker) {
-    const last = new Map<string, { readonly observed: ModelCap | 'unknown'; readonly atMs: number }>()
+    const last = new Map<string, { readonly observed: ModelCap | 'unknown'; readonly tries: number; readonly atMs: number }>()
     return (step) => {
       // A clock that is set back makes an old reading look young.
       if (step.kind === 'world' && step.what === 'wall-jump') last.clear()
-      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined)
-        last.set(at(step.process, step.scope), { observed: step.observed, atMs: scene.elapsed() })
+      if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
+        const key = at(step.process, step.scope)
+        const before = last.get(key)
+        const tries = step.observed === 'unknown' && before?.observed === 'unknown' ? before.tries + 1 : 1
+        last.set(key, { observed: step.observed, tries, atMs: scene.elapsed() })
+      }
       if (step.kind === 'told' && step.event.kind === 'planned')
         for (const { scope, from } of step.event.plan.changes) {
           const seen = last.get(at(step.process, scopeKey(scope)))
-          if (seen && seen.observed !== from)
+          // A look that was cut short between two tries says nothing.
+          const isOpen = seen?.observed === 'unknown' && seen.tries < MAX_ATTEMPTS
+          if (seen && !isOpen && seen.observed !== from)
             checker.violated(`${scopeKey(scope)} is planned from ${from}, and was last read as ${seen.observed}`)
         }
       if (step.kind !== 'recorded' || step.method !== 'recordIntent') return

@@ -3,7 +3,7 @@
 import type { Hold } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import type { Invariant, Scene } from '../steps.ts'
-import { nearBoundary } from './converges.ts'
+import { isRefused, nearBoundary } from './converges.ts'
 
 export const quiet: Invariant = {
   name: 'an unchanged world gets zero writes and one read per managed scope',
@@ -43,7 +43,8 @@ function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const view = scene.view()
   const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some((one) => TIMED.has(one)) ? changes : []))
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
-  return new Set([...held, ...rejected].map(({ scope }) => scopeKey(scope)))
+  const refused = isRefused(scene) ? [{ scope: { kind: 'team' } as const }] : []
+  return new Set([...held, ...rejected, ...refused].map(({ scope }) => scopeKey(scope)))
 }
 
 const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink', 'maxRaise'])
