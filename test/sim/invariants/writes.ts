@@ -127,6 +127,8 @@ export const notOurs: Invariant = {
       checker.checked()
       const isAsked = scene.policies().some((policy) => isDeclared(write.scope, 'none', [policy])) || isAskedOf(write.scope, 'none', scene)
       const seen = last.get(`${write.process} ${write.scope}`)
+      // Where caps are copied, a person whose cap we have cleared before is healed to none, whichever groups they are in by now.
+      if (scene.scenario.capSemantics === 'copied' && ours.get(write.scope)?.has('none')) return
       if (!isAsked && seen !== undefined && seen !== 'unknown' && !ours.get(write.scope)?.has(seen))
         checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
     }
