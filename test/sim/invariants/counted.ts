@@ -47,7 +47,8 @@ export const countedPeople: Invariant = {
     return (step) => {
       sight.note(step)
       releases.note(step)
-      if (step.kind === 'started') counted = undefined
+      // With a released hold a smaller roster may have been taken for good.
+      if (step.kind === 'started' || (step.kind === 'recorded' && step.method === 'saveApproval')) counted = undefined
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
         for (const { email, used = 0 } of step.event.roster?.people ?? []) mostUsed.set(email, Math.max(used, mostUsed.get(email) ?? 0))
         const groups = step.event.groups.map(({ id, emails }) => [id, emails] as const)
