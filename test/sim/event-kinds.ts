@@ -54,7 +54,7 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'exodus', perDay: 0.8, share: 0.5 },
   { kind: 'policy-emptied', perDay: 0.3, share: 0.4 },
   { kind: 'grant', perDay: 2, share: 0.8 },
-  { kind: 'protect', perDay: 0.8, share: 0.5 },
+  { kind: 'protect', perDay: 2, share: 0.5 },
   { kind: 'kill', perDay: 1, share: 0.6 },
   { kind: 'kill-at-ledger', perDay: 2, share: 0.6 },
   { kind: 'kill-at-request', perDay: 2, share: 0.6 },

@@ -229,7 +229,7 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     const email = someone(life, draw)
     if (!life.model.protectedPeople.delete(email)) life.model.protectedPeople.add(email)
     publish(life)
-    if (draw() < 0.4) return
+    if (draw() < 0.1) return
     // And then somebody forgets about them.
     later(life, between(draw, 1, 60) * MINUTE_MS, () => {
       life.model = copyModel(life.model)
