@@ -141,14 +141,14 @@ export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<
 }
 
 /**
- * Readings to count people by. A scope that could not be read, or for which `none` is asked and that shows the wider value, counts as not
- * set, so that nobody under it is out of reach of what changes at a wider one.
+ * Readings to count people by. A scope that could not be read, or that may only show the wider value, counts as not set, so that nobody
+ * under it is out of reach of what changes at a wider one.
  */
 export const countingReader =
-  (readings: CapAt, inherits: ReadonlySet<ScopeKey>): CapAt =>
+  (readings: CapAt, mayInherit: (key: ScopeKey) => boolean): CapAt =>
   (key) => {
     const observed = readings(key)
-    return observed === 'unknown' || inherits.has(key) ? 'none' : observed
+    return observed === 'unknown' || (observed !== undefined && observed !== 'none' && mayInherit(key)) ? 'none' : observed
   }
 
 /** The groups for which policy declares `none`. */

@@ -45,6 +45,8 @@ export interface PlanInputs {
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested'>
   readonly guards: GuardSettings
   readonly capSemantics: 'layered' | 'copied'
+  /** This deployment's reads were seen to show only what is set at the very scope. */
+  readonly readsExplicit?: boolean
   readonly prune: boolean
   readonly now: Instant
   /** SHA-256, for ids. */
@@ -80,9 +82,11 @@ export function buildPlan(inputs: PlanInputs): Planned {
   const skipped = new Set([...inputs.skipped, ...inputs.quarantined.keys()])
   const result = diff({ ...inputs, resolution: left, wider, skipped })
   const differences = result.differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
+  const unset = new Set(result.inSync.filter((key) => desired.get(key)?.cap === 'none'))
+  const isExplicit = inputs.readsExplicit === true || inputs.capSemantics === 'copied'
   const impact: ImpactInputs = {
     people: inputs.people,
-    readings: countingReader(readings, new Set(result.inSync.filter((key) => desired.get(key)?.cap === 'none'))),
+    readings: countingReader(readings, (key) => unset.has(key) || (!isExplicit && wider(key) === readings(key))),
     capSemantics: inputs.capSemantics,
     ...(inputs.capSemantics === 'copied' && { kept: new Set(desired.keys()) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),

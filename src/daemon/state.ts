@@ -12,10 +12,12 @@ import { buildPlan, type Planned } from '../core/plan.ts'
 import type { Cap, PolicyRevision } from '../core/policy.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../core/roster.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../core/scope.ts'
+import { readingSightings } from '../core/seen.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../core/states.ts'
 import type { Instant } from '../core/units.ts'
 import type { Clock, Digest, Ledger, UsageFacts } from '../ports.ts'
 import { readQuality } from './observe.ts'
+import { seenIn } from './seen.ts'
 import { echoes } from './semantics.ts'
 
 /** Clocks further apart than this freeze grants. */
@@ -142,6 +144,12 @@ export interface PlanOptions {
   readonly only?: ReadonlySet<ScopeKey>
 }
 
+/** What was seen before counts, else what this sweep shows: commands without a ledger have nothing else. */
+function isExplicit(ledger: LedgerReader, { readings }: Knowledge): boolean {
+  const reads = seenIn(ledger).reads?.value
+  return reads === undefined ? readingSightings({}, readings).some(({ aspect }) => aspect === 'reads') : reads === 'explicit'
+}
+
 /** On such services a narrower scope may show what we wrote at a wider one. */
 const echoing = ({ settings, ledger }: Planner): boolean =>
   settings.capSemantics === 'copied' || ledger.fact('copyingSeen') !== undefined || ledger.fact('inheritedReadsSeen') !== undefined
@@ -203,6 +211,7 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     },
     guards: settings.guards,
     capSemantics: settings.capSemantics,
+    readsExplicit: isExplicit(ledger, knowledge),
     prune: settings.prune && knowledge.policyValid,
     now: clock.now(),
     digest,

@@ -140,6 +140,7 @@ export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Re
   },
   guards: DEFAULT_GUARDS,
   capSemantics: 'layered',
+  readsExplicit: true,
   prune: true,
   now: world.now,
   digest: sha256,

@@ -238,6 +238,14 @@ describe('who is judged', () => {
     const own = { ...team, caps: { ...team.caps, p0: 900, p1: 500 }, observed: { ...team.observed, p0: 900, p1: 500 } }
     expect(planOf(own).plan.holds[0]?.people).toBe(8)
   })
+  test('where reads may show what applies, whoever shows the wider value counts as without a cap of their own', () => {
+    const kept = { 'group:g': 500, ...each(10, 500), p1: 900 }
+    const lowered: PlanSketch = { people: 10, groups: { g: ['p0', 'p1'] }, caps: { team: 400, ...kept }, observed: { team: 500, ...kept } }
+    const people = (more: PlanSketch) => planOf({ ...lowered, ...more }).plan.holds[0]?.people
+    expect(people({ readsExplicit: false })).toBe(9)
+    expect(people({})).toBeUndefined()
+    expect(people({ readsExplicit: false, capSemantics: 'copied' })).toBeUndefined()
+  })
   test('a plan that was interrupted is judged from where it began', () => {
     const rest: PlanSketch = { people: 20, caps: each(6, 400), observed: { ...each(6, 400), p5: 500 } }
     expect(planOf(rest).plan.holds).toEqual([])

@@ -46,6 +46,8 @@ export interface PlanSketch extends PolicySketch {
   readonly facts?: Partial<PlanInputs['facts']>
   readonly baseline?: Readonly<Record<string, PlainCap>>
   readonly capSemantics?: 'layered' | 'copied'
+  /** Of the service: true unless it says otherwise. */
+  readonly readsExplicit?: boolean
   readonly prune?: boolean
   readonly quarantined?: Parameters<typeof activeQuarantine>[0]
   readonly now?: number
@@ -128,6 +130,7 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
     contests: { known: {}, written: () => [], ...sketch.contests },
     guards: { ...DEFAULT_GUARDS, ...sketch.guards },
     capSemantics,
+    readsExplicit: sketch.readsExplicit ?? true,
     prune: sketch.prune ?? true,
     now,
     digest,
