@@ -141,14 +141,26 @@ export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<
 }
 
 /**
+ * Whether a scope shows the value of any wider one, so that perhaps nothing is set at it. Any, since a group that shows the team's value may
+ * itself have nothing.
+ */
+export function mayInherit(people: People, readings: CapAt): (key: ScopeKey) => boolean {
+  return (key) => {
+    const shown = readings(key)
+    if (shown === undefined || !isNumber(shown) || key === TEAM_KEY) return false
+    return shown === readings(TEAM_KEY) || (people.byKey.get(key)?.groups ?? []).some((group) => readings(group) === shown)
+  }
+}
+
+/**
  * Readings to count people by. A scope that could not be read, or that may only show the wider value, counts as not set, so that nobody
  * under it is out of reach of what changes at a wider one.
  */
 export const countingReader =
-  (readings: CapAt, mayInherit: (key: ScopeKey) => boolean): CapAt =>
+  (readings: CapAt, isUnset: (key: ScopeKey) => boolean): CapAt =>
   (key) => {
     const observed = readings(key)
-    return observed === 'unknown' || (observed !== undefined && observed !== 'none' && mayInherit(key)) ? 'none' : observed
+    return observed === 'unknown' || isUnset(key) ? 'none' : observed
   }
 
 /** The groups for which policy declares `none`. */

@@ -9,7 +9,7 @@ import type { CapAt, People } from './effective.ts'
 import type { ScopeStatus } from './events.ts'
 import { judge } from './guard.ts'
 import type { GuardFacts, Judgement } from './guard-round.ts'
-import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf, unsetGroups, widerReader } from './impact.ts'
+import { countingReader, type Impact, type ImpactInputs, impactOf, mayInherit, reachOf, unsetGroups, widerReader } from './impact.ts'
 import type { CapReading, OwnedCap } from './observed.ts'
 import type { Cap, PolicyRevision } from './policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from './scope.ts'
@@ -84,9 +84,10 @@ export function buildPlan(inputs: PlanInputs): Planned {
   const differences = result.differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const unset = new Set(result.inSync.filter((key) => desired.get(key)?.cap === 'none'))
   const isExplicit = inputs.readsExplicit === true || inputs.capSemantics === 'copied'
+  const isDoubtful = isExplicit ? () => false : mayInherit(inputs.people, readings)
   const impact: ImpactInputs = {
     people: inputs.people,
-    readings: countingReader(readings, (key) => unset.has(key) || (!isExplicit && wider(key) === readings(key))),
+    readings: countingReader(readings, (key) => unset.has(key) || isDoubtful(key)),
     capSemantics: inputs.capSemantics,
     ...(inputs.capSemantics === 'copied' && { kept: new Set(desired.keys()) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),

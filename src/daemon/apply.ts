@@ -3,6 +3,7 @@
 // something away before an earlier write has given its part waits for the next cycle (`waiting.ts`).
 import type { BreakerLimit, Change, ChangeResult, Quarantined } from '../core/change.ts'
 import type { People } from '../core/effective.ts'
+import { mayInherit } from '../core/impact.ts'
 import type { CapReading, Observed } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import { writeOrder } from '../core/plan.ts'
@@ -94,7 +95,8 @@ export async function applyPlan(inputs: ApplyInputs): Promise<ApplyReport> {
   })
   const run: ApplyRun = { ...inputs, results: new Map(), waiting: new Map(), refusals: [], watch, halted: {} }
   let copyingSeen: string | undefined
-  const isUnset = (change: Change): boolean => change.from === inputs.wider(scopeKey(change.scope))
+  const isDoubtful = mayInherit(inputs.people, (key) => inputs.readings.get(key)?.observed)
+  const isUnset = ({ scope }: Change): boolean => isDoubtful(scopeKey(scope))
   for (const phase of writeOrder(inputs.planned.plan.changes, inputs.capSemantics, isUnset)) {
     const wanted = phase.filter((one) => mayGo(one, inputs))
     const changes = inputs.capSemantics === 'layered' ? withoutWaiting(run, wanted) : wanted

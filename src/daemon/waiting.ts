@@ -12,6 +12,7 @@
 // and a new plan is made after the wide writes, so none of this applies.
 import type { Change } from '../core/change.ts'
 import type { People } from '../core/effective.ts'
+import { mayInherit } from '../core/impact.ts'
 import type { CapReading, Observed } from '../core/observed.ts'
 import type { Planned } from '../core/plan.ts'
 import type { Cap } from '../core/policy.ts'
@@ -34,16 +35,18 @@ interface MissingInputs {
   readonly planned: Planned
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly wider: (key: ScopeKey) => Observed
+  readonly people: People
   readonly isWatched: (change: Change) => boolean
 }
 
 /** The scopes of a plan that are not at their cap as far as the readings tell. */
-export function missingOf({ planned, readings, wider, isWatched }: MissingInputs): readonly Missing[] {
+export function missingOf({ planned, readings, wider, people, isWatched }: MissingInputs): readonly Missing[] {
   const missing: Missing[] = []
+  const isDoubtful = mayInherit(people, (key) => readings.get(key)?.observed)
   const add = (scope: Scope, to: Cap, isHealing: boolean): void => {
     const key = scopeKey(scope)
     const observed = readings.get(key)?.observed ?? 'unknown'
-    const isBare = observed === 'unknown' || observed === 'none' || observed === wider(key)
+    const isBare = observed === 'unknown' || observed === 'none' || isDoubtful(key)
     missing.push({ scope, key, to, observed, isBare, isHealing })
   }
   for (const change of planned.plan.changes) {

@@ -7,6 +7,7 @@ import {
   impactOf,
   impactOn,
   isFree,
+  mayInherit,
   netEffect,
   reachOf,
   unsetGroups,
@@ -188,6 +189,16 @@ describe('readings that show what applies', () => {
   test('a team value that differs makes no group unset', () =>
     expect(widerReader(PEOPLE, reader({ ...inherited, team: 6 }), new Set([key('group:a')]))(key('ada'))).toBe(5))
   test('all groups count as set unless somebody says otherwise', () => expect(widerReader(PEOPLE, reader(inherited))(key('bob'))).toBe(5))
+
+  test.each<readonly [string, string, boolean]>([
+    ['a group with the team’s value perhaps has nothing set', 'group:a', true],
+    ['a group with another value has it set', 'group:b', false],
+    ['a person may show either group', 'ada', true],
+    ['a person may show one group when the other only shows the team', 'bob', true],
+    ['somebody with a value of nobody else’s has it set', 'cyd', false],
+    ['nothing is wider than the team', 'team', false],
+    ['nothing is shown where nothing was read', 'dan', false],
+  ])('%s', (_name, at, expected) => expect(mayInherit(PEOPLE, reader({ ...inherited, ada: 7, cyd: 9 }))(key(at))).toBe(expected))
 
   test('for counting, what is unknown or only inherited is not set', () => {
     const counted = countingReader(reader({ ada: 'unknown', bob: 5, cyd: 5 }), (one) => one === key('bob'))

@@ -12,14 +12,16 @@ export const quiet: Invariant = {
     let retried: ReadonlySet<ScopeKey> = new Set()
     let reads = new Map<ScopeKey, number>()
     let sweeps = 0
+    let letGo = new Set<unknown>()
     return (step) => {
+      if (step.kind === 'recorded' && step.method === 'releaseOwned') for (const key of [step.values[0]].flat()) letGo.add(key)
       if (step.kind === 'settled') {
         watching = true
         retried = retriedByTime(scene)
         sweeps = 0
         reads = new Map()
       }
-      if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') watching = false
+      if (step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died' || step.kind === 'quiet') watching = false
       if (step.kind === 'request' && step.operation === 'UsageConfig' && step.scope !== undefined && retried.has(step.scope))
         watching = false
       if (!watching || changesNear(scene)) return
@@ -29,11 +31,11 @@ export const quiet: Invariant = {
         reads.set(step.scope, (reads.get(step.scope) ?? 0) + 1)
       if (step.kind === 'told' && step.event.kind === 'cycle-finished') {
         // The first may have begun before.
-        if (sweeps > 0) checkReads(scene, reads, checker)
+        if (sweeps > 0) checkReads(scene, reads, letGo, checker)
         sweeps += 1
         reads = new Map()
+        letGo = new Set()
       }
-      if (step.kind === 'quiet') watching = false
     }
   },
 }
@@ -52,7 +54,12 @@ const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrin
 /** A grant that starts or ends is a change as well. */
 const changesNear = (scene: Scene): boolean => nearBoundary(scene, 3 * scene.scenario.intervalMs + scene.scenario.usageIntervalMs)
 
-function checkReads(scene: Scene, reads: ReadonlyMap<ScopeKey, number>, checker: Parameters<Invariant['watch']>[1]): void {
+function checkReads(
+  scene: Scene,
+  reads: ReadonlyMap<ScopeKey, number>,
+  letGo: ReadonlySet<unknown>,
+  checker: Parameters<Invariant['watch']>[1],
+): void {
   checker.checked()
   const states = new Map((scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))
   // What was ours and shows another value may be a stale reading, and is looked at for a day more.
@@ -60,7 +67,7 @@ function checkReads(scene: Scene, reads: ReadonlyMap<ScopeKey, number>, checker:
   for (const [scope, count] of reads) {
     if (count > 1) checker.violated(`${scope} is read ${count} times in one sweep of a quiet world`)
     const state = states.get(scope)
-    if (state === undefined && !owned.has(scope)) checker.violated(`${scope} is read and not managed`)
+    if (state === undefined && !owned.has(scope) && !letGo.has(scope)) checker.violated(`${scope} is read and not managed`)
   }
   for (const [scope, state] of states)
     if ((state === 'in_sync' || state === 'held') && !reads.has(scope)) checker.violated(`${scope} is managed and was not read in a sweep`)
