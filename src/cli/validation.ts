@@ -1,5 +1,6 @@
 // What `validate` does: loads config and policies, reports every problem of both at once, and says what was found valid. It never reads a
 // key and reaches no network.
+import { authoritiesIn } from '../api/authorities.ts'
 import { sweepTooLong } from '../core/limits.ts'
 import { hasErrors, type Problem } from '../core/problem.ts'
 import { scopeKey } from '../core/scope.ts'
@@ -21,7 +22,13 @@ export function validate(given: readonly string[], flags: ValidateFlags, cli: Cl
   const loaded = paths.length > 0 ? loadPolicies(paths, loadOptions(config, flags, cli)) : undefined
   const plainHttp = plainHttpProblems(config.config?.workspaces ?? [], 'warning')
   const policies = (loaded?.problems ?? []).filter((problem) => isJudged(problem, config))
-  const problems = [...config.problems, ...plainHttp, ...policies, ...(loaded ? longSweeps(loaded, config) : [])]
+  const problems = [
+    ...config.problems,
+    ...plainHttp,
+    ...caFileProblems(config, cli),
+    ...policies,
+    ...(loaded ? longSweeps(loaded, config) : []),
+  ]
   show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
   cli.finish(hasErrors(problems) ? EXIT.input : EXIT.done)
 }
@@ -33,6 +40,17 @@ const loadOptions = ({ configured }: LoadedConfig, { workspace }: ValidateFlags,
   ...(workspace !== undefined && { workspace }),
   now: cli.clock.now(),
 })
+
+/** A warning: the file may be only where capkeeper runs, as key files are, which are not looked at. Choice. */
+function caFileProblems({ config, caFilesAt }: LoadedConfig, { clock }: Cli): readonly Problem[] {
+  const files = new Set(config?.workspaces.flatMap(({ caFile }) => caFile ?? []))
+  return [...files].flatMap((file) => {
+    const found = authoritiesIn(file, clock)()
+    if (!('message' in found)) return []
+    const hint = 'correct caFile, --ca-file or CAPKEEPER_CA_FILE, unless the file is only where capkeeper runs'
+    return [{ severity: 'warning', code: 'CA_INVALID', message: found.message, ...caFilesAt?.get(file), hint } as const]
+  })
+}
 
 /** With a broken config nobody knows which workspaces there are. */
 const isJudged = (problem: Problem, config: LoadedConfig): boolean =>

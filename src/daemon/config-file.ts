@@ -20,11 +20,12 @@ import {
   readText,
   report,
   requireField,
+  shownPlaceOf,
   textOf,
   written,
 } from '../policy/nodes.ts'
 import { API_VERSION, CONFIG_KEYS, CONFIG_KIND } from '../policy/schema.ts'
-import { problemOn, quoted, readYaml } from '../policy/yaml.ts'
+import { type Place, problemOn, quoted, readYaml } from '../policy/yaml.ts'
 import type { WorkspaceConfig } from './config.ts'
 import { type Listen, parseListen, readGuards, readInterval, readKeys, readNumber } from './config-values.ts'
 
@@ -37,6 +38,7 @@ export interface Rate {
 /** A workspace as the file has it; what is absent has no default that is always the same. */
 export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl'> {
   readonly at: Position
+  readonly caFileAt?: Place
   readonly baseUrl?: string
 }
 
@@ -152,9 +154,13 @@ const readLedger = (reader: Reader, field: Field, locate: (path: string) => stri
   return read && (read.value === ':memory:' ? read.value : locate(read.value))
 }
 
-function readPath(reader: Reader, field: Field, locate: (path: string) => string): string | undefined {
+function readCaFile(
+  reader: Reader,
+  field: Field,
+  locate: (path: string) => string,
+): Pick<FileWorkspace, 'caFile' | 'caFileAt'> | undefined {
   const read = readText(reader, field)
-  return read && locate(read.value)
+  return read && { caFile: locate(read.value), caFileAt: withoutSecrets(shownPlaceOf(reader, read.node)) }
 }
 
 function readPrice(reader: Reader, field: Field): number | undefined {
@@ -184,10 +190,7 @@ function readWorkspace(reader: Reader, item: Item, locate: (path: string) => str
       'baseUrl',
       given(fields, 'baseUrl', (field) => readBaseUrl(reader, field)),
     ),
-    ...optional(
-      'caFile',
-      given(fields, 'caFile', (field) => readPath(reader, field, locate)),
-    ),
+    ...given(fields, 'caFile', (field) => readCaFile(reader, field, locate)),
     ...(given(fields, 'allowPlainHttp', (field) => readFlag(reader, field)?.value) === true ? { allowPlainHttp: true as const } : {}),
     keys: readKeys(reader, fields.get('keys'), locate),
     policies: readItems(reader, fields.get('policies'), (path) => readText(reader, path)?.value).map(locate),
@@ -215,9 +218,9 @@ function readBaseUrl(reader: Reader, field: Field): string | undefined {
 /** Lines that may hold a secret written in the wrong place are not repeated. */
 const SECRETIVE = /secret|token|passw|key\w*\s*:|:\/\/[^/\s]*@|:\/\/\S*[?#]/i
 
-function withoutSecrets(problem: Problem): Problem {
-  const { sourceLine, ...rest } = problem
-  return sourceLine === undefined || SECRETIVE.test(sourceLine) ? rest : problem
+function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine'> {
+  const { sourceLine, ...rest } = place
+  return sourceLine === undefined || SECRETIVE.test(sourceLine) ? rest : place
 }
 
 const REQUESTS = { least: 0.1, most: 1000 }

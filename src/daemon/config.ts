@@ -11,7 +11,7 @@ import { hasErrors, type Problem } from '../core/problem.ts'
 import type { ProblemCode } from '../policy/codes.ts'
 import { readTextFile, shownPath } from '../policy/files.ts'
 import { didYouMean } from '../policy/suggest.ts'
-import { quoted } from '../policy/yaml.ts'
+import { type Place, quoted } from '../policy/yaml.ts'
 import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
@@ -90,6 +90,8 @@ export interface LoadedConfig {
   readonly problems: readonly Problem[]
   readonly configured?: readonly WorkspaceConfig[]
   readonly file?: string
+  /** Where the config file names CA files, by path: whether they can be used is not looked at here. */
+  readonly caFilesAt?: ReadonlyMap<string, Place>
 }
 
 /** The environment variable that holds the key itself. */
@@ -114,8 +116,11 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
   const read = readTextFile(file, cwd)
   if ('problem' in read) return { problems: [read.problem], file }
   const { config, problems } = parseConfigText(shownPath(file, cwd) || file, read.text, file)
-  return config ? { ...build(input, config, problems), file } : { problems, file }
+  return config ? { ...build(input, config, problems), file, caFilesAt: caFilesOf(config) } : { problems, file }
 }
+
+const caFilesOf = ({ workspaces }: FileConfig): ReadonlyMap<string, Place> =>
+  new Map(workspaces.flatMap(({ caFile, caFileAt }) => (caFile !== undefined && caFileAt ? [[caFile, caFileAt]] : [])))
 
 /** An empty variable counts as absent. */
 const variable = (env: ConfigInput['env'], name: string): string | undefined => env[name] || undefined
@@ -146,7 +151,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   }
 }
 
-function complete({ at: _at, ...workspace }: FileWorkspace): WorkspaceConfig {
+function complete({ at: _at, caFileAt: _caFileAt, ...workspace }: FileWorkspace): WorkspaceConfig {
   return { baseUrl: '', ...workspace }
 }
 

@@ -4,7 +4,18 @@ import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, vi
 import type { Position, Problem } from '../core/problem.ts'
 import type { ProblemCode } from './codes.ts'
 import { didYouMean } from './suggest.ts'
-import { NULLS, type ProblemExtra, positionAt, problemAt, quoted, type Source, type YamlDocument, type YamlNode } from './yaml.ts'
+import {
+  NULLS,
+  type Place,
+  type ProblemExtra,
+  placeAt,
+  positionAt,
+  problemAt,
+  quoted,
+  type Source,
+  type YamlDocument,
+  type YamlNode,
+} from './yaml.ts'
 
 /** Reads one document and collects its problems. */
 export interface Reader {
@@ -69,6 +80,9 @@ export function report(reader: Reader, node: Node, code: ProblemCode, message: s
 
 /** The place of a node. */
 export const placeOf = (reader: Reader, node: Node): Position => positionAt(reader.source, rangeOf(node)[0])
+
+/** The same with its line, for a problem that is found only later. */
+export const shownPlaceOf = (reader: Reader, node: Node): Place => placeAt(reader.source, rangeOf(node))
 
 const rangeOf = (node: Node): readonly [number, number] => [node.range?.[0] ?? 0, node.range?.[1] ?? 0]
 

@@ -180,19 +180,26 @@ export function lineAt(source: Source, line: number): string {
 
 export type ProblemExtra = Pick<Problem, 'hint' | 'other'>
 
-/** A problem about the text from one offset to another; the caret never goes past the end of the first line. */
+/** Where something stands, as problems show it. */
+export type Place = Pick<Problem, 'at' | 'sourceLine' | 'length'>
+
+/** The place of the text from one offset to another; the caret never goes past the end of the first line. */
+export function placeAt(source: Source, [start, end]: readonly [number, number]): Place {
+  const at = positionAt(source, Math.min(start, source.text.length))
+  const sourceLine = lineAt(source, at.line)
+  return { at, ...shownLine(sourceLine), length: Math.max(1, Math.min(end - start, sourceLine.length - at.column + 1)) }
+}
+
+/** A problem about the text from one offset to another. */
 export function problemAt(
   source: Source,
-  [start, end]: readonly [number, number],
+  range: readonly [number, number],
   severity: Problem['severity'],
   code: ProblemCode,
   message: string,
   extra: ProblemExtra = {},
 ): Problem {
-  const at = positionAt(source, Math.min(start, source.text.length))
-  const sourceLine = lineAt(source, at.line)
-  const length = Math.max(1, Math.min(end - start, sourceLine.length - at.column + 1))
-  return { severity, code, message, at, ...shownLine(sourceLine), length, ...extra }
+  return { severity, code, message, ...placeAt(source, range), ...extra }
 }
 
 /** A problem about the word that stands at a place. */

@@ -104,6 +104,21 @@ describe('validate', () => {
     expect((await run(['validate'], { env: { CAPKEEPER_CONFIG: config } })).stdout).toContain('acme: valid')
   })
 
+  test('warns of a CA file that cannot be used, in its place; key files are not looked at', async () => {
+    const lines = ['apiVersion: capkeeper/v1', 'kind: Config', 'workspaces:', '  - name: acme', '    keys: {default: {file: nowhere}}']
+    const missing = await run(['validate', '--config', file('c.yaml', ...lines, '    caFile: nowhere.pem # private'), good()])
+    expect(missing).toMatchObject({ code: 0, stdout: expect.stringContaining('c.yaml: valid') })
+    expect(missing.stderr).toMatch(
+      /c\.yaml:6:13: warning: the CA file \S+nowhere\.pem cannot be read \(ENOENT\)\n {6}caFile: nowhere\.pem # private\n {14}\^{11}\n/,
+    )
+    const empty = await run(['validate', '--config', file('c.yaml', ...lines, `    caFile: ${file('empty.pem')}`), '--output', 'json'])
+    expect(JSON.parse(empty.stdout).problems).toMatchObject([
+      { severity: 'warning', code: 'CA_INVALID', message: expect.stringContaining('holds no certificate'), at: { line: 6, column: 13 } },
+    ])
+    const given = await run(['validate', good()], { env: { CAPKEEPER_CA_FILE: '/nowhere.pem' } })
+    expect(given).toMatchObject({ code: 0, stderr: expect.stringMatching(/^warning: the CA file \/nowhere\.pem cannot be read/) })
+  })
+
   test('reports problems of the config and of the policies together, and blames no policy for a broken config', async () => {
     const config = file('capkeeper.yaml', 'apiVersion: capkeeper/v1', 'kind: Config', 'workspaces:', '  - {name: acme, mode: enforced}')
     const ran = await run(['validate', bad(), '--config', config])
