@@ -230,7 +230,8 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     if (!life.model.protectedPeople.delete(email)) life.model.protectedPeople.add(email)
     publish(life)
     if (draw() < 0.1) return
-    // And then somebody forgets about them.
+    // And then somebody forgets about them. While much else waits to be approved, a guard that counts would hold it as well.
+    if (draw() < 0.6) for (const { id } of life.view()?.holds ?? []) approve(life, id)
     later(life, between(draw, 1, 60) * MINUTE_MS, () => {
       life.model = copyModel(life.model)
       const rich = [...life.company.inForce()].flatMap(([one, cap]) => (typeof cap === 'number' && cap > 100 ? [one] : [])).slice(0, 2)

@@ -5,25 +5,11 @@ import type { Roster } from '../../../src/core/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { inForceWith } from '../company.ts'
 import type { ModelCap } from '../policy-model.ts'
-import type { InForce, Invariant, Scene, Step } from '../steps.ts'
+import type { InForce, Invariant, Scene } from '../steps.ts'
 import { createSight, isLayered } from './people.ts'
+import { createReleases } from './releases.ts'
 
 const TEAM = scopeKey({ kind: 'team' })
-const textOf = ({ scope, from, to }: Pick<Change, 'scope' | 'from' | 'to'>): string => `${scopeKey(scope)} ${from} ${to}`
-
-/** Everything that an approval has ever released. */
-export function createReleases() {
-  const released = new Set<string>()
-  return {
-    has: (change: Change): boolean => released.has(textOf(change)),
-    note(step: Step): void {
-      if (step.kind !== 'recorded' || step.method !== 'saveApproval') return
-      const [saved] = step.values
-      if (typeof saved !== 'object' || saved === null || !('released' in saved) || !Array.isArray(saved.released)) return
-      for (const one of saved.released) released.add(textOf(one))
-    },
-  }
-}
 
 /** A plan as it was when nothing of it was written yet. */
 interface Planned {

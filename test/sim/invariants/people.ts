@@ -4,6 +4,7 @@ import type { Plan } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { askedScopes, type ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene, Step } from '../steps.ts'
+import { createReleases } from './releases.ts'
 
 export const worth = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
 
@@ -17,6 +18,8 @@ export function createSight() {
   /** Every group that was listed has the person or not as its list says. */
   const knowsGroups = ({ company }: Scene, email: string): boolean =>
     listed.entries().every(([id, members]) => members.has(email) === company.groupsOf(email).includes(id))
+  const isSeen = (scene: Scene, scope: ScopeKey): boolean =>
+    (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none')
   return {
     note(step: Step): void {
       if (step.kind === 'started') {
@@ -29,18 +32,14 @@ export function createSight() {
       if (step.kind === 'landed') seen.set(step.scope, step.to)
     },
     knowsGroups,
-    /** Everything that decides about the person was read as it is, or is not set. */
-    isTrue(scene: Scene, email: string): boolean {
+    /** Everything that decides about the person was read as it is, or is not set; `landed` was a moment ago, and is judged by who asks. */
+    isTrue(scene: Scene, email: string, landed?: ScopeKey): boolean {
       const scopes = [
         scopeKey({ kind: 'team' }),
         ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
         email as ScopeKey,
       ]
-      return (
-        knowsGroups(scene, email) &&
-        !looksUnset(scene, email) &&
-        scopes.every((scope) => (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none'))
-      )
+      return knowsGroups(scene, email) && !looksUnset(scene, email) && scopes.every((scope) => scope === landed || isSeen(scene, scope))
     },
   }
 }
@@ -60,19 +59,22 @@ export const protectedPeople: Invariant = {
   name: 'protected people are never lowered',
   watch(scene, checker) {
     const sight = createSight()
+    const releases = createReleases()
     let plan: Plan | undefined
     return (step) => {
+      releases.note(step)
       if (step.kind === 'told' && step.event.kind === 'planned') plan = step.event.plan
       if (step.kind === 'landed' && !step.late && isLayered(scene)) {
         const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
-        for (const email of change?.grantEnd ? [] : scene.policy().protectedPeople) {
+        const isJudged = change?.from === step.from && !change.grantEnd && !releases.has(change)
+        for (const email of isJudged ? scene.policy().protectedPeople : []) {
           const before = step.before.get(email)
-          if (before === undefined || change?.from !== step.from || !sight.isTrue(scene, email)) continue
+          // A first cap that blocks nobody takes nothing away.
+          if (before === undefined || before === 'none' || !sight.isTrue(scene, email, step.scope)) continue
           checker.checked()
           const after = step.after.get(email)
-          if (worth(after) < worth(before))
+          if (after === 'none' || worth(after) < before)
             checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
-          if (before !== 'none' && after === 'none') checker.violated(`${email} is protected and loses ${before} with ${step.scope}`)
         }
       }
       sight.note(step)

@@ -3,8 +3,8 @@
 import type { Plan } from '../../../src/core/change.ts'
 import { scopeKey } from '../../../src/core/scope.ts'
 import type { Invariant } from '../steps.ts'
-import { createReleases } from './counted.ts'
 import { intentOf } from './looks.ts'
+import { createReleases } from './releases.ts'
 
 export const paused: Invariant = {
   name: 'while paused no write begins but those that were under way',
