@@ -27,7 +27,7 @@ import {
 import { API_VERSION, CONFIG_KEYS, CONFIG_KIND } from '../policy/schema.ts'
 import { type Place, problemOn, quoted, readYaml } from '../policy/yaml.ts'
 import type { WorkspaceConfig } from './config.ts'
-import { type Listen, parseListen, readGuards, readInterval, readKeys, readNumber } from './config-values.ts'
+import { type Listen, parseListen, readGuards, readInterval, readKeys, readNumber, wordOf } from './config-values.ts'
 
 export interface Rate {
   readonly start: number
@@ -173,10 +173,14 @@ function readMetrics(reader: Reader, field: Field | undefined): FileConfig['metr
   const fields: Fields =
     (field && !isNothing(field.value) ? readMap(reader, field.value, 'metrics', CONFIG_KEYS.metrics) : undefined) ?? new Map()
   return {
-    perUser: given(fields, 'perUser', (one) => readChoice(reader, one, ['off', 'top', 'all'] as const)?.value) ?? 'off',
+    perUser: given(fields, 'perUser', (one) => readPerUser(reader, one)) ?? 'off',
     userLabel: given(fields, 'userLabel', (one) => readChoice(reader, one, ['hash', 'email'] as const)?.value) ?? 'hash',
   }
 }
+
+/** `off` is false to YAML 1.1, which Helm and others write it back as. */
+const readPerUser = (reader: Reader, field: Field): FileConfig['metrics']['perUser'] | undefined =>
+  wordOf(field) === 'off' ? 'off' : readChoice(reader, field, ['off', 'top', 'all'] as const)?.value
 
 function readWorkspace(reader: Reader, item: Item, locate: (path: string) => string): FileWorkspace | undefined {
   const fields = readMap(reader, item.value, item.name, CONFIG_KEYS.workspace)

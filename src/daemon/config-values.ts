@@ -158,8 +158,8 @@ function present<T>(fields: Fields, name: string, read: (field: Field) => T | un
   return value === undefined ? [] : [[name, value]]
 }
 
-/** `off` and `false` switch a guard off, `on` and `true` leave it at its default. */
-function wordOf(field: Field): 'off' | 'on' | undefined {
+/** `off` and `false` switch something off, `on` and `true` leave it at its default. */
+export function wordOf(field: Field): 'off' | 'on' | undefined {
   const node = field.value
   const text = node !== null && 'value' in node && typeof node.value === 'string' ? node.value : undefined
   return text === 'off' || text === 'false' ? 'off' : text === 'on' || text === 'true' ? 'on' : undefined

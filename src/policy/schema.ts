@@ -1,9 +1,11 @@
 // The published JSON Schemas (2020-12) of policies and of the config: what `capkeeper schema` prints, what editors complete and check
-// with, and where the parsers take the known keys from. A schema sees values after YAML and one document at a time, so it says less than
-// the parsers: 1e3 is 1000 to it, and it knows nothing of duplicates, of groups declared elsewhere or of workspaces.
+// with, and where the parsers take the known keys from. What the parsers take a schema takes. It sees values after YAML and one document at
+// a time, so it refuses less than they do: 1e3 is 1000 to it, it compares no two values and adds none up, and it knows nothing of duplicates,
+// of time zones, of groups declared elsewhere or of workspaces.
 import { DEFAULT_GUARDS, GUARD_CODES } from '../core/change.ts'
 import { MODES } from '../core/events.ts'
 import { MAX_CAP } from '../core/units.ts'
+import { INTERVAL_PATTERN, LISTEN_PATTERN, percentPattern, TIME_PATTERN, TOO_SHORT_PATTERN, URL_PATTERN } from './schema-patterns.ts'
 
 export const API_VERSION = 'capkeeper/v1'
 export const POLICY_KIND = 'CapPolicy'
@@ -26,10 +28,16 @@ const object = (description: string, properties: Record<string, JsonSchema>, req
 const list = (description: string, items: JsonSchema) => ({ type: ['array', 'null'], description, items })
 const described = (schema: JsonSchema, description: string) => ({ ...schema, description })
 
+/** A key with nothing behind it counts as left out, so that its value can be commented out. */
+const orNothing = (schema: JsonSchema): JsonSchema => {
+  const { enum: words, type } = schema
+  return { ...schema, ...(Array.isArray(words) ? { enum: [...words, null] } : { type: [type, 'null'].flat() }) }
+}
+
 const TEXT = { type: ['string', 'number'], minLength: 1, pattern: '\\S' } as const
 const EMAIL = { type: 'string', pattern: '^\\s*[^\\s@:]+@[^\\s@:]+\\s*$' } as const
-const PATH = { type: 'string', pattern: '\\S' } as const
-const TIME = { type: 'string', pattern: '^\\d{4}-\\d{2}-\\d{2}([Tt ]\\d{2}:\\d{2}:\\d{2}(\\.\\d+)?([Zz]|[+-]\\d{2}:\\d{2}))?$' } as const
+const PATH = TEXT
+const TIME = { type: 'string', pattern: TIME_PATTERN } as const
 const CAP = {
   anyOf: [{ type: 'integer', minimum: 0, maximum: MAX_CAP }, { const: 'none' }],
   description:
@@ -53,12 +61,12 @@ const METADATA = object(
     labels: {
       type: ['object', 'null'],
       description: 'Free key and value pairs.',
-      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
     },
     annotations: {
       type: ['object', 'null'],
       description: 'Free key and value pairs.',
-      additionalProperties: { type: ['string', 'number', 'boolean'] },
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
     },
   },
   ['name'],
@@ -122,7 +130,10 @@ const GRANT = object(
 
 const SPEC = object('What is asked.', {
   workspace: described(TEXT, 'The workspace that this document is for; may be left out when there is only one.'),
-  timezone: described({ type: 'string' }, 'IANA time zone of the dates in this document, such as Europe/Berlin; default UTC.'),
+  timezone: described(
+    { type: ['string', 'null'], pattern: '\\S' },
+    'IANA time zone of the dates in this document, such as Europe/Berlin; default UTC.',
+  ),
   onGroupConflict: {
     enum: ['min', 'max'],
     description: 'The cap of a person in several groups with different caps; without it that person is rejected and reported.',
@@ -150,28 +161,30 @@ export const POLICY_SCHEMA = {
   ),
 }
 
-const DURATION = { type: 'string', pattern: '^([0-9]+(ms|s|m|h|d))+$' }
-const OFF = { enum: ['off', false] }
-const SWITCH = { enum: [true, false, 'on', 'off'] }
-const PERCENT_TEXT = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?\\s*%$' }
+const DURATION = { type: 'string', pattern: INTERVAL_PATTERN, not: { type: 'string', pattern: TOO_SHORT_PATTERN } }
+/** On is the default of a guard that has more to say. */
+const SWITCH = { enum: ['on', 'off', true, false, 'true', 'false'] }
+const PERCENT_TEXT = { type: 'string', pattern: percentPattern(100) }
 const SHARE = {
   anyOf: [
-    OFF,
+    SWITCH,
     PERCENT_TEXT,
     object('Holds when more than both are reached.', {
       percent: { type: 'number', minimum: 0, maximum: 100 },
-      floor: { type: 'integer', minimum: 0 },
+      floor: { type: 'integer', minimum: 0, maximum: 1_000_000 },
     }),
   ],
 }
-const SHRINK = { anyOf: [OFF, PERCENT_TEXT, { type: 'number', minimum: 0, maximum: 100 }] }
-const RAISE = { anyOf: [OFF, { enum: [true, 'on'] }, PERCENT_TEXT, { type: 'number', minimum: 0, maximum: 10_000 }] }
+const SHRINK = { anyOf: [SWITCH, PERCENT_TEXT, { type: 'number', minimum: 0, maximum: 100 }] }
+const MOST_RAISE = 10_000
+const RAISE_TEXT = { type: 'string', pattern: percentPattern(MOST_RAISE) }
+const RAISE = { anyOf: [SWITCH, RAISE_TEXT, { type: 'number', minimum: 0, maximum: MOST_RAISE }] }
 const IN_A_ROW = { type: 'integer', minimum: 1, maximum: 1000 }
 const PERCENT = { type: 'number', minimum: 0, maximum: 100 }
 const BREAKER_MAP = object('Failed changes in a row, or their share of those to be written.', { inARow: IN_A_ROW, percent: PERCENT })
-const BREAKER = { anyOf: [OFF, { enum: [true, 'on'] }, PERCENT_TEXT, PERCENT, BREAKER_MAP] }
+const BREAKER = { anyOf: [SWITCH, PERCENT_TEXT, PERCENT, BREAKER_MAP] }
 const CONTESTED_MAP = object('Foreign changes of one scope.', { times: IN_A_ROW })
-const CONTESTED = { anyOf: [OFF, { enum: [true, 'on'] }, IN_A_ROW, CONTESTED_MAP] }
+const CONTESTED = { anyOf: [SWITCH, IN_A_ROW, CONTESTED_MAP] }
 
 function guardSchema(code: string): JsonSchema {
   if (code === 'emptyPolicy' || code === 'protected' || code === 'semantics') return SWITCH
@@ -195,38 +208,46 @@ const KEYS = object('Service keys; the four of one permission fall back to defau
 })
 const REQUESTS = { type: 'number', minimum: 0.1, maximum: 1000 }
 const RATE = object('Requests per second.', {
-  start: described(REQUESTS, 'Where learning starts; default 5.'),
-  max: described(REQUESTS, 'Never more than this; default 10.'),
-  concurrency: { type: 'integer', minimum: 1, maximum: 64, description: 'Requests in flight; default 8.' },
+  start: described(orNothing(REQUESTS), 'Where learning starts; default 5.'),
+  max: described(orNothing(REQUESTS), 'Never more than this; default 10.'),
+  concurrency: { type: ['integer', 'null'], minimum: 1, maximum: 64, description: 'Requests in flight; default 8.' },
 })
 
 const WORKSPACE = object(
   'One team account of the service.',
   {
     name: TEXT,
-    baseUrl: { type: 'string', format: 'uri', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://', description: 'Address of the service.' },
-    caFile: described(PATH, 'CA certificates (PEM) that the service is checked against in place of the usual ones; relative to this file.'),
+    baseUrl: { type: ['string', 'null'], pattern: URL_PATTERN, description: 'Address of the service.' },
+    caFile: described(
+      orNothing(PATH),
+      'CA certificates (PEM) that the service is checked against in place of the usual ones; relative to this file.',
+    ),
     allowPlainHttp: {
-      type: 'boolean',
+      type: ['boolean', 'null'],
       description: 'Allow http:// to another machine, where the key travels unencrypted; default false.',
     },
-    keys: KEYS,
+    keys: orNothing(KEYS),
     policies: described(list('', PATH), 'Policy files and folders, relative to this file.'),
-    mode: { enum: [...MODES], description: 'enforce; audit: plan and measure, never write; paused. Default enforce.' },
+    mode: { enum: [...MODES, null], description: 'enforce; audit: plan and measure, never write; paused. Default enforce.' },
     capSemantics: {
-      enum: ['layered', 'copied'],
+      enum: ['layered', 'copied', null],
       description: 'Whether the service keeps caps per scope (default) or copies wide ones to members.',
     },
-    interval: described(DURATION, 'How often caps are read; default 5m.'),
-    usageInterval: described(DURATION, 'How often people, use and balance are read; default 15m.'),
-    onDrift: { enum: ['heal', 'alert'], description: 'What a change by somebody else gets; default heal.' },
-    prune: { type: 'boolean', description: 'Clear caps that are ours and that no policy declares any more; default true.' },
-    undeclaredUsers: { enum: ['ignore', 'report'], description: 'Sweep for user caps that are not ours; default ignore.' },
-    guards: object('Limits; see the manual.', Object.fromEntries(GUARD_CODES.map((code) => [code, guardSchema(code)]))),
-    rate: RATE,
+    interval: described(orNothing(DURATION), 'How often caps are read, from 100ms to 20d; default 5m.'),
+    usageInterval: described(orNothing(DURATION), 'How often people, use and balance are read, from 100ms to 20d; default 15m.'),
+    onDrift: { enum: ['heal', 'alert', null], description: 'What a change by somebody else gets; default heal.' },
+    prune: { type: ['boolean', 'null'], description: 'Clear caps that are ours and that no policy declares any more; default true.' },
+    undeclaredUsers: { enum: ['ignore', 'report', null], description: 'Sweep for user caps that are not ours; default ignore.' },
+    guards: orNothing(object('Limits; see the manual.', Object.fromEntries(GUARD_CODES.map((code) => [code, guardSchema(code)])))),
+    rate: orNothing(RATE),
   },
   ['name'],
 )
+
+const METRICS = object('Series per person.', {
+  perUser: { enum: ['off', 'top', 'all', false, null], description: 'Default off.' },
+  userLabel: { enum: ['hash', 'email', null], description: 'Default hash.' },
+})
 
 /** JSON Schema of the config file. */
 export const CONFIG_SCHEMA = {
@@ -238,14 +259,16 @@ export const CONFIG_SCHEMA = {
     {
       apiVersion: { const: API_VERSION },
       kind: { const: CONFIG_KIND },
-      listen: { type: 'string', description: 'host:port of the HTTP server; default 127.0.0.1:9464.' },
-      people: { enum: ['hash', 'email'], description: 'How people show; default email on loopback, else hash.' },
-      ledger: described(PATH, 'The durable record, relative to this file; :memory: for none.'),
-      metrics: object('Series per person.', {
-        perUser: { enum: ['off', 'top', 'all', false], description: 'Default off.' },
-        userLabel: { enum: ['hash', 'email'], description: 'Default hash.' },
-      }),
-      pricePerCredit: { type: 'number', exclusiveMinimum: 0, description: 'Turns credits into money in reports.' },
+      listen: { type: ['string', 'null'], pattern: LISTEN_PATTERN, description: 'host:port of the HTTP server; default 127.0.0.1:9464.' },
+      people: { enum: ['hash', 'email', null], description: 'How people show; default email on loopback, else hash.' },
+      ledger: described(orNothing(PATH), 'The durable record, relative to this file; :memory: for none.'),
+      metrics: orNothing(METRICS),
+      pricePerCredit: {
+        type: ['number', 'null'],
+        exclusiveMinimum: 0,
+        maximum: 1_000_000,
+        description: 'Turns credits into money in reports.',
+      },
       workspaces: list('Each is kept independently of the others.', WORKSPACE),
     },
     ['apiVersion', 'kind'],
@@ -268,7 +291,7 @@ export const POLICY_KEYS = {
 /** The keys that each mapping of the config may have. */
 export const CONFIG_KEYS = {
   document: keysOf(CONFIG_SCHEMA),
-  metrics: Object.keys(CONFIG_SCHEMA.properties.metrics?.['properties'] ?? {}),
+  metrics: keysOf(METRICS),
   workspace: keysOf(WORKSPACE),
   keys: keysOf(KEYS),
   keyReference: keysOf(KEY_REFERENCE),

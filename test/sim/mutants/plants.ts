@@ -99,13 +99,6 @@ export const PLANTS: readonly Plant[] = [
     needs: ['protect'],
   },
   {
-    name: 'lowers go out before raises',
-    file: 'core/plan.ts',
-    find: "[of('user', true), of('group', true), of('team', true), of('team', false), of('group', false), of('user', false)]",
-    replace: "[of('team', false), of('group', false), of('user', false), of('user', true), of('group', true), of('team', true)]",
-    needs: ['policy-mass', 'race', 'pause'],
-  },
-  {
     name: 'the team gets its first cap before people get theirs',
     file: 'core/plan.ts',
     find: "[of('user', true), of('group', true), of('team', true), of('team', false)",
