@@ -245,7 +245,7 @@ const WORKSPACE = object(
 )
 
 const METRICS = object('Series per person.', {
-  perUser: { enum: ['off', 'top', 'all', false, null], description: 'Default off.' },
+  perUser: { enum: ['off', 'top', 'all', false, 'false', null], description: 'Default off.' },
   userLabel: { enum: ['hash', 'email', null], description: 'Default hash.' },
 })
 

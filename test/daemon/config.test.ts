@@ -192,6 +192,10 @@ workspaces:
     ['on all addresses', '":9464"', 'hash'],
   ])('shows people %s by %s as %s', (_name, listen, people) => expect(load(`${HEAD}listen: ${listen}`).config?.people).toBe(people))
 
+  it.each(['off', 'false'])('shows no series per person with perUser: %s, as Helm writes it', (word) =>
+    expect(load(`${HEAD}metrics: {perUser: ${word}}`).config?.metrics.perUser).toBe('off'),
+  )
+
   it('starts no faster than max', () => expect(acme('rate: {max: 2}')?.rate).toEqual({ start: 2, max: 2, concurrency: 8 }))
 
   it.each([

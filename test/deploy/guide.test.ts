@@ -3,7 +3,6 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symli
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { run } from '../cli/world.ts'
@@ -56,7 +55,6 @@ describe.each(DOCUMENTS)('%s', (path) => {
   test('shows no config that would be refused', async () => {
     const { stdout } = await run(['schema', 'config'])
     const ajv = new Ajv2020({ strict: false })
-    formats.default(ajv)
     const isConfig = ajv.compile(JSON.parse(stdout))
     const configs = blocks(text, 'yaml').filter(
       (block) => /^kind: Config$|^workspaces:\n {2}- name: \w+\n {4}baseUrl/m.test(block) && !/^image:/m.test(block),

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parseConfigText } from '../../src/daemon/config-file.ts'
@@ -10,7 +9,6 @@ import { CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/policy/schema.ts'
 import { policyText } from './support.ts'
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true })
-formats.default(ajv)
 const isPolicy = ajv.compile(POLICY_SCHEMA)
 const isConfig = ajv.compile(CONFIG_SCHEMA)
 const valuesOf = (text: string): readonly unknown[] => parseAllDocuments(text).map((document) => document.toJS())

@@ -1,0 +1,116 @@
+// Every key of policy and config with every value that somebody may write: what the parser takes the published schema takes, and what it
+// refuses the schema refuses, but for what no schema can see. Keys come from the schemas, so a new one is tried at once.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { hasErrors, type Problem } from '../../src/core/problem.ts'
+import { parseConfigText } from '../../src/daemon/config-file.ts'
+import { parsePolicyText } from '../../src/policy/parse.ts'
+import { CONFIG_KEYS, CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/policy/schema.ts'
+import { policyText } from './support.ts'
+
+/** Values by what they are about. Lists are split at two spaces. */
+const VALUES = [
+  '  ~  null  "null"  ""  " "  x  "x"  " x "  x y  true  "true"  false  "false"  yes  on  "on"  off  "off"  On  OFF  []  {}  [x]  [~]  [5]  [true]  {x: 1}',
+  '5  "5"  0  -1  0.5  1.5  0.0  1000001  1_000  64  65  100  100.5  101  1000  1001  10000  10001  2147483647  2147483648  99999999999999999999',
+  '5%  5 %  " 5% "  05%  0.5%  100%  100.0%  100.1%  101%  999%  9999.9%  10000%  10001%  20000%  -5%  %',
+  '1ms  99ms  100ms  1s  0s  0s0m  0s50ms  60ms60ms  5m  005m  1h30m  " 5m "  20d  21d  99d  480h  481h  28800m  28801m  1728000s  1728001s  1000000000s  5M  5 m',
+  'localhost:80  :80  127.0.0.1:9464  "[::1]:80"  " host:1 "  host:0080  host:65535  host:65536  host:70000  host:99999  host:  a b:1  a/b:1',
+  'http://a  https://a  HTTPS://A  " https://a "  https://a/api/v1/  https://a/b c  https://ä.example  https://a/x%zz  https://[::1]:8/x  https://a:  https://a:80',
+  'https://a:65536  https://  https://a/b?c  https://a/b#c  https://u:p@a  https://a b  ftp://a  a.example',
+  'hash  email  top  all  enforce  audit  paused  Enforce  "enforce"  layered  copied  heal  alert  ignore  report  min  max  none  "none"  None',
+  '2026-11-20  "2026-11-20"  " 2026-11-20 "  2026-13-40  2026-02-30  2026-12-32  2026-11-20T10:00:00Z  2026-11-20 10:00:00Z  2026-11-20t10:00:00.5+05:30  2026-11-20T23:59:60Z',
+  '2026-11-20T25:00:00Z  2026-11-20T10:60:00Z  2026-11-20T10:00:61Z  2026-11-20T10:00:00+25:00  2026-11-20T10:00Z  cycleEnd  "cycleEnd"  Europe/Berlin  UTC',
+  'a@b.c  " a@b.c "  a@b  a@  @b  a:b@c  [a@b.c]  7d1f0c2a9b34  " 7D1F0C2A9B34 "  [7d1f0c2a9b34]  [123456789012]  ["5"]',
+].flatMap((line) => line.split('  '))
+
+/** Values that YAML reads as another text than was written, which a schema cannot see and the parsers refuse. */
+const UNSEEN = ['1e1', '010', '0x10', '+5', '.5', '5.', '1.0', '-0', '0o17', 'True', 'TRUE', '!x 5']
+
+/** What else a schema takes and the parser does not: it compares no two values, and knows no zones, no days of a month and no ids. */
+const LENIENT: Readonly<Record<string, readonly string[]>> = {
+  'rate.start': ['64', '65', '100', '100.5', '101', '1000'],
+  'spec.approvals': ['[5]'],
+  'grant.from': ['2026-02-30'],
+  'grant.until': ['2026-02-30'],
+}
+
+type Slots = Readonly<Record<string, (value: string) => string>>
+
+const CONFIG = 'apiVersion: capkeeper/v1\nkind: Config\n'
+const ACME = `${CONFIG}workspaces:\n- name: acme\n`
+const places = (mapping: string, keys: readonly string[], before: string): Slots =>
+  Object.fromEntries(keys.map((key) => [`${mapping}.${key}`, (value: string) => `${before}${key}: ${value}\n`]))
+
+const CONFIG_SLOTS: Slots = {
+  ...places('config', CONFIG_KEYS.document.slice(2), CONFIG),
+  'config.kind': (value) => `apiVersion: capkeeper/v1\nkind: ${value}\n`,
+  ...places('metrics', CONFIG_KEYS.metrics, `${CONFIG}metrics:\n  `),
+  'workspace.name': (value) => `${CONFIG}workspaces:\n- name: ${value}\n`,
+  ...places('workspace', CONFIG_KEYS.workspace.slice(1), `${ACME}  `),
+  ...places('keys', CONFIG_KEYS.keys, `${ACME}  keys:\n    `),
+  ...places('key', CONFIG_KEYS.keyReference, `${ACME}  keys:\n    default:\n      `),
+  ...places('rate', CONFIG_KEYS.rate, `${ACME}  rate:\n    `),
+  ...places('guards', CONFIG_KEYS.guards, `${ACME}  guards:\n    `),
+  ...places('share', ['percent', 'floor'], `${ACME}  guards:\n    maxLowered:\n      `),
+  ...places('breaker', CONFIG_KEYS.breaker, `${ACME}  guards:\n    breaker:\n      `),
+  ...places('contested', CONFIG_KEYS.contested, `${ACME}  guards:\n    contested:\n      `),
+}
+
+const GRANT = 'users: [{email: a@b.c, cap: 5}]\ngrants:\n- '
+const inSpec = (name: string, lines: string): Slots => ({ [name]: (value) => policyText(lines.replace('VALUE', () => value)) })
+
+const POLICY_SLOTS: Slots = {
+  'metadata.name': (value) => policyText('team: {cap: 5}').replace('name: test', () => `name: ${value}`),
+  'metadata.labels': (value) => policyText('team: {cap: 5}').replace('name: test', () => `name: test\n  labels: ${value}`),
+  'metadata.annotations.a': (value) =>
+    policyText('team: {cap: 5}').replace('name: test', () => `name: test\n  annotations:\n    a: ${value}`),
+  ...Object.fromEntries(
+    ['workspace', 'onGroupConflict', 'team', 'groups', 'users', 'grants', 'protected', 'approvals'].flatMap((key) =>
+      Object.entries(inSpec(`spec.${key}`, `${key}: VALUE`)),
+    ),
+  ),
+  ...inSpec('team.cap', 'team:\n  cap: VALUE'),
+  ...inSpec('team.allowZero', 'team:\n  cap: 5\n  allowZero: VALUE'),
+  ...inSpec('team.reason', 'team:\n  cap: 5\n  reason: VALUE'),
+  ...inSpec('group.id', 'groups:\n- name: g\n  id: VALUE'),
+  ...inSpec('group.name', 'groups:\n- id: g\n  name: VALUE'),
+  ...inSpec('group.cap', 'groups:\n- id: g\n  name: g\n  cap: VALUE'),
+  ...inSpec('user.email', 'users:\n- cap: 5\n  email: VALUE'),
+  ...inSpec('grant.user', `${GRANT}cap: 5\n  until: 2027-01-31\n  reason: r\n  user: VALUE`),
+  ...inSpec('grant.team', `${GRANT}cap: 5\n  until: 2027-01-31\n  reason: r\n  team: VALUE`),
+  ...inSpec('grant.cap', `${GRANT}user: a@b.c\n  until: 2027-01-31\n  reason: r\n  cap: VALUE`),
+  ...inSpec('grant.add', `${GRANT}user: a@b.c\n  until: 2027-01-31\n  reason: r\n  add: VALUE`),
+  ...inSpec('grant.from', `${GRANT}user: a@b.c\n  cap: 5\n  until: 2027-01-31\n  reason: r\n  from: VALUE`),
+  ...inSpec('grant.until', `${GRANT}user: a@b.c\n  cap: 5\n  from: 2026-01-01\n  reason: r\n  until: VALUE`),
+  ...inSpec('grant.reason', `${GRANT}user: a@b.c\n  cap: 5\n  until: 2027-01-31\n  reason: VALUE`),
+  ...inSpec('grant.ticket', `${GRANT}user: a@b.c\n  cap: 5\n  until: 2027-01-31\n  reason: r\n  ticket: VALUE`),
+}
+
+const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false })
+
+function fits(isValid: ValidateFunction, text: string): boolean {
+  const documents = parseAllDocuments(text)
+  return documents.every((document) => document.errors.length === 0 && isValid(document.toJS()))
+}
+
+function differences(slots: Slots, parse: (file: string, text: string) => { readonly problems: readonly Problem[] }, schema: object) {
+  const isValid = ajv.compile(schema)
+  return Object.entries(slots).flatMap(([slot, textOf]) =>
+    [...VALUES, ...UNSEEN].flatMap((value) => {
+      const text = textOf(value)
+      const [taken, fit] = [!hasErrors(parse('f.yaml', text).problems), fits(isValid, text)]
+      const mayFit = UNSEEN.includes(value) || LENIENT[slot]?.includes(value)
+      return taken === fit || (fit && mayFit) ? [] : [`${slot}: ${value} is ${taken ? 'taken' : 'refused'} by the parser alone`]
+    }),
+  )
+}
+
+test('the schema and the parser of the config agree on every value of every key', () => {
+  expect(Object.keys(CONFIG_SLOTS).length).toBeGreaterThan(50)
+  expect(differences(CONFIG_SLOTS, parseConfigText, CONFIG_SCHEMA)).toEqual([])
+})
+
+test('the schema and the parser of policies agree on every value of every key', () => {
+  expect(differences(POLICY_SLOTS, parsePolicyText, POLICY_SCHEMA)).toEqual([])
+})
