@@ -64,7 +64,7 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'clock-skew', perDay: 0.8, share: 0.5 },
   { kind: 'pause', perDay: 1, share: 0.6 },
   { kind: 'resume', perDay: 0.4, share: 0.4 },
-  { kind: 'approve', perDay: 1.5, share: 0.6 },
+  { kind: 'approve', perDay: 4, share: 0.75 },
   { kind: 'policy-approve', perDay: 0.7, share: 0.4 },
   { kind: 'mode', perDay: 0.4, share: 0.3 },
   { kind: 'sighup', perDay: 0.7, share: 0.4 },

@@ -231,7 +231,7 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     publish(life)
     if (draw() < 0.1) return
     // And then somebody forgets about them. While much else waits to be approved, a guard that counts would hold it as well.
-    if (draw() < 0.6) for (const { id } of life.view()?.holds ?? []) approve(life, id)
+    if (draw() < 0.6) for (const id of holds(life)) approve(life, id)
     later(life, between(draw, 1, 60) * MINUTE_MS, () => {
       life.model = copyModel(life.model)
       const rich = [...life.company.inForce()].flatMap(([one, cap]) => (typeof cap === 'number' && cap > 100 ? [one] : [])).slice(0, 2)
@@ -282,8 +282,10 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
   },
   resume: (life) => life.withNotes((ledger) => ledger.savePause(undefined)),
   approve: (life, draw) => {
-    const [first, ...rest] = holds(life)
-    if (first !== undefined) approve(life, pick(draw, [first, ...rest]))
+    const shown = holds(life)
+    const [first, ...rest] = shown
+    // One of them, or everything, or else hardly anything would ever be written.
+    if (first !== undefined) for (const id of draw() < 0.5 ? shown : [pick(draw, [first, ...rest])]) approve(life, id)
     if (draw() < 0.5) life.process?.daemon?.hurry()
   },
   'policy-approve': approveInPolicy,

@@ -3,7 +3,6 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DEFAULT_GUARDS } from '../../src/core/change.ts'
 import { hasErrors } from '../../src/core/problem.ts'
 import { parseScope, type Scope, type ScopeKey } from '../../src/core/scope.ts'
 import type { WorkspaceConfig } from '../../src/daemon/config.ts'
@@ -180,7 +179,7 @@ function scopeNamed(key: ScopeKey): Scope {
 }
 
 function configOf({ scenario, mode }: Life): WorkspaceConfig {
-  const { capSemantics, intervalMs, usageIntervalMs, prune, rate } = scenario
+  const { capSemantics, intervalMs, usageIntervalMs, prune, guards, rate } = scenario
   return {
     name: WORKSPACE,
     baseUrl: 'http://service',
@@ -193,7 +192,7 @@ function configOf({ scenario, mode }: Life): WorkspaceConfig {
     onDrift: 'heal',
     prune,
     undeclaredUsers: 'ignore',
-    guards: DEFAULT_GUARDS,
+    guards,
     rate,
   }
 }

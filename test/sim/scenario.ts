@@ -1,5 +1,6 @@
 // What a seed stands for: a company, its policy, a deployment with its oddities, and a course of days with faults and events. Everything
 // is drawn from the seed, each purpose from a stream of its own, so that leaving out a kind of fault or event moves nothing else.
+import { DEFAULT_GUARDS, type GuardSettings } from '../../src/core/change.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
@@ -65,6 +66,8 @@ export interface Scenario {
   readonly intervalMs: number
   readonly usageIntervalMs: number
   readonly prune: boolean
+  /** Shares are off in some lives, so that more goes out. */
+  readonly guards: GuardSettings
   readonly rate: { readonly start: number; readonly max: number; readonly concurrency: number }
   /** How long a request is on its way, there and back. */
   readonly latencyMs: number
@@ -81,6 +84,8 @@ export interface Cut {
 }
 
 export const NO_CUT: Cut = { without: new Set(), until: undefined }
+
+const NO_SHARES = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off', maxRaise: 'off' } as const
 
 const LATEST_START = Date.UTC(2027, 0, 1)
 
@@ -106,6 +111,7 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     intervalMs,
     usageIntervalMs,
     prune: draw() < 0.85,
+    guards: stream(seed, 'guards')() < 0.3 ? { ...DEFAULT_GUARDS, ...NO_SHARES } : DEFAULT_GUARDS,
     rate,
     latencyMs: pick(draw, [20, 80, 400]),
     faults: faults.filter(({ kind, fromMs }) => !cut.without.has(kind) && (lastAt === undefined || fromMs <= lastAt)),

@@ -1,6 +1,6 @@
 // The guards that count, counted here once more, in people and from the service's own state: what a plan is about to write takes something
 // from no more people than their shares allow. Whoever cannot be judged for sure is left out, so that it errs on the silent side.
-import { type Change, DEFAULT_GUARDS, type Plan, type ShareLimit } from '../../../src/core/change.ts'
+import type { Change, Plan, ShareLimit } from '../../../src/core/change.ts'
 import type { Roster } from '../../../src/core/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { inForceWith } from '../company.ts'
@@ -103,7 +103,7 @@ function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowled
   const cleared = judged.filter((email) => falls(email) && after.get(email) === 'none')
   const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > (mostUsed.get(email) ?? 0))
   const most = (guard: 'maxAffected' | 'maxLowered' | 'maxCleared', found: number): void => {
-    const allowed = allowance(DEFAULT_GUARDS[guard], total)
+    const allowed = allowance(scene.scenario.guards[guard], total)
     if (found > allowed) violated(`plan ${plan.id} takes from ${found} of ${total} people; ${guard} allows ${allowed}`)
   }
   most('maxAffected', judged.filter(falls).length)

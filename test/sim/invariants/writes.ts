@@ -110,6 +110,13 @@ export const oneWriter: Invariant = {
   },
 }
 
+/** The people to whom the service copies what is written at a wide scope. */
+function copiedTo(scope: ScopeKey, { company, scenario }: Scene): readonly ScopeKey[] {
+  if (scenario.switches.capSemantics !== 'fan-out') return []
+  const emails = scope === 'team' ? company.approved : scope.startsWith('group:') ? (company.groups.get(scope.slice(6)) ?? []) : []
+  return [...emails].map((email) => scopeKey({ kind: 'user', email }))
+}
+
 export const notOurs: Invariant = {
   name: 'no scope that is not ours is ever cleared',
   watch(scene, checker) {
@@ -117,7 +124,7 @@ export const notOurs: Invariant = {
     const last = new Map<string, ModelCap | 'unknown'>()
     const add = (scope: ScopeKey, cap: ModelCap): void => void ours.set(scope, (ours.get(scope) ?? new Set()).add(cap))
     return (step) => {
-      if (step.kind === 'landed') add(step.scope, step.to)
+      if (step.kind === 'landed') for (const scope of [step.scope, ...copiedTo(step.scope, scene)]) add(scope, step.to)
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) {
         last.set(`${step.process} ${step.scope}`, step.observed)
         if (step.observed !== 'unknown' && isAskedOf(step.scope, step.observed, scene)) add(step.scope, step.observed)
