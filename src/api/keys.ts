@@ -26,7 +26,7 @@ export interface KeyRing {
   keyFor(operation: Operation): ServiceKey
   /** What is wrong with each source now, for start-up and `doctor`; a permission without any key is a warning. */
   problems(): readonly Problem[]
-  /** Takes every key ever loaded out of a text, whole or in long pieces. */
+  /** Takes every key ever loaded out of a text, whole or in long pieces; the path of a key's file stays unless it tells the key. */
   redact(text: string): string
 }
 
@@ -48,6 +48,8 @@ const LOOK_EVERY_MS = 1_000
 const MAX_KEY_LENGTH = 8_192
 /** Shorter pieces of a key may appear by chance, and give nothing away. */
 const PIECE_LENGTH = 12
+/** A path was given as no secret; with so much of the key left untold it may show, though its file is named much like the key. Choice. */
+const LEAST_UNTOLD = 8
 const REMOVED = '[key]'
 
 /** A key that cannot be used: why, without any of its content. */
@@ -82,6 +84,7 @@ function readStart(file: string): string {
 
 export function createKeyRing(sources: KeySources, options: KeyRingOptions): KeyRing {
   const { env, clock, files = diskFiles } = options
+  const paths = Object.values(sources).flatMap((source) => ('file' in source ? [source.file] : []))
   const ids = new Map<string, number>()
   const remembered = new Map<string, { identity: string; loaded: Loaded; lookedAt: number }>()
 
@@ -117,7 +120,7 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
         .filter((loaded) => 'code' in loaded)
       return [...broken.map(asProblem('error')), ...lacking.map(asProblem('warning'))]
     },
-    redact: (text) => ids.keys().reduce(withoutKey, text),
+    redact: (text) => ids.keys().reduce((rest, key) => withoutKey(rest, key, paths), text),
   }
 }
 
@@ -179,25 +182,50 @@ function judged(text: string, subject: string): Loaded {
 }
 
 /** A key may be quoted as JSON, in a URL, or cut short. */
-function withoutKey(text: string, key: string): string {
+function withoutKey(text: string, key: string, paths: readonly string[]): string {
   const spellings = new Set([key, JSON.stringify(key).slice(1, -1), encodeURIComponent(key)])
   const whole = [...spellings].reduce((rest, spelling) => rest.replaceAll(spelling, REMOVED), text)
-  return withoutPieces(whole, key)
+  return withoutPieces(whole, key, paths)
 }
 
-/** Takes out every run of characters that is covered by pieces of the key. */
-function withoutPieces(text: string, key: string): string {
+/** Takes out every run of characters that is covered by pieces of the key, but for those that are only part of a harmless path. */
+function withoutPieces(text: string, key: string, paths: readonly string[]): string {
   const pieces = new Set<string>()
   for (let at = 0; at + PIECE_LENGTH <= key.length; at += 1) pieces.add(key.slice(at, at + PIECE_LENGTH))
-  if (pieces.size === 0) return text
+  const runs = runsOf(text, pieces)
+  if (runs.length === 0) return text
+  const harmless = paths.filter((path) => tells(path, pieces) <= key.length - LEAST_UNTOLD)
+  const isOfPath = ({ from, to }: Run): boolean =>
+    harmless.some((path) => {
+      const at = text.lastIndexOf(path, from)
+      return at >= 0 && to <= at + path.length
+    })
   let clean = ''
-  let removedTo = 0
-  for (let at = 0; at < text.length; at += 1) {
-    if (pieces.has(text.slice(at, at + PIECE_LENGTH))) {
-      if (removedTo <= at) clean += REMOVED
-      removedTo = at + PIECE_LENGTH
-    }
-    if (at >= removedTo) clean += text[at]
+  let end = 0
+  for (const run of runs) {
+    clean += text.slice(end, run.from) + (isOfPath(run) ? text.slice(run.from, run.to) : REMOVED)
+    end = run.to
   }
-  return clean
+  return clean + text.slice(end)
 }
+
+interface Run {
+  readonly from: number
+  readonly to: number
+}
+
+/** The longest stretches of a text that pieces cover. */
+function runsOf(text: string, pieces: ReadonlySet<string>): readonly Run[] {
+  const runs: Run[] = []
+  if (pieces.size === 0) return runs
+  for (let at = 0; at + PIECE_LENGTH <= text.length; at += 1) {
+    if (!pieces.has(text.slice(at, at + PIECE_LENGTH))) continue
+    const last = runs.at(-1)
+    if (last && at <= last.to) runs[runs.length - 1] = { from: last.from, to: at + PIECE_LENGTH }
+    else runs.push({ from: at, to: at + PIECE_LENGTH })
+  }
+  return runs
+}
+
+/** How many characters of a key stand in a path. */
+const tells = (path: string, pieces: ReadonlySet<string>): number => runsOf(path, pieces).reduce((sum, { from, to }) => sum + to - from, 0)

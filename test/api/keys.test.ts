@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createKeyRing, type KeySources } from '../../src/api/keys.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -153,4 +154,45 @@ describe('redact', () => {
     expect(ring.redact('…mnopqrstuvwxyz, abcdefghijklm')).toBe('…[key], [key]')
     expect(ring.redact('abcdefgh stays')).toBe('abcdefgh stays')
   })
+
+  describe('of a key whose file is called much like it', () => {
+    const KEY = 'sandbox-billing-read'
+    const ringAt = (path: string, key = KEY) => {
+      const ring = createKeyRing(
+        { default: { file: path } },
+        { env: {}, clock: fakeClock(), files: { identify: () => 'same', read: () => key } },
+      )
+      ring.keyFor('Analytics')
+      return ring
+    }
+
+    it.each([
+      ['the path', 'keys/billing-read', 'keys/billing-read can be read'],
+      ['a bare name', 'billing-read', 'file billing-read: yes'],
+    ])('%s stays', (_name, path, text) => expect(ringAt(path).redact(text)).toBe(text))
+
+    it.each([
+      ['the key after a bare name', 'billing-read', `billing-read ${KEY}`, 'billing-read [key]'],
+      ['the key though the path is its end', 'billing-read', `the key ${KEY}.`, 'the key [key].'],
+      ['a longer piece of it', 'billing-read', 'ends in x-billing-read', 'ends in [key]'],
+      ['a piece that is of no path', 'keys/billing-read', 'ends in billing-read', 'ends in [key]'],
+      ['a path with the key in it', `keys/${KEY}`, `keys/${KEY} can be read`, 'keys/[key] can be read'],
+      ['a path with nearly all of it', 'keys/sandbox-billing', 'keys/sandbox-billing can be read', 'keys/[key] can be read'],
+      ['a path with both halves of it', 'sandbox-bill/lling-read12', 'sandbox-bill/lling-read12', '[key]/[key]', `${KEY}12`],
+    ])('%s goes', (_name, path, text, expected, key = KEY) => expect(ringAt(path, key).redact(text)).toBe(expected))
+
+    it('whatever they are, no key shows, and no piece of it where the path does not stand', () => {
+      const word = (...letters: readonly string[]) => fc.string({ unit: fc.constantFrom(...letters), minLength: 12, maxLength: 30 })
+      fc.assert(
+        fc.property(word('a', 'b'), word('a', 'b', '/'), fc.nat(20), fc.nat(30), (key, path, from, length) => {
+          const ring = ringAt(path, key)
+          const echo = `${path.slice(1)} ${key} …${key.slice(from, from + length)}`
+          expect(ring.redact(`${path}: ${echo}${path}`)).not.toContain(key)
+          if (!echo.includes(path)) expect(pieces(key).filter((piece) => ring.redact(echo).includes(piece))).toEqual([])
+        }),
+      )
+    })
+  })
 })
+
+const pieces = (key: string): readonly string[] => Array.from({ length: Math.max(0, key.length - 11) }, (_, at) => key.slice(at, at + 12))
