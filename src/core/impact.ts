@@ -26,6 +26,8 @@ export interface ImpactInputs {
   readonly people: People
   /** See `countingReader`. */
   readonly readings: CapAt
+  /** What people show who count as without a cap of their own and may have one: either way they have just that. */
+  readonly shown?: CapAt
   /** Caps in force where an interrupted plan began; they count as "before". */
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly capSemantics: 'layered' | 'copied'
@@ -62,9 +64,11 @@ export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inpu
     if (ownBefore === ownAfter && isNumber(ownAfter)) continue
     const was = ownCap(key, ownBefore) ?? sharedBefore(person.groups)
     const will = ownCap(key, ownAfter) ?? sharedAfter(person.groups)
-    const effect = netEffect(was.cap, will.cap, person.use)
+    if (was.cap === will.cap) continue
+    const before = (baseline?.[key] === undefined ? inputs.shown?.(key) : undefined) ?? was.cap
+    const effect = netEffect(before, will.cap, person.use)
     if (!effect) continue
-    impacts.push({ person, effect, before: was.cap, after: will.cap, changes: responsible([was.from, will.from, overwriting], changes) })
+    impacts.push({ person, effect, before, after: will.cap, changes: responsible([was.from, will.from, overwriting], changes) })
   }
   return impacts
 }
@@ -141,14 +145,16 @@ export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<
 }
 
 /**
- * Whether a scope shows the value of any wider one, so that perhaps nothing is set at it. Any, since a group that shows the team's value may
- * itself have nothing.
+ * Whether a scope shows just what applies there anyway, so that perhaps nothing is set at it. A group that shows the team's value may have
+ * nothing itself: a person's groups are taken with it and without.
  */
 export function mayInherit(people: People, readings: CapAt): (key: ScopeKey) => boolean {
+  const withoutEchoes: CapAt = (key) => (key !== TEAM_KEY && readings(key) === readings(TEAM_KEY) ? 'none' : readings(key))
   return (key) => {
     const shown = readings(key)
     if (shown === undefined || !isNumber(shown) || key === TEAM_KEY) return false
-    return shown === readings(TEAM_KEY) || (people.byKey.get(key)?.groups ?? []).some((group) => readings(group) === shown)
+    const groups = people.byKey.get(key)?.groups ?? []
+    return [readings, withoutEchoes].some((capAt) => widerCap(key, groups, capAt) === shown)
   }
 }
 

@@ -88,6 +88,7 @@ export function buildPlan(inputs: PlanInputs): Planned {
   const impact: ImpactInputs = {
     people: inputs.people,
     readings: countingReader(readings, (key) => unset.has(key) || isDoubtful(key)),
+    ...(!isExplicit && { shown: (key) => (isDoubtful(key) ? readings(key) : undefined) }),
     capSemantics: inputs.capSemantics,
     ...(inputs.capSemantics === 'copied' && { kept: new Set(desired.keys()) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),

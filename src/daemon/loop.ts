@@ -93,6 +93,8 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
       report(workspace, { kind: 'policy-loaded', policy: status })
       workspace.attempted ||= !policy
       agenda.policyValid = status.valid
+      // A cycle under way prunes nothing any more; only the next one may begin to.
+      if (!status.valid && workspace.knowledge) workspace.knowledge.policyValid = false
       takeIn(policy, workspace, agenda)
       fed.resolve()
     },

@@ -193,7 +193,7 @@ describe('readings that show what applies', () => {
   test.each<readonly [string, string, boolean]>([
     ['a group with the team’s value perhaps has nothing set', 'group:a', true],
     ['a group with another value has it set', 'group:b', false],
-    ['a person may show either group', 'ada', true],
+    ['a person may show the group that is not the team’s', 'ada', true],
     ['a person may show one group when the other only shows the team', 'bob', true],
     ['somebody with a value of nobody else’s has it set', 'cyd', false],
     ['nothing is wider than the team', 'team', false],

@@ -246,6 +246,15 @@ describe('who is judged', () => {
     expect(people({})).toBeUndefined()
     expect(people({ readsExplicit: false, capSemantics: 'copied' })).toBeUndefined()
   })
+  test('whatever gives them what they show, people are raised and lowered from there', () => {
+    const wide = { team: 500, 'group:g': 500, 'group:h': 700 }
+    const sketch: PlanSketch = {
+      ...{ readsExplicit: false, groups: { g: ['p0'], h: ['p0'] }, protectedPeople: ['p0'] },
+      observed: { ...wide, p0: 500 },
+    }
+    const guards = (own: number) => planOf({ ...sketch, caps: { ...wide, p0: own } }).plan.holds.map((hold) => hold.guards)
+    expect([guards(600), guards(400)]).toEqual([[], [['protected']]])
+  })
   test('a plan that was interrupted is judged from where it began', () => {
     const rest: PlanSketch = { people: 20, caps: each(6, 400), observed: { ...each(6, 400), p5: 500 } }
     expect(planOf(rest).plan.holds).toEqual([])

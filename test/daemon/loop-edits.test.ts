@@ -82,6 +82,21 @@ describe('an edit of the policy', () => {
     expect(one.workspace.shown.policy?.valid).toBe(false)
   })
 
+  test('that breaks while an orphan is being read prunes nothing in that very cycle', async () => {
+    const { one, set } = await living({ people: 20, rate: 10, config: { rate: { concurrency: 1 } } })
+    set({ caps: capsOf(10) })
+    await one.clock.pass(MINUTE)
+    one.forget()
+    set({ caps: capsOf(7) })
+    await passUntil(one, () => one.reads().length > 0, 10 * SECOND)
+    set({}, false)
+    await one.clock.pass(MINUTE)
+    expect([one.reads(), one.writes()]).toEqual([['p008', 'p009', 'p010'], []])
+    set({ caps: capsOf(7) })
+    await one.clock.pass(10 * MINUTE)
+    expect(one.writes()).toEqual(['p008 none', 'p009 none', 'p010 none'])
+  })
+
   test('that declares a new group reads its members first', async () => {
     const { one, set } = await living({ people: 20, groups: { a: ['p001', 'p002'], b: ['p002'] } })
     set({ caps: { 'group:a': 900 }, onGroupConflict: 'max' })

@@ -6,10 +6,8 @@ import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { inForceWith } from '../company.ts'
 import type { ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
-import { createSight, isLayered } from './people.ts'
+import { createSight, isLayered, isManaged, scopesOf } from './people.ts'
 import { createReleases } from './releases.ts'
-
-const TEAM = scopeKey({ kind: 'team' })
 
 /** A plan as it was when nothing of it was written yet. */
 interface Planned {
@@ -80,10 +78,7 @@ function asPlanned(plan: Plan, scene: Scene, sight: ReturnType<typeof createSigh
     if (cap === 'none') begun.delete(key as ScopeKey)
     else begun.set(key as ScopeKey, cap)
   }
-  // What is not managed is not read: nobody but its owner knows of a cap there.
-  const managed = new Set((scene.view()?.scopes ?? []).map(({ scope }) => scopeKey(scope)))
-  const isKnown = (key: ScopeKey): boolean => managed.has(key) || !caps.has(key)
-  const known = scene.company.approved.filter((email) => sight.isTrue(scene, email) && scopesOf(scene, email).every(isKnown))
+  const known = scene.company.approved.filter((email) => sight.isTrue(scene, email) && isManaged(scene, email))
   return { plan, total: scene.company.approved.length, caps, begun, known }
 }
 
@@ -110,12 +105,6 @@ function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowled
   most('maxCleared', cleared.length)
   most('maxLowered', lowered.length)
 }
-
-const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[] => [
-  TEAM,
-  email as ScopeKey,
-  ...company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
-]
 
 function withChanges(caps: ReadonlyMap<ScopeKey, number>, changes: readonly Change[]): ReadonlyMap<ScopeKey, number> {
   const after = new Map(caps)

@@ -34,12 +34,11 @@ export function createSight() {
     knowsGroups,
     /** Everything that decides about the person was read as it is, or is not set; `landed` was a moment ago, and is judged by who asks. */
     isTrue(scene: Scene, email: string, landed?: ScopeKey): boolean {
-      const scopes = [
-        scopeKey({ kind: 'team' }),
-        ...scene.company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
-        email as ScopeKey,
-      ]
-      return knowsGroups(scene, email) && !looksUnset(scene, email) && scopes.every((scope) => scope === landed || isSeen(scene, scope))
+      return (
+        knowsGroups(scene, email) &&
+        !looksUnset(scene, email) &&
+        scopesOf(scene, email).every((scope) => scope === landed || isSeen(scene, scope))
+      )
     },
   }
 }
@@ -53,6 +52,18 @@ function looksUnset(scene: Scene, email: string): boolean {
   const isEcho = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
     asked.get(scope) === 'none' && scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope))
   return groups.some((group) => isEcho(group, [team])) || isEcho(email as ScopeKey, [team, ...groups.map(scene.stored)])
+}
+
+export const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[] => [
+  scopeKey({ kind: 'team' }),
+  email as ScopeKey,
+  ...company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
+]
+
+/** What is not managed is not read: nobody but its owner knows of a cap there. */
+export function isManaged(scene: Scene, email: string): boolean {
+  const managed = new Set((scene.view()?.scopes ?? []).map(({ scope }) => scopeKey(scope)))
+  return scopesOf(scene, email).every((key) => managed.has(key) || scene.stored(key) === 'none')
 }
 
 export const protectedPeople: Invariant = {
@@ -70,7 +81,7 @@ export const protectedPeople: Invariant = {
         for (const email of isJudged ? scene.policy().protectedPeople : []) {
           const before = step.before.get(email)
           // A first cap that blocks nobody takes nothing away.
-          if (before === undefined || before === 'none' || !sight.isTrue(scene, email, step.scope)) continue
+          if (before === undefined || before === 'none' || !isManaged(scene, email) || !sight.isTrue(scene, email, step.scope)) continue
           checker.checked()
           const after = step.after.get(email)
           if (after === 'none' || worth(after) < before)
