@@ -1,4 +1,5 @@
 // The embedded service: as a command of its own, and beside `run --sandbox`, where somebody else edits a cap now and then.
+import { groupScope, type ScopeKey, scopeKey } from '../core/scope.ts'
 import type { WorkspaceConfig } from '../daemon/config.ts'
 import { createSandbox, SANDBOX_KEYS, type Sandbox, type SandboxOptions } from '../sandbox/sandbox.ts'
 import { startSandboxServer } from '../sandbox/server.ts'
@@ -54,6 +55,12 @@ export async function startBeside(cli: Cli, port: number | undefined): Promise<E
 }
 
 const QUICK_START_SPEED = 600
+
+/**
+ * What somebody else leaves alone in the quick start: the group of whoever is on call, whom the example policies protect. To put that group's
+ * cap back would take something from them, so it would wait for approval for as long as the demonstration runs.
+ */
+export const LEFT_ALONE: ReadonlySet<ScopeKey> = new Set([scopeKey(groupScope('grp_support'))])
 
 /** A workspace's settings turned to the embedded service; without a config file it also looks more often. */
 export function onSandbox(config: WorkspaceConfig, url: string, quick: boolean): WorkspaceConfig {

@@ -13,7 +13,7 @@ import { type Watcher, watchPaths } from '../policy/watch.ts'
 import type { RunFlags } from './commands/run.ts'
 import { named, openStore, readPolicies } from './compose.ts'
 import { type Cli, UsageError } from './context.ts'
-import { type Embedded, onSandbox, startBeside, withSandboxKey } from './embedded.ts'
+import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from './embedded.ts'
 import { EXIT } from './exit.ts'
 import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from './host.ts'
 import { VERSION } from './version.ts'
@@ -207,7 +207,8 @@ async function untilStopped(daemon: Daemon, host: Host, embedded: Embedded | und
   const { cli, logger } = host
   const stopped = Promise.withResolvers<void>()
   let asked = false
-  const foreign = embedded?.sandbox.foreignWriter({ everySeconds: FOREIGN_EVERY_S, say: (line) => logger.info({}, `sandbox: ${line}`) })
+  const say = (line: string): void => logger.info({}, `sandbox: ${line}`)
+  const foreign = embedded?.sandbox.foreignWriter({ everySeconds: FOREIGN_EVERY_S, say, leaveAlone: LEFT_ALONE })
   const stop = (): void => {
     if (asked) cli.signals.exit(EXIT.failed)
     asked = true

@@ -1,6 +1,9 @@
 // Somebody else: edits are drawn from the seed, aimed at caps in force, said aloud, and end when the sandbox does.
 import { describe, expect, test } from 'vitest'
-import { groupScope, TEAM, userScope } from '../../src/core/scope.ts'
+import { LEFT_ALONE } from '../../src/cli/embedded.ts'
+import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
+import { loadPolicies } from '../../src/policy/load.ts'
+import { DEFAULT_COMPANY } from '../../src/sandbox/company.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
 
@@ -21,6 +24,29 @@ describe('somebody else', () => {
       expect([sandbox.store.cap(GRACE) !== 1500, sandbox.store.cap(groupScope('grp_data')) !== 2500].filter(Boolean)).toHaveLength(1)
     }
     expect(sandbox.store.cap(TEAM)).toBe(500)
+  })
+
+  test('never edits what it is told to leave alone', () => {
+    const sandbox = createSandbox({ clock: fakeClock(), company })
+    const support = groupScope('grp_support')
+    sandbox.writeCap(support, 2500)
+    expect(sandbox.foreignEdit(LEFT_ALONE)).not.toContain('grp_support')
+    sandbox.writeCap(GRACE, 1500)
+    for (let turn = 0; turn < 100; turn += 1) sandbox.foreignEdit(LEFT_ALONE)
+    expect(sandbox.store.cap(support)).toBe(2500)
+  })
+
+  test('in the quick start leaves alone every cap that the protected people of the example policies have', () => {
+    const { store } = createSandbox({ clock: fakeClock(), company: { ...DEFAULT_COMPANY, days: 0 } })
+    const set = loadPolicies(['policies'], { now: fakeClock().now() }).sets.get('default')?.set
+    const capsOf = (email: string): readonly string[] => {
+      const id = store.person(email)?.id ?? -1
+      const groups = store.groups().filter((group) => store.members(group.id).has(id))
+      const declared = [...(set?.rules ?? []), ...(set?.grants ?? [])].map(({ scope }) => scopeKey(scope))
+      return [userScope(email), ...groups.map((group) => groupScope(group.id))].map(scopeKey).filter((key) => declared.includes(key))
+    }
+    expect(set?.protectedPeople).not.toEqual([])
+    expect(set?.protectedPeople.flatMap(({ scope }) => capsOf(scope.email))).toEqual([...LEFT_ALONE])
   })
 
   test('gives an approved person a cap when there are none', () => {
