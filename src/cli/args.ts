@@ -69,23 +69,31 @@ export function addFlags(command: Command, names: readonly SharedFlag[]): Comman
   return command
 }
 
-/** Adds the flags that every network command takes. */
-export const addNetworkFlags = (command: Command): Command =>
-  addFlags(command, [
-    'config',
-    'policies',
-    'baseUrl',
-    'serviceKeyFile',
-    'caFile',
-    'allowPlainHttp',
-    'ledger',
-    'workspace',
-    'logLevel',
-    'logFormat',
-  ])
+const NETWORK: readonly SharedFlag[] = [
+  'config',
+  'policies',
+  'baseUrl',
+  'serviceKeyFile',
+  'caFile',
+  'allowPlainHttp',
+  'ledger',
+  'workspace',
+  'logLevel',
+  'logFormat',
+]
 
-/** Adds the flags of a command that works on the ledger alone. */
-export const addLedgerFlags = (command: Command): Command => addFlags(command, ['config', 'ledger', 'workspace'])
+/** Adds the flags that every network command takes. */
+export const addNetworkFlags = (command: Command): Command => addFlags(command, NETWORK)
+
+/**
+ * Adds the flags of a command that works on the ledger alone; the policies only tell how the workspace is called. The other flags of network
+ * commands are taken and not looked at, so that one set of flags does for `plan` and for the `approve` after it (choice).
+ */
+export function addLedgerFlags(command: Command, used: readonly SharedFlag[] = ['config', 'policies', 'ledger', 'workspace']): Command {
+  addFlags(command, used)
+  for (const name of NETWORK) if (!used.includes(name)) command.addOption(FLAGS[name]().hideHelp())
+  return command
+}
 
 export type OutputFormat = 'text' | 'json' | 'markdown'
 

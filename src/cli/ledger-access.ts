@@ -1,8 +1,9 @@
 // How commands that ask no service reach the ledger: which file, and which workspace in it. Nothing is made before it is certain what is
 // meant, so that a `pause` typed in the wrong folder fails instead of pausing nobody.
 import { hasErrors, InputError } from '../core/problem.ts'
-import { loadConfig } from '../daemon/config.ts'
+import { type LoadedConfig, loadConfig } from '../daemon/config.ts'
 import { type LedgerReport, type LedgerStore, openLedger } from '../daemon/ledger.ts'
+import { loadPolicies } from '../policy/load.ts'
 import type { Ledger } from '../ports.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
@@ -24,8 +25,8 @@ export interface AccessOptions {
 
 /** Opens the ledger that flags, environment and config name, hands one workspace of it to `use`, and closes it. */
 export function withLedger(flags: NetworkFlags, cli: Cli, options: AccessOptions, use: (open: OpenLedger) => void): void {
-  const { file, configured } = ledgerFile(flags, cli)
-  const chosen = withStore(file, 'read', cli, (store) => chooseWorkspace(store, flags.workspace, configured, options))
+  const { file, names } = ledgerFile(flags, cli)
+  const chosen = withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
   if (!chosen.known) {
     const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
     cli.stderr.write(`warning: nothing has used ${file} for ${chosen.workspace} yet${consequence}\n`)
@@ -63,14 +64,29 @@ function checkText(report: LedgerReport): string {
   return `${[`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, ...table].join('\n')}\n`
 }
 
-/** The file, and the names in the config. A broken config only matters when it would have to name the file: a pause must always go. */
-function ledgerFile(flags: NetworkFlags, cli: Cli): { readonly file: string; readonly configured: readonly string[] } {
-  const loaded = loadConfig({ env: cli.env, flags: { config: flags.config, ledger: flags.ledger } })
+/** Where the name of the workspace may come from. */
+interface Names {
+  readonly asked: string | undefined
+  readonly configured: readonly string[]
+  /** What the policies call it; absent when none are given. */
+  readonly inPolicies: () => string | undefined
+}
+
+/** The file, and the names in config and policies. A broken config only matters when it would have to name the file: a pause must always go. */
+function ledgerFile(flags: NetworkFlags, cli: Cli): { readonly file: string; readonly names: Names } {
+  const loaded = loadConfig({ env: cli.env, flags: { config: flags.config, ledger: flags.ledger, policies: flags.policies } })
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
   if (file === undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
   mustBeFile(file)
   if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
-  return { file, configured: loaded.configured?.map(({ name }) => name) ?? [] }
+  const configured = loaded.configured?.map(({ name }) => name) ?? []
+  return { file, names: { asked: flags.workspace, configured, inPolicies: () => nameInPolicies(loaded) } }
+}
+
+/** Without a config file the policies name the workspace, as they do for `plan`. */
+function nameInPolicies({ config, configured }: LoadedConfig): string | undefined {
+  const paths = config?.workspaces.flatMap((one) => one.policies) ?? []
+  return configured || paths.length === 0 ? undefined : loadPolicies(paths, {}).workspace
 }
 
 function withStore<T>(file: string, mode: 'note' | 'read', cli: Cli, use: (store: LedgerStore) => T): T {
@@ -88,7 +104,7 @@ interface Chosen {
   readonly known: boolean
 }
 
-function chooseWorkspace(store: LedgerStore, asked: string | undefined, configured: readonly string[], options: AccessOptions): Chosen {
+function chooseWorkspace(store: LedgerStore, { asked, configured, inPolicies }: Names, options: AccessOptions): Chosen {
   const bound = store.workspaces().flatMap((one) => (one.current ? [one.workspace] : []))
   const names = [...new Set([...bound, ...configured])]
   const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
@@ -97,11 +113,14 @@ function chooseWorkspace(store: LedgerStore, asked: string | undefined, configur
     return chosen(asked)
   }
   const [only, ...others] = names
+  if (others.length === 0 && only !== undefined) return chosen(only)
+  const declared = inPolicies()
+  if (only === undefined && declared !== undefined) return chosen(declared)
   if (only === undefined)
     throw new UsageError(`${store.file} knows no workspace yet; name one with --workspace, or another file with --ledger`)
-  if (others.length === 0) return chosen(only)
   const preferred = bound.filter((name) => options.prefers?.(store.workspace(name, undefined)))
   const [best, ...rivals] = preferred
   if (best !== undefined && rivals.length === 0) return chosen(best)
+  if (declared !== undefined && names.includes(declared)) return chosen(declared)
   throw new UsageError(`there are several workspaces: ${names.join(', ')}; choose one with --workspace`)
 }

@@ -70,6 +70,26 @@ describe('pause and resume', () => {
     expect(ran.stderr).toContain('warning: nothing has used')
   })
 
+  test.each([
+    ['spec.workspace of the policies', '{workspace: acme, team: {cap: 5}}', 'acme'],
+    ['default where they name none', '{team: {cap: 5}}', 'default'],
+  ])('before the first run takes the name of plan and apply: %s', async (_name, spec, workspace) => {
+    const policies = join(folder, 'policy.yaml')
+    writeFileSync(policies, `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: caps}\nspec: ${spec}\n`)
+    const ran = await cli('pause', '--for', '4h', '--reason', 'x', '--policies', policies)
+    expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining(`${workspace}: paused until`) })
+    expect(ran.stderr).toContain(`warning: nothing has used ${file} for ${workspace} yet`)
+    const approved = await run(['approve', HOLD, '--ledger', file], { clock, env: { CAPKEEPER_POLICIES: policies } })
+    expect(approved).toMatchObject({ code: 0, stdout: `${workspace}: hold ${HOLD} is approved\n` })
+  })
+
+  test('with several workspaces takes the one that the policies name', async () => {
+    daemonWas(['acme', 'beta'])
+    const policies = join(folder, 'policy.yaml')
+    writeFileSync(policies, 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: caps}\nspec: {workspace: beta}\n')
+    expect((await cli('resume', '--policies', policies)).stdout).toBe('beta: was not paused\n')
+  })
+
   test('with several workspaces needs --workspace and lists them', async () => {
     daemonWas(['acme', 'beta'])
     const ran = await cli('pause', '--for', '4h', '--reason', 'x')
@@ -176,6 +196,20 @@ describe('history', () => {
 })
 
 describe('ledger', () => {
+  test.each([
+    [['approve', HOLD]],
+    [['pause', '--for', '1h', '--reason', 'x']],
+    [['resume']],
+    [['history']],
+    [['ledger', 'check']],
+    [['ledger', 'backup', 'copy.db']],
+  ])('%j takes the flags of the commands beside it, so that one set does for all', async (argv) => {
+    daemonWas(['acme'])
+    const shared = ['--base-url', 'https://acme.example', '--service-key-file', 'key', '--policies', folder, '--log-format', 'json']
+    const named = argv.map((word) => (word === 'copy.db' ? join(folder, word) : word))
+    expect(await cli(...named, ...shared, '--log-level', 'warn', '--allow-plain-http')).toMatchObject({ code: 0 })
+  })
+
   test('check says that a ledger is whole and what it is bound to', async () => {
     daemonWas(['acme'])
     const ran = await cli('ledger', 'check')

@@ -40,12 +40,12 @@ const namesBelow = (command: Program, path = ''): readonly string[] =>
 /** Every command, nested ones with their parent: `ledger`, `ledger backup`. */
 export const commandNames = (): readonly string[] => namesBelow(programThatDoesNothing())
 
-/** The long flags that a command takes by itself, such as `--out`; those of the program and `--help` are not among them. */
+/** The long flags that a command takes by itself, such as `--out`; those of the program, hidden ones and `--help` are not among them. */
 export function flagsOf(name: string): readonly string[] {
   const command = name
     .split(' ')
     .reduce<Program | undefined>((parent, word) => parent?.commands.find((child) => child.name() === word), programThatDoesNothing())
-  return command?.options.flatMap(({ long }) => long ?? []) ?? []
+  return command?.options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? []))) ?? []
 }
 
 /**

@@ -47,7 +47,7 @@ function wordsOf(command: Command, path = ''): readonly Words[] {
     path,
     commands: command.commands.map((child) => ({ name: child.name(), summary: child.summary() })),
     flags: command.options.flatMap((option) =>
-      option.long
+      option.long && !option.hidden
         ? [
             {
               long: option.long.slice(2),
