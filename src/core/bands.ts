@@ -5,12 +5,12 @@ import type { Cap } from './policy.ts'
 import { type Credits, credits } from './units.ts'
 
 /**
- * A person's estimated add-on use in credits: max(0, used − credits per seat); all credits used, an upper bound, while the credits per
+ * A person's estimated add-on use in credits, to the cent: max(0, used − credits per seat); all credits used, an upper bound, while the credits per
  * seat are unknown. Absent when `used` is. interface-spec.md, Team credit balance object; the estimate is a choice (product.md, section 5).
  */
 export function estimatedAddOnUse(used: Credits | undefined, creditsPerSeat: Credits | undefined): Credits | undefined {
   if (used === undefined) return undefined
-  return credits(Math.max(0, used - (creditsPerSeat ?? 0)))
+  return credits(Math.max(0, Math.round((used - (creditsPerSeat ?? 0)) * 100) / 100))
 }
 
 /**

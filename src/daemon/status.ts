@@ -180,7 +180,7 @@ function useSummary({ roster, balance, people: everybody }: WorkspaceView, peopl
   return {
     readAt: rfc3339(roster.readAt),
     people: roster.people.length,
-    ...(figures.length > 0 && { used: figures.reduce((sum, used) => sum + used, 0) }),
+    ...(figures.length > 0 && { used: wholeCents(figures.reduce((sum, used) => sum + used, 0)) }),
     ...(cycle && { cycleStart: rfc3339(cycle.startAt), cycleEnd: rfc3339(cycle.endAt) }),
     bands: countBands(everybody),
     nearCap: near.slice(0, STATUS_LIMITS.people).map(({ email, cap, used, band = 'at_cap' }) => ({

@@ -10,6 +10,7 @@ describe('the estimated add-on use', () => {
     { name: 'is what exceeds the credits of the seat', used: 700, perSeat: 500, expected: 200 },
     { name: 'is 0, never negative, below the credits of the seat', used: 300, perSeat: 500, expected: 0 },
     { name: 'is all credits used while the credits per seat are unknown', used: 300, perSeat: undefined, expected: 300 },
+    { name: 'is in whole cents', used: 1292.92, perSeat: 500, expected: 792.92 },
     { name: 'is unknown when the use is', used: undefined, perSeat: 500, expected: undefined },
   ])('$name', ({ used, perSeat, expected }) => {
     const asCredits = (amount: number | undefined) => (amount === undefined ? undefined : credits(amount))

@@ -67,6 +67,11 @@ describe('the status document', () => {
     ])
   })
 
+  test('sums up use in whole cents', () => {
+    const people = rosterOf(3).people.map((person) => ({ ...person, used: credits(0.1) }))
+    expect(workspaceOf({ ...fullView(), roster: rosterOf(0, { people }) }).use?.used).toBe(0.3)
+  })
+
   test('leaves out what was never known', () => {
     const workspace = workspaceOf(emptyView())
     for (const name of ['policy', 'pause', 'lastCycle', 'lastSuccessAt', 'use', 'balance', 'burn', 'ratePerSecond', 'clockSkewSeconds']) {
