@@ -1,5 +1,6 @@
 // What a deployment's own answers have shown of how it works, where the interface is silent: how it keeps caps, what reads show, what
-// becomes of a 0, how the cap is spelt, how errors look. Findings with their evidence and nothing more: no behaviour follows from here.
+// becomes of a 0, how the cap is spelt, how errors look. Findings with their evidence; guards count people by whether reads are explicit,
+// and nothing else follows from here.
 import type { Change } from './change.ts'
 import type { CapReading, Observed } from './observed.ts'
 import { type ScopeKey, scopeKey, TEAM } from './scope.ts'

@@ -84,6 +84,8 @@ export const protectedPeople: Invariant = {
           if (before === undefined || before === 'none' || !isManaged(scene, email) || !sight.isTrue(scene, email, step.scope)) continue
           checker.checked()
           const after = step.after.get(email)
+          // It uncovers what somebody has agreed to.
+          if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
           if (after === 'none' || worth(after) < before)
             checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
         }

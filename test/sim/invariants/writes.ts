@@ -134,13 +134,19 @@ export const notOurs: Invariant = {
       checker.checked()
       const isAsked = scene.policies().some((policy) => isDeclared(write.scope, 'none', [policy])) || isAskedOf(write.scope, 'none', scene)
       const seen = last.get(`${write.process} ${write.scope}`)
-      // Where caps are copied, a person whose cap we have cleared before is healed to none, whichever groups they are in by now.
-      if (scene.scenario.capSemantics === 'copied' && ours.get(write.scope)?.has('none')) return
+      // Where caps are copied, a person whose cap was ours to be none is healed to that, whichever groups they are in by now.
+      if (scene.scenario.capSemantics === 'copied' && (ours.get(write.scope)?.has('none') || isOwned(scene, write.scope, 'none'))) return
       if (!isAsked && seen !== undefined && seen !== 'unknown' && !ours.get(write.scope)?.has(seen))
         checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
     }
   },
 }
+
+const isOwned = (scene: Scene, scope: ScopeKey, cap: ModelCap): boolean =>
+  scene
+    .ledger()
+    ?.owned()
+    .some((one) => scopeKey(one.scope) === scope && one.cap === cap) === true
 
 /** Also what the conflict rule asks of a person, and, where caps are copied, what applies to them. */
 function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
