@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type Change, EFFECTS, type Plan } from '../core/change.ts'
 import type { Planned } from '../core/plan.ts'
-import { type ScopeKey, scopeKey } from '../core/scope.ts'
+import { scopeKey } from '../core/scope.ts'
 import type { WriteResult } from '../daemon/apply.ts'
 import type { LedgerStore } from '../daemon/ledger.ts'
 import { type CycleReport, type Go, reconcile } from '../daemon/reconcile.ts'
@@ -183,7 +183,7 @@ function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: 
 /** The plan with what became of each change, and with the holds that only came up while it was applied. */
 function viewOf({ planned, after, applied }: CycleReport): PlanView {
   if (!applied) return { plan: planned.plan }
-  const outcomes = new Map([...applied.results].flatMap(([key, one]) => outcomeFor(key, one)))
+  const outcomes = new Map([...applied.results].map(([key, one]) => [key, outcomeFor(one)]))
   const later = new Map(after.plan.changes.map((change) => [scopeKey(change.scope), change.hold]))
   const changes = planned.plan.changes.map((change) => {
     const hold = applied.results.has(scopeKey(change.scope)) ? change.hold : (change.hold ?? later.get(scopeKey(change.scope)))
@@ -195,11 +195,11 @@ function viewOf({ planned, after, applied }: CycleReport): PlanView {
   return { plan: { ...planned.plan, changes, holds: after.plan.holds, counts }, outcomes }
 }
 
-/** A scope that already was as asked has no outcome; one that had changed since it was planned has failed. */
-function outcomeFor(key: ScopeKey, { result, error }: WriteResult): readonly (readonly [ScopeKey, Outcome])[] {
+/** A scope that had changed since it was planned has failed. */
+function outcomeFor({ result, error }: WriteResult): Outcome {
   const told = error === undefined ? {} : { error }
-  if (result !== 'skipped') return [[key, { result, ...told }]]
-  return error === undefined ? [] : [[key, { result: 'failed', ...told }]]
+  if (result !== 'skipped') return { result, ...told }
+  return error === undefined ? { result: 'satisfied' } : { result: 'failed', ...told }
 }
 
 const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory = false): string =>

@@ -2,9 +2,12 @@
 import type { Change, ChangeResult, Effect, Hold, Plan, PlanProblem } from '../core/change.ts'
 import { type ScopeKey, scopeKey } from '../core/scope.ts'
 
+/** How a change ended; `satisfied` needed no write, because another one had brought it about, such as a team's where caps are copied. */
+export type Ending = ChangeResult | 'satisfied'
+
 /** How one change ended; `error` is free of any key. */
 export interface Outcome {
-  readonly result: ChangeResult
+  readonly result: Ending
   readonly error?: string
 }
 
@@ -38,8 +41,12 @@ export const SIGNS: Readonly<Record<Effect, string>> = { set: '+', raise: '~', l
 /** The past tense, for what was applied. */
 export const DONE: Readonly<Record<Effect, string>> = { set: 'set', raise: 'raised', lower: 'lowered', block: 'blocked', clear: 'cleared' }
 
-export const RESULT_WORDS: Readonly<Record<ChangeResult, string>> = {
+/** Whether a change needs no more words. */
+export const isWell = (outcome: Outcome | undefined): boolean => outcome?.result === 'applied' || outcome?.result === 'satisfied'
+
+export const RESULT_WORDS: Readonly<Record<Ending, string>> = {
   applied: 'applied',
+  satisfied: 'already as asked',
   failed: 'failed',
   ambiguous: 'in doubt',
   verify_failed: 'read back differently',

@@ -39,7 +39,7 @@ function changeDocument(change: Change, view: PlanView): Record<string, unknown>
     reason: change.reason ?? null,
     ...(healing && { healing }),
     ...(grantEnd && { grantEnd }),
-    ...(outcome && { result: outcome.result }),
+    ...(outcome && outcome.result !== 'satisfied' && { result: outcome.result }),
     ...(outcome?.error !== undefined && { error: outcome.error }),
   }
 }

@@ -7,6 +7,7 @@ import { type Paint, type Style, unpainted } from './context.ts'
 import {
   DONE,
   heldBy,
+  isWell,
   outcomeOf,
   outgoing,
   type PlanView,
@@ -53,7 +54,7 @@ export function renderPlanText(view: PlanView, options: TextOptions = {}): strin
 /** After a plan was shown and applied: the changes that did not go well, and the closing line. Ends with a line break. */
 export function renderResultText(view: PlanView, options: TextOptions = {}): string {
   const layout = layoutOf(view.plan, options)
-  const bad = outgoing(view.plan).filter((change) => outcomeOf(view, change)?.result !== 'applied')
+  const bad = outgoing(view.plan).filter((change) => !isWell(outcomeOf(view, change)))
   const lines = bad.flatMap((change) => changeLines(change, view, layout))
   return [...lines, ...(lines.length > 0 ? [''] : []), ...indented(closingLine(view), layout, '')].map((line) => `${line}\n`).join('')
 }
@@ -126,7 +127,7 @@ function outcomeLines(change: Change, view: PlanView, layout: Layout, margin: st
   const outcome = outcomeOf(view, change)
   if (!outcome) return view.outcomes && change.hold === undefined ? [`${margin}not tried`] : []
   const text = outcome.error === undefined ? RESULT_WORDS[outcome.result] : `${RESULT_WORDS[outcome.result]}: ${plain(outcome.error)}`
-  return indented(text, layout, margin).map((line) => layout.paint(outcome.result === 'applied' ? 'green' : 'red', line))
+  return indented(text, layout, margin).map((line) => layout.paint(isWell(outcome) ? 'green' : 'red', line))
 }
 
 const indented = (text: string, layout: Layout, margin: string): readonly string[] =>

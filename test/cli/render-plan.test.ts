@@ -93,6 +93,30 @@ describe('a plan as text', () => {
       ),
     ],
     [
+      'after an apply, tells what another write had already brought about from what was not tried',
+      [
+        {
+          plan: plan({ changes: [teamSet, adaLower], counts: { set: 1, lower: 1 } }),
+          outcomes: new Map([
+            [scopeKey(teamSet.scope), { result: 'applied' }],
+            [scopeKey(adaLower.scope), { result: 'satisfied' }],
+          ]),
+        },
+      ],
+      lines(
+        HEAD,
+        '',
+        '  + set    team             none → 500   120 people  policy',
+        '           policies/acme.yaml:5:10',
+        '           applied',
+        '  ~ lower  ada@example.com  9000 → 4000  1 person    external',
+        '           policies/acme.yaml:14:12',
+        '           already as asked',
+        '',
+        'Applied: 1 set, 1 already as asked.',
+      ),
+    ],
+    [
       'shows unknown scopes and problems with their place',
       [{ plan: { ...fullPlan, changes: [], holds: [] } }],
       lines(
