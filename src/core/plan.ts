@@ -48,6 +48,8 @@ export interface PlanInputs {
   /** This deployment's reads were seen to show only what is set at the very scope. */
   readonly readsExplicit?: boolean
   readonly prune: boolean
+  /** Orphans stay because a policy file is broken, not because `prune` is off. */
+  readonly policyBroken?: boolean
   readonly now: Instant
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string

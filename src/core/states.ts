@@ -69,6 +69,10 @@ export function scopesToRead(
   return [...scopes.values()].sort(compareScopes)
 }
 
+/** Why an orphan stays. */
+export const PRUNE_OFF = 'prune is off'
+export const PRUNING_WAITS = 'not cleared while a policy file is broken'
+
 /** One status per scope that is declared or ours, in the canonical order. */
 export function scopeStates(
   inputs: PlanInputs,
@@ -86,7 +90,8 @@ export function scopeStates(
   for (const { scope, why } of inputs.resolution.skipped) put(scope, { state: 'skipped', why })
   for (const { scope, message } of inputs.resolution.rejected) put(scope, { state: 'rejected', why: message })
   for (const { scope, message } of inputs.quarantined.values()) put(scope, { state: 'rejected', why: message })
-  for (const { scope } of result.kept) put(scope, { state: 'drifted', cause: 'orphan', why: 'prune is off', ...since(scope, inputs) })
+  const why = inputs.policyBroken ? PRUNING_WAITS : PRUNE_OFF
+  for (const { scope } of result.kept) put(scope, { state: 'drifted', cause: 'orphan', why, ...since(scope, inputs) })
   for (const change of changes) {
     const contest = contested.get(scopeKey(change.scope))
     put(change.scope, { ...heldState(change.hold, contest, inputs), cause: change.cause, ...since(change.scope, inputs) })

@@ -165,15 +165,16 @@ describe('what is not declared any more', () => {
     await one.cycle({ caps: { team: 500, ada: 4000 } })
     const { after } = await one.cycle({ caps: { team: 500 } })
     expect(one.caps()).toEqual({ team: 500, ada: 4000 })
-    expect(after.scopes.find((status) => status.cause === 'orphan')).toMatchObject({ state: 'drifted' })
+    expect(after.scopes.find((status) => status.cause === 'orphan')).toMatchObject({ state: 'drifted', why: 'prune is off' })
   })
 
   test('stays while a policy file is broken', async () => {
     const one = await testWorld()
     await one.cycle({ caps: { team: 500, ada: 4000 } })
     one.knowledge.policyValid = false
-    await one.cycle({ caps: { team: 500 } })
+    const { after } = await one.cycle({ caps: { team: 500 } })
     expect(one.caps()).toEqual({ team: 500, ada: 4000 })
+    expect(after.scopes.find((status) => status.cause === 'orphan')?.why).toBe('not cleared while a policy file is broken')
     one.knowledge.policyValid = true
     await one.cycle()
     expect(one.caps()).toEqual({ team: 500 })

@@ -2,6 +2,7 @@
 // rejected, contested or left alone. What is asked is worked out by the simulation's own model of the policy.
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/states.ts'
 import { askedScopes, type Belonging, type ModelCap, personCap, teamCap } from '../policy-model.ts'
 import type { Checker, Invariant, Scene, Step } from '../steps.ts'
 
@@ -31,7 +32,7 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
   if (!isMisjudged(scene)) checkPeople(scene, excused, checker, isOthers)
   for (const { scope, state, why } of view.scopes) {
     const mayKeep = !scene.scenario.prune || view.policy?.valid === false
-    const isKept = mayKeep && state === 'drifted' && why === 'prune is off'
+    const isKept = mayKeep && state === 'drifted' && why === (scene.scenario.prune ? PRUNING_WAITS : PRUNE_OFF)
     if ((state === 'unknown' || state === 'drifted') && !isKept && !excused.has(scopeKey(scope)))
       checker.violated(`${scopeKey(scope)} is still ${state}: ${why ?? ''}`)
   }
