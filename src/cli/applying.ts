@@ -235,12 +235,8 @@ const EXIT_OF: Readonly<Record<CycleReport['result'], ExitCode>> = {
 const isUntouched = ({ applied }: CycleReport): boolean =>
   applied?.interrupted !== undefined && ![...applied.results.values()].some((one) => one.result === 'applied')
 
-/** The first that fits over all workspaces; when one failed and another did not, it was done in part. */
-export function exitOfAll(done: readonly Done[]): ExitCode {
-  const codes = done.map((one) =>
-    'failure' in one || isWithheld(one.report) || isUntouched(one.report) ? EXIT.failed : EXIT_OF[one.report.result],
+/** The first that fits over all workspaces. */
+export const exitOfAll = (done: readonly Done[]): ExitCode =>
+  worstExit(
+    done.map((one) => ('failure' in one || isWithheld(one.report) || isUntouched(one.report) ? EXIT.failed : EXIT_OF[one.report.result])),
   )
-  const failed = codes.filter((code) => code === EXIT.failed).length
-  if (failed > 0) return failed === codes.length ? EXIT.failed : EXIT.partial
-  return worstExit(codes)
-}

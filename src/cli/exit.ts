@@ -22,8 +22,12 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 const FIRST_THAT_FITS: readonly ExitCode[] = [EXIT.usage, EXIT.input, EXIT.failed, EXIT.partial, EXIT.held, EXIT.pending]
 
-/** The code of a command that ended in several ways, such as one per workspace: the first that fits of 64, 65, 1, 4, 3, 2, 0. */
+/**
+ * The code of a command that ended in several ways, such as one per workspace: the first that fits of 64, 65, 1, 4, 3, 2, 0. Where one failed
+ * and another did not, it was done in part.
+ */
 export function worstExit(codes: Iterable<ExitCode>): ExitCode {
   const seen = new Set(codes)
-  return FIRST_THAT_FITS.find((code) => seen.has(code)) ?? EXIT.done
+  const first = FIRST_THAT_FITS.find((code) => seen.has(code)) ?? EXIT.done
+  return first === EXIT.failed && seen.size > 1 ? EXIT.partial : first
 }

@@ -10,7 +10,7 @@ import { sha256 } from '../daemon/system.ts'
 import type { ExplainFlags } from './commands/explain.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from './compose.ts'
 import { type Cli, painter, UsageError } from './context.ts'
-import { EXIT, type ExitCode } from './exit.ts'
+import { EXIT, type ExitCode, worstExit } from './exit.ts'
 import { interruptible } from './interrupt.ts'
 import { openLedgers } from './ledgers.ts'
 import { sweepProgress } from './progress.ts'
@@ -25,7 +25,7 @@ export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli
   await interruptible(cli, async (signal) => {
     for (const one of setup.workspaces) codes.push(await explainOne(scope, one, { setup, flags, cli, signal }))
   })
-  cli.finish(codes.includes(EXIT.failed) ? EXIT.failed : EXIT.done)
+  cli.finish(worstExit(codes))
 }
 
 interface Shared {
