@@ -104,6 +104,7 @@ const LATEST = 20
 /** Makes the report. */
 export function reportOf(inputs: ReportInputs): Report {
   const { workspace, which, by, cycle, balance, figures, people, pricePerCredit } = inputs
+  const projected = figures?.projected
   const measured = people.map((person) => measure(person, balance?.creditsPerSeat))
   const { key: _, name: __, ...sums } = teamRow(inputs, measured)
   const totals = {
@@ -124,7 +125,7 @@ export function reportOf(inputs: ReportInputs): Report {
     by,
     cycle,
     totals,
-    ...(figures?.projected && { projected: figures.projected }),
+    ...(projected && { projected: { p10: hundredths(projected.p10), p50: hundredths(projected.p50), p90: hundredths(projected.p90) } }),
     ...(figures?.exhaustedAt !== undefined && { exhaustedAt: figures.exhaustedAt }),
     rows: rows
       .map((row) => ({ ...row, ...shareOf(row.used, whole), ...costOf(row.used, pricePerCredit) }))

@@ -200,7 +200,7 @@ test('changes are counted by effect, failed ones apart, and the latest are liste
 })
 
 test('the projection and the end of the add-on credits are passed on', () => {
-  const figures = { ratios: {}, projected: { p10: credits(1), p50: credits(2), p90: credits(3) }, exhaustedAt: NOW }
+  const figures = { ratios: {}, projected: { p10: credits(1.004), p50: credits(2.0049), p90: credits(3) }, exhaustedAt: NOW }
   expect(report({ figures })).toMatchObject({ projected: { p10: 1, p50: 2, p90: 3 }, exhaustedAt: NOW })
   expect(report()).not.toHaveProperty('projected')
 })
