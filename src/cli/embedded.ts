@@ -18,8 +18,15 @@ const ADMIN_KEY = SANDBOX_KEYS[0]?.secret ?? ''
 /** A variable that only this process sees. */
 const KEY_NAME = 'CAPKEEPER_SANDBOX_KEY'
 
+/** `flag` is the one that chooses the port; default `--port`. */
+export interface EmbeddedAt {
+  readonly host: string
+  readonly port: number
+  readonly flag?: string
+}
+
 /** Starts the service. Rejects with a `CommandError` when the port is taken, an `InputError` when the data file cannot be used. */
-export async function startEmbedded(options: SandboxOptions, at: { readonly host: string; readonly port: number }): Promise<Embedded> {
+export async function startEmbedded(options: SandboxOptions, at: EmbeddedAt): Promise<Embedded> {
   const sandbox = createSandbox(options)
   try {
     const server = await startSandboxServer({ sandbox, ...at })
@@ -37,9 +44,9 @@ export async function startEmbedded(options: SandboxOptions, at: { readonly host
   }
 }
 
-function listenFailure(error: unknown, { host, port }: { readonly host: string; readonly port: number }): unknown {
+function listenFailure(error: unknown, { host, port, flag = '--port' }: EmbeddedAt): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error
-  if (error.code === 'EADDRINUSE') return new CommandError(`${host}:${port} is in use; choose another port with --port`)
+  if (error.code === 'EADDRINUSE') return new CommandError(`${host}:${port} is in use; choose another port with ${flag}`)
   return new CommandError(`the sandbox cannot listen on ${host}:${port} (${String(error.code)})`)
 }
 
@@ -47,7 +54,7 @@ function listenFailure(error: unknown, { host, port }: { readonly host: string; 
 export async function startBeside(cli: Cli, port: number | undefined): Promise<Embedded> {
   const options = { clock: cli.clock, speed: QUICK_START_SPEED }
   const host = '127.0.0.1'
-  if (port !== undefined) return startEmbedded(options, { host, port })
+  if (port !== undefined) return startEmbedded(options, { host, port, flag: '--sandbox-port' })
   return startEmbedded(options, { host, port: SANDBOX_PORT }).catch((error: unknown) => {
     if (error instanceof CommandError) return startEmbedded(options, { host, port: 0 })
     throw error

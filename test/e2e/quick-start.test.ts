@@ -40,6 +40,13 @@ describe('the quick start', () => {
     expect(await daemon.ended).toEqual({ code: 0, signal: null })
   }, 60_000)
 
+  test('says which flag chooses another port for the service, when that one is taken', async () => {
+    const real = await service()
+    const { port } = new URL(real.url)
+    const ran = await capkeeper(['run', '--sandbox', '--sandbox-port', port, '--policies', join(ROOT, 'policies'), '--once'])
+    expect(ran).toMatchObject({ code: 1, stderr: `error: 127.0.0.1:${port} is in use; choose another port with --sandbox-port\n` })
+  })
+
   // What npm runs; npm itself would only add its own second.
   const script: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts.start
   const npmStart = (argv: readonly string[]): readonly [string, ...string[]] => ['sh', '-c', `${script} ${argv.join(' ')}`]
