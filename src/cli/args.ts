@@ -86,14 +86,17 @@ const NETWORK: readonly SharedFlag[] = [
 export const addNetworkFlags = (command: Command): Command => addFlags(command, NETWORK)
 
 /**
- * Adds the flags of a command that works on the ledger alone; the policies only tell how the workspace is called. The other flags of network
- * commands are taken and not looked at, so that one set of flags does for `plan` and for the `approve` after it (choice).
+ * Adds the flags that a command without network uses. The other flags of network commands are taken and not looked at, so that one set of
+ * flags does for `validate`, `plan` and the `approve` after it (choice).
  */
-export function addLedgerFlags(command: Command, used: readonly SharedFlag[] = ['config', 'policies', 'ledger', 'workspace']): Command {
+export function addUsedFlags(command: Command, used: readonly SharedFlag[]): Command {
   addFlags(command, used)
   for (const name of NETWORK) if (!used.includes(name)) command.addOption(FLAGS[name]().hideHelp())
   return command
 }
+
+/** Adds the flags of a command that works on one workspace of the ledger; the policies only tell how it is called. */
+export const addLedgerFlags = (command: Command): Command => addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
 
 export type OutputFormat = 'text' | 'json' | 'markdown'
 

@@ -203,8 +203,10 @@ describe('ledger', () => {
     [['history']],
     [['ledger', 'check']],
     [['ledger', 'backup', 'copy.db']],
+    [['validate']],
   ])('%j takes the flags of the commands beside it, so that one set does for all', async (argv) => {
     daemonWas(['acme'])
+    writeFileSync(join(folder, 'policy.yaml'), 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: caps}\nspec: {}\n')
     const shared = ['--base-url', 'https://acme.example', '--service-key-file', 'key', '--policies', folder, '--log-format', 'json']
     const named = argv.map((word) => (word === 'copy.db' ? join(folder, word) : word))
     expect(await cli(...named, ...shared, '--log-level', 'warn', '--allow-plain-http')).toMatchObject({ code: 0 })

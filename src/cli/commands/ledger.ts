@@ -1,7 +1,7 @@
 // `ledger backup FILE` and `ledger check`: a consistent copy while the daemon runs, and whether the ledger is whole. Neither takes the
 // write lock.
 import type { Command } from 'commander'
-import { addLedgerFlags, examples, type NetworkFlags } from '../args.ts'
+import { addUsedFlags, examples, type NetworkFlags } from '../args.ts'
 import type { Cli } from '../context.ts'
 
 export function registerLedger(program: Command, cli: Cli): void {
@@ -16,7 +16,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .summary('copy the ledger')
     .description('Writes a consistent copy of the ledger to a file that does not exist yet, also while the daemon runs.')
     .argument('<file>', 'where the copy goes')
-  addLedgerFlags(backup, ['config', 'ledger'])
+  addUsedFlags(backup, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
     .action(async (file: string, flags: NetworkFlags) => (await import('../ledger-access.ts')).backupLedger(file, flags, cli))
   const check = group
@@ -25,7 +25,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .description(
       'Checks the integrity and the schema version of the ledger, and says which workspaces it is bound to. Exits 1 when it is not whole.',
     )
-  addLedgerFlags(check, ['config', 'ledger'])
+  addUsedFlags(check, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger check --ledger ./capkeeper.db'))
     .action(async (flags: NetworkFlags) => (await import('../ledger-access.ts')).checkLedger(flags, cli))
 }

@@ -1,6 +1,6 @@
 // `validate`: policies and config only; no network, no key, no ledger. Every error at once, with its place.
 import type { Command } from 'commander'
-import { addFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../args.ts'
+import { addUsedFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../args.ts'
 import type { Cli } from '../context.ts'
 
 export interface ValidateFlags extends NetworkFlags {
@@ -17,7 +17,7 @@ export function registerValidate(program: Command, cli: Cli): void {
     )
     .argument('[path...]', 'policy files or folders')
     .addOption(outputOption(['text', 'json', 'markdown']))
-  addFlags(command, ['config', 'policies', 'workspace'])
+  addUsedFlags(command, ['config', 'policies', 'workspace'])
     .addHelpText('after', examples('capkeeper validate policies/', 'capkeeper validate --config capkeeper.yaml --output json'))
     .action(async (paths: readonly string[], flags: ValidateFlags) => (await import('../validation.ts')).validate(paths, flags, cli))
 }
