@@ -16,7 +16,7 @@ import { problemsText, type ValidatedWorkspace, type Validation, validationJson,
 export function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): void {
   const config = loadConfig({ env: cli.env, flags })
   const paths = given.length > 0 ? given : pathsOf(config)
-  if (paths.length === 0 && config.file === undefined) {
+  if (paths.length === 0 && config.file === undefined && !hasErrors(config.problems)) {
     throw new UsageError('nothing to validate: name policy files or folders, or a config file with --config')
   }
   const loaded = paths.length > 0 ? loadPolicies(paths, loadOptions(config, flags, cli)) : undefined

@@ -82,6 +82,11 @@ describe('validate', () => {
     expect(ran.stderr).toContain('nothing to validate')
   })
 
+  test('an address in the environment that is none is an error of the input, not nothing to look at', async () => {
+    const ran = await run(['validate'], { env: { CAPKEEPER_POLICIES: folder, CAPKEEPER_BASE_URL: 'ftp://service.example' } })
+    expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining('CAPKEEPER_BASE_URL: not an http or https address') })
+  })
+
   test('a path that does not exist is an error of the input', async () => {
     const ran = await run(['validate', join(folder, 'nowhere')])
     expect(ran.code).toBe(65)
