@@ -128,7 +128,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended
     draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (observed !== owned.cap) {
+  if (observed !== owned.cap && observed !== owned.tried) {
     draft.released.push(key)
     return
   }
@@ -173,6 +173,7 @@ const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
   owned === undefined ||
   owned.entry !== desired.entry ||
   owned.cap !== desired.cap ||
+  owned.tried !== undefined ||
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant
 

@@ -95,6 +95,8 @@ export interface OwnedCap {
   /** The identity of the policy entry that `cap` was verified under (`DesiredCap.entry`). */
   readonly entry: string
   readonly verifiedAt: Instant
+  /** What a later write of ours set and the old value was read back after: it may stand there all the same, and is ours as well. */
+  readonly tried?: Cap
   /** What stood there before a grant on a scope without a declared base; given back when the grant ends. */
   readonly baseline?: Cap
   /** The grant that `cap` came from (`grantId`), also where it was copied to people; absent when it came from none. */

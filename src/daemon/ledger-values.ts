@@ -48,6 +48,7 @@ export const ownedCap = shape<OwnedCap>({
   owner: oneOf(['policy', 'grant', 'conflict', 'copied']),
   entry: text,
   verifiedAt: number,
+  tried: optional(cap),
   baseline: optional(cap),
   grant: optional(text),
 })

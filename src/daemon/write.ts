@@ -171,7 +171,7 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
   }
   const error = `${change.to} was written and ${reading.observed} was read back`
   const isInVain = mayBeInVain(change) && wasInVain(change, run)
-  run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), 'kept')
+  run.ledger.recordOutcome(intent, historyEntry(intent, 'verify_failed', now, error), tried(change, intent, reading, run))
   if (isInVain) {
     run.ledger.saveQuarantined(
       quarantined(change, intent, 'WRITE_NOT_KEPT', `${error}, ${IN_VAIN_TIMES} times in a row${hintOf(change)}`, now),
@@ -181,6 +181,16 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
   // Accepted, and nothing has changed: that is none of the scope's doing. A third value is somebody else's.
   if (reading.observed === change.from) return { result: 'verify_failed', error, blame: 'service' }
   return { result: 'verify_failed', error, foreign: reading.observed }
+}
+
+/**
+ * Accepted, and the old value is read back: the reading may be stale. What was written is ours as well, or it would be nobody's when policy
+ * drops the scope before it shows.
+ */
+function tried({ scope, from, to }: Change, { entry }: Intent, { observed }: CapReading, run: ApplyRun): OwnedCap | 'kept' {
+  const owned = run.planned.owned.get(scopeKey(scope))
+  if (observed !== from || to === 'none' || owned?.cap === to || !entry.startsWith('rule')) return 'kept'
+  return owned ? { ...owned, tried: to } : { scope, cap: to, owner: 'policy', entry: 'given up', verifiedAt: run.clock.now() }
 }
 
 /** So often in a row the same write is taken for what this scope shows, and not for a stale reading. Choice. */

@@ -71,6 +71,52 @@ describe('a cap of ours that equals the wider one', () => {
   })
 })
 
+describe('a cap that we wrote and that was read back too early', () => {
+  /** What a stale reading shows after our write. */
+  const stale = (one: World, name: string, shown: number | undefined): void => {
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') one.foreign(name, shown)
+    }
+  }
+  test.each([
+    ['where nothing was ours', {}, undefined],
+    ['where another cap was ours', { p001: 500 }, 500],
+  ] as const)('is cleared when policy has dropped it meanwhile, %s', async (_row, caps, shown) => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900, ...caps } })
+    stale(one, 'p001', shown)
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    one.onCall = undefined
+    one.foreign('p001', 700)
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
+    await one.cycle()
+    expect(mine(one)).toEqual(['team'])
+  })
+
+  test('is still cleared when it never came, and the old one is there', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    stale(one, 'p001', 500)
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    one.onCall = undefined
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test('is not ours any more once the old one was verified again', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    stale(one, 'p001', 500)
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    one.onCall = undefined
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    one.foreign('p001', 700)
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+  })
+})
+
 describe('the end of a grant', () => {
   const old = { on: 'team', cap: 700, from: NOW - 60 * DAY, until: NOW - 50 * DAY }
   const current = { on: 'team', cap: 6000, from: NOW - HOUR, until: NOW + DAY }

@@ -86,7 +86,15 @@ const step = { from: cap, to: cap, cause: fc.constantFrom(...CAUSES) }
 const origin = { planId: text, digest: text, revision: text }
 
 const ownedCap: fc.Arbitrary<OwnedCap> = fc.record(
-  { scope, cap, owner: fc.constantFrom('policy', 'grant', 'conflict', 'copied'), entry: text, verifiedAt: instant, baseline: cap },
+  {
+    scope,
+    cap,
+    owner: fc.constantFrom('policy', 'grant', 'conflict', 'copied'),
+    entry: text,
+    verifiedAt: instant,
+    tried: cap,
+    baseline: cap,
+  },
   { requiredKeys: ['scope', 'cap', 'owner', 'entry', 'verifiedAt'] },
 )
 const change: fc.Arbitrary<Change> = fc.record(

@@ -15,9 +15,10 @@ export const isLayered = ({ scenario }: Scene): boolean =>
 export function createSight() {
   const seen = new Map<ScopeKey, ModelCap | 'unknown'>()
   let listed: ReadonlyMap<string, ReadonlySet<string>> = new Map()
-  /** Every group that was listed has the person or not as its list says. */
-  const knowsGroups = ({ company }: Scene, email: string): boolean =>
-    listed.entries().every(([id, members]) => members.has(email) === company.groupsOf(email).includes(id))
+  /** Every group that was listed has the person or not as its list says, and no other has a cap for them. */
+  const knowsGroups = ({ company, stored }: Scene, email: string): boolean =>
+    listed.entries().every(([id, members]) => members.has(email) === company.groupsOf(email).includes(id)) &&
+    company.groupsOf(email).every((id) => listed.has(id) || stored(scopeKey({ kind: 'group', id })) === 'none')
   const isSeen = (scene: Scene, scope: ScopeKey): boolean =>
     (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none')
   return {
@@ -66,6 +67,12 @@ export function isManaged(scene: Scene, email: string): boolean {
   return scopesOf(scene, email).every((key) => managed.has(key) || scene.stored(key) === 'none')
 }
 
+const ownedCap = (scene: Scene, key: ScopeKey): ModelCap | undefined =>
+  scene
+    .ledger()
+    ?.owned()
+    .find(({ scope }) => scopeKey(scope) === key)?.cap
+
 export const protectedPeople: Invariant = {
   name: 'protected people are never lowered',
   watch(scene, checker) {
@@ -84,6 +91,8 @@ export const protectedPeople: Invariant = {
           if (before === undefined || before === 'none' || !isManaged(scene, email) || !sight.isTrue(scene, email, step.scope)) continue
           checker.checked()
           const after = step.after.get(email)
+          // What was verified there is given back: where reads show what applies, nobody can tell whose value a person shows.
+          if (scene.scenario.switches.capReads === 'inherited' && ownedCap(scene, step.scope) === step.to) continue
           // It uncovers what somebody has agreed to.
           if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
           if (after === 'none' || worth(after) < before)
