@@ -38,7 +38,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an orphan that was changed by others is cleared',
     file: 'core/diff.ts',
-    find: `  if (observed !== owned.cap) {
+    find: `  if (observed !== owned.cap && observed !== owned.tried) {
     draft.released.push(key)
     return
   }
