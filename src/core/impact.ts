@@ -26,8 +26,8 @@ export interface ImpactInputs {
   readonly people: People
   /** See `countingReader`. */
   readonly readings: CapAt
-  /** What people show who count as without a cap of their own and may have one: either way they have just that. */
-  readonly shown?: CapAt
+  /** Scopes that may have nothing set, see `mayInherit`. People are counted as if they had, and as if they had not; the worse counts. */
+  readonly mayInherit?: (key: ScopeKey) => boolean
   /** Caps in force where an interrupted plan began; they count as "before". */
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly capSemantics: 'layered' | 'copied'
@@ -50,27 +50,41 @@ export function impactOf(changes: Changes, inputs: ImpactInputs): readonly Impac
 
 /** The impact of `changes` on these people, whether they are counted or not. */
 export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inputs: ImpactInputs): readonly Impact[] {
+  const { readings, mayInherit } = inputs
+  const asRead = impactReader(changes, inputs)
+  const asInherited =
+    mayInherit &&
+    impactReader(changes, { ...inputs, readings: (key) => (mayInherit(key) ? 'none' : readings(key)) }, (key) => readings(key))
+  const impacts: Impact[] = []
+  for (const person of people) {
+    const read = asRead(person)
+    const inherited = read && !isFree(read.effect) ? undefined : asInherited?.(person)
+    const worse = inherited && !isFree(inherited.effect) ? inherited : (read ?? inherited)
+    if (worse) impacts.push(worse)
+  }
+  return impacts
+}
+
+/** `shown`: what a person has, whether set or inherited; where it is left out the readings tell. */
+function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (person: CountedPerson) => Impact | undefined {
   const baseline = inputs.baseline
   const sharedBefore = sharedCaps((key) => baseline?.[key] ?? inputs.readings(key))
   const sharedAfter = sharedCaps((key) => changes.get(key)?.to ?? inputs.readings(key))
-  const impacts: Impact[] = []
-  for (const person of people) {
+  return (person) => {
     const { key } = person
     const overwriting = inputs.capSemantics === 'copied' ? overwrittenBy(person, changes, inputs.kept) : undefined
     const reading = inputs.readings(key)
     const ownBefore = baseline?.[key] ?? reading
     const ownAfter = changes.get(overwriting ?? key)?.to ?? reading
     // Whoever keeps a cap of their own is out of reach of anything wider.
-    if (ownBefore === ownAfter && isNumber(ownAfter)) continue
+    if (ownBefore === ownAfter && isNumber(ownAfter)) return undefined
     const was = ownCap(key, ownBefore) ?? sharedBefore(person.groups)
     const will = ownCap(key, ownAfter) ?? sharedAfter(person.groups)
-    if (was.cap === will.cap) continue
-    const before = (baseline?.[key] === undefined ? inputs.shown?.(key) : undefined) ?? was.cap
+    if (was.cap === will.cap) return undefined
+    const before = (baseline?.[key] === undefined ? ownCap(key, shown?.(key))?.cap : undefined) ?? was.cap
     const effect = netEffect(before, will.cap, person.use)
-    if (!effect) continue
-    impacts.push({ person, effect, before, after: will.cap, changes: responsible([was.from, will.from, overwriting], changes) })
+    return effect && { person, effect, before, after: will.cap, changes: responsible([was.from, will.from, overwriting], changes) }
   }
-  return impacts
 }
 
 type Changes = ReadonlyMap<ScopeKey, Difference>

@@ -86,11 +86,10 @@ export function buildPlan(inputs: PlanInputs): Planned {
   const differences = result.differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const unset = new Set(result.inSync.filter((key) => desired.get(key)?.cap === 'none'))
   const isExplicit = inputs.readsExplicit === true || inputs.capSemantics === 'copied'
-  const isDoubtful = isExplicit ? () => false : mayInherit(inputs.people, readings)
   const impact: ImpactInputs = {
     people: inputs.people,
-    readings: countingReader(readings, (key) => unset.has(key) || isDoubtful(key)),
-    ...(!isExplicit && { shown: (key) => (isDoubtful(key) ? readings(key) : undefined) }),
+    readings: countingReader(readings, (key) => unset.has(key)),
+    ...(!isExplicit && { mayInherit: mayInherit(inputs.people, readings) }),
     capSemantics: inputs.capSemantics,
     ...(inputs.capSemantics === 'copied' && { kept: new Set(desired.keys()) }),
     ...(inputs.baseline && { baseline: inputs.baseline }),

@@ -144,10 +144,14 @@ export interface PlanOptions {
   readonly only?: ReadonlySet<ScopeKey>
 }
 
-/** What was seen before counts, else what this sweep shows: commands without a ledger have nothing else. */
+/**
+ * What was seen before counts, else what this sweep shows: commands without a ledger have nothing else. What reads unset is no proof where
+ * a 0 does, nor where reads were seen to show what applies.
+ */
 function isExplicit(ledger: LedgerReader, { readings }: Knowledge): boolean {
-  const reads = seenIn(ledger).reads?.value
-  return reads === undefined ? readingSightings({}, readings).some(({ aspect }) => aspect === 'reads') : reads === 'explicit'
+  const seen = seenIn(ledger)
+  if (seen.zero?.value === 'omitted' || ledger.fact('inheritedReadsSeen') !== undefined) return false
+  return seen.reads?.value === 'explicit' || readingSightings(seen, readings).some(({ value }) => value === 'explicit')
 }
 
 /** On such services a narrower scope may show what we wrote at a wider one. */

@@ -160,7 +160,7 @@ function conclude(change: Change, intent: Intent, reading: CapReading, outcome: 
   const now = run.clock.now()
   if (isZeroDropped(change, reading, run)) {
     const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
-    run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', now, error), 'kept')
+    run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', now, error), tried(change, intent, reading, run))
     noteZero('omitted', 'reads unset', change, run)
     return { result: 'failed', error, landed: true }
   }

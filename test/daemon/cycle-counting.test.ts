@@ -255,3 +255,25 @@ describe('the declared scopes that emptyPolicy compares with', () => {
     expect(Object.keys(one.caps())).toHaveLength(31)
   })
 })
+
+describe('people who were found at the cap of their group', () => {
+  const groups = { g: names(6) }
+  const kept = capsOf(6, 500)
+  const lowered = async (one: World): Promise<string[]> => {
+    await one.cycle({ caps: { team: 900, 'group:g': 500 } })
+    return one
+      .cycle({ caps: { team: 900, 'group:g': 500, ...kept } })
+      .then(async () => holds(await one.cycle({ caps: { team: 900, 'group:g': 100, ...kept } })))
+  }
+
+  test('are lowered with it where reads show what applies, for nothing of theirs may be set', async () => {
+    const one = await testWorld({ people: 20, groups, switches: { capReads: 'inherited' } })
+    expect(await lowered(one)).toEqual(['maxAffected+maxLowered'])
+  })
+
+  test('keep theirs where somebody was seen to be unset beneath the team', async () => {
+    const one = await testWorld({ people: 20, groups })
+    expect(await lowered(one)).toEqual([])
+    expect(one.inForce()['p001']).toBe(500)
+  })
+})

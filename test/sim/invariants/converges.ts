@@ -25,7 +25,8 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
     checker.violated('no process runs')
     return
   }
-  const excused = new Set(view.scopes.filter((one) => EXCUSED.has(one.state) || isWaiting(one, view)).map(({ scope }) => scopeKey(scope)))
+  const isExcused = (one: ScopeStatus): boolean => EXCUSED.has(one.state) || isWaiting(one, view) || isDoubted(one, view)
+  const excused = new Set(view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)))
   if (isRefused(scene)) excused.add('team' as ScopeKey)
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
   checkScopes(scene, excused, checker, view)
@@ -54,6 +55,10 @@ function writtenByOthers({ scenario }: Scene) {
 /** The team is never left alone, also where the service refuses the 0 that it is to have. */
 export const isRefused = (scene: Scene): boolean =>
   scene.scenario.switches.zeroCap === 'rejected' && teamCap(scene.policy(), scene.now()) === 0
+
+/** More than half of the people are gone: nobody new is believed until somebody approves. */
+const isDoubted = ({ state }: ScopeStatus, { warnings }: WorkspaceView): boolean =>
+  state === 'skipped' && warnings.some((warning) => warning.startsWith('the roster is doubted'))
 
 /** What counts on a held change waits with it, and the cycle says so. */
 const isWaiting = ({ state }: ScopeStatus, { holds, lastCycle }: WorkspaceView): boolean =>
