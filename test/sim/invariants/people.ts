@@ -15,8 +15,10 @@ export const isLayered = ({ scenario }: Scene): boolean =>
 export function createSight() {
   const seen = new Map<ScopeKey, ModelCap | 'unknown'>()
   let listed: ReadonlyMap<string, ReadonlySet<string>> = new Map()
-  /** Every group that was listed has the person or not as its list says, and no other has a cap for them. */
+  let people: ReadonlySet<string> = new Set()
+  /** The person is on the roster, every group that was listed has them or not as its list says, and no other has a cap for them. */
   const knowsGroups = ({ company, stored }: Scene, email: string): boolean =>
+    people.has(email) &&
     listed.entries().every(([id, members]) => members.has(email) === company.groupsOf(email).includes(id)) &&
     company.groupsOf(email).every((id) => listed.has(id) || stored(scopeKey({ kind: 'group', id })) === 'none')
   const isSeen = (scene: Scene, scope: ScopeKey): boolean =>
@@ -26,9 +28,12 @@ export function createSight() {
       if (step.kind === 'started') {
         seen.clear()
         listed = new Map()
+        people = new Set()
       }
-      if (step.kind === 'told' && step.event.kind === 'usage-read')
+      if (step.kind === 'told' && step.event.kind === 'usage-read') {
         listed = new Map(step.event.groups.map(({ id, emails }) => [id, new Set(emails)]))
+        people = new Set(step.event.roster?.people.map(({ email }) => email))
+      }
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) seen.set(step.scope, step.observed)
       if (step.kind === 'landed') seen.set(step.scope, step.to)
     },
