@@ -52,7 +52,10 @@ export function missingOf({ planned, readings, wider, people, isWatched }: Missi
   for (const change of planned.plan.changes) {
     if (isWatched(change)) continue
     const reading = readings.get(scopeKey(change.scope))
-    if (!reading || !isVerified(change, reading, wider)) add(change.scope, change.to, change.healing && change.hold === undefined)
+    // A cap that equals the wider one looks the same before it is cleared and, where reads show what applies, after: the next cycle tells.
+    const isUnmoved = reading?.observed === change.from
+    if (!reading || isUnmoved || !isVerified(change, reading, wider))
+      add(change.scope, change.to, change.healing && change.hold === undefined)
   }
   for (const { scope } of planned.plan.unknown) {
     const key = scopeKey(scope)

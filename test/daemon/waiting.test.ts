@@ -22,6 +22,22 @@ const writesTo =
     operation === 'UsageConfig' && (name === 'team' ? body['team_level'] === true : body['user_email'] === email(name))
 
 describe('a clear waits for the wider cap', () => {
+  test('while that one is to be cleared as well and cannot be, also where it equals a still wider one', async () => {
+    const fault = { broken: false }
+    const isGroupWrite = (operation: Operation, body: Body): boolean => operation === 'UsageConfig' && body['group_id'] !== undefined
+    const groups = { a: ['p001'], b: ['p001'] }
+    const one = await testWorld({ people: 20, groups, wrapTransport: refusing(fault, isGroupWrite) })
+    const wide = { team: 500, 'group:b': 2000 }
+    await one.cycle({ caps: { ...wide, 'group:a': 500, p001: 2000 } })
+    fault.broken = true
+    await one.cycle({ caps: wide })
+    expect(one.inForce()['p001']).toBe(2000)
+    fault.broken = false
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect({ mine: one.inForce()['p001'], caps: one.caps() }).toEqual({ mine: 2000, caps: wide })
+  })
+
   test('while that one could not be written', async () => {
     const fault = { broken: false }
     const one = await testWorld({ people: 20, wrapTransport: refusing(fault, writesTo('team')) })

@@ -96,8 +96,9 @@ export const protectedPeople: Invariant = {
           if (before === undefined || before === 'none' || !isManaged(scene, email) || !sight.isTrue(scene, email, step.scope)) continue
           checker.checked()
           const after = step.after.get(email)
-          // What was verified there is given back: where reads show what applies, nobody can tell whose value a person shows.
-          if (scene.scenario.switches.capReads === 'inherited' && ownedCap(scene, step.scope) === step.to) continue
+          // Where reads show what applies, nobody can tell whose value a person shows: what was verified or released goes out from there.
+          const isOurs = ownedCap(scene, step.scope) === step.to || (change !== undefined && releases.hasGoal(change))
+          if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
           // It uncovers what somebody has agreed to.
           if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
           if (after === 'none' || worth(after) < before)
