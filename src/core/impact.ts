@@ -57,9 +57,8 @@ export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inpu
     impactReader(changes, { ...inputs, readings: (key) => (mayInherit(key) ? 'none' : readings(key)) }, (key) => readings(key))
   const impacts: Impact[] = []
   for (const person of people) {
-    const read = asRead(person)
-    const inherited = read && !isFree(read.effect) ? undefined : asInherited?.(person)
-    const worse = inherited && !isFree(inherited.effect) ? inherited : (read ?? inherited)
+    const found = [asRead(person), asInherited?.(person)].flatMap((one) => one ?? [])
+    const [worse] = found.toSorted((a, b) => Number(isFree(a.effect)) - Number(isFree(b.effect)))
     if (worse) impacts.push(worse)
   }
   return impacts
@@ -165,10 +164,8 @@ export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<
 export function mayInherit(people: People, readings: CapAt): (key: ScopeKey) => boolean {
   const withoutEchoes: CapAt = (key) => (key !== TEAM_KEY && readings(key) === readings(TEAM_KEY) ? 'none' : readings(key))
   return (key) => {
-    const shown = readings(key)
-    if (shown === undefined || !isNumber(shown) || key === TEAM_KEY) return false
     const groups = people.byKey.get(key)?.groups ?? []
-    return [readings, withoutEchoes].some((capAt) => widerCap(key, groups, capAt) === shown)
+    return [readings, withoutEchoes].some((capAt) => widerCap(key, groups, capAt) === readings(key))
   }
 }
 

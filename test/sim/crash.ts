@@ -15,6 +15,8 @@ const WRITES: ReadonlySet<string> = new Set<keyof Ledger>([
   'saveFact',
 ])
 
+export const FULL_DISK = 'the disk of the simulation is full'
+
 /** Thrown out of a ledger whose process has no power any more. What still runs of it takes it for a disk that fails, and falls asleep for ever. */
 const powerLost = (): LedgerError => new LedgerError('LEDGER_UNWRITABLE', 'power lost')
 
@@ -37,7 +39,7 @@ export function fragileLedger(real: Ledger, fate: LedgerFate): Ledger {
       return (...values: unknown[]): unknown => {
         alive()
         if (!WRITES.has(name)) return method.apply(target, values)
-        if (fate.isFull()) throw new LedgerError('LEDGER_FULL', 'the disk of the simulation is full')
+        if (fate.isFull()) throw new LedgerError('LEDGER_FULL', FULL_DISK)
         if (fate.diesNow('before')) alive()
         const result: unknown = method.apply(target, values)
         fate.onRecorded(methodName(name), [...values, result])

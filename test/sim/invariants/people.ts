@@ -2,6 +2,7 @@
 // has less than the lesser of the two, nor nothing. Only where caps are kept in layers; people whose cap the program cannot know are left out.
 import type { Plan } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import { FULL_DISK } from '../crash.ts'
 import { askedScopes, type ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene, Step } from '../steps.ts'
 import { createReleases } from './releases.ts'
@@ -10,6 +11,10 @@ export const worth = (cap: ModelCap | undefined): number => (cap === undefined |
 
 export const isLayered = ({ scenario }: Scene): boolean =>
   scenario.switches.capSemantics !== 'fan-out' && scenario.capSemantics === 'layered'
+
+/** What was read of people is not told then, and known all the same. */
+export const isDiskFull = (step: Step): boolean =>
+  step.kind === 'told' && step.event.kind === 'cycle-finished' && step.event.message === FULL_DISK
 
 /** What a process knows of the service: the readings that reached it, and when others last changed something. */
 export function createSight() {
@@ -25,14 +30,15 @@ export function createSight() {
     (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none')
   return {
     note(step: Step): void {
-      if (step.kind === 'started') {
-        seen.clear()
+      if (step.kind === 'started') seen.clear()
+      if (step.kind === 'started' || isDiskFull(step)) {
         listed = new Map()
         people = new Set()
       }
       if (step.kind === 'told' && step.event.kind === 'usage-read') {
         listed = new Map(step.event.groups.map(({ id, emails }) => [id, new Set(emails)]))
-        people = new Set(step.event.roster?.people.map(({ email }) => email))
+        const { roster } = step.event
+        people = new Set(roster?.people.filter(({ status }) => roster.statusesAbsent || status === 'approved').map(({ email }) => email))
       }
       if (step.kind === 'answered' && step.scope !== undefined && step.observed !== undefined) seen.set(step.scope, step.observed)
       if (step.kind === 'landed') seen.set(step.scope, step.to)

@@ -4,6 +4,7 @@ import type { Plan } from '../../../src/core/change.ts'
 import { scopeKey } from '../../../src/core/scope.ts'
 import type { Invariant } from '../steps.ts'
 import { intentOf } from './looks.ts'
+import { isDiskFull } from './people.ts'
 import { createReleases } from './releases.ts'
 
 export const paused: Invariant = {
@@ -72,7 +73,7 @@ export const rosterDoubt: Invariant = {
     return (step) => {
       releases.note(step)
       // What a process knew when it died, the next one may not; and what somebody approves may be the new roster.
-      if (step.kind === 'started' || (step.kind === 'recorded' && step.method === 'saveApproval'))
+      if (step.kind === 'started' || isDiskFull(step) || (step.kind === 'recorded' && step.method === 'saveApproval'))
         [read, shortAt, good, doubtedAt, doubted] = [undefined, undefined, undefined, undefined, undefined]
       if (step.kind === 'answered' && step.operation === 'UserPageAnalytics' && step.approved !== undefined) {
         read = step.approved
