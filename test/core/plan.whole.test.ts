@@ -255,6 +255,15 @@ describe('who is judged', () => {
     const guards = (own: number) => planOf({ ...sketch, caps: { ...wide, p0: own } }).plan.holds.map((hold) => hold.guards)
     expect([guards(600), guards(400)]).toEqual([[], [['protected']]])
   })
+  test('the worse counts: after half a plan a group’s cap may be its own, or only what the team has by now', () => {
+    const half: PlanSketch = {
+      ...{ readsExplicit: false, people: 10, groups: { g: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] }, baseline: { team: 'none' } },
+      ...{ caps: { team: 2000, 'group:g': 1000 }, observed: { team: 2000, 'group:g': 2000 } },
+    }
+    expect(planOf(half).plan.holds.map(({ people }) => people)).toEqual([6])
+    const opposite = planOf({ ...half, caps: { team: 1000, 'group:g': 2000 }, baseline: {} }).plan.holds
+    expect(opposite.map(({ people }) => people)).toEqual([10])
+  })
   test('a plan that was interrupted is judged from where it began', () => {
     const rest: PlanSketch = { people: 20, caps: each(6, 400), observed: { ...each(6, 400), p5: 500 } }
     expect(planOf(rest).plan.holds).toEqual([])
