@@ -25,12 +25,13 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
     checker.violated('no process runs')
     return
   }
-  const isExcused = (one: ScopeStatus): boolean => EXCUSED.has(one.state) || isWaiting(one, view) || isDoubted(one, view)
+  const doubted = isDoubted(view)
+  const isExcused = (one: ScopeStatus): boolean => EXCUSED.has(one.state) || isWaiting(one, view) || (doubted && one.state === 'skipped')
   const excused = new Set(view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)))
   if (isRefused(scene)) excused.add('team' as ScopeKey)
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
   checkScopes(scene, excused, checker, view)
-  if (!isMisjudged(scene)) checkPeople(scene, excused, checker, isOthers)
+  if (!isMisjudged(scene) && !doubted) checkPeople(scene, excused, checker, isOthers)
   for (const { scope, state, why } of view.scopes) {
     const mayKeep = !scene.scenario.prune || view.policy?.valid === false
     const isKept = mayKeep && state === 'drifted' && why === (scene.scenario.prune ? PRUNING_WAITS : PRUNE_OFF)
@@ -56,9 +57,8 @@ function writtenByOthers({ scenario }: Scene) {
 export const isRefused = (scene: Scene): boolean =>
   scene.scenario.switches.zeroCap === 'rejected' && teamCap(scene.policy(), scene.now()) === 0
 
-/** More than half of the people are gone: nobody new is believed until somebody approves. */
-const isDoubted = ({ state }: ScopeStatus, { warnings }: WorkspaceView): boolean =>
-  state === 'skipped' && warnings.some((warning) => warning.startsWith('the roster is doubted'))
+/** More than half of the people are gone: neither who they are nor their groups is believed until somebody approves. */
+const isDoubted = ({ warnings }: WorkspaceView): boolean => warnings.some((warning) => warning.startsWith('the roster is doubted'))
 
 /** What counts on a held change waits with it, and the cycle says so. */
 const isWaiting = ({ state }: ScopeStatus, { holds, lastCycle }: WorkspaceView): boolean =>
