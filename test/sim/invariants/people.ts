@@ -90,9 +90,13 @@ export const protectedPeople: Invariant = {
     const sight = createSight()
     const releases = createReleases()
     let plan: Plan | undefined
+    let atFirst: InForce = new Map()
     return (step) => {
       releases.note(step)
-      if (step.kind === 'told' && step.event.kind === 'planned') plan = step.event.plan
+      if (step.kind === 'told' && step.event.kind === 'planned') {
+        plan = step.event.plan
+        if (plan.changes.length > 0) atFirst = scene.inForce()
+      }
       if (step.kind === 'landed' && !step.late && isLayered(scene)) {
         const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
         const isJudged = change?.from === step.from && !change.grantEnd && !releases.has(change)
@@ -107,7 +111,8 @@ export const protectedPeople: Invariant = {
           if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
           // It uncovers what somebody has agreed to.
           if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
-          if (after === 'none' || worth(after) < before)
+          // What the plan has just raised may go back to where it was.
+          if (after === 'none' || worth(after) < Math.min(before, worth(atFirst.get(email))))
             checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
         }
       }
