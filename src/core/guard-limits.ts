@@ -38,8 +38,8 @@ export const breaker: Guard = (round) => {
   if (settings.breaker === 'off' || !open) return undefined
   const { inARow, percent } = settings.breaker
   const only = open.refused ? new Set<string>(open.scopes) : undefined
-  // What our own wide write took from people is given back as soon as a write goes through.
-  const overwritten = round.inputs.impact.overwritten
+  // What our own wide write took from people is given back as soon as a write goes through, unless that very write is turned down.
+  const overwritten = only ? undefined : round.inputs.impact.overwritten
   const held = [...round.active.keys()].filter((key) => !tryAnyway?.has(key) && only?.has(key) !== false && !overwritten?.has(key))
   const limits = `the limit is ${inARow} in a row or ${percent} %`
   const why = `${open.failed} of ${open.planned} changes failed (${open.cause}), ${limits}; writes are tried again at ${instantText(open.retryAt)}`

@@ -65,7 +65,10 @@ export function scopesToRead(
   const scopes = new Map<ScopeKey, Scope>()
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
   for (const [key, { scope, cap }] of owned) if (cap !== 'none') scopes.set(key, scope)
-  for (const key of scopes.keys()) if (leftAlone.skipped.has(key) || leftAlone.quarantined.has(key)) scopes.delete(key)
+  // What stands at a group decides about its people, also while nothing is written there.
+  const isRead = (key: ScopeKey, one: Quarantined): boolean => scopes.get(key)?.kind === 'group' && one.code !== 'SCOPE_UNKNOWN'
+  for (const [key, one] of leftAlone.quarantined) if (!isRead(key, one)) scopes.delete(key)
+  for (const key of leftAlone.skipped) scopes.delete(key)
   return [...scopes.values()].sort(compareScopes)
 }
 

@@ -2,9 +2,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Approval } from '../../src/core/change.ts'
+import { buildPlan } from '../../src/core/plan.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
 import { cap, NOW, scope } from '../support/declare.ts'
-import { each, lines, type PlanSketch, planOf } from '../support/plan.ts'
+import { each, lines, type PlanSketch, planInputs, planOf } from '../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
 const HOUR = 3_600_000
@@ -121,6 +122,16 @@ describe('writes that failed for a shared cause', () => {
       'p0 raise 500>600 policy held:breaker',
       'p1 lower 9>5 policy',
     ])
+  })
+
+  test('let caps that our own wide write took be given back, but not those that were turned down', () => {
+    const overwritten = new Set([scopeKey(scope('p0'))])
+    const held = (facts: object): readonly (string | undefined)[] =>
+      buildPlan({ ...planInputs({ ...OPEN, facts: { breaker: { ...breaker, ...facts } } }), overwritten }).plan.changes.map(
+        (one) => one.hold,
+      )
+    expect(held({}).map((hold) => hold !== undefined)).toEqual([true, false, true])
+    expect(held({ refused: true, scopes: [...overwritten] }).map((hold) => hold !== undefined)).toEqual([false, true, false])
   })
 
   test('hold nothing when the guard is off', () => expect(guardsOf({ ...OPEN, guards: { breaker: 'off' } })).toEqual([]))

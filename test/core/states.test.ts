@@ -62,18 +62,23 @@ describe('quarantine', () => {
 })
 
 describe('what a sweep reads', () => {
-  const read = (skipped: readonly string[], quarantined: readonly string[]) =>
+  const read = (skipped: readonly string[], quarantined: readonly string[], code = '') =>
     scopesToRead(
       planInputs({ caps: { p1: 5, 'group:b': 5, p0: 5 } }).resolution,
       ownedCaps({ team: { cap: 5 }, p0: { cap: 5 }, p3: { cap: 'none' }, p2: { cap: 4 } }),
       {
         skipped: new Set(skipped.map(key)),
-        quarantined: new Map(quarantined.map((name) => [key(name), { scope: scope(name), code: '', message: '', entry: '', at: NOW }])),
+        quarantined: new Map(quarantined.map((name) => [key(name), { scope: scope(name), code, message: '', entry: '', at: NOW }])),
       },
     ).map(short)
   test('is what is asked for and what is ours, each once, in order', () =>
     expect(read([], [])).toEqual(['team', 'group:b', 'p0', 'p1', 'p2']))
   test('but not what is left alone', () => expect(read(['p0'], ['p2'])).toEqual(['team', 'group:b', 'p1']))
+  test('with a group that refused its cap, for its people fall back to what stands there, unless nobody knows it', () => {
+    expect(read([], ['group:b', 'p0'], 'CAP_REFUSED')).toEqual(['team', 'group:b', 'p1', 'p2'])
+    expect(read(['group:b'], ['group:b'], 'CAP_REFUSED')).toEqual(['team', 'p0', 'p1', 'p2'])
+    expect(read([], ['group:b'], 'SCOPE_UNKNOWN')).toEqual(['team', 'p0', 'p1', 'p2'])
+  })
 })
 
 describe('where a scope stands', () => {
