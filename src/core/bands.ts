@@ -2,7 +2,7 @@
 // estimates it in one place for the guards, the gauges and the page alike; it must never guess where a figure is missing.
 import { BANDS, type Band, type PersonStatus } from './events.ts'
 import type { Cap } from './policy.ts'
-import { type Credits, credits } from './units.ts'
+import { type Credits, wholeCents } from './units.ts'
 
 /**
  * A person's estimated add-on use in credits, to the cent: max(0, used − credits per seat); all credits used, an upper bound, while the credits per
@@ -10,7 +10,7 @@ import { type Credits, credits } from './units.ts'
  */
 export function estimatedAddOnUse(used: Credits | undefined, creditsPerSeat: Credits | undefined): Credits | undefined {
   if (used === undefined) return undefined
-  return credits(Math.max(0, Math.round((used - (creditsPerSeat ?? 0)) * 100) / 100))
+  return wholeCents(Math.max(0, used - (creditsPerSeat ?? 0)))
 }
 
 /**

@@ -1,7 +1,7 @@
 // Credits burned: a fold over readings of the roster into sums that never fall. Each person's figure is followed by itself, so that people
 // who leave, join or change groups neither hide burn nor look like it; a new cycle starts the figures at 0. Pure; the ledger keeps the state.
 import type { GroupMembers, Roster } from './observed.ts'
-import { type Credits, credits, type Instant } from './units.ts'
+import { type Credits, credits, type Instant, wholeCents } from './units.ts'
 
 /** Sums in credits since the first reading ever. */
 export interface Burned {
@@ -93,8 +93,5 @@ const burnedBy = ({ id, emails }: GroupMembers, burned: Burned, increases: Reado
 /** What a group burned; 0 for one that was never listed. */
 export const burnedOf = (groups: Burned['groups'], id: string): Credits =>
   (Object.hasOwn(groups, id) ? groups[id] : undefined) ?? credits(0)
-
-/** Sums of fractions carry dust behind the cent. */
-const wholeCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
 
 const sum = (values: IteratorObject<number>): number => values.reduce((total, value) => total + value, 0)

@@ -1,7 +1,7 @@
 // What a team will still use until its cycle ends. Each coming day is expected to be the mean of the same weekday in the last eight weeks,
 // each week back counting half: linear in the days it learns from, so that more use never lowers it. How far off it
 // may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks, nor of a team without use.
-import { type Credits, credits, type Instant } from './units.ts'
+import { type Credits, credits, type Instant, wholeCents } from './units.ts'
 import { DAY_MS, type Stretch } from './use-curve.ts'
 
 /** What the whole team used on a UTC day; entries of the same day are added up. */
@@ -26,6 +26,13 @@ export interface Projection {
   readonly p50: Credits
   readonly p90: Credits
 }
+
+/** As it is shown and told: a fraction of a cent says nothing. */
+export const projectedCents = ({ p10, p50, p90 }: Projection): Projection => ({
+  p10: wholeCents(p10),
+  p50: wholeCents(p50),
+  p90: wholeCents(p90),
+})
 
 /** Expected use to the cycle's end, day by day. */
 export interface Forecast {

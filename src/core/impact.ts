@@ -53,16 +53,18 @@ export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inpu
   const { readings, mayInherit } = inputs
   const asRead = impactReader(changes, inputs)
   const asInherited =
-    mayInherit &&
-    impactReader(changes, { ...inputs, readings: (key) => (mayInherit(key) ? 'none' : readings(key)) }, (key) => readings(key))
+    mayInherit && impactReader(changes, { ...inputs, readings: (key) => (mayInherit(key) ? 'none' : readings(key)) }, readings)
   const impacts: Impact[] = []
   for (const person of people) {
-    const found = [asRead(person), asInherited?.(person)].flatMap((one) => one ?? [])
-    const [worse] = found.toSorted((a, b) => Number(isFree(a.effect)) - Number(isFree(b.effect)))
-    if (worse) impacts.push(worse)
+    const impact = worseOf(asRead(person), asInherited?.(person))
+    if (impact) impacts.push(impact)
   }
   return impacts
 }
+
+/** The one that takes something away; the first when both do, or neither. */
+const worseOf = (a: Impact | undefined, b: Impact | undefined): Impact | undefined =>
+  a && b && isFree(a.effect) && !isFree(b.effect) ? b : (a ?? b)
 
 /** `shown`: what a person has, whether set or inherited; where it is left out the readings tell. */
 function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (person: CountedPerson) => Impact | undefined {
@@ -162,11 +164,8 @@ export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<
  * nothing itself: a person's groups are taken with it and without.
  */
 export function mayInherit(people: People, readings: CapAt): (key: ScopeKey) => boolean {
-  const withoutEchoes: CapAt = (key) => (key !== TEAM_KEY && readings(key) === readings(TEAM_KEY) ? 'none' : readings(key))
-  return (key) => {
-    const groups = people.byKey.get(key)?.groups ?? []
-    return [readings, withoutEchoes].some((capAt) => widerCap(key, groups, capAt) === readings(key))
-  }
+  const readers = [widerReader(people, readings), widerReader(people, readings, new Set(people.byGroup.keys()))]
+  return (key) => readers.some((wider) => wider(key) === readings(key))
 }
 
 /**

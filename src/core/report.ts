@@ -5,8 +5,9 @@ import type { BurnFigures } from './burn.ts'
 import type { Effect, HistoryEntry } from './change.ts'
 import { EFFECTS } from './change.ts'
 import type { Band } from './events.ts'
+import { projectedCents } from './forecast.ts'
 import type { Balance, Cycle, Observed, RunUse } from './observed.ts'
-import { type Credits, credits } from './units.ts'
+import { type Credits, credits, wholeCents } from './units.ts'
 
 export const REPORT_VIEWS = ['team', 'group', 'user', 'model'] as const
 export type ReportView = (typeof REPORT_VIEWS)[number]
@@ -125,7 +126,7 @@ export function reportOf(inputs: ReportInputs): Report {
     by,
     cycle,
     totals,
-    ...(projected && { projected: { p10: hundredths(projected.p10), p50: hundredths(projected.p50), p90: hundredths(projected.p90) } }),
+    ...(projected && { projected: projectedCents(projected) }),
     ...(figures?.exhaustedAt !== undefined && { exhaustedAt: figures.exhaustedAt }),
     rows: rows
       .map((row) => ({ ...row, ...shareOf(row.used, whole), ...costOf(row.used, pricePerCredit) }))
@@ -210,19 +211,17 @@ const modelRow = (model: string, runs: readonly RunUse[]): ReportRow => ({
   ...known('used', sumOf(runs.map(({ used }) => used))),
 })
 
-const known = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: number } =>
-  value === undefined ? {} : ({ [key]: hundredths(value) } as { readonly [P in K]?: number })
+const known = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: Credits } =>
+  value === undefined ? {} : ({ [key]: wholeCents(value) } as { readonly [P in K]?: Credits })
 
 /** The sum of what is known; absent when nothing is. */
 function sumOf(amounts: readonly (number | undefined)[]): number | undefined {
   const figures = amounts.filter((amount) => amount !== undefined)
-  return figures.length === 0 ? undefined : hundredths(figures.reduce((sum, amount) => sum + amount, 0))
+  return figures.length === 0 ? undefined : wholeCents(figures.reduce((sum, amount) => sum + amount, 0))
 }
 
-const hundredths = (amount: number): number => Math.round(amount * 100) / 100
-
 /** To a hundredth of the currency. */
-const money = hundredths
+const money = (amount: number): number => Math.round(amount * 100) / 100
 
 const costOf = (used: number | undefined, price: number | undefined): { cost?: number } =>
   used === undefined || price === undefined ? {} : { cost: money(used * price) }

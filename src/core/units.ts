@@ -19,3 +19,6 @@ export const credits = (amount: number): Credits => amount as Credits
 export const cents = (amount: number): Cents => amount as Cents
 
 export const creditsOf = (amount: Cents): Credits => credits(amount / 100)
+
+/** Sums of fractions carry dust behind the cent. */
+export const wholeCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)

@@ -9,7 +9,7 @@ import type { DayHistory } from '../core/forecast.ts'
 import type { Cycle, RunUse } from '../core/observed.ts'
 import { scopeKey, TEAM } from '../core/scope.ts'
 import { unitDoubt } from '../core/unit-doubt.ts'
-import { type Credits, credits, type Instant } from '../core/units.ts'
+import { type Credits, credits, type Instant, wholeCents } from '../core/units.ts'
 import type { RunsAsked, UsageFacts } from '../ports.ts'
 import { stand, type Warning } from './standing.ts'
 import { cycleOf } from './state.ts'
@@ -156,5 +156,5 @@ function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: K
 export function sumOfKnown(amounts: readonly (Credits | undefined)[]): Credits | undefined {
   let sum: number | undefined
   for (const amount of amounts) if (amount !== undefined) sum = (sum ?? 0) + amount
-  return sum === undefined ? undefined : credits(Math.round(sum * 100) / 100)
+  return sum === undefined ? undefined : wholeCents(sum)
 }

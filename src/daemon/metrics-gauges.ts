@@ -6,7 +6,7 @@ import { BANDS, GRANT_STATES, MODES, SCOPE_STATES, type ScopeStatus, type Worksp
 import type { Observed, Person } from '../core/observed.ts'
 import type { Cap } from '../core/policy.ts'
 import { SCOPE_KINDS } from '../core/scope.ts'
-import type { Credits, Instant } from '../core/units.ts'
+import { type Credits, type Instant, wholeCents } from '../core/units.ts'
 import { APPROVAL_STATES, DRIFT_DIRECTIONS, type DriftDirection, type GaugeName } from './metrics-definitions.ts'
 
 /** Sets one series; a value that is not known sets nothing. */
@@ -121,8 +121,7 @@ function putUse(put: Put, view: WorkspaceView, now: Instant): void {
   }
 }
 
-/** Sums of fractions carry dust behind the cent. */
-const inWholeCents = (amount: number | undefined): number | undefined => (amount === undefined ? undefined : Math.round(amount * 100) / 100)
+const inWholeCents = (amount: number | undefined): number | undefined => (amount === undefined ? undefined : wholeCents(amount))
 
 function putBalance(put: Put, { workspace, roster, balance }: WorkspaceView, now: Instant): void {
   if (!balance || !isShown(balance, now)) return

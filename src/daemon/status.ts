@@ -3,10 +3,11 @@
 import { bandRank, countBands } from '../core/bands.ts'
 import type { Hold } from '../core/change.ts'
 import { type PolicyStatus, SCOPE_STATES, type ScopeState, type ScopeStatus, type UseShown, type WorkspaceView } from '../core/events.ts'
+import { projectedCents } from '../core/forecast.ts'
 import { formatPosition, type Problem } from '../core/problem.ts'
 import { compareScopes, type Scope, type ScopeKind, scopeKey } from '../core/scope.ts'
 import { ASPECTS, type Evidence, type Finding, type Seen } from '../core/seen.ts'
-import type { Instant } from '../core/units.ts'
+import { type Instant, wholeCents } from '../core/units.ts'
 import type { Health } from './metrics.ts'
 import type {
   BalanceSummary,
@@ -197,7 +198,7 @@ function burnSummary({ figures, models = [] }: UseShown, people: PeopleLabels): 
   const { ratios = {}, projected, exhaustedAt } = figures ?? {}
   return {
     ratios,
-    ...(projected && { projected: { p10: wholeCents(projected.p10), p50: wholeCents(projected.p50), p90: wholeCents(projected.p90) } }),
+    ...(projected && { projected: projectedCents(projected) }),
     ...(exhaustedAt !== undefined && { exhaustion: rfc3339(exhaustedAt) }),
     models: models
       .slice(0, STATUS_LIMITS.models)
@@ -205,8 +206,6 @@ function burnSummary({ figures, models = [] }: UseShown, people: PeopleLabels): 
     modelsOmitted: Math.max(0, models.length - STATUS_LIMITS.models),
   }
 }
-
-const wholeCents = (amount: number): number => Math.round(amount * 100) / 100
 
 const balanceSummary = (balance: NonNullable<WorkspaceView['balance']>): BalanceSummary => ({
   readAt: rfc3339(balance.readAt),

@@ -1,7 +1,8 @@
 // What happens in the simulation, as the invariants see it: one closed union of steps, and the scene they may look at. Nothing in it comes
 // from the code under test but what is marked so.
 import type { CycleEvent, WorkspaceView } from '../../src/core/events.ts'
-import type { ScopeKey } from '../../src/core/scope.ts'
+import type { OwnedCap } from '../../src/core/observed.ts'
+import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
 import type { Ledger, Operation } from '../../src/ports.ts'
 import type { Company } from './company.ts'
 import type { ModelCap, PolicyModel } from './policy-model.ts'
@@ -85,6 +86,17 @@ export interface Scene {
   /** The ledger as it is on the disk; absent while it is closed. */
   ledger(): Ledger | undefined
 }
+
+/** What the ledger says of a scope that is ours. */
+export const ownedAt = (scene: Scene, key: ScopeKey): OwnedCap | undefined =>
+  scene
+    .ledger()
+    ?.owned()
+    .find(({ scope }) => scopeKey(scope) === key)
+
+/** The scopes that the program says it manages. */
+export const managedScopes = (scene: Scene): ReadonlySet<ScopeKey> =>
+  new Set((scene.view()?.scopes ?? []).map(({ scope }) => scopeKey(scope)))
 
 /** Takes what an invariant finds. */
 export interface Checker {

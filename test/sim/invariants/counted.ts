@@ -6,7 +6,7 @@ import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { inForceWith } from '../company.ts'
 import type { ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
-import { createSight, isLayered, isManaged, scopesOf } from './people.ts'
+import { createSight, isLayered, managedPeople, scopesOf } from './people.ts'
 import { createReleases } from './releases.ts'
 
 /** A plan as it was when nothing of it was written yet. */
@@ -78,7 +78,8 @@ function asPlanned(plan: Plan, scene: Scene, sight: ReturnType<typeof createSigh
     if (cap === 'none') begun.delete(key as ScopeKey)
     else begun.set(key as ScopeKey, cap)
   }
-  const known = scene.company.approved.filter((email) => sight.isTrue(scene, email) && isManaged(scene, email))
+  const isManaged = managedPeople(scene)
+  const known = scene.company.approved.filter((email) => sight.isTrue(scene, email) && isManaged(email))
   return { plan, total: scene.company.approved.length, caps, begun, known }
 }
 

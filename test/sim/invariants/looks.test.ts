@@ -1,24 +1,14 @@
 // The invariants of looks, pauses and doubt, shown to be able to fail on steps that break them, and to be silent on steps that do not.
 import { expect, it } from 'vitest'
 import type { Plan } from '../../../src/core/change.ts'
-import type { ScopeKey } from '../../../src/core/scope.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { readBack, secondLook } from './looks.ts'
 import { wholeOnly } from './orphans.ts'
+import { ADA, ADA_SCOPE, read } from './sketch.ts'
 import { paused, rosterDoubt, wrongClock } from './standstill.ts'
-
-const ADA = 'ada@example.com' as ScopeKey
-const SCOPE = { kind: 'user', email: 'ada@example.com' } as const
 
 type Timed = Step | { readonly kind: 'time'; readonly ms: number }
 
-const read = (observed: number | 'none' | 'unknown'): Step => ({
-  kind: 'answered',
-  process: 1,
-  operation: 'GetUsageConfig',
-  scope: ADA,
-  observed,
-})
 const asks: Step = { kind: 'request', process: 1, operation: 'GetUsageConfig', scope: ADA }
 const write: Step = { kind: 'request', process: 1, operation: 'UsageConfig', scope: ADA, to: 200 }
 const written = (refused: boolean): Step => ({ kind: 'answered', process: 1, operation: 'UsageConfig', scope: ADA, refused })
@@ -28,7 +18,7 @@ const intentFor = (to: number | 'none', entry: string, more = {}) => ({
   at: 0,
   planId: 'p1',
   entry,
-  change: { scope: SCOPE, from: 100, to, grantEnd: false, ...more },
+  change: { scope: ADA_SCOPE, from: 100, to, grantEnd: false, ...more },
 })
 const intent = (to: number | 'none' = 200, entry = 'rule|200', more = {}): Step => ({
   kind: 'recorded',
@@ -43,7 +33,7 @@ const outcome = (result: string): Step => ({
   values: [intentFor(200, 'rule|200'), { result }, 'kept'],
 })
 const planned = (to: number | 'none' = 200): Step => {
-  const plan = { id: 'p1', changes: [{ scope: SCOPE, from: 100, to }], holds: [] } as unknown as Plan
+  const plan = { id: 'p1', changes: [{ scope: ADA_SCOPE, from: 100, to }], holds: [] } as unknown as Plan
   return { kind: 'told', process: 1, event: { kind: 'planned', workspace: 'acme', at: 0, plan } }
 }
 const roster = (approved: number): readonly Step[] => [

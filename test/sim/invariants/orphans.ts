@@ -3,7 +3,7 @@
 import type { OwnedCap } from '../../../src/core/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { askedScopes, type ModelCap } from '../policy-model.ts'
-import type { Invariant, Scene } from '../steps.ts'
+import { type Invariant, managedScopes, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
 import { isLayered } from './people.ts'
@@ -27,7 +27,7 @@ export const notForgotten: Invariant = {
       }
       if (step.kind !== 'settled' || !isLayered(scene) || !scene.scenario.prune || nearBoundary(scene, WHILE_MS)) return
       const wanted = asked(scene)
-      const shown = new Set((scene.view()?.scopes ?? []).map(({ scope }) => scopeKey(scope)))
+      const shown = managedScopes(scene)
       const owned = new Set((scene.ledger()?.owned() ?? []).map((one: OwnedCap) => scopeKey(one.scope)))
       for (const [scope, cap] of ours) {
         checker.checked()

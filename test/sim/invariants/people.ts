@@ -4,7 +4,7 @@ import type { Plan } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { FULL_DISK } from '../crash.ts'
 import { askedScopes, type ModelCap } from '../policy-model.ts'
-import type { InForce, Invariant, Scene, Step } from '../steps.ts'
+import { type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
 import { createReleases } from './releases.ts'
 
 export const worth = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
@@ -72,17 +72,11 @@ export const scopesOf = ({ company }: Scene, email: string): readonly ScopeKey[]
   ...company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id })),
 ]
 
-/** What is not managed is not read: nobody but its owner knows of a cap there. */
-export function isManaged(scene: Scene, email: string): boolean {
-  const managed = new Set((scene.view()?.scopes ?? []).map(({ scope }) => scopeKey(scope)))
-  return scopesOf(scene, email).every((key) => managed.has(key) || scene.stored(key) === 'none')
+/** Tells whose scopes are all managed. What is not managed is not read: nobody but its owner knows of a cap there. */
+export function managedPeople(scene: Scene): (email: string) => boolean {
+  const managed = managedScopes(scene)
+  return (email) => scopesOf(scene, email).every((key) => managed.has(key) || scene.stored(key) === 'none')
 }
-
-const ownedCap = (scene: Scene, key: ScopeKey): ModelCap | undefined =>
-  scene
-    .ledger()
-    ?.owned()
-    .find(({ scope }) => scopeKey(scope) === key)?.cap
 
 export const protectedPeople: Invariant = {
   name: 'protected people are never lowered',
@@ -91,31 +85,33 @@ export const protectedPeople: Invariant = {
     const releases = createReleases()
     let plan: Plan | undefined
     let atFirst: InForce = new Map()
+    const judge = (step: Extract<Step, { kind: 'landed' }>): void => {
+      const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
+      if (change?.from !== step.from || change.grantEnd || releases.has(change)) return
+      const isManaged = managedPeople(scene)
+      for (const email of scene.policy().protectedPeople) {
+        const before = step.before.get(email)
+        // A first cap that blocks nobody takes nothing away.
+        if (before === undefined || before === 'none' || !isManaged(email) || !sight.isTrue(scene, email, step.scope)) continue
+        checker.checked()
+        const after = step.after.get(email)
+        // Where reads show what applies, nobody can tell whose value a person shows: what was verified or released goes out from there.
+        const isOurs = ownedAt(scene, step.scope)?.cap === step.to || releases.hasGoal(change)
+        if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
+        // It uncovers what somebody has agreed to.
+        if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
+        // What the plan has just raised may go back to where it was.
+        if (after === 'none' || worth(after) < Math.min(before, worth(atFirst.get(email))))
+          checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
+      }
+    }
     return (step) => {
       releases.note(step)
       if (step.kind === 'told' && step.event.kind === 'planned') {
         plan = step.event.plan
         if (plan.changes.length > 0) atFirst = scene.inForce()
       }
-      if (step.kind === 'landed' && !step.late && isLayered(scene)) {
-        const change = plan?.changes.find(({ scope }) => scopeKey(scope) === step.scope)
-        const isJudged = change?.from === step.from && !change.grantEnd && !releases.has(change)
-        for (const email of isJudged ? scene.policy().protectedPeople : []) {
-          const before = step.before.get(email)
-          // A first cap that blocks nobody takes nothing away.
-          if (before === undefined || before === 'none' || !isManaged(scene, email) || !sight.isTrue(scene, email, step.scope)) continue
-          checker.checked()
-          const after = step.after.get(email)
-          // Where reads show what applies, nobody can tell whose value a person shows: what was verified or released goes out from there.
-          const isOurs = ownedCap(scene, step.scope) === step.to || (change !== undefined && releases.hasGoal(change))
-          if (scene.scenario.switches.capReads === 'inherited' && isOurs) continue
-          // It uncovers what somebody has agreed to.
-          if (plan?.changes.some((one) => one.to === after && releases.has(one))) continue
-          // What the plan has just raised may go back to where it was.
-          if (after === 'none' || worth(after) < Math.min(before, worth(atFirst.get(email))))
-            checker.violated(`${email} is protected and falls from ${before} to ${after} with ${step.scope}`)
-        }
-      }
+      if (step.kind === 'landed' && !step.late && isLayered(scene)) judge(step)
       sight.note(step)
     }
   },

@@ -2,7 +2,7 @@
 // less while a roster that shrank is in doubt, and never to people who are not approved.
 import type { Plan } from '../../../src/core/change.ts'
 import { scopeKey } from '../../../src/core/scope.ts'
-import type { Invariant } from '../steps.ts'
+import { type Invariant, ownedAt } from '../steps.ts'
 import { intentOf } from './looks.ts'
 import { isDiskFull } from './people.ts'
 import { createReleases } from './releases.ts'
@@ -43,11 +43,7 @@ export const wrongClock: Invariant = {
       if (!intent || intent.planId !== frozenPlan) return
       checker.checked()
       const { scope, from, to, grantEnd } = intent.change
-      const before = scene
-        .ledger()
-        ?.owned()
-        .find((one) => scopeKey(one.scope) === scopeKey(scope))
-      const starts = intent.entry.startsWith('grant|') && before?.owner !== 'grant'
+      const starts = intent.entry.startsWith('grant|') && ownedAt(scene, scopeKey(scope))?.owner !== 'grant'
       if (grantEnd || starts) checker.violated(`a grant of ${scopeKey(scope)} ${grantEnd ? 'ends' : 'starts'}: ${from} to ${to}`)
     }
   },

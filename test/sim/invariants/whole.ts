@@ -2,7 +2,7 @@
 // to what others change.
 import type { Hold } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
-import type { Invariant, Scene } from '../steps.ts'
+import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { isRefused, nearBoundary } from './converges.ts'
 
 export const quiet: Invariant = {
@@ -174,10 +174,7 @@ export const healed: Invariant = {
         if (!hold.guards.every((guard) => COUNTING.has(guard))) continue
         for (const { scope, to } of hold.changes) {
           checker.checked()
-          const owned = scene
-            .ledger()
-            ?.owned()
-            .find((one) => scopeKey(one.scope) === scopeKey(scope))
+          const owned = ownedAt(scene, scopeKey(scope))
           const status = view?.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
           const isOldWish = owned !== undefined && owned.cap === to && status?.desired === to && status.cause === 'external'
           if (isOldWish && owned.owner === 'policy')

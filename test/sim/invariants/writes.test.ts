@@ -1,33 +1,23 @@
 // Each invariant of single writes and of the whole, shown to be able to fail on steps that break it, and to be silent on steps that do not.
 import { expect, it } from 'vitest'
 import type { Hold, Plan } from '../../../src/core/change.ts'
-import type { ScopeKey } from '../../../src/core/scope.ts'
 import { emptyModel } from '../policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
+import { ADA, ADA_SCOPE, read } from './sketch.ts'
 import { approvals, pace, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
-const ADA = 'ada@example.com' as ScopeKey
-const TO = { kind: 'user', email: 'ada@example.com' } as const
-
-const read = (observed: number | 'none' | 'unknown'): Step => ({
-  kind: 'answered',
-  process: 1,
-  operation: 'GetUsageConfig',
-  scope: ADA,
-  observed,
-})
 const write = (to: number | 'none', process = 1): Step => ({ kind: 'request', process, operation: 'UsageConfig', scope: ADA, to })
 const started = (process: number): Step => ({ kind: 'started', process })
 const intent = (to: number): Step => ({
   kind: 'recorded',
   process: 1,
   method: 'recordIntent',
-  values: [{ id: 1, change: { scope: TO, to } }],
+  values: [{ id: 1, change: { scope: ADA_SCOPE, to } }],
 })
 
 function planned(to: number, hold?: string): Step {
-  const change = { scope: TO, from: 100, to, ...(hold !== undefined && { hold }) }
+  const change = { scope: ADA_SCOPE, from: 100, to, ...(hold !== undefined && { hold }) }
   const plan = { changes: [change], holds: [] as Hold[] } as unknown as Plan
   return { kind: 'told', process: 1, event: { kind: 'planned', workspace: 'acme', at: 0, plan } }
 }

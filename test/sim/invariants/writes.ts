@@ -3,7 +3,7 @@
 import type { Plan } from '../../../src/core/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
 import { type ModelCap, personCap, userCap } from '../policy-model.ts'
-import type { Invariant, Scene, Step } from '../steps.ts'
+import { type Invariant, ownedAt, type Scene, type Step } from '../steps.ts'
 
 type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; readonly to: ModelCap }
 
@@ -135,18 +135,13 @@ export const notOurs: Invariant = {
       const isAsked = scene.policies().some((policy) => isDeclared(write.scope, 'none', [policy])) || isAskedOf(write.scope, 'none', scene)
       const seen = last.get(`${write.process} ${write.scope}`)
       // Where caps are copied, a person whose cap was ours to be none is healed to that, whichever groups they are in by now.
-      if (scene.scenario.capSemantics === 'copied' && (ours.get(write.scope)?.has('none') || isOwned(scene, write.scope, 'none'))) return
+      if (scene.scenario.capSemantics === 'copied' && (ours.get(write.scope)?.has('none') || ownedAt(scene, write.scope)?.cap === 'none'))
+        return
       if (!isAsked && seen !== undefined && seen !== 'unknown' && !ours.get(write.scope)?.has(seen))
         checker.violated(`${write.scope} is cleared from ${seen}, which was never ours`)
     }
   },
 }
-
-const isOwned = (scene: Scene, scope: ScopeKey, cap: ModelCap): boolean =>
-  scene
-    .ledger()
-    ?.owned()
-    .some((one) => scopeKey(one.scope) === scope && one.cap === cap) === true
 
 /** Also what the conflict rule asks of a person, and, where caps are copied, what applies to them. */
 function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
