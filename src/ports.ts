@@ -1,15 +1,15 @@
 // The edges of the world as interfaces, so that a simulated one can take their place. Types only; no code.
 
-import type { OpenBreaker } from './core/breaker.ts'
-import type { BurnStep } from './core/burned.ts'
-import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/change.ts'
-import type { Contest } from './core/contested.ts'
-import type { ApiErrorKind, Balance, CapReading, Cycle, GroupMembers, OwnedCap, Roster, RunUse } from './core/observed.ts'
-import type { Cap, PolicyRevision } from './core/policy.ts'
-import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/scope.ts'
-import type { Seen } from './core/seen.ts'
-import type { Credits, Instant } from './core/units.ts'
-import type { UseReading } from './core/use-curve.ts'
+import type { Seen } from './core/interpret/seen.ts'
+import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
+import type { ApiErrorKind, Balance, CapReading, Cycle, GroupMembers, OwnedCap, Roster, RunUse } from './core/model/observed.ts'
+import type { Cap, PolicyRevision } from './core/model/policy.ts'
+import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
+import type { Credits, Instant } from './core/model/units.ts'
+import type { OpenBreaker } from './core/plan/breaker.ts'
+import type { Contest } from './core/plan/contested.ts'
+import type { BurnStep } from './core/use/burned.ts'
+import type { UseReading } from './core/use/use-curve.ts'
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. Grants, ages and records run on it. */
@@ -103,7 +103,7 @@ export interface WriteClient extends ReadClient {
 export interface LedgerFacts {
   /** The last good policy set. */
   readonly policy: PolicyRevision
-  /** Learned pace by key name, as `core/pacing.ts` makes it. */
+  /** Learned pace by key name, as `core/pace/pacing.ts` makes it. */
   readonly pace: Readonly<Record<string, unknown>>
   /** The last good roster and what came with it. */
   readonly usage: UsageFacts

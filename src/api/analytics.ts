@@ -1,9 +1,9 @@
 // Analytics and CascadeAnalytics: questions in our words to requests in the wire's, and their answers back. Pure. Numbers in analytics
 // arrive as strings and stay text in Analytics, whose columns the asker names; agent rows are summed, because the service may split
 // one conversation over several (interface-spec.md, Agent analytics result objects).
-import type { RunUse } from '../core/observed.ts'
-import { BugError } from '../core/problem.ts'
-import { type Cents, type Credits, cents, creditsOf, type Instant } from '../core/units.ts'
+import type { RunUse } from '../core/model/observed.ts'
+import { BugError } from '../core/model/problem.ts'
+import { type Cents, type Credits, cents, creditsOf, type Instant } from '../core/model/units.ts'
 import type { RunsQuestion } from '../ports.ts'
 import { compareText, counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
 import { isObject, malformed } from './errors.ts'

@@ -1,8 +1,8 @@
 // The six operations as the rest of the program knows them: caps, people, the balance, analytics. Encodes the question, says how long it
 // may take and how urgent it is, and hands it to send.ts. The preview path gets the reading client, which has no method that writes.
-import type { Balance, CapReading } from '../core/observed.ts'
-import type { Cap } from '../core/policy.ts'
-import type { Scope } from '../core/scope.ts'
+import type { Balance, CapReading } from '../core/model/observed.ts'
+import type { Cap } from '../core/model/policy.ts'
+import type { Scope } from '../core/model/scope.ts'
 import type { ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
 import {
   type AnalyticsQuestion,

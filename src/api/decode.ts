@@ -1,10 +1,11 @@
 // From the wire to the core: caps, people, the balance. Pure, and tolerant as service-notes.md, section 2, says: fields may be missing,
 // numbers may be strings, names may be the live ones. What cannot be understood is `malformed`, never guessed; no reading is made up.
-import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster } from '../core/observed.ts'
-import type { Cap } from '../core/policy.ts'
-import { normaliseEmail } from '../core/scope.ts'
-import type { WireSighting } from '../core/seen.ts'
-import { type Credits, cents, credits, creditsOf, type Instant } from '../core/units.ts'
+
+import type { WireSighting } from '../core/interpret/seen.ts'
+import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster } from '../core/model/observed.ts'
+import type { Cap } from '../core/model/policy.ts'
+import { normaliseEmail } from '../core/model/scope.ts'
+import { type Credits, cents, credits, creditsOf, type Instant } from '../core/model/units.ts'
 import type { Operation } from '../ports.ts'
 import { isObject, malformed } from './errors.ts'
 

@@ -1,8 +1,9 @@
 // What went wrong with a request, in one classified error. An answer is judged by its status, then its code, then the stem of its message
 // (service-notes.md, section 2, points 4 and 5). An ApiError is built afresh from an allow-list: it never has a cause, never holds a
 // request or an answer, and the service's own words go through `tidy` first, because a service may echo the key that it refuses.
-import type { ApiErrorKind } from '../core/observed.ts'
-import type { SeenValue, WireSighting } from '../core/seen.ts'
+
+import type { SeenValue, WireSighting } from '../core/interpret/seen.ts'
+import type { ApiErrorKind } from '../core/model/observed.ts'
 import type { Operation, WireAnswer } from '../ports.ts'
 import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
 

@@ -4,7 +4,7 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Got, Response } from 'got'
-import { InputError, type Problem } from '../core/problem.ts'
+import { InputError, type Problem } from '../core/model/problem.ts'
 import type { SendOptions, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import type { Authorities } from './authorities.ts'
 import { parseBaseUrl, proxyFor } from './url.ts'

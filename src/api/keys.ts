@@ -2,7 +2,7 @@
 // only through `keyFor`, to be put into a request body; no message, problem or error ever shows any of it, and `redact` takes it out of
 // other people's words.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import type { Problem } from '../core/problem.ts'
+import type { Problem } from '../core/model/problem.ts'
 import type { Clock, Operation } from '../ports.ts'
 import { ApiError } from './errors.ts'
 import { PERMISSION_NAME, PERMISSION_OF, PERMISSIONS, type Permission } from './wire.ts'

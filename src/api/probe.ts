@@ -1,7 +1,7 @@
 // What `doctor` asks of a service and its keys beyond reading: whether it answers at all, and which permissions a key holds. There is one
 // client to a key, so that its pace holds over everything that is asked with it. Nothing here can change a cap: see `mayWrite`.
-import { TEAM } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import { TEAM } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
 import { ApiError, classify } from './errors.ts'

@@ -1,10 +1,11 @@
 // One request from its body to its decoded answer: wait for a turn, add the key, send, judge, and try again where that is safe. Retries,
 // the circuit and the pace are pure machines in core/; here they are only asked and told. The key enters the body in `exchange` and
 // nowhere else. A write is never sent twice unless the first certainly had no effect.
-import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/backoff.ts'
-import type { RequestOutcome } from '../core/events.ts'
-import type { LearnedRate, RateSettings } from '../core/pacing.ts'
-import type { WireSighting } from '../core/seen.ts'
+
+import type { WireSighting } from '../core/interpret/seen.ts'
+import type { RequestOutcome } from '../core/model/events.ts'
+import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
+import type { LearnedRate, RateSettings } from '../core/pace/pacing.ts'
 import type { Clock, Operation, Random, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { ApiError, classify, errorSighting, notSent, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'

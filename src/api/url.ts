@@ -1,7 +1,7 @@
 // The address of a service: one spelling for all the ways people write it, so that the ledger can tell whether it is the same service.
 // Whether a proxy stands before it is decided here too. Pure text; nothing is looked up.
 import { BlockList, isIP } from 'node:net'
-import { isLoopback } from '../core/loopback.ts'
+import { isLoopback } from '../core/model/loopback.ts'
 
 /** `https://host/prefix`, without trailing slash or `/api/v1`; or why it is none; a text that may hold a password is not repeated. */
 export function parseBaseUrl(text: string): { readonly url: string } | { readonly message: string } {

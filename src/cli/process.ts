@@ -1,14 +1,14 @@
 // The process around the CLI: its streams, its environment, and what happens to an error that nobody caught. Nothing else in src/cli
 // knows `process`, but for the progress bar, which cleans up when it ends.
 import type { Clock } from '../ports.ts'
-import { createSecrets, type Output, type World } from './context.ts'
-import { EXIT, type ExitCode } from './exit.ts'
-import { reportFailure } from './failure.ts'
 import { runCli } from './program.ts'
+import { createSecrets, type Output, type World } from './shared/context.ts'
+import { EXIT, type ExitCode } from './shared/exit.ts'
+import { reportFailure } from './shared/failure.ts'
 
 /** Runs the command line of this process; resolves with its exit code and never rejects. */
 export async function main(host: NodeJS.Process): Promise<ExitCode> {
-  const { systemClock } = await import('../daemon/system.ts')
+  const { systemClock } = await import('../daemon/schedule/system.ts')
   const world = processWorld(host, systemClock)
   let isOutputLost = false
   const lose = (why: string): void => {

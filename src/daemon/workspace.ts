@@ -1,17 +1,18 @@
 // One workspace of the daemon: its settings, its ports, what it knows, and what it shows. Everything that changes during its life is here
 // and nowhere else, so that workspaces share nothing.
-import type { Burned } from '../core/burned.ts'
-import type { Pause } from '../core/change.ts'
-import type { CycleEvent, Emit, Mode } from '../core/events.ts'
-import type { Observed, Roster } from '../core/observed.ts'
-import type { ScopeKey } from '../core/scope.ts'
+
+import type { Pause } from '../core/model/change.ts'
+import type { CycleEvent, Emit, Mode } from '../core/model/events.ts'
+import type { Observed, Roster } from '../core/model/observed.ts'
+import type { ScopeKey } from '../core/model/scope.ts'
+import type { Burned } from '../core/use/burned.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
-import type { KnownRuns } from './burning.ts'
-import type { Collector } from './collect.ts'
-import type { Standing } from './standing.ts'
-import type { Knowledge, PlanSettings } from './state.ts'
-import type { UndeclaredPass } from './undeclared.ts'
-import type { Shown } from './view.ts'
+import type { KnownRuns } from './collect/burning.ts'
+import type { Collector } from './collect/runs.ts'
+import type { UndeclaredPass } from './collect/undeclared.ts'
+import type { Standing } from './conditions/standing.ts'
+import type { Shown } from './conditions/view.ts'
+import type { Knowledge, PlanSettings } from './cycle/state.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */
 export interface WorkspaceSettings extends PlanSettings {

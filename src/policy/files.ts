@@ -16,7 +16,7 @@ import {
   statSync,
 } from 'node:fs'
 import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
-import type { Problem } from '../core/problem.ts'
+import type { Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 import { compareText } from './yaml.ts'
 

@@ -1,8 +1,8 @@
 // One entry of `spec.grants`: who it is for, how much, from when until when, and why. Whether it fits the other entries (a base for
 // `add`, no other grant at the same time) is checked in `join.ts`.
 import { isScalar } from 'yaml'
-import type { Grant } from '../core/policy.ts'
-import { groupScope, type Scope, TEAM, userScope } from '../core/scope.ts'
+import type { Grant } from '../core/model/policy.ts'
+import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import type { Zone } from './dates.ts'
 import {
   type Field,

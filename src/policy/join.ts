@@ -1,10 +1,10 @@
 // All documents of one workspace to its policy set, with the rules that only show when everything is together: scopes declared twice,
 // grants that overlap, `add` without a base, settings that differ. The set comes out in canonical order, whatever the order of the files.
-import { beyondLimit } from '../core/limits.ts'
-import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/policy.ts'
-import type { Position, Problem } from '../core/problem.ts'
-import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import { beyondLimit } from '../core/model/limits.ts'
+import type { CapRule, DeclaredGroup, Grant, PolicySet } from '../core/model/policy.ts'
+import type { Position, Problem } from '../core/model/problem.ts'
+import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { ProblemCode } from './codes.ts'
 import type { Placed } from './nodes.ts'
 import type { PolicyDocument } from './parse.ts'

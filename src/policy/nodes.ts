@@ -1,7 +1,7 @@
 // Readers of YAML nodes: each takes a node and what it should be, and gives the value with its place, or reports what is wrong and gives
 // undefined. A reader never throws and never guesses: a scalar is judged by the text that was written, quotes included.
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, visit } from 'yaml'
-import type { Position, Problem } from '../core/problem.ts'
+import type { Position, Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 import { didYouMean } from './suggest.ts'
 import {

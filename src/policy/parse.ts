@@ -1,9 +1,9 @@
 // One policy text to what its documents declare. Here are the rules that a document must keep by itself (product.md, section 2); what
 // only shows when all files are together is checked in `join.ts`. Everything that can be read is given back even when something else
 // in the document is wrong, so that all problems are found at once; `whole` says whether nothing was.
-import type { CapRule, DeclaredGroup, Grant, PolicyApproval, ProtectedPerson } from '../core/policy.ts'
-import { hasErrors, type Position, type Problem } from '../core/problem.ts'
-import { groupScope, type Scope, TEAM, userScope } from '../core/scope.ts'
+import type { CapRule, DeclaredGroup, Grant, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
+import { hasErrors, type Position, type Problem } from '../core/model/problem.ts'
+import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { type Zone, zoneNamed } from './dates.ts'
 import { readGrant } from './grant.ts'
 import {

@@ -1,8 +1,8 @@
 // A policy set as policy YAML that parses back to the same set: what `import` writes. Positions and document names are not part of it.
 import { stringify } from 'yaml'
-import type { CapRule, Grant, PolicySet } from '../core/policy.ts'
-import type { Scope } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import type { CapRule, Grant, PolicySet } from '../core/model/policy.ts'
+import type { Scope } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import { API_VERSION, POLICY_KIND } from './schema.ts'
 
 export interface PrintOptions {

@@ -2,9 +2,9 @@
 // with, and where the parsers take the known keys from. What the parsers take a schema takes. It sees values after YAML and one document at
 // a time, so it refuses less than they do: 1e3 is 1000 to it, it compares no two values and adds none up, and it knows nothing of duplicates,
 // of time zones, of groups declared elsewhere or of workspaces.
-import { DEFAULT_GUARDS, GUARD_CODES } from '../core/change.ts'
-import { MODES } from '../core/events.ts'
-import { MAX_CAP } from '../core/units.ts'
+import { DEFAULT_GUARDS, GUARD_CODES } from '../core/model/change.ts'
+import { MODES } from '../core/model/events.ts'
+import { MAX_CAP } from '../core/model/units.ts'
 import { INTERVAL_PATTERN, LISTEN_PATTERN, percentPattern, TIME_PATTERN, TOO_SHORT_PATTERN, URL_PATTERN } from './schema-patterns.ts'
 
 export const API_VERSION = 'capkeeper/v1'

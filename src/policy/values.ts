@@ -1,8 +1,8 @@
 // The values of a policy: caps, e-mails, points in time. Each is judged by the text that was written, and each refusal says what to
 // write instead.
-import type { Cap } from '../core/policy.ts'
-import { normaliseEmail } from '../core/scope.ts'
-import { type Credits, credits, type Instant, MAX_CAP } from '../core/units.ts'
+import type { Cap } from '../core/model/policy.ts'
+import { normaliseEmail } from '../core/model/scope.ts'
+import { type Credits, credits, type Instant, MAX_CAP } from '../core/model/units.ts'
 import { readDate, readInstant, type Zone } from './dates.ts'
 import {
   type Field,

@@ -2,7 +2,7 @@
 // throws for bad input. All scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70): what a value means is
 // for the readers in `nodes.ts` to decide. Policy files and the config are read by the same code.
 import { Composer, type Document, isScalar, type Node, Parser, type YAMLError } from 'yaml'
-import { formatPosition, type Position, type Problem } from '../core/problem.ts'
+import { formatPosition, type Position, type Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 
 /** A node of a document; `null` stands for nothing at all. */

@@ -1,6 +1,6 @@
 // Caps as the service keeps them: one value per scope, the narrower wins. Follows the switches that say how deployments differ
 // (service-notes.md, section 1, Cap semantics). Must never judge who may read or write.
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../core/scope.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../core/model/scope.ts'
 import type { Store } from './store.ts'
 import type { Switches } from './switches.ts'
 

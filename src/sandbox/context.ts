@@ -1,6 +1,6 @@
 // What every operation works with: the data, the switches, and the instant it is asked at. Types, and the two spellings of figures.
 import type { Answers } from '../api/wire.ts'
-import type { Instant } from '../core/units.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Operation } from '../ports.ts'
 import type { CapBook } from './caps.ts'
 import type { Store } from './store.ts'

@@ -1,6 +1,6 @@
 // One request from its text to its answer, faults included: the one way that the in-process transport and the HTTP server share, so
 // that they cannot differ. Order: faults that keep the request away, the key, the rate, the operation, faults that spoil the answer.
-import type { Instant } from '../core/units.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Clock, Operation } from '../ports.ts'
 import type { CapBook } from './caps.ts'
 import type { ServiceContext } from './context.ts'

@@ -1,7 +1,7 @@
 // The present state of a sandbox as a fixture file: the same state gives the same bytes, and loading it gives the same state. Rows of
 // people who left count nowhere, and are left out. Must never change the store.
-import { scopeKey } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import { scopeKey } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import { FIXTURE_API_VERSION, FIXTURE_KIND } from './fixture-schema.ts'
 import { addedKeys } from './keys.ts'
 import type { Store, StoredPerson } from './store.ts'

@@ -1,8 +1,8 @@
 // A fixture file's text to a fixture, or to problems with their places: first the JSON, then the schema, then what the entries say about
 // each other. Everything that is wrong is told at once; nothing is loaded here.
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
-import { InputError, type Problem } from '../core/problem.ts'
-import type { Instant } from '../core/units.ts'
+import { InputError, type Problem } from '../core/model/problem.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Fixture } from './fixture.ts'
 import { type FixtureFault, meaningFaults, shown } from './fixture-meaning.ts'
 import { FIXTURE_SCHEMA, type FixtureDocument } from './fixture-schema.ts'

@@ -1,7 +1,7 @@
 // What a fixture's entries say about each other: names that must exist, things that may be there once, rows that may not lie ahead of the
 // state's own instant. Works on files that keep to the schema; where things stand in the text is for others to find.
-import { normaliseEmail, parseScope } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import { normaliseEmail, parseScope } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { FixtureDocument } from './fixture-schema.ts'
 import { pointerPart } from './json-places.ts'
 import { SANDBOX_KEYS } from './sandbox.ts'

@@ -1,6 +1,6 @@
 // The format of fixture files as a JSON Schema (2020-12), and as types: people, groups, caps, keys, the balance and raw rows of use. The
 // rows are those of use.ts, so that a new column is part of the format by itself. docs/fixture.md explains it.
-import { MAX_CAP } from '../core/units.ts'
+import { MAX_CAP } from '../core/model/units.ts'
 import { PERMISSIONS, type Permission, TEAM_STATUSES, type TeamStatus } from './store.ts'
 import { type ColumnKind, USE_COLUMNS, USE_SOURCES, type UseSource } from './use.ts'
 

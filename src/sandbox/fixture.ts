@@ -1,9 +1,9 @@
 // A fixture in the store: puts what a checked file says in place of the seeded company. All of it or nothing; must never be given a file
 // that was not checked.
 import { createHash } from 'node:crypto'
-import { InputError } from '../core/problem.ts'
-import { normaliseEmail, parseScope } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import { InputError } from '../core/model/problem.ts'
+import { normaliseEmail, parseScope } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { FixtureDocument, FixturePerson, FixtureRow } from './fixture-schema.ts'
 import type { Store, StoredPerson } from './store.ts'
 import { cycleAt, parseTimestamp } from './time.ts'

@@ -1,6 +1,6 @@
 // "Somebody else": an administrator who edits a cap by hand now and then, so that a demonstration shows drift being healed. Edits are
 // drawn from the seed; what they may pick are the user and group caps in force, or any approved person when there are none.
-import { type Scope, type ScopeKey, scopeKey, userScope } from '../core/scope.ts'
+import { type Scope, type ScopeKey, scopeKey, userScope } from '../core/model/scope.ts'
 import type { Clock } from '../ports.ts'
 import type { CapBook } from './caps.ts'
 import { between, type Draw, stream } from './random.ts'

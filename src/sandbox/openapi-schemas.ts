@@ -13,7 +13,7 @@ import type {
   WireScope,
   WireUser,
 } from '../api/wire.ts'
-import { MAX_CAP } from '../core/units.ts'
+import { MAX_CAP } from '../core/model/units.ts'
 import type { Operation } from '../ports.ts'
 import { MAX_PARTS } from './analytics/query.ts'
 import { IDES } from './company.ts'

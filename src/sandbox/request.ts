@@ -1,6 +1,6 @@
 // Reads what a client sent: one small reader per field kind, each refusing with the field's name and what would be valid. Fields are
 // looked up as own properties only; null, an empty text and `false` of a flag count as not given, as in proto3 JSON (choice).
-import type { Instant } from '../core/units.ts'
+import type { Instant } from '../core/model/units.ts'
 import { Refusal } from './refusal.ts'
 import { parseTimestamp } from './time.ts'
 

@@ -1,7 +1,7 @@
 // UserPageAnalytics: the people with their standing and their use, all summed from the raw rows. Also decides whom a request is about.
 import type { UserPageAnswer, WireUser } from '../api/wire.ts'
-import { normaliseEmail } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import { normaliseEmail } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import { int64, type ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
 import { type Fields, textField, timeField } from './request.ts'

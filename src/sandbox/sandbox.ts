@@ -1,9 +1,9 @@
 // The embedded service put together: data, seeded company, time, caps, growth of use and faults behind one object. The CLI, the tests
 // and the daemon's `--sandbox` all make it here.
 
-import { BugError } from '../core/problem.ts'
-import { normaliseEmail } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import { BugError } from '../core/model/problem.ts'
+import { normaliseEmail } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Clock, Operation } from '../ports.ts'
 import { type CapBook, openCaps } from './caps.ts'
 import { type CompanyOptions, DEFAULT_COMPANY, MODELS, seedCompany } from './company.ts'

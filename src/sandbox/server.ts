@@ -1,7 +1,7 @@
 // The embedded service over HTTP: six POST routes, bodies bounded, every refusal in the configured error style; and three pages to read.
 // Must never answer with a stack, nor with a 500 because of what a client sent.
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { isHostOfHere, isLoopback } from '../core/loopback.ts'
+import { isHostOfHere, isLoopback } from '../core/model/loopback.ts'
 import type { Exchange } from './exchange.ts'
 import { FIXTURE_SCHEMA, FIXTURE_SCHEMA_PATH } from './fixture-schema.ts'
 import { openApiDocument } from './openapi.ts'

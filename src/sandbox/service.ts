@@ -1,8 +1,8 @@
 // The operations of the service as functions over its data: the key first, then the fields, then what they name (service-notes.md,
 // section 3). One function per operation. Knows nothing of HTTP and faults; a refusal is thrown as a `Refusal`, nothing else is.
 import type { BalanceAnswer, GetUsageConfigAnswer } from '../api/wire.ts'
-import { groupScope, type Scope, TEAM, userScope } from '../core/scope.ts'
-import { MAX_CAP } from '../core/units.ts'
+import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
+import { MAX_CAP } from '../core/model/units.ts'
 import type { Operation } from '../ports.ts'
 import { analytics } from './analytics/analytics.ts'
 import { cascadeAnalytics } from './cascade.ts'

@@ -1,9 +1,9 @@
 // Everything the embedded service remembers, on node:sqlite, in memory or in a file: people, groups, caps, keys, and the raw rows of
 // use that every figure is summed from. Decides nothing about the interface, and never builds SQL from what a request says.
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
-import { InputError } from '../core/problem.ts'
-import { parseScope, type Scope, scopeKey } from '../core/scope.ts'
-import type { Instant } from '../core/units.ts'
+import { InputError } from '../core/model/problem.ts'
+import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
+import type { Instant } from '../core/model/units.ts'
 import { DAY_MS } from './time.ts'
 import {
   type AgentUse,

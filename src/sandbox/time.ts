@@ -1,7 +1,7 @@
 // The sandbox's time: its own clock that may run faster than ours, the billing cycle as the calendar month in UTC, and time stamps as
 // the interface writes them. Must never read a clock by itself.
-import type { Cycle } from '../core/observed.ts'
-import type { Instant } from '../core/units.ts'
+import type { Cycle } from '../core/model/observed.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Clock } from '../ports.ts'
 
 export const HOUR_MS = 3_600_000

@@ -1,6 +1,6 @@
 // The raw rows of use, which every figure is summed from: what each source records, and the table that keeps it. The columns of a table
 // are the fields of its rows. Decides nothing about who uses what, nor about the interface.
-import type { Instant } from '../core/units.ts'
+import type { Instant } from '../core/model/units.ts'
 
 /** Where a line of code was written; languages in upper case, IDEs in lower case. */
 interface Place {

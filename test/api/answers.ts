@@ -1,5 +1,5 @@
 // Answers of a service in few words, and what became of a promise.
-import { type Scope, userScope } from '../../src/core/scope.ts'
+import { type Scope, userScope } from '../../src/core/model/scope.ts'
 
 export const ok = (body: object) => ({ body: JSON.stringify(body) })
 export const failing = (status: number, error = 'x', headers: Record<string, string> = {}) => ({

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { TEAM } from '../../src/core/scope.ts'
+import { TEAM } from '../../src/core/model/scope.ts'
 import { failing, ok, people, rejection } from './answers.ts'
 import { hastyClock, KEY, keyRing, type Script, testClient } from './world.ts'
 

@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHttpTransport, type HttpTransport, type HttpTransportOptions, MAX_ANSWER_BYTES } from '../../src/api/http.ts'
-import { TEAM } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
+import { TEAM } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
 import { KEY, listen, type TestServer, testClient } from './world.ts'
 
 const open: { close(): unknown }[] = []

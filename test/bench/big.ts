@@ -1,14 +1,15 @@
 // A big company as plain data, for what is measured without any service: a policy text, a roster, groups, readings and a ledger's memory
 // that all fit together. `drifted` people read another cap than the one declared.
-import { DEFAULT_GUARDS } from '../../src/core/change.ts'
-import { type Resolution, resolveDesired } from '../../src/core/desired.ts'
-import { countPeople } from '../../src/core/effective.ts'
-import type { CapReading, GroupMembers, OwnedCap, Roster } from '../../src/core/observed.ts'
-import { buildPlan, type PlanInputs } from '../../src/core/plan.ts'
-import type { Cap, PolicyRevision } from '../../src/core/policy.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
-import { sha256 } from '../../src/daemon/system.ts'
+
+import { countPeople } from '../../src/core/interpret/effective.ts'
+import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
+import type { CapReading, GroupMembers, OwnedCap, Roster } from '../../src/core/model/observed.ts'
+import type { Cap, PolicyRevision } from '../../src/core/model/policy.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { buildPlan, type PlanInputs } from '../../src/core/plan/plan.ts'
+import { type Resolution, resolveDesired } from '../../src/core/resolve/desired.ts'
+import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 
 const GROUPS = 500

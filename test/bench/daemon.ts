@@ -3,9 +3,9 @@
 
 import { Writable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createSecrets, type World } from '../../src/cli/context.ts'
 import { runCli } from '../../src/cli/program.ts'
-import { systemClock } from '../../src/daemon/system.ts'
+import { createSecrets, type World } from '../../src/cli/shared/context.ts'
+import { systemClock } from '../../src/daemon/schedule/system.ts'
 import type { Clock } from '../../src/ports.ts'
 import { type Cost, costOf, serveRemote } from './remote.ts'
 

@@ -2,8 +2,8 @@
 // holidays, spells of hard work, weeks that begin on Sunday, a new tool taken up. The sandbox alone is too regular: nobody there ever
 // works more or less.
 
-import type { Cycle } from '../../src/core/observed.ts'
-import type { Instant } from '../../src/core/units.ts'
+import type { Cycle } from '../../src/core/model/observed.ts'
+import type { Instant } from '../../src/core/model/units.ts'
 import { habitsOf } from '../../src/sandbox/company.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
 import { cycleAt, DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'

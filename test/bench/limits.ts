@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { openLedger } from '../../src/daemon/ledger.ts'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { atMost, exactly, median, mib, publish, type Row, seconds, told } from './bench.ts'
 import { type Company, instantWorkspace, virtualClock } from './instant.ts'
 

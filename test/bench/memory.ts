@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { openLedger } from '../../src/daemon/ledger.ts'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { mib, publish, seconds, told } from './bench.ts'
 import { instantWorkspace, virtualClock } from './instant.ts'
 

@@ -1,10 +1,11 @@
 // G8: a plan over 20,000 scopes and 50,000 people, guards included, beside the bare diff of the same inputs.
-import { diff } from '../../src/core/diff.ts'
-import { widerReader } from '../../src/core/impact.ts'
-import type { Planned } from '../../src/core/plan.ts'
-import { buildPlan, type PlanInputs } from '../../src/core/plan.ts'
-import { type ScopeKey, scopeKey, TEAM } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
+
+import { type ScopeKey, scopeKey, TEAM } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { diff } from '../../src/core/plan/diff.ts'
+import { widerReader } from '../../src/core/plan/impact.ts'
+import type { Planned } from '../../src/core/plan/plan.ts'
+import { buildPlan, type PlanInputs } from '../../src/core/plan/plan.ts'
 import { atMost, median, ms, publish, type Row } from './bench.ts'
 import { type BigWorld, bigWorld, inputsOf, policyIn, resolveAll } from './big.ts'
 

@@ -1,7 +1,7 @@
 // The service of the benches, in a process of its own: the embedded service over HTTP, counting calls, with a way to change caps behind
 // capkeeper's back. Arguments: latency in milliseconds, people, groups.
-import { normaliseEmail, parseScope } from '../../src/core/scope.ts'
-import { systemClock } from '../../src/daemon/system.ts'
+import { normaliseEmail, parseScope } from '../../src/core/model/scope.ts'
+import { systemClock } from '../../src/daemon/schedule/system.ts'
 import { createSandbox, SANDBOX_KEYS } from '../../src/sandbox/sandbox.ts'
 import { startSandboxServer } from '../../src/sandbox/server.ts'
 import { serveRemote } from './remote.ts'

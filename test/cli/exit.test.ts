@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ExitCode, worstExit } from '../../src/cli/exit.ts'
+import { type ExitCode, worstExit } from '../../src/cli/shared/exit.ts'
 
 describe('the exit code of a command that ended in several ways', () => {
   const rows: readonly (readonly [string, readonly ExitCode[], ExitCode])[] = [

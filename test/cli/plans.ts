@@ -1,7 +1,7 @@
 // Small plans for the tests of renderings.
-import type { Change, Hold, Plan, PlanCounts } from '../../src/core/change.ts'
-import { groupScope, TEAM, userScope } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
+import type { Change, Hold, Plan, PlanCounts } from '../../src/core/model/change.ts'
+import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
 
 const NO_COUNTS: PlanCounts = { set: 0, raise: 0, lower: 0, block: 0, clear: 0, held: 0, inSync: 0, unknown: 0, skipped: 0, rejected: 0 }
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { progressBar } from '../../src/cli/progress.ts'
+import { progressBar } from '../../src/cli/shared/progress.ts'
 
 const terminal = (): PassThrough & { isTTY: true; columns: number } =>
   Object.assign(new PassThrough(), { isTTY: true as const, columns: 80 })

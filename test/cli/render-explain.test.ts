@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { renderExplainJson, renderExplainText } from '../../src/cli/render-explain.ts'
-import type { Explanation } from '../../src/core/explain.ts'
-import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
+import { renderExplainJson, renderExplainText } from '../../src/cli/explain/render.ts'
+import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import type { Explanation } from '../../src/core/plan/explain.ts'
 
 const ada = userScope('ada@example.com')
 const platform = groupScope('grp_platform')

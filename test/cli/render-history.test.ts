@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { renderHistoryJson, renderHistoryText } from '../../src/cli/render-history.ts'
-import type { HistoryEntry } from '../../src/core/change.ts'
-import { TEAM, userScope } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
+import { renderHistoryJson, renderHistoryText } from '../../src/cli/history/render.ts'
+import type { HistoryEntry } from '../../src/core/model/change.ts'
+import { TEAM, userScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
 
 const raised: HistoryEntry = {
   at: Date.UTC(2026, 10, 20, 12, 0, 5),

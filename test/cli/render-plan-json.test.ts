@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { plansFromJson } from '../../src/cli/plan-file.ts'
-import { renderPlanJson } from '../../src/cli/render-plan-json.ts'
-import { InputError } from '../../src/core/problem.ts'
-import { scopeKey } from '../../src/core/scope.ts'
+import { plansFromJson } from '../../src/cli/plan/file.ts'
+import { renderPlanJson } from '../../src/cli/plan/render-json.ts'
+import { InputError } from '../../src/core/model/problem.ts'
+import { scopeKey } from '../../src/core/model/scope.ts'
 import { bobBlock, bobHold, fullPlan, orphanClear, plan, teamSet } from './plans.ts'
 
 const parsed = (text: string): unknown => JSON.parse(text)

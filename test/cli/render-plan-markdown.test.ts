@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { MARKDOWN_LIMIT, renderPlanMarkdown } from '../../src/cli/render-plan-markdown.ts'
-import type { Change } from '../../src/core/change.ts'
-import { userScope } from '../../src/core/scope.ts'
+import { MARKDOWN_LIMIT, renderPlanMarkdown } from '../../src/cli/plan/render-markdown.ts'
+import type { Change } from '../../src/core/model/change.ts'
+import { userScope } from '../../src/core/model/scope.ts'
 import { adaLower, bobBlock, bobHold, fullPlan, plan, teamSet } from './plans.ts'
 
 const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Paint } from '../../src/cli/context.ts'
-import { releaseBy } from '../../src/cli/plan-view.ts'
-import { renderPlanText } from '../../src/cli/render-plan.ts'
-import type { Change } from '../../src/core/change.ts'
-import { scopeKey, userScope } from '../../src/core/scope.ts'
+import { renderPlanText } from '../../src/cli/plan/render.ts'
+import { releaseBy } from '../../src/cli/plan/view.ts'
+import type { Paint } from '../../src/cli/shared/context.ts'
+import type { Change } from '../../src/core/model/change.ts'
+import { scopeKey, userScope } from '../../src/core/model/scope.ts'
 import { adaLower, bobBlock, bobHold, fullPlan, groupRaise, orphanClear, plan, teamSet } from './plans.ts'
 
 const lines = (...text: readonly string[]): string => `${text.join('\n')}\n`

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { renderReportMarkdown, renderReportText } from '../../src/cli/render-report.ts'
-import { renderReportCsv, renderReportJson } from '../../src/cli/render-report-data.ts'
-import { type ReportInputs, reportOf } from '../../src/core/report.ts'
-import { TEAM } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
-import { renderReportPage } from '../../src/page/report.ts'
+import { renderReportMarkdown, renderReportText } from '../../src/cli/report/render.ts'
+import { renderReportCsv, renderReportJson } from '../../src/cli/report/render-data.ts'
+import { renderReportPage } from '../../src/console/report.ts'
+import { TEAM } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { type ReportInputs, reportOf } from '../../src/core/use/report.ts'
 import { NOW } from '../support/declare.ts'
 
 const CYCLE = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { renderStatusText } from '../../src/cli/render-status.ts'
-import { SCOPE_STATES, type ScopeState } from '../../src/core/events.ts'
-import type { StatusDocument, WorkspaceStatus } from '../../src/daemon/status-document.ts'
+import { renderStatusText } from '../../src/cli/status/render.ts'
+import { SCOPE_STATES, type ScopeState } from '../../src/core/model/events.ts'
+import type { StatusDocument, WorkspaceStatus } from '../../src/daemon/http/status-document.ts'
 import { fakeClock } from '../support/clock.ts'
 import { run } from './world.ts'
 

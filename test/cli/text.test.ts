@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { durationMs, readHoldId, readSince, shellWord } from '../../src/cli/args.ts'
-import { createSecrets } from '../../src/cli/context.ts'
-import { columns, span, wrap } from '../../src/cli/text.ts'
+import { durationMs, readHoldId, readSince, shellWord } from '../../src/cli/shared/args.ts'
+import { createSecrets } from '../../src/cli/shared/context.ts'
+import { columns, span, wrap } from '../../src/cli/shared/text.ts'
 
 describe('text', () => {
   test('wraps at spaces and keeps a long word whole', () => {

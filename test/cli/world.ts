@@ -1,7 +1,7 @@
 // A command line run inside the test: captured streams, a given environment, a clock that stands still.
 import { PassThrough } from 'node:stream'
-import { createSecrets, NO_SIGNALS, type World } from '../../src/cli/context.ts'
 import { runCli } from '../../src/cli/program.ts'
+import { createSecrets, NO_SIGNALS, type World } from '../../src/cli/shared/context.ts'
 import { fakeClock } from '../support/clock.ts'
 
 export interface Ran {

@@ -1,7 +1,7 @@
 // The one comment of a pull request: found again, changed, never doubled, never somebody else's, never too long.
 import { describe, expect, test } from 'vitest'
 import { COMMENT_LIMIT, commentBody, markOf, type Place, summaryBody, upsertComment } from '../../deploy/ci/action/comment.mts'
-import { MARKDOWN_LIMIT } from '../../src/cli/render-plan-markdown.ts'
+import { MARKDOWN_LIMIT } from '../../src/cli/plan/render-markdown.ts'
 import { fakeGithub, GITHUB_TOKEN, type StoredComment } from '../support/github.ts'
 
 const frame = { label: 'default', commit: '4f2a9c81d0e7b3556677', runUrl: 'https://git.example.com/acme/policies/actions/runs/9' }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { generatedFiles } from '../../deploy/generate.ts'
 import { BAND_COLORS, BAND_THRESHOLDS, STATE_COLORS } from '../../deploy/source/parts.ts'
-import { BANDS, SCOPE_STATES } from '../../src/core/events.ts'
+import { BANDS, SCOPE_STATES } from '../../src/core/model/events.ts'
 import { allPanels, type DashboardFile, type PanelFile } from '../support/dashboards.ts'
 import { DEPLOY, readDeploy } from '../support/rules.ts'
 

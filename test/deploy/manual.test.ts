@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/metrics-definitions.ts'
+import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics-definitions.ts'
 import { CONFIG_KEYS, POLICY_KEYS } from '../../src/policy/schema.ts'
 import { SETTINGS } from '../../src/sandbox/settings.ts'
 import { SWITCHES } from '../../src/sandbox/switches.ts'

@@ -2,7 +2,7 @@
 // never write, and never show a key.
 import { chmodSync, statSync, writeFileSync } from 'node:fs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { openLedger } from '../../src/daemon/ledger.ts'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'

@@ -1,5 +1,5 @@
 // `npm run mutation`: breaks the decisions one by one (a condition turned round, a call left out, a word emptied), runs the tests that
-// reach the spot, and counts how many of the breaks some test notices. `npm run mutation -- src/core/diff.ts` for some files alone, with
+// reach the spot, and counts how many of the breaks some test notices. `npm run mutation -- src/core/plan/diff.ts` for some files alone, with
 // `:12-40` for some lines. What nobody noticed is listed with its place. Works on a copy in the system's folder for temporary files.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { join, relative } from 'node:path'
 import { Stryker } from '@stryker-mutator/core'
 
 /** What must be held by tests so tightly that hardly any break gets through. */
-const MUTATED = ['src/core/*.ts', 'src/policy/parse.ts', 'src/api/decode.ts']
+const MUTATED = ['src/core/**/*.ts', 'src/policy/parse.ts', 'src/api/decode.ts']
 
 /**
  * Who is asked: the tests of the mutated files themselves, which take milliseconds. Tests of whole cycles would notice more, but a rule that

@@ -2,8 +2,8 @@
 // Texts are near to good ones, so that they get past the first check, and are then spoilt in a few tokens.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasErrors, type Position, type Problem } from '../../src/core/problem.ts'
-import { MAX_CAP } from '../../src/core/units.ts'
+import { hasErrors, type Position, type Problem } from '../../src/core/model/problem.ts'
+import { MAX_CAP } from '../../src/core/model/units.ts'
 import { type Joined, joinDocuments } from '../../src/policy/join.ts'
 import { digestOf } from '../../src/policy/load.ts'
 import { type ParsedPolicyText, parsePolicyText } from '../../src/policy/parse.ts'

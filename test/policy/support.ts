@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
-import { formatPosition, type Problem } from '../../src/core/problem.ts'
+import { formatPosition, type Problem } from '../../src/core/model/problem.ts'
 
 /** A document whose spec is `spec`, which starts at line 6, indented by two. */
 export const policyText = (spec: string, name = 'test'): string =>

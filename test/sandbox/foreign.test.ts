@@ -1,7 +1,7 @@
 // Somebody else: edits are drawn from the seed, aimed at caps in force, said aloud, and end when the sandbox does.
 import { describe, expect, test } from 'vitest'
-import { LEFT_ALONE } from '../../src/cli/embedded.ts'
-import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
+import { LEFT_ALONE } from '../../src/cli/sandbox/embedded.ts'
+import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { loadPolicies } from '../../src/policy/load.ts'
 import { DEFAULT_COMPANY } from '../../src/sandbox/company.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { TEAM, userScope } from '../../src/core/scope.ts'
+import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import { createSandbox, type Sandbox, type SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
 

@@ -1,6 +1,6 @@
 // A ledger that can lose power between any two writes, and whose disk can be full. What was committed before stays, as with the real file;
 // a process without power records nothing more and is never heard of again.
-import { LedgerError } from '../../src/daemon/ledger-error.ts'
+import { LedgerError } from '../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../src/ports.ts'
 
 const WRITES: ReadonlySet<string> = new Set<keyof Ledger>([

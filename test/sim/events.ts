@@ -1,5 +1,5 @@
 // What each kind of event does to a simulated life. Details are drawn from the event's own stream.
-import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
+import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
 import { HOUR_MS } from '../../src/sandbox/time.ts'
 import { emailOf } from './company.ts'

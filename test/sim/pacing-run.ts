@@ -1,4 +1,4 @@
-// Runs clients that pace themselves by core/pacing.ts against one simulated limiter, on virtual time: no network, no timers, a seed
+// Runs clients that pace themselves by core/pace/pacing.ts against one simulated limiter, on virtual time: no network, no timers, a seed
 // decides every latency. Counts what was sent, answered and refused after the warm-up.
 import {
   answered,
@@ -9,7 +9,7 @@ import {
   type RateSettings,
   sent,
   startPace,
-} from '../../src/core/pacing.ts'
+} from '../../src/core/pace/pacing.ts'
 import { allowedBetween, type Limiter, type LimiterSpec, makeLimiter, offer, type Verdict } from './limits.ts'
 
 export interface ClientSpec {

@@ -2,14 +2,14 @@
 // ways it can end. Nothing of the daemon is replaced but the edges in ports.ts.
 import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
-import type { CycleEvent } from '../../src/core/events.ts'
-import type { Config, WorkspaceConfig } from '../../src/daemon/config.ts'
-import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from '../../src/daemon/daemon.ts'
-import { learnedKeeper } from '../../src/daemon/learned.ts'
-import { type LedgerStore, openLedger } from '../../src/daemon/ledger.ts'
-import { createLogger } from '../../src/daemon/log.ts'
-import { eventLog } from '../../src/daemon/log-events.ts'
-import { sha256 } from '../../src/daemon/system.ts'
+import type { CycleEvent } from '../../src/core/model/events.ts'
+import { createLogger } from '../../src/daemon/conditions/log.ts'
+import { eventLog } from '../../src/daemon/conditions/log-events.ts'
+import type { Config, WorkspaceConfig } from '../../src/daemon/config/config.ts'
+import { learnedKeeper } from '../../src/daemon/cycle/learned.ts'
+import { type LedgerStore, openLedger } from '../../src/daemon/ledger/ledger.ts'
+import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from '../../src/daemon/schedule/daemon.ts'
+import { sha256 } from '../../src/daemon/schedule/system.ts'
 import type { Clock, Ledger } from '../../src/ports.ts'
 import { stream } from '../../src/sandbox/random.ts'
 import type { SimClock } from './clock.ts'
@@ -147,7 +147,7 @@ interface Opening {
   readonly tell: (event: CycleEvent) => void
 }
 
-/** As `cli/host.ts` opens a workspace, on the simulation's edges. */
+/** As `cli/shared/host.ts` opens a workspace, on the simulation's edges. */
 function openWorkspace(self: SimProcess, parts: ProcessParts, { settings, store, clock, tell }: Opening): OpenedWorkspace {
   const ledger = fragileLedger(store.workspace(settings.name, BASE_URL), {
     isAlive: () => self.alive,

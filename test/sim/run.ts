@@ -1,9 +1,9 @@
 // Lives one seed from its first day to its last and reports what was met, checked and violated. The same seed gives the same trace.
 import { createHash } from 'node:crypto'
-import { scopeKey } from '../../src/core/scope.ts'
-import { createMetrics, type Metrics } from '../../src/daemon/metrics.ts'
-import { statusDocument } from '../../src/daemon/status.ts'
-import { EMAIL_LABELS } from '../../src/daemon/status-labels.ts'
+import { scopeKey } from '../../src/core/model/scope.ts'
+import { createMetrics, type Metrics } from '../../src/daemon/http/metrics.ts'
+import { statusDocument } from '../../src/daemon/http/status.ts'
+import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
 import { stream } from '../../src/sandbox/random.ts'
 import { approve, calm, happen } from './events.ts'
 import { invariantsFor } from './invariants/all.ts'

@@ -1,6 +1,6 @@
 // The service as the simulated processes reach it: the sandbox behind a network that loses, delays and spoils. It tells what was sent, what
 // took effect and what was answered, as steps.
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import type { Operation, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
 import { stream } from '../../src/sandbox/random.ts'
 import { encodeRefusal } from '../../src/sandbox/refusal.ts'

@@ -1,8 +1,8 @@
 // What happens in the simulation, as the invariants see it: one closed union of steps, and the scene they may look at. Nothing in it comes
 // from the code under test but what is marked so.
-import type { CycleEvent, WorkspaceView } from '../../src/core/events.ts'
-import type { OwnedCap } from '../../src/core/observed.ts'
-import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
+import type { CycleEvent, WorkspaceView } from '../../src/core/model/events.ts'
+import type { OwnedCap } from '../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import type { Ledger, Operation } from '../../src/ports.ts'
 import type { Company } from './company.ts'
 import type { ModelCap, PolicyModel } from './policy-model.ts'

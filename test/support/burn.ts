@@ -1,8 +1,9 @@
 // Plain teams for the tests of burn: readings and days of even use around a cycle of 30 days, and the balance whose even pace they burn.
-import type { DayHistory } from '../../src/core/forecast.ts'
-import type { Balance, Cycle } from '../../src/core/observed.ts'
-import { credits, type Instant } from '../../src/core/units.ts'
-import type { UseReading } from '../../src/core/use-curve.ts'
+
+import type { Balance, Cycle } from '../../src/core/model/observed.ts'
+import { credits, type Instant } from '../../src/core/model/units.ts'
+import type { DayHistory } from '../../src/core/use/forecast.ts'
+import type { UseReading } from '../../src/core/use/use-curve.ts'
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR

@@ -11,7 +11,7 @@ const REAL_TIME = 'Date . now,Date ( ),new Date ;,Math . random,setTimeout,setIn
 const TIME_AND_CHANCE = `${REAL_TIME},setImmediate,randomUUID,randomBytes,randomInt,getRandomValues`
 const CLOCK_MODULES = /^(node:)?(timers|timers\/promises|perf_hooks)$/
 
-const CLOCK_HOME = 'src/daemon/system.ts'
+const CLOCK_HOME = 'src/daemon/schedule/system.ts'
 
 /** Where tests may look at the real clock. */
 const REAL_TIME_TESTS = ['test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
@@ -116,7 +116,7 @@ export const CODE_RULES: readonly Rule[] = [
     ].map((source) => ({ 'src/daemon/x.ts': source })),
     keeps: {
       'src/daemon/x.ts': 'export const a = new Date(ms).toISOString() + Date.parse(b) // Date.now()',
-      'src/daemon/system.ts': 'export const now = () => Date.now()',
+      'src/daemon/schedule/system.ts': 'export const now = () => Date.now()',
     },
   },
   {
@@ -161,14 +161,17 @@ export const CODE_RULES: readonly Rule[] = [
   {
     rule: 'the preview knows no way to write',
     offences: each(
-      (file) => isIn(file.path, ['src/daemon/preview.ts', 'src/cli/commands/plan.ts']),
+      (file) => isIn(file.path, ['src/daemon/cycle/preview.ts', 'src/cli/plan/command.ts']),
       runs('WriteClient,writeCap,applyPlan'),
     ),
     breaks: [
-      { 'src/daemon/preview.ts': "import type { WriteClient } from '../ports.ts'" },
-      { 'src/cli/commands/plan.ts': 'client.writeCap(scope, 5)' },
+      { 'src/daemon/cycle/preview.ts': "import type { WriteClient } from '../ports.ts'" },
+      { 'src/cli/plan/command.ts': 'client.writeCap(scope, 5)' },
     ],
-    keeps: { 'src/daemon/preview.ts': "import type { ReadClient } from '../ports.ts'", 'src/daemon/apply.ts': 'client.writeCap(scope, 5)' },
+    keeps: {
+      'src/daemon/cycle/preview.ts': "import type { ReadClient } from '../ports.ts'",
+      'src/daemon/cycle/apply.ts': 'client.writeCap(scope, 5)',
+    },
   },
   {
     rule: 'nothing is exported as default, is an enum, or is any',
@@ -190,7 +193,7 @@ export const CODE_RULES: readonly Rule[] = [
     ].map((source) => ({ 'src/daemon/x.ts': source })),
     keeps: {
       'src/daemon/x.ts': "export const a = AbortSignal.any(b) // as any\nexport const schema = { enum: ['a'], any: 1 }",
-      'src/cli/progress.ts': "const { default: bar } = await import('cli-progress')",
+      'src/cli/shared/progress.ts': "const { default: bar } = await import('cli-progress')",
     },
   },
   {

@@ -1,7 +1,7 @@
 // Holds command lines of documents against the real program: parsed in full by it, with actions that do nothing.
 import { Writable } from 'node:stream'
-import { createSecrets, NO_SIGNALS } from '../../src/cli/context.ts'
 import { buildProgram } from '../../src/cli/program.ts'
+import { createSecrets, NO_SIGNALS } from '../../src/cli/shared/context.ts'
 import { fakeClock } from './clock.ts'
 
 /** Words as a shell makes them of a plain line: quotes keep together, nothing is expanded. */

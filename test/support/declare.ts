@@ -1,12 +1,12 @@
 // Short ways to write policies and what is known of the world, for the tests of the pure core. Names without an @ get a domain.
 import { expect } from 'vitest'
-import { type DesiredInputs, type Resolution, resolveDesired } from '../../src/core/desired.ts'
-import { grantId } from '../../src/core/grants.ts'
-import type { GroupMembers, MemberStatus, OwnedCap, OwnerKind, Roster } from '../../src/core/observed.ts'
-import type { Cap, CapRule, Grant, PolicySet } from '../../src/core/policy.ts'
-import type { Position } from '../../src/core/problem.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/scope.ts'
-import { credits, type Instant } from '../../src/core/units.ts'
+import type { GroupMembers, MemberStatus, OwnedCap, OwnerKind, Roster } from '../../src/core/model/observed.ts'
+import type { Cap, CapRule, Grant, PolicySet } from '../../src/core/model/policy.ts'
+import type { Position } from '../../src/core/model/problem.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { credits, type Instant } from '../../src/core/model/units.ts'
+import { type DesiredInputs, type Resolution, resolveDesired } from '../../src/core/resolve/desired.ts'
+import { grantId } from '../../src/core/resolve/grants.ts'
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR

@@ -1,9 +1,10 @@
 // Explanations of sketched policies, and how to read them in tests.
-import { type ExplainInputs, type Explanation, explain } from '../../src/core/explain.ts'
-import type { CapReading, Observed } from '../../src/core/observed.ts'
-import { formatPosition } from '../../src/core/problem.ts'
-import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
+
+import type { CapReading, Observed } from '../../src/core/model/observed.ts'
+import { formatPosition } from '../../src/core/model/problem.ts'
+import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { type ExplainInputs, type Explanation, explain } from '../../src/core/plan/explain.ts'
 import { DAY, desiredInputs, NOW, type PolicySketch, scope } from './declare.ts'
 
 /** Readings by scope name. */

@@ -7,7 +7,7 @@ import { type Import, importsOf } from './imports.ts'
 import { type Token, tokensOf } from './tokens.ts'
 
 export interface SourceFile {
-  /** From the root of the repository, with slashes: `src/core/plan.ts`. */
+  /** From the root of the repository, with slashes: `src/core/plan/plan.ts`. */
   readonly path: string
   readonly text: string
   /** Without comments. */
@@ -26,7 +26,7 @@ export interface Rule {
   readonly breaks: readonly Sources[]
   /** Must give none together. */
   readonly keeps: Sources
-  /** Lines such as `src/core/plan.ts:12 has Date.now`. */
+  /** Lines such as `src/core/plan/plan.ts:12 has Date.now`. */
   readonly offences: (files: readonly SourceFile[]) => readonly string[]
 }
 

@@ -10,7 +10,7 @@ interface Reach {
   readonly types: readonly string[]
 }
 
-/** core <- policy, api, sandbox <- daemon, page <- cli <- main. */
+/** core <- policy, api, sandbox <- daemon <- console, cli <- main. */
 const REACH: Readonly<Record<string, Reach>> = {
   ports: { values: [], types: ['core'] },
   core: { values: ['core'], types: ['ports'] },
@@ -18,24 +18,24 @@ const REACH: Readonly<Record<string, Reach>> = {
   api: { values: ['core', 'api'], types: ['ports'] },
   sandbox: { values: ['core', 'sandbox'], types: ['ports', 'api/wire'] },
   daemon: { values: ['core', 'policy', 'api', 'daemon'], types: ['ports'] },
-  page: { values: ['core', 'page'], types: ['ports', 'daemon/status-document', 'daemon/status-labels'] },
-  cli: { values: ['core', 'policy', 'api', 'sandbox', 'daemon', 'page', 'cli'], types: ['ports'] },
+  console: { values: ['core', 'console'], types: ['ports', 'daemon/http/status-document', 'daemon/http/status-labels'] },
+  cli: { values: ['core', 'policy', 'api', 'sandbox', 'daemon', 'console', 'cli'], types: ['ports'] },
   main: { values: ['cli'], types: [] },
 }
 
 /** Where each package may be imported, as value or type. A package without a home may be imported nowhere. */
 export const HOMES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/sandbox/fixture-file.ts'],
-  'cli-progress': ['src/cli/progress.ts'],
+  'cli-progress': ['src/cli/shared/progress.ts'],
   commander: ['src/cli/'],
-  fastify: ['src/daemon/server.ts', 'src/sandbox/server.ts'],
+  fastify: ['src/daemon/http/server.ts', 'src/sandbox/server.ts'],
   got: ['src/api/http.ts'],
   hpagent: ['src/api/http.ts'],
-  pino: ['src/daemon/log.ts'],
-  'pino-pretty': ['src/daemon/log.ts'],
-  'prom-client': ['src/daemon/metrics.ts'],
-  yaml: ['src/policy/', 'src/daemon/config*.ts'],
-  'node:sqlite': ['src/daemon/ledger*.ts', 'src/daemon/lock.ts', 'src/sandbox/store.ts'],
+  pino: ['src/daemon/conditions/log.ts'],
+  'pino-pretty': ['src/daemon/conditions/log.ts'],
+  'prom-client': ['src/daemon/http/metrics.ts'],
+  yaml: ['src/policy/', 'src/daemon/config/'],
+  'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }
 
 /** What commands without network must not load at their start. */
@@ -150,10 +150,10 @@ export const IMPORT_RULES: readonly Rule[] = [
       { 'src/sandbox/x.ts': "import type { A } from '../daemon/a.ts'" },
       { 'src/daemon/x.ts': "import { a } from '../sandbox/a.ts'" },
       { 'src/daemon/x.ts': "import type { A } from '../cli/a.ts'" },
-      { 'src/daemon/x.ts': "import type { A } from '../page/a.ts'" },
-      { 'src/page/x.ts': "import { a } from '../daemon/status-labels.ts'" },
-      { 'src/page/x.ts': "import type { A } from '../daemon/status.ts'" },
-      { 'src/cli/commands/x.ts': "import { a } from '../../main.ts'" },
+      { 'src/daemon/x.ts': "import type { A } from '../console/a.ts'" },
+      { 'src/console/x.ts': "import { a } from '../daemon/http/status-labels.ts'" },
+      { 'src/console/x.ts': "import type { A } from '../daemon/status.ts'" },
+      { 'src/cli/plan/x.ts': "import { a } from '../../main.ts'" },
       { 'src/main.ts': "await import('./core/a.ts')" },
       { 'src/cli/x.ts': "import { a } from '../../test/support/a.ts'" },
       { 'src/cli/x.ts': "import { a } from './a.js'" },
@@ -163,8 +163,8 @@ export const IMPORT_RULES: readonly Rule[] = [
       'src/core/x.ts': "import { a } from './a.ts'\nimport type { A } from '../ports.ts'",
       'src/sandbox/x.ts': "import type { A } from '../api/wire.ts'\nimport { b } from '../core/b.ts'",
       'src/daemon/x.ts': "import { a } from '../api/a.ts'\nimport { b } from '../policy/b.ts'",
-      'src/page/x.ts': "import type { A } from '../daemon/status-document.ts'",
-      'src/cli/commands/x.ts': "import { a } from '../../sandbox/a.ts'",
+      'src/console/x.ts': "import type { A } from '../daemon/http/status-document.ts'",
+      'src/cli/plan/x.ts': "import { a } from '../../sandbox/a.ts'",
       'src/main.ts': "await import('./cli/process.ts')",
     },
   },
@@ -173,17 +173,17 @@ export const IMPORT_RULES: readonly Rule[] = [
     offences: judged(notAtHome),
     breaks: [
       { 'src/api/client.ts': "import got from 'got'" },
-      { 'src/daemon/loop.ts': "import type { Logger } from 'pino'" },
-      { 'src/daemon/metrics-gauges.ts': "import { Gauge } from 'prom-client'" },
+      { 'src/daemon/schedule/loop.ts': "import type { Logger } from 'pino'" },
+      { 'src/daemon/http/metrics-gauges.ts': "import { Gauge } from 'prom-client'" },
       { 'src/cli/x.ts': "import { parse } from 'yaml'" },
-      { 'src/daemon/apply.ts': "const { DatabaseSync } = process.getBuiltinModule('node:sqlite')" },
+      { 'src/daemon/cycle/apply.ts': "const { DatabaseSync } = process.getBuiltinModule('node:sqlite')" },
       { 'src/cli/x.ts': "import fs from 'fs'" },
       { 'src/daemon/x.ts': "import x from '@scope/unheard-of/part'" },
     ],
     keeps: {
       'src/api/http.ts': "const { default: got } = await import('got')",
-      'src/daemon/config-file.ts': "import { parse } from 'yaml'",
-      'src/daemon/ledger-schema.ts': "import { DatabaseSync } from 'node:sqlite'",
+      'src/daemon/config/file.ts': "import { parse } from 'yaml'",
+      'src/daemon/ledger/schema.ts': "import { DatabaseSync } from 'node:sqlite'",
       'src/daemon/x.ts': "import { join } from 'node:path/posix'",
     },
   },
@@ -209,13 +209,16 @@ export const IMPORT_RULES: readonly Rule[] = [
     rule: 'the command line starts without the network packages',
     offences: heavyStart,
     breaks: [
-      { 'src/cli/program.ts': "import './commands/run.ts'", 'src/cli/commands/run.ts': "import got from 'got'" },
-      { 'src/cli/process.ts': "import { type A } from '../daemon/server.ts'", 'src/daemon/server.ts': "import fastify from 'fastify'" },
+      { 'src/cli/program.ts': "import './run/command.ts'", 'src/cli/run/command.ts': "import got from 'got'" },
+      {
+        'src/cli/process.ts': "import { type A } from '../daemon/http/server.ts'",
+        'src/daemon/http/server.ts': "import fastify from 'fastify'",
+      },
     ],
     keeps: {
-      'src/cli/program.ts': "await import('../daemon/server.ts')\nimport type { A } from '../daemon/metrics.ts'",
-      'src/daemon/server.ts': "import fastify from 'fastify'",
-      'src/daemon/metrics.ts': "import { Gauge } from 'prom-client'",
+      'src/cli/program.ts': "await import('../daemon/http/server.ts')\nimport type { A } from '../daemon/http/metrics.ts'",
+      'src/daemon/http/server.ts': "import fastify from 'fastify'",
+      'src/daemon/http/metrics.ts': "import { Gauge } from 'prom-client'",
     },
   },
   {

@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Change, HistoryEntry, Intent } from '../../src/core/change.ts'
-import type { OwnedCap } from '../../src/core/observed.ts'
-import { groupScope, type Scope, TEAM, userScope } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
-import { type LedgerCode, LedgerError } from '../../src/daemon/ledger-error.ts'
+import type { Change, HistoryEntry, Intent } from '../../src/core/model/change.ts'
+import type { OwnedCap } from '../../src/core/model/observed.ts'
+import { groupScope, type Scope, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { type LedgerCode, LedgerError } from '../../src/daemon/ledger/error.ts'
 
 export const ADA = userScope('ada@example.com')
 export const BOB = userScope('bob@example.com')
@@ -98,9 +98,9 @@ const SOURCES = resolve(import.meta.dirname, '../../src')
 /** A second process that has the ledger's functions at hand; resolves once it prints `ready`, or has ended. */
 export async function helperProcess(script: string): Promise<Helper> {
   const prelude = `
-    import { openLedger } from '${SOURCES}/daemon/ledger.ts'
-    import { takeLock } from '${SOURCES}/daemon/lock.ts'
-    import { systemClock as clock } from '${SOURCES}/daemon/system.ts'
+    import { openLedger } from '${SOURCES}/daemon/ledger/ledger.ts'
+    import { takeLock } from '${SOURCES}/daemon/ledger/lock.ts'
+    import { systemClock as clock } from '${SOURCES}/daemon/schedule/system.ts'
     const ready = () => console.log('ready')
     const stay = () => setInterval(() => {}, 1 << 30)
   `

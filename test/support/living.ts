@@ -1,7 +1,7 @@
 // A workspace that lives: its loop runs on a clock that the test moves, against a real sandbox.
 import { onTestFinished } from 'vitest'
-import type { PolicyStatus } from '../../src/core/events.ts'
-import { type Loop, startLoop } from '../../src/daemon/loop.ts'
+import type { PolicyStatus } from '../../src/core/model/events.ts'
+import { type Loop, startLoop } from '../../src/daemon/schedule/loop.ts'
 import type { Transport } from '../../src/ports.ts'
 import { NOW } from './declare.ts'
 import { createWorld, type Declared, revisionOf, type World, type WorldOptions } from './world.ts'

@@ -1,5 +1,5 @@
 // One client that goes as fast as its pace allows, on a clock of its own.
-import { type Answer, answered, earliestSendAt, type Pace, type RateSettings, sent, startPace } from '../../src/core/pacing.ts'
+import { type Answer, answered, earliestSendAt, type Pace, type RateSettings, sent, startPace } from '../../src/core/pace/pacing.ts'
 
 export const OK: Answer = { kind: 'ok' }
 export const REFUSED: Answer = { kind: 'refused' }

@@ -1,13 +1,13 @@
 // Builds plans for tests of the pure core: a policy sketch, what is observed, who is there, what the ledger remembers.
 import { createHash } from 'node:crypto'
-import { type Approval, DEFAULT_GUARDS, type GuardSettings } from '../../src/core/change.ts'
-import { resolveDesired } from '../../src/core/desired.ts'
-import { countPeople } from '../../src/core/effective.ts'
-import type { Balance, CapReading, GroupMembers, Observed, OwnedCap, Roster } from '../../src/core/observed.ts'
-import { buildPlan, type PlanInputs, type Planned } from '../../src/core/plan.ts'
-import { type ScopeKey, scopeKey } from '../../src/core/scope.ts'
-import { activeQuarantine, skippedScopes } from '../../src/core/states.ts'
-import { credits } from '../../src/core/units.ts'
+import { countPeople } from '../../src/core/interpret/effective.ts'
+import { type Approval, DEFAULT_GUARDS, type GuardSettings } from '../../src/core/model/change.ts'
+import type { Balance, CapReading, GroupMembers, Observed, OwnedCap, Roster } from '../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { buildPlan, type PlanInputs, type Planned } from '../../src/core/plan/plan.ts'
+import { activeQuarantine, skippedScopes } from '../../src/core/plan/states.ts'
+import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import {
   CYCLE,
   cap,

@@ -1,6 +1,6 @@
 // Looks into PromQL with Prometheus' own grammar: where a query does not parse, and which metrics and labels it names.
 import { parser } from '@prometheus-io/lezer-promql'
-import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/metrics-definitions.ts'
+import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics-definitions.ts'
 
 export interface Named {
   /** Pieces that are no PromQL. */

@@ -1,6 +1,6 @@
 // The embedded service over loopback HTTP for tests: started on a free port, counted, and closed again. Time stands still unless the
 // test moves its clock, so latency and rate limits need a clock that moves.
-import { parseScope } from '../../src/core/scope.ts'
+import { parseScope } from '../../src/core/model/scope.ts'
 import type { Clock, Operation, Transport } from '../../src/ports.ts'
 import type { CompanyOptions } from '../../src/sandbox/company.ts'
 import type { SandboxCall } from '../../src/sandbox/exchange.ts'

@@ -1,9 +1,9 @@
 // What a ledger promises about use, as plain maps, and steps to compare the two.
 import fc from 'fast-check'
-import type { BurnStep } from '../../src/core/burned.ts'
-import type { RunUse } from '../../src/core/observed.ts'
-import { groupScope, scopeKey, TEAM } from '../../src/core/scope.ts'
-import { type Credits, credits } from '../../src/core/units.ts'
+import type { RunUse } from '../../src/core/model/observed.ts'
+import { groupScope, scopeKey, TEAM } from '../../src/core/model/scope.ts'
+import { type Credits, credits } from '../../src/core/model/units.ts'
+import type { BurnStep } from '../../src/core/use/burned.ts'
 import type { Ledger, LedgerFacts } from '../../src/ports.ts'
 import { DAY } from './declare.ts'
 

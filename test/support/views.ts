@@ -1,11 +1,12 @@
 // Views of workspaces as the daemon would assemble them, with every part a test may want to change.
-import { bandOf, estimatedAddOnUse } from '../../src/core/bands.ts'
-import type { Change, Hold } from '../../src/core/change.ts'
-import type { PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../src/core/events.ts'
-import type { Balance, Cycle, Roster } from '../../src/core/observed.ts'
-import { groupScope, TEAM, userScope } from '../../src/core/scope.ts'
-import { credits } from '../../src/core/units.ts'
-import type { LedgerDocument } from '../../src/daemon/ledger-share.ts'
+
+import type { Change, Hold } from '../../src/core/model/change.ts'
+import type { PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../src/core/model/events.ts'
+import type { Balance, Cycle, Roster } from '../../src/core/model/observed.ts'
+import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { bandOf, estimatedAddOnUse } from '../../src/core/use/bands.ts'
+import type { LedgerDocument } from '../../src/daemon/ledger/share.ts'
 
 /** 2026-11-20T12:00Z, where `fakeClock()` starts. */
 export const NOW = Date.UTC(2026, 10, 20, 12)

@@ -1,5 +1,5 @@
 // One check of `doctor`: what was looked at, what was found, and the way out. Plain data; collected, and shown as it comes.
-import type { Problem } from '../../core/problem.ts'
+import type { Problem } from '../../core/model/problem.ts'
 
 export const CHECK_STATUSES = ['ok', 'warning', 'failed', 'not_checked'] as const
 export type CheckStatus = (typeof CHECK_STATUSES)[number]

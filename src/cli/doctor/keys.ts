@@ -1,9 +1,9 @@
 // Which permission each key holds, and whether that is what it is there for. A key shows by its name and its source, never by its text.
 import { type Holding, type KeyProbe, keyNameFor, type ProbedKey } from '../../api/probe.ts'
 import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts'
-import type { Observed } from '../../core/observed.ts'
-import { TEAM } from '../../core/scope.ts'
-import type { Keys, WorkspaceConfig } from '../../daemon/config.ts'
+import type { Observed } from '../../core/model/observed.ts'
+import { TEAM } from '../../core/model/scope.ts'
+import type { Keys, WorkspaceConfig } from '../../daemon/config/config.ts'
 import { type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 type KeyName = keyof Keys

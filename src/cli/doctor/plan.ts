@@ -1,10 +1,10 @@
 // What the workspace's plan offers: the balance, credits in agent analytics, people with a status, listings of the declared groups.
 import type { ServiceReader } from '../../api/client.ts'
-import type { GroupMembers, Roster } from '../../core/observed.ts'
-import type { PolicySet } from '../../core/policy.ts'
-import { failureOf } from '../../daemon/failure.ts'
+import type { GroupMembers, Roster } from '../../core/model/observed.ts'
+import type { PolicySet } from '../../core/model/policy.ts'
+import { failureOf } from '../../daemon/cycle/failure.ts'
 import type { Ledger } from '../../ports.ts'
-import { count, people } from '../text.ts'
+import { count, people } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 const DAY_MS = 86_400_000

@@ -1,8 +1,8 @@
 // What a read shows where nothing is set can be seen from outside only at people without a cap of their own: a few of them are read.
 import type { ServiceReader } from '../../api/client.ts'
-import type { CapReading, Roster } from '../../core/observed.ts'
-import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/scope.ts'
-import { readingSightings, type Sighting } from '../../core/seen.ts'
+import { readingSightings, type Sighting } from '../../core/interpret/seen.ts'
+import type { CapReading, Roster } from '../../core/model/observed.ts'
+import { type ScopeKey, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import type { Ledger } from '../../ports.ts'
 
 /** Enough to meet somebody without a cap of their own in most teams (choice). */

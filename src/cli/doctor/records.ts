@@ -1,13 +1,13 @@
 // What `doctor` reads in the ledger about one workspace: its binding, what is left open, what was learned of pace and deployment. It reads
 // and never writes.
 
-import { scopeKey } from '../../core/scope.ts'
-import { ASPECTS, type Seen, type Finding as Sighted, type Sighting, withSighting } from '../../core/seen.ts'
-import type { WorkspaceConfig } from '../../daemon/config.ts'
-import type { LedgerReport, LedgerStore } from '../../daemon/ledger.ts'
-import { seenIn } from '../../daemon/seen.ts'
+import { ASPECTS, type Seen, type Finding as Sighted, type Sighting, withSighting } from '../../core/interpret/seen.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import type { WorkspaceConfig } from '../../daemon/config/config.ts'
+import { seenIn } from '../../daemon/cycle/seen.ts'
+import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import type { Clock, Ledger } from '../../ports.ts'
-import { count, shortTime, span } from '../text.ts'
+import { count, shortTime, span } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 /** The ledger of one workspace; undefined when it has no record of it at this address. */

@@ -3,10 +3,10 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { type Reached, reach } from '../../api/probe.ts'
 import { parseBaseUrl, proxyFor } from '../../api/url.ts'
-import type { WorkspaceConfig } from '../../daemon/config.ts'
-import { SKEW_LIMIT_MS } from '../../daemon/state.ts'
+import type { WorkspaceConfig } from '../../daemon/config/config.ts'
+import { SKEW_LIMIT_MS } from '../../daemon/cycle/state.ts'
 import type { Transport } from '../../ports.ts'
-import type { Cli } from '../context.ts'
+import type { Cli } from '../shared/context.ts'
 import { failed, ok, type Tell, warning } from './check.ts'
 
 /** Clocks further apart than this are worth a look. */

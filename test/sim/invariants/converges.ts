@@ -1,8 +1,8 @@
 // Once faults and changes stop, what is observed is what is asked: for each scope, and for each person, but for what the program says is held,
 // rejected, contested or left alone. What is asked is worked out by the simulation's own model of the policy.
-import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/events.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
-import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/states.ts'
+import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/model/events.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
 import { askedScopes, type Belonging, type ModelCap, personCap, teamCap } from '../policy-model.ts'
 import type { Checker, Invariant, Scene, Step } from '../steps.ts'
 

@@ -1,8 +1,8 @@
 // The guards that count, counted here once more, in people and from the service's own state: what a plan is about to write takes something
 // from no more people than their shares allow. Whoever cannot be judged for sure is left out, so that it errs on the silent side.
-import type { Change, Plan, ShareLimit } from '../../../src/core/change.ts'
-import type { Roster } from '../../../src/core/observed.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { Change, Plan, ShareLimit } from '../../../src/core/model/change.ts'
+import type { Roster } from '../../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { inForceWith } from '../company.ts'
 import type { ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'

@@ -1,6 +1,6 @@
 // The invariants of looks, pauses and doubt, shown to be able to fail on steps that break them, and to be silent on steps that do not.
 import { expect, it } from 'vitest'
-import type { Plan } from '../../../src/core/change.ts'
+import type { Plan } from '../../../src/core/model/change.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { readBack, secondLook } from './looks.ts'
 import { wholeOnly } from './orphans.ts'

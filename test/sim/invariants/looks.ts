@@ -1,9 +1,9 @@
 // What must have been looked at around a write: before it the scope shows, since a moment ago, what the plan says; after it nobody says how
 // it ended, nor sends it again, until the scope was read.
 
-import { MAX_ATTEMPTS } from '../../../src/core/backoff.ts'
-import type { HistoryEntry, Intent } from '../../../src/core/change.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { HistoryEntry, Intent } from '../../../src/core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { MAX_ATTEMPTS } from '../../../src/core/pace/backoff.ts'
 import type { ModelCap } from '../policy-model.ts'
 import type { Invariant, Step } from '../steps.ts'
 

@@ -1,7 +1,7 @@
 // What becomes of caps of ours that nobody asks for any more: they are not forgotten, they are not pruned while the policy does not parse, and
 // an approval whose changes are all there is over.
-import type { OwnedCap } from '../../../src/core/observed.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { OwnedCap } from '../../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { askedScopes, type ModelCap } from '../policy-model.ts'
 import { type Invariant, managedScopes, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'

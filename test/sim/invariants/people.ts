@@ -1,7 +1,7 @@
 // What must be true of people with every write that lands: the protected keep what they have, and on the way from before to after nobody
 // has less than the lesser of the two, nor nothing. Only where caps are kept in layers; people whose cap the program cannot know are left out.
-import type { Plan } from '../../../src/core/change.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { Plan } from '../../../src/core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { FULL_DISK } from '../crash.ts'
 import { askedScopes, type ModelCap } from '../policy-model.ts'
 import { type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'

@@ -1,6 +1,6 @@
 // What approvals have released, as the ledger was told: an invariant says nothing of changes that somebody has agreed to.
-import type { Change } from '../../../src/core/change.ts'
-import { scopeKey } from '../../../src/core/scope.ts'
+import type { Change } from '../../../src/core/model/change.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { Step } from '../steps.ts'
 
 const textOf = ({ scope, from, to }: Pick<Change, 'scope' | 'from' | 'to'>): string => `${scopeKey(scope)} ${from} ${to}`

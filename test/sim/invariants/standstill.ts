@@ -1,7 +1,7 @@
 // What must not be written for now: nothing while paused, no start and no end of a grant while the clocks disagree, nothing wide and nothing
 // less while a roster that shrank is in doubt, and never to people who are not approved.
-import type { Plan } from '../../../src/core/change.ts'
-import { scopeKey } from '../../../src/core/scope.ts'
+import type { Plan } from '../../../src/core/model/change.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { type Invariant, ownedAt } from '../steps.ts'
 import { intentOf } from './looks.ts'
 import { isDiskFull } from './people.ts'

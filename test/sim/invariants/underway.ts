@@ -1,7 +1,7 @@
 // What must be true while a plan is carried out, and some of it fails, is held or left out: whoever keeps what they have, or gets what the
 // plan says, is fine; less than both is not. First caps and what heals wait for nothing and are not judged.
-import type { Plan } from '../../../src/core/change.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { Plan } from '../../../src/core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { inForceWith } from '../company.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
 import { createSight, isLayered, worth } from './people.ts'

@@ -1,7 +1,7 @@
 // What must be true of the program as a whole: quiet in a quiet world, in step with its pace, silent about its key, and true to approvals and
 // to what others change.
-import type { Hold } from '../../../src/core/change.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { Hold } from '../../../src/core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { isRefused, nearBoundary } from './converges.ts'
 

@@ -1,7 +1,7 @@
 // What must be true of every single write: it follows from a reading that was good and differed, from the newest plan in which nothing
 // holds it, and from an intent that was on the disk before it; its sender is the one process that may write.
-import type { Plan } from '../../../src/core/change.ts'
-import { type ScopeKey, scopeKey } from '../../../src/core/scope.ts'
+import type { Plan } from '../../../src/core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type ModelCap, personCap, userCap } from '../policy-model.ts'
 import { type Invariant, ownedAt, type Scene, type Step } from '../steps.ts'
 

@@ -18,26 +18,26 @@ export interface Plant {
 export const PLANTS: readonly Plant[] = [
   {
     name: 'the read-back is skipped: what was sent is believed to stand',
-    file: 'daemon/write.ts',
+    file: 'daemon/cycle/write.ts',
     find: 'const reading = await readBack(change, run)',
     replace: 'const reading: CapReading = { scope: change.scope, observed: change.to, readAt: run.clock.now() }',
   },
   {
     name: 'the second look before a write is skipped',
-    file: 'daemon/write.ts',
+    file: 'daemon/cycle/write.ts',
     find: '    if (seen) return seen\n',
     replace: '',
     needs: ['policy-mass', 'race', 'pause'],
   },
   {
     name: 'the second look takes any old reading for fresh',
-    file: 'daemon/write.ts',
+    file: 'daemon/cycle/write.ts',
     find: 'known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt',
     replace: 'known !== undefined',
   },
   {
     name: 'an orphan that was changed by others is cleared',
-    file: 'core/diff.ts',
+    file: 'core/plan/diff.ts',
     find: `  if (observed !== owned.cap && observed !== owned.tried) {
     draft.released.push(key)
     return
@@ -47,7 +47,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the intent is forgotten: it is recorded after the write',
-    file: 'daemon/write.ts',
+    file: 'daemon/cycle/write.ts',
     find: `    const intent = recordIntent(change, run)
     return await writeAndVerify(change, intent, run)`,
     replace: `    await run.client.writeCap(change.scope, change.to, run.cut)
@@ -56,21 +56,21 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a write whose answer was lost is sent again without reading',
-    file: 'daemon/write.ts',
+    file: 'daemon/cycle/write.ts',
     find: 'const outcome = await run.client.writeCap(change.scope, change.to, run.cut)',
     replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
     if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
   },
   {
     name: 'guards count changes in place of people',
-    file: 'core/guard.ts',
+    file: 'core/plan/guard.ts',
     find: 'if (judged.length <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
     needs: ['policy-squeeze'],
   },
   {
     name: 'an unknown reading counts as unset',
-    file: 'core/diff.ts',
+    file: 'core/plan/diff.ts',
     find: "const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'",
     replace: `const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => {
   const seen = inputs.readings.get(key)?.observed ?? 'none'
@@ -79,63 +79,63 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'what a hold holds is written all the same',
-    file: 'core/plan.ts',
+    file: 'core/plan/plan.ts',
     find: 'const hold = judgement.heldBy.get(one.key)',
     replace: 'const hold = one.key === undefined ? judgement.heldBy.get(one.key) : undefined',
   },
 
   {
     name: 'healing is held like an edit',
-    file: 'core/guard-round.ts',
+    file: 'core/plan/guard-round.ts',
     find: '!(one.healing && HEALING_EXEMPT.has(guard)) && ',
     replace: '',
     needs: ['foreign-mass'],
   },
   {
     name: 'the protected are not protected',
-    file: 'core/plan.ts',
+    file: 'core/plan/plan.ts',
     find: 'protectedPeople: new Set(set.protectedPeople.map((one) => one.scope.email)),',
     replace: 'protectedPeople: new Set(),',
     needs: ['protect'],
   },
   {
     name: 'the team gets its first cap before people get theirs',
-    file: 'core/plan.ts',
+    file: 'core/plan/plan.ts',
     find: "[of('user', true), of('group', true), of('team', true), of('team', false)",
     replace: "[of('team', true), of('group', true), of('user', true), of('team', false)",
   },
 
   {
     name: 'nothing waits for a write that failed',
-    file: 'daemon/waiting.ts',
+    file: 'daemon/cycle/waiting.ts',
     find: 'return awaited.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))',
     replace: 'return undefined',
     needs: ['policy-mass', 'race', 'pause', 'policy-squeeze'],
   },
   {
     name: 'a spent approval releases again',
-    file: 'core/approval.ts',
+    file: 'core/plan/approval.ts',
     find: "state: released.every((change) => change.verified) ? 'spent' : 'pending' }",
     replace: "state: 'pending', released: released.map((change) => ({ ...change, verified: false })) }",
     needs: ['policy-squeeze', 'policy-approve'],
   },
   {
     name: 'an approval that is listed in policy is new in every cycle',
-    file: 'core/approval.ts',
+    file: 'core/plan/approval.ts',
     find: "for (const id of fresh.policy) if (!byId.has(id)) add(id, 'policy')",
     replace: "for (const id of fresh.policy) add(id, 'policy')",
     needs: ['policy-squeeze', 'policy-approve'],
   },
   {
     name: 'intents that a crash left open are never closed',
-    file: 'daemon/recover.ts',
+    file: 'daemon/cycle/recover.ts',
     find: 'for (const intent of inputs.ledger.openIntents()) {',
     replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0)) {',
     needs: ['kill-at-request', 'kill-at-ledger'],
   },
   {
     name: 'an intent that a crash left open counts as done, whatever is there',
-    file: 'daemon/recover.ts',
+    file: 'daemon/cycle/recover.ts',
     find: 'if (isVerified(intent.change, reading, inputs.wider)) {',
     replace: "if (reading.observed !== 'unknown') {",
     needs: ['kill-at-request', 'kill-at-ledger'],
@@ -143,41 +143,41 @@ export const PLANTS: readonly Plant[] = [
 
   {
     name: 'what is read back is not compared',
-    file: 'daemon/write.ts',
+    file: 'daemon/cycle/write.ts',
     find: '  if (isVerified(change, reading, run.wider)) {',
     replace: "  if (reading.observed !== 'unknown') {",
   },
 
   {
     name: 'one stale reading is enough to forget what is ours',
-    file: 'daemon/remember.ts',
+    file: 'daemon/cycle/record.ts',
     find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
     replace: 'return owned !== undefined',
     needs: ['stale-read'],
   },
   {
     name: 'a cap is cleared where none is set',
-    file: 'core/diff.ts',
+    file: 'core/plan/diff.ts',
     find: "if (observed === desired.cap || (desired.cap === 'none' &&",
     replace: "if ((observed === desired.cap && desired.cap !== 'none') || (desired.cap === 'none' &&",
   },
   {
     name: 'a file that is broken prunes what it declared',
-    file: 'daemon/state.ts',
+    file: 'daemon/cycle/state.ts',
     find: 'prune: settings.prune && knowledge.policyValid,',
     replace: 'prune: settings.prune,',
     needs: ['policy-broken'],
   },
   {
     name: 'a pause is not looked at before each write',
-    file: 'daemon/apply.ts',
+    file: 'daemon/cycle/apply.ts',
     find: "return run.ledger.pause(run.clock.now()) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],
   },
   {
     name: 'requests go out twice as fast as the learned pace',
-    file: 'core/pacing.ts',
+    file: 'core/pace/pacing.ts',
     find: 'nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 1000 / pace.rate }',
     replace: 'nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 500 / pace.rate }',
   },
@@ -190,48 +190,48 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a grant goes on after its end',
-    file: 'core/grants.ts',
+    file: 'core/resolve/grants.ts',
     find: "if (window.kind === 'instant' && now >= window.untilAt) return 'ended'",
     replace: '',
     needs: ['grant', 'clock-skew'],
   },
   {
     name: 'grants start and end on a clock that is wrong',
-    file: 'daemon/state.ts',
+    file: 'daemon/cycle/state.ts',
     find: 'Math.abs(clockSkewMs) > SKEW_LIMIT_MS',
     replace: 'Math.abs(clockSkewMs) < 0',
     needs: ['clock-skew'],
   },
   {
     name: 'a roster that shrank is believed at once',
-    file: 'core/roster.ts',
+    file: 'core/resolve/roster.ts',
     find: 'if (fellPercent <= limitPercent) return { roster: fresh }',
     replace: 'if (fellPercent <= 100) return { roster: fresh }',
     needs: ['exodus'],
   },
   {
     name: 'people who are not approved are managed like others',
-    file: 'core/effective.ts',
+    file: 'core/interpret/effective.ts',
     find: "person.status === 'approved' || roster.statusesAbsent",
     replace: "person.status !== 'unspecified' || roster.statusesAbsent",
     needs: ['status', 'exodus'],
   },
   {
     name: 'a sweep leaves out the last scope',
-    file: 'daemon/observe.ts',
+    file: 'daemon/cycle/read.ts',
     find: 'const pending = inputs.scopes.values()',
     replace: 'const pending = inputs.scopes.slice(0, Math.max(1, inputs.scopes.length - 1)).values()',
   },
   {
     name: 'the write lock is not taken',
-    file: 'daemon/ledger.ts',
+    file: 'daemon/ledger/ledger.ts',
     find: "const lock = mode === 'write' ? takeLock(path) : undefined",
     replace: 'const lock = undefined as Lock | undefined',
     needs: ['second-process'],
   },
   {
     name: 'a cap that is in sync is written all the same when it is a person’s',
-    file: 'core/diff.ts',
+    file: 'core/plan/diff.ts',
     find: 'if (observed === desired.cap || (desired.cap ===',
     replace: "if ((observed === desired.cap && desired.scope.kind !== 'user') || (desired.cap ===",
   },

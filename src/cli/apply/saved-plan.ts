@@ -1,0 +1,49 @@
+// A saved plan against the world as it is now: it is applied as it was reviewed, or refused whole.
+import { readFileSync } from 'node:fs'
+import type { Change, Plan } from '../../core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { plansFromJson } from '../plan/file.ts'
+import { CommandError } from '../shared/context.ts'
+
+/** A plan older than this is refused. */
+export const PLAN_LIFE_MS = 24 * 3_600_000
+
+/** Reads the plans of a file. Throws a `CommandError` when it cannot be read, an `InputError` when it is no plan. */
+export function readPlans(file: string): readonly Plan[] {
+  try {
+    return plansFromJson(readFileSync(file, 'utf8'), file)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
+      throw new CommandError(`${file} cannot be read (${error.code})`)
+    }
+    throw error
+  }
+}
+
+/**
+ * The scopes of a saved plan that may be written now. Throws a `CommandError` that says why all of it is refused: too old, another policy,
+ * or a scope that is not as the plan saw it.
+ */
+export function admit(saved: Plan, fresh: Plan, now: Instant): ReadonlySet<ScopeKey> {
+  const refuse = (why: string): never => {
+    throw new CommandError(`the saved plan ${saved.id} is refused, and nothing was written: ${why}; plan again`)
+  }
+  if (now - saved.createdAt > PLAN_LIFE_MS) refuse(`it is ${Math.floor((now - saved.createdAt) / 3_600_000)} h old, the limit is 24 h`)
+  if (saved.policyDigest !== fresh.policyDigest)
+    refuse(`it was made for policies ${saved.policyDigest}, and these are ${fresh.policyDigest}`)
+  const present = new Map(fresh.changes.map((change) => [scopeKey(change.scope), change]))
+  const wanted = saved.changes.filter((change) => change.hold === undefined || present.get(scopeKey(change.scope))?.hold === undefined)
+  for (const change of wanted) {
+    const now = present.get(scopeKey(change.scope))
+    if (!now || !isSame(now, change)) refuse(mismatch(change, now))
+  }
+  return new Set(wanted.map((change) => scopeKey(change.scope)))
+}
+
+const isSame = (a: Change, b: Change): boolean => a.from === b.from && a.to === b.to
+
+function mismatch(saved: Change, now: Change | undefined): string {
+  const asked = `${scopeKey(saved.scope)} was to go from ${saved.from} to ${saved.to}`
+  return now ? `${asked}, and now it is ${now.from} and would go to ${now.to}` : `${asked}, and that is not so any more`
+}

@@ -1,0 +1,109 @@
+// What an audit found, as text for a terminal, JSON for a script and Markdown for a ticket. Long lists are whole in JSON, and cut with a
+// count elsewhere.
+
+import type { Instant } from '../../core/model/units.ts'
+import type { Audit } from '../../core/plan/audit.ts'
+import { type Paint, unpainted } from '../shared/context.ts'
+import { code, escaped, row, tableHead } from '../shared/markdown.ts'
+import { amountText, capText, columns, count, people, plain, rfc3339 } from '../shared/text.ts'
+
+export interface AuditedWorkspace {
+  readonly workspace: string
+  readonly audit: Audit
+  /** How many scopes were looked at. */
+  readonly read: number
+  /** Use counts whole, because what a seat includes is not known. */
+  readonly useIsUpperBound: boolean
+}
+
+/** Lines shown of each list. */
+const VISIBLE = 50
+
+/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, near, unread, useIsUpperBound}]}` (choice). */
+export function renderAuditJson(audited: readonly AuditedWorkspace[], now: Instant): string {
+  const document = {
+    apiVersion: 'capkeeper/v1',
+    kind: 'Audit',
+    createdAt: rfc3339(now),
+    workspaces: audited.map(({ workspace, audit, useIsUpperBound }) => ({ workspace, ...audit, useIsUpperBound })),
+  }
+  return `${JSON.stringify(document, undefined, 2)}\n`
+}
+
+/** One list of findings. */
+interface Finding {
+  readonly title: string
+  readonly head: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+function findings({ audit, useIsUpperBound }: AuditedWorkspace): readonly Finding[] {
+  const bound = useIsUpperBound ? ', an upper bound while the balance is unknown' : ''
+  return [
+    {
+      title: `${count(audit.undeclared.length, 'user-level cap')} that no policy declares`,
+      head: ['PERSON', 'CAP', 'SET BY'],
+      rows: audit.undeclared.map((one) => [
+        one.email,
+        capText(one.cap),
+        one.ours ? 'capkeeper; the next sweep clears it' : 'somebody else',
+      ]),
+    },
+    {
+      title: `${people(audit.uncapped.length)} without any cap`,
+      head: ['PERSON', 'USED'],
+      rows: audit.uncapped.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
+    },
+    {
+      title: `${people(audit.near.length)} at 85 % of their cap or more${bound}`,
+      head: ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
+      rows: audit.near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
+    },
+    {
+      title: `${count(audit.unread.length, 'cap')} could not be read`,
+      head: ['SCOPE', 'WHY'],
+      rows: audit.unread.map((one) => [one.scope, one.message]),
+    },
+  ]
+}
+
+const shareText = (used: number, cap: number): string => (cap === 0 ? 'blocked' : `${Math.floor((used / cap) * 100)} %`)
+
+const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and ${total - VISIBLE} more; --output json has all`] : [])
+
+/** A block for each list that is not empty, and one line when all are. */
+export function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = unpainted): string {
+  const blocks = audited.flatMap((one) => {
+    const found = findings(one).filter(({ rows }) => rows.length > 0)
+    const title = `${paint('bold', plain(one.workspace))}: ${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : ''}`
+    return [
+      [title],
+      ...found.map(({ title: name, head, rows }) => [
+        `${paint('yellow', name)}:`,
+        ...columns([head, ...rows.slice(0, VISIBLE).map((cells) => cells.map(plain))]).map((line) => `  ${line}`),
+        ...left(rows.length).map((line) => `  ${line}`),
+      ]),
+    ]
+  })
+  return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n')
+}
+
+/** The same as tables. */
+export function renderAuditMarkdown(audited: readonly AuditedWorkspace[]): string {
+  const parts = audited.flatMap((one) => {
+    const found = findings(one).filter(({ rows }) => rows.length > 0)
+    return [
+      `### capkeeper audit: ${escaped(one.workspace)}`,
+      `${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : ''}.`,
+      ...found.flatMap(({ title, head, rows }) => [
+        `**${title}**`,
+        [
+          ...tableHead(head),
+          ...rows.slice(0, VISIBLE).map(([first = '', ...rest]) => row([code(first), ...rest.map((cell) => escaped(cell))])),
+        ].join('\n'),
+        ...left(rows.length),
+      ]),
+    ]
+  })
+  return `${parts.join('\n\n')}\n`
+}

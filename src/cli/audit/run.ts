@@ -1,0 +1,82 @@
+// What `audit` does: everything that a plan reads, and the cap of every other approved person beside it.
+
+import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
+import { type Audit, audit } from '../../core/plan/audit.ts'
+import { estimatedAddOnUse } from '../../core/use/bands.ts'
+import { preview } from '../../daemon/cycle/preview.ts'
+import { sweep } from '../../daemon/cycle/read.ts'
+import { sha256 } from '../../daemon/schedule/system.ts'
+import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import { showWarnings } from '../plan/output.ts'
+import { type Cli, painter } from '../shared/context.ts'
+import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import { type Ledgers, openLedgers } from '../shared/ledgers.ts'
+import { type SweepProgress, sweepProgress } from '../shared/progress.ts'
+import type { AuditFlags } from './command.ts'
+import { type AuditedWorkspace, renderAuditJson, renderAuditMarkdown, renderAuditText } from './render.ts'
+
+/** Audits every workspace; ends with 4 when some caps could not be read, with 1 when none or nobody could. */
+export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {
+  const setup = readSetup(cli, flags)
+  showWarnings(setup.warnings, cli)
+  const audited = await interruptible(cli, (signal) => auditAll(setup, cli, signal))
+  const renderers = {
+    text: () => renderAuditText(audited, painter(cli.stdout)),
+    json: () => renderAuditJson(audited, cli.clock.now()),
+    markdown: () => renderAuditMarkdown(audited),
+  }
+  cli.stdout.write(renderers[flags.output]())
+  cli.finish(worstExit(audited.map(exitOf)))
+}
+
+function exitOf({ audit: { people, unread }, read }: AuditedWorkspace): ExitCode {
+  if (people === 0 || unread.length === read) return EXIT.failed
+  return unread.length > 0 ? EXIT.partial : EXIT.done
+}
+
+async function auditAll(setup: Setup, cli: Cli, signal: AbortSignal): Promise<readonly AuditedWorkspace[]> {
+  const ledgers = await openLedgers(cli, setup, signal)
+  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  try {
+    return await Promise.all(setup.workspaces.map((one) => auditOne(one, { cli, signal, ledgers, progress })))
+  } finally {
+    progress.stop()
+    ledgers.close()
+  }
+}
+
+interface Parts {
+  readonly cli: Cli
+  readonly signal: AbortSignal
+  readonly ledgers: Ledgers
+  readonly progress: SweepProgress
+}
+
+async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }: Parts): Promise<AuditedWorkspace> {
+  const { config, policy } = one
+  const { client, close } = connectReader(cli, config, { signal })
+  try {
+    const ledger = await ledgers.of(one, client, signal)
+    const parts = { client, settings: config, ledger, clock: cli.clock, digest: sha256 }
+    const { knowledge, outlook, warnings } = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
+    for (const { message } of warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
+    const { usage, readings } = knowledge
+    const { approved } = outlook.people
+    const scopes = [TEAM, ...approved.map(({ email }) => userScope(email))].filter((scope) => !readings.has(scopeKey(scope)))
+    progress.expect(scopes)
+    await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, onReading: progress.one, signal })
+    const usedBy = new Map(usage?.roster.people.map(({ email, used }) => [email, used]))
+    const found: Audit = audit({
+      people: approved,
+      readings,
+      groups: usage?.groups ?? [],
+      declared: new Set(outlook.resolution.desired.map(({ scope }) => scopeKey(scope))),
+      owned: outlook.owned,
+      useOf: (email) => estimatedAddOnUse(usedBy.get(email), usage?.balance?.creditsPerSeat),
+    })
+    return { workspace: config.name, audit: found, read: readings.size, useIsUpperBound: outlook.people.useIsUpperBound }
+  } finally {
+    close()
+  }
+}

@@ -1,0 +1,159 @@
+// `completion bash|zsh|fish`: shell completion, written out from the program itself, so that it never knows a flag that is not there.
+import { Argument, type Command } from 'commander'
+import { examples } from '../shared/args.ts'
+import type { Cli } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+
+const SHELLS = ['bash', 'zsh', 'fish'] as const
+type Shell = (typeof SHELLS)[number]
+
+export function registerCompletion(program: Command, cli: Cli): void {
+  program
+    .command('completion')
+    .summary('shell completion')
+    .description(
+      'Prints a script that completes the commands and flags of capkeeper in a shell; values that are files are completed as files.',
+    )
+    .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
+    .addHelpText(
+      'after',
+      examples(
+        'source <(capkeeper completion bash)',
+        'capkeeper completion zsh > "$HOME/.zfunc/_capkeeper"',
+        'capkeeper completion fish > ~/.config/fish/completions/capkeeper.fish',
+      ),
+    )
+    .action((shell: Shell) => {
+      cli.stdout.write(SCRIPTS[shell](wordsOf(program)))
+      cli.finish(EXIT.done)
+    })
+}
+
+/** What may follow one command: its name as typed (`ledger backup`, '' for the program), and the words after it. */
+interface Words {
+  readonly path: string
+  readonly commands: readonly { readonly name: string; readonly summary: string }[]
+  readonly flags: readonly {
+    readonly long: string
+    readonly description: string
+    readonly takesValue: boolean
+    readonly values: readonly string[]
+  }[]
+  readonly values: readonly string[]
+}
+
+function wordsOf(command: Command, path = ''): readonly Words[] {
+  const own: Words = {
+    path,
+    commands: command.commands.map((child) => ({ name: child.name(), summary: child.summary() })),
+    flags: command.options.flatMap((option) =>
+      option.long && !option.hidden
+        ? [
+            {
+              long: option.long.slice(2),
+              description: option.description,
+              takesValue: option.required || option.optional,
+              values: option.argChoices ?? [],
+            },
+          ]
+        : [],
+    ),
+    values: command.registeredArguments.flatMap((argument) => argument.argChoices ?? []),
+  }
+  return [own, ...command.commands.flatMap((child) => wordsOf(child, `${path} ${child.name()}`.trim()))]
+}
+
+const candidates = (one: Words): string =>
+  [...one.commands.map((child) => child.name), ...one.values, ...one.flags.map((flag) => `--${flag.long}`), '--help'].join(' ')
+
+const choiceArms = (words: readonly Words[], line: (flag: string, values: string) => string): readonly string[] => {
+  const choices = new Map(
+    words.flatMap((one) =>
+      one.flags.flatMap((flag) => (flag.values.length > 0 ? [[`${one.path}:--${flag.long}`, flag.values.join(' ')] as const] : [])),
+    ),
+  )
+  return [...choices].map(([flag, values]) => line(flag, values))
+}
+
+/** Flags that take any value: what follows is left to the shell, which offers files. As a pattern for bash and zsh. */
+function freeFlags(words: readonly Words[]): string {
+  const flags = words.flatMap((one) => one.flags.filter((flag) => flag.takesValue && flag.values.length === 0))
+  return [...new Set(flags.map(({ long }) => `*:--${long}`))].join('|')
+}
+
+/** The path of the command typed so far, as bash and zsh both work it out. */
+const findPath = (words: readonly Words[]): readonly string[] => [
+  '  local chain= word',
+  `  for word in "\${typed[@]}"; do`,
+  `    case "\${chain:+$chain }$word" in`,
+  ...words.filter((one) => one.path !== '').map((one) => `      '${one.path}') chain='${one.path}' ;;`),
+  '    esac',
+  '  done',
+]
+
+const bash = (words: readonly Words[]): string =>
+  [
+    '# capkeeper completion for bash',
+    '_capkeeper() {',
+    `  local current="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"`,
+    `  local typed=("\${COMP_WORDS[@]:1:COMP_CWORD-1}") found=`,
+    ...findPath(words),
+    '  case "$chain:$previous" in',
+    ...choiceArms(words, (flag, values) => `    '${flag}') found='${values}' ;;`),
+    `    ${freeFlags(words)}) COMPREPLY=(); return ;;`,
+    '  esac',
+    '  if [ -z "$found" ]; then case "$chain" in',
+    ...words.map((one) => `    '${one.path}') found='${candidates(one)}' ;;`),
+    '  esac; fi',
+    '  COMPREPLY=($(compgen -W "$found" -- "$current"))',
+    '}',
+    'complete -o default -F _capkeeper capkeeper',
+    '',
+  ].join('\n')
+
+const zsh = (words: readonly Words[]): string =>
+  [
+    '#compdef capkeeper',
+    '_capkeeper() {',
+    `  local previous="\${words[CURRENT-1]}" found=`,
+    `  local -a typed=("\${(@)words[2,CURRENT-1]}")`,
+    ...findPath(words),
+    '  case "$chain:$previous" in',
+    ...choiceArms(words, (flag, values) => `    '${flag}') found='${values}' ;;`),
+    `    ${freeFlags(words)}) _files; return ;;`,
+    '  esac',
+    '  if [[ -z $found ]]; then case "$chain" in',
+    ...words.map((one) => `    '${one.path}') found='${candidates(one)}' ;;`),
+    '  esac; fi',
+    `  compadd -- \${=found} || _files`,
+    '}',
+    // In a folder of fpath the file is the function's first call, and must answer it; sourced, it announces the function.
+    `if [[ \${funcstack[1]} == _capkeeper ]]; then _capkeeper "$@"; else compdef _capkeeper capkeeper; fi`,
+    '',
+  ].join('\n')
+
+const quotedForFish = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`
+
+function fish(words: readonly Words[]): string {
+  const lines = words.flatMap((one) => {
+    const condition =
+      one.path === ''
+        ? '__fish_use_subcommand'
+        : one.path
+            .split(' ')
+            .map((word) => `__fish_seen_subcommand_from ${word}`)
+            .join('; and ')
+    const start = `complete -c capkeeper -n ${quotedForFish(condition)}`
+    return [
+      ...one.commands.map((child) => `${start} -f -a ${child.name} -d ${quotedForFish(child.summary)}`),
+      ...(one.values.length > 0 ? [`${start} -f -a ${quotedForFish(one.values.join(' '))}`] : []),
+      ...one.flags.map((flag) => {
+        const values = flag.values.length > 0 ? ` -f -a ${quotedForFish(flag.values.join(' '))}` : ''
+        return `${start} -l ${flag.long}${flag.takesValue ? ' -r' : ''}${values} -d ${quotedForFish(flag.description)}`
+      }),
+    ]
+  })
+  return ['# capkeeper completion for fish', ...lines, ''].join('\n')
+}
+
+const SCRIPTS: Readonly<Record<Shell, (words: readonly Words[]) => string>> = { bash, zsh, fish }

@@ -1,0 +1,168 @@
+// `doctor`: looks at everything that capkeeper needs, from the configuration to the permissions of each key, and says what is wrong and the
+// way out. It changes nothing: not the ledger, which is only read, and not the service, whose client here has no method that writes.
+
+import { authoritiesIn } from '../../api/authorities.ts'
+import { createHttpTransport, type HttpTransport } from '../../api/http.ts'
+import { probesOf } from '../../api/probe.ts'
+import type { Sighting } from '../../core/interpret/seen.ts'
+import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
+import { type Config, type LoadedConfig, loadConfig, networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
+import { plainHttpProblems } from '../../daemon/config/transport.ts'
+import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
+import { systemRandom } from '../../daemon/schedule/system.ts'
+import type { LoadedPolicies } from '../../policy/load.ts'
+import { named, openStore, readPolicies } from '../compose.ts'
+import type { Cli } from '../shared/context.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import { count } from '../shared/text.ts'
+import { VERSION } from '../shared/version.ts'
+import { failed, notChecked, ok, type Tell, warning } from './check.ts'
+import type { DoctorFlags } from './command.ts'
+import { checkKeys } from './keys.ts'
+import { checkFiles, checkLedgerFile, checkProgram } from './machine.ts'
+import { checkPlan } from './plan.ts'
+import { sampleReads } from './reads.ts'
+import { checkActivity, checkPace, checkSeen, recordsOf, seenNow } from './records.ts'
+import { collect, doctorJson, exitOf, type Findings, summary, type WorkspaceReport } from './render.ts'
+import { checkService } from './service.ts'
+
+/** Runs all checks and leaves the exit code. */
+export async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void> {
+  const findings = collect(flags.output, cli)
+  const workspaces = await interruptible(cli, (signal) => examine(flags, cli, findings, signal))
+  if (flags.output === 'json') cli.stdout.write(cli.secrets.redact(doctorJson(findings.checks, workspaces, cli.clock.now())))
+  else cli.stdout.write(`\n${summary(findings.checks)}\n`)
+  cli.finish(exitOf(findings.checks))
+}
+
+async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal: AbortSignal): Promise<readonly WorkspaceReport[]> {
+  await checkProgram(cli.clock, findings.about('program'))
+  const loaded = loadConfig({ env: cli.env, flags })
+  checkConfig(loaded, findings.about('config'))
+  if (!loaded.config) {
+    findings.about('service')('reached', notChecked('service, keys and ledger: the configuration has to be valid first'))
+    return []
+  }
+  const policies = checkPolicies(loaded, loaded.config, flags, cli, findings.about('policies'))
+  const config = named(loaded.config, policies)
+  const report = checkLedgerFile(config, cli, findings.about('ledger'))
+  const store = report && report.problems.length === 0 ? openStore(cli, config, 'read') : undefined
+  try {
+    const workspaces: WorkspaceReport[] = []
+    for (const one of config.workspaces) {
+      workspaces.push(await examineWorkspace({ config: one, policies, report, store, cli, findings, signal }))
+    }
+    return workspaces
+  } finally {
+    store?.close()
+  }
+}
+
+function checkConfig({ config, file, problems }: LoadedConfig, tell: Tell): void {
+  const missing = config ? [...networkProblems(config, { policies: false }), ...plainHttpProblems(config.workspaces, 'error')] : []
+  const all = [...problems, ...missing].filter((one, index, list) => list.findIndex(({ message }) => message === one.message) === index)
+  const subject = file ?? 'flags and environment'
+  if (hasErrors(all)) tell('config', { ...failed(`${subject}: not valid`), problems: all })
+  else if (all.length > 0) tell('config', { ...warning(`${subject}: valid, with warnings`), problems: all })
+  else tell('config', ok(`${subject}: valid, ${count(config?.workspaces.length ?? 0, 'workspace')}`))
+}
+
+function checkPolicies(loaded: LoadedConfig, config: Config, flags: DoctorFlags, cli: Cli, tell: Tell): LoadedPolicies {
+  const policies = readPolicies(loaded, config, cli, flags.workspace)
+  const without = config.workspaces.filter((one) => one.policies.length === 0)
+  const judged: readonly Problem[] = without.length === config.workspaces.length ? [] : policies.problems
+  if (without.length > 0)
+    tell('policies', notChecked('no policies are given', 'give --policies, CAPKEEPER_POLICIES, or policies in the config'))
+  if (without.length === config.workspaces.length) return policies
+  const amounts = [...policies.sets].map(
+    ([name, { set }]) => `${name} ${count(set.rules.length, 'cap')}, ${count(set.grants.length, 'grant')}`,
+  )
+  if (hasErrors(judged)) tell('policies', { ...failed('policies are not valid'), problems: judged })
+  else if (judged.length > 0) tell('policies', { ...warning(`valid, with warnings: ${amounts.join('; ')}`), problems: judged })
+  else tell('policies', ok(`valid: ${amounts.join('; ') || 'none declared'}`))
+  return policies
+}
+
+interface Examination {
+  readonly config: WorkspaceConfig
+  readonly policies: LoadedPolicies
+  readonly report: LedgerReport | undefined
+  readonly store: LedgerStore | undefined
+  readonly cli: Cli
+  readonly findings: Findings
+  readonly signal: AbortSignal
+}
+
+async function examineWorkspace(job: Examination): Promise<WorkspaceReport> {
+  const { config, report, store, cli, findings } = job
+  const about = (area: Parameters<Findings['about']>[0]): Tell => findings.about(area, config.name)
+  checkFiles(config, cli, about('files'))
+  const ledger = report && store && recordsOf(store, config, report, about('records'))
+  if (ledger) checkActivity(ledger, cli, about('records'))
+  const sightings: Sighting[] = []
+  const asked = await askService(job, ledger, sightings, about)
+  checkPace(ledger, about('deployment'))
+  const seen = seenNow(ledger, sightings, cli.clock.now())
+  checkSeen(seen, config, cli.clock.now(), about('deployment'))
+  return { workspace: config.name, baseUrl: config.baseUrl, ...asked, seen }
+}
+
+const UNASKED = { reached: false, keys: [] }
+
+async function askService(
+  { config, policies, cli, signal }: Examination,
+  ledger: ReturnType<typeof recordsOf>,
+  sightings: Sighting[],
+  about: (area: Parameters<Findings['about']>[0]) => Tell,
+): Promise<Pick<WorkspaceReport, 'reached' | 'keys'>> {
+  // A key must not go where the configuration may not send it.
+  const isAllowed = config.baseUrl !== '' && plainHttpProblems([config], 'error').length === 0
+  if (!isAllowed) about('service')('reached', notChecked('the service: its address has to be valid first'))
+  const transport = isAllowed ? transportOf(config, cli, about('service')) : undefined
+  if (!transport) return UNASKED
+  try {
+    const reached = await checkService(config, transport, cli, signal, about('service'))
+    const learned = ledger?.fact('pace')
+    const probes = probesOf({
+      sources: config.keys,
+      env: cli.env,
+      transport,
+      clock: cli.clock,
+      random: systemRandom,
+      rate: config.rate,
+      signal,
+      onSeen: (sighting) => void sightings.push(sighting),
+      onKeys: (keys) => cli.secrets.alsoRedact(keys.redact),
+      ...(learned && { learned }),
+    })
+    if (!reached) {
+      about('keys')('permissions', notChecked('permissions, plan and deployment: the service was not reached'))
+      return UNASKED
+    }
+    const now = cli.clock.now()
+    const { reports, able } = await checkKeys({ config, keys: probes, keyFirst: reached.keyFirst, now, signal }, about('keys'))
+    const set = policies.sets.get(config.name)?.set
+    const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
+    const roster = await checkPlan({ ...readers, set, ledger, now, signal }, about('plan'))
+    if (roster && readers.billing) sightings.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
+    return { reached: true, keys: reports }
+  } finally {
+    transport.close()
+  }
+}
+
+function transportOf(config: WorkspaceConfig, cli: Cli, tell: Tell): HttpTransport | undefined {
+  try {
+    return createHttpTransport({
+      baseUrl: config.baseUrl,
+      userAgent: `capkeeper/${VERSION}`,
+      proxyEnv: cli.env,
+      concurrency: 1,
+      ...(config.caFile !== undefined && { authorities: authoritiesIn(config.caFile, cli.clock) }),
+    })
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    for (const { message } of error.problems) tell('transport', failed(message))
+    return undefined
+  }
+}

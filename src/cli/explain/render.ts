@@ -1,0 +1,120 @@
+// The answer to "why does this person have that cap": the declared chain with file:line and what won, what the service said, use, the
+// last write, and what keeps a write back. It only shows what `core/plan/explain.ts` put together.
+
+import { formatPosition } from '../../core/model/problem.ts'
+import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
+import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
+import { type Paint, unpainted } from '../shared/context.ts'
+import { amountText, capText, columns, plain, rfc3339, shortTime } from '../shared/text.ts'
+
+/** One explanation as text, a block for each question. */
+export function renderExplainText(one: Explanation, paint: Paint = unpainted): string {
+  const blocks = [
+    [headline(one, paint), ...standing(one)],
+    block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
+    block('Observed:', columns(one.observed.map(({ scope, reading }) => observedCells(scope, reading))), 'nothing was read'),
+    [...inForce(one), ...useLine(one)],
+    presentLines(one, paint),
+    [lastWrite(one), ...ownedLine(one)],
+  ]
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n')
+}
+
+const block = (title: string, lines: readonly string[], empty: string): readonly string[] => [
+  title,
+  ...(lines.length > 0 ? lines : [empty]).map((line) => `  ${line}`),
+]
+
+function headline(one: Explanation, paint: Paint): string {
+  const asks = one.cap === undefined ? 'policy asks for no cap here' : `policy asks for ${capText(one.cap)}`
+  return `${paint('bold', plain(scopeKey(one.scope)))}: ${asks}`
+}
+
+function standing({ person, groups, skipped, rejected }: Explanation): readonly string[] {
+  const status = person ? [`${person.status}${person.disabled ? ', access switched off' : ''}`] : []
+  const member = groups.length > 0 ? [`in ${groups.map((group) => `group:${group.id} (${group.name})`).join(', ')}`] : []
+  return [
+    ...(status.length + member.length > 0 ? [`  ${plain([...status, ...member].join(', '))}`] : []),
+    ...(skipped ? [`  skipped, neither read nor written: ${plain(skipped.why)}`] : []),
+    ...(rejected ? [`  rejected: ${plain(rejected.message)} (${rejected.code})`] : []),
+  ]
+}
+
+/** Cells in columns, the winner marked. */
+function chainLines({ chain }: Explanation, paint: Paint): readonly string[] {
+  const lines = columns(chain.map((entry) => [entry.wins ? '* wins' : '  loses', ...candidateCells(entry), plain(entry.why)]))
+  return chain.flatMap((entry, index) => {
+    const { reason, ticket } = entry.candidate
+    const note = [reason, ticket].flatMap((text) => (text === undefined ? [] : [plain(text)])).join(' · ')
+    const line = lines[index] ?? ''
+    return [entry.wins ? paint('green', line) : line, ...(note === '' ? [] : [paint('dim', `           ${note}`)])]
+  })
+}
+
+function candidateCells({ candidate, state }: ExplainedCandidate): readonly string[] {
+  const amount = candidate.add === undefined ? capText(candidate.cap) : `${capText(candidate.cap)} (+${candidate.add})`
+  const kind = candidate.kind === 'rule' ? 'cap' : candidate.kind
+  return [amount, `${candidate.scope.kind} ${kind}${state === undefined ? '' : `, ${state}`}`, plain(formatPosition(candidate.at))]
+}
+
+function observedCells(scope: Scope, reading: Explanation['observed'][number]['reading']): readonly string[] {
+  const key = plain(scopeKey(scope))
+  if (!reading) return [key, 'not read']
+  const failure = reading.failure ? `: ${plain(reading.failure.message)}` : ''
+  return [key, capText(reading.observed), `read ${shortTime(reading.readAt)}${failure}`]
+}
+
+function inForce({ inForce: now }: Explanation): readonly string[] {
+  if (!now) return []
+  return [`In force: ${capText(now.cap)}${now.from === undefined ? '' : `, set at ${plain(now.from)}`}.`]
+}
+
+function useLine({ use }: Explanation): readonly string[] {
+  if (!use) return []
+  const bound = use.isUpperBound ? ' at most (what a seat includes is not known)' : ''
+  const left =
+    use.headRoom === undefined
+      ? ''
+      : use.headRoom < 0
+        ? `, ${amountText(-use.headRoom)} over the cap`
+        : `, ${amountText(use.headRoom)} left`
+  return [`Used beyond the seat in this cycle: ${amountText(use.used)} credits${bound}${left}.`]
+}
+
+function presentLines({ change, hold, problems, desired }: Explanation, paint: Paint): readonly string[] {
+  const held = hold ? ` (held by ${hold.guards.join(', ')}, hold ${hold.id})` : ''
+  const now = change
+    ? [`Now: ${SIGNS[change.effect]} ${change.effect} ${capText(change.from)} → ${capText(change.to)}, cause ${change.cause}${held}`]
+    : [desired ? 'Now: nothing to change.' : 'Now: nothing is asked of this very scope.']
+  return [
+    ...now,
+    ...(hold ? [paint('yellow', `  ${plain(hold.message)}`)] : []),
+    ...problems.map((problem) => `  ${problem.severity}: ${plain(problem.message)} (${problem.code})`),
+  ]
+}
+
+function lastWrite({ lastWrite: last }: Explanation): string {
+  if (!last) return 'Last write: none by capkeeper.'
+  const reason = last.reason === undefined ? '' : `, ${plain(last.reason)}`
+  const revision = last.revision === '' ? '' : ` at ${plain(last.revision.slice(0, 12))}`
+  const caps = `${capText(last.from)} → ${capText(last.to)}`
+  return `Last write: ${shortTime(last.at)} ${caps}, ${RESULT_WORDS[last.result]}, cause ${last.cause}${reason}, policies ${last.digest}${revision}.`
+}
+
+const ownedLine = ({ owned }: Explanation): readonly string[] =>
+  owned ? [`The ledger holds ${capText(owned.cap)} as ours (${owned.owner}), verified ${shortTime(owned.verifiedAt)}.`] : []
+
+/** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339 (choice). */
+export function renderExplainJson(workspace: string, one: Explanation): string {
+  const document = { apiVersion: 'capkeeper/v1', kind: 'Explanation', workspace, ...one }
+  const text = JSON.stringify(
+    document,
+    (key, value: unknown) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value),
+    2,
+  )
+  return `${text}\n`
+}

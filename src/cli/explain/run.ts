@@ -1,0 +1,93 @@
+// What `explain` does: reads the roster and the few scopes that bear on the one asked about, managed or not; every other cap only when that
+// scope differs from what is asked, because only the whole plan tells whether a guard holds it.
+
+import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
+import { explain } from '../../core/plan/explain.ts'
+import type { Planned } from '../../core/plan/plan.ts'
+import { type Preview, preview } from '../../daemon/cycle/preview.ts'
+import { sweep } from '../../daemon/cycle/read.ts'
+import { desiredInputs, type Planner } from '../../daemon/cycle/state.ts'
+import { sha256 } from '../../daemon/schedule/system.ts'
+import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import { type Cli, painter, UsageError } from '../shared/context.ts'
+import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import { openLedgers } from '../shared/ledgers.ts'
+import { sweepProgress } from '../shared/progress.ts'
+import type { ExplainFlags } from './command.ts'
+import { renderExplainJson, renderExplainText } from './render.ts'
+
+/** Explains one scope in every workspace asked for. */
+export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli): Promise<void> {
+  const scope = parseScope(text)
+  if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
+  const setup = readSetup(cli, flags)
+  const codes: ExitCode[] = []
+  await interruptible(cli, async (signal) => {
+    for (const one of setup.workspaces) codes.push(await explainOne(scope, one, { setup, flags, cli, signal }))
+  })
+  cli.finish(worstExit(codes))
+}
+
+interface Shared {
+  readonly setup: Setup
+  readonly flags: ExplainFlags
+  readonly cli: Cli
+  readonly signal: AbortSignal
+}
+
+async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<ExitCode> {
+  const { config, policy } = one
+  const ledgers = await openLedgers(cli, setup, signal)
+  const { client, close } = connectReader(cli, config, { signal })
+  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  try {
+    const ledger = await ledgers.of(one, client, signal)
+    const planner: Planner = { settings: config, ledger, clock: cli.clock, digest: sha256 }
+    const parts = { ...planner, client }
+    const options = { signal, onSweep: progress.expect, onReading: progress.one }
+    const near = await preview(parts, policy, { ...options, only: (seen) => isNear(scope, seen, policy) })
+    const full = isPending(scope, near.planned) ? await preview(parts, policy, options) : near
+    const { usage, readings } = full.knowledge
+    const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
+    await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, signal })
+    progress.stop()
+    for (const { message } of full.warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
+    const { plan } = full.planned
+    const explanation = explain(
+      {
+        ...desiredInputs(full.knowledge, planner),
+        readings,
+        history: ledger.history({ scope, limit: 1 }),
+        holds: plan.holds,
+        plan,
+        ...(usage?.balance && { balance: usage.balance }),
+      },
+      scope,
+    )
+    cli.stdout.write(
+      flags.output === 'json' ? renderExplainJson(config.name, explanation) : renderExplainText(explanation, painter(cli.stdout)),
+    )
+    return isUnread(full) ? EXIT.failed : EXIT.done
+  } finally {
+    progress.stop()
+    close()
+    ledgers.close()
+  }
+}
+
+/** The scope itself, and every wider one that may bear on it. */
+function isNear(scope: Scope, seen: Scope, policy: WorkspaceSetup['policy']): boolean {
+  const near = [scope, TEAM, ...(scope.kind === 'user' ? policy.set.groups.map((group) => groupScope(group.scope.id)) : [])]
+  return near.some((one) => scopeKey(one) === scopeKey(seen))
+}
+
+/** Caps that nobody declared are in force all the same. Of people, only the approved are read. */
+const unmanagedNear = (scope: Scope, { outlook }: Preview): readonly Scope[] =>
+  scope.kind === 'user' && outlook.people.byKey.has(scopeKey(scope)) ? [scope, TEAM] : scope.kind === 'team' ? [scope] : []
+
+const isPending = (scope: Scope, { plan }: Planned): boolean => plan.changes.some((change) => scopeKey(change.scope) === scopeKey(scope))
+
+/** Nothing of what was to be read could be read. */
+const isUnread = ({ knowledge }: Preview): boolean =>
+  knowledge.readings.size > 0 && [...knowledge.readings.values()].every((reading) => reading.failure !== undefined)

@@ -1,0 +1,50 @@
+// `history`: what capkeeper wrote, from the ledger alone. It asks no service and works beside a running daemon.
+import { type Command, InvalidArgumentError } from 'commander'
+import { parseScope, type Scope } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { addLedgerFlags, examples, type NetworkFlags, type OutputFormat, outputOption, readInteger, readSince } from '../shared/args.ts'
+import { type Cli, painter } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+
+interface HistoryFlags extends NetworkFlags {
+  readonly since?: (now: Instant) => Instant
+  readonly limit: number
+  readonly output: OutputFormat
+}
+
+export function registerHistory(program: Command, cli: Cli): void {
+  const command = program
+    .command('history')
+    .summary('what capkeeper wrote')
+    .description(
+      'Shows what capkeeper wrote, newest first: when, to which scope, from what to what, how it ended, why, and at which policy revision. ' +
+        'The ledger keeps 400 days.',
+    )
+    .argument('[scope]', 'only this scope: an e-mail, group:ID or team', readScope)
+    .option('--since <when>', 'a duration back from now (7d), a date (2026-11-01) or an RFC 3339 instant', readSince)
+    .option('--limit <n>', 'how many entries at most', readInteger(1, 1_000_000), 100)
+    .addOption(outputOption(['text', 'json']))
+  addLedgerFlags(command)
+    .addHelpText('after', examples('capkeeper history --since 7d', 'capkeeper history ada@example.com --output json'))
+    .action((scope: Scope | undefined, flags: HistoryFlags) => history(scope, flags, cli))
+}
+
+function readScope(text: string): Scope {
+  const scope = parseScope(text)
+  if (!scope) throw new InvalidArgumentError('Write an e-mail, group:ID or team.')
+  return scope
+}
+
+async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli): Promise<void> {
+  const [{ withLedger }, { renderHistoryJson, renderHistoryText }] = await Promise.all([
+    import('../shared/ledger-access.ts'),
+    import('./render.ts'),
+  ])
+  withLedger(flags, cli, { mode: 'read' }, ({ workspace, ledger }) => {
+    const sinceAt = flags.since?.(cli.clock.now())
+    const entries = ledger.history({ ...(scope && { scope }), ...(sinceAt !== undefined && { sinceAt }), limit: flags.limit })
+    cli.stdout.write(flags.output === 'json' ? renderHistoryJson(workspace, entries) : renderHistoryText(entries, painter(cli.stdout)))
+    if (entries.length === flags.limit) cli.stderr.write(`the newest ${flags.limit} entries; --limit shows more\n`)
+    cli.finish(EXIT.done)
+  })
+}

@@ -1,0 +1,77 @@
+// What an interrupted `import` has read so far, in a small file beside the user's work: one line of JSON a reading, so that a run that dies
+// leaves every whole line. It holds scopes and caps and nothing else; a file that cannot be kept costs the resuming, never the import.
+import { appendFileSync, readFileSync, rmSync } from 'node:fs'
+import type { Cap } from '../../core/model/policy.ts'
+import { parseScope, type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
+
+/** Readings older than this are asked again: others may have written since. Choice. */
+export const JOURNAL_LIFE_MS = 3_600_000
+
+export interface JournalEntry {
+  readonly scope: Scope
+  readonly cap: Cap
+  readonly readAt: Instant
+}
+
+export interface Journal {
+  /** What an earlier run read of this workspace at this address, recently enough. */
+  readonly known: ReadonlyMap<ScopeKey, JournalEntry>
+  keep(entry: JournalEntry): void
+  /** The import is through: the file goes away. */
+  remove(): void
+  /** Why the file could not be written, once that is known. */
+  failure(): string | undefined
+}
+
+/** Opens the journal of one workspace; a missing file is an empty one, and lines of other workspaces are left alone. */
+export function openJournal(file: string, owner: { readonly workspace: string; readonly baseUrl: string }, now: Instant): Journal {
+  const known = new Map<ScopeKey, JournalEntry>()
+  for (const line of linesOf(file)) {
+    const entry = decode(line, owner)
+    if (entry && entry.readAt <= now && now - entry.readAt < JOURNAL_LIFE_MS) known.set(scopeKey(entry.scope), entry)
+  }
+  let failed: string | undefined
+  return {
+    known,
+    keep({ scope, cap, readAt }) {
+      if (failed !== undefined) return
+      try {
+        appendFileSync(file, `${JSON.stringify({ ...owner, scope: scopeKey(scope), cap, readAt })}\n`, { mode: 0o600 })
+      } catch (error) {
+        failed = error instanceof Error ? error.message : String(error)
+      }
+    },
+    remove: () => rmSync(file, { force: true }),
+    failure: () => failed,
+  }
+}
+
+function linesOf(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n')
+  } catch {
+    return []
+  }
+}
+
+/** A line that was cut, that is not ours or that makes no sense is no reading. */
+function decode(line: string, owner: { readonly workspace: string; readonly baseUrl: string }): JournalEntry | undefined {
+  const entry = objectOf(line)
+  if (entry?.['workspace'] !== owner.workspace || entry['baseUrl'] !== owner.baseUrl) return undefined
+  const { scope: key, cap, readAt } = entry
+  const scope = typeof key === 'string' ? parseScope(key) : undefined
+  if (!scope || typeof readAt !== 'number') return undefined
+  if (cap === 'none') return { scope, cap, readAt }
+  const isCap = typeof cap === 'number' && Number.isInteger(cap) && cap >= 0 && cap <= MAX_CAP
+  return isCap ? { scope, cap: credits(cap), readAt } : undefined
+}
+
+function objectOf(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

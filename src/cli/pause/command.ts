@@ -1,0 +1,49 @@
+// `pause`: stops writing at once, without a redeploy. It is recorded in the ledger, where every writer looks before each write, and ends
+// by itself.
+import { type Command, InvalidArgumentError } from 'commander'
+import { addLedgerFlags, examples, type NetworkFlags, readDuration } from '../shared/args.ts'
+import { type Cli, UsageError } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import { plain, shortTime } from '../shared/text.ts'
+
+const LONGEST_MS = 7 * 86_400_000
+
+interface PauseFlags extends NetworkFlags {
+  readonly for: number
+  readonly reason: string
+}
+
+export function registerPause(program: Command, cli: Cli): void {
+  const command = program
+    .command('pause')
+    .summary('stop writing for a while')
+    .description(
+      'Stops all writing to a workspace at once: a running daemon goes on reading and measuring, and writes nothing. The pause is recorded in ' +
+        'the ledger with its reason and ends by itself, after 7 days at most; `capkeeper resume` ends it earlier.',
+    )
+    .requiredOption('--for <duration>', 'how long, such as 30m, 4h or 2d; 7d at most', readPauseLength)
+    .requiredOption('--reason <text>', 'why; shown in the log, on the status page and in `capkeeper status`')
+  addLedgerFlags(command)
+    .addHelpText('after', examples('capkeeper pause --for 4h --reason "billing migration"'))
+    .action((flags: PauseFlags) => pause(flags, cli))
+}
+
+function readPauseLength(text: string): number {
+  const ms = readDuration(text)
+  if (ms <= 0) throw new InvalidArgumentError('A pause must be longer than nothing.')
+  if (ms > LONGEST_MS) throw new InvalidArgumentError(`A pause lasts 7 days at most; for longer, set mode: paused in the config.`)
+  return ms
+}
+
+async function pause(flags: PauseFlags, cli: Cli): Promise<void> {
+  const reason = flags.reason.trim()
+  if (reason === '') throw new UsageError('--reason is empty: say why, others will read it')
+  const { withLedger } = await import('../shared/ledger-access.ts')
+  withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
+    const now = cli.clock.now()
+    const untilAt = now + flags.for
+    ledger.savePause({ untilAt, reason, pausedAt: now })
+    cli.stdout.write(`${workspace}: paused until ${shortTime(untilAt)}: ${plain(reason)}\n`)
+    cli.finish(EXIT.done)
+  })
+}

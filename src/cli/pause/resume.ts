@@ -1,0 +1,26 @@
+// `resume`: ends a pause before its time.
+import type { Command } from 'commander'
+import { addLedgerFlags, examples, type NetworkFlags } from '../shared/args.ts'
+import type { Cli } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import { plain } from '../shared/text.ts'
+
+export function registerResume(program: Command, cli: Cli): void {
+  const command = program
+    .command('resume')
+    .summary('end a pause')
+    .description('Ends a pause that `capkeeper pause` began. A running daemon writes again from its next cycle on, or at once with SIGHUP.')
+  addLedgerFlags(command)
+    .addHelpText('after', examples('capkeeper resume'))
+    .action((flags: NetworkFlags) => resume(flags, cli))
+}
+
+async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
+  const { withLedger } = await import('../shared/ledger-access.ts')
+  withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
+    const pause = ledger.pause(cli.clock.now())
+    ledger.savePause(undefined)
+    cli.stdout.write(pause ? `${workspace}: resumed; it was paused for: ${plain(pause.reason)}\n` : `${workspace}: was not paused\n`)
+    cli.finish(EXIT.done)
+  })
+}

@@ -1,0 +1,31 @@
+// Plans in the form that was asked for, and the warnings that came before them.
+import type { Problem } from '../../core/model/problem.ts'
+import type { OutputFormat } from '../shared/args.ts'
+import { type Cli, painter } from '../shared/context.ts'
+import { problemsText } from '../shared/problems.ts'
+import { renderPlanText, type TextOptions } from './render.ts'
+import { renderPlanJson } from './render-json.ts'
+import { renderPlanMarkdown } from './render-markdown.ts'
+import type { PlanView } from './view.ts'
+
+export interface ShowOptions extends Omit<TextOptions, 'width'> {
+  readonly width: number | undefined
+}
+
+/** One text for all plans; JSON and Markdown are one document. */
+export function showPlans(views: readonly PlanView[], output: OutputFormat, options: ShowOptions): string {
+  const { width, ...rest } = options
+  switch (output) {
+    case 'json':
+      return renderPlanJson(views)
+    case 'markdown':
+      return renderPlanMarkdown(views, rest)
+    case 'text':
+      return views.map((view) => renderPlanText(view, { ...rest, ...(width !== undefined && { width }) })).join('\n')
+  }
+}
+
+/** Warnings of policies and config, on stderr. */
+export function showWarnings(warnings: readonly Problem[], cli: Cli): void {
+  if (warnings.length > 0) cli.stderr.write(problemsText(warnings, painter(cli.stderr)))
+}

@@ -1,0 +1,45 @@
+// A plan as the JSON document of product.md, section 3: what `--output json` and `plan --out` write. `plan-file.ts` reads it back.
+import type { Change } from '../../core/model/change.ts'
+import { rfc3339 } from '../shared/text.ts'
+import { outcomeOf, type PlanView } from './view.ts'
+
+/** One plan as the object `{apiVersion, kind: "Plan", …}`; several as `{apiVersion, kind: "PlanList", items: […]}` (choice). */
+export function renderPlanJson(views: readonly PlanView[]): string {
+  const [first, ...more] = views
+  const document =
+    first && more.length === 0 ? planDocument(first) : { apiVersion: 'capkeeper/v1', kind: 'PlanList', items: views.map(planDocument) }
+  return `${JSON.stringify(document, undefined, 2)}\n`
+}
+
+/** The document of one plan: caps are numbers or `"none"`, instants RFC 3339; a change without a policy line or a reason has null there (choice). */
+export function planDocument(view: PlanView): Record<string, unknown> {
+  const { plan } = view
+  return {
+    apiVersion: plan.apiVersion,
+    kind: plan.kind,
+    id: plan.id,
+    workspace: plan.workspace,
+    createdAt: rfc3339(plan.createdAt),
+    policyDigest: plan.policyDigest,
+    revision: plan.revision,
+    counts: plan.counts,
+    changes: plan.changes.map((change) => changeDocument(change, view)),
+    holds: plan.holds,
+    unknown: plan.unknown,
+    problems: plan.problems,
+  }
+}
+
+function changeDocument(change: Change, view: PlanView): Record<string, unknown> {
+  const { healing, grantEnd, ...shown } = change
+  const outcome = outcomeOf(view, change)
+  return {
+    ...shown,
+    source: change.source ?? null,
+    reason: change.reason ?? null,
+    ...(healing && { healing }),
+    ...(grantEnd && { grantEnd }),
+    ...(outcome && outcome.result !== 'satisfied' && { result: outcome.result }),
+    ...(outcome?.error !== undefined && { error: outcome.error }),
+  }
+}

@@ -1,0 +1,164 @@
+// A plan as Markdown for a pull request: people first (who gets more, less, nothing), then what a guard holds, then the changes; the
+// details are folded. A comment of a code host has a bounded length: what does not fit is counted, never dropped in silence.
+import type { Change, Effect, Hold, Plan } from '../../core/model/change.ts'
+import { formatPosition } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import { code, escaped, fitting, folded, row, tableHead } from '../shared/markdown.ts'
+import { capText, count, people, rfc3339 } from '../shared/text.ts'
+import { closingLine } from './render.ts'
+import { heldBy, outcomeOf, outgoing, type PlanView, RESULT_WORDS, type ReleaseOptions, releaseBy, SIGNS, subjectOf } from './view.ts'
+
+/** Characters; GitHub takes 65,536 in a comment. */
+export const MARKDOWN_LIMIT = 60_000
+/** Changes shown outside the fold. */
+const VISIBLE = 20
+/** Changes shown in each hold. */
+const HELD_VISIBLE = 5
+/** Kept for headings, fold marks and the closing lines of one plan. */
+const FRAME = 1_500
+/** What matters most to those it reaches comes first. */
+const GRAVEST_FIRST: readonly Effect[] = ['block', 'clear', 'lower', 'raise', 'set']
+
+/** Plans as one Markdown text of at most `MARKDOWN_LIMIT` characters. */
+export function renderPlanMarkdown(views: readonly PlanView[], options: ReleaseOptions = {}): string {
+  const release = options.releaseCommand ?? releaseBy([])
+  const room = Math.floor((MARKDOWN_LIMIT - 200) / Math.max(1, views.length))
+  const { lines, left } = fitting(
+    views.map((view) => planSection(view, release, room)),
+    MARKDOWN_LIMIT - 200,
+  )
+  return [...lines, ...(left > 0 ? [`${count(left, 'workspace')} left out for length; \`capkeeper plan\` shows all.\n`] : [])].join('\n')
+}
+
+function planSection(view: PlanView, release: (holdId: string) => string, room: number): string {
+  const { plan } = view
+  const budget = createBudget(room - FRAME)
+  const changes = plan.changes.toSorted((a, b) => GRAVEST_FIRST.indexOf(a.effect) - GRAVEST_FIRST.indexOf(b.effect))
+  const going = changes.filter((change) => change.hold === undefined)
+  const parts = [
+    `### capkeeper: ${escaped(plan.workspace)}`,
+    headline(plan),
+    ...budget.take(
+      'hold',
+      plan.holds.map((hold) => holdBlock(hold, plan, release)),
+      0.4,
+    ),
+    ...table(budget.take('', going.slice(0, VISIBLE).map(changeRow), 0.4), ['Change', 'Who', 'Cap', 'People', 'Why']),
+    ...fold(
+      `${count(changes.length, 'change')} with source and cause`,
+      table(
+        budget.take(
+          'change',
+          changes.map((change) => detailRow(change, view)),
+          0.8,
+        ),
+        ['Change', 'Who', 'Cap', 'Cause', 'Source', 'State'],
+      ),
+    ),
+    ...fold(
+      `${plan.unknown.length} unknown, so not written`,
+      budget.take(
+        'unknown scope',
+        plan.unknown.map((one) => `- ${code(scopeKey(one.scope))}: ${escaped(one.message)}`),
+        0.5,
+      ),
+    ),
+    ...fold(
+      count(plan.problems.length, 'problem'),
+      budget.take(
+        'problem',
+        plan.problems.map((one) => `- ${one.severity}: ${escaped(subjectOf(one) + one.message)} (${escaped(one.code)})`),
+        1,
+      ),
+    ),
+    ...budget.leftOut(),
+    `${escaped(closingLine(view), 1_000)}`,
+    `<sub>plan ${plan.id}, policies ${escaped(plan.policyDigest)}${plan.revision === '' ? '' : ` at ${escaped(plan.revision)}`}, ${rfc3339(plan.createdAt)}</sub>`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+interface Budget {
+  /** Takes what fits into a share of the room that is left; what does not is remembered under `name`. */
+  take(name: string, lines: readonly string[], share: number): readonly string[]
+  leftOut(): readonly string[]
+}
+
+function createBudget(room: number): Budget {
+  let left = Math.max(0, room)
+  const missing: string[] = []
+  return {
+    take(name, lines, share) {
+      const taken = fitting(lines, Math.floor(left * share))
+      left -= taken.lines.reduce((sum, line) => sum + line.length + 1, 0)
+      if (name !== '' && taken.left > 0) missing.push(count(taken.left, name))
+      return taken.lines
+    },
+    leftOut: () => (missing.length === 0 ? [] : [`Left out for length: ${missing.join(', ')}; \`capkeeper plan\` shows all.`]),
+  }
+}
+
+/** `**3 people get less, 12 people get more.** 5 changes go out, 2 are held.` Summed over changes; somebody may be in two. */
+function headline(plan: Plan): string {
+  const going = outgoing(plan)
+  const reach = (effect: Effect): number =>
+    going.filter((change) => change.effect === effect).reduce((sum, change) => sum + change.people, 0)
+  const said = GRAVEST_FIRST.flatMap((effect) => {
+    const some = going.some((change) => change.effect === effect)
+    return some ? [WHAT_HAPPENS[effect](reach(effect))] : []
+  })
+  const who = said.length > 0 ? said.join(', ') : plan.counts.held > 0 ? 'Nothing goes out' : 'Nothing changes'
+  const held = plan.counts.held > 0 ? ` **${count(plan.counts.held, 'change')} held by a guard.**` : ''
+  return `**${who}.** ${count(going.length, 'change')}.${held}`
+}
+
+const WHAT_HAPPENS: Readonly<Record<Effect, (amount: number) => string>> = {
+  block: (amount) => `${people(amount)} blocked (cap 0, or at or below what they used)`,
+  clear: (amount) => `${people(amount)} without a cap at this scope any more`,
+  lower: (amount) => `${people(amount)} with less`,
+  raise: (amount) => `${people(amount)} with more`,
+  set: (amount) => `${people(amount)} with a first cap`,
+}
+
+function holdBlock(hold: Hold, plan: Plan, release: (holdId: string) => string): string {
+  const these = hold.changes.length === 1 ? 'this change' : `these ${hold.changes.length} changes`
+  const held = heldBy(plan, hold)
+  const more = held.length > HELD_VISIBLE ? [`> - and ${held.length - HELD_VISIBLE} more`] : []
+  return [
+    '> [!WARNING]',
+    `> **Hold ${code(hold.id)} by ${hold.guards.join(', ')}**: ${count(hold.changes.length, 'change')}, ${people(hold.people)}`,
+    '>',
+    `> ${escaped(hold.message, 600)}`,
+    '>',
+    ...held.slice(0, HELD_VISIBLE).map((change) => `> - ${verbCell(change)} ${code(scopeKey(change.scope))} ${capCell(change)}`),
+    ...more,
+    '>',
+    `> To release exactly ${these}: ${code(release(hold.id))}, or add ${code(hold.id)} to ${code('spec.approvals')}.`,
+  ].join('\n')
+}
+
+const verbCell = (change: Change): string => `${escaped(SIGNS[change.effect])} ${change.effect}`
+
+const capCell = (change: Change): string => `${capText(change.from)} → **${capText(change.to)}**`
+
+const changeRow = (change: Change): string =>
+  row([verbCell(change), code(scopeKey(change.scope)), capCell(change), people(change.people), whyCell(change)])
+
+const whyCell = (change: Change): string => (change.reason === undefined ? change.cause : `${escaped(change.reason)} (${change.cause})`)
+
+function detailRow(change: Change, view: PlanView): string {
+  const source = change.source ? code(formatPosition(change.source)) : 'no longer declared'
+  return row([verbCell(change), code(scopeKey(change.scope)), capCell(change), change.cause, source, stateCell(change, view)])
+}
+
+function stateCell(change: Change, view: PlanView): string {
+  if (change.hold !== undefined) return `held, ${code(change.hold)}`
+  const outcome = outcomeOf(view, change)
+  if (!outcome) return view.outcomes ? 'not tried' : 'goes out'
+  return outcome.error === undefined ? RESULT_WORDS[outcome.result] : `${RESULT_WORDS[outcome.result]}: ${escaped(outcome.error)}`
+}
+
+const table = (rows: readonly string[], head: readonly string[]): readonly string[] =>
+  rows.length === 0 ? [] : [[...tableHead(head), ...rows].join('\n')]
+
+const fold = (summary: string, lines: readonly string[]): readonly string[] => (lines.length === 0 ? [] : [folded(summary, lines)])

@@ -1,0 +1,207 @@
+// A plan as text for a terminal: what goes out, what a guard holds back and the command that releases it, what could not be read, and
+// one closing line of counts. Every value of the plan is shown as it is; nothing is left out, and nothing is worked out here but counts.
+import { type Change, EFFECTS, type Effect, type Hold, type Plan } from '../../core/model/change.ts'
+import { formatPosition } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import { type Paint, type Style, unpainted } from '../shared/context.ts'
+import { capText, count, padEnd, padStart, people, plain, widthOf, wrap } from '../shared/text.ts'
+import {
+  DONE,
+  heldBy,
+  isWell,
+  outcomeOf,
+  outgoing,
+  type PlanView,
+  RESULT_WORDS,
+  type ReleaseOptions,
+  releaseBy,
+  SIGNS,
+  subjectOf,
+  tally,
+} from './view.ts'
+
+export interface TextOptions extends ReleaseOptions {
+  readonly paint?: Paint
+  /** Columns to stay within; absent when the text goes to a file or a pipe. */
+  readonly width?: number
+}
+
+const STYLES: Readonly<Record<Effect, Style>> = { set: 'green', raise: 'cyan', lower: 'yellow', block: 'red', clear: 'red' }
+
+/** Where the second line of a change begins: under its scope. */
+const INDENT = 11
+const HOLD_INDENT = 2
+const NARROWEST = 50
+
+/** One plan as text, ending with a line break. */
+export function renderPlanText(view: PlanView, options: TextOptions = {}): string {
+  const { plan } = view
+  const layout = layoutOf(plan, options)
+  const blocks = [
+    [heading(plan, layout)],
+    outgoing(plan).flatMap((change) => changeLines(change, view, layout)),
+    ...plan.holds.map((hold) => holdLines(hold, view, layout)),
+    unknownLines(plan, layout),
+    problemLines(plan, layout),
+    indented(closingLine(view), layout, ''),
+  ]
+  return blocks
+    .filter((block) => block.length > 0)
+    .map((block) => `${block.join('\n')}\n`)
+    .join('\n')
+}
+
+/** After a plan was shown and applied: the changes that did not go well, and the closing line. Ends with a line break. */
+export function renderResultText(view: PlanView, options: TextOptions = {}): string {
+  const layout = layoutOf(view.plan, options)
+  const bad = outgoing(view.plan).filter((change) => !isWell(outcomeOf(view, change)))
+  const lines = bad.flatMap((change) => changeLines(change, view, layout))
+  return [...lines, ...(lines.length > 0 ? [''] : []), ...indented(closingLine(view), layout, '')].map((line) => `${line}\n`).join('')
+}
+
+interface Layout {
+  readonly paint: Paint
+  readonly width: number
+  readonly scope: number
+  readonly from: number
+  readonly to: number
+  readonly people: number
+  readonly release: (holdId: string) => string
+}
+
+function layoutOf(plan: Plan, options: TextOptions): Layout {
+  const width = options.width === undefined ? Number.POSITIVE_INFINITY : Math.max(NARROWEST, options.width)
+  const widest = (texts: readonly string[]): number => Math.max(0, ...texts.map(widthOf))
+  const from = widest(plan.changes.map((change) => capText(change.from)))
+  const to = widest(plan.changes.map((change) => capText(change.to)))
+  const reach = widest(plan.changes.map((change) => people(change.people)))
+  // What the other columns leave; a longer scope puts them on the line below.
+  const room =
+    width -
+    INDENT -
+    (plan.holds.length > 0 ? HOLD_INDENT : 0) -
+    2 -
+    (from + 3 + to) -
+    2 -
+    reach -
+    2 -
+    widest(plan.changes.map((change) => change.cause))
+  const scopes = plan.changes.map((change) => widthOf(plain(scopeKey(change.scope)))).filter((one) => one <= Math.max(room, 4))
+  return {
+    paint: options.paint ?? unpainted,
+    width,
+    scope: Math.max(4, ...scopes),
+    from,
+    to,
+    people: reach,
+    release: options.releaseCommand ?? releaseBy([]),
+  }
+}
+
+function heading(plan: Plan, { paint }: Layout): string {
+  const revision = plan.revision === '' ? '' : ` at ${plan.revision.slice(0, 12)}`
+  return `${paint('bold', plain(plan.workspace))}: plan ${plan.id}, policies ${plan.policyDigest}${plain(revision)}`
+}
+
+function changeLines(change: Change, view: PlanView, layout: Layout, indent = 2): readonly string[] {
+  const margin = ' '.repeat(indent + INDENT - 2)
+  const scope = plain(scopeKey(change.scope))
+  const verb = layout.paint(STYLES[change.effect], padEnd(`${SIGNS[change.effect]} ${change.effect}`, INDENT - 2))
+  const values = [
+    `${padStart(capText(change.from), layout.from)} → ${padEnd(capText(change.to), layout.to)}`,
+    padEnd(people(change.people), layout.people),
+    change.cause,
+  ].join('  ')
+  const first = `${' '.repeat(indent)}${verb}`
+  const head = widthOf(scope) > layout.scope ? [first + scope, margin + values] : [`${first}${padEnd(scope, layout.scope)}  ${values}`]
+  return [...head, ...detailLines(change, layout, margin), ...outcomeLines(change, view, layout, margin)]
+}
+
+function detailLines(change: Change, layout: Layout, margin: string): readonly string[] {
+  const place = change.source ? plain(formatPosition(change.source)) : 'no longer declared'
+  const reason = change.reason === undefined ? '' : ` · ${plain(change.reason)}`
+  return indented(place + reason, layout, margin).map((line) => layout.paint('dim', line))
+}
+
+function outcomeLines(change: Change, view: PlanView, layout: Layout, margin: string): readonly string[] {
+  const outcome = outcomeOf(view, change)
+  if (!outcome) return view.outcomes && change.hold === undefined ? [`${margin}not tried`] : []
+  const text = outcome.error === undefined ? RESULT_WORDS[outcome.result] : `${RESULT_WORDS[outcome.result]}: ${plain(outcome.error)}`
+  return indented(text, layout, margin).map((line) => layout.paint(isWell(outcome) ? 'green' : 'red', line))
+}
+
+const indented = (text: string, layout: Layout, margin: string): readonly string[] =>
+  (layout.width === Number.POSITIVE_INFINITY ? [text] : wrap(text, layout.width - margin.length)).map((line) => margin + line)
+
+function holdLines(hold: Hold, view: PlanView, layout: Layout): readonly string[] {
+  const title = `Hold ${hold.id} by ${hold.guards.join(', ')}: ${count(hold.changes.length, 'change')}, ${people(hold.people)}`
+  return [
+    ...indented(title, layout, '').map((line) => layout.paint('yellow', line)),
+    ...indented(plain(hold.message), layout, '  '),
+    ...heldBy(view.plan, hold).flatMap((change) => changeLines(change, view, layout, 2 + HOLD_INDENT)),
+    `  To release exactly ${hold.changes.length === 1 ? 'this change' : 'these changes'}: ${layout.paint('bold', layout.release(hold.id))}`,
+  ]
+}
+
+/** Scopes that share a cause stand under it together, so that an outage is told once. */
+function unknownLines(plan: Plan, layout: Layout): readonly string[] {
+  if (plan.unknown.length === 0) return []
+  const lines = [...Map.groupBy(plan.unknown, (one) => one.message)].flatMap(([message, scopes]) => {
+    const [first, ...more] = scopes.map(({ scope }) => plain(scopeKey(scope)))
+    if (more.length === 0) return indented(`? ${first}: ${plain(message)}`, layout, '  ')
+    const named = [first, ...more.slice(0, UNKNOWN_NAMED - 1)].join(', ')
+    const rest = scopes.length > UNKNOWN_NAMED ? ` and ${scopes.length - UNKNOWN_NAMED} more` : ''
+    return [
+      ...indented(`? ${count(scopes.length, 'scope')}: ${plain(message)}`, layout, '  '),
+      ...indented(`${named}${rest}`, layout, '    '),
+    ]
+  })
+  return [layout.paint('yellow', 'Unknown, so not written:'), ...lines]
+}
+
+/** How many scopes of one cause are named. */
+const UNKNOWN_NAMED = 5
+
+function problemLines(plan: Plan, layout: Layout): readonly string[] {
+  return plan.problems.flatMap((problem) => {
+    const place = problem.at ? ` at ${formatPosition(problem.at)}` : ''
+    const text = indented(plain(`${problem.severity}: ${subjectOf(problem)}${problem.message} (${problem.code}${place})`), layout, '')
+    return text.map((line) => layout.paint(problem.severity === 'error' ? 'red' : 'yellow', line))
+  })
+}
+
+/** `Plan: 3 to set, 1 to raise. 2 held, 1 unknown. 42 scopes are in sync.` */
+export function closingLine(view: PlanView): string {
+  const { counts } = view.plan
+  const rest = ([['held'], ['unknown'], ['rejected'], ['skipped']] as const).flatMap(([name]) =>
+    counts[name] > 0 ? [`${counts[name]} ${name}`] : [],
+  )
+  const sync = counts.inSync > 0 ? `${count(counts.inSync, 'scope')} ${counts.inSync === 1 ? 'is' : 'are'} in sync.` : ''
+  const going = EFFECTS.some((effect) => counts[effect] > 0)
+  const planned = counts.unknown > 0 && !going && counts.held === 0 ? 'No changes in what could be read.' : plannedCounts(view.plan)
+  const parts = [view.outcomes ? appliedCounts(view) : planned, rest.length > 0 ? `${rest.join(', ')}.` : '', sync]
+  return parts.filter((part) => part !== '').join(' ')
+}
+
+function plannedCounts({ counts }: Plan): string {
+  const parts = EFFECTS.flatMap((effect) => (counts[effect] > 0 ? [`${counts[effect]} to ${effect}`] : []))
+  if (parts.length > 0) return `Plan: ${parts.join(', ')}.`
+  return counts.held > 0 ? 'Plan: nothing to write.' : 'No changes.'
+}
+
+function appliedCounts(view: PlanView): string {
+  const changes = outgoing(view.plan)
+  const done = tally(changes.flatMap((change) => (outcomeOf(view, change)?.result === 'applied' ? [change.effect] : [])))
+  const other = tally(changes.flatMap((change) => unfinished(view, change)))
+  const parts = [
+    ...EFFECTS.flatMap((effect) => (done.has(effect) ? [`${done.get(effect)} ${DONE[effect]}`] : [])),
+    ...[...other].map(([word, amount]) => `${amount} ${word}`),
+  ]
+  return parts.length > 0 ? `Applied: ${parts.join(', ')}.` : 'Nothing was written.'
+}
+
+function unfinished(view: PlanView, change: Change): readonly string[] {
+  const outcome = outcomeOf(view, change)
+  if (!outcome) return ['not tried']
+  return outcome.result === 'applied' ? [] : [RESULT_WORDS[outcome.result]]
+}

@@ -1,0 +1,98 @@
+// What `plan` does: previews every workspace side by side, prints the plans, saves them when asked, and says by its exit code what is
+// pending.
+import { writeFileSync } from 'node:fs'
+import type { Plan } from '../../core/model/change.ts'
+import { type Preview, preview } from '../../daemon/cycle/preview.ts'
+import { sha256 } from '../../daemon/schedule/system.ts'
+import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import { ledgerArgs, shellWord } from '../shared/args.ts'
+import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts'
+import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import { openLedgers } from '../shared/ledgers.ts'
+import { sweepProgress } from '../shared/progress.ts'
+import { isLedgerUrl } from '../shared/remote.ts'
+import type { PlanFlags } from './command.ts'
+import { showPlans, showWarnings } from './output.ts'
+import { renderPlanJson } from './render-json.ts'
+import { releaseBy } from './view.ts'
+
+/** Plans every workspace and leaves the exit code. */
+export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
+  const setup = readSetup(cli, flags)
+  showWarnings(setup.warnings, cli)
+  const { previews, known } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags.rebind === true))
+  const plans = previews.map((one) => one.planned.plan)
+  const release = releaseCommand(plans, known, flags, setup.config.ledger)
+  cli.stdout.write(
+    showPlans(
+      plans.map((plan) => ({ plan })),
+      flags.output,
+      { releaseCommand: release, paint: painter(cli.stdout), width: columnsOf(cli.stdout) },
+    ),
+  )
+  if (flags.out !== undefined) save(flags.out, plans)
+  cli.finish(worstExit(previews.map((one) => exitOf(one, flags.detailedExitcode === true))))
+}
+
+/**
+ * `approve` finds the workspace by itself only when it is the one that the ledger knows. For the ledger of a running daemon it is to be typed
+ * beside that daemon, where the flags of here mean nothing.
+ */
+function releaseCommand(plans: readonly Plan[], known: readonly string[], flags: PlanFlags, ledger: string): (holdId: string) => string {
+  const where = isLedgerUrl(ledger) ? [] : ledgerArgs(flags)
+  return (holdId) => {
+    const name = plans.find((plan) => plan.holds.some((hold) => hold.id === holdId))?.workspace
+    const isKnown = name === undefined || (known.length === 1 && known[0] === name)
+    return releaseBy([...where, ...(isKnown ? [] : ['--workspace', shellWord(name)])], ledger === ':memory:')(holdId)
+  }
+}
+
+interface Previews {
+  readonly previews: readonly Preview[]
+  /** The workspaces that the ledger knows. */
+  readonly known: readonly string[]
+}
+
+async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: boolean): Promise<Previews> {
+  const ledgers = await openLedgers(cli, setup, signal, rebind)
+  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  try {
+    const previews = await Promise.all(
+      setup.workspaces.map(async (one: WorkspaceSetup) => {
+        const { config, policy } = one
+        const { client, close } = connectReader(cli, config, { signal })
+        try {
+          const parts = { client, settings: config, ledger: await ledgers.of(one, client, signal), clock: cli.clock, digest: sha256 }
+          const done = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
+          for (const { message } of done.warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
+          return done
+        } finally {
+          close()
+        }
+      }),
+    )
+    return { previews, known: ledgers.known }
+  } finally {
+    progress.stop()
+    ledgers.close()
+  }
+}
+
+/** Nothing could be read: failed. Else, when asked, the first that fits: a part could not be read, something is held, is pending. */
+function exitOf({ planned, outlook }: Preview, detailed: boolean): ExitCode {
+  const { plan } = planned
+  if (outlook.toRead.length > 0 && plan.unknown.length === outlook.toRead.length) return EXIT.failed
+  if (!detailed) return EXIT.done
+  if (plan.unknown.length > 0) return EXIT.partial
+  if (plan.holds.length > 0) return EXIT.held
+  return plan.changes.length > 0 ? EXIT.pending : EXIT.done
+}
+
+function save(file: string, plans: readonly Plan[]): void {
+  try {
+    writeFileSync(file, renderPlanJson(plans.map((plan) => ({ plan }))), { mode: 0o600 })
+  } catch (error) {
+    throw new CommandError(`the plan could not be saved in ${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

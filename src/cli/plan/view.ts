@@ -1,0 +1,64 @@
+// What every rendering of a plan shares: the plan, how each of its changes ended once it was applied, and the words for both.
+import type { Change, ChangeResult, Effect, Hold, Plan, PlanProblem } from '../../core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+
+/** How a change ended; `satisfied` needed no write, because another one had brought it about, such as a team's where caps are copied. */
+export type Ending = ChangeResult | 'satisfied'
+
+/** How one change ended; `error` is free of any key. */
+export interface Outcome {
+  readonly result: Ending
+  readonly error?: string
+}
+
+/** A plan to show. `outcomes` is there once it was applied; a change without an outcome was not tried. */
+export interface PlanView {
+  readonly plan: Plan
+  readonly outcomes?: ReadonlyMap<ScopeKey, Outcome>
+}
+
+export interface ReleaseOptions {
+  /** The exact command that releases a hold. */
+  readonly releaseCommand?: (holdId: string) => string
+}
+
+/** `capkeeper approve ID`, with the flags that reach the same ledger; a ledger in memory can only be approved on the spot. */
+export const releaseBy =
+  (ledgerArgs: readonly string[], inMemory = false): ((holdId: string) => string) =>
+  (holdId) =>
+    inMemory ? `capkeeper apply --approve ${holdId}` : ['capkeeper approve', holdId, ...ledgerArgs].join(' ')
+
+export const isHeld = (change: Change): boolean => change.hold !== undefined
+
+export const outgoing = (plan: Plan): readonly Change[] => plan.changes.filter((change) => !isHeld(change))
+
+export const heldBy = (plan: Plan, hold: Hold): readonly Change[] => plan.changes.filter((change) => change.hold === hold.id)
+
+export const outcomeOf = (view: PlanView, change: Change): Outcome | undefined => view.outcomes?.get(scopeKey(change.scope))
+
+export const SIGNS: Readonly<Record<Effect, string>> = { set: '+', raise: '~', lower: '~', block: '!', clear: '-' }
+
+/** The past tense, for what was applied. */
+export const DONE: Readonly<Record<Effect, string>> = { set: 'set', raise: 'raised', lower: 'lowered', block: 'blocked', clear: 'cleared' }
+
+/** Whether a change needs no more words. */
+export const isWell = (outcome: Outcome | undefined): boolean => outcome?.result === 'applied' || outcome?.result === 'satisfied'
+
+export const RESULT_WORDS: Readonly<Record<Ending, string>> = {
+  applied: 'applied',
+  satisfied: 'already as asked',
+  failed: 'failed',
+  ambiguous: 'in doubt',
+  verify_failed: 'read back differently',
+}
+
+/** How many of each key there are; only those that occur. */
+export function tally<K extends string>(keys: Iterable<K>): ReadonlyMap<K, number> {
+  const counts = new Map<K, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
+}
+
+/** Names the scope before a message that does not name it itself. */
+export const subjectOf = (problem: PlanProblem): string =>
+  problem.scope && !problem.message.includes(scopeKey(problem.scope)) ? `${scopeKey(problem.scope)}: ` : ''

@@ -1,0 +1,39 @@
+// A report for programs: JSON with everything, and CSV with the table. Neither cuts anything.
+
+import type { Instant } from '../../core/model/units.ts'
+import type { Report } from '../../core/use/report.ts'
+import { rfc3339 } from '../shared/text.ts'
+import { columnsOf, dayText } from './table.ts'
+
+/** `{apiVersion, kind: "Report", createdAt, reports: [{workspace, which, by, cycle, totals, projected?, exhaustedAt?, rows, near, changes, notes}]}` (choice). */
+export function renderReportJson(reports: readonly Report[], now: Instant): string {
+  const document = { apiVersion: 'capkeeper/v1', kind: 'Report', createdAt: rfc3339(now), reports }
+  const withInstants = (key: string, value: unknown): unknown =>
+    (key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value
+  return `${JSON.stringify(document, withInstants, 2)}\n`
+}
+
+/** RFC 4180, one table for all workspaces; of several views the columns are those that any of them has. */
+export function renderReportCsv(reports: readonly Report[]): string {
+  const shown = new Map(reports.flatMap((report) => columnsOf(report).map((column) => [column.title, column] as const)))
+  const titles = [...shown.keys()]
+  const head = ['workspace', 'cycle_start', 'key', ...titles.slice(1).map(nameOf)]
+  const lines = reports.flatMap((report) =>
+    report.rows.map((row) => [
+      report.workspace,
+      dayText(report.cycle.startAt),
+      row.key,
+      ...titles.slice(1).map((title) => shown.get(title)?.raw(row) ?? ''),
+    ]),
+  )
+  return [head, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
+}
+
+const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[- ]/g, '_')
+
+/** A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+function csvCell(value: string | number): string {
+  if (typeof value === 'number') return String(value)
+  const safe = /^[=+\-@\t\r]/.test(value) && value !== '-' ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,204 @@
+// What `report` does: reads people, use, balance and the managed caps as a plan does, runs by model and day as far as the service shows
+// them, and what the ledger has kept; core/use/report.ts makes figures of it. What cannot be had becomes a note, and the rest goes on.
+
+import { renderReportPage } from '../../console/report.ts'
+import { effectiveCap } from '../../core/interpret/effective.ts'
+import type { Cycle, RunUse } from '../../core/model/observed.ts'
+import { scopeKey, userScope } from '../../core/model/scope.ts'
+import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
+import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
+import { historyOf } from '../../daemon/collect/burning.ts'
+import { failureOf } from '../../daemon/cycle/failure.ts'
+import { type Preview, preview } from '../../daemon/cycle/preview.ts'
+import { cycleOf } from '../../daemon/cycle/state.ts'
+import { sha256 } from '../../daemon/schedule/system.ts'
+import type { Ledger, ReadClient } from '../../ports.ts'
+import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import { showWarnings } from '../plan/output.ts'
+import { type Cli, CommandError, painter } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import { sweepProgress } from '../shared/progress.ts'
+import type { ReportFlags } from './command.ts'
+import { renderReportMarkdown, renderReportText } from './render.ts'
+import { renderReportCsv, renderReportJson } from './render-data.ts'
+
+const DAY_MS = 86_400_000
+/** As many days as a forecast looks at, and a few. */
+const HISTORY_DAYS = 62
+/** The service is asked for 30 days at most (service-notes.md, section 2, point 8). */
+const CHUNK_MS = 30 * DAY_MS
+
+/** Reports on every workspace that can be read; ends with 4 when another cannot, and fails when none can. */
+export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void> {
+  const setup = readSetup(cli, flags)
+  showWarnings(setup.warnings, cli)
+  const results = await interruptible(cli, (signal) => reportAll(setup, flags, cli, signal))
+  const [reports, failures] = [results.filter(isReport), results.filter((one) => one instanceof CommandError)]
+  const [first, ...others] = failures
+  for (const { message } of reports.length > 0 ? failures : others) cli.stderr.write(cli.secrets.redact(`error: ${message}\n`))
+  if (first && reports.length === 0) throw first
+  const now = cli.clock.now()
+  const renderers = {
+    text: () => renderReportText(reports, painter(cli.stdout)),
+    json: () => renderReportJson(reports, now),
+    csv: () => renderReportCsv(reports),
+    markdown: () => renderReportMarkdown(reports),
+    html: () => renderReportPage(reports, now),
+  }
+  cli.stdout.write(renderers[flags.output]())
+  cli.finish(first ? EXIT.partial : EXIT.done)
+}
+
+type Result = Report | CommandError
+
+const isReport = (result: Result): result is Report => !(result instanceof CommandError)
+
+async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: AbortSignal): Promise<readonly Result[]> {
+  const store = openStore(cli, setup.config, 'read')
+  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  try {
+    return await Promise.all(
+      setup.workspaces.map(async (one) => {
+        const { client, close } = connectReader(cli, one.config, { signal })
+        try {
+          const ledger = ledgerOf(store, one.config)
+          const parts = { client, settings: one.config, ledger, clock: cli.clock, digest: sha256 }
+          const only = flags.cycle === 'previous' ? { only: () => false } : {}
+          const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...only })
+          for (const { message } of seen.warnings) cli.stderr.write(cli.secrets.redact(`${one.config.name}: ${message}\n`))
+          const price = setup.config.pricePerCredit
+          const gathered = await gather({ one, seen, client, ledger, flags, now: cli.clock.now(), signal })
+          return reportOf({ ...gathered, ...(price !== undefined && { pricePerCredit: price }) })
+        } catch (error) {
+          if (error instanceof CommandError) return error
+          throw error
+        } finally {
+          close()
+        }
+      }),
+    )
+  } finally {
+    progress.stop()
+    store.close()
+  }
+}
+
+interface Sources {
+  readonly one: WorkspaceSetup
+  readonly seen: Preview
+  readonly client: ReadClient
+  readonly ledger: Ledger
+  readonly flags: ReportFlags
+  readonly now: Instant
+  readonly signal: AbortSignal
+}
+
+async function gather(sources: Sources): Promise<ReportInputs> {
+  const { one, seen, ledger, flags, now } = sources
+  const { usage } = seen.knowledge
+  const current = cycleOf(usage)
+  if (!usage || !current)
+    throw new CommandError(`${one.config.name}: the roster with the billing cycle could not be read, so there is nothing to report on`)
+  const notes: string[] = []
+  const isPrevious = flags.cycle === 'previous'
+  const cycle = isPrevious ? (usage.previousCycle?.cycle ?? before(current)) : current
+  const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
+  const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
+  const figures = isPrevious ? undefined : figuresOf(sources, current, rows)
+  return {
+    workspace: one.config.name,
+    which: flags.cycle,
+    by: flags.by,
+    cycle,
+    people: isPrevious ? peopleBefore(sources, cycle, notes) : peopleNow(seen),
+    groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
+    ...(!isPrevious && usage.balance && { balance: usage.balance }),
+    ...(runs && { runs }),
+    ...(figures && { figures }),
+    writes: ledger.history({ sinceAt: cycle.startAt }).filter(({ at }) => at < cycle.endAt),
+    notes,
+  }
+}
+
+const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
+
+/** Cycles of 28 to 31 days are months, and the one before is the month before; others are taken to be as long. Choice. */
+function before({ startAt, endAt }: Cycle): Cycle {
+  const days = (endAt - startAt) / DAY_MS
+  if (days < 28 || days > 31) return { startAt: startAt - (endAt - startAt), endAt: startAt }
+  const start = new Date(startAt)
+  start.setUTCMonth(start.getUTCMonth() - 1)
+  return { startAt: start.getTime(), endAt: startAt }
+}
+
+/** What is read of use is a help to the report, and not what it stands on. */
+async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes: string[]): Promise<readonly RunUse[] | undefined> {
+  const rows: RunUse[] = []
+  try {
+    for (let at = midnight(fromAt); at <= now; at += CHUNK_MS) {
+      const untilAt = at + CHUNK_MS
+      rows.push(...(await client.readRuns({ fromAt: at, ...(untilAt <= now && { untilAt }) }, signal)))
+    }
+    return rows
+  } catch (error) {
+    signal.throwIfAborted()
+    notes.push(`Use by model and by day could not be read: ${failureOf(error).message}`)
+    return undefined
+  }
+}
+
+function peopleNow({ outlook, knowledge }: Preview): readonly ReportPerson[] {
+  const groupsOf = membership(knowledge.usage?.groups ?? [])
+  const { readings } = knowledge
+  return (knowledge.usage?.roster.people ?? []).flatMap(({ email, used }): readonly ReportPerson[] => {
+    const counted = outlook.people.byKey.get(scopeKey(userScope(email)))
+    // People who left, or are not approved yet, matter as far as they used something.
+    if (!counted && !used) return []
+    const cap = counted && effectiveCap(counted, (key) => readings.get(key)?.observed).cap
+    return [{ email, groups: groupsOf.get(email) ?? [], ...(used !== undefined && { used }), ...(cap !== undefined && { cap }) }]
+  })
+}
+
+/** Of a cycle that is over, the figures with which it ended, or else what the readings of its days have added up to. */
+function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, notes: string[]): readonly ReportPerson[] {
+  const { usage } = seen.knowledge
+  const groupsOf = membership(usage?.groups ?? [])
+  const last = usage?.previousCycle?.used
+  const used: readonly (readonly [string, Credits])[] = last
+    ? Object.entries(last)
+    : ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt }).map((row) => [row.email, row.used] as const)
+  if (used.length === 0) notes.push(`The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`)
+  notes.push('Groups are those of today.')
+  return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
+}
+
+function membership(
+  groups: readonly { readonly id: string; readonly emails: readonly string[] }[],
+): ReadonlyMap<string, readonly string[]> {
+  const byEmail = new Map<string, string[]>()
+  for (const { id, emails } of groups) for (const email of emails) byEmail.set(email, [...(byEmail.get(email) ?? []), id])
+  return byEmail
+}
+
+function figuresOf({ seen, ledger, now }: Sources, cycle: Cycle, rows: readonly RunUse[] | undefined): BurnFigures | undefined {
+  const { usage } = seen.knowledge
+  if (!usage) return undefined
+  const people = peopleNow(seen).flatMap(({ used, cap }) =>
+    used === undefined ? [] : [{ used, ...(cap !== undefined && cap !== 'unknown' && { cap }) }],
+  )
+  if (people.length === 0) return undefined
+  const used = credits(people.reduce((sum, one) => sum + one.used, 0))
+  const history =
+    rows &&
+    historyOf({ asked: { fromAt: midnight(now - HISTORY_DAYS * DAY_MS), throughAt: midnight(now), readAt: now, wideAt: now }, rows })
+  return burnOf({
+    now,
+    cycle,
+    readings: [...ledger.useReadings(), { at: usage.roster.readAt, used }],
+    people,
+    ...(history && { history }),
+    ...(usage.balance && { balance: usage.balance }),
+  })
+}

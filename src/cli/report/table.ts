@@ -1,0 +1,93 @@
+// A report as columns of text: which columns a view has, and what stands in them. Every form but JSON is made of this.
+import type { Report, ReportRow } from '../../core/use/report.ts'
+import { amountText, capText } from '../shared/text.ts'
+
+export interface ReportColumn {
+  readonly title: string
+  readonly isNumber: boolean
+  /** '' where it is not known. */
+  cell(row: ReportRow): string
+  /** As it stands in CSV: a bare number. */
+  raw(row: ReportRow): string | number | undefined
+}
+
+const amount = (title: string, of: (row: ReportRow) => number | undefined): ReportColumn => ({
+  title,
+  isNumber: true,
+  cell: (row) => {
+    const value = of(row)
+    return value === undefined ? '' : amountText(value)
+  },
+  raw: of,
+})
+
+const subject: Readonly<Record<Report['by'], string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }
+
+/** The columns of a report's view that hold anything. */
+export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
+  const label: ReportColumn = { title: subject[by], isNumber: false, cell: labelOf, raw: labelOf }
+  const share: ReportColumn = {
+    title: 'Share',
+    isNumber: true,
+    cell: ({ share: part }) => (part === undefined ? '' : `${(part * 100).toFixed(1)} %`),
+    raw: ({ share: part }) => (part === undefined ? undefined : Number(part.toFixed(4))),
+  }
+  const cap: ReportColumn = {
+    title: 'Cap',
+    isNumber: true,
+    cell: (row) => (row.cap === undefined ? '' : capText(row.cap)),
+    raw: (row) => row.cap,
+  }
+  const band: ReportColumn = { title: 'Band', isNumber: false, cell: (row) => row.band?.replaceAll('_', ' ') ?? '', raw: (row) => row.band }
+  const all = [
+    label,
+    amount('People', ({ people }) => people),
+    amount('Used', ({ used }) => used),
+    share,
+    amount('Add-on use', ({ addOn }) => addOn),
+    cap,
+    amount('Head-room', ({ headRoom }) => headRoom),
+    amount('Without a cap', ({ uncapped }) => uncapped),
+    band,
+    amount('Cost', ({ cost }) => cost),
+  ]
+  return all.filter((column, index) => index === 0 || rows.some((row) => column.raw(row) !== undefined))
+}
+
+const labelOf = ({ key, name }: ReportRow): string => (key === name || key === '-' || key === 'team' ? name : `${name} (${key})`)
+
+/** What stands above the table, as name and value; what is not known is left out. */
+export function headlinesOf({ totals, projected, exhaustedAt, cycle }: Report): readonly (readonly [string, string])[] {
+  const figure = (name: string, value: number | undefined): readonly (readonly [string, string])[] =>
+    value === undefined ? [] : [[name, amountText(value)]]
+  return [
+    ...figure('Credits used', totals.used),
+    ...figure('Credits that the seats include', totals.included),
+    ...figure('Add-on credits used', totals.addOnUsed),
+    ...figure('Add-on credits available', totals.addOnAvailable),
+    ...figure('Cost of the credits used', totals.cost),
+    ...figure('Cost of the add-on credits used', totals.addOnCost),
+    ...(projected
+      ? ([
+          [
+            'Expected at the cycle’s end',
+            `${amountText(Math.round(projected.p50))} (80 % between ${amountText(Math.round(projected.p10))} and ${amountText(Math.round(projected.p90))})`,
+          ],
+        ] as const)
+      : []),
+    ...(exhaustedAt !== undefined && exhaustedAt < cycle.endAt ? ([['Add-on credits run out', dayText(exhaustedAt)]] as const) : []),
+  ]
+}
+
+export const dayText = (at: number): string => new Date(at).toISOString().slice(0, 10)
+
+/** `14 set, 2 raised, 1 failed`, or that there were none. */
+export function changesText({ changes: { applied, failed, byEffect } }: Report): string {
+  if (applied + failed === 0) return 'none'
+  const words = { set: 'set', raise: 'raised', lower: 'lowered', block: 'blocked', clear: 'cleared' } as const
+  const done = Object.entries(words).flatMap(([effect, word]) => {
+    const times = byEffect[effect as keyof typeof words]
+    return times > 0 ? [`${times} ${word}`] : []
+  })
+  return [...done, ...(failed > 0 ? [`${failed} failed`] : [])].join(', ')
+}

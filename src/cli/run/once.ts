@@ -1,0 +1,52 @@
+// `run --once`: one cycle of every workspace side by side, then the exit codes of `apply`. Invalid policies end it, as they end `apply`.
+import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { reconcile } from '../../daemon/cycle/run.ts'
+import { recall } from '../../daemon/cycle/state.ts'
+import { createWorkspace } from '../../daemon/workspace.ts'
+import { type Done, exitOfAll } from '../apply/run.ts'
+import { openStore, readPolicies } from '../compose.ts'
+import type { Embedded } from '../sandbox/embedded.ts'
+import type { Cli } from '../shared/context.ts'
+import { createHost, type Host, openWorkspace } from '../shared/host.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import type { RunFlags } from './command.ts'
+import type { Reader } from './run.ts'
+
+/** Runs one cycle and leaves the exit code. */
+export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
+  const { loaded, config } = reader.read()
+  const { sets, problems } = readPolicies(loaded, config, cli, flags.workspace)
+  if (hasErrors(problems)) throw new InputError(problems)
+  const store = openStore(cli, config, 'write')
+  try {
+    const host = await createHost({ cli, flags, config, store, isEmbedded: embedded !== undefined })
+    const done = await interruptible(cli, (stop, cut) =>
+      Promise.all(config.workspaces.map((one) => cycle(one, sets.get(one.name), host, { stop, cut }))),
+    )
+    host.saveAll()
+    cli.finish(exitOfAll(done))
+  } finally {
+    store.close()
+  }
+}
+
+async function cycle(
+  config: Parameters<typeof openWorkspace>[0],
+  policy: Parameters<typeof recall>[0] | undefined,
+  host: Host,
+  signals: { readonly stop: AbortSignal; readonly cut: AbortSignal },
+): Promise<Done> {
+  if (!policy) return { failure: `${config.name}: there is no policy` }
+  const opened = openWorkspace(config, host)
+  try {
+    opened.parts.ledger.saveFact('policy', policy)
+    const knowledge = recall(policy, opened.parts.ledger)
+    return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, ...signals }) }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    host.logger.error({ workspace: config.name, error: message }, 'the cycle failed')
+    return { failure: message }
+  } finally {
+    opened.close()
+  }
+}

@@ -1,0 +1,233 @@
+// What `run` does: reads the configuration, starts the daemon and its HTTP side, follows files and signals until it is stopped. Nothing
+// about caps is decided here.
+
+import { contentSecurityPolicy, renderPage } from '../../console/page.ts'
+import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { type Config, type LoadedConfig, loadConfig, networkProblems } from '../../daemon/config/config.ts'
+import { parseListen } from '../../daemon/config/values.ts'
+import { type Server, startServer } from '../../daemon/http/server.ts'
+import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
+import { shareLedgers } from '../../daemon/ledger/share.ts'
+import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
+import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
+import { type Watcher, watchPaths } from '../../policy/watch.ts'
+import { named, openStore, readPolicies } from '../compose.ts'
+import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
+import { type Cli, UsageError } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
+import { VERSION } from '../shared/version.ts'
+import type { RunFlags } from './command.ts'
+
+export interface Settings {
+  readonly loaded: LoadedConfig
+  readonly config: Config
+}
+
+/** How the daemon reads its configuration, the first time and again. */
+export interface Reader {
+  /** Throws an `InputError` with everything that is wrong or missing. */
+  read(): Settings
+  /** The workspace's name while broken policies cannot tell it. */
+  name: string | undefined
+}
+
+/** Runs the daemon until it is stopped, or one cycle with --once. */
+export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
+  if (flags.listen !== undefined && !parseListen(flags.listen)) {
+    throw new UsageError(`--listen '${flags.listen}' is not an address: write host:port, such as 127.0.0.1:9464`)
+  }
+  const cli = flags.sandbox ? { ...outer, env: withSandboxKey(outer.env) } : outer
+  const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
+  const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), name: undefined }
+  try {
+    if (flags.once) await (await import('./once.ts')).runOnce(flags, cli, reader, embedded)
+    else await serve(flags, cli, reader, embedded)
+  } finally {
+    await embedded?.close()
+  }
+}
+
+function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Settings {
+  const loaded = loadConfig(embedded ? withoutService(flags, cli) : { env: cli.env, flags })
+  if (!loaded.config) throw new InputError(loaded.problems)
+  const keepsLedger = loaded.file !== undefined || (flags.ledger ?? cli.env['CAPKEEPER_LEDGER'] ?? '') !== ''
+  const config = embedded ? besideSandbox(loaded.config, { isQuick: loaded.file === undefined, keepsLedger }, embedded.url) : loaded.config
+  const missing = networkProblems(config)
+  if (missing.length > 0) throw new InputError(missing)
+  const policies = readPolicies(loaded, config, cli, flags.workspace)
+  if (!hasErrors(policies.problems)) reader.name = policies.workspace
+  const workspace = reader.name ?? policies.workspace
+  return { loaded, config: named(config, workspace === undefined ? {} : { workspace }) }
+}
+
+/** With --sandbox the address and the key of another service must not matter. */
+function withoutService({ baseUrl: _, serviceKeyFile: __, ...flags }: RunFlags, cli: Cli): Parameters<typeof loadConfig>[0] {
+  const env = { ...cli.env, CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
+  return { env, flags }
+}
+
+/** Without a config file and without --ledger nothing is left behind, because the embedded service forgets its caps as well. */
+const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonly keepsLedger: boolean }, url: string): Config => ({
+  ...config,
+  ledger: how.keepsLedger ? config.ledger : ':memory:',
+  workspaces: config.workspaces.map((one) => onSandbox(one, url, how.isQuick)),
+})
+
+async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
+  let settings = reader.read()
+  const store = openStore(cli, settings.config, 'write')
+  const running: { daemon?: Daemon } = {}
+  const aging = new AbortController()
+  let server: Server | undefined
+  try {
+    if (reader.name === undefined) settings = withKnownName(settings, reader, store)
+    const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
+    // An address that is taken must be known before anything is written.
+    server = await listen(settings.config, running, host)
+    const daemon = startDaemon({
+      clock: cli.clock,
+      config: settings.config,
+      open: (one) => openWorkspace(one, host),
+      loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
+      reloadConfig() {
+        const next = reread(reader, host)
+        if (next) settings = next
+        return next?.config
+      },
+      refused: (error) => refuse(error, host),
+      inForce: (config) => host.use(config),
+      registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
+      ledgerWritable: host.ledgerWritable,
+    })
+    running.daemon = daemon
+    void forgetOldHistory(host, aging.signal)
+    announce(server, host, embedded)
+    const following = followFiles(daemon, cli, () => settings)
+    await untilStopped(daemon, host, embedded, following.configChanged)
+    following.close()
+    await server.close()
+    host.saveAll()
+    host.logger.info({}, 'stopped')
+  } finally {
+    aging.abort()
+    await running.daemon?.stop()
+    await server?.close()
+    store.close()
+  }
+  cli.finish(EXIT.done)
+}
+
+/** Broken policies at the start may hide what the workspace is called: then it is called as the ledger knows it. */
+function withKnownName({ loaded, config }: Settings, reader: Reader, store: LedgerStore): Settings {
+  const [only, ...others] = store.workspaces().filter((one) => one.current)
+  if (loaded.file !== undefined || !only || others.length > 0) return { loaded, config }
+  reader.name = only.workspace
+  return reader.read()
+}
+
+interface Following {
+  readonly configChanged: () => void
+  close(): void
+}
+
+/** Watches the policy and config files that are in force, and whatever a new configuration names in their place. */
+function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Following {
+  // Without a config file the policies also say what the workspace is called, so they are read as configuration.
+  const policiesChanged = (): void => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
+  const watchPolicies = (paths: readonly string[]): Watcher => watchPaths(paths, cli.clock, policiesChanged)
+  let paths = policyPaths(settings().config)
+  let policies = watchPolicies(paths)
+  function configChanged(): void {
+    daemon.configChanged()
+    const next = policyPaths(settings().config)
+    if (next.join('\n') === paths.join('\n')) return
+    policies.close()
+    paths = next
+    policies = watchPolicies(paths)
+  }
+  const { file } = settings().loaded
+  const config = file === undefined ? undefined : watchPaths([file], cli.clock, configChanged)
+  return {
+    configChanged,
+    close() {
+      policies.close()
+      config?.close()
+    },
+  }
+}
+
+const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
+
+function reread(reader: Reader, host: Host): Settings | undefined {
+  try {
+    return reader.read()
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    refuse(error, host)
+    return undefined
+  }
+}
+
+/** Says why what was read does not come into force: it is invalid, or a workspace of it cannot be opened. */
+function refuse(error: unknown, { complain, logger }: Host): void {
+  const message = 'configuration is invalid, the last good one stays in force'
+  if (error instanceof InputError) complain(error.problems, message)
+  else logger.error({ error: error instanceof Error ? error.message : String(error) }, message)
+}
+
+const listen = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
+  startServer({
+    ...config.listen,
+    version: VERSION,
+    clock: host.cli.clock,
+    metrics: host.metrics,
+    page: { render: renderPage, contentSecurityPolicy },
+    people: host.people,
+    views: () => running.daemon?.views() ?? [],
+    health: () => running.daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() },
+    ledger: () =>
+      shareLedgers({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
+    ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },
+    onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
+  })
+
+/** Where to look: for a person as plain lines, for a log collector as one of its lines. */
+function announce({ url }: Server, { cli, logger }: Host, embedded: Embedded | undefined): void {
+  if (!embedded && cli.stderr.isTTY !== true) {
+    logger.info({ page: `${url}/`, metrics: `${url}/metrics` }, 'listening')
+    return
+  }
+  const lines = [`status page  ${url}/`, `metrics      ${url}/metrics`]
+  if (embedded) lines.push(`sandbox      ${embedded.url}  (key: sandbox-admin)`)
+  cli.stdout.write(`${lines.join('\n')}\n`)
+}
+
+/** Listens to signals; resolves when the daemon was asked to stop and has stopped. */
+async function untilStopped(daemon: Daemon, host: Host, embedded: Embedded | undefined, configChanged: () => void): Promise<void> {
+  const { cli, logger } = host
+  const stopped = Promise.withResolvers<void>()
+  let asked = false
+  const say = (line: string): void => logger.info({}, `sandbox: ${line}`)
+  const foreign = embedded?.sandbox.foreignWriter({ everySeconds: FOREIGN_EVERY_S, say, leaveAlone: LEFT_ALONE })
+  const stop = (): void => {
+    if (asked) cli.signals.exit(EXIT.failed)
+    asked = true
+    logger.info({}, 'stopping; a write in flight may finish')
+    daemon.stop().then(stopped.resolve, stopped.reject)
+  }
+  const reload = (): void => {
+    configChanged()
+    daemon.hurry()
+  }
+  // On a terminal a hangup means that the terminal was closed.
+  const offHangup = cli.signals.on('hangup', cli.stdin.isTTY === true ? stop : reload)
+  const offInterrupt = cli.signals.on('interrupt', stop)
+  await stopped.promise
+  foreign?.stop()
+  offHangup()
+  offInterrupt()
+}
+
+/** How often somebody else edits a cap of the embedded service. */
+const FOREIGN_EVERY_S = 12

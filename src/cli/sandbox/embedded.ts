@@ -1,0 +1,82 @@
+// The embedded service: as a command of its own, and beside `run --sandbox`, where somebody else edits a cap now and then.
+import { groupScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { WorkspaceConfig } from '../../daemon/config/config.ts'
+import { createSandbox, SANDBOX_KEYS, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'
+import { startSandboxServer } from '../../sandbox/server.ts'
+import { type Cli, CommandError } from '../shared/context.ts'
+
+export interface Embedded {
+  readonly url: string
+  readonly sandbox: Sandbox
+  close(): Promise<void>
+}
+
+export const SANDBOX_PORT = 8787
+/** The identity that a ledger is bound to: the port may differ from start to start. */
+export const SANDBOX_IDENTITY = 'sandbox:'
+const ADMIN_KEY = SANDBOX_KEYS[0]?.secret ?? ''
+/** A variable that only this process sees. */
+const KEY_NAME = 'CAPKEEPER_SANDBOX_KEY'
+
+/** `flag` is the one that chooses the port; default `--port`. */
+export interface EmbeddedAt {
+  readonly host: string
+  readonly port: number
+  readonly flag?: string
+}
+
+/** Starts the service. Rejects with a `CommandError` when the port is taken, an `InputError` when the data file cannot be used. */
+export async function startEmbedded(options: SandboxOptions, at: EmbeddedAt): Promise<Embedded> {
+  const sandbox = createSandbox(options)
+  try {
+    const server = await startSandboxServer({ sandbox, ...at })
+    return {
+      url: server.url,
+      sandbox,
+      async close() {
+        await server.close()
+        sandbox.close()
+      },
+    }
+  } catch (error) {
+    sandbox.close()
+    throw listenFailure(error, at)
+  }
+}
+
+function listenFailure(error: unknown, { host, port, flag = '--port' }: EmbeddedAt): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return error
+  if (error.code === 'EADDRINUSE') return new CommandError(`${host}:${port} is in use; choose another port with ${flag}`)
+  return new CommandError(`the sandbox cannot listen on ${host}:${port} (${String(error.code)})`)
+}
+
+/** The service of the quick start: an hour of use passes every six seconds. */
+export async function startBeside(cli: Cli, port: number | undefined): Promise<Embedded> {
+  const options = { clock: cli.clock, speed: QUICK_START_SPEED }
+  const host = '127.0.0.1'
+  if (port !== undefined) return startEmbedded(options, { host, port, flag: '--sandbox-port' })
+  return startEmbedded(options, { host, port: SANDBOX_PORT }).catch((error: unknown) => {
+    if (error instanceof CommandError) return startEmbedded(options, { host, port: 0 })
+    throw error
+  })
+}
+
+const QUICK_START_SPEED = 600
+
+/**
+ * What somebody else leaves alone in the quick start: the group of whoever is on call, whom the example policies protect. To put that group's
+ * cap back would take something from them, so it would wait for approval for as long as the demonstration runs.
+ */
+export const LEFT_ALONE: ReadonlySet<ScopeKey> = new Set([scopeKey(groupScope('grp_support'))])
+
+/** A workspace's settings turned to the embedded service; without a config file it also looks more often. */
+export function onSandbox(config: WorkspaceConfig, url: string, quick: boolean): WorkspaceConfig {
+  // Whoever edits caps by hand in the demonstration never tires, and is to be seen healed all day.
+  const pace = quick ? { intervalMs: 10_000, usageIntervalMs: 10_000, guards: { ...config.guards, contested: 'off' as const } } : {}
+  const policies = config.policies.length > 0 ? config.policies : ['policies']
+  const { caFile: _, ...rest } = config
+  return { ...rest, ...pace, baseUrl: url, keys: { default: { env: KEY_NAME } }, policies }
+}
+
+/** The environment with the key of the embedded service in it. */
+export const withSandboxKey = (env: Cli['env']): Cli['env'] => ({ ...env, [KEY_NAME]: ADMIN_KEY })

@@ -1,0 +1,82 @@
+// Fixture files on the disk: read for `sandbox --fixture`, written by `sandbox --export`. A file is there whole or not at all.
+
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { InputError } from '../../core/model/problem.ts'
+import { exportFixture } from '../../sandbox/export.ts'
+import type { Fixture } from '../../sandbox/fixture.ts'
+import { readFixture } from '../../sandbox/fixture-file.ts'
+import { createSandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'
+import { openStore, type Store } from '../../sandbox/store.ts'
+import { type Cli, CommandError } from '../shared/context.ts'
+
+/** Reads a fixture file; throws an `InputError` with the places of what is wrong. */
+export function openFixture(file: string, cli: Pick<Cli, 'clock'>): Fixture {
+  return readFixture(file, textOf(file), cli.clock.now())
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    const message = `fixture ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`
+    throw new InputError([{ severity: 'error', code: 'FIXTURE_UNREADABLE', message }])
+  }
+}
+
+/** Writes the state to `to`, or to stdout for `-`. Throws a `CommandError` when that cannot be done, and then leaves nothing behind. */
+export async function exportState(options: SandboxOptions, to: string, cli: Cli): Promise<void> {
+  const store = stateOf(options)
+  try {
+    // All of it from one moment, whoever else has the file open.
+    if (to === '-') for (const piece of store.transaction(() => [...pieces(store)])) await show(piece, cli)
+    else store.transaction(() => writeWhole(to, pieces(store)))
+  } finally {
+    store.close()
+  }
+}
+
+/**
+ * The data as it stands: time goes on only in a running sandbox, which may have the same file open. Without any, the company that a
+ * sandbox would start with.
+ */
+function stateOf(options: SandboxOptions): Store {
+  const kept = openStore(options.data ?? ':memory:')
+  if (kept.meta('grownUntil') !== undefined && !options.fixture) return kept
+  kept.close()
+  return createSandbox(options).store
+}
+
+const PIECE_LENGTH = 65_536
+
+/** The text in pieces worth a write each. */
+function* pieces(store: Store): Generator<string> {
+  let piece = ''
+  for (const part of exportFixture(store)) {
+    piece += part
+    if (piece.length < PIECE_LENGTH) continue
+    yield piece
+    piece = ''
+  }
+  yield piece
+}
+
+async function show(piece: string, { stdout }: Cli): Promise<void> {
+  if (!stdout.write(piece)) await once(stdout, 'drain')
+}
+
+function writeWhole(file: string, texts: Iterable<string>): void {
+  const part = `${file}.part`
+  try {
+    const open = openSync(part, 'w')
+    try {
+      for (const text of texts) writeSync(open, text)
+    } finally {
+      closeSync(open)
+    }
+    renameSync(part, file)
+  } catch (error) {
+    rmSync(part, { force: true })
+    throw new CommandError(`the state cannot be written to ${file}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}

@@ -1,0 +1,121 @@
+// What `sandbox` does: serves until it is stopped, or writes the present state as a fixture file. Everything that a user may get wrong is
+// judged before anything is made, so that nothing is left half-written.
+import { existsSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { InputError } from '../../core/model/problem.ts'
+import { LedgerError } from '../../daemon/ledger/error.ts'
+import { takeLock } from '../../daemon/ledger/lock.ts'
+import { addedKeys } from '../../sandbox/keys.ts'
+import { SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
+import { parseSettings } from '../../sandbox/settings.ts'
+import { parseSwitches } from '../../sandbox/switches.ts'
+import { type Cli, UsageError } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import type { SandboxFlags } from './command.ts'
+import { type Embedded, startEmbedded } from './embedded.ts'
+
+/** Serves, and says where and with which keys; or exports. A wrong flag is a `UsageError`, a wrong file an `InputError`. */
+export async function sandboxCommand(flags: SandboxFlags, cli: Cli): Promise<void> {
+  const options = await optionsOf(flags, cli)
+  if (flags.export !== undefined) {
+    const { exportState } = await import('./files.ts')
+    await exportState(options, flags.export, cli)
+  } else await serve(options, flags, cli)
+  cli.finish(EXIT.done)
+}
+
+async function optionsOf(flags: SandboxFlags, cli: Cli): Promise<SandboxOptions> {
+  const texts = Object.fromEntries(Object.entries(flags).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])))
+  const settings = parseSettings(texts)
+  const switches = parseSwitches(texts)
+  if (settings.kind === 'problems') throw new UsageError(settings.problems.join('; '))
+  if (switches.kind === 'problems') throw new UsageError(switches.problems.join('; '))
+  const { speed, ...company } = settings.settings
+  const options = { clock: cli.clock, company, speed, switches: switches.switches, data: flags.data }
+  if (flags.fixture === undefined) return options
+  const seeding = seedingFlags(flags)
+  if (seeding.length > 0) throw new UsageError(`${seeding.join(', ')}: a fixture says who is there; leave out either this or --fixture`)
+  const { openFixture } = await import('./files.ts')
+  return { ...options, fixture: openFixture(flags.fixture, cli) }
+}
+
+/** The flags given that make up a company. */
+const seedingFlags = (flags: SandboxFlags): readonly string[] =>
+  ['people', 'groups', 'days'].filter((name) => flags[name] !== undefined).map((name) => `--${name}`)
+
+async function serve(options: SandboxOptions, flags: SandboxFlags, cli: Cli): Promise<void> {
+  // Before anything is seeded: a data file that this start leaves behind would be another one's company.
+  await requireFree(flags)
+  const unused = existsSync(flags.data) ? seedingFlags(flags) : []
+  const lock = lockData(flags.data)
+  const stopped = Promise.withResolvers<void>()
+  const off = cli.signals.on('interrupt', stopped.resolve)
+  try {
+    const embedded = await startEmbedded(options, flags).catch((error: unknown) => {
+      lock?.undo()
+      throw error
+    })
+    cli.stdout.write(greeting(embedded))
+    if (unused.length > 0) cli.stderr.write(`${flags.data} holds a company already: ${unused.join(', ')} change nothing\n`)
+    if (flags.somebodyElse !== undefined) {
+      embedded.sandbox.foreignWriter({ everySeconds: flags.somebodyElse, say: (line) => cli.stderr.write(`${line}\n`) })
+    }
+    await stopped.promise
+    await embedded.close()
+  } finally {
+    off()
+    lock?.release()
+  }
+}
+
+/**
+ * Keeps a second sandbox from growing the same company: every row would be there twice. `undo` also takes away the lock's file, if this
+ * made it. What else is wrong with the file is for whoever opens it to say.
+ */
+function lockData(data: string): { readonly release: () => void; readonly undo: () => void } | undefined {
+  if (data === ':memory:') return undefined
+  const file = `${data}.lock`
+  const made = !existsSync(file)
+  try {
+    const { release } = takeLock(data)
+    const undo = (): void => {
+      release()
+      if (made) rmSync(file, { force: true })
+    }
+    return { release, undo }
+  } catch (error) {
+    if (!(error instanceof LedgerError) || error.code !== 'LEDGER_LOCKED') return undefined
+    const message = `sandbox data ${data} is in use by another sandbox; stop that one first, or name another file with --data`
+    throw new InputError([{ severity: 'error', code: 'SANDBOX_DATA_IN_USE', message }])
+  }
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use; choose another port with --port',
+  EACCES: 'may not be listened on by you; choose a port above 1023 with --port',
+  EADDRNOTAVAIL: 'is no address of this machine; choose another with --host',
+  ENOTFOUND: 'is no address of this machine; choose another with --host',
+}
+
+/** Listens and stops again. */
+async function requireFree({ host, port }: SandboxFlags): Promise<void> {
+  const probe = createServer()
+  const listening = Promise.withResolvers<void>()
+  probe.once('error', listening.reject).listen({ host, port }, listening.resolve)
+  try {
+    await listening.promise
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
+    throw new UsageError(`${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`)
+  }
+  const closed = Promise.withResolvers<void>()
+  probe.close(() => closed.resolve())
+  await closed.promise
+}
+
+function greeting({ url, sandbox }: Embedded): string {
+  const keys = [...SANDBOX_KEYS, ...addedKeys(sandbox.store)].map(
+    ({ secret, permissions }) => `  ${secret.padEnd(24)}${permissions.join(', ')}`,
+  )
+  return `${url}\n\nkeys:\n${keys.join('\n')}\n\ntry:\n  curl -s ${url}/api/v1/GetTeamCreditBalance -H 'Content-Type: application/json' -d '{"service_key":"sandbox-admin"}'\n`
+}

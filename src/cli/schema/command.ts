@@ -1,0 +1,22 @@
+// `schema policy|config`: the JSON Schema that editors complete and check policy and config files with.
+import { Argument, type Command } from 'commander'
+import { examples } from '../shared/args.ts'
+import type { Cli } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+
+export function registerSchema(program: Command, cli: Cli): void {
+  program
+    .command('schema')
+    .summary('JSON Schema for editors')
+    .description(
+      'Prints the JSON Schema (2020-12) of policy files or of the config file. An editor with a YAML language server completes and checks a ' +
+        'file that names it in its first line: `# yaml-language-server: $schema=./cap-policy.schema.json`.',
+    )
+    .addArgument(new Argument('<kind>', 'which file it describes').choices(['policy', 'config']))
+    .addHelpText('after', examples('capkeeper schema policy > cap-policy.schema.json'))
+    .action(async (kind: 'policy' | 'config') => {
+      const { CONFIG_SCHEMA, POLICY_SCHEMA } = await import('../../policy/schema.ts')
+      cli.stdout.write(`${JSON.stringify(kind === 'policy' ? POLICY_SCHEMA : CONFIG_SCHEMA, undefined, 2)}\n`)
+      cli.finish(EXIT.done)
+    })
+}

@@ -1,0 +1,194 @@
+// The flags that commands share, and the readers of flag values. A flag wins over the environment,
+// the environment over the config file. There is no flag for the service key: a command line is seen by everybody on the machine.
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { Instant } from '../../core/model/units.ts'
+import { UsageError } from './context.ts'
+import { EXIT } from './exit.ts'
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+export const LOG_FORMATS = ['json', 'pretty'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+
+/** The flags of every network command (product.md, section 3); what was not given is absent, a file or a default decides. */
+export interface NetworkFlags {
+  readonly config?: string
+  readonly policies?: readonly string[]
+  readonly baseUrl?: string
+  readonly serviceKeyFile?: string
+  readonly caFile?: string
+  readonly allowPlainHttp?: true
+  readonly ledger?: string
+  readonly workspace?: string
+  readonly logLevel?: LogLevel
+  readonly logFormat?: LogFormat
+}
+
+const collect = (path: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), path]
+
+/** The variable is only named here: `daemon/config/config.ts` reads it, so that its problems say which of the two was wrong. */
+const withVariable = (flags: string, variable: string, description: string): Option =>
+  new Option(flags, `${description} (env: ${variable})`)
+
+const FLAGS = {
+  config: () => withVariable('--config <file>', 'CAPKEEPER_CONFIG', 'configuration file; everything but the URL and the key has a default'),
+  policies: () =>
+    withVariable(
+      '--policies <path>',
+      'CAPKEEPER_POLICIES',
+      'policy file or folder, read recursively; may be given several times',
+    ).argParser(collect),
+  baseUrl: () =>
+    withVariable('--base-url <url>', 'CAPKEEPER_BASE_URL', 'address of the service; a path prefix and a trailing /api/v1 are fine'),
+  serviceKeyFile: () =>
+    withVariable(
+      '--service-key-file <file>',
+      'CAPKEEPER_SERVICE_KEY_FILE',
+      'file that holds the service key; or set CAPKEEPER_SERVICE_KEY to the key itself',
+    ),
+  caFile: () =>
+    withVariable('--ca-file <file>', 'CAPKEEPER_CA_FILE', 'CA certificates (PEM) to check the service against, in place of the usual ones'),
+  allowPlainHttp: () =>
+    withVariable('--allow-plain-http', 'CAPKEEPER_ALLOW_PLAIN_HTTP', 'allow http:// to another machine, where the key travels unencrypted'),
+  ledger: () =>
+    withVariable(
+      '--ledger <file>',
+      'CAPKEEPER_LEDGER',
+      'the durable record; :memory: for none; plan and explain also take the address of a running daemon; default ./capkeeper.db',
+    ),
+  workspace: () => new Option('--workspace <name>', 'only this workspace; default: all of the config, or the one the policies name'),
+  logLevel: () => new Option('--log-level <level>', 'least important line shown; default info').choices(LOG_LEVELS),
+  logFormat: () => new Option('--log-format <format>', 'default pretty on a terminal, else json').choices(LOG_FORMATS),
+} as const
+
+export type SharedFlag = keyof typeof FLAGS
+
+/** Adds shared flags to a command, in the order named. */
+export function addFlags(command: Command, names: readonly SharedFlag[]): Command {
+  for (const name of names) command.addOption(FLAGS[name]())
+  return command
+}
+
+const NETWORK: readonly SharedFlag[] = [
+  'config',
+  'policies',
+  'baseUrl',
+  'serviceKeyFile',
+  'caFile',
+  'allowPlainHttp',
+  'ledger',
+  'workspace',
+  'logLevel',
+  'logFormat',
+]
+
+/** Adds the flags that every network command takes. */
+export const addNetworkFlags = (command: Command): Command => addFlags(command, NETWORK)
+
+/**
+ * Adds the flags that a command without network uses. The other flags of network commands are taken and not looked at, so that one set of
+ * flags does for `validate`, `plan` and the `approve` after it (choice).
+ */
+export function addUsedFlags(command: Command, used: readonly SharedFlag[]): Command {
+  addFlags(command, used)
+  for (const name of NETWORK) if (!used.includes(name)) command.addOption(FLAGS[name]().hideHelp())
+  return command
+}
+
+/** Adds the flags of a command that works on one workspace of the ledger; the policies only tell how it is called. */
+export const addLedgerFlags = (command: Command): Command => addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
+
+export type OutputFormat = 'text' | 'json' | 'markdown'
+
+/** `--output`, with the formats that this command knows; the first is the default. */
+export const outputOption = (formats: readonly string[]): Option =>
+  new Option('--output <format>', 'form of the answer').choices(formats).default(formats[0])
+
+/** Text shown under a command's flags: `lines` stand as they are, indented. */
+export const examples = (...lines: readonly string[]): string =>
+  `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ ${line}`).join('\n')}`
+
+const KEY_FLAGS = ['--service-key', '--key', '--api-key', '--token']
+
+/** Refuses a key on the command line, without repeating it. Throws a `UsageError`. */
+export function refuseKeyFlags(argv: readonly string[]): void {
+  for (const word of argv) {
+    if (word === '--') return
+    const flag = word.split('=')[0] ?? ''
+    if (!KEY_FLAGS.includes(flag)) continue
+    throw new UsageError(
+      `there is no flag ${flag}: a key on the command line is seen by everybody on this machine. ` +
+        'Put it into a file and name it with --service-key-file FILE, or set CAPKEEPER_SERVICE_KEY',
+    )
+  }
+}
+
+const DURATION_UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+/** `90s`, `30m`, `4h`, `7d`, `2w`, or several joined (`1h30m`): milliseconds, or undefined. */
+export function durationMs(text: string): number | undefined {
+  if (!/^(\d{1,6}[smhdw])+$/.test(text)) return undefined
+  return [...text.matchAll(/(\d+)([smhdw])/g)].reduce(
+    (sum, [, amount, unit]) => sum + Number(amount) * (DURATION_UNITS[unit ?? ''] ?? 0),
+    0,
+  )
+}
+
+/** Reads a duration flag. */
+export function readDuration(text: string): number {
+  const ms = durationMs(text.trim())
+  if (ms === undefined) throw new InvalidArgumentError('Write a duration such as 30m, 4h or 7d.')
+  return ms
+}
+
+const DATE_ONLY = /^\d{4}-\d{2}-\d{2}$/
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:\d{2})$/
+
+/** Reads a point in the past: a duration back from now, a date (its start in UTC) or an RFC 3339 instant. */
+export function readSince(text: string): (now: Instant) => Instant {
+  const back = durationMs(text.trim())
+  if (back !== undefined) return (now) => now - back
+  const at = isDate(text.trim()) ? Date.parse(text.trim().replace(' ', 'T')) : Number.NaN
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Write a duration (7d), a date (2026-11-01) or an RFC 3339 instant.')
+  return () => at
+}
+
+/** `Date.parse` takes 31 February for 3 March. */
+function isDate(text: string): boolean {
+  if (!DATE_ONLY.test(text) && !DATE_TIME.test(text)) return false
+  const day = Date.parse(text.slice(0, 10))
+  return !Number.isNaN(day) && new Date(day).toISOString().startsWith(text.slice(0, 10))
+}
+
+/** Reads a whole number between two bounds. */
+export const readInteger =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`Write a whole number from ${least} to ${most}.`)
+    return value
+  }
+
+/** Reads a hold id: 12 hex digits, as plans print it. */
+export function readHoldId(text: string): string {
+  const id = text.trim().toLowerCase()
+  if (!/^[0-9a-f]{12}$/.test(id)) throw new InvalidArgumentError('A hold id has 12 hex digits, as `capkeeper plan` prints it.')
+  return id
+}
+
+/** A word as a shell takes it. */
+export const shellWord = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+/** The flags that a suggested command must repeat to meet the same ledger, such as `['--ledger', 'x.db']`. */
+export const ledgerArgs = (flags: NetworkFlags): readonly string[] => [
+  ...(flags.config === undefined ? [] : ['--config', shellWord(flags.config)]),
+  ...(flags.ledger === undefined ? [] : ['--ledger', shellWord(flags.ledger)]),
+]
+
+/** Ends the help of the program: what the exit codes mean. */
+export const EXIT_HELP = `
+Exit codes:
+  ${EXIT.done} done, ${EXIT.failed} failed, ${EXIT.pending} changes pending, ${EXIT.held} held by a guard, ${EXIT.partial} applied in part,
+  ${EXIT.usage} wrong usage, ${EXIT.input} invalid policy or config
+
+Start with \`capkeeper validate policies/\` and \`capkeeper plan\`.`

@@ -1,0 +1,205 @@
+// What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
+import { fileURLToPath } from 'node:url'
+import type { Emit } from '../../core/model/events.ts'
+import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
+import { eventLog } from '../../daemon/conditions/log-events.ts'
+import type { Config, LoadedConfig, WorkspaceConfig } from '../../daemon/config/config.ts'
+import { learnedKeeper } from '../../daemon/cycle/learned.ts'
+import { createMetrics, type Metrics } from '../../daemon/http/metrics.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
+import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
+import type { OpenedWorkspace, PolicyLoad } from '../../daemon/schedule/daemon.ts'
+import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.ts'
+import { commitOf } from '../../policy/git.ts'
+import { formatProblems } from '../../policy/yaml.ts'
+import type { Ledger } from '../../ports.ts'
+import { connectWriter, ledgerOf, readPolicies } from '../compose.ts'
+import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
+import type { NetworkFlags } from './args.ts'
+import type { Cli } from './context.ts'
+import { VERSION } from './version.ts'
+
+export interface Host {
+  readonly cli: Cli
+  readonly store: LedgerStore
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly emit: Emit
+  readonly people: PeopleLabels
+  readonly flags: NetworkFlags & { readonly rebind?: boolean }
+  readonly isEmbedded: boolean
+  /** Takes up what another configuration says for the whole process; `listen` and `ledger` need a restart, and the log says so. */
+  use(config: Config): void
+  /** Logs problems of policies or configuration, with their places. */
+  complain(problems: readonly Problem[], message: string): void
+  /** Whether a record could be made, looked at again every 30 s at most. */
+  ledgerWritable(): boolean
+  /** Saves what is kept for the end, such as learned rates. */
+  saveAll(): void
+  readonly atEnd: (() => void)[]
+}
+
+export interface HostOptions {
+  readonly cli: Cli
+  readonly flags: Host['flags']
+  readonly config: Config
+  readonly store: LedgerStore
+  readonly isEmbedded: boolean
+}
+
+export async function createHost({ cli, flags, config, store, isEmbedded }: HostOptions): Promise<Host> {
+  const logger = await createLogger({
+    level: flags.logLevel ?? 'info',
+    format: flags.logFormat ?? (cli.stderr.isTTY === true ? 'pretty' : 'json'),
+    clock: cli.clock,
+    destination: cli.stderr,
+    redact: cli.secrets.redact,
+  })
+  const hashed = hashLabels(sha256, saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
+  const inForce = { config }
+  const revision = commitOf(fileURLToPath(new URL('../../..', import.meta.url)))
+  const metrics = createMetrics({
+    version: VERSION,
+    revision,
+    clock: cli.clock,
+    users: {
+      get perUser() {
+        return inForce.config.metrics.perUser
+      },
+      userLabel: (email) => (inForce.config.metrics.userLabel === 'email' ? EMAIL_LABELS : hashed).label(email),
+    },
+  })
+  const log = eventLog(logger)
+  const atEnd: (() => void)[] = []
+  return {
+    cli,
+    store,
+    logger,
+    metrics,
+    flags,
+    isEmbedded,
+    atEnd,
+    people: chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed)),
+    use(next) {
+      const before = inForce.config
+      if (JSON.stringify(next) === JSON.stringify(before)) return
+      logger.info({}, 'configuration loaded')
+      const waiting = (['listen', 'ledger'] as const).filter((name) => JSON.stringify(next[name]) !== JSON.stringify(before[name]))
+      if (waiting.length > 0) logger.warn({ settings: waiting }, 'settings that changed take effect with the next start')
+      inForce.config = next
+    },
+    emit(event) {
+      log(event)
+      metrics.onEvent(event)
+    },
+    ledgerWritable: writableProbe(store, cli),
+    complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
+    saveAll() {
+      for (const save of atEnd) save()
+    },
+  }
+}
+
+/** Labels that change with the configuration. */
+const chosenLabels = (chosen: () => PeopleLabels): PeopleLabels => ({
+  get shown() {
+    return chosen().shown
+  },
+  label: (email) => chosen().label(email),
+  text: (text) => chosen().text(text),
+})
+
+const PROBE_EVERY_MS = 30_000
+
+function writableProbe(store: LedgerStore, { clock }: Cli): () => boolean {
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let writable = true
+  return () => {
+    if (clock.monotonic() - lookedAt < PROBE_EVERY_MS) return writable
+    lookedAt = clock.monotonic()
+    try {
+      store.probe()
+      writable = true
+    } catch {
+      writable = false
+    }
+    return writable
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** History is kept 400 days; what is older goes once a day. Ends with the signal. */
+export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const gone = store.prune(cli.clock.now())
+      if (gone > 0) logger.info({ entries: gone }, 'old history forgotten')
+    } catch (error) {
+      logger.error({ error: error instanceof Error ? error.message : String(error) }, 'old history could not be forgotten')
+    }
+    await cli.clock.sleep(DAY_MS, signal).catch(() => undefined)
+  }
+}
+
+/** Hashes of people must stay the same from start to start, and mean nothing to outsiders. */
+function saltOf(store: LedgerStore, config: Config, how: { readonly isEmbedded: boolean; readonly rebind: boolean }): string {
+  const [first] = config.workspaces
+  if (!first) return ''
+  const ledger = bound(store, first, how)
+  const known = ledger.fact('peopleSalt')
+  if (known !== undefined) return known
+  const salt = randomSalt()
+  ledger.saveFact('peopleSalt', salt)
+  return salt
+}
+
+/** The embedded service may answer on another port each time and is the same one all the same. */
+export const bound = (
+  store: LedgerStore,
+  config: WorkspaceConfig,
+  how: { readonly isEmbedded: boolean; readonly rebind: boolean },
+): Ledger => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
+
+/** Opens one workspace with its ledger and its client. */
+export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorkspace {
+  const { cli, emit } = host
+  const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
+  const learning = learnedKeeper(ledger, cli.clock)
+  const connection = connectWriter(cli, config, {
+    learned: learning.pace,
+    onSeen: learning.onSeen,
+    onLearned(key, learned, ratePerSecond) {
+      learning.pace[key] = learned
+      emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
+    },
+    onRequest: (event) => emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event }),
+  })
+  host.atEnd.push(learning.keep)
+  const reader = config.keys.billingRead ? 'billingRead' : 'default'
+  return {
+    parts: {
+      config,
+      ledger,
+      client: connection.client,
+      ratePerSecond: () => connection.client.ratePerSecond(reader),
+      clock: cli.clock,
+      random: systemRandom,
+      digest: sha256,
+      // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
+      emit(event) {
+        emit(event)
+        if (event.kind === 'cycle-finished') learning.keep()
+      },
+    },
+    close: connection.close,
+  }
+}
+
+/** Loads the policies of all workspaces; problems are logged with their places. */
+export function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): PolicyLoad {
+  const policies = readPolicies(loaded, config, host.cli, host.flags.workspace)
+  if (hasErrors(policies.problems)) host.complain(policies.problems, 'policies have errors')
+  return policies
+}

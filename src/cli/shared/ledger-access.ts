@@ -1,0 +1,126 @@
+// How commands that ask no service reach the ledger: which file, and which workspace in it. Nothing is made before it is certain what is
+// meant, so that a `pause` typed in the wrong folder fails instead of pausing nobody.
+import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { type LoadedConfig, loadConfig } from '../../daemon/config/config.ts'
+import { type LedgerReport, type LedgerStore, openLedger } from '../../daemon/ledger/ledger.ts'
+import { loadPolicies } from '../../policy/load.ts'
+import type { Ledger } from '../../ports.ts'
+import type { NetworkFlags } from './args.ts'
+import { type Cli, CommandError, UsageError } from './context.ts'
+import { EXIT } from './exit.ts'
+import { mustBeFile } from './remote.ts'
+import { columns, count } from './text.ts'
+
+/** The ledger of one workspace, open. */
+export interface OpenLedger {
+  readonly workspace: string
+  readonly ledger: Ledger
+}
+
+/** `note` for small writes beside a running daemon, `read` for none. `prefers` tells workspaces apart when several are known. */
+export interface AccessOptions {
+  readonly mode: 'note' | 'read'
+  readonly prefers?: (ledger: Ledger) => boolean
+}
+
+/** Opens the ledger that flags, environment and config name, hands one workspace of it to `use`, and closes it. */
+export function withLedger(flags: NetworkFlags, cli: Cli, options: AccessOptions, use: (open: OpenLedger) => void): void {
+  const { file, names } = ledgerFile(flags, cli)
+  const chosen = withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
+  if (!chosen.known) {
+    const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
+    cli.stderr.write(`warning: nothing has used ${file} for ${chosen.workspace} yet${consequence}\n`)
+  }
+  withStore(file, options.mode, cli, (store) => use({ workspace: chosen.workspace, ledger: store.workspace(chosen.workspace, undefined) }))
+}
+
+/** `ledger backup FILE`. */
+export function backupLedger(target: string, flags: NetworkFlags, cli: Cli): void {
+  const { file } = ledgerFile(flags, cli)
+  withStore(file, 'read', cli, (store) => store.backup(target))
+  cli.stdout.write(`${file}: copied to ${target}\n`)
+  cli.finish(EXIT.done)
+}
+
+/** `ledger check`; leaves 1 when the ledger is missing or not whole. */
+export function checkLedger(flags: NetworkFlags, cli: Cli): void {
+  const { file } = ledgerFile(flags, cli)
+  const report = withStore(file, 'read', cli, (store) => store.check())
+  if (!report.exists) throw new CommandError(`there is no ledger at ${file}; name it with --ledger`)
+  for (const problem of report.problems) cli.stderr.write(`error: ${problem}\n`)
+  cli.stdout.write(checkText(report))
+  cli.finish(report.problems.length > 0 ? EXIT.failed : EXIT.done)
+}
+
+function checkText(report: LedgerReport): string {
+  const verdict = report.problems.length > 0 ? `not whole, ${count(report.problems.length, 'problem')}` : 'whole'
+  const head = ['WORKSPACE', 'ADDRESS', 'CAPS OF OURS', 'OPEN INTENTS', 'HISTORY', 'APPROVALS', 'QUARANTINED']
+  const rows = report.workspaces.map((one) => [
+    one.workspace,
+    `${one.baseUrl === '' ? 'none yet' : one.baseUrl}${one.current ? '' : ' (set aside)'}`,
+    ...[one.owned, one.openIntents, one.history, one.approvals, one.quarantined].map(String),
+  ])
+  const table = rows.length > 0 ? columns([head, ...rows]) : []
+  return `${[`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, ...table].join('\n')}\n`
+}
+
+/** Where the name of the workspace may come from. */
+interface Names {
+  readonly asked: string | undefined
+  readonly configured: readonly string[]
+  /** What the policies call it; absent when none are given. */
+  readonly inPolicies: () => string | undefined
+}
+
+/** The file, and the names in config and policies. A broken config only matters when it would have to name the file: a pause must always go. */
+function ledgerFile(flags: NetworkFlags, cli: Cli): { readonly file: string; readonly names: Names } {
+  const loaded = loadConfig({ env: cli.env, flags: { config: flags.config, ledger: flags.ledger, policies: flags.policies } })
+  const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
+  if (file === undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
+  mustBeFile(file)
+  if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
+  const configured = loaded.configured?.map(({ name }) => name) ?? []
+  return { file, names: { asked: flags.workspace, configured, inPolicies: () => nameInPolicies(loaded) } }
+}
+
+/** Without a config file the policies name the workspace, as they do for `plan`. */
+function nameInPolicies({ config, configured }: LoadedConfig): string | undefined {
+  const paths = config?.workspaces.flatMap((one) => one.policies) ?? []
+  return configured || paths.length === 0 ? undefined : loadPolicies(paths, {}).workspace
+}
+
+function withStore<T>(file: string, mode: 'note' | 'read', cli: Cli, use: (store: LedgerStore) => T): T {
+  const store = openLedger({ file, mode, clock: cli.clock })
+  try {
+    return use(store)
+  } finally {
+    store.close()
+  }
+}
+
+interface Chosen {
+  readonly workspace: string
+  /** The ledger has records of it. */
+  readonly known: boolean
+}
+
+function chooseWorkspace(store: LedgerStore, { asked, configured, inPolicies }: Names, options: AccessOptions): Chosen {
+  const bound = store.workspaces().flatMap((one) => (one.current ? [one.workspace] : []))
+  const names = [...new Set([...bound, ...configured])]
+  const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
+  if (asked !== undefined) {
+    if (names.length > 0 && !names.includes(asked)) throw new UsageError(`there is no workspace ${asked}; known: ${names.join(', ')}`)
+    return chosen(asked)
+  }
+  const [only, ...others] = names
+  if (others.length === 0 && only !== undefined) return chosen(only)
+  const declared = inPolicies()
+  if (only === undefined && declared !== undefined) return chosen(declared)
+  if (only === undefined)
+    throw new UsageError(`${store.file} knows no workspace yet; name one with --workspace, or another file with --ledger`)
+  const preferred = bound.filter((name) => options.prefers?.(store.workspace(name, undefined)))
+  const [best, ...rivals] = preferred
+  if (best !== undefined && rivals.length === 0) return chosen(best)
+  if (declared !== undefined && names.includes(declared)) return chosen(declared)
+  throw new UsageError(`there are several workspaces: ${names.join(', ')}; choose one with --workspace`)
+}

@@ -1,0 +1,92 @@
+// Problems of policies and config as text for a terminal, as JSON and as Markdown. The wording and the caret lines are policy's; here
+// they only get colours and an envelope.
+import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { compareProblems, formatProblems } from '../../policy/yaml.ts'
+import { type Paint, unpainted } from './context.ts'
+import { code, escaped, fitting } from './markdown.ts'
+import { count } from './text.ts'
+
+/** Every problem with its line and caret, then a line that counts them; '' when there are none. */
+export function problemsText(problems: readonly Problem[], paint: Paint = unpainted): string {
+  if (problems.length === 0) return ''
+  const lines = formatProblems(problems).split('\n')
+  return `${lines.map((line) => painted(line, paint)).join('\n')}\n${problemCount(problems)}\n`
+}
+
+function painted(line: string, paint: Paint): string {
+  if (/^ {2}[ \t]*\^+$/.test(line)) return paint('red', line)
+  return line.replace(
+    /^((?:\S.*?:\d+:\d+: )?)(error|warning):/,
+    (_match, place: string, severity: string) => paint('bold', place) + paint(severity === 'error' ? 'red' : 'yellow', `${severity}:`),
+  )
+}
+
+/** `2 errors, 1 warning`. */
+export function problemCount(problems: readonly Problem[]): string {
+  const errors = problems.filter((problem) => problem.severity === 'error').length
+  const warnings = problems.length - errors
+  return [...(errors > 0 ? [count(errors, 'error')] : []), ...(warnings > 0 ? [count(warnings, 'warning')] : [])].join(', ')
+}
+
+/** What `validate` found in one workspace. */
+export interface ValidatedWorkspace {
+  readonly workspace: string
+  readonly policyDigest: string
+  readonly revision: string
+  readonly documents: number
+  readonly rules: number
+  readonly groups: number
+  readonly grants: number
+  readonly protected: number
+  readonly approvals: number
+}
+
+export interface Validation {
+  readonly workspaces: readonly ValidatedWorkspace[]
+  readonly problems: readonly Problem[]
+}
+
+/** One line per workspace: `acme: 14 caps (3 groups), 2 grants in 2 documents, policies 9a1b2c3d4e5f`. */
+export const validationText = ({ workspaces }: Validation): string => workspaces.map((one) => `${summary(one)}\n`).join('')
+
+function summary(one: ValidatedWorkspace): string {
+  const groups = one.groups > 0 ? ` (${count(one.groups, 'group')})` : ''
+  const revision = one.revision === '' ? '' : ` at ${one.revision.slice(0, 12)}`
+  return `${one.workspace}: valid: ${count(one.rules, 'cap')}${groups}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
+}
+
+/** `{apiVersion, kind: "Validation", valid, workspaces[], problems[]}` (choice). */
+export function validationJson(validation: Validation): string {
+  const problems = validation.problems.toSorted(compareProblems)
+  const document = {
+    apiVersion: 'capkeeper/v1',
+    kind: 'Validation',
+    valid: !hasErrors(problems),
+    workspaces: validation.workspaces,
+    problems,
+  }
+  return `${JSON.stringify(document, undefined, 2)}\n`
+}
+
+const MARKDOWN_ROOM = 55_000
+
+/** For a comment on a pull request: the verdict, then every problem with its place. */
+export function validationMarkdown(validation: Validation): string {
+  const problems = validation.problems.toSorted(compareProblems)
+  const verdict = hasErrors(problems) ? `**Not valid: ${problemCount(problems)}.**` : '**Valid.**'
+  const { lines, left } = fitting(problems.map(problemItem), MARKDOWN_ROOM)
+  const parts = [
+    '### capkeeper: validate',
+    verdict,
+    ...(validation.workspaces.length > 0 ? [validation.workspaces.map((one) => `- ${escaped(summary(one))}`).join('\n')] : []),
+    ...(lines.length > 0 ? [lines.join('\n')] : []),
+    ...(left > 0 ? [`${count(left, 'problem')} left out for length; \`capkeeper validate\` shows all.`] : []),
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+function problemItem(problem: Problem): string {
+  const place = problem.at ? `${code(`${problem.at.file}:${problem.at.line}:${problem.at.column}`)} ` : ''
+  const hint = problem.hint === undefined ? '' : `; ${escaped(problem.hint)}`
+  return `- ${place}**${problem.severity}**: ${escaped(problem.message)}${hint}`
+}

@@ -1,0 +1,46 @@
+// What commands that talk to a running daemon share: the one request each of them makes, its time limit, and why it failed.
+import type { Clock } from '../../ports.ts'
+import { UsageError } from './context.ts'
+
+/** A ledger that a daemon tells, in place of a file. */
+export const isLedgerUrl = (ledger: string): boolean => /^https?:\/\//.test(ledger)
+
+export interface DaemonQuestion {
+  readonly url: string
+  /** For the answer with its body. */
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal
+  readonly clock: Clock
+}
+
+/** Status and body of a daemon's answer; rejects as `fetch` does, and when it takes too long. Redirects are followed nowhere. */
+export async function askDaemon({
+  url,
+  timeoutMs,
+  signal,
+  clock,
+}: DaemonQuestion): Promise<{ readonly status: number; readonly text: string }> {
+  const [answered, late] = [new AbortController(), new AbortController()]
+  const giveUp = () => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`))
+  clock.sleep(timeoutMs, answered.signal).then(giveUp, () => undefined)
+  try {
+    const ending = AbortSignal.any([late.signal, ...(signal ? [signal] : [])])
+    const answer = await fetch(url, { signal: ending, redirect: 'error', headers: { accept: 'application/json' } })
+    return { status: answer.status, text: await answer.text() }
+  } finally {
+    answered.abort()
+  }
+}
+
+/** fetch says only "fetch failed"; why stands in its cause. */
+export function causeOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error)) return String(cause)
+  return 'code' in cause && cause.code !== undefined ? String(cause.code) : cause.message
+}
+
+/** Only what reads can use the ledger of a running daemon. Throws a `UsageError`. */
+export function mustBeFile(ledger: string): void {
+  if (isLedgerUrl(ledger))
+    throw new UsageError(`${ledger} is the ledger of a running daemon: only plan and explain can read it; name a file with --ledger`)
+}

@@ -1,0 +1,84 @@
+// `status`: asks a running daemon for its /status and shows it. It needs no key and no ledger; a config only says where the daemon listens.
+import type { Command } from 'commander'
+import { InputError } from '../../core/model/problem.ts'
+import type { StatusDocument } from '../../daemon/http/status-document.ts'
+import { addFlags, examples, type OutputFormat, outputOption } from '../shared/args.ts'
+import { type Cli, CommandError, painter, UsageError } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import { askDaemon, causeOf } from '../shared/remote.ts'
+
+const TIMEOUT_MS = 10_000
+const DEFAULT_URL = 'http://127.0.0.1:9464'
+
+interface StatusFlags {
+  readonly url?: string
+  readonly config?: string
+  readonly output: OutputFormat
+}
+
+export function registerStatus(program: Command, cli: Cli): void {
+  const command = program
+    .command('status')
+    .summary('state of a running daemon')
+    .description(
+      "Shows a running daemon's state as a table: each workspace with its mode, its last cycle and its scopes by state, and below it what " +
+        'needs a person: holds, broken policies, scopes that could not be read or were refused.',
+    )
+    .option('--url <url>', `address of the daemon (default: where the config lets it listen, else ${DEFAULT_URL})`)
+    .addOption(outputOption(['text', 'json']))
+  addFlags(command, ['config'])
+    .addHelpText('after', examples('capkeeper status', 'capkeeper status --url http://127.0.0.1:9464'))
+    .action((flags: StatusFlags) => status(flags, cli))
+}
+
+async function status(flags: StatusFlags, cli: Cli): Promise<void> {
+  const url = statusUrl(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL)
+  const text = await download(url, cli)
+  if (flags.output === 'json') {
+    cli.stdout.write(`${JSON.stringify(readStatus(text, url), undefined, 2)}\n`)
+  } else {
+    const { renderStatusText } = await import('./render.ts')
+    cli.stdout.write(renderStatusText(readStatus(text, url), painter(cli.stdout)))
+  }
+  cli.finish(EXIT.done)
+}
+
+/** Where the config lets the daemon listen; undefined without a config. */
+async function configuredUrl({ config: file }: StatusFlags, { env }: Cli): Promise<string | undefined> {
+  if (file === undefined && !env['CAPKEEPER_CONFIG']) return undefined
+  const { loadConfig } = await import('../../daemon/config/config.ts')
+  const { config, problems } = loadConfig({ env, flags: { config: file } })
+  if (!config) throw new InputError(problems)
+  const { host, port } = config.listen
+  if (port === 0) throw new UsageError('the config lets the daemon listen on any free port: name its address with --url')
+  const reachable = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }[host] ?? (host.includes(':') ? `[${host}]` : host)
+  return `http://${reachable}:${port}`
+}
+
+function statusUrl(text: string): string {
+  const base = URL.parse(text)
+  if (!base || !/^https?:$/.test(base.protocol)) throw new UsageError(`--url is '${text}'; write an address such as http://127.0.0.1:9464`)
+  if (!base.pathname.endsWith('/status')) base.pathname = `${base.pathname.replace(/\/+$/, '')}/status`
+  return base.href
+}
+
+async function download(url: string, { clock }: Cli): Promise<string> {
+  const answer = await askDaemon({ url, timeoutMs: TIMEOUT_MS, clock }).catch((error: unknown) => {
+    throw new CommandError(
+      `no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there, or does it listen elsewhere (--url)?`,
+    )
+  })
+  if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon?`)
+  return answer.text
+}
+
+function readStatus(text: string, url: string): StatusDocument {
+  try {
+    const document: unknown = JSON.parse(text)
+    if (typeof document === 'object' && document !== null && 'kind' in document && document.kind === 'Status')
+      return document as StatusDocument
+  } catch {
+    // Falls through to the message below.
+  }
+  throw new CommandError(`${url} did not answer with a capkeeper status; is that a capkeeper daemon?`)
+}

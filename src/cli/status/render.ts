@@ -1,0 +1,73 @@
+// A running daemon's /status as a table, and below it what needs a person: a pause, a broken policy, holds, scopes that are not as
+// they should be, warnings. It only shows; it asks nothing.
+import type { ScopeState } from '../../core/model/events.ts'
+import { SCOPE_KINDS } from '../../core/model/scope.ts'
+import type { ScopeEntry, StatusDocument, WorkspaceStatus } from '../../daemon/http/status-document.ts'
+import { type Paint, type Style, unpainted } from '../shared/context.ts'
+import { columns, count, people, plain, shortTime, span } from '../shared/text.ts'
+
+/** Scopes listed per workspace; /status has more. */
+const LISTED = 20
+
+/** One row per workspace, then what each needs. */
+export function renderStatusText(status: StatusDocument, paint: Paint = unpainted): string {
+  const at = Date.parse(status.at)
+  const head = ['WORKSPACE', 'MODE', 'LAST CYCLE', 'IN SYNC', 'DRIFTED', 'HELD', 'OTHER', 'POLICIES']
+  const [title, ...rows] = columns([head, ...status.workspaces.map((one) => cells(one, at))])
+  const notes = [
+    ...(status.configValid ? [] : [paint('red', 'The config file is broken; the last good one is in force.')]),
+    ...(status.ledgerWritable ? [] : [paint('red', 'The ledger cannot be written, so nothing is written to the service.')]),
+  ]
+  const blocks = [
+    [`capkeeper ${plain(status.version)} at ${shortTime(at)}`, ...notes],
+    [paint('bold', title ?? ''), ...rows],
+    ...status.workspaces.map((one) => needs(one, paint)).filter((lines) => lines.length > 0),
+  ]
+  return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n')
+}
+
+const total = (one: WorkspaceStatus, ...states: readonly ScopeState[]): number =>
+  SCOPE_KINDS.reduce((sum, kind) => sum + states.reduce((part, state) => part + one.scopeCounts[kind][state], 0), 0)
+
+function cells(one: WorkspaceStatus, at: number): readonly string[] {
+  const cycle = one.lastCycle ? `${one.lastCycle.result}, ${span(at - Date.parse(one.lastCycle.finishedAt))} ago` : 'none yet'
+  const policies = one.policy ? `${one.policy.digest}${one.policy.valid ? '' : ' (last good)'}` : 'none yet'
+  const other = total(one, 'unknown', 'rejected', 'contested', 'skipped', 'undeclared')
+  const counts = [total(one, 'in_sync'), total(one, 'drifted'), total(one, 'held'), other]
+  return [plain(one.workspace), one.mode, cycle, ...counts.map(String), policies]
+}
+
+const WORST: Readonly<Partial<Record<ScopeState, Style>>> = { rejected: 'red', unknown: 'yellow', held: 'yellow', contested: 'yellow' }
+
+function needs(one: WorkspaceStatus, paint: Paint): readonly string[] {
+  const listed = one.scopes.filter((scope) => scope.state !== 'in_sync')
+  const more = total(one, 'drifted', 'held', 'unknown', 'rejected', 'contested', 'skipped', 'undeclared') - Math.min(listed.length, LISTED)
+  const shown = listed.slice(0, LISTED)
+  const lines = [
+    ...(one.pause ? [paint('yellow', `paused until ${shortTime(Date.parse(one.pause.until))}: ${plain(one.pause.reason)}`)] : []),
+    ...(one.policy?.problems ?? []).map((problem) =>
+      plain(`${problem.severity}: ${problem.at ? `${problem.at}: ` : ''}${problem.message}`),
+    ),
+    ...one.holds.map((hold) =>
+      paint('yellow', plain(`hold ${hold.id} by ${hold.guards.join(', ')}, ${people(hold.people)}: ${hold.message}`)),
+    ),
+    ...(one.lastCycle?.message === undefined ? [] : [plain(one.lastCycle.message)]),
+    ...one.warnings.map((warning) => `warning: ${plain(warning)}`),
+    ...columns(shown.map(scopeCells)).map((line, index) => painted(paint, shown[index], line)),
+    ...(more > 0 ? [`and ${count(more, 'more scope', 'more scopes')}; /status lists them`] : []),
+  ]
+  return lines.length === 0 ? [] : [paint('bold', plain(one.workspace)), ...lines.map((line) => `  ${line}`)]
+}
+
+const scopeCells = (entry: ScopeEntry): readonly string[] => [
+  entry.state,
+  plain(entry.scope),
+  entry.desired === undefined ? `${entry.observed}` : `${entry.observed} → ${entry.desired}`,
+  entry.cause ?? '',
+  plain(entry.why ?? entry.reason ?? ''),
+]
+
+function painted(paint: Paint, entry: ScopeEntry | undefined, line: string): string {
+  const style = entry && WORST[entry.state]
+  return style ? paint(style, line) : line
+}

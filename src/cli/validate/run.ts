@@ -1,0 +1,108 @@
+// What `validate` does: loads config and policies, reports every problem of both at once, and says what was found valid. It never reads a
+// key and reaches no network.
+import { authoritiesIn } from '../../api/authorities.ts'
+import { sweepTooLong } from '../../core/model/limits.ts'
+import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import { type LoadedConfig, loadConfig } from '../../daemon/config/config.ts'
+import { plainHttpProblems } from '../../daemon/config/transport.ts'
+import { type LoadedPolicies, loadPolicies } from '../../policy/load.ts'
+import { type Cli, painter, UsageError } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import {
+  problemsText,
+  type ValidatedWorkspace,
+  type Validation,
+  validationJson,
+  validationMarkdown,
+  validationText,
+} from '../shared/problems.ts'
+import type { ValidateFlags } from './command.ts'
+
+/** Checks the given paths, or those of the flags and the config. Leaves 65 when anything is wrong. */
+export function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): void {
+  const config = loadConfig({ env: cli.env, flags })
+  const paths = given.length > 0 ? given : pathsOf(config)
+  if (paths.length === 0 && config.file === undefined && !hasErrors(config.problems)) {
+    throw new UsageError('nothing to validate: name policy files or folders, or a config file with --config')
+  }
+  const loaded = paths.length > 0 ? loadPolicies(paths, loadOptions(config, flags, cli)) : undefined
+  const plainHttp = plainHttpProblems(config.config?.workspaces ?? [], 'warning')
+  const policies = (loaded?.problems ?? []).filter((problem) => isJudged(problem, config))
+  const problems = [
+    ...config.problems,
+    ...plainHttp,
+    ...caFileProblems(config, cli),
+    ...policies,
+    ...(loaded ? longSweeps(loaded, config) : []),
+  ]
+  show({ workspaces: loaded ? validated(loaded, config) : [], problems }, config, flags, cli)
+  cli.finish(hasErrors(problems) ? EXIT.input : EXIT.done)
+}
+
+const pathsOf = ({ config }: LoadedConfig): readonly string[] => [...new Set(config?.workspaces.flatMap(({ policies }) => policies) ?? [])]
+
+const loadOptions = ({ configured }: LoadedConfig, { workspace }: ValidateFlags, cli: Cli): Parameters<typeof loadPolicies>[1] => ({
+  ...(configured && { workspaces: configured }),
+  ...(workspace !== undefined && { workspace }),
+  now: cli.clock.now(),
+})
+
+/** A warning: the file may be only where capkeeper runs, as key files are, which are not looked at. Choice. */
+function caFileProblems({ config, caFilesAt }: LoadedConfig, { clock }: Cli): readonly Problem[] {
+  const files = new Set(config?.workspaces.flatMap(({ caFile }) => caFile ?? []))
+  return [...files].flatMap((file) => {
+    const found = authoritiesIn(file, clock)()
+    if (!('message' in found)) return []
+    const hint = 'correct caFile, --ca-file or CAPKEEPER_CA_FILE, unless the file is only where capkeeper runs'
+    return [{ severity: 'warning', code: 'CA_INVALID', message: found.message, ...caFilesAt?.get(file), hint } as const]
+  })
+}
+
+/** With a broken config nobody knows which workspaces there are. */
+const isJudged = (problem: Problem, config: LoadedConfig): boolean =>
+  config.file === undefined || config.config !== undefined || !problem.code.startsWith('WORKSPACE_')
+
+/** Policy and settings may be fine by themselves, and together ask for more than a sweep can do. */
+function longSweeps({ sets }: LoadedPolicies, { config, configured }: LoadedConfig): readonly Problem[] {
+  return (config?.workspaces ?? []).flatMap(({ name, rate, intervalMs }) => {
+    const set = configured ? sets.get(name)?.set : [...sets.values()][0]?.set
+    const message = set && sweepTooLong(new Set(set.rules.map(({ scope }) => scopeKey(scope))).size, rate.max, intervalMs)
+    return message === undefined
+      ? []
+      : [{ severity: 'warning', code: 'SWEEP_TOO_LONG', message: `${set?.workspace ?? name}: ${message}` } as const]
+  })
+}
+
+function validated({ sets }: LoadedPolicies, { config, configured }: LoadedConfig): readonly ValidatedWorkspace[] {
+  const chosen = configured && new Set(config?.workspaces.map(({ name }) => name))
+  return [...sets]
+    .filter(([name]) => !chosen || chosen.has(name))
+    .map(([workspace, { set, digest, revision }]) => ({
+      workspace,
+      policyDigest: digest,
+      revision,
+      documents: set.documents.length,
+      rules: set.rules.length,
+      groups: set.groups.length,
+      grants: set.grants.length,
+      protected: set.protectedPeople.length,
+      approvals: set.approvals.length,
+    }))
+}
+
+/** Text: problems on stderr, as a compiler does. JSON and Markdown: one document on stdout with everything. */
+function show(validation: Validation, config: LoadedConfig, { output }: ValidateFlags, cli: Cli): void {
+  switch (output) {
+    case 'json':
+      cli.stdout.write(validationJson(validation))
+      break
+    case 'markdown':
+      cli.stdout.write(validationMarkdown(validation))
+      break
+    case 'text':
+      cli.stderr.write(problemsText(validation.problems, painter(cli.stderr)))
+      if (config.file !== undefined && config.config) cli.stdout.write(`${config.file}: valid\n`)
+      cli.stdout.write(validationText(validation))
+  }
+}

@@ -1,0 +1,125 @@
+// A report as one self-contained page, to print or to mail: no script, nothing to fetch, every value escaped.
+import type { Report, ReportRow } from '../core/use/report.ts'
+import { type Html, html } from './html.ts'
+import { STYLE } from './style.ts'
+import { BAND_TEXT, capText, day, instant, number, plural } from './text.ts'
+
+const PRINT = `
+@page { margin: 1.5cm; }
+@media print {
+  :root { color-scheme: light; }
+  body { max-width: none; padding: 0; font-size: 11px; background: #fff; }
+  section { border: 0; padding: 0; break-inside: auto; }
+  tr { break-inside: avoid; }
+  thead { display: table-header-group; }
+}
+`
+
+// The one text that is not escaped: constants.
+const styleSheet: Html = { markup: `${STYLE}${PRINT}` }
+
+/** The whole document for all workspaces. */
+export function renderReportPage(reports: readonly Report[], now: number): string {
+  const at = new Date(now).toISOString()
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
+<title>capkeeper report</title>
+<link rel="icon" href="data:,">
+<style>${styleSheet}</style>
+</head>
+<body>
+<header><h1>Credits report</h1><p class="soft">made by capkeeper, ${instant(at)}</p></header>
+<main>${reports.map(reportSection)}</main>
+</body>
+</html>
+`.markup
+}
+
+const rfc = (at: number): string => new Date(at).toISOString()
+
+function reportSection(report: Report): Html {
+  const { workspace, which, cycle, notes } = report
+  return html`<section><div class="title"><h2>${workspace}</h2><span class="badge">${which} cycle</span>
+<span class="soft">${day(rfc(cycle.startAt))} to ${day(rfc(cycle.endAt))}</span></div>
+${facts(report)}
+${report.rows.length > 0 && table(report)}
+${nearTable(report)}
+${changesTable(report)}
+${notes.length > 0 && html`<ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}</section>
+`
+}
+
+function facts({ totals, projected, exhaustedAt }: Report): Html {
+  const figure = (name: string, value: number | undefined): Html | false =>
+    value !== undefined && html`<div><dt>${name}</dt><dd>${number(value)}</dd></div>`
+  return html`<dl>${figure('Credits used', totals.used)}${figure('Included in the seats', totals.included)}
+${figure('Add-on credits used', totals.addOnUsed)}${figure('Add-on credits available', totals.addOnAvailable)}
+${figure('Cost of the credits used', totals.cost)}${figure('Cost of the add-on credits', totals.addOnCost)}
+${projected && html`<div><dt>Expected at the cycle’s end</dt><dd>${number(Math.round(projected.p50))} <span class="soft">80 % between ${number(Math.round(projected.p10))} and ${number(Math.round(projected.p90))}</span></dd></div>`}
+${exhaustedAt !== undefined && html`<div><dt>Add-on credits run out</dt><dd>${day(rfc(exhaustedAt))}</dd></div>`}</dl>`
+}
+
+interface Column {
+  readonly title: string
+  readonly value: (row: ReportRow) => number | string | undefined
+}
+
+const FIGURES: readonly Column[] = [
+  { title: 'People', value: ({ people }) => people },
+  { title: 'Used', value: ({ used }) => used },
+  { title: 'Share', value: ({ share }) => (share === undefined ? undefined : `${number(share * 100)} %`) },
+  { title: 'Add-on use', value: ({ addOn }) => addOn },
+  { title: 'Cap', value: ({ cap }) => (cap === undefined ? undefined : capText(cap)) },
+  { title: 'Head-room', value: ({ headRoom }) => headRoom },
+  { title: 'Without a cap', value: ({ uncapped }) => uncapped },
+  { title: 'Cost', value: ({ cost }) => cost },
+]
+
+const HEADS: Readonly<Record<Report['by'], string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }
+
+function table({ by, rows }: Report): Html {
+  const shown = FIGURES.filter(({ value }) => rows.some((row) => value(row) !== undefined))
+  const cell = (value: number | string | undefined): string => (typeof value === 'number' ? number(value) : (value ?? ''))
+  return html`<h3>Use by ${by === 'user' ? 'person' : by}</h3><div class="scroll"><table>
+<thead><tr><th>${HEADS[by]}</th>${shown.map(({ title }) => html`<th class="number">${title}</th>`)}</tr></thead>
+<tbody>${rows.map(
+    (
+      row,
+    ) => html`<tr><td class="name">${row.name}${row.key.startsWith('group:') && html` <code>${row.key}</code>`}</td>${shown.map(({ value }) => html`<td class="number">${cell(value(row))}</td>`)}</tr>
+`,
+  )}</tbody></table></div>`
+}
+
+function nearTable({ near }: Report): Html | false {
+  if (near.length === 0) return false
+  return html`<h3>${plural(near.length, 'person', 'people')} at 85 % of their cap or more</h3><div class="scroll"><table class="compact">
+<thead><tr><th>Person</th><th class="number">Add-on use</th><th class="number">Cap</th><th>Band</th></tr></thead>
+<tbody>${near.map(
+    ({
+      email,
+      addOn,
+      cap,
+      band,
+    }) => html`<tr><td class="name">${email}</td><td class="number">${number(addOn)}</td><td class="number">${number(cap)}</td><td class="fixed">${BAND_TEXT[band]}</td></tr>
+`,
+  )}</tbody></table></div>`
+}
+
+function changesTable({ changes: { applied, failed, latest } }: Report): Html {
+  if (latest.length === 0) return html`<h3>Changes by capkeeper</h3><p>None in this cycle.</p>`
+  return html`<h3>Changes by capkeeper</h3><p>${plural(applied, 'change')} applied, ${number(failed)} failed; the latest:</p><div class="scroll"><table class="compact">
+<thead><tr><th>When</th><th>Scope</th><th class="number">From</th><th class="number">To</th><th>Cause</th><th>Result</th></tr></thead>
+<tbody>${latest.map(
+    (
+      entry,
+    ) => html`<tr><td class="fixed">${instant(rfc(entry.at))}</td><td class="name">${scopeText(entry.scope)}</td><td class="number">${capText(entry.from)}</td><td class="number">${capText(entry.to)}</td><td>${entry.cause}</td><td>${entry.result.replaceAll('_', ' ')}</td></tr>
+`,
+  )}</tbody></table></div>`
+}
+
+const scopeText = (scope: Report['changes']['latest'][number]['scope']): string =>
+  scope.kind === 'team' ? 'team' : scope.kind === 'group' ? `group:${scope.id}` : scope.email

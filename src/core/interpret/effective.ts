@@ -1,0 +1,131 @@
+// The cap that is in force for each person, before and after a plan, worked out from what is set at user, group and team scope.
+// Guards count people by it. It decides nothing about what to write.
+
+import type { Balance, Cycle, GroupMembers, Observed, Person, Roster } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
+import { type Credits, credits, type Instant } from '../model/units.ts'
+import { estimatedAddOnUse } from '../use/bands.ts'
+
+export const TEAM_KEY: ScopeKey = scopeKey(TEAM)
+
+/** In the first hours of a cycle the figures of the last one still count, because the new ones are next to nothing. */
+export const SETTLE_MS = 6 * 3_600_000
+
+/** An approved person. */
+export interface CountedPerson {
+  readonly email: string
+  readonly key: ScopeKey
+  /** Written, but not counted in guards. */
+  readonly disabled: boolean
+  /** Keys of the declared groups they are in. */
+  readonly groups: readonly ScopeKey[]
+  /** Estimated add-on use in credits; an upper bound while the balance is unknown, 0 when nothing is known. */
+  readonly use: Credits
+}
+
+export interface People {
+  /** Every approved person. */
+  readonly approved: readonly CountedPerson[]
+  /** How many of them guards count: those who are not disabled. */
+  readonly total: number
+  readonly byKey: ReadonlyMap<ScopeKey, CountedPerson>
+  readonly byGroup: ReadonlyMap<ScopeKey, readonly CountedPerson[]>
+  /** True while use is all credits used, because what a seat includes is unknown. */
+  readonly useIsUpperBound: boolean
+}
+
+export interface PeopleInputs {
+  readonly roster?: Roster
+  readonly groups: readonly GroupMembers[]
+  readonly balance?: Balance
+  readonly previousCycle?: { readonly cycle: Cycle; readonly used: Readonly<Record<string, Credits>> }
+  readonly now: Instant
+}
+
+export const isApproved = (person: Person, roster: Roster): boolean => person.status === 'approved' || roster.statusesAbsent
+
+/** The people to count, with their groups and use. Without a roster there are none. */
+export function countPeople(inputs: PeopleInputs): People {
+  const { roster, groups, balance, previousCycle, now } = inputs
+  const groupsOf = new Map<string, ScopeKey[]>()
+  for (const group of groups) {
+    const key = scopeKey(groupScope(group.id))
+    for (const email of group.emails) {
+      const list = groupsOf.get(email)
+      if (list) list.push(key)
+      else groupsOf.set(email, [key])
+    }
+  }
+  const cycle = roster?.cycle ?? balance?.cycle
+  const settling = cycle !== undefined && now - cycle.startAt < SETTLE_MS ? previousCycle?.used : undefined
+  const approved: CountedPerson[] = []
+  for (const person of roster?.people ?? []) {
+    if (!roster || !isApproved(person, roster)) continue
+    const used = Math.max(person.used ?? 0, settling?.[person.email] ?? 0)
+    const use = estimatedAddOnUse(credits(used), balance?.creditsPerSeat) ?? credits(0)
+    const { email, disabled } = person
+    approved.push({ email, key: email as ScopeKey, disabled, groups: groupsOf.get(email) ?? NO_GROUPS, use })
+  }
+  const total = approved.filter((person) => !person.disabled).length
+  return { approved, total, ...index(approved), useIsUpperBound: balance === undefined }
+}
+
+const NO_GROUPS: readonly ScopeKey[] = []
+
+function index(approved: readonly CountedPerson[]): Pick<People, 'byKey' | 'byGroup'> {
+  const byKey = new Map<ScopeKey, CountedPerson>()
+  const byGroup = new Map<ScopeKey, CountedPerson[]>()
+  for (const person of approved) {
+    byKey.set(person.key, person)
+    for (const group of person.groups) {
+      const list = byGroup.get(group)
+      if (list) list.push(person)
+      else byGroup.set(group, [person])
+    }
+  }
+  return { byKey, byGroup }
+}
+
+/** What is set at a scope; undefined for a scope that was not read because nothing manages it. */
+export type CapAt = (key: ScopeKey) => Observed | undefined
+
+/** A person's cap in force and the scope that gives it. */
+export interface Effective {
+  readonly cap: Observed
+  readonly from: ScopeKey | undefined
+}
+
+const UNCAPPED: Effective = { cap: 'none', from: undefined }
+
+/**
+ * User over group over team. With several groups the lowest cap counts (choice: the service does not say which applies). A scope that
+ * nothing manages counts as not set (choice: it is not read). A failed reading on the way makes the result `unknown`.
+ */
+export function effectiveCap(person: CountedPerson, capAt: CapAt): Effective {
+  return ownCap(person.key, capAt(person.key)) ?? sharedCap(person.groups, capAt)
+}
+
+/** A person's own cap, or that it is not known; undefined when nothing is set and the wider one applies. */
+export const ownCap = (key: ScopeKey, own: Observed | undefined): Effective | undefined =>
+  own === undefined || own === 'none' ? undefined : { cap: own, from: key }
+
+/** The cap in force for somebody in these groups who has none of their own. */
+export function sharedCap(groups: readonly ScopeKey[], capAt: CapAt): Effective {
+  let lowest: { cap: Credits; from: ScopeKey } | undefined
+  for (const group of groups) {
+    const cap = capAt(group)
+    if (cap === 'unknown') return { cap, from: group }
+    if (cap !== undefined && cap !== 'none' && (!lowest || cap < lowest.cap)) lowest = { cap, from: group }
+  }
+  if (lowest) return lowest
+  const team = capAt(TEAM_KEY)
+  return team === undefined || team === 'none' ? UNCAPPED : { cap: team, from: TEAM_KEY }
+}
+
+/** The wider value that applies where nothing is set at this scope; `none` when there is none, `unknown` when it cannot be told. */
+export function widerCap(key: ScopeKey, groups: readonly ScopeKey[], capAt: CapAt): Cap | 'unknown' {
+  if (key === TEAM_KEY) return 'none'
+  if (key.startsWith('group:')) return capAt(TEAM_KEY) ?? 'none'
+  return sharedCap(groups, capAt).cap
+}

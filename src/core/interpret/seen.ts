@@ -1,0 +1,99 @@
+// What a deployment's own answers have shown of how it works, where the interface is silent: how it keeps caps, what reads show, what
+// becomes of a 0, how the cap is spelt, how errors look. Findings with their evidence; guards count people by whether reads are explicit,
+// and nothing else follows from here.
+import type { Change } from '../model/change.ts'
+import type { CapReading, Observed } from '../model/observed.ts'
+import { type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+
+/** Every question with the answers there are. service-notes.md, section 1. */
+export const SEEN_VALUES = {
+  /** Each scope keeps its own value, or a team or group write is copied to each member. */
+  caps: ['layered', 'copied'],
+  /** A read shows what is set at this very scope, or what applies there. */
+  reads: ['explicit', 'inherited'],
+  /** A cap of 0 reads back as 0, reads back as unset, or is refused. */
+  zero: ['stored', 'omitted', 'rejected'],
+  /** The name that answers give the cap. */
+  spelling: ['camel', 'snake', 'both'],
+  /** An object with one text, one with code and message, plain text, or an error in a success. */
+  errors: ['error', 'coded', 'text', 'ok'],
+} as const
+
+export type Aspect = keyof typeof SEEN_VALUES
+export type SeenValue<A extends Aspect> = (typeof SEEN_VALUES)[A][number]
+
+export const ASPECTS: readonly Aspect[] = ['caps', 'reads', 'zero', 'spelling', 'errors']
+
+/** One answer with what proves it: scope, from, to, in words. */
+export interface Evidence<Value extends string = string> {
+  readonly value: Value
+  readonly at: Instant
+  readonly evidence: string
+}
+
+/** The last answer seen; `before` is the different one that it contradicts. */
+export interface Finding<Value extends string = string> extends Evidence<Value> {
+  readonly before?: Evidence<Value>
+}
+
+/** Nothing stands for an aspect that was never seen. */
+export type Seen = { readonly [A in Aspect]?: Finding<SeenValue<A>> }
+
+/** One answer to one question, as it is observed. */
+export type Sighting = { readonly [A in Aspect]: { readonly aspect: A; readonly value: SeenValue<A>; readonly evidence: string } }[Aspect]
+
+/** What the client sees in answers, whatever was asked. */
+export type WireSighting = Extract<Sighting, { readonly aspect: 'spelling' | 'errors' }>
+
+/** A deployment that answers now so, now so, is noted that often at most (choice). */
+export const FLICKER_MS = 3_600_000
+
+/**
+ * Adds a sighting. The same object comes back when it is no news: the value is known already, or it only flickers between two that both are.
+ */
+export function withSighting(seen: Seen, { aspect, value, evidence }: Sighting, at: Instant): Seen {
+  const known: Finding | undefined = seen[aspect]
+  if (known?.value === value) return seen
+  if (known?.before?.value === value && at - known.at < FLICKER_MS) return seen
+  const before = known && { value: known.value, at: known.at, evidence: known.evidence }
+  return { ...seen, [aspect]: { value, at, evidence, ...(before && { before }) } }
+}
+
+/** The same, for what other facts of the ledger already tell; `at` is when they saw it. */
+export const alsoSeen = (seen: Seen, sighting: Sighting, at: Instant): Seen =>
+  (seen[sighting.aspect]?.at ?? Number.NEGATIVE_INFINITY) > at ? seen : withSighting(seen, sighting, at)
+
+/** A scope with a value of its own that kept it while a wider one was written: caps are kept in layers. */
+export function layeringSighting(wide: Pick<Change, 'scope' | 'from' | 'to'>, before: CapReading, after: CapReading): Sighting | undefined {
+  const own = typeof before.observed === 'number' && before.observed !== wide.from && before.observed !== wide.to
+  if (!own || after.observed !== before.observed) return undefined
+  const evidence = `after ${scopeKey(wide.scope)} was written (${wide.from} to ${wide.to}), ${scopeKey(before.scope)} kept its ${before.observed}`
+  return { aspect: 'caps', value: 'layered', evidence }
+}
+
+/**
+ * What the readings of a sweep tell that is not known yet: a person or group with nothing set, read after a team that has a cap, shows
+ * that reads are explicit; a 0 shows that 0 is stored.
+ */
+export function readingSightings(seen: Seen, readings: ReadonlyMap<ScopeKey, CapReading>): readonly Sighting[] {
+  if (seen.reads?.value === 'explicit' && seen.zero?.value === 'stored') return []
+  const team = readings.get(scopeKey(TEAM))
+  const sightings = new Map<Aspect, Sighting>()
+  for (const reading of readings.values()) {
+    const key = scopeKey(reading.scope)
+    if (reading.observed === 0) sightings.set('zero', { aspect: 'zero', value: 'stored', evidence: `${key} reads 0` })
+    if (isExplicit(reading, team)) {
+      const evidence = `${key} reads unset while the team has ${team?.observed}`
+      sightings.set('reads', { aspect: 'reads', value: 'explicit', evidence })
+    }
+    if (sightings.size === 2) break
+  }
+  return [...sightings.values()]
+}
+
+const isPositive = (observed: Observed | undefined): boolean => typeof observed === 'number' && observed > 0
+
+/** A reading older than the team's may be from a time when the team had nothing either. */
+const isExplicit = (reading: CapReading, team: CapReading | undefined): boolean =>
+  reading.observed === 'none' && reading.scope.kind !== 'team' && isPositive(team?.observed) && reading.readAt >= (team?.readAt ?? 0)

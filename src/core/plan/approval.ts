@@ -1,0 +1,111 @@
+// Approvals: the release of exactly one hold. An approval is first matched with the hold that carries its id; from then on the changes it
+// released are remembered until each was verified, also over a crash in the middle, and then it is spent and never releases anything again.
+//
+//   pending --matched--> pending with released changes --all verified--> spent
+//      |                              |
+//      +-- 14 days, or 25 % more people than shown, or another roster than the one shown --> void
+import type { Approval, Hold } from '../model/change.ts'
+import type { Observed } from '../model/observed.ts'
+import { type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import { agree } from '../resolve/roster.ts'
+import type { Difference } from './diff.ts'
+import type { Impact } from './impact.ts'
+
+export const APPROVAL_LIFE_MS = 14 * 86_400_000
+
+/** An approval is void when more than this many times the people shown are affected. */
+export const APPROVAL_GROWTH = 1.25
+
+/** How many people each hold affected when it was first shown, and how many were on the doubted roster then. */
+export type HoldsShown = Readonly<Record<string, { readonly people: number; readonly at: Instant; readonly roster?: number }>>
+
+/** The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out become void. */
+export function currentApprovals(
+  known: readonly Approval[],
+  fresh: { readonly policy: readonly string[]; readonly command: readonly string[] },
+  now: Instant,
+): readonly Approval[] {
+  const byId = new Map(known.map((one) => [one.id, one]))
+  const add = (id: string, via: Approval['via']): void => {
+    byId.set(id, { id, via, approvedAt: now, state: 'pending', released: [] })
+  }
+  for (const id of fresh.policy) if (!byId.has(id)) add(id, 'policy')
+  for (const id of fresh.command) if (byId.get(id)?.state !== 'pending') add(id, 'command')
+  return [...byId.values()].map((one) =>
+    one.state === 'pending' && now - one.approvedAt > APPROVAL_LIFE_MS ? { ...one, state: 'void' } : one,
+  )
+}
+
+/** Marks released changes that the service now shows as verified; an approval with nothing left to verify is spent. */
+export function verifyApprovals(
+  approvals: readonly Approval[],
+  observedAt: (key: ScopeKey) => Observed | undefined,
+  inSync: ReadonlySet<ScopeKey>,
+): readonly Approval[] {
+  return approvals.map((one) => {
+    if (one.state !== 'pending' || one.released.length === 0) return one
+    const released = one.released.map((change) => {
+      const key = scopeKey(change.scope)
+      return { ...change, verified: change.verified || observedAt(key) === change.to || inSync.has(key) }
+    })
+    return { ...one, released, state: released.every((change) => change.verified) ? 'spent' : 'pending' }
+  })
+}
+
+/**
+ * The changes that pending approvals have already released and that were not verified yet. They are released as they were shown: from
+ * another value it is another change, unless it was our own wide write that put that value there (`overwritten`).
+ */
+export function releasedChanges(
+  approvals: readonly Approval[],
+  differences: readonly Difference[],
+  overwritten: ReadonlySet<ScopeKey> = new Set(),
+): ReadonlySet<ScopeKey> {
+  const wanted = new Map(differences.map((one) => [one.key, one]))
+  const released = new Set<ScopeKey>()
+  for (const approval of approvals) {
+    if (approval.state !== 'pending') continue
+    for (const change of approval.released) {
+      const key = scopeKey(change.scope)
+      const one = change.verified ? undefined : wanted.get(key)
+      if (one?.to === change.to && (one.from === change.from || overwritten.has(key))) released.add(key)
+    }
+  }
+  return released
+}
+
+/** An approval whose open changes have come to affect more than a quarter more people than shown is void, also after it was matched. */
+export function voidGrown(approvals: readonly Approval[], impacts: readonly Impact[]): readonly Approval[] {
+  return approvals.map((approval) => {
+    if (approval.state !== 'pending' || approval.people === undefined) return approval
+    const open = new Set(approval.released.filter((one) => !one.verified).map((one) => scopeKey(one.scope)))
+    const people = open.size === 0 ? 0 : impacts.filter((impact) => impact.changes.some((key) => open.has(key))).length
+    return people > approval.people * APPROVAL_GROWTH ? { ...approval, state: 'void' } : approval
+  })
+}
+
+/**
+ * Matches pending approvals with the holds of a plan: each either releases the hold's changes or is void, because the hold grew or is about
+ * another roster than the one shown. `roster`: approved people on the one doubted now.
+ */
+export function matchApprovals(
+  approvals: readonly Approval[],
+  holds: readonly Hold[],
+  shown: HoldsShown,
+  roster?: number,
+): { readonly approvals: readonly Approval[]; readonly matched: readonly Hold[] } {
+  const byId = new Map(holds.map((hold) => [hold.id, hold]))
+  const matched: Hold[] = []
+  const next = approvals.map((approval): Approval => {
+    const hold = byId.get(approval.id)
+    if (!hold || approval.state !== 'pending') return approval
+    const people = approval.people ?? shown[hold.id]?.people ?? hold.people
+    const rosterShown = hold.guards.includes('rosterShrink') ? shown[hold.id]?.roster : undefined
+    const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
+    if (isAnother || hold.people > people * APPROVAL_GROWTH) return { ...approval, people, state: 'void' }
+    matched.push(hold)
+    return { ...approval, people, released: hold.changes.map((change) => ({ ...change, verified: false })) }
+  })
+  return { approvals: next, matched }
+}

@@ -1,0 +1,116 @@
+// What `audit` finds: caps at user scope that no policy declares, people without any cap, people at or near theirs. It looks at what was
+// read and at nothing else; what could not be read is named, never guessed.
+
+import { type CapAt, type CountedPerson, effectiveCap, TEAM_KEY } from '../interpret/effective.ts'
+import type { Band } from '../model/events.ts'
+import type { CapReading, OwnedCap } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Credits } from '../model/units.ts'
+import { type Adopted, adopt, type LiveGroup } from '../resolve/adopt.ts'
+import { bandOf, bandRank } from '../use/bands.ts'
+
+export interface AuditInputs {
+  /** Every approved person. */
+  readonly people: readonly CountedPerson[]
+  /** The team, declared groups and every approved person. */
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  /** Declared groups with their members. */
+  readonly groups: readonly { readonly id: string; readonly name: string; readonly emails: readonly string[] }[]
+  /** Scopes that policy asks something of now. */
+  readonly declared: ReadonlySet<ScopeKey>
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  /** Estimated add-on use in credits; absent when the service does not say. */
+  readonly useOf: (email: string) => Credits | undefined
+}
+
+/** A cap at user scope that no policy declares. */
+export interface UndeclaredCap {
+  readonly email: string
+  readonly cap: Credits
+  /** The ledger says that we set it, and it still holds our value: the next sweep clears it where `prune` is on. */
+  readonly ours: boolean
+}
+
+export interface UncappedPerson {
+  readonly email: string
+  readonly used?: Credits
+}
+
+/** Somebody who has used 85 % of their cap or more. */
+export interface NearPerson {
+  readonly email: string
+  readonly cap: Credits
+  readonly used: Credits
+  readonly band: Band
+  /** The scope that gives the cap. */
+  readonly from: ScopeKey
+}
+
+export interface Audit {
+  /** By e-mail. */
+  readonly undeclared: readonly UndeclaredCap[]
+  /** By e-mail. */
+  readonly uncapped: readonly UncappedPerson[]
+  /** The most over first. */
+  readonly near: readonly NearPerson[]
+  readonly unread: readonly { readonly scope: ScopeKey; readonly message: string }[]
+  readonly people: number
+  /** User caps that only show the wider one were not counted as caps of their own. */
+  readonly showsWider: boolean
+}
+
+/** Looks through one workspace. */
+export function audit(inputs: AuditInputs): Audit {
+  const { people, readings, owned } = inputs
+  const capAt: CapAt = (key) => readings.get(key)?.observed
+  const own = ownCaps(inputs)
+  const unread = [...readings.values()].flatMap(({ scope, failure }) =>
+    failure ? [{ scope: scopeKey(scope), message: failure.message }] : [],
+  )
+  return {
+    undeclared: own.people
+      .filter(({ email }) => !inputs.declared.has(email as ScopeKey))
+      .flatMap(({ email, cap }) => (cap === 'none' ? [] : [{ email, cap, ours: owned.get(email as ScopeKey)?.cap === cap }]))
+      .sort(byEmail),
+    uncapped: people
+      .filter((person) => effectiveCap(person, capAt).cap === 'none')
+      .map(({ email }) => ({ email, ...withUse(inputs.useOf(email)) }))
+      .sort(byEmail),
+    near: people.flatMap((person) => near(person, capAt, inputs.useOf(person.email))).sort(worstFirst),
+    unread,
+    people: people.length,
+    showsWider: own.left > 0,
+  }
+}
+
+const byEmail = (a: { readonly email: string }, b: { readonly email: string }): number => (a.email < b.email ? -1 : 1)
+
+const withUse = (used: Credits | undefined): { used?: Credits } => (used === undefined ? {} : { used })
+
+/** Most people show what is theirs; where the service shows or copies the wider value, only what differs from it is. */
+function ownCaps({ people, readings, groups }: AuditInputs): Adopted {
+  const capOf = (key: ScopeKey): Cap => {
+    const observed = readings.get(key)?.observed ?? 'none'
+    return observed === 'unknown' ? 'none' : observed
+  }
+  return adopt({
+    team: capOf(TEAM_KEY),
+    groups: groups.map((group): LiveGroup => ({ ...group, cap: capOf(`group:${group.id}` as ScopeKey) })),
+    people: people.flatMap(({ email, key }) => (readings.get(key)?.failure ? [] : [{ email, cap: capOf(key) }])),
+  })
+}
+
+function near(person: CountedPerson, capAt: CapAt, used: Credits | undefined): readonly NearPerson[] {
+  const { cap, from } = effectiveCap(person, capAt)
+  if (cap === 'none' || cap === 'unknown' || used === undefined || from === undefined) return []
+  const band = bandOf(cap, used)
+  return band !== undefined && bandRank(band) >= bandRank('85_to_95') ? [{ email: person.email, cap, used, band, from }] : []
+}
+
+/** By how much of the cap is used; a cap of 0 is always the first. */
+function worstFirst(a: NearPerson, b: NearPerson): number {
+  const difference = b.used * a.cap - a.used * b.cap
+  if (a.cap === 0 || b.cap === 0) return a.cap - b.cap || byEmail(a, b)
+  return difference || byEmail(a, b)
+}

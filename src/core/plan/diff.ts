@@ -1,0 +1,203 @@
+// What to write, scope by scope: desired × observed × owned. It never sees people or limits, and never turns an unknown reading into a
+// change.
+//
+//   declared   observed          owned             ->
+//   ---------  ----------------  ----------------  ------------------------------------------------------
+//   any        unknown           any               nothing; state unknown
+//   n          n                 any               in sync; ours from now on
+//   n          none              any               set
+//   n          m                 any               raise or lower
+//   none       none              any               in sync; ours from now on
+//   none       the wider value   not at it         in sync (this service shows what applies)
+//   none       the wider value   at it             clear: the number may well be the one that we set here
+//   none       m                 any               clear
+//   a base a grant gives back, and somebody else's value there: forget it, as an orphan
+//   no         v                 at v              clear (orphan), or nothing when prune is off
+//   no         anything else     at v              forget it: it is not ours any more
+//   no         any               no                not ours; not even read
+//
+// The cause: `external` when the ledger verified another value under the same policy entry, `expired` when a grant ended, `orphan` when
+// nothing declares the scope, else `policy`.
+import type { Cause } from '../model/change.ts'
+import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import type { Position } from '../model/problem.ts'
+import type { Scope, ScopeKey } from '../model/scope.ts'
+import { scopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+import { grantId } from '../resolve/grants.ts'
+
+/** A difference before anybody counted people: what `Change` is made from. */
+export interface Difference {
+  readonly scope: Scope
+  readonly key: ScopeKey
+  readonly from: Cap
+  readonly to: Cap
+  readonly cause: Cause
+  readonly source?: Position
+  readonly reason?: string
+  /** Identity of the policy entry behind it; '' for an orphan. */
+  readonly entry: string
+  readonly healing: boolean
+  readonly grantEnd: boolean
+}
+
+export interface DiffInputs {
+  readonly resolution: Resolution
+  /** Readings of every scope that was to be read; a missing one counts as unknown. */
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  readonly prune: boolean
+  /** What applies to a scope where nothing is set, for services whose reads show it. */
+  readonly wider: (key: ScopeKey) => Observed
+  /** Scopes that are neither read nor written (people not approved, unknown groups). */
+  readonly skipped: ReadonlySet<ScopeKey>
+  /** Person's caps that our own wide write has just overwritten, on a service that copies: not a foreign change. */
+  readonly overwritten?: ReadonlySet<ScopeKey>
+  readonly now: Instant
+}
+
+export interface Diff {
+  readonly differences: readonly Difference[]
+  /** Declared and found equal: ours from now on. Only those whose ledger entry is missing or of another policy entry. */
+  readonly adopted: readonly OwnedCap[]
+  /** Not declared any more and no longer at our value, or given back: to be forgotten. */
+  readonly released: readonly ScopeKey[]
+  readonly inSync: readonly ScopeKey[]
+  readonly unknown: readonly { readonly scope: Scope; readonly message: string }[]
+  /** Orphans that `prune: false` leaves alone. */
+  readonly kept: readonly OwnedCap[]
+}
+
+interface Draft {
+  readonly differences: Difference[]
+  readonly adopted: OwnedCap[]
+  readonly released: ScopeKey[]
+  readonly inSync: ScopeKey[]
+  readonly unknown: { scope: Scope; message: string }[]
+  readonly kept: OwnedCap[]
+}
+
+/** The differences between what is asked and what is there, in the order of `resolution.desired`, orphans last. */
+export function diff(inputs: DiffInputs): Diff {
+  const draft: Draft = { differences: [], adopted: [], released: [], inSync: [], unknown: [], kept: [] }
+  const ended = endedGrants(inputs.resolution)
+  const declared = new Set<ScopeKey>()
+  for (const rejected of inputs.resolution.rejected) declared.add(scopeKey(rejected.scope))
+  for (const desired of inputs.resolution.desired) {
+    const key = scopeKey(desired.scope)
+    declared.add(key)
+    if (!inputs.skipped.has(key)) compareDeclared(desired, key, inputs, ended, draft)
+  }
+  for (const owned of inputs.owned.values()) {
+    const key = scopeKey(owned.scope)
+    if (!declared.has(key) && !inputs.skipped.has(key)) compareOrphan(owned, key, inputs, ended, draft)
+  }
+  return draft
+}
+
+function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
+  const observed = observedAt(key, inputs)
+  const owned = inputs.owned.get(key)
+  if (observed === 'unknown') {
+    draft.unknown.push({ scope: desired.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
+    return
+  }
+  if (observed === desired.cap || (desired.cap === 'none' && observed === inputs.wider(key) && owned?.cap !== observed)) {
+    draft.inSync.push(key)
+    if (desired.origin.kind === 'restore') draft.released.push(key)
+    else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, inputs.wider(key)), inputs.now))
+    return
+  }
+  const isOverwritten = inputs.overwritten?.has(key) === true
+  if (desired.origin.kind === 'restore' && observed !== owned?.cap && !isOverwritten) {
+    draft.released.push(key)
+    return
+  }
+  draft.differences.push(difference(desired, key, observed, owned, ended, isOverwritten))
+}
+
+function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {
+  if (owned.cap === 'none') {
+    draft.released.push(key)
+    return
+  }
+  const observed = observedAt(key, inputs)
+  if (observed === 'unknown') {
+    draft.unknown.push({ scope: owned.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
+    return
+  }
+  if (observed !== owned.cap && observed !== owned.tried) {
+    draft.released.push(key)
+    return
+  }
+  if (!inputs.prune) {
+    draft.kept.push(owned)
+    return
+  }
+  const grantEnd = showsEndedGrant(owned, ended)
+  const cause = grantEnd ? 'expired' : 'orphan'
+  draft.differences.push({ scope: owned.scope, key, from: observed, to: 'none', cause, entry: '', healing: false, grantEnd })
+}
+
+function difference(
+  desired: DesiredCap,
+  key: ScopeKey,
+  from: Cap,
+  owned: OwnedCap | undefined,
+  ended: EndedGrants,
+  isOverwritten: boolean,
+): Difference {
+  const sameEntry = owned !== undefined && owned.entry === desired.entry
+  const grantEnd = desired.origin.kind !== 'grant' && owned?.entry !== desired.entry && showsEndedGrant(owned, ended)
+  const isMoved = sameEntry && owned.cap !== from
+  const cause: Cause = grantEnd ? 'expired' : isMoved && !isOverwritten ? 'external' : 'policy'
+  return {
+    scope: desired.scope,
+    key,
+    from,
+    to: desired.cap,
+    cause,
+    ...(desired.origin.at.line > 0 && { source: desired.origin.at }),
+    ...(desired.origin.reason !== undefined && { reason: desired.origin.reason }),
+    entry: desired.entry,
+    healing: isMoved && owned.cap === desired.cap,
+    grantEnd,
+  }
+}
+
+const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readings.get(key)?.observed ?? 'unknown'
+
+const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
+  owned === undefined ||
+  owned.entry !== desired.entry ||
+  owned.cap !== desired.cap ||
+  owned.tried !== undefined ||
+  owned.owner !== desired.owner ||
+  owned.grant !== desired.origin.grant
+
+/** What stood at a scope before we wrote: a reading that only shows what applies from a wider scope is nothing. */
+export const setBefore = (from: Cap, wider: Observed): Cap => (from === wider ? 'none' : from)
+
+/**
+ * What the ledger remembers of a scope that was verified at its desired cap. A grant on a scope without a declared base remembers
+ * what stood there before: the value found, or nothing when that value was ours.
+ */
+export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant): OwnedCap {
+  const { scope, cap, owner, entry, origin } = desired
+  const record: OwnedCap = { scope, cap, owner, entry, verifiedAt: now, ...(origin.grant !== undefined && { grant: origin.grant }) }
+  const hasBase = desired.losers.some((loser) => loser.kind === 'rule' && scopeKey(loser.scope) === scopeKey(desired.scope))
+  if (origin.kind !== 'grant' || hasBase) return record
+  if (owned?.owner === 'grant' && owned.baseline !== undefined) return { ...record, baseline: owned.baseline }
+  return { ...record, baseline: owned === undefined ? before : 'none' }
+}
+
+/** The ids of the grants that have ended. One that was deleted by hand has not ended: its cap goes as any edit of the policy does. */
+type EndedGrants = ReadonlySet<string>
+
+const endedGrants = ({ grants }: Resolution): EndedGrants =>
+  new Set(grants.filter((one) => one.state === 'ended').map((one) => grantId(one.grant)))
+
+/** Does this scope still show what a grant had given that has ended? */
+const showsEndedGrant = (owned: OwnedCap | undefined, ended: EndedGrants): boolean => owned?.grant !== undefined && ended.has(owned.grant)

@@ -1,0 +1,246 @@
+// Why a scope has the cap it has: everything declared that bears on it with its place, which one won and why each other lost, what the
+// service said, use, the last write, and what keeps a write back. It only puts together what others decided; the CLI renders it.
+
+import { effectiveCap, isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import type { Change, HistoryEntry, Hold, Plan, PlanProblem } from '../model/change.ts'
+import type { GrantState } from '../model/events.ts'
+import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
+import { type Credits, credits, type Instant } from '../model/units.ts'
+import { type Declarations, declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
+import {
+  type Candidate,
+  type DesiredCap,
+  type DesiredInputs,
+  type GrantStatus,
+  type RejectedScope,
+  resolveDesired,
+  type SkippedScope,
+} from '../resolve/desired.ts'
+import { isInForce } from '../resolve/grants.ts'
+import { estimatedAddOnUse } from '../use/bands.ts'
+
+export type ExplainInputs = DesiredInputs & {
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  /** Newest first. */
+  readonly history: readonly HistoryEntry[]
+  readonly holds: readonly Hold[]
+  readonly plan?: Plan
+  /** Tells what a seat includes; without it use is an upper bound. */
+  readonly balance?: Balance
+}
+
+/** One declaration in the chain; exactly one wins unless nothing is declared or groups clash. */
+export interface ExplainedCandidate {
+  /** `cap` is `none` for a grant whose sum makes no sense. */
+  readonly candidate: Candidate
+  readonly wins: boolean
+  /** Why it won or lost, as a clause: "a user cap is narrower", "ended 2026-12-16 00:00 UTC". */
+  readonly why: string
+  /** Present for grants. */
+  readonly state?: GrantState
+}
+
+export interface ExplainedPerson {
+  /** `off-roster` for somebody the roster does not list. */
+  readonly status: MemberStatus | 'off-roster'
+  readonly disabled: boolean
+}
+
+/** What a person used beyond the seat, and what is left of the cap in force; negative when over it. */
+export interface ExplainedUse {
+  readonly used: Credits
+  /** All credits used, because what a seat includes is not known. */
+  readonly isUpperBound: boolean
+  readonly headRoom?: Credits
+}
+
+export interface Explanation {
+  readonly scope: Scope
+  /** Present for a user while the roster is known. */
+  readonly person?: ExplainedPerson
+  /** Declared groups of a user. */
+  readonly groups: readonly { readonly id: string; readonly name: string }[]
+  /** What all declarations together come to; absent when none applies or groups clash. */
+  readonly cap?: Cap
+  /** What is asked of this very scope. */
+  readonly desired?: DesiredCap
+  /** The winner first, then the losers in order of precedence, grants that are not in force last. */
+  readonly chain: readonly ExplainedCandidate[]
+  /** This scope and every wider one; without a reading where none was made. */
+  readonly observed: readonly { readonly scope: Scope; readonly reading?: CapReading }[]
+  /** The cap in force as the readings show it; absent for team and group. */
+  readonly inForce?: { readonly cap: Observed; readonly from?: ScopeKey }
+  readonly use?: ExplainedUse
+  readonly lastWrite?: HistoryEntry
+  /** The change the present plan makes here. */
+  readonly change?: Change
+  readonly hold?: Hold
+  readonly rejected?: RejectedScope
+  readonly skipped?: SkippedScope
+  readonly problems: readonly PlanProblem[]
+  /** What the ledger remembers of this scope. */
+  readonly owned?: OwnedCap
+}
+
+/** Explains one scope (product.md, section 3, `explain`). */
+export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
+  const key = scopeKey(scope)
+  const here = (one: { readonly scope?: Scope }): boolean => one.scope !== undefined && scopeKey(one.scope) === key
+  const resolution = resolveDesired(inputs)
+  const desired = resolution.desired.find(here)
+  const groups = inputs.set.groups.filter((group) => scope.kind === 'user' && isMember(inputs, group.scope.id, scope.email))
+  const wider: Scope[] = scope.kind === 'team' ? [] : [...groups.map((group) => group.scope), TEAM]
+  const lastWrite = inputs.history.find(here)
+  const change = inputs.plan?.changes.find(here)
+  const hold = [...inputs.holds, ...(inputs.plan?.holds ?? [])].find((one) => one.changes.some(here))
+  const rejected = resolution.rejected.find(here)
+  const skipped = resolution.skipped.find(here)
+  const owned = inputs.owned.get(key)
+  return {
+    scope,
+    groups: groups.map((group) => ({ id: group.scope.id, name: group.name })),
+    ...chainOf(inputs, scope, wider, desired),
+    ...(desired && { desired }),
+    observed: [scope, ...wider].map((one) => observedAt(inputs, one)),
+    ...(scope.kind === 'user' && personOf(inputs, scope.email, wider)),
+    ...(lastWrite && { lastWrite }),
+    ...(change && { change }),
+    ...(hold && { hold }),
+    ...(rejected && { rejected }),
+    ...(skipped && { skipped }),
+    problems: inputs.plan?.problems.filter(here) ?? [],
+    ...(owned && { owned }),
+  }
+}
+
+const isMember = (inputs: DesiredInputs, id: string, email: string): boolean =>
+  !inputs.unknownGroups.includes(id) && inputs.groups.some((group) => group.id === id && group.emails.includes(email))
+
+function observedAt({ readings }: ExplainInputs, scope: Scope): Explanation['observed'][number] {
+  const reading = readings.get(scopeKey(scope))
+  return { scope, ...(reading && { reading }) }
+}
+
+function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[]): Pick<Explanation, 'person' | 'inForce' | 'use'> {
+  const { roster, balance, readings } = inputs
+  const row = roster?.people.find((one) => one.email === email)
+  const disabled = row?.disabled ?? false
+  const used = estimatedAddOnUse(row?.used, balance?.creditsPerSeat)
+  const groups = wider.filter((one) => one.kind === 'group').map(scopeKey)
+  const counted = { email, key: scopeKey({ kind: 'user', email }), disabled, groups, use: used ?? credits(0) }
+  const { cap, from } = effectiveCap(counted, (key) => readings.get(key)?.observed)
+  const status = row && (roster && isApproved(row, roster) ? 'approved' : row.status)
+  return {
+    ...(roster && { person: { status: status ?? 'off-roster', disabled } }),
+    inForce: { cap, ...(from && { from }) },
+    ...(used !== undefined && { use: { used, isUpperBound: !balance, ...(typeof cap === 'number' && { headRoom: credits(cap - used) }) } }),
+  }
+}
+
+/** What a chain comes to, whatever the kind of scope. */
+interface View {
+  readonly candidates: readonly Candidate[]
+  readonly winner: Candidate | undefined
+  readonly verdict: GroupVerdict['kind']
+}
+
+function viewOf(found: Declarations, scope: Scope): View {
+  if (scope.kind === 'user') {
+    const { groups, ...chain } = personChain(found, scope.email)
+    return { ...chain, verdict: groups.kind }
+  }
+  const keys = scope.kind === 'team' ? [TEAM_KEY] : [scopeKey(scope), TEAM_KEY]
+  const candidates = keys.flatMap((key) => [found.scopes.get(key)?.grant, found.scopes.get(key)?.rule]).filter((one) => one !== undefined)
+  const winner = candidates.find((one) => one.cap !== 'none') ?? candidates.at(-1)
+  return { candidates, verdict: 'agreed', winner }
+}
+
+function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], desired: DesiredCap | undefined) {
+  const found = declarations(inputs)
+  const view = viewOf(found, scope)
+  const won = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
+  const place = won ? view.candidates.indexOf(won) : -1
+  const chain: ExplainedCandidate[] = [
+    ...(won ? [{ candidate: won, wins: true, why: whyWon(won), ...stateOf(found, won) }] : []),
+    ...view.candidates.flatMap((one, index) => {
+      if (one === won) return []
+      const why = index < place ? SETS_NOTHING : whyLost(one, won, view.verdict)
+      return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
+    }),
+    ...[scope, ...wider].flatMap((one) => idleGrants(found, one, inputs.now)),
+  ]
+  return { chain, ...(won && { cap: won.cap }) }
+}
+
+/** A base that comes back, a conflict cap on its way out and a copy that is kept are asked for though the chain does not say so. */
+function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): boolean {
+  if (origin.kind === 'rule' || origin.kind === 'grant') return false
+  if (!winner) return true
+  if (origin.kind === 'restore') return cap !== 'none'
+  return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
+}
+
+const SETS_NOTHING = 'sets nothing here, so the next wider one applies'
+
+function whyWon(won: Candidate): string {
+  switch (won.kind) {
+    case 'grant':
+      return won.untilAt === undefined ? 'a grant in force' : `a grant in force, ends ${formatInstant(won.untilAt)}`
+    case 'rule':
+      return won.cap === 'none' ? 'no cap is declared here or wider' : 'the narrowest cap declared'
+    case 'restore':
+      return 'a grant is over, and what stood here before it comes back'
+    case 'conflict':
+    case 'copied':
+      return won.reason ?? 'the cap that applies to this person'
+  }
+}
+
+function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verdict']): string {
+  if (!won) {
+    if (one.scope.kind === 'user') return SETS_NOTHING
+    return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
+  }
+  if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
+  if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
+    return 'spec.onGroupConflict decides between the groups'
+  if (one.scope.kind === 'group' && won.scope.kind === 'group') {
+    return one.cap === won.cap ? `${scopeKey(won.scope)} asks for the same` : 'a grant on the same scope is in force'
+  }
+  return `a ${won.scope.kind} ${won.kind === 'grant' ? 'grant' : 'cap'} is narrower`
+}
+
+function stateOf(found: Declarations, { kind, scope, at }: Candidate): { readonly state?: GrantState } {
+  const status = kind === 'grant' ? found.grantsOf.get(scopeKey(scope))?.find((one) => one.grant.at === at) : undefined
+  return status ? { state: status.state } : {}
+}
+
+/** Grants that bear on the scope and are not in force, or that are and make no sense. */
+function idleGrants(found: Declarations, scope: Scope, now: Instant): ExplainedCandidate[] {
+  const key = scopeKey(scope)
+  const { rejected } = found.scopes.get(key) ?? {}
+  const statuses = (found.grantsOf.get(key) ?? []).filter(({ state }) => rejected !== undefined || !isInForce(state))
+  return statuses.map((status) => {
+    const comesTo = previewGrant(found, status)
+    const candidate = 'code' in comesTo ? grantCandidate(status, 'none') : comesTo
+    const why = rejected && isInForce(status.state) ? rejected.message : whyIdle(status, now)
+    return { candidate, wins: false, why, state: status.state }
+  })
+}
+
+function whyIdle({ state, note, fromAt, untilAt }: GrantStatus, now: Instant): string {
+  if (note !== undefined) return note
+  if (state === 'ended') return untilAt === undefined ? 'ended with its billing cycle' : `ended ${formatInstant(untilAt)}`
+  return fromAt !== undefined && fromAt > now ? `starts ${formatInstant(fromAt)}` : 'its billing cycle has not begun'
+}
+
+/** `2026-12-16 00:00 UTC`. */
+export function formatInstant(at: Instant): string {
+  const format = new Intl.DateTimeFormat('en', { ...DIGITS, year: 'numeric', hourCycle: 'h23', timeZone: 'UTC' })
+  const part = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
+  return `${part['year']}-${part['month']}-${part['day']} ${part['hour']}:${part['minute']} UTC`
+}
+
+const DIGITS = { month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit' } as const

@@ -1,0 +1,94 @@
+// What one guard sees in one round, and the few words that all of them are written with. It judges nothing itself.
+
+import type { GuardCode, GuardSettings, Hold } from '../model/change.ts'
+import type { ScopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import type { OpenBreaker } from './breaker.ts'
+import type { Contest } from './contested.ts'
+import type { Difference } from './diff.ts'
+import type { Impact, ImpactInputs } from './impact.ts'
+
+/** What is known beside the plan itself. */
+export interface GuardFacts {
+  readonly workspace: string
+  /** Approved people now and at the last good read, while the new roster is doubted. */
+  readonly rosterDoubt?: { readonly before: number; readonly now: number }
+  /** Declared scopes now, and of the set last verified in enforce mode. */
+  readonly declared: number
+  readonly verifiedDeclared?: number
+  /** Failed reads with a shared cause, and all reads. */
+  readonly reads: { readonly failed: number; readonly total: number; readonly teamFailed: boolean; readonly cause?: string }
+  /** No roster, or none within 24 h: people cannot be counted, nothing is written. */
+  readonly rosterMissing: boolean
+  /** Groups whose members were never listed. */
+  readonly unlistedGroups?: ReadonlySet<ScopeKey>
+  readonly copyingSeen: boolean
+  readonly protectedPeople: ReadonlySet<string>
+  /** Add-on credits that nobody has used yet; absent while the balance is not known. */
+  readonly creditsRemaining?: number
+  /** Present while no write is to be tried. */
+  readonly breaker?: OpenBreaker
+  /** Scopes that others change again and again. */
+  readonly contested?: ReadonlyMap<ScopeKey, Contest>
+}
+
+export interface GuardInputs {
+  readonly differences: readonly Difference[]
+  /** Released by approvals: neither counted nor held. */
+  readonly released: ReadonlySet<ScopeKey>
+  /** Those of them that were released since the breaker opened. */
+  readonly tryAnyway?: ReadonlySet<ScopeKey>
+  readonly impact: ImpactInputs
+  readonly facts: GuardFacts
+  readonly settings: GuardSettings
+  /** SHA-256, for ids. */
+  readonly digest: (text: string) => string
+  /** An instant for people to read. */
+  readonly instantText: (at: Instant) => string
+  /** What all differences together do, when the caller has worked it out already: people may be many. */
+  readonly whole?: readonly Impact[]
+}
+
+export interface Judgement {
+  readonly holds: readonly Hold[]
+  readonly heldBy: ReadonlyMap<ScopeKey, string>
+  /** Guards that found something wrong and nothing to hold back. */
+  readonly warnings: readonly { readonly guard: GuardCode; readonly message: string }[]
+}
+
+/** One guard's finding in one round: the changes it refuses, and why in words without the way out. */
+export interface Finding {
+  readonly guard: GuardCode
+  readonly held: readonly ScopeKey[]
+  readonly why: string
+}
+
+/** What a guard looks at. */
+export interface Round {
+  readonly inputs: GuardInputs
+  readonly active: ReadonlyMap<ScopeKey, Difference>
+  readonly impacts: readonly Impact[]
+}
+
+/** Undefined when it finds nothing wrong. */
+export type Guard = (round: Round) => Finding | undefined
+
+/** An approval has released it. */
+export const isReleased = (key: ScopeKey, round: Round): boolean => round.inputs.released.has(key)
+
+/** Every change for which `test` is true, save the released ones. */
+export function holdWhere(guard: GuardCode, round: Round, why: string, test: (one: Difference) => boolean): Finding {
+  const held = [...round.active.values()].filter((one) => test(one) && !isReleased(one.key, round)).map((one) => one.key)
+  return { guard, held, why }
+}
+
+/** Which guards a healing change, and a grant's end, are exempt from (product.md, sections 2 and 5). */
+const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
+const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
+
+/** Is the change one that this guard may hold? */
+export function counts(key: ScopeKey, round: Round, guard: GuardCode): boolean {
+  const one = round.active.get(key)
+  if (!one || isReleased(key, round)) return false
+  return !(one.healing && HEALING_EXEMPT.has(guard)) && !(one.grantEnd && GRANT_END_EXEMPT.has(guard))
+}

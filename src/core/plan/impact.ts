@@ -1,0 +1,194 @@
+// What a set of changes does to people: each counted person's cap in force before and after the whole set, once, by net effect, and
+// which changes are responsible. Guards judge these counts; nothing here holds anything back.
+
+import {
+  type CapAt,
+  type CountedPerson,
+  type Effective,
+  ownCap,
+  type People,
+  sharedCap,
+  TEAM_KEY,
+  widerCap,
+} from '../interpret/effective.ts'
+import type { Observed } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Difference } from './diff.ts'
+
+/** `capped`: a first cap that blocks nobody; together with `raised` it is free in every share. */
+export type NetEffect = 'raised' | 'capped' | 'lowered' | 'blocked' | 'cleared'
+
+/** Nobody has less to use than before. */
+export const isFree = (effect: NetEffect): boolean => effect === 'raised' || effect === 'capped'
+
+/** One person whose cap in force changes. */
+export interface Impact {
+  readonly person: CountedPerson
+  readonly effect: NetEffect
+  readonly before: Observed
+  readonly after: Observed
+  /** The changes that make it so. Empty when an interrupted plan had already made it so. */
+  readonly changes: readonly ScopeKey[]
+}
+
+export interface ImpactInputs {
+  readonly people: People
+  /** See `countingReader`. */
+  readonly readings: CapAt
+  /** Scopes that may have nothing set, see `mayInherit`. People are counted as if they had, and as if they had not; the worse counts. */
+  readonly mayInherit?: (key: ScopeKey) => boolean
+  /** Caps in force where an interrupted plan began; they count as "before". */
+  readonly baseline?: Readonly<Record<ScopeKey, Cap>>
+  readonly capSemantics: 'layered' | 'copied'
+  /** Caps of people that our own wide write has just overwritten: putting them back takes nothing from anybody. */
+  readonly overwritten?: ReadonlySet<ScopeKey>
+  /** User scopes that policy keeps: what a copied wide write does to them is put back in the same cycle. */
+  readonly kept?: ReadonlySet<ScopeKey>
+}
+
+/** The impact of `changes` on those whom guards count, one entry a person, in the order of the roster. */
+export function impactOf(changes: Changes, inputs: ImpactInputs): readonly Impact[] {
+  return changes.size === 0
+    ? []
+    : impactOn(
+        [...reached(changes, inputs)].filter((person) => !person.disabled),
+        changes,
+        inputs,
+      )
+}
+
+/** The impact of `changes` on these people, whether they are counted or not. */
+export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inputs: ImpactInputs): readonly Impact[] {
+  const { readings, mayInherit } = inputs
+  const asRead = impactReader(changes, inputs)
+  const asInherited =
+    mayInherit && impactReader(changes, { ...inputs, readings: (key) => (mayInherit(key) ? 'none' : readings(key)) }, readings)
+  const impacts: Impact[] = []
+  for (const person of people) {
+    const impact = worseOf(asRead(person), asInherited?.(person))
+    if (impact) impacts.push(impact)
+  }
+  return impacts
+}
+
+/** The one that takes something away; the first when both do, or neither. */
+const worseOf = (a: Impact | undefined, b: Impact | undefined): Impact | undefined =>
+  a && b && isFree(a.effect) && !isFree(b.effect) ? b : (a ?? b)
+
+/** `shown`: what a person has, whether set or inherited; where it is left out the readings tell. */
+function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (person: CountedPerson) => Impact | undefined {
+  const baseline = inputs.baseline
+  const sharedBefore = sharedCaps((key) => baseline?.[key] ?? inputs.readings(key))
+  const sharedAfter = sharedCaps((key) => changes.get(key)?.to ?? inputs.readings(key))
+  return (person) => {
+    const { key } = person
+    const overwriting = inputs.capSemantics === 'copied' ? overwrittenBy(person, changes, inputs.kept) : undefined
+    const reading = inputs.readings(key)
+    const ownBefore = baseline?.[key] ?? reading
+    const ownAfter = changes.get(overwriting ?? key)?.to ?? reading
+    // Whoever keeps a cap of their own is out of reach of anything wider.
+    if (ownBefore === ownAfter && isNumber(ownAfter)) return undefined
+    const was = ownCap(key, ownBefore) ?? sharedBefore(person.groups)
+    const will = ownCap(key, ownAfter) ?? sharedAfter(person.groups)
+    if (was.cap === will.cap) return undefined
+    const before = (baseline?.[key] === undefined ? ownCap(key, shown?.(key))?.cap : undefined) ?? was.cap
+    const effect = netEffect(before, will.cap, person.use)
+    return effect && { person, effect, before, after: will.cap, changes: responsible([was.from, will.from, overwriting], changes) }
+  }
+}
+
+type Changes = ReadonlyMap<ScopeKey, Difference>
+
+/** The cap of people without one of their own; worked out once for a group, not for each of its members. */
+function sharedCaps(capAt: CapAt): (groups: readonly ScopeKey[]) => Effective {
+  const known = new Map<ScopeKey | undefined, Effective>()
+  return (groups) => {
+    if (groups.length > 1) return sharedCap(groups, capAt)
+    const shared = known.get(groups[0]) ?? sharedCap(groups, capAt)
+    known.set(groups[0], shared)
+    return shared
+  }
+}
+
+/** Those of the scopes that a change is about, each once. */
+function responsible(scopes: readonly (ScopeKey | undefined)[], changes: Changes): readonly ScopeKey[] {
+  const found: ScopeKey[] = []
+  for (const key of scopes) if (key !== undefined && changes.has(key) && !found.includes(key)) found.push(key)
+  return found
+}
+
+/** Copying overwrites the person's own cap with what a wide write brings, unless policy keeps a cap for the person. */
+const overwrittenBy = (person: CountedPerson, changes: Changes, kept: ImpactInputs['kept']): ScopeKey | undefined => {
+  if (changes.has(person.key) || kept?.has(person.key)) return undefined
+  return person.groups.find((group) => changes.has(group)) ?? (changes.has(TEAM_KEY) ? TEAM_KEY : undefined)
+}
+
+/** Only people on whose chain something changes: everybody for a team write or an interrupted plan, else members and the named. */
+function reached(changes: Changes, inputs: ImpactInputs): Iterable<CountedPerson> {
+  const { people, baseline } = inputs
+  if (changes.has(TEAM_KEY) || baseline?.[TEAM_KEY] !== undefined) return people.approved
+  const found = new Set<CountedPerson>()
+  for (const key of [...changes.keys(), ...(Object.keys(baseline ?? {}) as ScopeKey[])]) {
+    const person = people.byKey.get(key)
+    if (person) found.add(person)
+    for (const member of people.byGroup.get(key) ?? []) found.add(member)
+  }
+  return found
+}
+
+/** By net effect: to 0 or to at/below use is `blocked` unless it is a raise; a first cap that blocks nobody is free. */
+export function netEffect(before: Observed, after: Observed, use: number): NetEffect | undefined {
+  if (before === after || before === 'unknown' || after === 'unknown') return undefined
+  if (after === 'none') return 'cleared'
+  if (before !== 'none' && after > before) return 'raised'
+  if (after === 0 || after <= use) return 'blocked'
+  return before === 'none' ? 'capped' : 'lowered'
+}
+
+/** How many approved people a change reaches: those for whom no narrower cap is in force (all of them, when caps are copied). */
+export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): number {
+  const { people } = inputs
+  const members = key === TEAM_KEY ? people.approved : people.byGroup.get(key)
+  if (!members) return people.byKey.has(key) ? 1 : 0
+  if (inputs.capSemantics === 'copied') return members.length
+  const narrower = new Set(key === TEAM_KEY ? people.byGroup.keys().filter((group) => isNumber(after(group))) : [])
+  let count = 0
+  for (const person of members) if (!person.groups.some((group) => narrower.has(group)) && !isNumber(after(person.key))) count += 1
+  return count
+}
+
+const isNumber = (cap: Observed | undefined): boolean => cap !== undefined && cap !== 'none' && cap !== 'unknown'
+
+/**
+ * Reads what a scope shows when nothing is set at it, for services whose reads show what applies. A group of which nothing is asked and
+ * that shows the team's value counts as not set, as the service counts it.
+ */
+export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<ScopeKey> = new Set()): (key: ScopeKey) => Observed {
+  const capAt: CapAt = (key) => (unset.has(key) && readings(key) === readings(TEAM_KEY) ? 'none' : readings(key))
+  return (key) => widerCap(key, people.byKey.get(key)?.groups ?? [], capAt)
+}
+
+/**
+ * Whether a scope shows just what applies there anyway, so that perhaps nothing is set at it. A group that shows the team's value may have
+ * nothing itself: a person's groups are taken with it and without.
+ */
+export function mayInherit(people: People, readings: CapAt): (key: ScopeKey) => boolean {
+  const readers = [widerReader(people, readings), widerReader(people, readings, new Set(people.byGroup.keys()))]
+  return (key) => readers.some((wider) => wider(key) === readings(key))
+}
+
+/**
+ * Readings to count people by. A scope that could not be read, or that may only show the wider value, counts as not set, so that nobody
+ * under it is out of reach of what changes at a wider one.
+ */
+export const countingReader =
+  (readings: CapAt, isUnset: (key: ScopeKey) => boolean): CapAt =>
+  (key) => {
+    const observed = readings(key)
+    return observed === 'unknown' || isUnset(key) ? 'none' : observed
+  }
+
+/** The groups for which policy declares `none`. */
+export const unsetGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
+  new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap === 'none').map(({ scope }) => scopeKey(scope)))

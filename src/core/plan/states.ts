@@ -1,0 +1,137 @@
+// Where every managed scope stands, for metrics, /status and the page: one state per scope, worked out from the plan. It decides no
+// change. Also which scopes a cycle reads, and which it leaves alone.
+
+import { isApproved } from '../interpret/effective.ts'
+import type { Change, Quarantined } from '../model/change.ts'
+import type { ScopeState, ScopeStatus } from '../model/events.ts'
+import type { CapReading, OwnedCap, Roster } from '../model/observed.ts'
+import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+import { CONTEST_MS, type Contest } from './contested.ts'
+import type { Diff } from './diff.ts'
+import type { PlanInputs } from './plan.ts'
+
+export const QUARANTINE_MS = 24 * 3_600_000
+
+/**
+ * Scopes that are neither read nor written: those the resolution skips, and caps of ours on people who are not approved any more or whose
+ * group the service does not know. They stay ours.
+ */
+export function skippedScopes(
+  resolution: Resolution,
+  owned: ReadonlyMap<ScopeKey, OwnedCap>,
+  roster: Roster | undefined,
+  unknownGroups: readonly string[],
+): ReadonlySet<ScopeKey> {
+  const skipped = new Set(resolution.skipped.map((one) => scopeKey(one.scope)))
+  const approved = roster && new Set(roster.people.filter((one) => isApproved(one, roster)).map((one) => one.email))
+  const unknown = new Set(unknownGroups)
+  for (const [key, { scope }] of owned) {
+    if (scope.kind === 'user' && approved && !approved.has(scope.email)) skipped.add(key)
+    if (scope.kind === 'group' && unknown.has(scope.id)) skipped.add(key)
+  }
+  return skipped
+}
+
+/**
+ * Quarantine holds until 24 h have passed, the policy entry changes, or the scope was skipped in between (the person returns). A 0 that
+ * is not stored is not tried again before the policy changes.
+ */
+export function activeQuarantine(
+  entries: readonly Quarantined[],
+  resolution: Resolution,
+  skipped: ReadonlySet<ScopeKey>,
+  now: Instant,
+): { readonly active: ReadonlyMap<ScopeKey, Quarantined>; readonly over: readonly ScopeKey[] } {
+  const entryOf = new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
+  const active = new Map<ScopeKey, Quarantined>()
+  const over: ScopeKey[] = []
+  for (const one of entries) {
+    const key = scopeKey(one.scope)
+    const entry = entryOf.get(key) ?? ''
+    const isYoung = now - one.at < QUARANTINE_MS || one.code === 'ZERO_NOT_STORED'
+    if (isYoung && entry === one.entry && !skipped.has(key)) active.set(key, one)
+    else over.push(key)
+  }
+  return { active, over }
+}
+
+/** Every scope a sweep reads, each once, in the canonical order: what is asked for and what is ours. */
+export function scopesToRead(
+  resolution: Resolution,
+  owned: ReadonlyMap<ScopeKey, OwnedCap>,
+  leftAlone: { readonly skipped: ReadonlySet<ScopeKey>; readonly quarantined: ReadonlyMap<ScopeKey, Quarantined> },
+): readonly Scope[] {
+  const scopes = new Map<ScopeKey, Scope>()
+  for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
+  for (const [key, { scope, cap }] of owned) if (cap !== 'none') scopes.set(key, scope)
+  // What stands at a group decides about its people, also while nothing is written there.
+  const isRead = (key: ScopeKey, one: Quarantined): boolean => scopes.get(key)?.kind === 'group' && one.code !== 'SCOPE_UNKNOWN'
+  for (const [key, one] of leftAlone.quarantined) if (!isRead(key, one)) scopes.delete(key)
+  for (const key of leftAlone.skipped) scopes.delete(key)
+  return [...scopes.values()].sort(compareScopes)
+}
+
+/** Why an orphan stays. */
+export const PRUNE_OFF = 'prune is off'
+export const PRUNING_WAITS = 'not cleared while a policy file is broken'
+
+/** One status per scope that is declared or ours, in the canonical order. */
+export function scopeStates(
+  inputs: PlanInputs,
+  desired: ReadonlyMap<ScopeKey, DesiredCap>,
+  result: Diff,
+  changes: readonly Change[],
+  contested: ReadonlyMap<ScopeKey, Contest>,
+): readonly ScopeStatus[] {
+  const others = new Map<ScopeKey, ScopeStatus>()
+  const put = (scope: Scope, more: Omit<ScopeStatus, 'scope' | 'observed'>): void => {
+    const key = scopeKey(scope)
+    others.set(key, { ...statusOf(scope, desired.get(key), inputs.readings.get(key), more.state), ...more })
+  }
+  for (const { scope, message } of result.unknown) put(scope, { state: 'unknown', why: message })
+  for (const { scope, why } of inputs.resolution.skipped) put(scope, { state: 'skipped', why })
+  for (const { scope, message } of inputs.resolution.rejected) put(scope, { state: 'rejected', why: message })
+  for (const { scope, message } of inputs.quarantined.values()) put(scope, { state: 'rejected', why: message })
+  const why = inputs.policyBroken ? PRUNING_WAITS : PRUNE_OFF
+  for (const { scope } of result.kept) put(scope, { state: 'drifted', cause: 'orphan', why, ...since(scope, inputs) })
+  for (const change of changes) {
+    const contest = contested.get(scopeKey(change.scope))
+    put(change.scope, { ...heldState(change.hold, contest, inputs), cause: change.cause, ...since(change.scope, inputs) })
+  }
+  const states = [...others.values()]
+  for (const key of result.inSync) {
+    const want = others.has(key) ? undefined : desired.get(key)
+    if (want) states.push(statusOf(want.scope, want, inputs.readings.get(key), 'in_sync'))
+  }
+  // What is in sync comes in order already.
+  return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))
+}
+
+function heldState(hold: string | undefined, contest: Contest | undefined, { instantText }: PlanInputs) {
+  if (hold === undefined) return { state: 'drifted' as const }
+  if (!contest) return { state: 'held' as const, why: `hold ${hold}` }
+  const until = instantText(contest.at + CONTEST_MS)
+  return { state: 'contested' as const, why: `hold ${hold}: changed by others ${contest.changes} times in 24 h, left alone until ${until}` }
+}
+
+const since = (scope: Scope, inputs: PlanInputs): { driftSince: Instant } => ({
+  driftSince: inputs.driftSince[scopeKey(scope)] ?? inputs.now,
+})
+
+/** A status while it is put together. Filled in key by key: there may be tens of thousands, and copies of copies would cost the most. */
+type Draft = { -readonly [Key in keyof ScopeStatus]: ScopeStatus[Key] }
+
+/** During an outage the last value stays, beside its age. */
+function statusOf(scope: Scope, want: DesiredCap | undefined, reading: CapReading | undefined, state: ScopeState): ScopeStatus {
+  const { observed, readAt } = reading?.last ?? reading ?? NOT_READ
+  const status: Draft = { scope, state, observed }
+  if (want) status.desired = want.cap
+  if (want && want.origin.at.line > 0) status.source = want.origin.at
+  if (want?.origin.reason !== undefined) status.reason = want.origin.reason
+  if (readAt !== undefined && (!reading?.failure || reading.last)) status.readAt = readAt
+  return status
+}
+
+const NOT_READ: { readonly observed: 'unknown'; readonly readAt: undefined } = { observed: 'unknown', readAt: undefined }

@@ -1,0 +1,55 @@
+// Caps of people that no policy declares and that are not ours: whom to look at, and what of the answers is worth showing. They are shown
+// and never written.
+
+import type { CountedPerson, People } from '../interpret/effective.ts'
+import type { ScopeStatus } from '../model/events.ts'
+import type { CapReading, Observed } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
+import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+
+/** A cap of a person that nobody declares. */
+export interface UndeclaredCap {
+  readonly scope: UserScope
+  readonly cap: Exclude<Cap, 'none'>
+  readonly readAt: number
+}
+
+/** The user scopes that policy or the ledger has anything to do with; what is skipped, rejected or left alone is not undeclared. */
+export function managedUsers(
+  resolution: Pick<Resolution, 'skipped' | 'rejected'> & { readonly desired: readonly Pick<DesiredCap, 'scope'>[] },
+  ...more: readonly Iterable<ScopeKey>[]
+): ReadonlySet<ScopeKey> {
+  const { desired, skipped, rejected } = resolution
+  const managed = new Set<ScopeKey>()
+  for (const { scope } of [...desired, ...skipped, ...rejected]) if (scope.kind === 'user') managed.add(scopeKey(scope))
+  for (const keys of more) for (const key of keys) managed.add(key)
+  return managed
+}
+
+/** Approved people whose own cap nobody looks at, in the order of the roster. */
+export const undeclaredPeople = (people: People, managed: ReadonlySet<ScopeKey>): readonly UserScope[] =>
+  people.approved.flatMap(({ key, email }: CountedPerson): UserScope[] => (managed.has(key) ? [] : [{ kind: 'user', email }]))
+
+/**
+ * Which of these readings show a cap of the person's own. One that equals the wider cap is none: it makes no difference to the person, and on
+ * a service whose reads show what applies everybody would seem to have one (choice).
+ */
+export function undeclaredCaps(readings: Iterable<CapReading>, wider: (key: ScopeKey) => Observed): readonly UndeclaredCap[] {
+  const found: UndeclaredCap[] = []
+  for (const { scope, observed, readAt, last } of readings) {
+    const known = observed === 'unknown' ? last : { observed, readAt }
+    if (scope.kind !== 'user' || known === undefined || known.observed === 'none') continue
+    if (known.observed !== wider(scopeKey(scope))) found.push({ scope, cap: known.observed, readAt: known.readAt })
+  }
+  return found
+}
+
+/** As it is shown beside the managed scopes. */
+export const undeclaredStatus = ({ scope, cap, readAt }: UndeclaredCap): ScopeStatus => ({
+  scope,
+  state: 'undeclared',
+  observed: cap,
+  readAt,
+  why: 'no policy declares it, and it is not ours; it is never written',
+})

@@ -1,0 +1,237 @@
+// Everything that is declared, found by scope and by person: the chain user grant > user > group grant > group (with the conflict rule) >
+// team grant > team (product.md, section 2). It says what policy declares and never looks at statuses, readings of caps or what is
+// ours; `desired.ts` decides with it.
+
+import { TEAM_KEY } from '../interpret/effective.ts'
+import type { Cap, CapRule, Grant, PolicySet } from '../model/policy.ts'
+import { formatPosition } from '../model/problem.ts'
+import { type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
+import { type Credits, credits, MAX_CAP } from '../model/units.ts'
+import type { Candidate, DesiredInputs, GrantStatus, RejectedScope } from './desired.ts'
+import { comparePositions, grantId, grantStatuses, isInForce } from './grants.ts'
+
+/** What is declared at one scope now; `grant` is the one in force, already summed up when it adds. */
+export interface ScopeFacts {
+  readonly scope: Scope
+  readonly rule?: Candidate
+  readonly grant?: Candidate
+  /** The grant in force makes no sense here; then the scope is left as it is. */
+  readonly rejected?: RejectedScope
+}
+
+export interface Declarations {
+  /** Every scope with a rule or a grant in force. */
+  readonly scopes: ReadonlyMap<ScopeKey, ScopeFacts>
+  readonly grants: readonly GrantStatus[]
+  readonly grantsOf: ReadonlyMap<ScopeKey, readonly GrantStatus[]>
+  /** Declared groups of each person, in the order of their ids. */
+  readonly groupsOf: ReadonlyMap<string, readonly ScopeFacts[]>
+  /** Declared groups whose members are not known, though the service knows the group: nobody's chain is certain without them. */
+  readonly unreadGroups: readonly ScopeKey[]
+  readonly onGroupConflict: PolicySet['onGroupConflict']
+}
+
+/** Where several groups leave a person: they agree, the conflict rule chose, or their caps differ and nothing says which counts. */
+export type GroupVerdict =
+  | { readonly kind: 'agreed' }
+  | { readonly kind: 'chosen'; readonly cap: Candidate }
+  | { readonly kind: 'clash'; readonly among: readonly Candidate[] }
+
+/** What is declared for one person. */
+export interface PersonChain {
+  /** Declared for the person alone: the grant in force, else the rule. */
+  readonly own: Candidate | undefined
+  readonly groups: GroupVerdict
+  /** Everything that bears on the person, in order of precedence. */
+  readonly candidates: readonly Candidate[]
+  /** The first that is not `none`, else the widest; absent when nothing is declared, or groups clash and nothing narrower decides. */
+  readonly winner: Candidate | undefined
+}
+
+/** Finds what is declared; one pass over the policy, one over the members. */
+export function declarations(inputs: DesiredInputs): Declarations {
+  const scopes = new Map<ScopeKey, ScopeFacts>()
+  for (const rule of inputs.set.rules) addRule(scopes, rule)
+  const grants = grantStatuses(inputs.set.grants, inputs)
+  const grantsOf = Map.groupBy(grants, (one) => scopeKey(one.grant.scope))
+  for (const [key, statuses] of grantsOf) {
+    const scope = statuses[0]?.grant.scope
+    if (scope && scope.kind !== 'user') addGrant(scopes, key, statuses, () => wideBase(scopes, scope))
+  }
+  const found = { scopes, grants, grantsOf, ...membership(inputs, scopes), onGroupConflict: inputs.set.onGroupConflict }
+  for (const [key, statuses] of grantsOf) {
+    const scope = statuses[0]?.grant.scope
+    if (scope?.kind === 'user') addGrant(scopes, key, statuses, () => personBase(found, scope))
+  }
+  return found
+}
+
+/** Parsing refuses a scope that is declared twice; should one come through, the first place counts whatever the order of the files. */
+function addRule(scopes: Map<ScopeKey, ScopeFacts>, rule: CapRule): void {
+  const key = scopeKey(rule.scope)
+  const known = scopes.get(key)?.rule
+  if (known && comparePositions(known.at, rule.at) <= 0) return
+  const { scope, cap, at, reason } = rule
+  scopes.set(key, { scope, rule: { kind: 'rule', scope, cap, at, ...(reason !== undefined && { reason }) } })
+}
+
+/** What a grant adds to, or why there is nothing. */
+type Base = Credits | { readonly missing: string }
+
+function addGrant(scopes: Map<ScopeKey, ScopeFacts>, key: ScopeKey, statuses: readonly GrantStatus[], base: () => Base): void {
+  const [running, second] = statuses.filter((one) => isInForce(one.state))
+  if (!running) return
+  const facts = { ...scopes.get(key), scope: running.grant.scope }
+  const verdict = second ? overlap(key, running.grant, second.grant) : grantCap(key, running, base)
+  scopes.set(key, 'code' in verdict ? { ...facts, rejected: verdict } : { ...facts, grant: verdict })
+}
+
+function grantCap(key: ScopeKey, status: GrantStatus, base: () => Base): Candidate | RejectedScope {
+  const { amount, scope, at } = status.grant
+  if (amount.kind === 'cap') return grantCandidate(status, amount.credits)
+  const below = base()
+  if (typeof below === 'object') {
+    const message = `${key}: a grant adds ${amount.credits} credits, but ${below.missing}; declare that cap, or write cap: in place of add:`
+    return { scope, at, code: 'ADD_WITHOUT_BASE', message }
+  }
+  const sum = below + amount.credits
+  if (sum <= MAX_CAP) return grantCandidate(status, credits(sum))
+  const message = `${key}: a grant adds ${amount.credits} credits to ${below}, which makes ${sum}, above the largest cap ${MAX_CAP}; add less`
+  return { scope, at, code: 'CAP_TOO_LARGE', message }
+}
+
+/** Parsing refuses grants that overlap; with `cycleEnd` it shows only once the cycle is known. */
+function overlap(key: ScopeKey, first: Grant, second: Grant): RejectedScope {
+  const places = `${formatPosition(first.at)} and ${formatPosition(second.at)}`
+  const message = `${key}: two grants are in force at once, ${places}; let one end before the other begins`
+  return { scope: first.scope, at: second.at, code: 'GRANT_OVERLAP', message }
+}
+
+/** What a grant comes to on the rules of today, in force or not; a `RejectedScope` when its sum makes no sense. */
+export function previewGrant(found: Declarations, status: GrantStatus): Candidate | RejectedScope {
+  const { scope } = status.grant
+  return grantCap(scopeKey(scope), status, () => (scope.kind === 'user' ? personBase(found, scope) : wideBase(found.scopes, scope)))
+}
+
+/** A grant as a candidate with the cap it comes to. */
+export function grantCandidate(status: GrantStatus, cap: Cap): Candidate {
+  const { scope, at, reason, ticket, amount } = status.grant
+  return {
+    kind: 'grant',
+    scope,
+    cap,
+    at,
+    reason,
+    grant: grantId(status.grant),
+    ...(ticket !== undefined && { ticket }),
+    ...(status.fromAt !== undefined && { fromAt: status.fromAt }),
+    ...(status.untilAt !== undefined && { untilAt: status.untilAt }),
+    ...(amount.kind === 'add' && { add: amount.credits }),
+  }
+}
+
+/** A group's rule, else the team's; the team's own rule for the team. */
+function wideBase(scopes: ReadonlyMap<ScopeKey, ScopeFacts>, scope: Scope): Base {
+  return ruleBase(scopes.get(scopeKey(scope))?.rule ?? scopes.get(TEAM_KEY)?.rule)
+}
+
+function ruleBase(rule: Candidate | undefined): Base {
+  if (!rule) return { missing: 'no cap is declared for it to add to' }
+  return rule.cap === 'none' ? { missing: `the cap to add to is none (${formatPosition(rule.at)})` } : rule.cap
+}
+
+/**
+ * The person's own rule, else the groups' rules with the conflict rule, else the team's. A `none` of the person's own is no base (`add` on
+ * `none` is an error); a group's `none` falls through to the team.
+ */
+function personBase(found: Declarations, scope: UserScope): Base {
+  const own = found.scopes.get(scopeKey(scope))?.rule
+  if (own) return ruleBase(own)
+  const [unread] = found.unreadGroups
+  if (unread) return { missing: `the members of ${unread} are not known, and with them the cap to add to` }
+  const rules = (found.groupsOf.get(scope.email) ?? NO_FACTS).flatMap((group) => group.rule ?? [])
+  const verdict = judgeGroups(rules, scope, found.onGroupConflict)
+  if (verdict.kind === 'clash') return { missing: `the caps of ${list(rules)} differ and spec.onGroupConflict is not set` }
+  if (verdict.kind === 'chosen') return ruleBase(verdict.cap)
+  const [group] = rules
+  return ruleBase(group && group.cap !== 'none' ? group : (found.scopes.get(TEAM_KEY)?.rule ?? group))
+}
+
+const NO_FACTS: readonly ScopeFacts[] = []
+
+function membership(inputs: DesiredInputs, scopes: ReadonlyMap<ScopeKey, ScopeFacts>): Pick<Declarations, 'groupsOf' | 'unreadGroups'> {
+  const unknown = new Set(inputs.unknownGroups)
+  const unread = new Set<ScopeKey>()
+  for (const [key, { scope }] of scopes) if (scope.kind === 'group' && !unknown.has(scope.id)) unread.add(key)
+  const groupsOf = new Map<string, readonly ScopeFacts[]>()
+  for (const group of inputs.groups.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))) {
+    const key = scopeKey({ kind: 'group', id: group.id })
+    const facts = scopes.get(key)
+    if (!facts || unknown.has(group.id)) continue
+    unread.delete(key)
+    if (facts.rule ?? facts.grant) addMembers(groupsOf, group.emails, facts)
+  }
+  return { groupsOf, unreadGroups: [...unread].toSorted() }
+}
+
+function addMembers(groupsOf: Map<string, readonly ScopeFacts[]>, emails: readonly string[], group: ScopeFacts): void {
+  // Most people are in one group: they share this list, which saves an array for each of them.
+  const alone = [group]
+  for (const email of emails) {
+    const groups = groupsOf.get(email)
+    if (!groups) groupsOf.set(email, alone)
+    else if (groups.at(-1) !== group) groupsOf.set(email, [...groups, group])
+  }
+}
+
+/** The chain of one person; `email` is normalised. */
+export function personChain(found: Declarations, email: string): PersonChain {
+  const scope: UserScope = { kind: 'user', email }
+  const facts = found.scopes.get(scopeKey(scope))
+  const groups = found.groupsOf.get(email) ?? NO_FACTS
+  const candidates: Candidate[] = []
+  add(candidates, facts?.grant)
+  add(candidates, facts?.rule)
+  const own = candidates[0]
+  const decided = candidates.find(isNumeric)
+  const verdict = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
+  if (verdict.kind === 'chosen') candidates.push(verdict.cap)
+  for (const group of groups) add(candidates, group.grant)
+  for (const group of groups) add(candidates, group.rule)
+  const team = found.scopes.get(TEAM_KEY)
+  add(candidates, team?.grant)
+  add(candidates, team?.rule)
+  const widest = verdict.kind === 'clash' ? undefined : (candidates.find(isNumeric) ?? candidates.at(-1))
+  return { own, groups: verdict, candidates, winner: decided ?? widest }
+}
+
+const groupCap = (group: ScopeFacts): Candidate | [] => group.grant ?? group.rule ?? []
+
+function add(candidates: Candidate[], one: Candidate | undefined): void {
+  if (one) candidates.push(one)
+}
+
+const isNumeric = (candidate: Candidate): boolean => candidate.cap !== 'none'
+
+/**
+ * Judges the caps of a person's groups, one candidate a group. `none` differs from a number; among differing caps `min` and `max` choose
+ * from the numbers, since a group that sets nothing leaves the cap to whoever does.
+ */
+function judgeGroups(caps: readonly Candidate[], scope: UserScope, rule: PolicySet['onGroupConflict']): GroupVerdict {
+  const [first] = caps
+  if (!first || caps.every((one) => one.cap === first.cap)) return AGREED
+  if (!rule) return { kind: 'clash', among: caps }
+  const numbers = caps.flatMap(({ cap, at }) => (cap === 'none' ? [] : { cap, at }))
+  const { cap, at } = numbers.reduce((best, one) => ((rule === 'min' ? one.cap < best.cap : one.cap > best.cap) ? one : best))
+  const reason = `onGroupConflict: ${rule} of ${list(caps)}`
+  return { kind: 'chosen', cap: { kind: 'conflict', scope, cap, at, reason } }
+}
+
+const AGREED: GroupVerdict = { kind: 'agreed' }
+
+/** `group:a (1500) and group:b (900)`, for messages. */
+const list = (caps: readonly Candidate[]): string => caps.map((one) => `${scopeKey(one.scope)} (${one.cap})`).join(' and ')
+
+/** The same with the places of the declarations. */
+export const listWithPlaces = (caps: readonly Candidate[]): string =>
+  caps.map((one) => `${scopeKey(one.scope)} (cap ${one.cap}, ${formatPosition(one.at)})`).join(' and ')

@@ -1,0 +1,292 @@
+// What policy asks of every scope at an instant: one winner per scope, with the declarations that lost kept for `explain`. It never
+// reads the world, never guesses a missing base, and never desires anything for people who are not approved (product.md, section 2).
+
+import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import type { GrantState } from '../model/events.ts'
+import type { Cycle, GroupMembers, OwnedCap, OwnerKind, Person, Roster } from '../model/observed.ts'
+import type { Cap, Grant, PolicySet } from '../model/policy.ts'
+import type { Position } from '../model/problem.ts'
+import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
+import type { Credits, Instant } from '../model/units.ts'
+import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
+
+/** Where a desired cap comes from: a rule, a grant, the group conflict rule, a copy at user scope, or the base a grant gives back. */
+export type OriginKind = 'rule' | 'grant' | 'conflict' | 'copied' | 'restore'
+
+/** One declaration that bears on a scope: the winner, or one that lost, kept for `explain`. */
+export interface Candidate {
+  readonly kind: OriginKind
+  /** Where it is declared. */
+  readonly scope: Scope
+  readonly cap: Cap
+  readonly at: Position
+  readonly reason?: string
+  readonly ticket?: string
+  readonly fromAt?: Instant
+  readonly untilAt?: Instant
+  readonly add?: Credits
+  /** The grant it comes from (`grantId`). */
+  readonly grant?: string
+}
+
+/** The one cap that is asked of a scope now. */
+export interface DesiredCap {
+  readonly scope: Scope
+  readonly cap: Cap
+  readonly owner: OwnerKind
+  /** Identity of the policy entry, `kind|cap`: the same as long as what is asked of this scope is, whatever its line, reason or file. */
+  readonly entry: string
+  readonly origin: Candidate
+  readonly losers: readonly Candidate[]
+}
+
+/** A declared or owned scope that is neither read nor written: of a person not approved or off the roster, of a group the service does not know. */
+export interface SkippedScope {
+  readonly scope: Scope
+  readonly why: string
+  readonly at?: Position
+}
+
+/** A scope that policy makes impossible: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANT_OVERLAP` or `GROUP_CONFLICT`. Not written. */
+export interface RejectedScope {
+  readonly scope: Scope
+  readonly code: string
+  readonly message: string
+  readonly at?: Position
+}
+
+/** A grant with its place in time; `untilAt` is absent while the end is not known (`cycleEnd` without a known cycle). */
+export interface GrantStatus {
+  readonly grant: Grant
+  readonly state: GrantState
+  readonly fromAt?: Instant
+  readonly untilAt?: Instant
+  /** Why the state is not what the clock alone would make it. */
+  readonly note?: string
+}
+
+export interface Resolution {
+  /** Canonical order of scopes. */
+  readonly desired: readonly DesiredCap[]
+  readonly skipped: readonly SkippedScope[]
+  readonly rejected: readonly RejectedScope[]
+  readonly grants: readonly GrantStatus[]
+  /** The next value of the ledger fact `conflictsGone`. */
+  readonly conflictsGone: Readonly<Record<string, number>>
+}
+
+export interface DesiredInputs {
+  readonly set: PolicySet
+  readonly roster?: Roster
+  readonly groups: readonly GroupMembers[]
+  /** Ids the service does not know. */
+  readonly unknownGroups: readonly string[]
+  readonly cycle?: Cycle
+  readonly now: Instant
+  readonly capSemantics: 'layered' | 'copied'
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  readonly conflictsGone: Readonly<Record<string, number>>
+  /** Every declared group was re-read since the last resolution; only then agreeing readings are counted. */
+  readonly groupReadingIsNew: boolean
+  /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
+  readonly grantsFrozen: boolean
+}
+
+/** Agreeing readings of the groups after which a cap of the conflict rule goes. */
+const READINGS_TO_DROP = 2
+
+/**
+ * Resolves the policy to one desired cap a scope (product.md, section 2). A scope is in at most one of `desired`, `skipped` and `rejected`.
+ * Inputs are not changed and must not change: what is found in them is remembered with the object.
+ */
+export function resolveDesired(inputs: DesiredInputs): Resolution {
+  const context = contextOf(inputs)
+  const draft: Draft = { desired: [], skipped: [], rejected: [], conflictsGone: {} }
+  for (const scope of scopesToDecide(context)) {
+    if (scope.kind === 'user') decideUser(context, scopeKey(scope), scope, draft)
+    else decideWide(context, scopeKey(scope), scope, draft)
+  }
+  return { ...draft, grants: context.found.grants }
+}
+
+/**
+ * The cap declared for one person by the whole chain (user grant > user > group grant > group with the conflict rule > team grant > team),
+ * the winner first, then the losers in order of precedence. Undefined when nothing declared applies, or when the person's groups differ
+ * without a conflict rule and nothing narrower decides. Cheap to ask for many people with the same `inputs` object.
+ */
+export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap; chain: readonly Candidate[] } | undefined {
+  const { candidates, winner } = personChain(contextOf(inputs).found, normaliseEmail(email))
+  return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
+}
+
+interface Context {
+  readonly inputs: DesiredInputs
+  readonly found: Declarations
+  /** Absent while the roster is unknown; then nobody is skipped. */
+  readonly people: ReadonlyMap<string, Person> | undefined
+  readonly unknownGroups: ReadonlySet<string>
+}
+
+interface Draft {
+  readonly desired: DesiredCap[]
+  readonly skipped: SkippedScope[]
+  readonly rejected: RejectedScope[]
+  readonly conflictsGone: Record<string, number>
+}
+
+const contexts = new WeakMap<DesiredInputs, Context>()
+
+function contextOf(inputs: DesiredInputs): Context {
+  const known = contexts.get(inputs)
+  if (known) return known
+  const people = inputs.roster && new Map(inputs.roster.people.map((person) => [person.email, person]))
+  const context = { inputs, found: declarations(inputs), people, unknownGroups: new Set(inputs.unknownGroups) }
+  contexts.set(inputs, context)
+  return context
+}
+
+/** Everything declared or ours, people in several groups, and, where caps are copied, everybody on the roster; in the canonical order. */
+function scopesToDecide({ inputs, found }: Context): Scope[] {
+  const wide = new Map<ScopeKey, Scope>()
+  const emails = new Set<string>()
+  const add = (key: ScopeKey, scope: Scope): unknown => (scope.kind === 'user' ? emails.add(scope.email) : wide.set(key, scope))
+  for (const [key, { scope }] of found.scopes) add(key, scope)
+  for (const [key, { scope }] of inputs.owned) add(key, scope)
+  for (const [email, groups] of found.groupsOf) if (groups.length > 1) emails.add(email)
+  if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) emails.add(email)
+  // Bare e-mails sort several times as fast as scopes do.
+  const users = [...emails].sort().map((email): UserScope => ({ kind: 'user', email }))
+  return [...[...wide.values()].sort(compareScopes), ...users]
+}
+
+function decideWide(context: Context, key: ScopeKey, scope: Scope, draft: Draft): void {
+  const facts = context.found.scopes.get(key)
+  const owned = context.inputs.owned.get(key)
+  const team = scope.kind === 'team' ? undefined : context.found.scopes.get(TEAM_KEY)
+  const candidates = [facts?.grant, facts?.rule, team?.grant, team?.rule].filter((one) => one !== undefined)
+  const own = facts?.grant ?? facts?.rule
+  const at = own?.at ?? facts?.rejected?.at
+  if (scope.kind === 'group' && context.unknownGroups.has(scope.id)) {
+    draft.skipped.push({ scope, why: `the service does not know group ${scope.id}`, ...(at && { at }) })
+  } else if (facts?.rejected) draft.rejected.push(facts.rejected)
+  else if (own) draft.desired.push(wanted(scope, own, candidates))
+  else if (givesBack(owned)) draft.desired.push(restored(context, key, owned, candidates))
+}
+
+function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Draft): void {
+  const { inputs, found } = context
+  const facts = found.scopes.get(key)
+  const owned = inputs.owned.get(key)
+  const away = whyAway(context, scope.email)
+  if (away !== undefined) {
+    const at = facts?.grant?.at ?? facts?.rule?.at ?? facts?.rejected?.at
+    if (facts || owned) draft.skipped.push({ scope, why: away, ...(at && { at }) })
+    if (owned?.owner === 'conflict') carryCount(inputs, scope.email, 0, draft)
+    return
+  }
+  if (facts?.rejected) {
+    draft.rejected.push(facts.rejected)
+    return
+  }
+  const chain = personChain(found, scope.email)
+  const desired = desiredOfUser(context, key, scope, chain, draft)
+  if (desired) draft.desired.push(desired)
+  else if (chain.groups.kind === 'clash') draft.rejected.push(conflict(scope, chain.groups.among))
+}
+
+/** The first that applies: their own declaration, the conflict rule (while it holds and a reading longer), a copy, the base of a grant. */
+function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain: PersonChain, draft: Draft): DesiredCap | undefined {
+  const { own, groups, candidates } = chain
+  const owned = context.inputs.owned.get(key)
+  const copied = context.inputs.capSemantics === 'copied'
+  if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
+  if (!own && groups.kind === 'chosen') return wanted(scope, groups.cap, candidates)
+  if (!own && groups.kind === 'agreed' && owned?.owner === 'conflict') {
+    const kept = keptConflict(context, owned, scope.email, candidates, draft)
+    if (kept) return kept
+  }
+  const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
+  return copy ?? (!own && givesBack(owned) ? restored(context, key, owned, candidates) : undefined)
+}
+
+/** A cap of the conflict rule stays until two readings in a row of every declared group agree that the conflict is gone. */
+function keptConflict(context: Context, owned: OwnedCap, email: string, candidates: readonly Candidate[], draft: Draft) {
+  const { set } = context.inputs
+  const isWhole = context.found.unreadGroups.length === 0 && !set.groups.some(({ scope }) => context.unknownGroups.has(scope.id))
+  const agrees = context.inputs.groupReadingIsNew && isWhole
+  const count = carryCount(context.inputs, email, agrees ? 1 : 0, draft)
+  if (count >= READINGS_TO_DROP) return undefined
+  const reason = `no longer in groups with different caps; goes after ${READINGS_TO_DROP} agreeing readings, ${count} so far`
+  return kept(owned, { kind: 'conflict', scope: owned.scope, cap: owned.cap, at: candidates[0]?.at ?? NOWHERE, reason }, candidates)
+}
+
+function carryCount(inputs: DesiredInputs, email: string, more: number, draft: Draft): number {
+  const count = Math.min(READINGS_TO_DROP, (inputs.conflictsGone[email] ?? 0) + more)
+  if (count > 0) draft.conflictsGone[email] = count
+  return count
+}
+
+/** Where the service copies wide caps to people, each keeps the cap that applies to them; `none` is worth a write only where we set one. */
+function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned: OwnedCap | undefined): DesiredCap | undefined {
+  const { own, winner, candidates } = chain
+  const [unread] = context.found.unreadGroups
+  if (unread) {
+    // A number is safe to give back at once; giving back nothing would leave the person without the cap of that group.
+    if (!owned || (givesBack(owned) && owned.baseline !== 'none')) return undefined
+    const reason = `the members of ${unread} are not known; what was set stays until they are`
+    return kept(owned, { kind: 'copied', scope, cap: owned.cap, at: own?.at ?? NOWHERE, reason }, candidates)
+  }
+  if (!winner) return undefined
+  if (winner.cap === 'none' && own) return wanted(scope, own, candidates)
+  if (winner.cap === 'none' && (!owned || givesBack(owned))) return undefined
+  return wanted(scope, { ...winner, kind: 'copied' }, without(candidates, winner))
+}
+
+function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[]): DesiredCap {
+  const { kind, cap } = origin
+  return { scope, cap, owner: OWNERS[kind], entry: `${kind}|${cap}`, origin, losers: without(candidates, origin) }
+}
+
+const OWNERS: Record<OriginKind, OwnerKind> = { rule: 'policy', grant: 'grant', restore: 'grant', conflict: 'conflict', copied: 'copied' }
+
+/** What the ledger says goes on, under the entry it was verified with. */
+const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]): DesiredCap => {
+  const { scope, cap, owner, entry, grant } = owned
+  return { scope, cap, owner, entry, origin: { ...origin, ...(grant !== undefined && { grant }) }, losers }
+}
+
+/** A cap that a grant put where nothing was declared, with the memory of what stood there. */
+const givesBack = (owned: OwnedCap | undefined): owned is OwnedCap & { readonly baseline: Cap } =>
+  owned?.owner === 'grant' && owned.baseline !== undefined
+
+function restored(context: Context, key: ScopeKey, owned: OwnedCap & { readonly baseline: Cap }, candidates: readonly Candidate[]) {
+  const statuses = context.found.grantsOf.get(key) ?? []
+  const last = statuses.findLast((one) => one.state === 'ended') ?? statuses.at(-1)
+  const origin: Candidate = {
+    kind: 'restore',
+    scope: owned.scope,
+    cap: owned.baseline,
+    at: last?.grant.at ?? NOWHERE,
+    reason: last?.grant.reason ?? 'the grant is no longer declared',
+    ...(last?.grant.ticket !== undefined && { ticket: last.grant.ticket }),
+    ...(last?.untilAt !== undefined && { untilAt: last.untilAt }),
+  }
+  return wanted(owned.scope, origin, candidates)
+}
+
+function conflict(scope: UserScope, among: readonly Candidate[]): RejectedScope {
+  const message = `${scope.email} is in groups with different caps: ${listWithPlaces(among)}; set spec.onGroupConflict to min or max, or declare a cap for this user`
+  return { scope, code: 'GROUP_CONFLICT', message, ...(among[0] && { at: among[0].at }) }
+}
+
+function whyAway({ inputs, people }: Context, email: string): string | undefined {
+  if (!inputs.roster || !people) return undefined
+  const person = people.get(email)
+  if (!person) return `${email} is not on the roster`
+  return isApproved(person, inputs.roster) ? undefined : `${email} is ${person.status}, not approved`
+}
+
+/** For what no policy line asks for. */
+const NOWHERE: Position = { file: '', line: 0, column: 0 }
+
+const without = (candidates: readonly Candidate[], one: Candidate): Candidate[] => candidates.filter((other) => other !== one)

@@ -1,0 +1,129 @@
+// Where a grant stands in time: its window, its state, and what holds while the clock or the cycle cannot be trusted. It decides nothing
+// about caps, and never starts or ends a grant on a clock that is known to be wrong.
+
+import type { GrantState } from '../model/events.ts'
+import type { Cycle, OwnedCap } from '../model/observed.ts'
+import type { Grant } from '../model/policy.ts'
+import type { Position } from '../model/problem.ts'
+import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import type { GrantStatus } from './desired.ts'
+
+/** An active grant with less than this left is `expiring`. */
+export const EXPIRING_MS = 24 * 3_600_000
+
+/** The window of a grant as far as the known cycle tells: `over` when the cycle it ran in has passed, `later` when that one is yet to come. */
+export type GrantWindow =
+  | { readonly kind: 'instant'; readonly untilAt: Instant }
+  | { readonly kind: 'over' }
+  | { readonly kind: 'later' }
+  | { readonly kind: 'cycle-unknown' }
+
+/**
+ * When a grant ends. `cycleEnd` is the end of the cycle that contains `from` (product.md, section 2): the known cycle's end when `from`
+ * lies in it; before its start the grant's own cycle is over; after its end that cycle is yet to come.
+ */
+export function grantWindow(grant: Grant, cycle: Cycle | undefined): GrantWindow {
+  if (grant.until.kind === 'instant') return { kind: 'instant', untilAt: grant.until.at }
+  if (!cycle) return { kind: 'cycle-unknown' }
+  // Parsing asks for `from` beside cycleEnd; without it the cycle at hand is the only one that can be meant.
+  const fromAt = grant.fromAt ?? cycle.startAt
+  if (fromAt < cycle.startAt) return { kind: 'over' }
+  return fromAt < cycle.endAt ? { kind: 'instant', untilAt: cycle.endAt } : { kind: 'later' }
+}
+
+/** Is the grant's cap the one that is asked for now? */
+export const isInForce = (state: GrantState): boolean => state === 'active' || state === 'expiring'
+
+/** Active when `from` (absent: always) ≤ now < `until`; `unknown` when that depends on a cycle nobody knows. */
+export function clockState(grant: Grant, window: GrantWindow, now: Instant): GrantState | 'unknown' {
+  if (window.kind === 'over') return 'ended'
+  if (window.kind === 'instant' && now >= window.untilAt) return 'ended'
+  if (window.kind === 'later' || (grant.fromAt !== undefined && now < grant.fromAt)) return 'pending'
+  if (window.kind === 'cycle-unknown') return 'unknown'
+  return window.untilAt - now < EXPIRING_MS ? 'expiring' : 'active'
+}
+
+export interface GrantInputs {
+  readonly cycle?: Cycle
+  readonly now: Instant
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  /** The clocks disagree: grants neither start nor end. */
+  readonly grantsFrozen: boolean
+}
+
+interface Timed {
+  readonly grant: Grant
+  readonly state: GrantState | 'unknown'
+  readonly untilAt: Instant | undefined
+}
+
+/** The state of every grant, in the order of scope, start and place, whatever the order they were declared in. */
+export function grantStatuses(grants: readonly Grant[], inputs: GrantInputs): readonly GrantStatus[] {
+  const byScope = new Map<ScopeKey, Timed[]>()
+  for (const grant of grants.toSorted(compareGrants)) {
+    const window = grantWindow(grant, inputs.cycle)
+    const untilAt = window.kind === 'instant' ? window.untilAt : undefined
+    const timed: Timed = { grant, untilAt, state: clockState(grant, window, inputs.now) }
+    const key = scopeKey(grant.scope)
+    const beside = byScope.get(key)
+    if (beside) beside.push(timed)
+    else byScope.set(key, [timed])
+  }
+  return [...byScope].flatMap(([key, timed]) => decide(timed, inputs.owned.get(key), inputs.grantsFrozen))
+}
+
+/** Where the clock or the cycle leaves a grant of this scope open, what the ledger says was in force goes on. */
+function decide(timed: readonly Timed[], owned: OwnedCap | undefined, frozen: boolean): GrantStatus[] {
+  const open = timed.filter((one) => frozen || one.state === 'unknown')
+  const othersRun = timed.some((one) => !open.includes(one) && runs(one))
+  const kept = othersRun ? undefined : runningBefore(open, owned)
+  return timed.map((one) => {
+    if (one === kept) return status(one, one.state !== 'unknown' && isInForce(one.state) ? one.state : 'active', frozen)
+    if (one.state === 'unknown' || (frozen && isInForce(one.state))) return status(one, 'pending', frozen)
+    return status(one, one.state, frozen)
+  })
+}
+
+const runs = ({ state }: Timed): boolean => state !== 'unknown' && isInForce(state)
+
+function status({ grant, untilAt, state: byClock }: Timed, state: GrantState, frozen: boolean): GrantStatus {
+  return {
+    grant,
+    state,
+    ...(grant.fromAt !== undefined && { fromAt: grant.fromAt }),
+    ...(untilAt !== undefined && { untilAt }),
+    ...(state !== byClock && { note: frozen ? FROZEN : CYCLE_UNKNOWN }),
+  }
+}
+
+const FROZEN = "the service's clock and ours differ by more than 5 min: grants neither start nor end until they agree"
+const CYCLE_UNKNOWN = 'the billing cycle is not known, and with it the end of this grant: what was in force goes on until it is'
+
+/** The grant that the ledger's cap came from: the same amount first, then one that adds (its sum is not known here), then an edited one. */
+function runningBefore(open: readonly Timed[], owned: OwnedCap | undefined): Timed | undefined {
+  if (owned?.owner !== 'grant' || !owned.entry.startsWith('grant|')) return undefined
+  const rank = ({ grant, state }: Timed): number => {
+    if (grant.amount.kind === 'cap' && grant.amount.credits === owned.cap) return 0
+    if (grant.amount.kind === 'add') return 1
+    return state === 'unknown' || isInForce(state) ? 2 : 3
+  }
+  const later = (a: Timed, b: Timed): number => (b.grant.fromAt ?? 0) - (a.grant.fromAt ?? 0)
+  const [first] = open.toSorted((a, b) => rank(a) - rank(b) || Number(runs(b)) - Number(runs(a)) || later(a, b))
+  return first && rank(first) < 3 ? first : undefined
+}
+
+/** The identity of a grant: its scope and its window as declared. An edit of its cap or its reason leaves it the same grant. */
+export function grantId({ scope, fromAt, until }: Grant): string {
+  return `${scopeKey(scope)}|${fromAt ?? ''}|${until.kind === 'instant' ? until.at : until.kind}`
+}
+
+/** By scope, then start (an absent one first), then place in the files. */
+export const compareGrants = (a: Grant, b: Grant): number =>
+  compareScopes(a.scope, b.scope) || (a.fromAt ?? 0) - (b.fromAt ?? 0) || comparePositions(a.at, b.at)
+
+/** By file, line and column: the last tie-break wherever the order of the files must not matter. */
+export function comparePositions(a: Position, b: Position): number {
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1
+  return a.line - b.line || a.column - b.column
+}

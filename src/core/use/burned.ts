@@ -1,0 +1,97 @@
+// Credits burned: a fold over readings of the roster into sums that never fall. Each person's figure is followed by itself, so that people
+// who leave, join or change groups neither hide burn nor look like it; a new cycle starts the figures at 0. Pure; the ledger keeps the state.
+import type { GroupMembers, Roster } from '../model/observed.ts'
+import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
+
+/** Sums in credits since the first reading ever. */
+export interface Burned {
+  readonly team: Credits
+  /** By group id. */
+  readonly groups: Readonly<Record<string, Credits>>
+  readonly cycleStartAt?: Instant
+  /** The highest figure of each person in this cycle, by e-mail; people with nothing may be missing. Absent before the first roster. */
+  readonly highest?: ReadonlyMap<string, Credits>
+}
+
+/** What one reading changes. */
+export interface BurnStep {
+  readonly burned: Burned
+  readonly readAt: Instant
+  /** What each person burned since the reading before; nobody with nothing. */
+  readonly increases: ReadonlyMap<string, Credits>
+  /** Everybody's figure starts again. */
+  readonly isNewCycle: boolean
+  /** Whose highest figure is another one now. */
+  readonly raised: readonly string[]
+  /** What the whole roster has used in this cycle; absent when nobody carries a figure. */
+  readonly used?: Credits
+}
+
+export const NOTHING_BURNED: Burned = { team: credits(0), groups: {} }
+
+/** So long after its start a new cycle may still show the figures of the one before. Choice. */
+const SETTLE_MS = 6 * 3_600_000
+
+/**
+ * Takes one reading. Within a cycle burn is the increase of each person's use over their highest figure; after a reset it is the new
+ * figure. Where the service names no cycle, a figure that fell counts as a reset. The first roster burns nothing. A new cycle that begins with
+ * more than half of what the last one ended with is not believed in its first 6 h: the service has not reset its figures yet. Choice.
+ */
+export function foldUsage(burned: Burned, roster: Roster, groups: readonly GroupMembers[]): BurnStep {
+  const cycleStartAt = roster.cycle?.startAt
+  const used = totalOf(roster)
+  const isNewCycle = cycleStartAt !== undefined && burned.cycleStartAt !== undefined && cycleStartAt > burned.cycleStartAt
+  if (isNewCycle && isUnsettled(roster.readAt - cycleStartAt, used, burned)) {
+    return { burned, readAt: roster.readAt, increases: new Map(), isNewCycle: false, raised: [], ...(used !== undefined && { used }) }
+  }
+  const before: ReadonlyMap<string, Credits> = isNewCycle ? new Map() : (burned.highest ?? new Map())
+  const highest = new Map(before)
+  const increases = new Map<string, Credits>()
+  const raised: string[] = []
+  for (const { email, used } of roster.people) {
+    if (used === undefined) continue
+    const last = before.get(email) ?? 0
+    const wasReset = cycleStartAt === undefined && used < last
+    if (used <= last && !wasReset) continue
+    highest.set(email, used)
+    raised.push(email)
+    const increase = wholeCents(wasReset ? used : used - last)
+    if (burned.highest && increase > 0) increases.set(email, increase)
+  }
+  const startAt = isNewCycle ? cycleStartAt : (burned.cycleStartAt ?? cycleStartAt)
+  return {
+    burned: {
+      team: wholeCents(burned.team + sum(increases.values())),
+      groups: { ...burned.groups, ...Object.fromEntries(groups.map((group) => [group.id, burnedBy(group, burned, increases)])) },
+      ...(startAt !== undefined && { cycleStartAt: startAt }),
+      highest,
+    },
+    readAt: roster.readAt,
+    increases,
+    isNewCycle,
+    raised,
+    ...(used !== undefined && { used }),
+  }
+}
+
+/** Absent when nobody carries a figure. */
+function totalOf({ people }: Roster): Credits | undefined {
+  let total: number | undefined
+  for (const { used } of people) if (used !== undefined) total = (total ?? 0) + used
+  return total === undefined ? undefined : wholeCents(total)
+}
+
+function isUnsettled(ageMs: number, used: Credits | undefined, { highest }: Burned): boolean {
+  if (ageMs < 0 || ageMs >= SETTLE_MS || used === undefined || !highest) return false
+  const before = sum(highest.values())
+  return before > 0 && used * 2 > before
+}
+
+const burnedBy = ({ id, emails }: GroupMembers, burned: Burned, increases: ReadonlyMap<string, Credits>): Credits =>
+  wholeCents(burnedOf(burned.groups, id) + (increases.size === 0 ? 0 : sum(emails.values().map((email) => increases.get(email) ?? 0))))
+
+/** What a group burned; 0 for one that was never listed. */
+export const burnedOf = (groups: Burned['groups'], id: string): Credits =>
+  (Object.hasOwn(groups, id) ? groups[id] : undefined) ?? credits(0)
+
+const sum = (values: IteratorObject<number>): number => values.reduce((total, value) => total + value, 0)

@@ -1,0 +1,129 @@
+// What a team will still use until its cycle ends. Each coming day is expected to be the mean of the same weekday in the last eight weeks,
+// each week back counting half: linear in the days it learns from, so that more use never lowers it. How far off it
+// may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks, nor of a team without use.
+import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
+import { DAY_MS, type Stretch } from './use-curve.ts'
+
+/** What the whole team used on a UTC day; entries of the same day are added up. */
+export interface DayUse {
+  /** Midnight, UTC. */
+  readonly dayAt: Instant
+  readonly credits: Credits
+}
+
+/** Days of use: one from `fromAt` to `readAt` that is not listed was a day without use. */
+export interface DayHistory {
+  /** The first UTC midnight from which every day was read. */
+  readonly fromAt: Instant
+  /** When the latest day was read. */
+  readonly readAt: Instant
+  readonly days: readonly DayUse[]
+}
+
+/** Percentiles of the credits used at the cycle's end. */
+export interface Projection {
+  readonly p10: Credits
+  readonly p50: Credits
+  readonly p90: Credits
+}
+
+/** As it is shown and told: a fraction of a cent says nothing. */
+export const projectedCents = ({ p10, p50, p90 }: Projection): Projection => ({
+  p10: wholeCents(p10),
+  p50: wholeCents(p50),
+  p90: wholeCents(p90),
+})
+
+/** Expected use to the cycle's end, day by day. */
+export interface Forecast {
+  readonly days: readonly Stretch[]
+  /** The standard error of the sum, as a share of it: 0 to 1. */
+  readonly spread: number
+}
+
+interface ForecastInputs {
+  readonly history: DayHistory
+  /** Use before this instant is known. */
+  readonly fromAt: Instant
+  readonly untilAt: Instant
+  readonly freshnessMs: number
+}
+
+/** Complete days that a forecast needs, and those it looks at. Choice. */
+export const FORECAST_DAYS = { fewest: 28, most: 56 }
+/** What a week counts beside the one after it: more is a little better while use is steady, and far worse when a team takes up the tool. */
+const EACH_WEEK_BACK = 0.5
+/** The weeks that are forecast to see how far off that is have at least so many days before them. */
+const LEARNING_DAYS = 14
+/** Counts as one week more that was so far off: few weeks that happened to be alike prove little. */
+const USUAL_SPREAD = 0.1
+/** Far off is far off: beyond this the percentiles would only be absurd. */
+const WIDEST_SPREAD = 1
+/** Of the normal distribution: 80 % lie within so many standard errors. */
+const Z_80 = 1.2816
+
+/** Absent on less than 28 complete days, and when there was no use in the last 56: those days are more likely not told than idle. Choice. */
+export function forecastFrom({ history, fromAt, untilAt, freshnessMs }: ForecastInputs): Forecast | undefined {
+  const uses = completeDays(history, freshnessMs)
+  const recent = uses.slice(-FORECAST_DAYS.most)
+  if (uses.length < FORECAST_DAYS.fewest || total(recent) === 0) return undefined
+  const expected = nextWeek(recent)
+  const nextDay = dayOf(history.fromAt) + uses.length
+  const days: Stretch[] = []
+  for (let day = dayOf(fromAt); day * DAY_MS < untilAt; day += 1) {
+    const stretch = { fromAt: Math.max(fromAt, day * DAY_MS), untilAt: Math.min(untilAt, (day + 1) * DAY_MS) }
+    // The use may be known from a day that is complete already.
+    const credits = expected[(((day - nextDay) % 7) + 7) % 7] ?? 0
+    days.push({ ...stretch, credits: (credits * (stretch.untilAt - stretch.fromAt)) / DAY_MS })
+  }
+  return { days, spread: spreadOf(recent) }
+}
+
+const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
+
+/** The use of each complete day in order; a day is complete when it was read after its use had become visible. */
+function completeDays({ fromAt, readAt, days }: DayHistory, freshnessMs: number): readonly number[] {
+  const first = dayOf(fromAt)
+  const uses = Array.from({ length: Math.max(0, dayOf(readAt - freshnessMs) - first) }, () => 0)
+  for (const { dayAt, credits: used } of days) {
+    const index = dayOf(dayAt) - first
+    const before = uses[index]
+    if (before !== undefined && Number.isFinite(used)) uses[index] = before + used
+  }
+  return uses
+}
+
+/** The expected use of the seven days that follow `uses`: Σ weight × use ÷ Σ weight over the same weekday, weight = ½ ^ weeks back. */
+function nextWeek(uses: readonly number[]): readonly number[] {
+  return Array.from({ length: 7 }, (_, ahead) => {
+    let [sum, weights, weight] = [0, 0, 1]
+    for (let index = uses.length - 7 + ahead; index >= 0; index -= 7) {
+      sum += weight * (uses[index] ?? 0)
+      weights += weight
+      weight *= EACH_WEEK_BACK
+    }
+    return sum / weights
+  })
+}
+
+/**
+ * Root of the mean of (actual ÷ forecast − 1)² over the whole weeks behind us, each forecast by what came before it. A week's error is
+ * taken for the error of the rest of the cycle, whatever its length: longer stretches even out chance, but levels wander. Choice.
+ */
+function spreadOf(uses: readonly number[]): number {
+  const squares = [USUAL_SPREAD ** 2]
+  for (let end = uses.length; end - 7 >= LEARNING_DAYS; end -= 7) {
+    const forecast = total(nextWeek(uses.slice(0, end - 7)))
+    if (forecast > 0) squares.push((total(uses.slice(end - 7, end)) / forecast - 1) ** 2)
+  }
+  return Math.min(WIDEST_SPREAD, Math.sqrt(total(squares) / squares.length))
+}
+
+const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/** used + rest × e^(z × spread), with z of the 10th, 50th and 90th percentile; the rest is what the forecast adds up to. Choice. */
+export function projectionOf(used: number, { days, spread }: Forecast): Projection {
+  const rest = total(days.map((day) => day.credits))
+  const at = (z: number): Credits => credits(used + rest * Math.exp(z * spread))
+  return { p10: at(-Z_80), p50: at(0), p90: at(Z_80) }
+}

@@ -1,0 +1,269 @@
+// The figures of a report on one cycle of one workspace: who used what, what is left to them, who is at or near their cap, and what
+// capkeeper changed. Sums and shares only; a figure that is not known is absent, and a note says so.
+
+import type { Effect, HistoryEntry } from '../model/change.ts'
+import { EFFECTS } from '../model/change.ts'
+import type { Band } from '../model/events.ts'
+import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
+import { type Credits, credits, wholeCents } from '../model/units.ts'
+import { bandOf, bandRank, estimatedAddOnUse } from './bands.ts'
+import type { BurnFigures } from './burn.ts'
+import { projectedCents } from './forecast.ts'
+
+export const REPORT_VIEWS = ['team', 'group', 'user', 'model'] as const
+export type ReportView = (typeof REPORT_VIEWS)[number]
+export const REPORT_CYCLES = ['current', 'previous'] as const
+export type ReportCycle = (typeof REPORT_CYCLES)[number]
+
+/** One person as the roster, the ledger and the caps show them. */
+export interface ReportPerson {
+  readonly email: string
+  /** Ids of declared groups. */
+  readonly groups: readonly string[]
+  /** Credits used in the cycle. */
+  readonly used?: Credits
+  /** The cap in force; absent for a cycle that is over. */
+  readonly cap?: Observed
+}
+
+export interface ReportInputs {
+  readonly workspace: string
+  readonly which: ReportCycle
+  readonly by: ReportView
+  readonly cycle: Cycle
+  readonly people: readonly ReportPerson[]
+  readonly groups: readonly { readonly id: string; readonly name: string }[]
+  /** Of this very cycle. */
+  readonly balance?: Balance
+  /** Runs within the cycle; absent when they could not be read. */
+  readonly runs?: readonly RunUse[]
+  readonly figures?: BurnFigures
+  /** Written within the cycle, newest first. */
+  readonly writes: readonly HistoryEntry[]
+  readonly pricePerCredit?: number
+  /** What the gatherer could not have. */
+  readonly notes: readonly string[]
+}
+
+/** One line of the table. Amounts are credits. */
+export interface ReportRow {
+  /** `team`, `group:ID`, an e-mail, a model's name; `-` for people in no declared group. */
+  readonly key: string
+  readonly name: string
+  readonly people?: number
+  readonly used?: number
+  /** Estimated add-on use, summed over the people. */
+  readonly addOn?: number
+  /** Of one person. */
+  readonly cap?: Observed
+  /** Credits left under the caps in force, summed over those who have one. */
+  readonly headRoom?: number
+  readonly uncapped?: number
+  readonly band?: Band
+  /** Of all use in the report, 0 to 1. */
+  readonly share?: number
+  /** In the currency of the configured price. */
+  readonly cost?: number
+}
+
+export interface NearRow {
+  readonly email: string
+  readonly addOn: number
+  readonly cap: number
+  readonly band: Band
+}
+
+export interface Report {
+  readonly workspace: string
+  readonly which: ReportCycle
+  readonly by: ReportView
+  readonly cycle: Cycle
+  readonly totals: Omit<ReportRow, 'key' | 'name' | 'cap' | 'band' | 'share'> & {
+    readonly included?: number
+    readonly addOnAvailable?: number
+    readonly addOnUsed?: number
+    /** Add-on credits used × price. */
+    readonly addOnCost?: number
+  }
+  readonly projected?: { readonly p10: number; readonly p50: number; readonly p90: number }
+  readonly exhaustedAt?: number
+  /** The most used first; people in no group last. */
+  readonly rows: readonly ReportRow[]
+  /** People who have used 85 % of their cap or more, the nearest first. */
+  readonly near: readonly NearRow[]
+  readonly changes: {
+    readonly applied: number
+    readonly failed: number
+    readonly byEffect: Readonly<Record<Effect, number>>
+    readonly latest: readonly HistoryEntry[]
+  }
+  readonly notes: readonly string[]
+}
+
+/** Changes that a report lists; all are counted. */
+const LATEST = 20
+
+/** Makes the report. */
+export function reportOf(inputs: ReportInputs): Report {
+  const { workspace, which, by, cycle, balance, figures, people, pricePerCredit } = inputs
+  const projected = figures?.projected
+  const measured = people.map((person) => measure(person, balance?.creditsPerSeat))
+  const { key: _, name: __, ...sums } = teamRow(inputs, measured)
+  const totals = {
+    ...sums,
+    ...(balance && {
+      included: balance.seats * balance.creditsPerSeat,
+      addOnAvailable: balance.addOnAvailable,
+      addOnUsed: balance.addOnUsed,
+    }),
+    ...costOf(sums.used, pricePerCredit),
+    ...(balance && pricePerCredit !== undefined && { addOnCost: money(balance.addOnUsed * pricePerCredit) }),
+  }
+  const rows = rowsOf(inputs, measured)
+  const whole = by === 'model' ? sumOf(rows.map(({ used }) => used)) : sums.used
+  return {
+    workspace,
+    which,
+    by,
+    cycle,
+    totals,
+    ...(projected && { projected: projectedCents(projected) }),
+    ...(figures?.exhaustedAt !== undefined && { exhaustedAt: figures.exhaustedAt }),
+    rows: rows
+      .map((row) => ({ ...row, ...shareOf(row.used, whole), ...costOf(row.used, pricePerCredit) }))
+      .sort((a, b) => Number(a.key === '-') - Number(b.key === '-') || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
+    near: measured.flatMap(nearOf).sort(nearestFirst),
+    changes: changesOf(inputs.writes),
+    notes: [...inputs.notes, ...notesOn(inputs)],
+  }
+}
+
+interface Measured extends ReportPerson {
+  readonly addOn?: Credits
+  readonly band?: Band
+  readonly headRoom?: number
+}
+
+function measure(person: ReportPerson, creditsPerSeat: Credits | undefined): Measured {
+  const addOn = creditsPerSeat === undefined ? undefined : estimatedAddOnUse(person.used, creditsPerSeat)
+  const { cap } = person
+  const band = cap === undefined || cap === 'unknown' ? undefined : bandOf(cap, addOn)
+  const headRoom = typeof cap === 'number' && addOn !== undefined ? Math.max(0, cap - addOn) : undefined
+  return { ...person, ...(addOn !== undefined && { addOn }), ...(band && { band }), ...(headRoom !== undefined && { headRoom }) }
+}
+
+function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly ReportRow[] {
+  switch (inputs.by) {
+    case 'team':
+      return [teamRow(inputs, people)]
+    case 'group':
+      return [
+        ...inputs.groups.map(({ id, name }) =>
+          rowOf(
+            inputs,
+            { key: `group:${id}`, name },
+            people.filter(({ groups }) => groups.includes(id)),
+          ),
+        ),
+        ...[people.filter(({ groups }) => groups.length === 0)].flatMap((rest) =>
+          rest.length > 0 ? [rowOf(inputs, { key: '-', name: 'in no declared group' }, rest)] : [],
+        ),
+      ]
+    case 'user':
+      return people.map(personRow)
+    case 'model':
+      return [...Map.groupBy(inputs.runs ?? [], ({ model }) => model)].map(([model, runs]) => modelRow(model, runs))
+  }
+}
+
+/** Where nobody's own use is known, runs still tell the sum. */
+function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
+  const row = rowOf(inputs, { key: 'team', name: 'the team' }, people)
+  return row.used === undefined ? { ...row, ...known('used', sumOf((inputs.runs ?? []).map(({ used }) => used))) } : row
+}
+
+/** Nobody at all means that people are not known, and then no row counts them. */
+function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, people: readonly Measured[]): ReportRow {
+  return {
+    ...about,
+    ...(inputs.people.length > 0 && { people: people.length }),
+    ...known('used', sumOf(people.map(({ used }) => used))),
+    ...known('addOn', sumOf(people.map(({ addOn }) => addOn))),
+    ...known('headRoom', sumOf(people.map(({ headRoom }) => headRoom))),
+    ...(people.some(({ cap }) => cap !== undefined) && { uncapped: people.filter(({ cap }) => cap === 'none').length }),
+  }
+}
+
+function personRow({ email, used, addOn, cap, headRoom, band }: Measured): ReportRow {
+  return {
+    key: email,
+    name: email,
+    ...known('used', used),
+    ...known('addOn', addOn),
+    ...(cap !== undefined && { cap }),
+    ...known('headRoom', headRoom),
+    ...(band && { band }),
+  }
+}
+
+const modelRow = (model: string, runs: readonly RunUse[]): ReportRow => ({
+  key: model,
+  name: model,
+  ...known('used', sumOf(runs.map(({ used }) => used))),
+})
+
+const known = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: Credits } =>
+  value === undefined ? {} : ({ [key]: wholeCents(value) } as { readonly [P in K]?: Credits })
+
+/** The sum of what is known; absent when nothing is. */
+function sumOf(amounts: readonly (number | undefined)[]): number | undefined {
+  const figures = amounts.filter((amount) => amount !== undefined)
+  return figures.length === 0 ? undefined : wholeCents(figures.reduce((sum, amount) => sum + amount, 0))
+}
+
+/** To a hundredth of the currency. */
+const money = (amount: number): number => Math.round(amount * 100) / 100
+
+const costOf = (used: number | undefined, price: number | undefined): { cost?: number } =>
+  used === undefined || price === undefined ? {} : { cost: money(used * price) }
+
+const shareOf = (used: number | undefined, whole: number | undefined): { share?: number } =>
+  used === undefined || whole === undefined || whole <= 0 ? {} : { share: used / whole }
+
+function nearOf({ email, addOn, cap, band }: Measured): readonly NearRow[] {
+  const isNear = band !== undefined && bandRank(band) >= bandRank('85_to_95')
+  return isNear && addOn !== undefined && typeof cap === 'number' ? [{ email, addOn, cap: credits(cap), band }] : []
+}
+
+/** By the share of the cap that is used; those with a cap of 0 first. */
+function nearestFirst(a: NearRow, b: NearRow): number {
+  if (a.cap === 0 || b.cap === 0) return a.cap - b.cap || compareText(a.email, b.email)
+  return b.addOn * a.cap - a.addOn * b.cap || compareText(a.email, b.email)
+}
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
+  const applied = writes.filter(({ result }) => result === 'applied')
+  const counts = new Map<Effect, number>()
+  for (const { effect } of applied) counts.set(effect, (counts.get(effect) ?? 0) + 1)
+  return {
+    applied: applied.length,
+    failed: writes.length - applied.length,
+    byEffect: Object.fromEntries(EFFECTS.map((effect) => [effect, counts.get(effect) ?? 0])) as Record<Effect, number>,
+    latest: writes.slice(0, LATEST),
+  }
+}
+
+function notesOn({ by, balance, runs, people, which, groups }: ReportInputs): readonly string[] {
+  const notes: string[] = []
+  if (by === 'group') notes.push('A person in two groups counts in both.')
+  if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
+  if (which === 'previous') notes.push('Caps, head-room and the balance are known for the current cycle only.')
+  else if (!balance) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
+  if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
+    notes.push('This plan shows no credits by model.')
+  const without = people.filter(({ used }) => used === undefined).length
+  if (without > 0) notes.push(`${without} of ${people.length} people carry no figure of use.`)
+  return notes
+}

@@ -1,0 +1,161 @@
+// What a workspace shows of its use beyond the last reading: credits burned, use by model, pace and forecast. All of it is worked out after
+// readings and cycles and never for a scrape, because a forecast for 50,000 people takes longer than a scrape may.
+
+import type { ModelUse, UseShown } from '../../core/model/events.ts'
+import type { Cycle, RunUse } from '../../core/model/observed.ts'
+import { scopeKey, TEAM } from '../../core/model/scope.ts'
+import { type Credits, credits, type Instant, wholeCents } from '../../core/model/units.ts'
+import { estimatedAddOnUse } from '../../core/use/bands.ts'
+import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
+import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts'
+import type { PersonUse } from '../../core/use/exhaustion.ts'
+import type { DayHistory } from '../../core/use/forecast.ts'
+import { unitDoubt } from '../../core/use/unit-doubt.ts'
+import type { RunsAsked, UsageFacts } from '../../ports.ts'
+import { stand, type Warning } from '../conditions/standing.ts'
+import { orNothing, peopleShown } from '../conditions/view.ts'
+import { cycleOf } from '../cycle/state.ts'
+import type { Workspace } from '../workspace.ts'
+
+const DAY_MS = 86_400_000
+
+/** What lies further back says nothing about the days to come. Choice. */
+const HISTORY_DAYS = 120
+
+/** Models and modes with a series of their own; the others are summed as `other`. Choice. */
+export const MOST_MODELS = 100
+
+/** The runs of the team as the ledger has them. */
+export interface KnownRuns {
+  readonly asked: RunsAsked
+  readonly rows: readonly RunUse[]
+}
+
+/** Takes what a reading adds to the credits burned, and keeps it. A roster that was taken already adds nothing. Throws `LedgerError`. */
+export function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): void {
+  if (workspace.burnedFrom === roster) return
+  const step = foldUsage(burnedSoFar(workspace), roster, groups)
+  workspace.ledger.saveBurn(step)
+  workspace.burned = step.burned
+  workspace.burnedFrom = roster
+}
+
+function burnedSoFar({ burned, ledger }: Workspace): Burned {
+  if (burned) return burned
+  const kept = ledger.fact('burned')
+  return kept ? { ...kept, highest: ledger.highestUse() } : NOTHING_BURNED
+}
+
+/** Works out anew what is shown of use. A ledger that cannot be read leaves it as it was. */
+export function showBurn(workspace: Workspace): void {
+  const use = orNothing(() => useNow(workspace))
+  if (use) workspace.shown = { ...workspace.shown, use }
+}
+
+function useNow(workspace: Workspace): UseShown {
+  const { knowledge, clock } = workspace
+  const { highest: _, cycleStartAt: __, ...burned } = burnedSoFar(workspace)
+  const usage = knowledge?.usage
+  const runs = knownRuns(workspace)
+  const cycle = cycleOf(usage)
+  const ofCycle = runs && cycle ? runs.rows.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt)) : []
+  const models = modelsOf(ofCycle)
+  tellDoubts(workspace, usage, runs, ofCycle)
+  const figures = usage && cycle ? figuresOf(workspace, usage, cycle, runs, clock.now()) : undefined
+  return {
+    burned,
+    ...(runs && { runsReadAt: runs.asked.readAt }),
+    ...(models.length > 0 && { models }),
+    ...(figures && { figures }),
+  }
+}
+
+const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
+
+/** Read from the ledger when something was collected since. */
+function knownRuns(workspace: Workspace): KnownRuns | undefined {
+  const { ledger, clock } = workspace
+  const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
+  if (!asked) return undefined
+  if (workspace.runs?.asked.readAt === asked.readAt && workspace.runs.asked.throughAt === asked.throughAt) return workspace.runs
+  const fromAt = Math.max(asked.fromAt, midnight(clock.now()) - HISTORY_DAYS * DAY_MS)
+  workspace.runs = { asked: { ...asked, fromAt }, rows: ledger.runs(TEAM, { fromAt, untilAt: asked.throughAt + DAY_MS }) }
+  return workspace.runs
+}
+
+/** The most used first. Days count whole, also the one on which the cycle starts. Choice. */
+function modelsOf(rows: readonly RunUse[]): readonly ModelUse[] {
+  const sums = [...Map.groupBy(rows, ({ model, mode }) => JSON.stringify([model, mode])).values()].flatMap((all): readonly ModelUse[] => {
+    const used = sumOfKnown(all.map((row) => row.used))
+    const [first] = all
+    return used === undefined || !first ? [] : [{ model: first.model, mode: first.mode, used }]
+  })
+  sums.sort((a, b) => b.used - a.used)
+  const others = sumOfKnown(sums.slice(MOST_MODELS).map(({ used }) => used))
+  return [...sums.slice(0, MOST_MODELS), ...(others === undefined ? [] : [{ model: 'other', mode: 'other', used: others }])]
+}
+
+function figuresOf(workspace: Workspace, usage: UsageFacts, cycle: Cycle, runs: KnownRuns | undefined, now: Instant): BurnFigures {
+  const history = runs && historyOf(runs)
+  const caps = new Map(peopleShown(workspace).map(({ email, cap }) => [email, cap]))
+  const people = usage.roster.people.flatMap(({ email, used }): readonly PersonUse[] => {
+    const cap = caps.get(email)
+    return used === undefined ? [] : [{ used, ...(cap !== undefined && { cap }) }]
+  })
+  return burnOf({
+    now,
+    cycle,
+    readings: workspace.ledger.useReadings(),
+    people,
+    ...(history && { history }),
+    ...(usage.balance && { balance: usage.balance }),
+  })
+}
+
+/** Days of use out of runs. Absent where the plan shows no credits. */
+export function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
+  if (rows.length > 0 && rows.every(({ used }) => used === undefined)) return undefined
+  const days = [...Map.groupBy(rows, ({ dayAt }) => dayAt)].map(([dayAt, all]) => ({
+    dayAt,
+    credits: sumOfKnown(all.map((row) => row.used)) ?? credits(0),
+  }))
+  // While it is still catching up, the days after the last one that was asked for are not known.
+  return { fromAt: asked.fromAt, readAt: Math.min(asked.readAt, asked.throughAt + DAY_MS), days }
+}
+
+/** What contradicts itself, and what is missing on this plan. */
+function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: KnownRuns | undefined, ofCycle: readonly RunUse[]): void {
+  const warnings: Warning[] = []
+  if (runs && runs.rows.length > 0 && runs.rows.every(({ used }) => used === undefined)) {
+    warnings.push({
+      code: 'RUNS_WITHOUT_CREDITS',
+      message: 'runs of agents carry no credits on this plan; use by model and the projection are off',
+    })
+  }
+  const people = usage?.roster.people ?? []
+  const used = sumOfKnown(people.map((person) => person.used))
+  const isWhole = runs && usage && runs.asked.throughAt >= midnight(usage.roster.readAt)
+  const perSeat = usage?.balance?.creditsPerSeat
+  const addOn = perSeat === undefined ? undefined : sumOfKnown(people.map((person) => estimatedAddOnUse(person.used, perSeat)))
+  const doubts = unitDoubt([
+    {
+      of: 'credits used',
+      first: { name: 'the roster', credits: used },
+      second: { name: 'the sum of runs', credits: isWhole ? sumOfKnown(ofCycle.map((row) => row.used)) : undefined },
+    },
+    {
+      of: 'add-on credits used',
+      first: { name: 'the roster', credits: addOn },
+      second: { name: 'the balance', credits: usage?.balance?.addOnUsed },
+    },
+  ])
+  if (doubts.length > 0) warnings.push({ code: 'UNIT_DOUBTED', message: doubts.map(({ message }) => message).join('; ') })
+  stand(workspace, 'figures', warnings)
+}
+
+/** Absent when nothing is known. */
+export function sumOfKnown(amounts: readonly (Credits | undefined)[]): Credits | undefined {
+  let sum: number | undefined
+  for (const amount of amounts) if (amount !== undefined) sum = (sum ?? 0) + amount
+  return sum === undefined ? undefined : wholeCents(sum)
+}

@@ -1,0 +1,139 @@
+// Collects runs: what the team and each declared group used by day, model and mode, into the ledger. It asks in chunks, keeps each answer
+// with how far it has come, and goes on from there whenever it is started again. It never decides about a cap, and the queue lets it wait
+// for everything that does.
+//
+// Choices. The first time it asks from the start of the previous cycle on. Later, of the team: the last day each time, and every 6 h also
+// the two days before it, as data arrives up to 3 h late and may be amended. Of groups: three days once a day, and no more than 8 groups at
+// a time, those first that were asked longest ago; 500 groups are through within 16 h. A chunk is 30 days, and half of that after it was
+// too much for the service or for its time, down to one day.
+import type { Cycle, RunUse } from '../../core/model/observed.ts'
+import { groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import type { LedgerFacts, RunsAsked, RunsBatch } from '../../ports.ts'
+import type { Warning } from '../conditions/standing.ts'
+import { type Failure, failureOf } from '../cycle/failure.ts'
+import { cycleOf, type Knowledge } from '../cycle/state.ts'
+import type { Workspace } from '../workspace.ts'
+import { sumOfKnown } from './burning.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+
+const CHUNK_DAYS = 30
+const WIDE_EVERY_MS = 6 * HOUR_MS
+const WIDE_DAYS = 2
+const GROUPS_AT_A_TIME = 8
+/** A little less than a day, so that groups do not drift through the day. */
+const GROUP_EVERY_MS = 23 * HOUR_MS
+const LONGEST_MONTH_DAYS = 31
+/** What is older than that is not kept. */
+const LONGEST_BACK_DAYS = 400
+
+/** What collecting remembers while the process lives. */
+export interface Collector {
+  /** How many days are asked for at once, where it is not 30. */
+  readonly chunkDays: Map<ScopeKey, number>
+  /** When each group was last tried, on the monotonic clock. */
+  readonly triedAt: Map<ScopeKey, number>
+}
+
+interface Target {
+  readonly scope: TeamScope | ReturnType<typeof groupScope>
+  readonly groupName?: string
+}
+
+/** Asks for what is due; what could not be read is one warning. Rejects only when `signal` aborts, or with a `LedgerError`. */
+export async function collectRuns(workspace: Workspace, knowledge: Knowledge, signal?: AbortSignal): Promise<readonly Warning[]> {
+  const failure = await collect(workspace, knowledge, { scope: TEAM }, signal)
+  // What stops the one stops the others; they would only be told again.
+  if (failure) return [{ code: 'RUNS_UNREAD', message: `runs of agents could not be read: ${failure.message}` }]
+  const warnings: Warning[] = []
+  for (const target of dueGroups(workspace, knowledge)) {
+    workspace.collector.triedAt.set(scopeKey(target.scope), workspace.clock.monotonic())
+    const failed = await collect(workspace, knowledge, target, signal)
+    if (failed)
+      warnings.push({ code: 'GROUP_RUNS_UNREAD', message: `runs of ${scopeKey(target.scope)} could not be read: ${failed.message}` })
+    if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
+  }
+  return warnings.slice(0, 1)
+}
+
+function dueGroups({ ledger, clock, collector }: Workspace, knowledge: Knowledge): readonly Target[] {
+  const asked = ledger.fact('runsAsked') ?? {}
+  const unknown = new Set(knowledge.unknownGroups)
+  const due = knowledge.policy.set.groups
+    .filter(({ scope }) => !unknown.has(scope.id))
+    .map(({ scope, name }) => {
+      const key = scopeKey(scope)
+      const isWhole = (asked[key]?.throughAt ?? Number.NEGATIVE_INFINITY) >= midnight(clock.now()) - DAY_MS
+      const askedMs = isWhole ? clock.now() - (asked[key]?.readAt ?? 0) : Number.POSITIVE_INFINITY
+      const triedMs = clock.monotonic() - (collector.triedAt.get(key) ?? Number.NEGATIVE_INFINITY)
+      return { target: { scope: groupScope(scope.id), groupName: name }, waitedMs: Math.min(askedMs, triedMs), askedMs }
+    })
+    .filter(({ askedMs }) => askedMs >= GROUP_EVERY_MS)
+  return due
+    .sort((a, b) => (a.waitedMs === b.waitedMs ? 0 : b.waitedMs - a.waitedMs))
+    .slice(0, GROUPS_AT_A_TIME)
+    .map(({ target }) => target)
+}
+
+/** Asks for what is due of one target, chunk by chunk; the failure that ended it, if one did. */
+async function collect(workspace: Workspace, knowledge: Knowledge, target: Target, signal?: AbortSignal): Promise<Failure | undefined> {
+  const { ledger, clock, collector } = workspace
+  const key = scopeKey(target.scope)
+  const now = clock.now()
+  const before = ledger.fact('runsAsked')?.[key]
+  const isWide = !before || target.scope.kind === 'group' || now - before.wideAt >= WIDE_EVERY_MS || now < before.wideAt
+  let fromAt = firstDay(before, isWide, cycleOf(knowledge.usage), now)
+  const startAt = before?.fromAt ?? fromAt
+  while (true) {
+    const chunkDays = collector.chunkDays.get(key) ?? CHUNK_DAYS
+    const untilAt = fromAt + chunkDays * DAY_MS
+    const isLast = untilAt > now
+    try {
+      const question = { fromAt, ...(!isLast && { untilAt }), ...(target.groupName !== undefined && { groupName: target.groupName }) }
+      const rows = await workspace.client.readRuns(question, signal)
+      const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
+      const wideAt = isLast && isWide ? now : (before?.wideAt ?? startAt)
+      const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }
+      save(workspace, knowledge, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
+      if (isLast) return undefined
+      fromAt = untilAt
+    } catch (error) {
+      signal?.throwIfAborted()
+      const failure = failureOf(error)
+      if (isTooMuch(failure)) collector.chunkDays.set(key, Math.max(1, Math.floor(chunkDays / 2)))
+      return failure
+    }
+  }
+}
+
+const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
+
+function firstDay(before: RunsAsked | undefined, isWide: boolean, cycle: Cycle | undefined, now: Instant): Instant {
+  if (before) return Math.max(before.fromAt, before.throughAt - (isWide ? WIDE_DAYS : 0) * DAY_MS)
+  const earliest = midnight(now) - LONGEST_BACK_DAYS * DAY_MS
+  if (!cycle || cycle.startAt > now) return midnight(now) - 2 * LONGEST_MONTH_DAYS * DAY_MS
+  return Math.max(earliest, midnight(cycle.startAt - Math.max(LONGEST_MONTH_DAYS * DAY_MS, cycle.endAt - cycle.startAt)))
+}
+
+/** The answer may be too long for the service, for its time or for the wire. */
+const isTooMuch = ({ kind, unsent }: Failure): boolean => !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
+
+/** What is no longer declared is asked from the start when it comes back. */
+function save({ ledger }: Workspace, knowledge: Knowledge, { scope }: Target, batch: Omit<RunsBatch, 'asked'>, asked: RunsAsked): void {
+  const declared = new Set<string>([scopeKey(TEAM), ...knowledge.policy.set.groups.map((group) => scopeKey(group.scope))])
+  const all = { ...ledger.fact('runsAsked'), [scopeKey(scope)]: asked }
+  const kept = Object.entries(all).filter(([key]) => declared.has(key))
+  const rows = scope.kind === 'team' ? batch.rows : byDay(batch.rows)
+  ledger.saveRuns(scope, { ...batch, rows, asked: Object.fromEntries(kept) as LedgerFacts['runsAsked'] })
+}
+
+/** One row a day: of groups nobody asks more, and there may be hundreds of them. */
+function byDay(rows: readonly RunUse[]): readonly RunUse[] {
+  return [...Map.groupBy(rows, ({ dayAt }) => dayAt)].map(([dayAt, all]) => {
+    const used = sumOfKnown(all.map((row) => row.used))
+    const messages = all.reduce((sum, row) => sum + row.messages, 0)
+    return { dayAt, model: '', mode: '', messages, ...(used !== undefined && { used }) }
+  })
+}

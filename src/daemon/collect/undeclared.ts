@@ -1,0 +1,77 @@
+// `undeclaredUsers: report`: looks at the own caps of people that no policy declares, a few at a time and only while nothing else is due, so
+// that one pass takes as long as the usage interval. It only reads; without the setting it reads nothing at all.
+import { TEAM_KEY } from '../../core/interpret/effective.ts'
+import type { ScopeStatus } from '../../core/model/events.ts'
+import type { CapReading } from '../../core/model/observed.ts'
+import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
+import { managedUsers, undeclaredCaps, undeclaredPeople, undeclaredStatus } from '../../core/plan/undeclared.ts'
+import { sweep } from '../cycle/read.ts'
+import type { Outlook } from '../cycle/state.ts'
+import type { Workspace } from '../workspace.ts'
+
+/** Reads at a time. */
+const SLICE = 8
+
+/** No more than a read a second in the mean, however many people there are (choice). */
+const LEAST_MS_PER_READ = 1000
+
+/** Where the sweep is. */
+export interface UndeclaredPass {
+  /** On the monotonic clock: the next reads. */
+  readonly dueAt: number
+  /** Still to be read in this pass. */
+  readonly left: readonly Scope[]
+  readonly readings: Map<ScopeKey, CapReading>
+}
+
+/** When the next reads are due, on the monotonic clock: never, unless it is asked for and a cycle has shown who is there. */
+export const undeclaredDueAt = ({ config, shown, undeclared }: Workspace): number =>
+  config.undeclaredUsers === 'report' && shown.outlook ? (undeclared?.dueAt ?? 0) : Number.POSITIVE_INFINITY
+
+/** Whose own caps nobody looks at; the team first where policy says nothing of it, because a cap that only equals it is none. */
+export function scopesToLookAt(view: Outlook): readonly Scope[] {
+  const people = undeclaredPeople(view.people, managedOf(view))
+  const isTeamRead = view.toRead.some(({ kind }) => kind === 'team')
+  return people.length === 0 || isTeamRead ? people : [TEAM, ...people]
+}
+
+const managedOf = ({ resolution, owned, quarantine, skipped }: Outlook): ReadonlySet<ScopeKey> =>
+  managedUsers(resolution, owned.keys(), quarantine.active.keys(), skipped)
+
+/** Reads the next few. Rejects only when `signal` aborts; they are read again then. */
+export async function lookForUndeclared(workspace: Workspace, signal?: AbortSignal): Promise<void> {
+  const { client, clock, config, shown } = workspace
+  if (!shown.outlook) return
+  const all = scopesToLookAt(shown.outlook)
+  const pass = workspace.undeclared?.left.length ? workspace.undeclared : begin(all, workspace)
+  const scopes = pass.left.slice(0, SLICE)
+  await sweep({ client, scopes, concurrency: SLICE, readings: pass.readings, late: true, ...(signal && { signal }) })
+  const pauseMs = Math.max(scopes.length * LEAST_MS_PER_READ, (config.usageIntervalMs * scopes.length) / Math.max(1, all.length))
+  const waitMs = scopes.length === 0 ? config.usageIntervalMs : pauseMs
+  workspace.undeclared = { ...pass, left: pass.left.slice(SLICE), dueAt: clock.monotonic() + waitMs }
+}
+
+/** A new pass; what was read of people who have left or are declared now is forgotten. */
+function begin(all: readonly Scope[], { undeclared, clock }: Workspace): UndeclaredPass {
+  const readings = undeclared?.readings ?? new Map<ScopeKey, CapReading>()
+  const keys = new Set(all.map(scopeKey))
+  for (const key of readings.keys()) if (!keys.has(key)) readings.delete(key)
+  return { dueAt: clock.monotonic(), left: all, readings }
+}
+
+/** The caps that were found, as states of their scopes. */
+export function undeclaredShown({ config, shown, undeclared }: Workspace): readonly ScopeStatus[] {
+  if (config.undeclaredUsers !== 'report' || !undeclared || !shown.outlook) return []
+  const { outlook } = shown
+  const managed = managedOf(outlook)
+  const team = undeclared.readings.get(TEAM_KEY)?.observed
+  const wider = (key: ScopeKey) => {
+    const known = outlook.wider(key)
+    return known === 'none' && team !== undefined ? team : known
+  }
+  const known = [...undeclared.readings.values()].filter(({ scope }) => {
+    const key = scopeKey(scope)
+    return !managed.has(key) && outlook.people.byKey.has(key)
+  })
+  return undeclaredCaps(known, wider).map(undeclaredStatus)
+}

@@ -1,0 +1,141 @@
+// The one fold from events to log lines. It decides only how loud an event is and which fields it carries: error when a person must act,
+// warn when something is held or somebody else changed a cap, info when something was written or changed state, debug for the rest, so
+// that a quiet cycle is one line.
+import type { Change, Plan } from '../../core/model/change.ts'
+import type { CycleEvent, Emit } from '../../core/model/events.ts'
+import { formatPosition, type Problem } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import type { LogFields, Logger } from './log.ts'
+
+/** Takes events and writes their lines; remembers each workspace's plan, so that a write can be told from which plan it came. */
+export function eventLog(logger: Logger): Emit {
+  const plans = new Map<string, Plan>()
+  return (event) => {
+    if (event.kind === 'planned') plans.set(event.workspace, event.plan)
+    logEvent(logger, event, plans.get(event.workspace))
+  }
+}
+
+/** Writes the line of one event; `plan` is the plan that it belongs to. */
+export function logEvent(logger: Logger, event: CycleEvent, plan?: Plan): void {
+  const about: LogFields = { workspace: event.workspace }
+  switch (event.kind) {
+    case 'policy-loaded': {
+      const fields = { ...about, digest: event.policy.digest, revision: event.policy.revision, ...problemFields(event.policy.problems) }
+      if (event.policy.valid) logger.info(fields, 'policy loaded')
+      else logger.error(fields, 'policy is invalid, the last good one stays in force')
+      return
+    }
+    case 'request-finished':
+      logger.debug(
+        { ...about, operation: event.operation, outcome: event.outcome, durationMs: rounded(event.durationMs) },
+        'request finished',
+      )
+      return
+    case 'rate-learned':
+      logger.debug({ ...about, ratePerSecond: event.ratePerSecond }, 'request rate learned')
+      return
+    case 'usage-read':
+      logger.debug(
+        { ...about, people: event.roster?.people.length, groups: event.groups.length, balance: event.balance !== undefined },
+        'usage read',
+      )
+      return
+    case 'planned':
+      logger.debug({ ...about, ...planFields(event.plan), counts: { ...event.plan.counts } }, 'planned')
+      return
+    case 'change-finished':
+      logChange(logger, event, plan)
+      return
+    case 'foreign-change':
+      logger.warn(
+        { ...about, scope: scopeKey(event.scope), from: event.verified, to: event.observed, ...planFields(plan) },
+        'somebody else changed a cap',
+      )
+      return
+    case 'held':
+      logger.warn({ ...about, ...planFields(plan), ...holdFields(event.hold) }, 'changes are held')
+      return
+    case 'hold-released':
+      logger.info({ ...about, hold: event.id }, 'hold is gone')
+      return
+    case 'rejected':
+      logger.error({ ...about, scope: scopeKey(event.scope), code: event.code, error: event.message }, 'scope is rejected and left alone')
+      return
+    case 'warning':
+      logger.warn({ ...about, code: event.code, error: event.message }, 'warning')
+      return
+    case 'paused':
+      logger.info({ ...about, until: instant(event.pause.untilAt), reason: event.pause.reason }, 'paused, nothing is written')
+      return
+    case 'resumed':
+      logger.info({ ...about, reason: event.pause.reason }, 'resumed')
+      return
+    case 'cycle-finished':
+      logCycle(logger, event, plan)
+  }
+}
+
+function logChange(logger: Logger, event: Extract<CycleEvent, { kind: 'change-finished' }>, plan: Plan | undefined): void {
+  const { change, result, error } = event
+  const fields = { workspace: event.workspace, ...changeFields(change), result, error, ...planFields(plan) }
+  switch (result) {
+    case 'applied':
+      logger.info(fields, 'cap written')
+      return
+    case 'ambiguous':
+      logger.warn(fields, 'cap written, and not known whether it holds')
+      return
+    case 'verify_failed':
+      logger.warn(fields, 'cap written, and another value was read back')
+      return
+    case 'failed':
+      logger.error(fields, 'cap could not be written')
+  }
+}
+
+function logCycle(logger: Logger, event: Extract<CycleEvent, { kind: 'cycle-finished' }>, plan: Plan | undefined): void {
+  const { workspace, result } = event
+  const times = { observeMs: rounded(event.observeMs), applyMs: rounded(event.applyMs), totalMs: rounded(event.totalMs) }
+  const fields = { workspace, result, ...planFields(plan), ...times }
+  if (result === 'error') logger.error({ ...fields, error: event.message }, 'cycle failed')
+  else if (result === 'partial') logger.warn({ ...fields, error: event.message }, 'cycle finished in part')
+  // The hold itself was a warning when it appeared; a cycle that finds it again is a quiet one.
+  else logger.info(fields, 'cycle finished')
+}
+
+const changeFields = (change: Change): LogFields => ({
+  scope: scopeKey(change.scope),
+  effect: change.effect,
+  from: change.from,
+  to: change.to,
+  cause: change.cause,
+  people: change.people,
+  source: change.source && formatPosition(change.source),
+  reason: change.reason,
+  hold: change.hold,
+})
+
+const holdFields = (hold: Extract<CycleEvent, { kind: 'held' }>['hold']): LogFields => ({
+  hold: hold.id,
+  guards: hold.guards,
+  people: hold.people,
+  changes: hold.changes.length,
+  error: hold.message,
+})
+
+const planFields = (plan: Plan | undefined): LogFields =>
+  plan === undefined ? {} : { plan: plan.id, digest: plan.policyDigest, revision: plan.revision }
+
+/** More than this many problems are counted, not listed: a line must stay readable. */
+const MOST_PROBLEMS = 20
+
+function problemFields(problems: readonly Problem[]): LogFields {
+  if (problems.length === 0) return {}
+  const texts = problems.slice(0, MOST_PROBLEMS).map((one) => (one.at ? `${formatPosition(one.at)}: ${one.message}` : one.message))
+  return { problems: texts, problemCount: problems.length }
+}
+
+const rounded = (ms: number): number => Math.round(ms)
+
+const instant = (at: number): string => new Date(at).toISOString()

@@ -1,0 +1,72 @@
+// The log: one line per event, a static message and the data in fields, as JSON or for eyes. The only importer of pino. Whatever a line
+// says passes the redactor last of all, so that no service key leaves, wherever in a message or an error text it stands.
+import { pino } from 'pino'
+import type { Clock } from '../../ports.ts'
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
+
+/** Plain values only: an error object could carry a request and its key. What is undefined is left out. */
+export type LogFields = Readonly<
+  Record<string, string | number | boolean | readonly string[] | Readonly<Record<string, number>> | undefined>
+>
+
+type Log = (fields: LogFields, message: string) => void
+
+/** error: a person must act; warn: held, or a foreign change; info: something was written or changed state; debug: the rest. */
+export interface Logger {
+  readonly error: Log
+  readonly warn: Log
+  readonly info: Log
+  readonly debug: Log
+}
+
+export interface LoggerOptions {
+  readonly level: LogLevel
+  readonly format: 'json' | 'pretty'
+  readonly clock: Clock
+  /** Where lines go, one call a line; stderr of the process. */
+  readonly destination: { write(text: string): unknown; readonly isTTY?: boolean }
+  /** Takes the service keys out of a text. */
+  readonly redact: (text: string) => string
+  /** Colours in `pretty`. Default: on a terminal. */
+  readonly colour?: boolean
+}
+
+/** Makes a logger. Lines are `{"level":"info","time":"2026-11-20T12:00:00.000Z",…fields,"msg":"…"}`. Choice. */
+export async function createLogger(options: LoggerOptions): Promise<Logger> {
+  const { level, clock, destination, redact } = options
+  const render = options.format === 'pretty' ? await prettyLine(options.colour ?? destination.isTTY === true) : asItIs
+  const lines = pino(
+    {
+      level,
+      base: null,
+      formatters: { level: (label) => ({ level: label }) },
+      timestamp: () => `,"time":"${new Date(clock.now()).toISOString()}"`,
+    },
+    { write: (line) => void destination.write(redact(render(line))) },
+  )
+  const log =
+    (name: keyof Logger): Log =>
+    (fields, message) => {
+      // Before the line as well: JSON spells some characters of a key in another way.
+      if (lines.isLevelEnabled(name)) lines[name](redactFields(fields, redact), redact(message))
+    }
+  return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug') }
+}
+
+function redactFields(fields: LogFields, redact: (text: string) => string): LogFields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => {
+      if (typeof value === 'string') return [redact(name), redact(value)]
+      return [redact(name), Array.isArray(value) ? value.map((one) => redact(String(one))) : value]
+    }),
+  )
+}
+
+const asItIs = (line: string): string => line
+
+/** Loaded only when asked for: in production it would cost start-up time for nothing. */
+async function prettyLine(colorize: boolean): Promise<(line: string) => string> {
+  const { default: pretty } = await import('pino-pretty')
+  return pretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss', singleLine: true, errorLikeObjectKeys: [] })
+}

@@ -1,0 +1,127 @@
+// The present state of a workspace as /status, the page and the gauges show it, put together from what the last cycle knew. It only reads.
+
+import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
+import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
+import type { Balance } from '../../core/model/observed.ts'
+import { compareScopes } from '../../core/model/scope.ts'
+import type { Planned } from '../../core/plan/plan.ts'
+import { bandOf, estimatedAddOnUse } from '../../core/use/bands.ts'
+import { undeclaredShown } from '../collect/undeclared.ts'
+import { seenIn } from '../cycle/seen.ts'
+import { type Knowledge, type Outlook, SKEW_LIMIT_MS } from '../cycle/state.ts'
+import { LedgerError } from '../ledger/error.ts'
+import type { Workspace } from '../workspace.ts'
+import { standingMessages } from './standing.ts'
+
+/** What the last cycle left behind for others to look at. */
+export interface Shown {
+  readonly planned?: Planned
+  readonly outlook?: Outlook
+  readonly policy?: PolicyStatus
+  readonly lastCycle?: CycleStatus
+  readonly lastSuccessAt?: number
+  /** As of the last reading or cycle. */
+  readonly use?: UseShown
+  /** Read last, also while no roster could be. */
+  readonly balance?: Balance
+}
+
+/** Assembles the view; cheap enough for every scrape. */
+export function viewOf(workspace: Workspace): WorkspaceView {
+  const { config, knowledge, shown, ledger, clock } = workspace
+  const pause = orNothing(() => ledger.pause(clock.now()))
+  const usage = knowledge?.usage
+  const balance = usage ? usage.balance : shown.balance
+  const rate = workspace.ratePerSecond?.()
+  const seen = orNothing(() => seenIn(ledger))
+  const approvals = shown.planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
+  return {
+    workspace: config.name,
+    mode: pause ? 'paused' : config.mode,
+    ...(pause && { pause }),
+    ...(shown.policy && { policy: shown.policy }),
+    scopes: scopesShown(workspace),
+    holds: shown.planned?.plan.holds ?? [],
+    approvals: approvals.map(({ id, state }) => ({ id, state })),
+    grants: countGrants(shown.outlook),
+    ...(usage && { roster: usage.roster }),
+    groups: usage?.groups ?? [],
+    ...(balance && { balance }),
+    people: peopleShown(workspace),
+    ...(shown.use && { use: shown.use }),
+    ...(rate !== undefined && { ratePerSecond: rate }),
+    ...(knowledge?.clockSkewMs !== undefined && { clockSkewMs: knowledge.clockSkewMs }),
+    ...(seen && { seen }),
+    ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
+    ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
+    warnings: [...standingMessages(workspace), ...standingWarnings(workspace, clock.now())],
+  }
+}
+
+function scopesShown(workspace: Workspace): readonly ScopeStatus[] {
+  const managed = workspace.shown.planned?.scopes ?? []
+  const undeclared = undeclaredShown(workspace)
+  return undeclared.length === 0 ? managed : [...managed, ...undeclared].sort((a, b) => compareScopes(a.scope, b.scope))
+}
+
+/** A ledger that cannot be read must not take the page with it. */
+export function orNothing<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof LedgerError) return undefined
+    throw error
+  }
+}
+
+function standingWarnings({ knowledge, ledger, config }: Workspace, now: number): readonly string[] {
+  const warnings: string[] = []
+  const skew = knowledge?.clockSkewMs ?? 0
+  if (Math.abs(skew) > SKEW_LIMIT_MS) {
+    warnings.push(`the service's clock differs by ${Math.round(skew / 1000)} s; grants neither start nor end until the clocks agree`)
+  }
+  const copying = orNothing(() => ledger.fact('copyingSeen'))
+  if (copying && config.capSemantics === 'layered') warnings.push(`copying was seen: ${copying.evidence}; set capSemantics: copied`)
+  const doubted = knowledge?.usage?.doubted
+  if (doubted) warnings.push(`the roster is doubted since ${new Date(doubted.since).toISOString()}; the last good one serves`)
+  const readAt = knowledge?.usage?.roster.readAt
+  if (readAt !== undefined && now - readAt > 3_600_000 && !doubted)
+    warnings.push(`the roster is ${Math.round((now - readAt) / 60_000)} min old`)
+  return warnings
+}
+
+function countGrants(outlook: Outlook | undefined): Readonly<Record<GrantState, number>> {
+  const counts: Record<GrantState, number> = { pending: 0, active: 0, expiring: 0, ended: 0 }
+  for (const { state } of outlook?.resolution.grants ?? []) counts[state] += 1
+  return counts
+}
+
+/** Worked out once for each plan and reading of use: a scrape must not hold everything up while it looks at 50,000 people. */
+const lastShown = new WeakMap<Outlook, { readonly usage: Knowledge['usage']; readonly people: readonly PersonStatus[] }>()
+
+/** People with the cap in force for them, as the last plan and reading know it. */
+export function peopleShown({ knowledge, shown: { outlook } }: Workspace): readonly PersonStatus[] {
+  if (!knowledge || !outlook) return []
+  const last = lastShown.get(outlook)
+  if (last && last.usage === knowledge.usage) return last.people
+  const people = peopleOf(knowledge, outlook)
+  lastShown.set(outlook, { usage: knowledge.usage, people })
+  return people
+}
+
+function peopleOf(knowledge: Knowledge, outlook: Outlook): readonly PersonStatus[] {
+  const capAt: CapAt = (key) => knowledge.readings.get(key)?.observed
+  const perSeat = knowledge.usage?.balance?.creditsPerSeat
+  const usedBy = new Map(knowledge.usage?.roster.people.map((one) => [one.email, one.used]))
+  return outlook.people.approved.map((person): PersonStatus => {
+    const { cap } = effectiveCap(person, capAt)
+    const used = estimatedAddOnUse(usedBy.get(person.email), perSeat)
+    const band = bandOf(cap === 'unknown' ? undefined : cap, used)
+    return {
+      email: person.email,
+      ...(cap !== 'unknown' && { cap }),
+      ...(used !== undefined && { used }),
+      ...(band && { band }),
+    }
+  })
+}

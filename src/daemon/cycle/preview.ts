@@ -1,0 +1,53 @@
+// A plan without the power to write: its client has no write method and its ledger is only read. What `plan` prints is what a cycle would
+// do with the same knowledge.
+import type { CapReading } from '../../core/model/observed.ts'
+import type { PolicyRevision } from '../../core/model/policy.ts'
+import type { Scope } from '../../core/model/scope.ts'
+import type { Planned } from '../../core/plan/plan.ts'
+import type { Clock, Digest, ReadClient } from '../../ports.ts'
+import { learnUsage, type UsageReading } from '../collect/usage.ts'
+import { sweep } from './read.ts'
+import { type Knowledge, type LedgerReader, type Outlook, outlook, type PlanSettings, planFrom, recall } from './state.ts'
+
+export interface PreviewParts {
+  readonly client: ReadClient
+  readonly settings: PlanSettings
+  readonly ledger: LedgerReader
+  readonly clock: Clock
+  readonly digest: Digest
+}
+
+export interface PreviewOptions {
+  readonly signal?: AbortSignal
+  /** Reads only the scopes for which it is true; absent: all. */
+  readonly only?: (scope: Scope) => boolean
+  readonly onSweep?: (scopes: readonly Scope[]) => void
+  readonly onReading?: (reading: CapReading) => void
+}
+
+export interface Preview {
+  readonly planned: Planned
+  readonly outlook: Outlook
+  readonly knowledge: Knowledge
+  readonly warnings: UsageReading['warnings']
+}
+
+/** Reads people and caps and works out the plan. Rejects only when `signal` aborts. */
+export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}): Promise<Preview> {
+  const knowledge = recall(policy, parts.ledger)
+  const usage = await learnUsage(parts.client, knowledge, parts, options.signal)
+  const all = outlook(knowledge, parts).toRead
+  const scopes = options.only ? all.filter(options.only) : all
+  options.onSweep?.(scopes)
+  await sweep({
+    client: parts.client,
+    scopes,
+    concurrency: parts.settings.rate.concurrency,
+    readings: knowledge.readings,
+    ...(options.onReading && { onReading: options.onReading }),
+    ...(options.signal && { signal: options.signal }),
+  })
+  knowledge.clockSkewMs = parts.client.clockSkewMs()
+  const view = outlook(knowledge, parts)
+  return { planned: planFrom(knowledge, view, parts), outlook: view, knowledge, warnings: usage.warnings.filter(({ quiet }) => !quiet) }
+}

@@ -1,0 +1,69 @@
+// Reads the caps in force, a bounded number at a time, and keeps what it learns even when it is stopped half-way. It never writes.
+import type { ApiErrorKind, CapReading } from '../../core/model/observed.ts'
+import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
+import type { ReadClient } from '../../ports.ts'
+
+export interface SweepInputs {
+  readonly client: ReadClient
+  readonly scopes: readonly Scope[]
+  readonly concurrency: number
+  /** Every reading lands here as it arrives. */
+  readonly readings: Map<ScopeKey, CapReading>
+  readonly onReading?: (reading: CapReading) => void
+  readonly signal?: AbortSignal
+  /** Ahead of other reads: a policy edit must not wait for them. */
+  readonly urgent?: boolean
+  /** Behind other reads: it is only to be shown. */
+  readonly late?: boolean
+}
+
+/** Reads every scope once, in the given order. Rejects only when `signal` aborts; what was read by then is kept. */
+export async function sweep(inputs: SweepInputs): Promise<void> {
+  const pending = inputs.scopes.values()
+  const urgency = inputs.urgent ? 'urgent' : inputs.late ? 'late' : undefined
+  const work = async (): Promise<void> => {
+    for (const scope of pending) {
+      inputs.signal?.throwIfAborted()
+      const reading = await inputs.client.readCap(scope, inputs.signal, urgency)
+      keepReading(inputs.readings, reading)
+      inputs.onReading?.(reading)
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(inputs.concurrency, inputs.scopes.length) }, work))
+}
+
+/** Files a reading; a failed one keeps what was read last beside it. */
+export function keepReading(readings: Map<ScopeKey, CapReading>, reading: CapReading): void {
+  const key = scopeKey(reading.scope)
+  const before = readings.get(key)
+  const last = before && (before.observed === 'unknown' ? before.last : { observed: before.observed, readAt: before.readAt })
+  readings.set(key, reading.failure && last ? { ...reading, last } : reading)
+}
+
+/** Causes that speak about the key, the service or the way to it, not about one scope. */
+const SHARED: ReadonlySet<ApiErrorKind> = new Set(['rate_limited', 'auth', 'server', 'timeout', 'network', 'malformed'])
+
+export interface ReadQuality {
+  readonly failed: number
+  readonly total: number
+  readonly teamFailed: boolean
+  /** The message of the first shared failure. */
+  readonly cause?: string
+}
+
+/** How good the readings of these scopes are, for the guard `readQuality`. */
+export function readQuality(scopes: readonly Scope[], readings: ReadonlyMap<ScopeKey, CapReading>): ReadQuality {
+  let failed = 0
+  let total = 0
+  let cause: string | undefined
+  for (const scope of scopes) {
+    const reading = readings.get(scopeKey(scope))
+    if (!reading) continue
+    total += 1
+    if (!reading.failure || !SHARED.has(reading.failure.kind)) continue
+    failed += 1
+    cause ??= reading.failure.message
+  }
+  const teamFailed = scopes.some((scope) => scope.kind === 'team') && readings.get(scopeKey(TEAM))?.observed === 'unknown'
+  return { failed, total, teamFailed, ...(cause !== undefined && { cause }) }
+}

@@ -1,0 +1,159 @@
+// Keeps in the ledger what a plan found out: what is ours now and what is not any more, approvals, holds shown, drift. It writes only what
+// is news, so that a quiet cycle costs no disk write, and it never touches the service.
+
+import type { Change } from '../../core/model/change.ts'
+import type { ReconcileResult } from '../../core/model/events.ts'
+import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
+import type { Cap } from '../../core/model/policy.ts'
+import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
+import { isLeftTo } from '../../core/plan/contested.ts'
+import { setBefore } from '../../core/plan/diff.ts'
+import type { Planned } from '../../core/plan/plan.ts'
+import { approvedCount } from '../../core/resolve/roster.ts'
+import type { Ledger, LedgerFacts } from '../../ports.ts'
+import { isLeftAlone, type Knowledge, type Outlook, openBaseline } from './state.ts'
+
+/** Saves the news of a plan. Throws `LedgerError` when the disk fails. */
+export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
+  if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted.map((one) => sinceWritten(one, view, ledger)))
+  const released = planned.diff.released.filter((key) => {
+    const owned = view.owned.get(key)
+    return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)
+  })
+  if (released.length > 0) ledger.releaseOwned(released)
+  if (view.quarantine.over.length > 0) ledger.releaseQuarantined(view.quarantine.over)
+  const doubted = knowledge.usage?.doubted && approvedCount(knowledge.usage.doubted.roster)
+  saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
+  saveNews(ledger, 'driftSince', driftSince(planned), {})
+  saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
+  if (knowledge.groupReadingIsNew) {
+    saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
+    knowledge.conflictsGone = view.resolution.conflictsGone
+    knowledge.groupReadingIsNew = false
+  }
+}
+
+/**
+ * A grant's cap that is found in place may come from a write of ours that was read back too early, or landed late: what the grant gives back
+ * at its end is what stood there before that write, or it would never end.
+ */
+function sinceWritten(adopted: OwnedCap, { owned, wider }: Outlook, ledger: Ledger): OwnedCap {
+  const key = scopeKey(adopted.scope)
+  if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
+  const [last] = ledger.history({ scope: adopted.scope, limit: 1 })
+  return last && last.to === adopted.cap ? { ...adopted, baseline: setBefore(last.from, wider(key)) } : adopted
+}
+
+/** Also those that show our value at the moment: the next foreign change within the day is left alone as well. */
+const stillContested = (planned: Planned, before: LedgerFacts['contested'], now: Instant): LedgerFacts['contested'] => ({
+  ...Object.fromEntries(Object.entries(before).filter(([, contest]) => isLeftTo(contest, now))),
+  ...Object.fromEntries(planned.contested),
+})
+
+/** Longer than any stale reading lasts (choice). */
+const STALE_LIFE_MS = 24 * 3_600_000
+
+/** A stale reading shows what our last write replaced; on such a reading, or one older than the last write, nothing of ours is forgotten. */
+function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
+  if (!reading || cap === 'none') return false
+  const [last] = ledger.history({ scope, limit: 1 })
+  if (!last || now - last.at >= STALE_LIFE_MS) return false
+  const isReplaced = last.result !== 'failed' && last.from === reading.observed && reading.observed !== cap
+  return isReplaced || reading.readAt <= last.at
+}
+
+/** Saves what became of approvals; by itself, because a question answered with no must leave no release behind. */
+export function rememberApprovals(planned: Planned, ledger: Ledger): void {
+  const known = new Map(ledger.approvals().map((one) => [one.id, JSON.stringify(one)]))
+  for (const approval of planned.approvals) {
+    if (known.get(approval.id) !== JSON.stringify(approval)) ledger.saveApproval(approval)
+  }
+}
+
+function holdsShown(planned: Planned, before: HoldsShown, doubted: number | undefined, now: Instant): HoldsShown {
+  const recent = Object.entries(before).filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
+  // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
+  const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
+  const fresh = planned.plan.holds.flatMap(({ id, people, guards }) => {
+    const roster = guards.includes('rosterShrink') && doubted !== undefined ? { roster: doubted } : {}
+    const known = before[id]
+    const isNews = !known || (isVoid.has(id) && (known.people !== people || known.roster !== roster.roster))
+    return isNews ? [[id, { people, at: now, ...roster }] as const] : []
+  })
+  return Object.fromEntries([...recent, ...fresh])
+}
+
+function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
+  const drifting = planned.scopes.filter((one) => one.driftSince !== undefined)
+  return Object.fromEntries(drifting.map((one) => [scopeKey(one.scope), one.driftSince ?? 0]))
+}
+
+/** Saves a fact when it differs from what is there; `empty` is what absence means. */
+export function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {
+  const before = ledger.fact(name) ?? empty
+  if (JSON.stringify(before) !== JSON.stringify(value)) ledger.saveFact(name, value)
+}
+
+/**
+ * Where this plan begins, unless an interrupted one had begun before: guards count an interrupted plan from there. `beneath` are caps that
+ * the plan's wide writes will overwrite.
+ */
+export function beginPlan(pending: readonly Change[], beneath: readonly CapReading[], planned: Planned, ledger: Ledger): void {
+  const now = planned.plan.createdAt
+  const before = openBaseline(ledger, now)
+  const begun: Record<ScopeKey, Cap> = { ...before }
+  const isExempt = ({ scope, healing, grantEnd }: Change): boolean => healing || grantEnd || planned.released.has(scopeKey(scope))
+  const exempt = new Set(pending.filter(isExempt).map((change) => scopeKey(change.scope)))
+  const from = new Map<ScopeKey, Observed>([
+    ...beneath.map((reading) => [scopeKey(reading.scope), reading.observed] as const),
+    ...pending.map((change) => [scopeKey(change.scope), change.from] as const),
+  ])
+  for (const [key, cap] of from) if (cap !== 'unknown' && !exempt.has(key)) begun[key] ??= cap
+  if (!before) ledger.saveFact('planBegunAt', now)
+  saveNews(ledger, 'planBaseline', begun, {})
+}
+
+/**
+ * Readings of scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not
+ * found" says nothing about scopes (choice).
+ */
+export function unknownScopes(view: Outlook, knowledge: Knowledge): readonly CapReading[] {
+  const readings = view.toRead.flatMap((scope) => knowledge.readings.get(scopeKey(scope)) ?? [])
+  const unknown = readings.filter(({ scope, failure }) => failure?.kind === 'not_found' && scope.kind !== 'team')
+  return unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length ? [] : unknown
+}
+
+/** Quarantines those of them that policy declares or that are ours, but not people who are away. Returns how many. */
+export function rememberUnknown(view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): number {
+  const unknown = unknownScopes(view, knowledge).filter(({ scope }) => !isLeftAlone(scope, view))
+  if (unknown.length === 0) return 0
+  const entries = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
+  const managed = unknown.filter(({ scope }) => entries.has(scopeKey(scope)) || view.owned.has(scopeKey(scope)))
+  for (const { scope, failure } of managed) {
+    const message = `${scopeKey(scope)}: ${failure?.message ?? 'the service does not know it'}`
+    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? '', at: now })
+  }
+  return managed.length
+}
+
+/** The plan is through: nothing of it was left out, or nothing of it is going to be written. */
+export function endPlan(ledger: Ledger): void {
+  if (!ledger.fact('planBaseline')) return
+  ledger.saveFact('planBaseline', undefined)
+  ledger.saveFact('planBegunAt', undefined)
+}
+
+/**
+ * How many scopes the verified policy declares. It goes up with every good cycle, and down only when it was seen that nothing is left to
+ * clear, so that an emptied policy is held for as long as it takes somebody to look.
+ */
+export function rememberDeclared(after: Planned, result: ReconcileResult, knowledge: Knowledge, ledger: Ledger): void {
+  const declared = knowledge.policy.set.rules.length + knowledge.policy.set.grants.length
+  const before = ledger.fact('verifiedDeclared') ?? 0
+  const clearing = after.plan.changes.some((change) => change.to === 'none')
+  const isSeen = result !== 'error' && after.plan.unknown.length === 0 && after.diff.kept.length === 0
+  if (declared > before || (declared < before && !clearing && isSeen && knowledge.policyValid))
+    saveNews(ledger, 'verifiedDeclared', declared)
+}

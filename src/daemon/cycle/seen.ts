@@ -1,0 +1,45 @@
+// Keeps in the ledger what was seen of the deployment, as one value, written only when it is news. Copying and inherited reads have facts of
+// their own, which cycles depend on; they are read into the picture here and never written.
+import { alsoSeen, type Seen, type Sighting, type WireSighting, withSighting } from '../../core/interpret/seen.ts'
+import type { Clock, Ledger } from '../../ports.ts'
+
+/** What was seen of this deployment so far, older ledgers' facts included. */
+export function seenIn(ledger: Pick<Ledger, 'fact'>): Seen {
+  const copying = ledger.fact('copyingSeen')
+  const inherited = ledger.fact('inheritedReadsSeen')
+  const seen = ledger.fact('seen') ?? {}
+  const copied = copying ? alsoSeen(seen, { aspect: 'caps', value: 'copied', evidence: copying.evidence }, copying.at) : seen
+  return inherited ? alsoSeen(copied, { aspect: 'reads', value: 'inherited', evidence: inherited.evidence }, inherited.at) : copied
+}
+
+/** Notes what was seen now; nothing is written when nothing of it is news. Throws `LedgerError` when the disk fails. */
+export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, sightings: readonly Sighting[], clock: Pick<Clock, 'now'>): void {
+  if (sightings.length === 0) return
+  const before = seenIn(ledger)
+  const after = sightings.reduce((seen, sighting) => withSighting(seen, sighting, clock.now()), before)
+  if (after !== before) ledger.saveFact('seen', after)
+}
+
+/** Collects what the client sees in answers, so that the ledger is asked once a cycle and not with each answer. */
+export interface SeenKeeper {
+  readonly onSeen: (sighting: WireSighting) => void
+  /** Notes what came since the last time. Throws `LedgerError` when the disk fails. */
+  keep(): void
+}
+
+export function seenKeeper(ledger: Pick<Ledger, 'fact' | 'saveFact'>, clock: Pick<Clock, 'now'>): SeenKeeper {
+  const kept = new Map<string, string>()
+  const fresh = new Map<string, WireSighting>()
+  return {
+    onSeen(sighting) {
+      if (kept.get(sighting.aspect) === sighting.value) fresh.delete(sighting.aspect)
+      else fresh.set(sighting.aspect, sighting)
+    },
+    keep() {
+      if (fresh.size === 0) return
+      noteSeen(ledger, [...fresh.values()], clock)
+      for (const { aspect, value } of fresh.values()) kept.set(aspect, value)
+      fresh.clear()
+    },
+  }
+}

@@ -1,0 +1,243 @@
+// What one workspace knows between cycles, and the plan that follows from it. The ledger is read here and never written, and the client
+// is never called, so `plan` and the daemon get the same plan from the same knowledge.
+
+import { countPeople, type People } from '../../core/interpret/effective.ts'
+import { readingSightings } from '../../core/interpret/seen.ts'
+import type { GuardSettings } from '../../core/model/change.ts'
+import type { CapReading, Cycle, Observed, OwnedCap } from '../../core/model/observed.ts'
+import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { isOpen } from '../../core/plan/breaker.ts'
+import type { Difference } from '../../core/plan/diff.ts'
+import { unsetGroups, widerReader } from '../../core/plan/impact.ts'
+import { buildPlan, type Planned } from '../../core/plan/plan.ts'
+import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
+import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
+import type { Clock, Digest, Ledger, UsageFacts } from '../../ports.ts'
+import { readQuality } from './read.ts'
+import { seenIn } from './seen.ts'
+import { echoes } from './semantics.ts'
+
+/** Clocks further apart than this freeze grants. */
+export const SKEW_LIMIT_MS = 5 * 60_000
+
+/** What the ledger is asked while planning. */
+export type LedgerReader = Pick<Ledger, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact' | 'pause' | 'history'>
+
+/** The settings that a plan depends on. */
+export interface PlanSettings {
+  readonly name: string
+  readonly guards: GuardSettings
+  readonly capSemantics: 'layered' | 'copied'
+  readonly prune: boolean
+  readonly rate: { readonly concurrency: number }
+}
+
+/** Changes as the workspace learns; everything that must outlive the process is in the ledger. */
+export interface Knowledge {
+  policy: PolicyRevision
+  /** False while a file is broken: nothing is pruned until the set is whole again. */
+  policyValid: boolean
+  readonly readings: Map<ScopeKey, CapReading>
+  usage: UsageFacts | undefined
+  unknownGroups: readonly string[]
+  groupReadingIsNew: boolean
+  conflictsGone: Readonly<Record<string, number>>
+  clockSkewMs: number | undefined
+}
+
+/** What is known at the start: what the ledger remembers. */
+export function recall(policy: PolicyRevision, ledger: LedgerReader): Knowledge {
+  return {
+    policy,
+    policyValid: true,
+    readings: new Map(),
+    usage: ledger.fact('usage'),
+    unknownGroups: [],
+    groupReadingIsNew: false,
+    conflictsGone: ledger.fact('conflictsGone') ?? {},
+    clockSkewMs: undefined,
+  }
+}
+
+/** Everything that is worked out from knowledge before any cap is read. */
+export interface Outlook {
+  readonly resolution: Resolution
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  readonly skipped: ReadonlySet<ScopeKey>
+  readonly quarantine: ReturnType<typeof activeQuarantine>
+  /** Every scope that a sweep reads, open intents included. */
+  readonly toRead: readonly Scope[]
+  readonly people: People
+  readonly wider: (key: ScopeKey) => Observed
+  /** It was worked out with grants that neither start nor end. */
+  readonly grantsFrozen: boolean
+}
+
+export interface Planner {
+  readonly settings: PlanSettings
+  readonly ledger: LedgerReader
+  readonly clock: Clock
+  readonly digest: Digest
+  /** False for differences that nobody is going to write; absent: everything may be written. */
+  readonly writable?: (difference: Difference) => boolean
+  /** See `PlanInputs.idle`. */
+  readonly idle?: boolean
+}
+
+/** The billing cycle as far as it is known. */
+export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usage?.roster.cycle ?? usage?.balance?.cycle
+
+/** The service's clock and ours disagree: grants neither start nor end. */
+export const grantsFrozen = ({ clockSkewMs = 0 }: Knowledge): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
+
+/** What resolving depends on, from knowledge and the ledger. */
+export function desiredInputs(knowledge: Knowledge, planner: Planner): DesiredInputs {
+  const cycle = cycleOf(knowledge.usage)
+  return {
+    set: knowledge.policy.set,
+    groups: knowledge.usage?.groups ?? [],
+    unknownGroups: knowledge.unknownGroups,
+    now: planner.clock.now(),
+    capSemantics: planner.settings.capSemantics,
+    owned: new Map(planner.ledger.owned().map((one) => [scopeKey(one.scope), one])),
+    conflictsGone: knowledge.conflictsGone,
+    groupReadingIsNew: knowledge.groupReadingIsNew,
+    grantsFrozen: grantsFrozen(knowledge),
+    ...(knowledge.usage && { roster: knowledge.usage.roster }),
+    ...(cycle && { cycle }),
+  }
+}
+
+/** A scope that is none of our business now: it is only looked at because of an open intent. */
+export const isLeftAlone = (scope: Scope, { skipped, people }: Outlook): boolean =>
+  skipped.has(scopeKey(scope)) || (scope.kind === 'user' && people.approved.length > 0 && !people.byKey.has(scopeKey(scope)))
+
+/** What policy asks now and which scopes to look at. */
+export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
+  const { ledger } = planner
+  const inputs = desiredInputs(knowledge, planner)
+  const { now, owned } = inputs
+  const resolution = resolveDesired(inputs)
+  const skipped = skippedScopes(resolution, owned, knowledge.usage?.roster, knowledge.unknownGroups)
+  const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
+  const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
+  const people = countPeople({ groups: knowledge.usage?.groups ?? [], now, ...knowledge.usage })
+  const wider = widerReader(people, (key) => knowledge.readings.get(key)?.observed, unsetGroups(resolution.desired))
+  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, wider, grantsFrozen: inputs.grantsFrozen }
+}
+
+function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly Scope[] {
+  const open = ledger.openIntents().map((intent) => intent.change.scope)
+  if (open.length === 0) return managed
+  return [...new Map([...open, ...managed].map((scope) => [scopeKey(scope), scope])).values()]
+}
+
+export interface PlanOptions {
+  /** Ids given on the command line. */
+  readonly approve?: readonly string[]
+  /** Caps of people that our own wide write has just overwritten. */
+  readonly overwritten?: ReadonlySet<ScopeKey>
+  /** Only these scopes are written this time; absent: all. */
+  readonly only?: ReadonlySet<ScopeKey>
+}
+
+/**
+ * What was seen before counts, else what this sweep shows: commands without a ledger have nothing else. What reads unset is no proof where
+ * a 0 does, nor where reads were seen to show what applies.
+ */
+function isExplicit(ledger: LedgerReader, { readings }: Knowledge): boolean {
+  const seen = seenIn(ledger)
+  if (seen.zero?.value === 'omitted' || ledger.fact('inheritedReadsSeen') !== undefined) return false
+  return seen.reads?.value === 'explicit' || readingSightings(seen, readings).some(({ value }) => value === 'explicit')
+}
+
+/** On such services a narrower scope may show what we wrote at a wider one. */
+const echoing = ({ settings, ledger }: Planner): boolean =>
+  settings.capSemantics === 'copied' || ledger.fact('copyingSeen') !== undefined || ledger.fact('inheritedReadsSeen') !== undefined
+
+const echoesIn = (knowledge: Knowledge, { owned, people }: Outlook): ReadonlySet<ScopeKey> =>
+  echoes(owned, knowledge.readings, (key) => people.byKey.get(key)?.groups ?? [])
+
+/** A group that policy has dropped cannot be listed any more unless it was before: only declared ones wait. */
+function unlistedGroups({ usage, policy }: Knowledge): ReadonlySet<ScopeKey> {
+  const listed = new Set(usage?.groups.map(({ id }) => id))
+  return new Set(policy.set.groups.flatMap(({ scope }) => (listed.has(scope.id) ? [] : [scopeKey(scope)])))
+}
+
+/** What is held for longer is a plan of its own by then (choice). */
+const PLAN_LIFE_MS = 24 * 3_600_000
+
+/** Where a plan that is not through began, for a day. */
+export function openBaseline(ledger: Pick<LedgerReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
+  return now - (ledger.fact('planBegunAt') ?? 0) < PLAN_LIFE_MS ? ledger.fact('planBaseline') : undefined
+}
+
+/** The plan that follows from what is known now. */
+export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, options: PlanOptions = {}): Planned {
+  const { ledger, clock, settings, digest } = planner
+  const { usage, policy } = knowledge
+  const baseline = openBaseline(ledger, clock.now())
+  const verifiedDeclared = ledger.fact('verifiedDeclared')
+  const readAt = usage ? Math.max(usage.roster.readAt, usage.doubted?.roster.readAt ?? 0) : undefined
+  return buildPlan({
+    workspace: settings.name,
+    policy,
+    resolution: view.resolution,
+    readings: knowledge.readings,
+    owned: view.owned,
+    people: view.people,
+    skipped: view.skipped,
+    quarantined: view.quarantine.active,
+    approvals: ledger.approvals(),
+    approve: options.approve ?? [],
+    overwritten: new Set([...(options.overwritten ?? []), ...(echoing(planner) ? echoesIn(knowledge, view) : [])]),
+    ...(planner.writable && { writable: planner.writable }),
+    ...(options.only && { only: options.only }),
+    holdsShown: ledger.fact('holdsShown') ?? {},
+    idle: planner.idle === true,
+    ...(baseline && { baseline }),
+    driftSince: ledger.fact('driftSince') ?? {},
+    contests: {
+      known: ledger.fact('contested') ?? {},
+      written: (scope, sinceAt) => ledger.history({ scope, sinceAt, limit: MOST_LOOKED_BACK }),
+    },
+    facts: {
+      ...limitFacts(knowledge, planner),
+      reads: readQuality(view.toRead, knowledge.readings),
+      rosterMissing: readAt === undefined || clock.now() - readAt > ROSTER_LIFE_MS,
+      unlistedGroups: unlistedGroups(knowledge),
+      copyingSeen: ledger.fact('copyingSeen') !== undefined,
+      ...(verifiedDeclared !== undefined && { verifiedDeclared }),
+      ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
+    },
+    guards: settings.guards,
+    capSemantics: settings.capSemantics,
+    readsExplicit: isExplicit(ledger, knowledge),
+    prune: settings.prune && knowledge.policyValid,
+    policyBroken: settings.prune && !knowledge.policyValid,
+    now: clock.now(),
+    digest,
+    instantText: (at) => new Date(at).toISOString(),
+  })
+}
+
+/** So many writes of one scope are looked through for foreign changes. */
+const MOST_LOOKED_BACK = 200
+
+/** A balance that is older says nothing of what is left (choice). */
+const BALANCE_LIFE_MS = 24 * 3_600_000
+
+/** What the guards `maxRaise` and `breaker` go by. */
+function limitFacts({ usage }: Knowledge, { ledger, clock }: Planner) {
+  const now = clock.now()
+  const breaker = ledger.fact('breaker')
+  const balance = usage?.balance
+  const isKnown = balance !== undefined && now - balance.readAt < BALANCE_LIFE_MS
+  return {
+    ...(isKnown && { creditsRemaining: Math.max(0, balance.addOnAvailable - balance.addOnUsed) }),
+    ...(breaker && isOpen(breaker, now) && { breaker }),
+  }
+}

@@ -1,0 +1,182 @@
+// The daemon's HTTP side: the read-only pages of product.md section 7, and the ledger for plans elsewhere. Only GET and HEAD; no stack trace, no key, nothing that writes;
+// a slow or odd client is cut off and disturbs nobody. What the pages say is decided elsewhere.
+import { isIPv6 } from 'node:net'
+import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import type { WorkspaceView } from '../../core/model/events.ts'
+import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
+import type { Clock } from '../../ports.ts'
+import type { LedgerDocument } from '../ledger/share.ts'
+import type { Health, Metrics } from './metrics.ts'
+import { statusDocument } from './status.ts'
+import type { StatusDocument } from './status-document.ts'
+import type { PeopleLabels } from './status-labels.ts'
+
+/** `reasons` say what is missing while `ready` is false. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly reasons: readonly string[]
+}
+
+/** The status page, handed in so that the daemon does not depend on it. */
+export interface Page {
+  render(status: StatusDocument): string
+  readonly contentSecurityPolicy: string
+}
+
+export interface ServerOptions {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly version: string
+  readonly clock: Pick<Clock, 'now'>
+  readonly metrics: Pick<Metrics, 'render' | 'contentType'>
+  readonly page: Page
+  readonly people: PeopleLabels
+  readonly views: () => readonly WorkspaceView[]
+  readonly health: () => Health
+  readonly ready: () => Readiness
+  /** People hashed, whatever `people` says. */
+  readonly ledger: () => LedgerDocument
+  /** Told of a page that could not be made; the client gets a bare 500. */
+  readonly onError?: (error: Error) => void
+  /** Default `SERVER_LIMITS`. */
+  readonly limits?: Partial<ServerLimits>
+}
+
+export interface Server {
+  /** Where it answers, with the real port; a wildcard host shows as loopback. */
+  readonly url: string
+  /** Stops listening and cuts what is still open. */
+  close(): Promise<void>
+}
+
+/** The address cannot be listened on. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+}
+
+const PATHS = ['/', '/metrics', '/livez', '/readyz', '/status', '/ledger']
+
+const ALLOWED = 'GET, HEAD'
+
+export interface ServerLimits {
+  /** Until all headers are there. */
+  readonly headersTimeoutMs: number
+  /** Until the whole request is there. */
+  readonly requestTimeoutMs: number
+  /** How long a connection may stand still, also one that does not take its answer. */
+  readonly idleTimeoutMs: number
+  readonly checkEveryMs: number
+  readonly maxHeaderBytes: number
+  /** Connections at once; further ones are closed. A scraper and some people need a handful. */
+  readonly maxConnections: number
+}
+
+/** Slow clients are cut off, many do not wear the daemon out. Choice. */
+export const SERVER_LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 15_000,
+  idleTimeoutMs: 60_000,
+  checkEveryMs: 5_000,
+  maxHeaderBytes: 16_384,
+  maxConnections: 256,
+}
+
+/** Starts to serve. Rejects with a `ListenError` that names the address and the way out. */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const server = createServer(options)
+  try {
+    await server.listen({ host: options.host, port: options.port })
+  } catch (error) {
+    throw new ListenError(`cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`)
+  }
+  const address = server.server.address()
+  const port = typeof address === 'object' && address ? address.port : options.port
+  return { url: `http://${hostText(reachable(options.host))}:${port}`, close: () => server.close() }
+}
+
+function createServer(options: ServerOptions): FastifyInstance {
+  const limits = { ...SERVER_LIMITS, ...options.limits }
+  const server = fastify({
+    forceCloseConnections: true,
+    requestTimeout: limits.requestTimeoutMs,
+    connectionTimeout: limits.idleTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    http: {
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.checkEveryMs,
+      maxHeaderSize: limits.maxHeaderBytes,
+    },
+    bodyLimit: 1024,
+  })
+  server.server.maxConnections = limits.maxConnections
+  const isPrivate = isLoopback(options.host)
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
+    reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
+    // A page of another site must not read this one through a browser on this machine.
+    if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return plain(reply, 421, FOREIGN_NAME)
+    // Judged before the body is read, and for every method that HTTP knows.
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    if (!PATHS.includes(request.url.split('?')[0] ?? '')) return notFound(reply)
+    return plain(
+      reply.header('Allow', ALLOWED),
+      405,
+      `${request.method} is not allowed here: capkeeper's pages are read-only (${ALLOWED})\n`,
+    )
+  })
+  server.setNotFoundHandler((_, reply) => notFound(reply))
+  server.setErrorHandler((error, _, reply) => {
+    options.onError?.(error instanceof Error ? error : new Error(String(error)))
+    return plain(reply, 500, 'this page could not be made; the log says why\n')
+  })
+  addRoutes(server, options)
+  return server
+}
+
+function addRoutes(server: FastifyInstance, options: ServerOptions): void {
+  const { metrics, page, people, version } = options
+  const status = () => statusDocument({ views: options.views(), health: options.health(), people, version, now: options.clock.now() })
+  server.get('/livez', (_, reply) => plain(reply, 200, 'ok\n'))
+  server.get('/readyz', (_, reply) => {
+    const { ready, reasons } = options.ready()
+    if (ready) return plain(reply, 200, 'ok\n')
+    return plain(reply, 503, ['not ready', ...reasons.map((reason) => `- ${people.text(reason)}`), ''].join('\n'))
+  })
+  server.get('/metrics', async (_, reply) => {
+    const text = await metrics.render(options.views(), options.health())
+    return reply.type(metrics.contentType).send(text)
+  })
+  server.get('/status', (_, reply) => reply.type('application/json; charset=utf-8').send(`${JSON.stringify(status(), undefined, 2)}\n`))
+  server.get('/ledger', (_, reply) => reply.type('application/json; charset=utf-8').send(`${JSON.stringify(options.ledger())}\n`))
+  server.get('/', (_, reply) => {
+    reply.header('Content-Security-Policy', page.contentSecurityPolicy)
+    return reply.type('text/html; charset=utf-8').send(page.render(status()))
+  })
+}
+
+const plain = (reply: FastifyReply, code: number, text: string): FastifyReply =>
+  reply.code(code).type('text/plain; charset=utf-8').send(text)
+
+const FOREIGN_NAME = 'this address answers to localhost and to numbers only; to serve it under a name, listen on another address\n'
+
+const notFound = (reply: FastifyReply): FastifyReply => plain(reply, 404, `no such page; there are ${PATHS.join(', ')}\n`)
+
+const hostText = (host: string): string => (isIPv6(host) ? `[${host}]` : host)
+
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '::1' : host
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the address is already in use; stop the program that has it, or choose another with --listen',
+  EACCES: 'no permission for this port; choose one above 1023 with --listen',
+  EADDRNOTAVAIL: 'this machine has no such address; choose another with --listen',
+  ENOTFOUND: 'no such host; write an IP address in --listen',
+}
+
+function listenFailure(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return LISTEN_FAILURES[code] ?? (error instanceof Error ? error.message : 'unknown reason')
+}

@@ -1,0 +1,90 @@
+// Which rows belong to a workspace. A ledger is bound to the workspace's name together with the address of its service, because a cap of
+// ours on one service says nothing about another. A new address is refused until somebody says `--rebind`.
+//
+// Choice: with `--rebind` everything that was recorded under the old address (caps of ours, intents, history, learned pace) is set aside,
+// not deleted, and the new address starts with nothing of ours, so nothing can be cleared on a wrong assumption; binding back brings it
+// back. A pause belongs to the name, and stays: somebody who paused to move a service does not expect writes after the move.
+import type { Instant } from '../../core/model/units.ts'
+import type { LedgerDatabase } from './database.ts'
+import { LedgerError } from './error.ts'
+
+/** A name with an address; `current` is false for what a rebinding set aside. `baseUrl` is '' until a writer has named one. */
+export interface Binding {
+  readonly id: number
+  readonly workspace: string
+  readonly baseUrl: string
+  readonly current: boolean
+  readonly boundAt: Instant
+}
+
+/** `write` binds, `note` only makes a place for its notes, `read` changes nothing. */
+export type LedgerMode = 'write' | 'note' | 'read'
+
+export interface BindOptions {
+  readonly mode: LedgerMode
+  readonly now: Instant
+  readonly rebind: boolean
+}
+
+/** Reads as empty: no row has this id. */
+const NOTHING = 0
+
+/** All bindings, by name, the current one of a name first. */
+export function bindings(database: LedgerDatabase): readonly Binding[] {
+  return database.all('SELECT * FROM binding ORDER BY workspace, current DESC, bound_at DESC, id').map((row) => ({
+    id: Number(row['id']),
+    workspace: String(row['workspace']),
+    baseUrl: String(row['base_url']),
+    current: row['current'] === 1,
+    boundAt: Number(row['bound_at']),
+  }))
+}
+
+/**
+ * The id of the binding to use. `baseUrl` undefined: whichever is current, for commands that need no service. Throws LEDGER_BOUND when the
+ * name is bound to another address and `rebind` is not given; only a writer can rebind, a reader then sees what the writer would start with.
+ */
+export function bind(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, options: BindOptions): number {
+  // A reader takes no transaction: it could not write anyway.
+  if (options.mode === 'read') return choose(database, workspace, baseUrl, options) ?? NOTHING
+  const known = choose(database, workspace, baseUrl, options)
+  if (known !== undefined) return known
+  return database.write(() => choose(database, workspace, baseUrl, options) ?? make(database, workspace, baseUrl, options))
+}
+
+/** An existing binding that serves as it is. */
+function choose(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, options: BindOptions): number | undefined {
+  const ofName = bindings(database).filter((one) => one.workspace === workspace)
+  const current = ofName.find((one) => one.current)
+  if (!current) return undefined
+  if (baseUrl === undefined || current.baseUrl === baseUrl) return current.id
+  if (current.baseUrl === '') return options.mode === 'write' ? undefined : current.id
+  if (!options.rebind || options.mode === 'note') throw boundElsewhere(database.file, current, baseUrl)
+  return options.mode === 'read' ? (ofName.find((one) => one.baseUrl === baseUrl)?.id ?? NOTHING) : undefined
+}
+
+function make(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, { mode, now }: BindOptions): number {
+  const url = mode === 'write' ? (baseUrl ?? '') : ''
+  const claimed = database.get("SELECT id FROM binding WHERE workspace = ? AND base_url = '' AND current = 1", workspace)
+  if (claimed) {
+    database.run('UPDATE binding SET base_url = ?, bound_at = ? WHERE id = ?', url, now, Number(claimed['id']))
+    return Number(claimed['id'])
+  }
+  database.run('UPDATE binding SET current = 0 WHERE workspace = ?', workspace)
+  database.run(
+    `INSERT INTO binding (workspace, base_url, bound_at, current) VALUES (?, ?, ?, 1)
+     ON CONFLICT (workspace, base_url) DO UPDATE SET current = 1, bound_at = excluded.bound_at`,
+    workspace,
+    url,
+    now,
+  )
+  return Number(database.get('SELECT id FROM binding WHERE workspace = ? AND current = 1', workspace)?.['id'])
+}
+
+function boundElsewhere(file: string, current: Binding, baseUrl: string): LedgerError {
+  return new LedgerError(
+    'LEDGER_BOUND',
+    `${current.workspace}: ${file} is bound to ${current.baseUrl}, and the address now is ${baseUrl}; ` +
+      'if the workspace has moved there, start run or apply with --rebind (what is recorded for the old address is set aside), else correct --base-url',
+  )
+}

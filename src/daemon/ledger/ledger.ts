@@ -1,0 +1,158 @@
+// Opens the ledger, the durable record of what capkeeper wrote: one SQLite file for all workspaces, in one of three ways. It must never
+// start afresh in the place of a ledger that cannot be read, and must never let two processes write caps on the strength of one ledger.
+import { realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Instant } from '../../core/model/units.ts'
+import type { Clock, Ledger } from '../../ports.ts'
+import { type Binding, bind, bindings, type LedgerMode } from './binding.ts'
+import { backupLedger, checkLedger, damage, type LedgerReport, pruneHistory } from './care.ts'
+import { forReading, type LedgerDatabase, MEMORY, openDatabase } from './database.ts'
+import { corrupt, fromFileSystem, LedgerError } from './error.ts'
+import { createPrivately, isFolder, lookAt, makePrivate } from './files.ts'
+import { type Lock, takeLock } from './lock.ts'
+import { migrate, schemaVersion } from './schema.ts'
+import { workspaceLedger } from './workspace.ts'
+
+export type { LedgerMode } from './binding.ts'
+export type { LedgerReport } from './care.ts'
+
+export interface LedgerOptions {
+  /** A path, or `:memory:` for a record that ends with the process. */
+  readonly file: string
+  /**
+   * `write`: for `run` and `apply`, takes the write lock. `note`: small writes beside a running daemon (approve, pause, resume), without
+   * the lock. `read`: changes nothing and makes no file; a ledger that does not exist yet reads as an empty one.
+   */
+  readonly mode: LedgerMode
+  readonly clock: Clock
+}
+
+/** The open ledger file. Every method throws a `LedgerError` when the file fails. */
+export interface LedgerStore {
+  readonly file: string
+  /**
+   * The ledger of one workspace. `baseUrl` is the identity of its service, or undefined for whichever it is bound to (commands that ask no
+   * service). Throws LEDGER_BOUND when it is bound to another one; `rebind` moves it, and sets aside what was recorded for the old one.
+   */
+  workspace(name: string, baseUrl: string | undefined, options?: { readonly rebind?: boolean }): Ledger
+  /** What the ledger is bound to, by name; what a rebinding set aside has `current` false. */
+  workspaces(): readonly Omit<Binding, 'id'>[]
+  /** Writes and commits something without meaning; throws when a record could not be made now. */
+  probe(): void
+  /** Forgets history that is older than 400 days; returns how many entries went. */
+  prune(now: Instant): number
+  /** Looks at every page and every row; damage is reported, not thrown. */
+  check(): LedgerReport
+  /** Writes a consistent copy to a file that does not exist yet. Throws LEDGER_BACKUP. */
+  backup(target: string): void
+  /** Frees the lock and the file; a second call does nothing. */
+  close(): void
+}
+
+/**
+ * Opens a ledger. Throws a `LedgerError`: LEDGER_LOCKED (another writer), LEDGER_CORRUPT, LEDGER_FOREIGN, LEDGER_NEWER, LEDGER_UNREADABLE,
+ * LEDGER_UNWRITABLE or LEDGER_FULL; then the file is as it was. Choice: a file of zero bytes counts as new.
+ */
+export function openLedger({ file, mode, clock }: LedgerOptions): LedgerStore {
+  if (file === MEMORY) return store(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
+  const path = resolve(file)
+  if (mode === 'read') {
+    const existing = openForReading(path)
+    return store(existing ?? emptyLedger(path, mode), { mode, clock, exists: existing !== undefined })
+  }
+  createPrivately(path)
+  const { database, lock } = openForWriting(realPath(path), mode)
+  return store(database, { mode, clock, exists: true, ...(lock && { lock }) })
+}
+
+function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {
+  const database = openDatabase(MEMORY, { readOnly: false, name })
+  migrate(database)
+  return mode === 'read' ? forReading(database) : database
+}
+
+/** Undefined when there is no ledger yet. */
+function openForReading(path: string): LedgerDatabase | undefined {
+  const found = lookAt(path)
+  if (!found || found.size === 0) return undefined
+  if (found.isDirectory()) throw isFolder(path)
+  const database = openDatabase(path, { readOnly: true })
+  return closingOnFailure(database, () => {
+    if (schemaVersion(database) > 0) return database
+    database.close()
+    return undefined
+  })
+}
+
+function openForWriting(path: string, mode: LedgerMode): { readonly database: LedgerDatabase; readonly lock: Lock | undefined } {
+  const database = openDatabase(path, { readOnly: false })
+  return closingOnFailure(database, () => {
+    // Before anything is done to the file: it may be somebody else's.
+    schemaVersion(database)
+    const lock = mode === 'write' ? takeLock(path) : undefined
+    try {
+      database.execute('PRAGMA journal_mode = WAL')
+      // Intents must survive power loss: every commit waits for the disk.
+      database.execute('PRAGMA synchronous = FULL')
+      migrate(database)
+      for (const suffix of ['', '-wal', '-shm', '.lock']) makePrivate(`${path}${suffix}`)
+      if (mode === 'write') mustBeWhole(database)
+      return { database, lock }
+    } catch (error) {
+      lock?.release()
+      throw error
+    }
+  })
+}
+
+function closingOnFailure<T>(database: LedgerDatabase, action: () => T): T {
+  try {
+    return action()
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function mustBeWhole(database: LedgerDatabase): void {
+  const [first] = damage(database, 'quick_check')
+  if (first !== undefined) throw corrupt(database.file, first)
+}
+
+/** Two names of one file must lead to one lock. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    throw fromFileSystem(error, path)
+  }
+}
+
+interface StoreParts {
+  readonly mode: LedgerMode
+  readonly clock: Clock
+  readonly exists: boolean
+  readonly lock?: Lock
+}
+
+function store(database: LedgerDatabase, { mode, clock, exists, lock }: StoreParts): LedgerStore {
+  return {
+    file: database.file,
+    workspace(name, baseUrl, options) {
+      const binding = bind(database, name, baseUrl, { mode, now: clock.now(), rebind: options?.rebind ?? false })
+      return workspaceLedger(database, name, binding)
+    },
+    workspaces: () => bindings(database).map(({ id: _, ...binding }) => binding),
+    probe: () => database.write(() => database.run('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)')),
+    prune: (now) => pruneHistory(database, now),
+    check: () => checkLedger(database, exists),
+    backup(target) {
+      if (!exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
+      backupLedger(database, target)
+    },
+    close() {
+      database.close()
+      lock?.release()
+    },
+  }
+}

@@ -1,0 +1,195 @@
+// What a running daemon tells of its ledger, and how a plan elsewhere reads it back: ownership, open intents, approvals, holds and baselines,
+// so that a plan made in a pull request shows what the daemon would do. People go out as hashes, with a key that is new in every answer; who knows an
+// address can find it in there, nobody can read one. What is not needed for a plan never leaves.
+import type { HistoryEntry, Intent, Pause } from '../../core/model/change.ts'
+import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { CONTEST_MS } from '../../core/plan/contested.ts'
+import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
+import type { LedgerReader } from '../cycle/state.ts'
+import { hashLabels } from '../http/status-labels.ts'
+import { type Decode, list, number, optional, shape, text, Undecodable } from './decode.ts'
+import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
+
+/** What a plan and its explanation read of a ledger. */
+export type SharedLedger = LedgerReader & Pick<Ledger, 'history'>
+
+/** One workspace whose ledger is shared. */
+export interface SharedWorkspace {
+  readonly workspace: string
+  /** The address that the ledger is bound to. */
+  readonly baseUrl: string
+  readonly ledger: SharedLedger
+}
+
+/** The answer of `GET /ledger`. */
+export interface LedgerDocument {
+  readonly apiVersion: 'capkeeper/v1'
+  readonly kind: 'Ledger'
+  readonly createdAt: Instant
+  /** An e-mail stands as the first 12 hex digits of SHA-256(`key`, a line end, the e-mail), followed by `@people.invalid`. Choice. */
+  readonly key: string
+  readonly workspaces: readonly unknown[]
+}
+
+/** A value of the ledger that cannot be shared is a value that nobody decided about: the compiler asks for each. */
+const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
+  policy: false,
+  pace: false,
+  usage: true,
+  verifiedDeclared: true,
+  planBaseline: true,
+  planBegunAt: true,
+  conflictsGone: true,
+  copyingSeen: true,
+  wideLooks: false,
+  inheritedReadsSeen: true,
+  seen: true,
+  holdsShown: true,
+  peopleSalt: false,
+  driftSince: true,
+  runsAsked: false,
+  burned: false,
+  breaker: true,
+  contested: true,
+}
+
+const isFact = (name: string): name is keyof LedgerFacts => Object.hasOwn(SHARED, name)
+
+const SHARED_FACTS = Object.keys(SHARED).filter((name): name is keyof LedgerFacts => isFact(name) && SHARED[name])
+
+/** A text that is an address and nothing else is hashed whole, whatever signs it is made of. */
+const isEmail = (text: string): boolean => /^[^\s@|]+@[^\s@|]+$/.test(text)
+
+const suffix = '@people.invalid'
+const withSuffix = (hash: string): string => `${hash}${suffix}`
+const HASHED = /[0-9a-f]{12}@people\.invalid/g
+
+export interface ShareOptions {
+  readonly workspaces: readonly SharedWorkspace[]
+  readonly now: Instant
+  /** New for every answer, so that answers cannot be joined with each other or with /status. */
+  readonly key: string
+  readonly digest: Digest
+}
+
+/** What is shared of these workspaces, people hashed. */
+export function shareLedgers({ workspaces, now, key, digest }: ShareOptions): LedgerDocument {
+  const labels = hashLabels(digest, key, withSuffix)
+  return {
+    apiVersion: 'capkeeper/v1',
+    kind: 'Ledger',
+    createdAt: now,
+    key,
+    workspaces: workspaces.map(({ workspace, baseUrl, ledger }) =>
+      mapTexts({ workspace, baseUrl, ...contentOf(ledger, now) }, (text) => (isEmail(text) ? labels.label(text) : labels.text(text))),
+    ),
+  }
+}
+
+function contentOf(ledger: SharedLedger, now: Instant) {
+  const seen = new Set<string>()
+  return {
+    owned: ledger.owned(),
+    openIntents: ledger.openIntents(),
+    approvals: ledger.approvals(),
+    quarantined: ledger.quarantined(),
+    pause: ledger.pause(now),
+    lastWrites: ledger.history({ sinceAt: now - SHARED_HISTORY_MS }).filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
+    facts: Object.fromEntries(SHARED_FACTS.map((name) => [name, nameless(name, ledger.fact(name))])),
+  }
+}
+
+/** Anybody may ask, and often; older writes explain little. Choice. */
+const SHARED_HISTORY_MS = 30 * 24 * 3_600_000
+
+/** The newest write of each scope explains it; those of the last day tell who is contested. */
+const isFirst = ({ scope }: HistoryEntry, seen: Set<string>): boolean => !seen.has(scopeKey(scope)) && seen.add(scopeKey(scope)).size > 0
+
+/** Display names of people are nobody's business. */
+function nameless(name: keyof LedgerFacts, value: unknown): unknown {
+  if (name !== 'usage' || typeof value !== 'object' || value === null) return value
+  return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'people' && Array.isArray(inner) ? inner.map(withoutName) : inner)))
+}
+
+const withoutName = (person: object): object => ({ ...person, name: '' })
+
+/** A copy in which every text, keys of objects included, went through `change`. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => mapTexts(one, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, one]) => (one === undefined ? [] : [[change(key), mapTexts(one, change)] as const])),
+  )
+}
+
+interface Content {
+  readonly workspace: string
+  readonly baseUrl: string
+  readonly owned: ReturnType<LedgerReader['owned']>
+  readonly openIntents: readonly Intent[]
+  readonly approvals: ReturnType<LedgerReader['approvals']>
+  readonly quarantined: ReturnType<LedgerReader['quarantined']>
+  readonly pause?: Pause
+  readonly lastWrites: readonly HistoryEntry[]
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+const openIntent: Decode<Intent> = (value, path) => ({
+  ...intent(value, path),
+  id: number(typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined, `${path}.id`),
+})
+
+const content = shape<Content>({
+  workspace: text,
+  baseUrl: text,
+  owned: list(ownedCap),
+  openIntents: list(openIntent),
+  approvals: list(approval),
+  quarantined: list(quarantined),
+  pause: optional(pause),
+  lastWrites: list(historyEntry),
+  facts: (value) => ({ ...Object(value) }),
+})
+
+const document = shape<Pick<LedgerDocument, 'kind' | 'key' | 'workspaces'>>({
+  kind: (value, path) => {
+    if (value !== 'Ledger') throw new Undecodable(path, 'Ledger', value)
+    return value
+  },
+  key: text,
+  workspaces: list((value) => value),
+})
+
+/** The workspaces of an answer, by name, with the address each is bound to. Throws `Undecodable`. */
+export const sharedWorkspaces = (answer: unknown): readonly Pick<SharedWorkspace, 'workspace' | 'baseUrl'>[] =>
+  document(answer, '').workspaces.map((one, index) =>
+    shape<Pick<Content, 'workspace' | 'baseUrl'>>({ workspace: text, baseUrl: text })(one, `.workspaces[${index}]`),
+  )
+
+/**
+ * Reads one workspace of an answer back. `emails` are the people that the reader knows, from its policies and the roster; anybody else keeps
+ * the hash for an address. Throws `Undecodable`.
+ */
+export function readShared(answer: unknown, workspace: string, emails: Iterable<string>, digest: Digest): SharedLedger | undefined {
+  const { key, workspaces } = document(answer, '')
+  const found = workspaces.find((one) => typeof one === 'object' && one !== null && 'workspace' in one && one.workspace === workspace)
+  if (found === undefined) return undefined
+  const labels = hashLabels(digest, key, withSuffix)
+  const known = new Map([...emails].map((email) => [labels.label(email), email]))
+  const unmask = (masked: string): string => masked.replace(HASHED, (hash) => known.get(hash) ?? hash)
+  const read = content(mapTexts(found, unmask), '')
+  return {
+    owned: () => read.owned,
+    openIntents: () => read.openIntents,
+    approvals: () => read.approvals,
+    quarantined: () => read.quarantined,
+    pause: (now) => (read.pause && read.pause.untilAt > now ? read.pause : undefined),
+    fact: (name) => (read.facts[name] === undefined ? undefined : facts[name](read.facts[name], `.facts.${name}`)),
+    history: ({ scope, sinceAt = 0, limit = read.lastWrites.length } = {}) =>
+      read.lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)).slice(0, limit),
+  }
+}
+
+const isOf = (scope: Scope | undefined, entry: HistoryEntry): boolean => !scope || scopeKey(scope) === scopeKey(entry.scope)

@@ -1,0 +1,128 @@
+// Use in the ledger: what runs said by day, model and mode, what each person burned by day, and the readings that a forecast needs. Only
+// days on which something was used have rows, so that 50,000 people and 400 days stay a file of some hundred megabytes. Amounts are kept
+// in whole cents. It sums, and judges nothing.
+
+import type { RunUse } from '../../core/model/observed.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import { type Credits, cents, credits, creditsOf, type Instant } from '../../core/model/units.ts'
+import type { BurnStep } from '../../core/use/burned.ts'
+import type { DayRange, Ledger, LedgerFacts, RunsBatch } from '../../ports.ts'
+import type { LedgerDatabase, Row } from './database.ts'
+import { schemaVersion, USE_VERSION } from './schema.ts'
+
+const DAY_MS = 86_400_000
+
+/** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
+const READINGS_KEPT_MS = 9 * DAY_MS
+
+type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'>
+
+/** Saves a single value inside a transaction. */
+export type KeepFact = <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void
+
+/** A ledger of before there was use, which only a reader can meet, reads as one without. */
+export function use(database: LedgerDatabase, binding: number, keepFact: KeepFact): Use {
+  const rows = (sql: string, ...values: readonly (string | number)[]): readonly Row[] =>
+    schemaVersion(database) < USE_VERSION ? [] : database.all(sql, ...values)
+  return {
+    saveRuns: (scope, batch) =>
+      database.write(() => {
+        keepRuns(database, binding, scopeKey(scope), batch)
+        keepFact('runsAsked', batch.asked)
+      }),
+    runs: (scope, days) =>
+      rows(
+        `SELECT day, model, mode, messages, cents FROM run_use
+         WHERE binding = ? AND day >= ? AND day < ? AND scope = ? ORDER BY day, model, mode`,
+        binding,
+        ...bounds(days),
+        scopeKey(scope),
+      ).map(runOf),
+    saveBurn: (step) =>
+      database.write(() => {
+        keepPeople(database, binding, step)
+        if (step.used !== undefined) keepReading(database, binding, step.readAt, step.used)
+        const { highest: _, ...burned } = step.burned
+        keepFact('burned', burned)
+      }),
+    highestUse: () =>
+      new Map(
+        rows('SELECT email, highest FROM person WHERE binding = ? AND highest > 0', binding).map((row) => [
+          String(row['email']),
+          creditsOf(cents(Number(row['highest']))),
+        ]),
+      ),
+    useReadings: () =>
+      rows('SELECT at, cents FROM use_reading WHERE binding = ? ORDER BY at', binding).map((row) => ({
+        at: Number(row['at']),
+        used: creditsOf(cents(Number(row['cents']))),
+      })),
+    useByPerson: (days) =>
+      rows(
+        `SELECT email, sum(cents) AS cents FROM person_use JOIN person ON person.id = person_use.person
+         WHERE person_use.binding = ? AND day >= ? AND day < ? GROUP BY person ORDER BY sum(cents) DESC, email`,
+        binding,
+        ...bounds(days),
+      ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
+  }
+}
+
+const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
+
+/** The first and the last day, as SQL compares them. */
+const bounds = ({ fromAt, untilAt }: DayRange): readonly [number, number] => [dayOf(fromAt), Math.ceil(untilAt / DAY_MS)]
+
+const centsOf = (amount: Credits): number => Math.round(amount * 100)
+
+function runOf(row: Row): RunUse {
+  const used = row['cents']
+  return {
+    dayAt: Number(row['day']) * DAY_MS,
+    model: String(row['model']),
+    mode: String(row['mode']),
+    messages: Number(row['messages']),
+    ...(used !== null && { used: credits(Number(used) / 100) }),
+  }
+}
+
+function keepRuns(database: LedgerDatabase, binding: number, scope: string, batch: RunsBatch): void {
+  const [from, until] = bounds(batch)
+  database.run('DELETE FROM run_use WHERE binding = ? AND day >= ? AND day < ? AND scope = ?', binding, from, until, scope)
+  const sql = 'INSERT INTO run_use (binding, day, scope, model, mode, messages, cents) VALUES (?, ?, ?, ?, ?, ?, ?)'
+  for (const { dayAt, model, mode, messages, used } of batch.rows) {
+    database.run(sql, binding, dayOf(dayAt), scope, model, mode, messages, used === undefined ? null : centsOf(used))
+  }
+}
+
+/** A reading counts on the day it was made. Choice: the service is up to 3 h late, and does not say when somebody used what. */
+function keepPeople(database: LedgerDatabase, binding: number, { burned, readAt, increases, isNewCycle, raised }: BurnStep): void {
+  const day = dayOf(readAt)
+  if (isNewCycle) database.run('UPDATE person SET highest = 0 WHERE binding = ?', binding)
+  const known = `INSERT INTO person (binding, email, highest, last_day) VALUES (?, ?, ?, ?)
+                 ON CONFLICT (binding, email) DO UPDATE SET highest = excluded.highest, last_day = excluded.last_day`
+  for (const email of raised) database.run(known, binding, email, centsOf(burned.highest?.get(email) ?? credits(0)), day)
+  const burn = `INSERT INTO person_use (binding, day, person, cents)
+                SELECT binding, ?, id, ? FROM person WHERE binding = ? AND email = ?
+                ON CONFLICT (binding, day, person) DO UPDATE SET cents = cents + excluded.cents`
+  for (const [email, increase] of increases) database.run(burn, day, centsOf(increase), binding, email)
+}
+
+function keepReading(database: LedgerDatabase, binding: number, at: Instant, used: Credits): void {
+  const sql = 'INSERT INTO use_reading (binding, at, cents) VALUES (?, ?, ?) ON CONFLICT (binding, at) DO UPDATE SET cents = excluded.cents'
+  database.run(sql, binding, at, centsOf(used))
+  database.run('DELETE FROM use_reading WHERE binding = ? AND at < ?', binding, at - READINGS_KEPT_MS)
+}
+
+/** Forgets the use of days before `before`, and people who used nothing since. Returns how many rows went. */
+export function pruneUse(database: LedgerDatabase, before: Instant): number {
+  const day = dayOf(before)
+  let gone = 0
+  // One binding after the other: their days are where their keys begin.
+  for (const { id } of database.all('SELECT id FROM binding')) {
+    for (const table of ['run_use', 'person_use']) {
+      gone += database.run(`DELETE FROM ${table} WHERE binding = ? AND day < ?`, Number(id), day).changes
+    }
+    gone += database.run('DELETE FROM person WHERE binding = ? AND last_day < ?', Number(id), day).changes
+  }
+  return gone
+}

@@ -1,0 +1,225 @@
+// What each value in the ledger looks like, as a decoder a type. Adding a field to one of these types means adding it here; the compiler
+// says so. Values are written with JSON.stringify, so there is nothing to say about the other direction.
+
+import { type Aspect, type Evidence, type Finding, SEEN_VALUES, type Seen, type SeenValue } from '../../core/interpret/seen.ts'
+import {
+  type Approval,
+  CAUSES,
+  CHANGE_RESULTS,
+  type Change,
+  EFFECTS,
+  type HeldChange,
+  type HistoryEntry,
+  type Intent,
+  type Pause,
+  type Quarantined,
+} from '../../core/model/change.ts'
+import type { Balance, Cycle, GroupMembers, OwnedCap, Person, Roster } from '../../core/model/observed.ts'
+import type {
+  Cap,
+  CapRule,
+  DeclaredGroup,
+  Grant,
+  PolicyApproval,
+  PolicyRevision,
+  PolicySet,
+  ProtectedPerson,
+} from '../../core/model/policy.ts'
+import type { Position } from '../../core/model/problem.ts'
+import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../../core/model/scope.ts'
+import { type Credits, credits } from '../../core/model/units.ts'
+import type { OpenBreaker } from '../../core/plan/breaker.ts'
+import type { Contest } from '../../core/plan/contested.ts'
+import type { BurnedFacts, LedgerFacts, RunsAsked, UsageFacts, WideLook } from '../../ports.ts'
+import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './decode.ts'
+
+const amount: Decode<Credits> = (value, path) => credits(number(value, path))
+
+const cap: Decode<Cap> = (value, path) => {
+  if (value === 'none') return value
+  if (typeof value !== 'number') throw new Undecodable(path, 'a cap or none', value)
+  return credits(value)
+}
+
+const position = shape<Position>({ file: text, line: number, column: number })
+
+const team = shape<TeamScope>({ kind: oneOf(['team']) })
+const group = shape<GroupScope>({ kind: oneOf(['group']), id: text })
+const user = shape<UserScope>({ kind: oneOf(['user']), email: text })
+const scope = byKind<Scope>({ team, group, user })
+
+const action = oneOf(['set', 'clear'])
+const effect = oneOf(EFFECTS)
+const cause = oneOf(CAUSES)
+
+export const ownedCap = shape<OwnedCap>({
+  scope,
+  cap,
+  owner: oneOf(['policy', 'grant', 'conflict', 'copied']),
+  entry: text,
+  verifiedAt: number,
+  tried: optional(cap),
+  baseline: optional(cap),
+  grant: optional(text),
+})
+
+const change = shape<Change>({
+  scope,
+  action,
+  effect,
+  from: cap,
+  to: cap,
+  cause,
+  people: number,
+  source: optional(position),
+  reason: optional(text),
+  hold: optional(text),
+  healing: boolean,
+  grantEnd: boolean,
+})
+
+/** Without its id, which is the row's. */
+export const intent = shape<Omit<Intent, 'id'>>({ at: number, planId: text, change, entry: text, digest: text, revision: text })
+
+export const historyEntry = shape<HistoryEntry>({
+  at: number,
+  scope,
+  action,
+  effect,
+  from: cap,
+  to: cap,
+  cause,
+  result: oneOf(CHANGE_RESULTS),
+  reason: optional(text),
+  error: optional(text),
+  source: optional(position),
+  planId: text,
+  digest: text,
+  revision: text,
+})
+
+export const approval = shape<Approval>({
+  id: text,
+  via: oneOf(['policy', 'command']),
+  approvedAt: number,
+  state: oneOf(['pending', 'spent', 'void']),
+  people: optional(number),
+  released: list(shape<HeldChange & { readonly verified: boolean }>({ scope, from: cap, to: cap, verified: boolean })),
+})
+
+export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number })
+
+export const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
+
+const policySet = shape<PolicySet>({
+  workspace: text,
+  rules: list(shape<CapRule>({ scope, cap, reason: optional(text), at: position, document: text })),
+  grants: list(
+    shape<Grant>({
+      scope,
+      amount: byKind<Grant['amount']>({
+        cap: shape<Extract<Grant['amount'], { kind: 'cap' }>>({ kind: oneOf(['cap']), credits: amount }),
+        add: shape<Extract<Grant['amount'], { kind: 'add' }>>({ kind: oneOf(['add']), credits: amount }),
+      }),
+      fromAt: optional(number),
+      until: byKind<Grant['until']>({
+        instant: shape<Extract<Grant['until'], { kind: 'instant' }>>({ kind: oneOf(['instant']), at: number }),
+        cycleEnd: shape<Extract<Grant['until'], { kind: 'cycleEnd' }>>({ kind: oneOf(['cycleEnd']) }),
+      }),
+      reason: text,
+      ticket: optional(text),
+      at: position,
+      document: text,
+    }),
+  ),
+  groups: list(shape<DeclaredGroup>({ scope: group, name: text, at: position })),
+  protectedPeople: list(shape<ProtectedPerson>({ scope: user, at: position })),
+  approvals: list(shape<PolicyApproval>({ id: text, at: position })),
+  onGroupConflict: optional(oneOf(['min', 'max'])),
+  documents: list(text),
+})
+
+const cycle = shape<Cycle>({ startAt: number, endAt: number })
+
+const person = shape<Person>({
+  email: text,
+  name: text,
+  status: oneOf(['approved', 'pending', 'rejected', 'unspecified']),
+  disabled: boolean,
+  used: optional(amount),
+})
+
+const roster = shape<Roster>({
+  people: list(person),
+  cycle: optional(cycle),
+  readAt: number,
+  statusesAbsent: boolean,
+  duplicates: list(text),
+})
+
+const balance = shape<Balance>({
+  creditsPerSeat: amount,
+  seats: number,
+  addOnAvailable: amount,
+  addOnUsed: amount,
+  cycle: optional(cycle),
+  readAt: number,
+})
+
+const usage = shape<UsageFacts>({
+  roster,
+  groups: list(shape<GroupMembers>({ id: text, name: text, emails: list(text), used: optional(amount), readAt: number })),
+  balance: optional(balance),
+  doubted: optional(shape<NonNullable<UsageFacts['doubted']>>({ roster, since: number })),
+  previousCycle: optional(shape<NonNullable<UsageFacts['previousCycle']>>({ cycle, used: record(amount) })),
+})
+
+const copying = shape<LedgerFacts['copyingSeen']>({ at: number, evidence: text })
+
+const finding = <A extends Aspect>(aspect: A) => {
+  const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
+  const value = oneOf(values)
+  const before = optional(shape<Evidence<SeenValue<A>>>({ value, at: number, evidence: text }))
+  return optional(shape<Finding<SeenValue<A>>>({ value, at: number, evidence: text, before }))
+}
+
+const seen = shape<Seen>({
+  caps: finding('caps'),
+  reads: finding('reads'),
+  zero: finding('zero'),
+  spelling: finding('spelling'),
+  errors: finding('errors'),
+})
+
+const byScope = <T>(item: Decode<T>): Decode<Readonly<Record<ScopeKey, T>>> => record(item)
+
+/** Every single value that the ledger keeps by name. */
+export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> } = {
+  policy: shape<PolicyRevision>({ set: policySet, digest: text, revision: text }),
+  pace: record(anything),
+  usage,
+  verifiedDeclared: number,
+  planBaseline: byScope(cap),
+  planBegunAt: number,
+  conflictsGone: record(number),
+  copyingSeen: copying,
+  wideLooks: list(shape<WideLook>({ at: number, scope, from: cap, to: cap, before: byScope(cap) })),
+  inheritedReadsSeen: copying,
+  seen,
+  holdsShown: record(shape<LedgerFacts['holdsShown'][string]>({ people: number, at: number, roster: optional(number) })),
+  peopleSalt: text,
+  breaker: shape<OpenBreaker>({
+    openedAt: number,
+    retryAt: number,
+    waitMs: number,
+    failed: number,
+    planned: number,
+    cause: text,
+    scopes: list(text),
+    refused: optional(boolean),
+  }),
+  contested: byScope(shape<Contest>({ at: number, entry: text, changes: number })),
+  driftSince: byScope(number),
+  runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
+  burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
+}

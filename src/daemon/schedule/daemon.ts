@@ -1,0 +1,223 @@
+// The daemon: several workspaces side by side, each with a loop of its own, fed with policies as their files change and with settings as
+// the configuration changes. It starts, feeds and stops them; it never touches a cap.
+
+import type { WorkspaceView } from '../../core/model/events.ts'
+import type { PolicyRevision } from '../../core/model/policy.ts'
+import type { Problem } from '../../core/model/problem.ts'
+import type { Clock } from '../../ports.ts'
+import { orNothing, viewOf } from '../conditions/view.ts'
+import type { Config, WorkspaceConfig } from '../config/config.ts'
+import type { Health } from '../http/metrics.ts'
+import type { Readiness } from '../http/server.ts'
+import type { SharedWorkspace } from '../ledger/share.ts'
+import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
+import { type Loop, startLoop } from './loop.ts'
+
+/** A workspace's real parts, and how to let go of them. */
+export interface OpenedWorkspace {
+  readonly parts: WorkspaceParts
+  close(): void
+}
+
+/** What loading the policies of all workspaces gave; a missing set means "keep the last good one". */
+export interface PolicyLoad {
+  readonly sets: ReadonlyMap<string, PolicyRevision>
+  readonly problems: readonly Problem[]
+}
+
+export interface DaemonParts {
+  readonly clock: Clock
+  readonly config: Config
+  open(config: WorkspaceConfig): OpenedWorkspace
+  loadPolicies(config: Config): PolicyLoad
+  /** Reads the configuration again; undefined when it is broken, and then the last good one stays in force. */
+  reloadConfig(): Config | undefined
+  registered(name: string, present: boolean): void
+  /** A configuration was read, but a workspace of it cannot be opened: the last good one stays in force. */
+  refused?(error: unknown): void
+  /** A configuration that was read again is in force from now on. */
+  inForce?(config: Config): void
+  /** Whether a record could be made now. */
+  ledgerWritable(): boolean
+}
+
+export interface Daemon {
+  views(): readonly WorkspaceView[]
+  health(): Health
+  /** The ledgers of all workspaces, to be read by plans elsewhere. */
+  ledgers(): readonly SharedWorkspace[]
+  ready(): Readiness
+  /** Policy files changed. */
+  policiesChanged(): void
+  /** The configuration file changed. */
+  configChanged(): void
+  /** SIGHUP: everything is read again and reconciled at once. */
+  hurry(): void
+  /** Reads stop at once, the write in flight gets `GRACE_MS`, then its intent stays. */
+  stop(): Promise<void>
+}
+
+/** How long a write in flight may go on after a stop. */
+export const GRACE_MS = 8_000
+
+interface Runner {
+  readonly config: WorkspaceConfig
+  readonly workspace: Workspace
+  readonly loop: Loop
+  readonly stop: AbortController
+  readonly close: () => void
+  /** It was told to stop; ended once. */
+  ending: Promise<void> | undefined
+}
+
+interface State {
+  readonly parts: DaemonParts
+  readonly runners: Map<string, Runner>
+  /** The write in flight has had its time. */
+  readonly cut: AbortController
+  config: Config
+  configValid: boolean
+  stopping: boolean
+  /** The configurations that are being followed, one after the other: two loops of one workspace must never run side by side. */
+  following: Promise<void>
+}
+
+/** Starts every workspace of the configuration. */
+export function startDaemon(parts: DaemonParts): Daemon {
+  const { config } = parts
+  const state: State = {
+    parts,
+    runners: new Map(),
+    cut: new AbortController(),
+    config,
+    configValid: true,
+    stopping: false,
+    following: Promise.resolve(),
+  }
+  for (const settings of config.workspaces) start(state, settings, parts.open(settings))
+  feed(state)
+  const runners = (): readonly Runner[] => [...state.runners.values()]
+  const canRecord = (): boolean => parts.ledgerWritable() && runners().every(({ workspace }) => !workspace.ledgerFailed)
+  return {
+    views: () => runners().map((runner) => viewOf(runner.workspace)),
+    health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
+    ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
+    ready: () => readiness(runners(), canRecord()),
+    policiesChanged: () => feedOrComplain(state),
+    configChanged() {
+      const next = parts.reloadConfig()
+      state.configValid = next !== undefined
+      if (next) state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
+    },
+    hurry() {
+      for (const runner of runners()) runner.loop.hurry()
+    },
+    stop: () => stop(state),
+  }
+}
+
+async function stop(state: State): Promise<void> {
+  state.stopping = true
+  const grace = new AbortController()
+  state.parts.clock.sleep(GRACE_MS, grace.signal).then(
+    () => state.cut.abort(new Error('the grace period is over')),
+    () => undefined,
+  )
+  await Promise.all([...state.runners.values()].map(end))
+  await state.following
+  grace.abort()
+}
+
+function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
+  const workspace = createWorkspace(opened.parts)
+  const stopOne = new AbortController()
+  parts.registered(settings.name, true)
+  const loop = startLoop(workspace, { stop: stopOne.signal, cut: cut.signal })
+  runners.set(settings.name, { config: settings, workspace, loop, stop: stopOne, close: opened.close, ending: undefined })
+}
+
+function end(runner: Runner): Promise<void> {
+  runner.stop.abort(new Error('stopped'))
+  runner.ending ??= runner.loop.done.then(runner.close)
+  return runner.ending
+}
+
+/** A mistake of ours, or a disk that fails while policies load, must not end the daemon: what is in force stays so, and the log says why. */
+function complain({ runners }: State, error: unknown): void {
+  const message = `unexpected: ${error instanceof Error ? error.message : String(error)}`
+  for (const { workspace } of runners.values()) report(workspace, { kind: 'warning', code: 'BUG', message })
+}
+
+function feedOrComplain(state: State): void {
+  try {
+    feed(state)
+  } catch (error) {
+    complain(state, error)
+  }
+}
+
+/** Hands every workspace its policies as they are now. */
+function feed({ parts, runners, config }: State): void {
+  const { sets, problems } = parts.loadPolicies(config)
+  for (const [name, { loop, workspace }] of runners) {
+    const policy = sets.get(name)
+    const before = workspace.shown.policy ?? lastGood(workspace)
+    const known = policy ?? before
+    const status = {
+      valid: policy !== undefined,
+      digest: known?.digest ?? '',
+      revision: known?.revision ?? '',
+      loadedAt: parts.clock.now(),
+      problems: policy ? problems.filter((one) => one.severity === 'warning') : problems,
+    }
+    loop.setPolicy(policy, status)
+  }
+}
+
+/** Restarts what changed, starts what is new and ends what is gone; the others go on undisturbed. */
+async function follow(state: State, next: Config): Promise<void> {
+  if (state.stopping) return
+  const { parts, runners } = state
+  const opened = openChanged(state, next)
+  state.configValid = opened !== undefined
+  if (!opened) return
+  state.config = next
+  parts.inForce?.(next)
+  const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
+  for (const [name, runner] of runners) {
+    if (isSame(wanted.get(name), runner.config)) continue
+    await end(runner)
+    runners.delete(name)
+    if (!wanted.has(name)) parts.registered(name, false)
+  }
+  for (const [settings, one] of opened) {
+    if (state.stopping) one.close()
+    else start(state, settings, one)
+  }
+  if (!state.stopping) feedOrComplain(state)
+}
+
+/** Opens what is new or changed before anything is ended; undefined when that cannot be done. */
+function openChanged({ parts, runners }: State, next: Config): ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined {
+  const opened = new Map<WorkspaceConfig, OpenedWorkspace>()
+  try {
+    for (const one of next.workspaces) if (!isSame(one, runners.get(one.name)?.config)) opened.set(one, parts.open(one))
+    return opened
+  } catch (error) {
+    for (const one of opened.values()) one.close()
+    parts.refused?.(error)
+    return undefined
+  }
+}
+
+const isSame = (a: WorkspaceConfig | undefined, b: WorkspaceConfig | undefined): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+const lastGood = ({ ledger }: Workspace): { readonly digest: string; readonly revision: string } | undefined =>
+  orNothing(() => ledger.fact('policy'))
+
+/** Ready once everything was tried once; neither a bad policy nor an outage of the service takes that back. */
+function readiness(runners: readonly Runner[], ledgerWritable: boolean): Readiness {
+  const untried = runners.filter(({ workspace }) => !workspace.attempted).map(({ config }) => `${config.name}: not attempted yet`)
+  const reasons = ledgerWritable ? untried : ['the ledger cannot be written', ...untried]
+  return { ready: reasons.length === 0, reasons }
+}

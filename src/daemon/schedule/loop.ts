@@ -1,0 +1,349 @@
+// When a workspace does what, for ever: whole sweeps on the interval, use on its own, and at once what a policy edit, a grant's start or
+// end, or a signal asks for, also while a long sweep is under way. Intervals run on the monotonic clock, grants on the wall clock.
+
+import type { PolicyStatus } from '../../core/model/events.ts'
+import type { PolicyRevision } from '../../core/model/policy.ts'
+import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/schedule.ts'
+import { isOpen } from '../../core/plan/breaker.ts'
+import { showBurn } from '../collect/burning.ts'
+import { collectRuns } from '../collect/runs.ts'
+import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
+import { showCycle } from '../conditions/show.ts'
+import { stand } from '../conditions/standing.ts'
+import { type CycleOptions, reconcile, refreshUsage } from '../cycle/run.ts'
+import { cycleOf, grantsFrozen, type Knowledge, type Outlook, outlook, recall } from '../cycle/state.ts'
+import { LedgerError } from '../ledger/error.ts'
+import { report, type Workspace } from '../workspace.ts'
+
+export interface LoopSignals {
+  /** Graceful end: reads stop at once, the write in flight may finish. */
+  readonly stop: AbortSignal
+  /** The write in flight has had its time. */
+  readonly cut: AbortSignal
+}
+
+/** A running workspace. */
+export interface Loop {
+  /** Resolves when the loop has ended after `stop`. */
+  readonly done: Promise<void>
+  /** A policy set was loaded, or could not be: then the last good one stays in force. */
+  setPolicy(policy: PolicyRevision | undefined, status: PolicyStatus): void
+  /** Everything is due now. */
+  hurry(): void
+}
+
+/** All that what is asked of the scopes depends on between two cycles. */
+interface Current {
+  readonly policy: PolicyRevision
+  readonly usage: Knowledge['usage']
+  readonly frozen: boolean
+  readonly since: Instant
+  /** When a grant starts or ends. */
+  readonly until: Instant
+}
+
+/** What is to be done, and since when. */
+interface Agenda {
+  policy: PolicyRevision | undefined
+  policyValid: boolean
+  usageAt: number
+  capsAt: number
+  /** When the sweep began that was interrupted and is to go on. */
+  sweepSince: Instant | undefined
+  /** The entries that the last cycle knew, to see which scopes changed. */
+  entries: ReadonlyMap<ScopeKey, string> | undefined
+  /** From what it was found last that nothing else is asked than `entries` say; working that out for every nap is dear. */
+  current: Current | undefined
+  /** A new policy set is in force that no cycle has looked at yet. */
+  policyIsNew: boolean
+  /** Cycles in a row in which nothing worked. */
+  failures: number
+  wake: AbortController
+  /** Runs are being collected, beside everything else. */
+  collecting: Promise<void> | undefined
+  /** When what is shown of use was worked out last. */
+  burnShownAt: number
+}
+
+/** The loop of one workspace; it starts with the first `setPolicy`. It never rejects: failures are events. */
+export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
+  const agenda: Agenda = {
+    policy: undefined,
+    policyValid: true,
+    usageAt: 0,
+    capsAt: 0,
+    sweepSince: undefined,
+    entries: undefined,
+    current: undefined,
+    policyIsNew: false,
+    failures: 0,
+    wake: new AbortController(),
+    collecting: undefined,
+    burnShownAt: Number.NEGATIVE_INFINITY,
+  }
+  const fed = Promise.withResolvers<void>()
+  // A loop that never got a policy ends as well.
+  signals.stop.addEventListener('abort', () => fed.resolve(), { once: true })
+  return {
+    done: fed.promise.then(() => run(workspace, agenda, signals)),
+    setPolicy(policy, status) {
+      workspace.shown = { ...workspace.shown, policy: status }
+      report(workspace, { kind: 'policy-loaded', policy: status })
+      workspace.attempted ||= !policy
+      agenda.policyValid = status.valid
+      // A cycle under way prunes nothing any more; only the next one may begin to.
+      if (!status.valid && workspace.knowledge) workspace.knowledge.policyValid = false
+      takeIn(policy, workspace, agenda)
+      fed.resolve()
+    },
+    hurry() {
+      agenda.usageAt = 0
+      agenda.capsAt = 0
+      agenda.wake.abort(new Error('a signal asked for it'))
+    },
+  }
+}
+
+/** The same meaning at the same commit only moves lines; anything else is looked at at once, also in the middle of a sweep. */
+function takeIn(policy: PolicyRevision | undefined, { knowledge }: Workspace, agenda: Agenda): void {
+  if (!policy) return
+  const before = knowledge?.policy
+  const isSame = before?.digest === policy.digest && before.revision === policy.revision
+  agenda.policy = isSame ? undefined : policy
+  if (isSame && knowledge) knowledge.policy = policy
+  else agenda.wake.abort(new Error('the policy changed'))
+}
+
+async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): Promise<void> {
+  while (!signals.stop.aborted) {
+    agenda.wake = new AbortController()
+    const stop = AbortSignal.any([signals.stop, agenda.wake.signal])
+    try {
+      await turn(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted, ending: signals.stop })
+      keepBurnShown(workspace, agenda)
+    } catch (error) {
+      if (stop.aborted && !(error instanceof LedgerError)) continue
+      await survive(workspace, error, signals.stop)
+    }
+  }
+  await agenda.collecting
+}
+
+/** Projections depend on the time; they need not be newer than this. Choice. */
+const BURN_SHOWN_MS = 60_000
+
+function keepBurnShown(workspace: Workspace, agenda: Agenda): void {
+  const now = workspace.clock.monotonic()
+  if (now - agenda.burnShownAt < BURN_SHOWN_MS) return
+  agenda.burnShownAt = now
+  showBurn(workspace)
+}
+
+/** A ledger that cannot record, or a mistake of ours, costs this cycle; the next one may work again. */
+async function survive(workspace: Workspace, error: unknown, stop: AbortSignal): Promise<void> {
+  const message = error instanceof Error ? error.message : String(error)
+  workspace.ledgerFailed = error instanceof LedgerError
+  const now = workspace.clock.now()
+  showCycle(workspace, { result: 'error', message }, { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 })
+  if (!(error instanceof LedgerError)) report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })
+  await workspace.clock.sleep(FAILED_PAUSE_MS, stop).catch(() => undefined)
+}
+
+/** After a cycle in which nothing worked; doubles up to the interval. */
+const FAILED_PAUSE_MS = 10_000
+
+interface Turn extends Pick<CycleOptions, 'stop' | 'cut' | 'leaving'> {
+  /** Aborts when the loop ends, and not for a new policy. */
+  readonly ending: AbortSignal
+}
+
+/** One thing at a time: the policy, then what is due, then waiting. */
+async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promise<void> {
+  const knowledge = takePolicy(workspace, agenda)
+  if (!knowledge) {
+    await workspace.clock.sleep(workspace.config.intervalMs, options.stop)
+    return
+  }
+  const now = workspace.clock.monotonic()
+  const usage = now >= agenda.usageAt
+  if (agenda.policyIsNew || changedScopes(workspace, knowledge, agenda).size > 0) {
+    await focusOnChanges(workspace, knowledge, agenda, options)
+  } else if (now >= agenda.capsAt || agenda.sweepSince !== undefined) {
+    // Without any roster nothing is written: it is asked for with every sweep, and never in between.
+    await sweepAll(workspace, knowledge, agenda, usage || knowledge.usage === undefined, options)
+  } else if (usage) {
+    await takeUsage(workspace, knowledge, agenda, options)
+  } else if (now >= undeclaredDueAt(workspace)) {
+    const dueMs = Math.min(agenda.capsAt, agenda.usageAt) - now
+    await untilGrant(workspace, knowledge, agenda, () => lookForUndeclared(workspace, options.stop), dueMs)
+  } else {
+    await waitForWork(workspace, knowledge, agenda, options.stop)
+  }
+}
+
+/** The newest policy set; the ledger's last good one when none could be loaded yet. */
+function takePolicy(workspace: Workspace, agenda: Agenda): Knowledge | undefined {
+  const { ledger } = workspace
+  const policy = agenda.policy ?? (workspace.knowledge ? undefined : ledger.fact('policy'))
+  if (policy) {
+    if (agenda.policy) ledger.saveFact('policy', policy)
+    agenda.policyIsNew = workspace.knowledge !== undefined
+    if (workspace.knowledge) workspace.knowledge.policy = policy
+    else workspace.knowledge = recall(policy, ledger)
+    agenda.policy = undefined
+  }
+  if (workspace.knowledge) workspace.knowledge.policyValid = agenda.policyValid
+  return workspace.knowledge
+}
+
+/** A policy edit, or a grant that starts or ends: the changed scopes now, and what an approval may have released. */
+async function focusOnChanges(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, options: Turn): Promise<void> {
+  if (hasNewGroups(knowledge)) await takeUsage(workspace, knowledge, agenda, options)
+  const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => change.hold !== undefined)
+  const released = agenda.policyIsNew ? held.map((change) => scopeKey(change.scope)) : []
+  const focus = new Set([...changedScopes(workspace, knowledge, agenda), ...released])
+  const { applied, view, result } = await reconcile(workspace, knowledge, { ...options, usage: false, focus })
+  if (applied?.interrupted === 'stopped') return
+  agenda.policyIsNew = false
+  learn(agenda, view)
+  if (awaitBreaker(workspace, agenda)) return
+  if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
+}
+
+async function sweepAll(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, usage: boolean, options: Turn): Promise<void> {
+  const isResumed = agenda.sweepSince !== undefined
+  if (!isResumed) {
+    agenda.sweepSince = workspace.clock.now()
+    agenda.capsAt = workspace.clock.monotonic() + nextCycleDelay(workspace.config.intervalMs, workspace.random.next())
+  }
+  if (usage) await takeUsage(workspace, knowledge, agenda, options)
+  if (!isCurrent(agenda, workspace, knowledge)) learn(agenda, outlookNow(workspace, knowledge))
+  const readSince = isResumed ? agenda.sweepSince : undefined
+  const { applied, result, view } = await untilGrant(workspace, knowledge, agenda, () =>
+    reconcile(workspace, knowledge, { ...options, usage: false, ...(readSince !== undefined && { readSince }) }),
+  )
+  // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
+  if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
+  learn(agenda, view)
+  // Copying was just seen: put back what it took, without waiting.
+  if (applied?.copyingSeen !== undefined) agenda.capsAt = 0
+  if (awaitBreaker(workspace, agenda)) return
+  agenda.failures = result === 'error' ? agenda.failures + 1 : 0
+  const retryMs = FAILED_PAUSE_MS * 2 ** Math.min(agenda.failures - 1, 10)
+  if (agenda.failures > 0) agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + retryMs)
+}
+
+/** Writes that the breaker keeps back are due when it says so, and not before. */
+function awaitBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): boolean {
+  const breaker = config.guards.breaker === 'off' ? undefined : ledger.fact('breaker')
+  const now = clock.now()
+  if (!breaker || !isOpen(breaker, now)) return false
+  agenda.failures = 0
+  agenda.capsAt = Math.min(agenda.capsAt, clock.monotonic() + breaker.retryAt - now)
+  return true
+}
+
+/** A sweep can be long: a grant that starts or ends meanwhile interrupts it, as an edit of the policy does, and whatever else is due by then. */
+async function untilGrant<T>(
+  workspace: Workspace,
+  knowledge: Knowledge,
+  agenda: Agenda,
+  sweep: () => Promise<T>,
+  dueMs = Number.POSITIVE_INFINITY,
+): Promise<T> {
+  const { clock } = workspace
+  const over = new AbortController()
+  const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now()) ?? Number.POSITIVE_INFINITY
+  const restMs = Math.min(grantAt - clock.now(), dueMs)
+  if (restMs < Number.POSITIVE_INFINITY) {
+    const { wake } = agenda
+    const ring = (): void => wake.abort(new Error('a grant starts or ends, or other work is due'))
+    clock.sleep(restMs, over.signal).then(ring, () => undefined)
+  }
+  try {
+    return await sweep()
+  } finally {
+    over.abort()
+  }
+}
+
+async function takeUsage(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, options: Turn): Promise<void> {
+  const { clock, config, random } = workspace
+  await refreshUsage(workspace, knowledge, options.stop)
+  const isKnown = knowledge.usage !== undefined
+  const delay = isKnown ? config.usageIntervalMs : Math.min(config.usageIntervalMs, config.intervalMs)
+  agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())
+  agenda.burnShownAt = Number.NEGATIVE_INFINITY
+  agenda.collecting ??= collect(workspace, knowledge, agenda, options.ending)
+}
+
+/** Collects beside the cycles, for as long as it takes: a first start may ask for months. It never rejects. */
+async function collect(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, ending: AbortSignal): Promise<void> {
+  try {
+    const warnings = await collectRuns(workspace, knowledge, ending)
+    stand(workspace, 'runs', warnings)
+  } catch (error) {
+    if (ending.aborted) return
+    const message = error instanceof Error ? error.message : String(error)
+    if (error instanceof LedgerError) stand(workspace, 'runs', [{ code: 'RUNS_UNRECORDED', message }])
+    else report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })
+  } finally {
+    agenda.collecting = undefined
+    showBurn(workspace)
+  }
+}
+
+/** Declared groups whose members were never read cannot be counted yet. */
+const hasNewGroups = (knowledge: Knowledge): boolean => {
+  const known = new Set([...(knowledge.usage?.groups.map((one) => one.id) ?? []), ...knowledge.unknownGroups])
+  return knowledge.policy.set.groups.some((group) => !known.has(group.scope.id))
+}
+
+const outlookNow = (workspace: Workspace, knowledge: Knowledge): Outlook => outlook(knowledge, { ...workspace, settings: workspace.config })
+
+/** What is asked of each scope. A cycle is held to what it was asked, not to what a grant that began since asks. */
+const entriesOf = ({ resolution }: Outlook): ReadonlyMap<ScopeKey, string> =>
+  new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
+
+function learn(agenda: Agenda, view: Outlook): void {
+  agenda.entries = entriesOf(view)
+  agenda.current = undefined
+}
+
+function currentOf({ clock }: Workspace, knowledge: Knowledge): Current {
+  const since = clock.now()
+  const until = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), since) ?? Number.POSITIVE_INFINITY
+  return { policy: knowledge.policy, usage: knowledge.usage, frozen: grantsFrozen(knowledge), since, until }
+}
+
+function isCurrent({ current }: Agenda, { clock }: Workspace, knowledge: Knowledge): boolean {
+  if (!current || current.policy !== knowledge.policy || current.usage !== knowledge.usage) return false
+  return current.frozen === grantsFrozen(knowledge) && clock.now() >= current.since && clock.now() < current.until
+}
+
+/** Scopes of which something else is asked than the last cycle knew. None before the first sweep has begun. */
+function changedScopes(workspace: Workspace, knowledge: Knowledge, agenda: Agenda): ReadonlySet<ScopeKey> {
+  const before = agenda.entries
+  if (!before || isCurrent(agenda, workspace, knowledge)) return new Set()
+  const now = entriesOf(outlookNow(workspace, knowledge))
+  const changed = new Set<ScopeKey>()
+  for (const [key, entry] of now) if (before.get(key) !== entry) changed.add(key)
+  for (const key of before.keys()) if (!now.has(key)) changed.add(key)
+  if (changed.size === 0) agenda.current = currentOf(workspace, knowledge)
+  return changed
+}
+
+async function waitForWork(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
+  const { clock } = workspace
+  const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now())
+  const { sleepMs } = nextWork({
+    caps: { lastAt: agenda.capsAt, delayMs: 0 },
+    usage: { lastAt: agenda.usageAt, delayMs: 0 },
+    ...(grantAt !== undefined && { grantAt }),
+    now: clock.now(),
+    monotonicNow: clock.monotonic(),
+  })
+  await clock.sleep(Math.min(sleepMs, undeclaredDueAt(workspace) - clock.monotonic()), stop)
+}

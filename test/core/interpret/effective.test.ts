@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest'
+import { countPeople, effectiveCap, type PeopleInputs, SETTLE_MS, sharedCap, widerCap } from '../../../src/core/interpret/effective.ts'
+import type { Observed } from '../../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { CYCLE, cap, DAY, email, HOUR, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
+
+const key = (name: string): ScopeKey => scopeKey(scope(name))
+const balance = { creditsPerSeat: credits(100), seats: 3, addOnAvailable: credits(9), addOnUsed: credits(1), readAt: NOW }
+const count = (more: Partial<PeopleInputs>) => countPeople({ groups: [], now: NOW, ...more })
+/** What is set, by scope name; a scope that is not named was not read. */
+const capAt = (set: Readonly<Record<string, PlainCap | 'unknown'>>) => (at: ScopeKey) => {
+  const found = Object.entries(set).find(([name]) => key(name) === at)?.[1]
+  return found === undefined || found === 'unknown' ? found : (cap(found) as Observed)
+}
+
+describe('the people who are counted', () => {
+  const team = roster({ ada: 'approved', bob: 'disabled', cyd: 'pending' })
+  const used = (amount: number) => ({ ...team, people: team.people.map((one) => ({ ...one, used: credits(amount) })) })
+
+  test('are those approved, with the groups they are in, in the order of the roster', () => {
+    const people = count({ roster: team, groups: members({ a: ['bob', 'ada', 'cyd'], b: ['ada'] }) })
+    expect(people.approved).toEqual([
+      { email: email('ada'), key: key('ada'), disabled: false, groups: ['group:a', 'group:b'], use: 0 },
+      { email: email('bob'), key: key('bob'), disabled: true, groups: ['group:a'], use: 0 },
+    ])
+    expect(people.byGroup.get(key('group:a'))?.map((one) => one.email)).toEqual([email('ada'), email('bob')])
+    expect(people.byGroup.get(key('group:b'))?.map((one) => one.email)).toEqual([email('ada')])
+    expect(people.byKey.get(key('bob'))).toBe(people.approved[1])
+  })
+  test('are in no group when none lists them', () => expect(count({ roster: team }).approved.map((one) => one.groups)).toEqual([[], []]))
+  test('without those whose access is switched off in the total', () => expect(count({ roster: team }).total).toBe(1))
+  test('are all when no row has a status', () => expect(count({ roster: { ...team, statusesAbsent: true } }).approved).toHaveLength(3))
+  test('are none without a roster', () => expect(count({ groups: members({ a: ['ada'] }) })).toMatchObject({ approved: [], total: 0 }))
+
+  test.each([
+    ['is all credits used, as an upper bound, while the balance is unknown', {}, 150, true],
+    ['is what goes beyond the seat when the balance is known', { balance }, 50, false],
+  ])('have a use that %s', (_name, more, use, useIsUpperBound) => {
+    const people = count({ roster: used(150), ...more })
+    expect(people.approved[0]?.use).toBe(use)
+    expect(people.useIsUpperBound).toBe(useIsUpperBound)
+  })
+
+  const previousCycle = { cycle: { startAt: CYCLE.startAt - 30 * DAY, endAt: CYCLE.startAt }, used: { [email('ada')]: credits(900) } }
+  test.each<readonly [string, Partial<PeopleInputs>, number]>([
+    ['counts in the first hours of the cycle', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + SETTLE_MS - 1 }, 900],
+    ['counts no more after 6 h', { roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 6 * HOUR }, 3],
+    [
+      'is told by the cycle of the balance when the roster has none',
+      { roster: used(3), balance: { ...balance, creditsPerSeat: credits(0), cycle: CYCLE }, now: CYCLE.startAt + 1 },
+      900,
+    ],
+    [
+      'is told by the cycle of the roster first',
+      {
+        roster: { ...used(3), cycle: CYCLE },
+        balance: { ...balance, creditsPerSeat: credits(0), cycle: { startAt: CYCLE.startAt + 9 * DAY, endAt: CYCLE.endAt } },
+        now: CYCLE.startAt + 9 * DAY + 1,
+      },
+      3,
+    ],
+    ['does not count without a cycle', { roster: used(3), now: CYCLE.startAt + 1 }, 3],
+    ['never takes away from what was used since', { roster: { ...used(1000), cycle: CYCLE }, now: CYCLE.startAt + 1 }, 1000],
+  ])('last cycle’s use %s', (_name, more, use) => expect(count({ previousCycle, ...more }).approved[0]?.use).toBe(use))
+  test('nothing is known of a last cycle at the first', () =>
+    expect(count({ roster: { ...used(3), cycle: CYCLE }, now: CYCLE.startAt + 1 }).approved[0]?.use).toBe(3))
+})
+
+describe('the cap in force', () => {
+  const ada = { email: email('ada'), key: key('ada'), disabled: false, groups: [key('group:a'), key('group:b')], use: credits(0) }
+  test.each<readonly [string, Readonly<Record<string, PlainCap | 'unknown'>>, PlainCap | 'unknown', string | undefined]>([
+    ["a person's own comes first", { ada: 7, 'group:a': 5, team: 3 }, 7, 'ada'],
+    ['an own one that is not known', { ada: 'unknown', 'group:a': 5 }, 'unknown', 'ada'],
+    ["the group's where there is no own", { ada: 'none', 'group:a': 5, team: 3 }, 5, 'group:a'],
+    ['the lowest of several groups, the first', { 'group:a': 5, 'group:b': 4, team: 3 }, 4, 'group:b'],
+    ['the lowest of several groups, the last', { 'group:a': 4, 'group:b': 5, team: 3 }, 4, 'group:a'],
+    ['of two equal groups the first', { 'group:a': 4, 'group:b': 4 }, 4, 'group:a'],
+    ['a group without a cap is passed over', { 'group:a': 'none', 'group:b': 9, team: 3 }, 9, 'group:b'],
+    ['a group that could not be read', { 'group:a': 5, 'group:b': 'unknown', team: 3 }, 'unknown', 'group:b'],
+    ["the team's when no group has one", { 'group:a': 'none', team: 3 }, 3, 'team'],
+    ['a team that could not be read', { team: 'unknown' }, 'unknown', 'team'],
+    ['none, of nobody, when the team has none', { team: 'none' }, 'none', undefined],
+    ['none when nothing was read', {}, 'none', undefined],
+  ])('is %s', (_name, set, expected, from) =>
+    expect(effectiveCap(ada, capAt(set))).toEqual({ cap: expected, from: from === undefined ? undefined : key(from) }),
+  )
+  test('of somebody in no group is the team’s', () => expect(sharedCap([], capAt({ team: 3 }))).toEqual({ cap: 3, from: 'team' }))
+
+  test.each<readonly [string, string, Readonly<Record<string, PlainCap | 'unknown'>>, PlainCap | 'unknown']>([
+    ['nothing is wider than the team', 'team', { team: 3 }, 'none'],
+    ['the team is wider than a group', 'group:a', { team: 3, 'group:a': 5, 'group:b': 9 }, 3],
+    ['a team that was not read counts as none', 'group:a', {}, 'none'],
+    ['groups are wider than a person', 'ada', { team: 3, 'group:a': 5, 'group:b': 9 }, 5],
+    ['and the team where they have none', 'ada', { team: 3 }, 3],
+  ])('beneath a scope: %s', (_name, at, set, expected) => expect(widerCap(key(at), ada.groups, capAt(set))).toBe(expected))
+})

@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest'
+import {
+  ASPECTS,
+  alsoSeen,
+  FLICKER_MS,
+  layeringSighting,
+  readingSightings,
+  SEEN_VALUES,
+  type Seen,
+  withSighting,
+} from '../../../src/core/interpret/seen.ts'
+import type { CapReading } from '../../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { cap, NOW, type PlainCap, scope } from '../../support/declare.ts'
+
+const reading = (name: string, observed: PlainCap | 'unknown', readAt = NOW): CapReading => ({
+  scope: scope(name),
+  observed: observed === 'unknown' ? observed : cap(observed),
+  readAt,
+})
+const layered = { aspect: 'caps', value: 'layered', evidence: 'ada kept 4000' } as const
+const copied = { aspect: 'caps', value: 'copied', evidence: 'ada changed' } as const
+
+describe('a sighting', () => {
+  test('that is known already is no news, and keeps the first evidence', () => {
+    const seen = withSighting({}, layered, NOW)
+    expect(withSighting(seen, { ...layered, evidence: 'bob kept 700' }, NOW + 1)).toBe(seen)
+  })
+
+  test('that contradicts is what counts, and shows what it contradicts', () => {
+    const seen = withSighting(withSighting({}, layered, NOW), copied, NOW + 1)
+    expect(seen.caps).toEqual({
+      value: 'copied',
+      at: NOW + 1,
+      evidence: 'ada changed',
+      before: { value: 'layered', at: NOW, evidence: 'ada kept 4000' },
+    })
+  })
+
+  test('that only flickers back is noted once an hour at most', () => {
+    const twice = withSighting(withSighting({}, layered, NOW), copied, NOW + 1)
+    expect(withSighting(twice, layered, NOW + FLICKER_MS)).toBe(twice)
+    expect(withSighting(twice, layered, NOW + 1 + FLICKER_MS).caps?.value).toBe('layered')
+  })
+})
+
+describe('what other facts tell', () => {
+  const seen = withSighting({}, layered, NOW)
+  test.each<readonly [string, Seen, number, string]>([
+    ['counts when nothing was seen', {}, NOW, 'copied'],
+    ['counts when it was seen later', seen, NOW + 1, 'copied'],
+    ['counts when it was seen at the same time', seen, NOW, 'copied'],
+    ['does not count when it was seen before', seen, NOW - 1, 'layered'],
+  ])('%s', (_row, before, at, expected) => expect(alsoSeen(before, copied, at).caps?.value).toBe(expected))
+
+  test('every question has its place in the list', () => expect(ASPECTS).toEqual(Object.keys(SEEN_VALUES)))
+})
+
+describe('layering is seen beneath a write of the team from 500 to 600', () => {
+  const wide = { scope: scope('team'), from: cap(500), to: cap(600) }
+  test.each<readonly [string, PlainCap, PlainCap | 'unknown', boolean]>([
+    ['when somebody with a cap of their own kept it', 4000, 4000, true],
+    ['not when somebody had nothing', 'none', 'none', false],
+    ['not when somebody shows the old team cap, which may be inherited', 500, 500, false],
+    ['not when somebody has what the team gets anyway', 600, 600, false],
+    ['not when their cap changed', 4000, 600, false],
+    ['not when it could not be read again', 4000, 'unknown', false],
+  ])('%s', (_row, before, after, isSeen) => {
+    const sighting = layeringSighting(wide, reading('ada', before), reading('ada', after))
+    const evidence = 'after team was written (500 to 600), ada@example.com kept its 4000'
+    expect(sighting).toEqual(isSeen ? { aspect: 'caps', value: 'layered', evidence } : undefined)
+  })
+})
+
+describe('the readings of a sweep', () => {
+  const sightings = (readings: readonly CapReading[], seen: Seen = {}): readonly string[] =>
+    readingSightings(seen, new Map<ScopeKey, CapReading>(readings.map((one) => [scopeKey(one.scope), one]))).map(
+      ({ aspect, value, evidence }) => `${aspect} ${value}: ${evidence}`,
+    )
+  test.each<readonly [string, readonly CapReading[], readonly string[]]>([
+    [
+      'show explicit reads when somebody is unset beneath a team with a cap',
+      [reading('team', 500), reading('ada', 'none')],
+      ['reads explicit: ada@example.com reads unset while the team has 500'],
+    ],
+    ['show nothing when the team has none either', [reading('team', 'none'), reading('ada', 'none')], []],
+    ['show nothing when the team has 0', [reading('team', 0), reading('ada', 'none')], ['zero stored: team reads 0']],
+    ['show nothing when nobody is unset', [reading('team', 500), reading('ada', 300)], []],
+    ['show nothing without the team', [reading('ada', 'none')], []],
+    [
+      'show both with the first that prove them',
+      [reading('team', 500), reading('ada', 0), reading('bob', 'none'), reading('cyd', 0)],
+      ['zero stored: ada@example.com reads 0', 'reads explicit: bob@example.com reads unset while the team has 500'],
+    ],
+    ['show nothing when the team was read later', [reading('team', 500, NOW + 1), reading('ada', 'none')], []],
+    ['show nothing when the team is unknown', [reading('team', 'unknown'), reading('ada', 'none')], []],
+    ['show that 0 is stored when one reads 0', [reading('ada', 0)], ['zero stored: ada@example.com reads 0']],
+  ])('%s', (_row, readings, expected) => {
+    expect(sightings(readings)).toEqual(expected)
+  })
+
+  test('show nothing more once both are known', () => {
+    const explicit = withSighting({}, { aspect: 'reads', value: 'explicit', evidence: '' }, NOW)
+    const both = withSighting(explicit, { aspect: 'zero', value: 'stored', evidence: '' }, NOW)
+    const inherited = withSighting(both, { aspect: 'reads', value: 'inherited', evidence: '' }, NOW)
+    expect([{}, explicit, both, inherited].map((seen) => sightings([reading('ada', 0)], seen).length)).toEqual([1, 1, 0, 1])
+  })
+})

@@ -1,0 +1,336 @@
+import { describe, expect, it } from 'vitest'
+import {
+  type Answer,
+  answered,
+  currentRate,
+  earliestSendAt,
+  FLOOR_RATE,
+  learnedRate,
+  type Pace,
+  sent,
+  startPace,
+} from '../../../src/core/pace/pacing.ts'
+import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
+
+/** Refused after 5 s at 5/s, answered again after `blockMs`. */
+function resumedAfter(blockMs: number): Run {
+  const { pace } = drive(begin({ start: 5, max: 5 }), 5_000)
+  const blocked = answered(sent(pace, 5_200), 5_210, { kind: 'refused', retryAfterMs: blockMs }, 5_200)
+  const probeAt = earliestSendAt(blocked, 5_210)
+  return { pace: answered(sent(blocked, probeAt), probeAt + 10, OK, probeAt), nowMs: probeAt + 10 }
+}
+
+/** The next request is refused, the first probe answered. */
+function refuseOnce(run: Run): Run {
+  const at = earliestSendAt(run.pace, run.nowMs)
+  const blocked = answered(sent(run.pace, at), at + LATENCY_MS, REFUSED, at)
+  const probeAt = earliestSendAt(blocked, at + LATENCY_MS)
+  return { pace: answered(sent(blocked, probeAt), probeAt + LATENCY_MS, OK, probeAt), nowMs: probeAt + LATENCY_MS }
+}
+
+/** Drives without a refusal until the rate is at least `rate`. */
+function driveToRate(run: Run, rate: number): Run {
+  let reached = run
+  for (let turn = 0; turn < 1_000 && currentRate(reached.pace) < rate; turn += 1) reached = drive(reached, reached.nowMs + 1_000)
+  return reached
+}
+
+describe('the first climb', () => {
+  it('doubles each clean second up to max', () => {
+    const rates = [900, 1_900, 2_900, 3_900, 60_000].map((untilMs) => currentRate(drive(begin({ start: 5, max: 30 }), untilMs).pace))
+    expect(rates).toEqual([5, 10, 20, 30, 30])
+  })
+
+  it('does not climb on seconds that the work did not fill', () => {
+    let pace = startPace({ start: 10, max: 100 }, 0)
+    for (let at = 0; at < 60_000; at += 250) pace = answered(sent(pace, at), at + LATENCY_MS, OK, at)
+    expect(currentRate(pace)).toBe(10)
+  })
+
+  it('climbs on seconds that were filled but for a little', () => {
+    let pace = startPace({ start: 5, max: 10 }, 0)
+    for (let at = 0; at < 5_000; at = earliestSendAt(pace, at) + 30) pace = answered(sent(pace, at), at + LATENCY_MS, OK, at)
+    expect(currentRate(pace)).toBe(10)
+  })
+
+  it('climbs on after a time without work', () => {
+    const begun = drive(begin({ start: 5, max: 40 }), 500)
+    expect(currentRate(drive({ pace: begun.pace, nowMs: 60_000 }, 65_000).pace)).toBe(40)
+  })
+
+  it('keeps its rate when it is refused before it got anywhere', () => {
+    const blocked = answered(sent(startPace({ start: 5, max: 40 }, 0), 0), 20, { kind: 'refused', retryAfterMs: 60_000 }, 0)
+    const resumed = answered(sent(blocked, 60_020), 60_030, OK, 60_020)
+    expect(currentRate(resumed)).toBe(5)
+  })
+})
+
+describe('a block', () => {
+  const climbed = drive(begin({ start: 5, max: 40 }), 10_000)
+  const at = earliestSendAt(climbed.pace, climbed.nowMs)
+  const block = (retryAfterMs?: number): Pace =>
+    answered(sent(climbed.pace, at), at + 20, retryAfterMs === undefined ? REFUSED : { kind: 'refused', retryAfterMs }, at)
+
+  it.each([
+    ['what Retry-After says', 17_000, 17_000],
+    ['a second without Retry-After', undefined, 1_000],
+    ['a second when Retry-After is zero', 0, 1_000],
+    ['a second when Retry-After is less', 5, 1_000],
+    ['a second when Retry-After is no number', Number.NaN, 1_000],
+    ['an hour when Retry-After is absurd', 1e12, 3_600_000],
+  ])('waits %s before the first probe', (_title, retryAfterMs, waitMs) => {
+    expect(earliestSendAt(block(retryAfterMs), at + 20)).toBe(at + 20 + waitMs)
+  })
+
+  it('sends one probe and then nothing until it is answered or half a minute is over', () => {
+    const probing = sent(block(), at + 1_020)
+    expect(earliestSendAt(probing, at + 1_020)).toBe(at + 1_020 + 30_000)
+    expect(earliestSendAt(answered(probing, at + 1_040, OK, at + 1_020), at + 1_040)).toBeLessThan(at + 1_240)
+  })
+
+  it('waits longer after each refused probe, finding the end of 300 s with few of them', () => {
+    let { pace, nowMs } = { pace: block(), nowMs: at + 20 }
+    const waits: number[] = []
+    while (nowMs < at + 300_000) {
+      const probeAt = earliestSendAt(pace, nowMs)
+      waits.push(probeAt - nowMs)
+      nowMs = probeAt + LATENCY_MS
+      pace = answered(sent(pace, probeAt), nowMs, REFUSED, probeAt)
+    }
+    expect(waits).toEqual([...waits].sort((a, b) => a - b))
+    expect(waits.length).toBeLessThanOrEqual(18)
+    expect(nowMs - at - 300_000).toBeLessThan(45_000)
+  })
+
+  /** How long it waits before each probe, when all of them are refused within `latencyMs`. */
+  function waits(answer: Answer, count: number, latencyMs = LATENCY_MS): number[] {
+    let { pace, nowMs } = { pace: block(answer.kind === 'refused' ? answer.retryAfterMs : undefined), nowMs: at + 20 }
+    return Array.from({ length: count }, () => {
+      const probeAt = earliestSendAt(pace, nowMs)
+      const waitedMs = probeAt - nowMs
+      nowMs = probeAt + latencyMs
+      pace = answered(sent(pace, probeAt), nowMs, answer, probeAt)
+      return waitedMs
+    })
+  }
+
+  it('waits half as long again after each refused probe, up to half a minute, later an eighth of the time it lasts', () => {
+    const all = waits(REFUSED, 16)
+    expect(all.slice(0, 4)).toEqual([1_000, 1_500, 2_250, 3_375])
+    expect(all.slice(9, 13)).toEqual([30_000, 30_000, 30_000, 30_000])
+    const beforeMs = all.slice(0, 15).reduce((sum, one) => sum + one + LATENCY_MS, 0)
+    expect(all[15]).toBeCloseTo(beforeMs / 8)
+  })
+
+  it('believes Retry-After twice, then only when that is longer than it would wait itself', () => {
+    expect(waits({ kind: 'refused', retryAfterMs: 2_000 }, 5)).toEqual([2_000, 2_000, 2_250, 3_375, 5_062.5])
+    expect(waits({ kind: 'refused', retryAfterMs: 1_000 }, 4)).toEqual([1_000, 1_000, 2_250, 3_375])
+    expect(waits({ kind: 'refused', retryAfterMs: 0 }, 3)).toEqual([1_000, 1_500, 2_250])
+    expect(waits({ kind: 'refused', retryAfterMs: 9_000 }, 4)).toEqual([9_000, 9_000, 9_000, 9_000])
+  })
+
+  it('sends the next probe when one was never answered', () => {
+    const probing = sent(block(), at + 1_020)
+    const again = sent(probing, at + 31_020)
+    expect(earliestSendAt(again, at + 31_020)).toBe(at + 61_020)
+    expect(currentRate(answered(again, at + 31_030, OK, at + 31_020))).toBeLessThan(40)
+  })
+
+  it('is as long as the latest refusal says, also of a request sent before it', () => {
+    const two = sent(sent(climbed.pace, at), at + 25)
+    const blocked = answered(two, at + 40, REFUSED, at)
+    const late = (retryAfterMs: number) => earliestSendAt(answered(blocked, at + 60, { kind: 'refused', retryAfterMs }, at + 25), at + 60)
+    expect(late(5_000)).toBe(at + 5_060)
+    expect(late(100)).toBe(at + 1_060)
+    expect(earliestSendAt(answered(blocked, at + 30, REFUSED, at + 25), at + 60)).toBe(at + 1_040)
+  })
+
+  it('goes on looking on its own when the service keeps promising too early', () => {
+    let pace = block(1_000)
+    let nowMs = at + 20
+    for (let probe = 0; probe < 8; probe += 1) {
+      nowMs = earliestSendAt(pace, nowMs)
+      pace = answered(sent(pace, nowMs), nowMs, { kind: 'refused', retryAfterMs: 1_000 }, nowMs)
+    }
+    expect(earliestSendAt(pace, nowMs) - nowMs).toBeGreaterThan(10_000)
+  })
+
+  it('cuts once for eight requests that are refused together', () => {
+    let pace = climbed.pace
+    const times = Array.from({ length: 8 }, (_, index) => at + 25 * index)
+    for (const one of times) pace = sent(pace, one)
+    const late = at + 200
+    const one = answered(pace, late, REFUSED, at)
+    const all = times.slice(1).reduce((after, sentAt) => answered(after, late, REFUSED, sentAt), one)
+    const resume = (blocked: Pace): number => currentRate(answered(sent(blocked, late + 1_000), late + 1_010, OK, late + 1_000))
+    expect(resume(all)).toBe(resume(one))
+  })
+
+  it('does not send again because a refusal of before comes while a probe is under way', () => {
+    const probing = sent(answered(sent(sent(climbed.pace, at), at + 25), at + 40, REFUSED, at), at + 1_040)
+    expect(earliestSendAt(answered(probing, at + 1_050, REFUSED, at + 25), at + 1_050)).toBe(at + 1_040 + 30_000)
+  })
+
+  it('is not over when a request is answered that was sent before it', () => {
+    const two = sent(sent(climbed.pace, at), at + 25)
+    const blocked = answered(answered(two, at + 40, REFUSED, at), at + 60, OK, at + 25)
+    expect(earliestSendAt(blocked, at + 60)).toBe(at + 1_040)
+  })
+
+  it('ignores a refusal of before that comes after its end', () => {
+    const probed = answered(sent(block(), at + 1_020), at + 1_030, OK, at + 1_020)
+    expect(answered(probed, at + 1_040, REFUSED, at - 10)).toBe(probed)
+  })
+})
+
+describe('the rate after a block', () => {
+  it('is 0.97 x the goodput with the block counted in', () => {
+    // 5/s for 5.2 s and one probe, then silence until 25.22 s. The climb's last step began at 0: there is no faster one.
+    const resumed = resumedAfter(20_000)
+    expect(currentRate(resumed.pace)).toBeCloseTo((0.97 * 27) / 25.22, 1)
+  })
+
+  it('is not below the floor after a block of an hour', () => {
+    expect(currentRate(resumedAfter(3_600_000).pace)).toBe(FLOOR_RATE)
+  })
+
+  it('stays for a quiet minute, then takes a step of 3 %, then of 6 %', () => {
+    const resumed = resumedAfter(1_000)
+    const rate = currentRate(resumed.pace)
+    const settings = { ...resumed, pace: { ...resumed.pace, settings: { start: 5, max: 50 } } }
+    const quietMs = Math.max(60_000, (300 * 1000) / rate)
+    expect(currentRate(drive(settings, resumed.nowMs + quietMs - 500).pace)).toBe(rate)
+    expect(currentRate(drive(settings, resumed.nowMs + quietMs + 1_000).pace)).toBeCloseTo(rate * 1.03)
+    expect(currentRate(drive(settings, resumed.nowMs + quietMs + 22_000).pace)).toBeCloseTo(rate * 1.03 * 1.06)
+  })
+
+  it('falls back to the rate tried from when the first step is refused', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 61_000)
+    expect(currentRate(held.pace)).toBeCloseTo(10.3)
+    const at = earliestSendAt(held.pace, held.nowMs)
+    const blocked = answered(sent(held.pace, at), at + 10, REFUSED, at)
+    expect(currentRate(answered(sent(blocked, at + 1_010), at + 1_020, OK, at + 1_010))).toBe(10)
+  })
+
+  it('is believed after two steps held, and given up when it is refused soon after', () => {
+    const tried = driveToRate(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 12)
+    const gained = refuseOnce(drive(tried, tried.nowMs + 5_000))
+    expect(currentRate(gained.pace)).toBeGreaterThan(10)
+    expect(currentRate(gained.pace)).toBeLessThan(currentRate(tried.pace))
+    const lost = refuseOnce(drive(gained, gained.nowMs + 5_000))
+    expect(currentRate(lost.pace)).toBe(10)
+    expect(learnedRate(lost.pace).tryMs).toBe(40_000)
+  })
+
+  it('is proven when it holds for its quiet time, and later steps are shorter then', () => {
+    const tried = driveToRate(begin({ start: 5, max: 50 }, { rate: 10, limited: true, tryMs: 80_000 }), 12)
+    const gained = refuseOnce(drive(tried, tried.nowMs + 15_000))
+    const proven = drive(gained, gained.nowMs + 62_000)
+    expect(learnedRate(proven.pace)).toEqual({ rate: currentRate(gained.pace), limited: true, tryMs: 40_000 })
+  })
+
+  it('is cut by 3 % at most in one short cycle, and by what two of them measured', () => {
+    const once = refuseOnce(drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000))
+    expect(currentRate(once.pace)).toBeCloseTo(9.7)
+    const twice = refuseOnce(drive(once, once.nowMs + 5_000))
+    expect(currentRate(twice.pace)).toBeLessThan(9.4)
+    expect(currentRate(twice.pace)).toBeGreaterThan(8.8)
+  })
+
+  it('goes back from a chance low to the usual rate in one step, and waits twice as long when that fails', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000)
+    const low = refuseOnce(refuseOnce(refuseOnce(held)))
+    const rate = currentRate(low.pace)
+    expect(rate).toBeLessThan(2)
+    expect(learnedRate(low.pace).rate).toBeGreaterThan(7)
+    const back = driveToRate(drive(low, low.nowMs + 14_000), 7)
+    expect(back.nowMs - low.nowMs).toBeLessThan(18_000)
+    const failed = refuseOnce(back)
+    expect(currentRate(failed.pace)).toBe(rate)
+    expect(currentRate(drive(failed, failed.nowMs + 25_000).pace)).toBe(rate)
+    expect(currentRate(drive(failed, failed.nowMs + 40_000).pace)).toBeGreaterThan(2 * rate)
+  })
+
+  it('never more than doubles in a step', () => {
+    let run = begin({ start: 5, max: 2_000 }, { rate: 2, limited: true })
+    for (let turn = 0; turn < 600; turn += 1) {
+      const before = currentRate(run.pace)
+      run = drive(run, run.nowMs + 1_000)
+      expect(currentRate(run.pace)).toBeLessThanOrEqual(2 * before)
+    }
+    expect(currentRate(run.pace)).toBeGreaterThan(100)
+  })
+
+  it('goes down when the limit went down, and is then the learned one', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 30_000)
+    // From now on a bucket of three tokens at 3/s: it is full when each request sent moves a mark by a third of a second, a second ahead.
+    let paidUntil = 0
+    const slow = drive(held, 400_000, (at) => {
+      if (paidUntil > at + 667) return REFUSED
+      paidUntil = Math.max(paidUntil, at) + 333
+      return OK
+    })
+    expect(currentRate(slow.pace)).toBeGreaterThan(2.5)
+    expect(currentRate(slow.pace)).toBeLessThan(3.1)
+    expect(learnedRate(slow.pace).rate).toBeLessThan(3.3)
+  })
+
+  it('reaches max again when the limit is gone', () => {
+    const free = drive(begin({ start: 5, max: 20 }, { rate: 2, limited: true }), 1_000_000)
+    expect(currentRate(free.pace)).toBe(20)
+    expect(learnedRate(free.pace).rate).toBe(20)
+  })
+})
+
+describe('what was learned', () => {
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['a text', '10'],
+    ['a list', [10, true]],
+    ['an empty object', {}],
+    ['a rate alone', { rate: 10 }],
+    ['a rate as text', { rate: '10', limited: true }],
+    ['a negative rate', { rate: -1, limited: true }],
+    ['no rate at all', { rate: 0, limited: true }],
+    ['no number', { rate: Number.NaN, limited: true }],
+    ['infinity', { rate: Number.POSITIVE_INFINITY, limited: true }],
+    ['limited as text', { rate: 10, limited: 'yes' }],
+  ])('is ignored when it is %s', (_title, learned) => {
+    expect(startPace({ start: 5, max: 20 }, 7, learned)).toEqual(startPace({ start: 5, max: 20 }, 7))
+  })
+
+  it.each([
+    ['begins at the learned rate', { rate: 7.5, limited: true }, 7.5],
+    ['begins at max when more was learned', { rate: 75, limited: true }, 20],
+    ['begins at the floor when less was learned', { rate: 0.01, limited: true }, FLOOR_RATE],
+    ['goes on climbing from where it was never refused', { rate: 9, limited: false }, 9],
+  ])('%s', (_title, learned, rate) => {
+    expect(currentRate(startPace({ start: 5, max: 20 }, 0, learned))).toBe(rate)
+  })
+
+  it('survives JSON and ignores a time for steps that is out of bounds', () => {
+    const learned = learnedRate(drive(begin({ start: 5, max: 20 }, { rate: 7, limited: true, tryMs: 80_000 }), 10_000).pace)
+    expect(learned).toEqual({ rate: 7, limited: true, tryMs: 80_000 })
+    expect(JSON.parse(JSON.stringify(learned))).toEqual(learned)
+    expect(learnedRate(startPace({ start: 5, max: 20 }, 0, { rate: 7, limited: true, tryMs: 1e9 })).tryMs).toBe(120_000)
+    for (const tryMs of ['x', '90000', Number.NaN, -1]) {
+      expect(learnedRate(startPace({ start: 5, max: 20 }, 0, { rate: 7, limited: true, tryMs })).tryMs).toBe(20_000)
+    }
+  })
+
+  it('is where it got to while nothing was refused', () =>
+    expect(learnedRate(drive(begin({ start: 5, max: 40 }), 1_900).pace)).toEqual({ rate: 10, limited: false }))
+
+  it('is nothing while the first block lasts', () => {
+    const { pace, nowMs } = drive(begin({ start: 5, max: 40 }), 10_000)
+    const at = earliestSendAt(pace, nowMs)
+    expect(learnedRate(answered(sent(pace, at), at, REFUSED, at))).toEqual({ rate: 5, limited: false })
+  })
+
+  it('is the rate that held, not one that is being tried', () => {
+    const held = drive(begin({ start: 5, max: 50 }, { rate: 10, limited: true }), 90_000)
+    expect(currentRate(held.pace)).toBeGreaterThan(10)
+    expect(learnedRate(held.pace).rate).toBe(10)
+  })
+})

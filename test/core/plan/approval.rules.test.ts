@@ -1,0 +1,194 @@
+// The life of an approval, step by step; what it does to a plan is in approval.test.ts.
+import { describe, expect, test } from 'vitest'
+import type { Approval, Hold } from '../../../src/core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import {
+  APPROVAL_LIFE_MS,
+  currentApprovals,
+  matchApprovals,
+  releasedChanges,
+  verifyApprovals,
+  voidGrown,
+} from '../../../src/core/plan/approval.ts'
+import type { Difference } from '../../../src/core/plan/diff.ts'
+import type { Impact } from '../../../src/core/plan/impact.ts'
+import { DAY, email, NOW, scope } from '../../support/declare.ts'
+
+const key = (name: string): ScopeKey => scopeKey(scope(name))
+const held = (name: string, from = 5, to = 3) => ({ scope: scope(name), from: credits(from), to: credits(to) })
+const released = (name: string, verified = false) => ({ ...held(name), verified })
+const approval = (more: Partial<Approval> = {}): Approval => ({
+  id: 'a',
+  via: 'policy',
+  approvedAt: NOW,
+  state: 'pending',
+  released: [],
+  ...more,
+})
+const hold = (more: Partial<Hold> = {}): Hold => ({
+  id: 'a',
+  guards: ['maxLowered'],
+  people: 8,
+  changes: [held('ada'), held('bob')],
+  message: '',
+  ...more,
+})
+const difference = (name: string, from = 5, to = 3): Difference => ({
+  ...held(name, from, to),
+  key: key(name),
+  cause: 'policy',
+  entry: '',
+  healing: false,
+  grantEnd: false,
+})
+const person = (name: string) => ({ email: email(name), key: key(name), disabled: false, groups: [], use: credits(0) })
+const impact = (...names: readonly string[]): Impact => ({
+  person: person(names[0] ?? ''),
+  effect: 'lowered',
+  before: credits(5),
+  after: credits(3),
+  changes: names.map(key),
+})
+
+describe('what is approved now', () => {
+  const current = (known: readonly Approval[], policy: readonly string[], command: readonly string[]) =>
+    currentApprovals(known, { policy, command }, NOW).map(
+      (one) => `${one.id} ${one.via} ${one.state} ${one.approvedAt === NOW ? 'now' : 'before'}`,
+    )
+  const old = { approvedAt: NOW - DAY }
+
+  test.each<readonly [string, readonly Approval[], readonly string[], readonly string[], readonly string[]]>([
+    ['a new id in policy', [], ['a'], [], ['a policy pending now']],
+    ['a new id on the command line', [], [], ['a'], ['a command pending now']],
+    ['an id in both counts once, for policy', [], ['a'], ['a'], ['a policy pending now']],
+    ['a known id in policy goes on as it is', [approval({ ...old, state: 'spent' })], ['a'], [], ['a policy spent before']],
+    ['a pending id goes on, also when it is given again', [approval(old)], [], ['a'], ['a policy pending before']],
+    ['a spent id that is given again begins again', [approval({ ...old, state: 'spent' })], [], ['a'], ['a command pending now']],
+    ['a void id that is given again begins again', [approval({ ...old, state: 'void' })], [], ['a'], ['a command pending now']],
+    ['after 14 days it is still good', [approval({ approvedAt: NOW - APPROVAL_LIFE_MS })], [], [], ['a policy pending before']],
+    ['beyond 14 days it is void', [approval({ approvedAt: NOW - 14 * DAY - 1 })], [], [], ['a policy void before']],
+    [
+      'what is spent stays spent beyond 14 days',
+      [approval({ approvedAt: NOW - 15 * DAY, state: 'spent' })],
+      [],
+      [],
+      ['a policy spent before'],
+    ],
+  ])('%s', (_name, known, policy, command, expected) => expect(current(known, policy, command)).toEqual(expected))
+  test('has released nothing yet when it is new', () =>
+    expect(currentApprovals([], { policy: ['a'], command: [] }, NOW)[0]?.released).toEqual([]))
+})
+
+describe('verifying', () => {
+  const verify = (one: Approval, caps: Readonly<Record<string, number>>, inSync: readonly string[] = []) => {
+    const observed = new Map(Object.entries(caps).map(([name, value]) => [key(name), credits(value)]))
+    const [after] = verifyApprovals([one], (at) => observed.get(at), new Set(inSync.map(key)))
+    return [after?.state, after?.released.map((change) => change.verified)]
+  }
+  const two = approval({ released: [released('ada'), released('bob')] })
+
+  test.each<readonly [string, Approval, Readonly<Record<string, number>>, readonly string[], unknown]>([
+    ['a change that shows is verified, the other is awaited', two, { ada: 3, bob: 5 }, [], ['pending', [true, false]]],
+    ['a scope in sync is verified', two, { ada: 9 }, ['ada'], ['pending', [true, false]]],
+    [
+      'what was verified stays so',
+      approval({ released: [released('ada', true), released('bob')] }),
+      { ada: 9, bob: 9 },
+      [],
+      ['pending', [true, false]],
+    ],
+    ['with all verified it is spent', two, { ada: 3, bob: 3 }, [], ['spent', [true, true]]],
+    ['what was not matched yet is not spent', approval(), {}, [], ['pending', []]],
+    ['what is void stays so', { ...two, state: 'void' }, { ada: 3, bob: 3 }, [], ['void', [false, false]]],
+  ])('%s', (_name, one, caps, inSync, expected) => expect(verify(one, caps, inSync)).toEqual(expected))
+})
+
+describe('what is released', () => {
+  const two = approval({ released: [released('ada'), released('bob')] })
+  const of = (one: Approval, differences: readonly Difference[], overwritten?: readonly string[]) => [
+    ...releasedChanges([one], differences, overwritten && new Set(overwritten.map(key))),
+  ]
+  test.each<readonly [string, Approval, readonly Difference[], readonly string[] | undefined, readonly string[]]>([
+    ['the changes as they were shown', two, [difference('ada'), difference('bob'), difference('cyd')], undefined, ['ada', 'bob']],
+    ['not one to another value', two, [difference('ada', 5, 2)], undefined, []],
+    ['not one from another value', two, [difference('ada', 6, 3)], undefined, []],
+    ['one from another value that our own wide write put there', two, [difference('ada', 6, 3)], ['ada'], ['ada']],
+    ['not one to another value, overwritten or not', two, [difference('ada', 6, 2)], ['ada'], []],
+    ['not one that was verified', approval({ released: [released('ada', true)] }), [difference('ada')], undefined, []],
+    ['nothing of a spent approval', { ...two, state: 'spent' }, [difference('ada')], undefined, []],
+    ['nothing of a void one', { ...two, state: 'void' }, [difference('ada')], undefined, []],
+    ['nothing that does not differ any more', two, [], undefined, []],
+  ])('%s', (_name, one, differences, overwritten, expected) => expect(of(one, differences, overwritten)).toEqual(expected.map(key)))
+})
+
+describe('growth', () => {
+  const matched = approval({ people: 4, released: [released('ada'), released('bob', true)] })
+  const state = (one: Approval, impacts: readonly Impact[]) => voidGrown([one], impacts)[0]?.state
+  const of = (count: number, ...names: readonly string[]) => Array.from({ length: count }, () => impact(...names))
+
+  test.each<readonly [string, Approval, readonly Impact[], string]>([
+    ['a quarter more people is still good', matched, of(5, 'ada'), 'pending'],
+    ['more than that is void', matched, of(6, 'ada'), 'void'],
+    ['people count whom one of several changes reaches', matched, of(6, 'cyd', 'ada'), 'void'],
+    ['people of other changes do not count', matched, [...of(4, 'ada'), ...of(9, 'cyd')], 'pending'],
+    ['people of what is verified do not count', matched, of(9, 'bob'), 'pending'],
+    ['with nothing open it does not grow', approval({ people: 4, released: [released('ada', true)] }), of(9, 'ada'), 'pending'],
+    ['what was not matched yet has no size', approval({ released: [released('ada')] }), of(9, 'ada'), 'pending'],
+    ['what is spent stays so', { ...matched, state: 'spent' }, of(9, 'ada'), 'spent'],
+  ])('%s', (_name, one, impacts, expected) => expect(state(one, impacts)).toBe(expected))
+})
+
+describe('matching', () => {
+  const SHOWN = (people: number, roster?: number) => ({ a: { people, at: NOW, ...(roster !== undefined && { roster }) } })
+  const doubt = hold({ guards: ['rosterShrink'] })
+  test.each<readonly [string, Approval, Hold, Parameters<typeof matchApprovals>[2], number | undefined, Partial<Approval>, boolean]>([
+    [
+      'releases the changes of its hold',
+      approval(),
+      hold(),
+      {},
+      undefined,
+      { state: 'pending', people: 8, released: [released('ada'), released('bob')] },
+      true,
+    ],
+    ['of another id does nothing', approval({ id: 'b' }), hold(), {}, undefined, approval({ id: 'b' }), false],
+    ['that is spent does nothing', approval({ state: 'spent' }), hold(), {}, undefined, { state: 'spent', released: [] }, false],
+    [
+      'of a hold as large as a quarter more than shown',
+      approval(),
+      hold({ people: 10 }),
+      SHOWN(8),
+      undefined,
+      { state: 'pending', people: 8 },
+      true,
+    ],
+    [
+      'of a hold that is larger is void',
+      approval(),
+      hold({ people: 11 }),
+      SHOWN(8),
+      undefined,
+      { state: 'void', people: 8, released: [] },
+      false,
+    ],
+    [
+      'goes by what it was matched with first',
+      approval({ people: 8 }),
+      hold({ people: 11 }),
+      SHOWN(100),
+      undefined,
+      { state: 'void', people: 8 },
+      false,
+    ],
+    ['of a doubted roster', approval(), doubt, SHOWN(8, 50), 50, { state: 'pending' }, true],
+    ['of a doubted roster that has changed since is void', approval(), doubt, SHOWN(8, 50), 40, { state: 'void' }, false],
+    ['of a doubted roster of which no size was shown', approval(), doubt, SHOWN(8), 40, { state: 'pending' }, true],
+    ['of a roster that is not doubted any more', approval(), doubt, SHOWN(8, 50), undefined, { state: 'pending' }, true],
+    ['of another guard does not look at the roster', approval(), hold(), SHOWN(8, 50), 40, { state: 'pending' }, true],
+  ])('%s', (_name, one, other, shown, roster, expected, isMatched) => {
+    const { approvals, matched } = matchApprovals([one], [other], shown, roster)
+    expect(approvals).toMatchObject([expected])
+    expect(matched).toEqual(isMatched ? [other] : [])
+  })
+})

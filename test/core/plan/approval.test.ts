@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import type { Approval } from '../../../src/core/model/change.ts'
+import { APPROVAL_LIFE_MS } from '../../../src/core/plan/approval.ts'
+import { DAY, NOW } from '../../support/declare.ts'
+import { each, lines, type PlanSketch, planOf } from '../../support/plan.ts'
+
+/** 16 of 100 people lowered: one hold by maxLowered. */
+const held: PlanSketch = { people: 100, caps: { ...each(100, 500), ...each(16, 400) }, observed: each(100, 500) }
+const holdId = '83e8b86e1a06'
+const open = (sketch: PlanSketch): number => planOf(sketch).plan.changes.filter((one) => one.hold === undefined).length
+const first = (approvals: readonly Approval[]): Approval | undefined => approvals[0]
+
+describe('an approval', () => {
+  test('names a hold, which has the same id on every machine', () => expect(planOf(held).plan.holds).toMatchObject([{ id: holdId }]))
+
+  test.each([
+    ['listed in policy', { approvalIds: [holdId] }],
+    ['given by the command approve', { approvals: [{ id: holdId, via: 'command', approvedAt: NOW, state: 'pending', released: [] }] }],
+    ['given by apply --approve', { approve: [holdId] }],
+  ] as const)('%s releases exactly the changes of its hold', (_name, more) => {
+    const planned = planOf({ ...held, ...more })
+    expect(planned.plan.holds).toEqual([])
+    expect(planned.released.size).toBe(16)
+    expect(first(planned.approvals)).toMatchObject({ id: holdId, state: 'pending', people: 16 })
+  })
+
+  test('of another hold releases nothing', () => expect(open({ ...held, approve: ['000000000000'] })).toBe(0))
+
+  test('does not release what came on top: other values make another hold', () => {
+    expect(open({ ...held, caps: { ...held.caps, p50: 400 }, approvalIds: [holdId] })).toBe(0)
+  })
+
+  test('stays released when a crash left half of it, and does not count what is done', () => {
+    const { approvals } = planOf({ ...held, approve: [holdId] })
+    const half = planOf({ ...held, observed: { ...held.observed, ...each(8, 400) }, approvals })
+    expect(half.plan.holds).toEqual([])
+    expect(half.plan.changes).toHaveLength(8)
+    expect(first(half.approvals)).toMatchObject({ state: 'pending' })
+  })
+
+  test('is spent once everything is verified, and then releases nothing', () => {
+    const { approvals } = planOf({ ...held, approve: [holdId] })
+    const done = planOf({ ...held, observed: held.caps ?? {}, approvals })
+    expect(first(done.approvals)).toMatchObject({ state: 'spent' })
+    expect(open({ ...held, approvals: done.approvals, approvalIds: [holdId] })).toBe(0)
+  })
+
+  test('that is spent and still listed is reported as removable', () => {
+    const spent: Approval = { id: holdId, via: 'policy', approvedAt: NOW, state: 'spent', released: [] }
+    const planned = planOf({ approvals: [spent], approvalIds: [holdId] })
+    expect(planned.plan.problems.map((one) => [one.code, one.message])).toContainEqual([
+      'APPROVAL_SPENT',
+      `approval ${holdId} is spent and releases nothing any more; remove it from spec.approvals`,
+    ])
+  })
+
+  test.each([
+    ['up to a quarter more people than shown it still releases', 13, 16],
+    ['beyond that it is void', 12, 0],
+  ])('%s', (_name, people, released) => {
+    expect(open({ ...held, approve: [holdId], holdsShown: { [holdId]: { people, at: NOW } } })).toBe(released)
+  })
+
+  test('that was matched is void once its open changes affect a quarter more people', () => {
+    const team: PlanSketch = { people: 20, caps: { team: 400 }, observed: { team: 500 } }
+    const { approvals } = planOf({ ...team, approve: [planOf(team).plan.holds[0]?.id ?? ''] })
+    expect(first(planOf({ ...team, people: 25, approvals }).approvals)).toMatchObject({ state: 'pending', people: 20 })
+    const grown = planOf({ ...team, people: 26, approvals })
+    expect(first(grown.approvals)).toMatchObject({ state: 'void' })
+    expect(grown.plan.holds).toHaveLength(1)
+  })
+
+  test('is void after 14 days', () => {
+    const old: Approval = { id: holdId, via: 'policy', approvedAt: NOW - APPROVAL_LIFE_MS - 1, state: 'pending', released: [] }
+    const planned = planOf({ ...held, approvals: [old], approvalIds: [holdId] })
+    expect(first(planned.approvals)).toMatchObject({ state: 'void' })
+    expect(planned.plan.holds).toHaveLength(1)
+  })
+
+  test('of a roster hold says that the new roster is good', () => {
+    const sketch: PlanSketch = { caps: { p0: 400 }, observed: { p0: 500 }, facts: { rosterDoubt: { before: 40, now: 20 } } }
+    const id = planOf(sketch).plan.holds[0]?.id ?? ''
+    const planned = planOf({ ...sketch, approve: [id], now: NOW + DAY / 24 })
+    expect(planned.rosterAccepted).toBe(true)
+    expect(lines(planned)).toEqual(['p0 lower 500>400 policy'])
+  })
+})

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { CONTEST_MS, type Contest, type ContestInputs, contestedScopes } from '../../../src/core/plan/contested.ts'
+import type { Difference } from '../../../src/core/plan/diff.ts'
+import { cap, NOW, type PlainCap, scope } from '../../support/declare.ts'
+
+const ADA = scope('ada')
+const KEY = scopeKey(ADA)
+const HOUR = 3_600_000
+
+const difference = (more: Partial<Difference> = {}): Difference => ({
+  scope: ADA,
+  key: KEY,
+  from: cap(900),
+  to: cap(500),
+  cause: 'external',
+  entry: 'rule|500',
+  healing: true,
+  grantEnd: false,
+  ...more,
+})
+
+type Entry = ReturnType<ContestInputs['written']>[number] & { readonly at: number }
+const wrote = (hoursAgo: number, to: PlainCap = 500, more: Partial<Entry> = {}): Entry => ({
+  at: NOW - hoursAgo * HOUR,
+  to: cap(to),
+  cause: 'external',
+  result: 'applied',
+  ...more,
+})
+
+const inputs = (entries: readonly Entry[], known?: Contest): ContestInputs => ({
+  known: known ? { [KEY]: known } : {},
+  written: (_scope, sinceAt) => entries.filter(({ at }) => at >= sinceAt).toSorted((a, b) => b.at - a.at),
+})
+
+const contested = (entries: readonly Entry[], more: Partial<Difference> = {}, known?: Contest, limit: number | 'off' = 3) =>
+  contestedScopes([difference(more)], inputs(entries, known), limit, NOW).get(KEY)
+
+describe('a scope that others keep changing', () => {
+  const FRESH = { at: NOW, entry: 'rule|500', changes: 3 }
+  test.each<readonly [string, readonly Entry[], Contest | undefined]>([
+    ['is not contested by the first change', [], undefined],
+    ['nor by the second', [wrote(1)], undefined],
+    ['is by the third within 24 h', [wrote(1), wrote(23)], FRESH],
+    ['is not when the first is longer ago', [wrote(1), wrote(25)], undefined],
+    ['is not by our own changes of policy', [wrote(1, 500, { cause: 'policy' }), wrote(2, 500, { cause: 'policy' })], undefined],
+    ['is not by what failed to be put right', [wrote(1, 500, { result: 'failed' }), wrote(2, 500, { result: 'failed' })], undefined],
+    ['is not by what was put right before policy asked for something else', [wrote(1), wrote(2, 700), wrote(3), wrote(4)], undefined],
+    ['is by more than three as well', [wrote(1), wrote(2), wrote(3)], { ...FRESH, changes: 4 }],
+  ])('%s', (_name, entries, expected) => expect(contested(entries)).toEqual(expected))
+
+  const before: Contest = { at: NOW - 23 * HOUR, entry: 'rule|500', changes: 3 }
+  test('stays so for 24 h, counted from when it became so', () => {
+    expect(contested([], {}, before)).toEqual(before)
+    expect(contested([], {}, { ...before, at: NOW - CONTEST_MS })).toBeUndefined()
+  })
+  test('is not when policy has asked for something else since', () => expect(contested([], { entry: 'rule|600' }, before)).toBeUndefined())
+  test('is not when the difference is none of somebody else', () => expect(contested([], { cause: 'policy' }, before)).toBeUndefined())
+  test('is not when the clock was set back to before it began', () =>
+    expect(contested([], {}, { ...before, at: NOW + HOUR })).toBeUndefined())
+  test('is never when the guard is off', () => expect(contested([wrote(1), wrote(2), wrote(3)], {}, before, 'off')).toBeUndefined())
+  test('is at once when the limit is 1', () => expect(contested([], {}, undefined, 1)).toEqual({ ...FRESH, changes: 1 }))
+
+  test('only by as many changes as the limit says, however they are spread over the day', () =>
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 23 }), { maxLength: 12 }), fc.integer({ min: 1, max: 12 }), (hours, limit) => {
+        const found = contested(
+          hours.map((ago) => wrote(ago)),
+          {},
+          undefined,
+          limit,
+        )
+        return (found !== undefined) === hours.length + 1 >= limit
+      }),
+    ))
+})

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { DAY, NOW } from '../../support/declare.ts'
+import { lines, type PlanSketch, planOf } from '../../support/plan.ts'
+
+const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
+const endedForAll = { ...ended, on: 'team' }
+const running = { on: 'p0', cap: 6000, until: NOW + 9 * DAY }
+
+const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
+  ['a scope that reads as asked needs nothing', { caps: { p0: 500 }, observed: { p0: 500 } }, []],
+  ['a scope without a cap gets its first', { caps: { p0: 500 }, observed: { p0: 'none' } }, ['p0 set none>500 policy']],
+  ['a lower cap is raised', { caps: { p0: 500 }, observed: { p0: 400 } }, ['p0 raise 400>500 policy']],
+  ['a higher cap is lowered', { caps: { p0: 500 }, observed: { p0: 600 } }, ['p0 lower 600>500 policy']],
+  ['a cap to zero is a block', { caps: { p0: 0 }, observed: { p0: 600 } }, ['p0 block 600>0 policy']],
+  ['a first cap of zero is a block', { caps: { p0: 0 }, observed: { p0: 'none' } }, ['p0 block none>0 policy']],
+  ['a cap at use is a block', { caps: { p0: 500 }, observed: { p0: 600 }, used: { p0: 500 } }, ['p0 block 600>500 policy']],
+  ['a raise below use is still a raise', { caps: { p0: 500 }, observed: { p0: 400 }, used: { p0: 900 } }, ['p0 raise 400>500 policy']],
+  ['none clears what is set', { caps: { p0: 'none' }, observed: { p0: 600 } }, ['p0 clear 600>none policy']],
+  ['none over nothing needs nothing', { caps: { p0: 'none' }, observed: { p0: 'none' } }, []],
+  ['none that reads the wider value is in sync', { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 } }, []],
+  [
+    'none that reads the wider value is cleared where we own that very number',
+    { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 300 } } },
+    ['p0 clear 300>none policy'],
+  ],
+  ['an unknown reading causes no write', { caps: { p0: 500 }, observed: { p0: 'unknown' } }, []],
+  ['a scope that was not read yet causes no write', { caps: { p0: 500 } }, []],
+  [
+    'a foreign change is seen against what was verified',
+    { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } },
+    ['p0 lower 900>500 external'],
+  ],
+  [
+    'a foreign clearing is a foreign change',
+    { caps: { p0: 500 }, observed: { p0: 'none' }, owned: { p0: { cap: 500 } } },
+    ['p0 set none>500 external'],
+  ],
+  [
+    'an edited policy is no foreign change',
+    { caps: { p0: 700 }, observed: { p0: 500 }, owned: { p0: { cap: 500 } } },
+    ['p0 raise 500>700 policy'],
+  ],
+  [
+    'an orphan of ours is cleared',
+    { caps: { p1: 9 }, observed: { p0: 500, p1: 9 }, owned: { p0: { cap: 500 } } },
+    ['p0 clear 500>none orphan'],
+  ],
+  ['an orphan stays when prune is off', { observed: { p0: 500 }, owned: { p0: { cap: 500 } }, prune: false }, []],
+  ['an orphan that somebody changed is not ours any more', { observed: { p0: 600 }, owned: { p0: { cap: 500 } } }, []],
+  ['an orphan that somebody cleared is not cleared again', { observed: { p0: 'none' }, owned: { p0: { cap: 500 } } }, []],
+  ['an orphan that cannot be read is left', { observed: { p0: 'unknown' }, owned: { p0: { cap: 500 } } }, []],
+  ['a cap that is not ours is not even looked at', { observed: { p0: 500 } }, []],
+  [
+    'a running grant lifts its scope',
+    { caps: { p0: 500 }, grants: [running], observed: { p0: 500 }, owned: { p0: { cap: 500 } } },
+    ['p0 raise 500>6000 policy'],
+  ],
+  [
+    'a grant that ended gives the rule back',
+    { caps: { p0: 500 }, grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', grant: ended } } },
+    ['p0 lower 6000>500 expired'],
+  ],
+  [
+    'a grant without a base gives back what was there',
+    { grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 800, grant: ended } } },
+    ['p0 lower 6000>800 expired'],
+  ],
+  [
+    'a grant without a base gives back nothing where nothing was',
+    { grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 'none', grant: ended } } },
+    ['p0 clear 6000>none expired'],
+  ],
+  [
+    'a grant that was deleted has not ended',
+    { caps: { p0: 500 }, grants: [ended], observed: { p0: 6000 }, owned: { p0: { cap: 6000, owner: 'grant', grant: running } } },
+    ['p0 lower 6000>500 policy'],
+  ],
+  [
+    'a copied cap that came from no grant shows no end of one',
+    {
+      people: ['p0'],
+      caps: { team: 500 },
+      grants: [endedForAll],
+      observed: { team: 500, p0: 6000 },
+      owned: { p0: { cap: 6000, owner: 'copied' } },
+      capSemantics: 'copied',
+    },
+    ['p0 lower 6000>500 policy'],
+  ],
+  [
+    'a cap of one’s own in place of what a running team grant had copied is no end of that grant',
+    {
+      people: ['p0'],
+      caps: { team: 500, p0: 400 },
+      grants: [{ ...running, on: 'team' }],
+      observed: { team: 6000, p0: 6000 },
+      owned: {
+        team: { cap: 6000, owner: 'grant', grant: { ...running, on: 'team' } },
+        p0: { cap: 6000, owner: 'copied', grant: { ...running, on: 'team' } },
+      },
+      capSemantics: 'copied',
+    },
+    ['p0 lower 6000>400 policy'],
+  ],
+  [
+    'a base is not given back over what somebody else has set since',
+    { grants: [ended], observed: { p0: 777 }, owned: { p0: { cap: 6000, owner: 'grant', baseline: 800, grant: ended } } },
+    [],
+  ],
+  [
+    'a copy of a team grant that ended is a grant end too',
+    {
+      people: ['p0'],
+      caps: { team: 500 },
+      grants: [endedForAll],
+      observed: { team: 6000, p0: 6000 },
+      owned: { team: { cap: 6000, owner: 'grant', grant: endedForAll }, p0: { cap: 6000, owner: 'copied', grant: endedForAll } },
+      capSemantics: 'copied',
+    },
+    ['team lower 6000>500 expired', 'p0 lower 6000>500 expired'],
+  ],
+  [
+    'somebody not approved is neither written nor an orphan',
+    { people: ['p1'], caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } },
+    [],
+  ],
+]
+
+describe('the decision table', () => {
+  test.each(TABLE)('%s', (_name, sketch, expected) => expect(lines(planOf(sketch))).toEqual(expected))
+})
+
+describe('what becomes ours and what is forgotten', () => {
+  const adopted = (sketch: PlanSketch) => planOf(sketch).diff.adopted.map((one) => [scopeKey(one.scope), one.cap, one.owner, one.baseline])
+
+  test('a declared scope found equal is ours', () =>
+    expect(adopted({ caps: { p0: 500 }, observed: { p0: 500 } })).toEqual([['p0@example.com', 500, 'policy', undefined]]))
+
+  test('what is ours already is no news', () =>
+    expect(adopted({ caps: { p0: 500 }, observed: { p0: 500 }, owned: { p0: { cap: 500 } } })).toEqual([]))
+
+  test('a grant found equal remembers what stood there as its base', () =>
+    expect(adopted({ grants: [running], observed: { p0: 6000 } })).toEqual([['p0@example.com', 6000, 'grant', 6000]]))
+
+  test('a given-back base is forgotten once it is there', () => {
+    const sketch = { grants: [ended], observed: { p0: 800 }, owned: { p0: { cap: 6000, owner: 'grant' as const, baseline: 800 } } }
+    expect(planOf(sketch).diff.released).toEqual(['p0@example.com'])
+  })
+
+  test('an orphan that somebody changed is forgotten', () =>
+    expect(planOf({ observed: { p0: 600 }, owned: { p0: { cap: 500 } } }).diff.released).toEqual(['p0@example.com']))
+
+  test('an orphan that was not read is kept', () => expect(planOf({ owned: { p0: { cap: 500 } } }).diff.released).toEqual([]))
+})

@@ -1,0 +1,262 @@
+// Differences and what the ledger remembers, field by field; the decisions themselves are in diff.test.ts.
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { ownedFrom, setBefore } from '../../../src/core/plan/diff.ts'
+import { buildPlan } from '../../../src/core/plan/plan.ts'
+import { grantId } from '../../../src/core/resolve/grants.ts'
+import { DAY, grant, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
+import { type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+
+const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
+const running = { on: 'p0', cap: 6000, until: NOW + 9 * DAY }
+const at = { file: '', line: 0, column: 0 }
+const AT = { file: 'acme.yaml', line: 1, column: 5 }
+const P0 = { scope: scope('p0'), key: 'p0@example.com' }
+const diffOf = (sketch: PlanSketch) => planOf(sketch).diff
+const byGrant = (more: Partial<OwnedSketch> = {}): OwnedSketch => ({ cap: 6000, owner: 'grant', grant: running, ...more })
+
+describe('a difference', () => {
+  test.each<readonly [string, PlanSketch, object]>([
+    [
+      'of a rule has its line, no reason, and no history',
+      { caps: { p0: 500 }, observed: { p0: 400 } },
+      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: 'rule|500', healing: false, grantEnd: false },
+    ],
+    [
+      'of a grant has its reason',
+      { grants: [running], observed: { p0: 400 } },
+      {
+        ...P0,
+        from: 400,
+        to: 6000,
+        cause: 'policy',
+        source: { ...AT, line: 101 },
+        reason: 'release week',
+        entry: 'grant|6000',
+        healing: false,
+        grantEnd: false,
+      },
+    ],
+    [
+      'of a base that comes back has no line, for nobody declares it',
+      { grants: [ended], observed: { p0: 6000 }, owned: { p0: byGrant({ grant: ended, baseline: 800 }) } },
+      {
+        ...P0,
+        from: 6000,
+        to: 800,
+        cause: 'expired',
+        source: { ...AT, line: 101 },
+        reason: 'release week',
+        entry: 'restore|800',
+        healing: false,
+        grantEnd: true,
+      },
+    ],
+    [
+      'of an orphan has no entry',
+      { observed: { p0: 500 }, owned: { p0: { cap: 500 } } },
+      { ...P0, from: 500, to: 'none', cause: 'orphan', entry: '', healing: false, grantEnd: false },
+    ],
+    [
+      'of an orphan that shows an ended grant is the end of that grant',
+      {
+        grants: [{ ...ended, on: 'p1' }],
+        observed: { p0: 6000 },
+        owned: { p0: { cap: 6000, owner: 'copied', grant: { ...ended, on: 'p1' } } },
+      },
+      { ...P0, from: 6000, to: 'none', cause: 'expired', entry: '', healing: false, grantEnd: true },
+    ],
+    [
+      'heals what others changed under the same entry',
+      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: 'rule|500', healing: true, grantEnd: false },
+    ],
+    [
+      'heals nothing under another entry',
+      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500, entry: 'rule|700' } } },
+      { ...P0, from: 900, to: 500, cause: 'policy', source: AT, entry: 'rule|500', healing: false, grantEnd: false },
+    ],
+    [
+      'heals nothing that was not verified at the value asked for',
+      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 400, entry: 'rule|500' } } },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: 'rule|500', healing: false, grantEnd: false },
+    ],
+    [
+      'is no foreign change where the ledger shows the same value under the same entry',
+      { caps: { p0: 500 }, observed: { p0: 400 }, owned: { p0: { cap: 400, entry: 'rule|500' } } },
+      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: 'rule|500', healing: false, grantEnd: false },
+    ],
+    [
+      'of a grant that follows another is no end of it',
+      { grants: [ended, running], observed: { p0: 400 }, owned: { p0: byGrant({ cap: 400, grant: ended }) } },
+      {
+        ...P0,
+        from: 400,
+        to: 6000,
+        cause: 'policy',
+        source: { ...AT, line: 102 },
+        reason: 'release week',
+        entry: 'grant|6000',
+        healing: false,
+        grantEnd: false,
+      },
+    ],
+    [
+      'under the entry it was verified with is no end of a grant',
+      { caps: { p0: 500 }, grants: [ended], observed: { p0: 900 }, owned: { p0: { cap: 500, grant: ended } } },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: 'rule|500', healing: true, grantEnd: false },
+    ],
+  ])('%s', (_name, sketch, expected) => expect(diffOf(sketch).differences).toEqual([expected]))
+
+  test('by our own wide write is no foreign change, and is put back', () => {
+    const inputs = planInputs({ caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } })
+    const { differences } = buildPlan({ ...inputs, overwritten: new Set([scopeKey(scope('p0'))]) }).diff
+    expect(differences).toMatchObject([{ cause: 'policy', healing: true }])
+  })
+
+  test('gives a base back also over what our own wide write put there', () => {
+    const inputs = planInputs({ grants: [ended], observed: { p0: 777 }, owned: { p0: byGrant({ grant: ended, baseline: 800 }) } })
+    expect(buildPlan(inputs).diff).toMatchObject({ differences: [], released: ['p0@example.com'] })
+    const overwritten = buildPlan({ ...inputs, overwritten: new Set([scopeKey(scope('p0'))]) }).diff
+    expect(overwritten).toMatchObject({ differences: [{ from: 777, to: 800, cause: 'expired' }], released: [] })
+  })
+})
+
+describe('beside differences', () => {
+  test('a scope that could not be read tells why, and one that was not read yet says so', () => {
+    const unread = diffOf({ caps: { p0: 5, p1: 5 }, observed: { p0: 'unknown' }, owned: { p2: { cap: 5 } } })
+    expect(unread.unknown).toEqual([
+      { scope: scope('p0'), message: 'GetUsageConfig: 503' },
+      { scope: scope('p1'), message: 'not read yet' },
+      { scope: scope('p2'), message: 'not read yet' },
+    ])
+    expect(diffOf({ observed: { p2: 'unknown' }, owned: { p2: { cap: 5 } } }).unknown).toEqual([
+      { scope: scope('p2'), message: 'GetUsageConfig: 503' },
+    ])
+  })
+
+  test('a scope that was asked for and failed without a reason says that it was not read', () => {
+    const inputs = planInputs({ caps: { p0: 5 }, owned: { p1: { cap: 5 } } })
+    const readings = new Map(
+      ['p0', 'p1'].map((name) => [scopeKey(scope(name)), { scope: scope(name), observed: 'unknown' as const, readAt: NOW }]),
+    )
+    expect(buildPlan({ ...inputs, readings }).diff.unknown.map((one) => one.message)).toEqual(['not read yet', 'not read yet'])
+  })
+
+  test('an orphan is kept, and told, when prune is off', () => {
+    const { kept, differences, released } = diffOf({ observed: { p0: 500 }, owned: { p0: { cap: 500 } }, prune: false })
+    expect([kept.map((one) => one.cap), differences, released]).toEqual([[500], [], []])
+  })
+
+  test('an owned scope at none is forgotten without a look at it', () => {
+    const forgotten = diffOf({ observed: { p0: 'unknown' }, owned: { p0: { cap: 'none' } } })
+    expect([forgotten.released, forgotten.unknown]).toEqual([['p0@example.com'], []])
+  })
+
+  test('a rejected scope of ours is no orphan', () => {
+    const clash = {
+      caps: { 'group:a': 5, 'group:b': 7 },
+      groups: { a: ['p0'], b: ['p0'] },
+      observed: { 'group:a': 5, 'group:b': 7, p0: 9 },
+    } as const
+    expect(diffOf({ ...clash, owned: { p0: { cap: 9 } } }).differences).toEqual([])
+  })
+
+  test('somebody not approved is neither compared nor forgotten', () => {
+    const away = diffOf({ people: ['p1'], caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 }, p5: { cap: 4 } } })
+    expect([away.differences, away.inSync, away.released, away.unknown]).toEqual([[], [], [], []])
+  })
+})
+
+describe('what the ledger is to remember', () => {
+  const desired = (sketch: PlanSketch) => {
+    const [one] = planInputs(sketch).resolution.desired
+    if (!one) throw new Error('nothing is asked')
+    return one
+  }
+  const rule = desired({ caps: { p0: 500 } })
+  const granted = desired({ grants: [running] })
+  const based = desired({ caps: { p0: 500 }, grants: [running] })
+  const ours = (one: OwnedSketch) => ownedCaps({ p0: one }).get(scopeKey(scope('p0')))
+  const id = grantId(grant(running, at))
+  const base = { scope: scope('p0'), verifiedAt: NOW }
+
+  test.each<readonly [string, Parameters<typeof ownedFrom>[0], OwnedSketch | undefined, PlainCap, object]>([
+    ['of a rule: no base', rule, undefined, 9, { cap: 500, owner: 'policy', entry: 'rule|500' }],
+    [
+      'of a grant without a rule: what stood there',
+      granted,
+      undefined,
+      9,
+      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 9 },
+    ],
+    [
+      'of a grant over a rule: no base, the rule comes back',
+      based,
+      undefined,
+      9,
+      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id },
+    ],
+    [
+      'of a grant over what was ours: nothing comes back',
+      granted,
+      { cap: 500 },
+      9,
+      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 'none' },
+    ],
+    [
+      'of a grant after a grant: the first base stays',
+      granted,
+      byGrant({ baseline: 7 }),
+      9,
+      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 7 },
+    ],
+    [
+      'of a grant after a grant without a base: nothing comes back',
+      granted,
+      byGrant(),
+      9,
+      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 'none' },
+    ],
+    [
+      'of a grant after a rule with a base: nothing comes back',
+      granted,
+      { cap: 5, baseline: 7 },
+      9,
+      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 'none' },
+    ],
+  ])('%s', (_name, asked, owned, before, expected) =>
+    expect(ownedFrom(asked, owned && ours(owned), before === 'none' ? before : credits(before), NOW)).toEqual({ ...base, ...expected }),
+  )
+
+  test('a rule of a wider scope is no base of a grant', () => {
+    const [, person] = planInputs({ caps: { team: 500 }, grants: [running] }).resolution.desired
+    expect(person && ownedFrom(person, undefined, credits(9), NOW).baseline).toBe(9)
+  })
+
+  test('what only shows the wider value was not set', () => {
+    expect([setBefore(credits(5), credits(5)), setBefore(credits(5), credits(6)), setBefore('none', 'none')]).toEqual(['none', 5, 'none'])
+  })
+
+  const news = (one: OwnedSketch | undefined, sketch: PlanSketch) =>
+    diffOf({ ...sketch, ...(one && { owned: { p0: one } }) }).adopted.map((two) => [two.cap, two.entry, two.owner, two.grant === id])
+  const equal: PlanSketch = { caps: { p0: 500 }, observed: { p0: 500 } }
+  test.each<readonly [string, OwnedSketch | undefined, PlanSketch, boolean]>([
+    ['nothing is known of it', undefined, equal, true],
+    ['it is known just so', { cap: 500 }, equal, false],
+    ['it was verified under another entry', { cap: 500, entry: 'rule|400' }, equal, true],
+    ['it was verified at another value', { cap: 400, entry: 'rule|500' }, equal, true],
+    ['it was ours for another cause', { cap: 500, owner: 'copied', entry: 'rule|500' }, equal, true],
+    ['it came from a grant', { cap: 500, grant: running }, equal, true],
+    ['a grant is known just so', byGrant({ baseline: 'none' }), { grants: [running], observed: { p0: 6000 } }, false],
+  ])('a scope found equal is news: %s', (_name, one, sketch, isNews) => expect(news(one, sketch)).toHaveLength(isNews ? 1 : 0))
+
+  test('a person whose cap only shows the wider value remembers that nothing was set', () => {
+    const { adopted } = diffOf({ caps: { team: 6000 }, grants: [running], observed: { team: 6000, p0: 6000 } })
+    expect(adopted.map((one) => [one.cap, one.baseline])).toEqual([
+      [6000, undefined],
+      [6000, 'none'],
+    ])
+  })
+})

@@ -1,0 +1,292 @@
+import { describe, expect, test } from 'vitest'
+import { explain } from '../../../src/core/plan/explain.ts'
+import { DAY, desiredInputs, members, NOW, over, ownedCaps, type PolicySketch, roster, scope, withoutCycle } from '../../support/declare.ts'
+import { explained, inDecember, lines, observed, untilDecember } from '../../support/explained.ts'
+
+describe('the chain of a person', () => {
+  const caps = { team: 500, 'group:a': 1500, ada: 4000 }
+  const groups = members({ a: ['ada', 'eve'], b: ['eve'] })
+
+  test('with a grant, an override and a group tells all three and which one won', () => {
+    const explanation = explained('ada', { caps, grants: [{ on: 'ada', cap: 6000, ...untilDecember }] }, { groups })
+    expect(lines(explanation)).toEqual([
+      '> grant (active) ada 6000 at acme.yaml:101:5: a grant in force, ends 2026-12-16 00:00 UTC',
+      'rule ada 4000 at acme.yaml:3:5: a grant on the same scope is in force',
+      'rule group:a 1500 at acme.yaml:2:5: a user grant is narrower',
+      'rule team 500 at acme.yaml:1:5: a user grant is narrower',
+    ])
+    expect([explanation.cap, explanation.desired?.cap, explanation.groups]).toEqual([6000, 6000, [{ id: 'a', name: 'A' }]])
+  })
+
+  test('says what a grant to come adds to the cap of the person’s group', () => {
+    const grants = [{ on: 'ada', add: 800, ...inDecember }]
+    expect(lines(explained('ada', { caps: { team: 500, 'group:a': 1500 }, grants }, { groups })).at(-1)).toBe(
+      'grant (pending) ada 2300 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
+    )
+  })
+
+  test.each<[string, string, PolicySketch, readonly string[]]>([
+    ['names the rule that won', 'ada', { caps: { ada: 4000 } }, ['> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared']],
+    [
+      'says that a user cap is narrower than the team’s',
+      'ada',
+      { caps: { team: 500, ada: 4000 } },
+      ['> rule ada 4000 at acme.yaml:2:5: the narrowest cap declared', 'rule team 500 at acme.yaml:1:5: a user cap is narrower'],
+    ],
+    [
+      'says that a group cap is narrower than the team’s',
+      'ada',
+      { caps: { team: 500, 'group:a': 1500 } },
+      ['> rule group:a 1500 at acme.yaml:2:5: the narrowest cap declared', 'rule team 500 at acme.yaml:1:5: a group cap is narrower'],
+    ],
+    [
+      'says what a grant to come adds to a group’s cap',
+      'group:a',
+      { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'group:a', add: 800, ...inDecember }] },
+      [
+        '> rule group:a 1500 at acme.yaml:2:5: the narrowest cap declared',
+        'rule team 500 at acme.yaml:1:5: a group cap is narrower',
+        'grant (pending) group:a 2300 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
+      ],
+    ],
+    [
+      'passes by a none',
+      'ada',
+      { caps: { team: 500, ada: 'none' } },
+      [
+        '> rule team 500 at acme.yaml:1:5: the narrowest cap declared',
+        'rule ada none at acme.yaml:2:5: sets nothing here, so the next wider one applies',
+      ],
+    ],
+    [
+      'ends at a none when there is nothing else',
+      'ada',
+      { caps: { team: 'none' } },
+      ['> rule team none at acme.yaml:1:5: no cap is declared here or wider'],
+    ],
+    [
+      'says when a grant ended',
+      'ada',
+      { caps: { ada: 4000 }, grants: [{ on: 'ada', cap: 6000, ...over }] },
+      [
+        '> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared',
+        'grant (ended) ada 6000 at acme.yaml:101:5: ended 2026-11-19 12:00 UTC',
+      ],
+    ],
+    [
+      'says when a grant starts',
+      'ada',
+      { caps: { ada: 4000 }, grants: [{ on: 'ada', cap: 6000, ...inDecember }] },
+      [
+        '> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared',
+        'grant (pending) ada 6000 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
+      ],
+    ],
+    [
+      'says what a coming grant that adds will come to',
+      'ada',
+      { caps: { ada: 4000 }, grants: [{ on: 'ada', add: 800, ...inDecember }] },
+      [
+        '> rule ada 4000 at acme.yaml:1:5: the narrowest cap declared',
+        'grant (pending) ada 4800 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
+      ],
+    ],
+    [
+      'includes grants of groups and team that do not run',
+      'ada',
+      {
+        caps: { 'group:a': 9 },
+        grants: [
+          { on: 'team', cap: 1, ...over },
+          { on: 'group:a', cap: 2, ...inDecember },
+        ],
+      },
+      [
+        '> rule group:a 9 at acme.yaml:1:5: the narrowest cap declared',
+        'grant (pending) group:a 2 at acme.yaml:102:5: starts 2026-12-01 12:00 UTC',
+        'grant (ended) team 1 at acme.yaml:101:5: ended 2026-11-19 12:00 UTC',
+      ],
+    ],
+    [
+      'leaves out groups of others',
+      'dan',
+      { caps: { team: 1, 'group:a': 9 } },
+      ['> rule team 1 at acme.yaml:1:5: the narrowest cap declared'],
+    ],
+    [
+      'says that the cycle of a grant is over',
+      'ada',
+      { grants: [{ on: 'ada', cap: 6, from: NOW - 40 * DAY, until: 'cycleEnd' }] },
+      ['grant (ended) ada 6 at acme.yaml:101:5: ended with its billing cycle'],
+    ],
+    [
+      'says why a grant makes no sense',
+      'ada',
+      { grants: [{ on: 'ada', add: 6, ...untilDecember }] },
+      [
+        'grant (active) ada none at acme.yaml:101:5: ada@example.com: a grant adds 6 credits, but no cap is declared for it to add to; declare that cap, or write cap: in place of add:',
+      ],
+    ],
+    [
+      'names the groups that clash',
+      'eve',
+      { caps: { team: 1, 'group:a': 9, 'group:b': 8 } },
+      [
+        'rule group:a 9 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
+        'rule group:b 8 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
+        'rule team 1 at acme.yaml:1:5: a group cap is narrower',
+      ],
+    ],
+    [
+      'passes by a none of their own over groups that clash',
+      'eve',
+      { caps: { eve: 'none', 'group:a': 9, 'group:b': 8 } },
+      [
+        'rule eve none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+        'rule group:a 9 at acme.yaml:2:5: the groups of this person differ and spec.onGroupConflict is not set',
+        'rule group:b 8 at acme.yaml:3:5: the groups of this person differ and spec.onGroupConflict is not set',
+      ],
+    ],
+    [
+      'names the choice between groups',
+      'eve',
+      { caps: { 'group:a': 9, 'group:b': 8 }, onGroupConflict: 'min' },
+      [
+        '> conflict eve 8 at acme.yaml:2:5: onGroupConflict: min of group:a (9) and group:b (8)',
+        'rule group:a 9 at acme.yaml:1:5: spec.onGroupConflict decides between the groups',
+        'rule group:b 8 at acme.yaml:2:5: spec.onGroupConflict decides between the groups',
+      ],
+    ],
+    [
+      'names groups that ask for the same',
+      'eve',
+      { caps: { 'group:a': 9, 'group:b': 9 } },
+      ['> rule group:a 9 at acme.yaml:1:5: the narrowest cap declared', 'rule group:b 9 at acme.yaml:2:5: group:a asks for the same'],
+    ],
+    [
+      'sets a rule beneath its grant apart from a group that asks for the same',
+      'eve',
+      { caps: { 'group:a': 9, 'group:b': 8 }, grants: [{ on: 'group:b', cap: 9, ...untilDecember }] },
+      [
+        '> grant (active) group:b 9 at acme.yaml:101:5: a grant in force, ends 2026-12-16 00:00 UTC',
+        'rule group:a 9 at acme.yaml:1:5: group:b asks for the same',
+        'rule group:b 8 at acme.yaml:2:5: a grant on the same scope is in force',
+      ],
+    ],
+    ['is empty where nothing is declared', 'ada', {}, []],
+  ])('%s', (_, name, policy, expected) => expect(lines(explained(name, policy, { groups }))).toEqual(expected))
+
+  test('says that the clocks disagree where that keeps a grant from starting', () => {
+    const [, grant] = explained(
+      'ada',
+      { caps: { ada: 1 }, grants: [{ on: 'ada', cap: 6, ...untilDecember }] },
+      { grantsFrozen: true },
+    ).chain
+    expect([grant?.state, grant?.why]).toEqual([
+      'pending',
+      "the service's clock and ours differ by more than 5 min: grants neither start nor end until they agree",
+    ])
+  })
+
+  test('says that the cycle of a grant has not begun, though its start has passed', () => {
+    const cycle = { startAt: NOW - 60 * DAY, endAt: NOW - 30 * DAY }
+    const [grant] = explained('ada', { grants: [{ on: 'ada', from: NOW - DAY, until: 'cycleEnd' }] }, { cycle }).chain
+    expect([grant?.state, grant?.why]).toEqual(['pending', 'its billing cycle has not begun'])
+  })
+
+  test('names the base that a grant gives back', () => {
+    const owned = ownedCaps({ ada: { cap: 6000, owner: 'grant', baseline: 300 } })
+    const explanation = explained('ada', { caps: { team: 500 }, grants: [{ on: 'ada', cap: 6000, ...over }] }, { owned })
+    expect(explanation.cap).toBe(300)
+    expect(lines(explanation)).toEqual([
+      '> restore ada 300 at acme.yaml:101:5: a grant is over, and what stood here before it comes back',
+      'rule team 500 at acme.yaml:1:5: a user cap is narrower',
+      'grant (ended) ada 6000 at acme.yaml:101:5: ended 2026-11-19 12:00 UTC',
+    ])
+  })
+
+  test('ends at the wider cap where a grant gives back nothing', () => {
+    const owned = ownedCaps({ ada: { cap: 6000, owner: 'grant', baseline: 'none' } })
+    const explanation = explained('ada', { caps: { team: 500 } }, { owned })
+    expect([explanation.cap, explanation.desired?.cap, lines(explanation)]).toEqual([
+      500,
+      'none',
+      ['> rule team 500 at acme.yaml:1:5: the narrowest cap declared'],
+    ])
+  })
+
+  test('names a conflict cap that waits for a second reading', () => {
+    const owned = ownedCaps({ ada: { cap: 900, owner: 'conflict' } })
+    expect(lines(explained('ada', { caps: { 'group:a': 1500 }, onGroupConflict: 'min' }, { owned, groups }))).toEqual([
+      '> conflict ada 900 at acme.yaml:1:5: no longer in groups with different caps; goes after 2 agreeing readings, 1 so far',
+      'rule group:a 1500 at acme.yaml:1:5: a user cap is narrower',
+    ])
+  })
+
+  test('names the declaration behind a copy', () => {
+    const explanation = explained('ada', { caps: { team: 500 } }, { capSemantics: 'copied', roster: roster({ ada: 'approved' }) })
+    expect([explanation.desired?.owner, ...lines(explanation)]).toEqual([
+      'copied',
+      '> rule team 500 at acme.yaml:1:5: the narrowest cap declared',
+    ])
+  })
+
+  test('names a copy that stays while the members of a group are not known', () => {
+    const more = {
+      capSemantics: 'copied',
+      roster: roster({ ada: 'approved' }),
+      owned: ownedCaps({ ada: { cap: 77, owner: 'copied' } }),
+    } as const
+    expect(explained('ada', { caps: { team: 500, 'group:a': 9 } }, more)).toMatchObject({
+      cap: 77,
+      chain: [{ wins: true, candidate: { kind: 'copied' } }, {}],
+    })
+  })
+})
+
+describe('the chain of a group and of the team', () => {
+  const policy: PolicySketch = {
+    caps: { team: 500, 'group:a': 1500 },
+    grants: [
+      { on: 'group:a', cap: 9, ...inDecember },
+      { on: 'team', cap: 8, ...untilDecember },
+    ],
+  }
+
+  test('of a group goes on to the team', () => {
+    expect(lines(explained('group:a', policy))).toEqual([
+      '> rule group:a 1500 at acme.yaml:2:5: the narrowest cap declared',
+      'grant (active) team 8 at acme.yaml:102:5: a group cap is narrower',
+      'rule team 500 at acme.yaml:1:5: a group cap is narrower',
+      'grant (pending) group:a 9 at acme.yaml:101:5: starts 2026-12-01 12:00 UTC',
+    ])
+  })
+
+  test('of the team is its own', () => {
+    const explanation = explained('team', policy)
+    expect(lines(explanation)).toEqual([
+      '> grant (active) team 8 at acme.yaml:102:5: a grant in force, ends 2026-12-16 00:00 UTC',
+      'rule team 500 at acme.yaml:1:5: a grant on the same scope is in force',
+    ])
+    expect(explanation).not.toHaveProperty('person')
+  })
+
+  test('are of no groups and no person', () => {
+    const more = { groups: members({ a: ['ada'] }), readings: observed({ team: 500 }) }
+    expect(['group:a', 'team'].map((name) => explained(name, policy, more).groups)).toEqual([[], []])
+    expect(['group:a', 'team'].map((name) => explained(name, policy, more).inForce)).toEqual([undefined, undefined])
+    expect(explained('group:a', policy, more).observed.map((one) => one.reading?.observed)).toEqual([undefined, 500])
+    expect(explained('team', policy, more).observed).toHaveLength(1)
+  })
+
+  test('of a group whose own cap is none ends at the team', () => {
+    expect(explained('group:a', { caps: { team: 5, 'group:a': 'none' } })).toMatchObject({ cap: 5, desired: { cap: 'none' } })
+  })
+
+  test('says so where a grant has no known end', () => {
+    const grants = [{ on: 'team', cap: 8, from: NOW - DAY, until: 'cycleEnd' }] as const
+    const owned = ownedCaps({ team: { cap: 8, owner: 'grant' } })
+    const inputs = withoutCycle(desiredInputs({ grants }, { owned }))
+    expect(explain({ ...inputs, readings: new Map(), history: [], holds: [] }, scope('team')).chain[0]?.why).toBe('a grant in force')
+  })
+})

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest'
+import type { HistoryEntry, Hold, Plan } from '../../../src/core/model/change.ts'
+import type { Roster } from '../../../src/core/model/observed.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { type ExplainInputs, type Explanation, formatInstant } from '../../../src/core/plan/explain.ts'
+import { members, NOW, ownedCaps, type PolicySketch, roster, scope } from '../../support/declare.ts'
+import { explained, observed, untilDecember } from '../../support/explained.ts'
+
+describe('what is known of a person', () => {
+  const people: Roster = { ...roster({ ada: 'approved', bob: 'pending', cyd: 'disabled' }) }
+  const used = (amount: number): Roster => ({ ...people, people: people.people.map((one) => ({ ...one, used: credits(amount) })) })
+  const balance = { creditsPerSeat: credits(500), seats: 3, addOnAvailable: credits(0), addOnUsed: credits(0), readAt: NOW }
+  const groups = members({ a: ['ada'] })
+  const policy: PolicySketch = { caps: { team: 500, 'group:a': 1500 } }
+
+  test.each<[string, string, Partial<ExplainInputs>, Explanation['person']]>([
+    ['that they are approved', 'ada', { roster: people }, { status: 'approved', disabled: false }],
+    ['that they are pending', 'bob', { roster: people }, { status: 'pending', disabled: false }],
+    ['that they are disabled', 'cyd', { roster: people }, { status: 'approved', disabled: true }],
+    ['that they are off the roster', 'dan', { roster: people }, { status: 'off-roster', disabled: false }],
+    [
+      'that they count as approved where nobody has a status',
+      'bob',
+      { roster: { ...people, statusesAbsent: true } },
+      { status: 'approved', disabled: false },
+    ],
+    ['nothing while the roster is unknown', 'ada', {}, undefined],
+  ])('is %s', (_, name, more, expected) => expect(explained(name, policy, more).person).toEqual(expected))
+
+  test('is what the service said at their scope, their groups and the team', () => {
+    const readings = observed({ ada: 'none', 'group:a': 1500 })
+    const { observed: seen } = explained('ada', policy, { groups, readings })
+    expect(seen.map((one) => `${scopeKey(one.scope)} ${one.reading?.observed ?? 'not read'}`)).toEqual([
+      'ada@example.com none',
+      'group:a 1500',
+      'team not read',
+    ])
+  })
+
+  test.each<[string, Partial<ExplainInputs>, Partial<Explanation>]>([
+    [
+      'the cap in force and the room left beneath it',
+      { roster: used(700), balance, readings: observed({ 'group:a': 1500 }) },
+      {
+        inForce: { cap: credits(1500), from: scopeKey(scope('group:a')) },
+        use: { used: credits(200), isUpperBound: false, headRoom: credits(1300) },
+      },
+    ],
+    [
+      'use as an upper bound without a balance',
+      { roster: used(700), readings: observed({ team: 500 }) },
+      {
+        inForce: { cap: credits(500), from: scopeKey(scope('team')) },
+        use: { used: credits(700), isUpperBound: true, headRoom: credits(-200) },
+      },
+    ],
+    [
+      'no room without a cap',
+      { roster: used(700), balance },
+      { inForce: { cap: 'none' }, use: { used: credits(200), isUpperBound: false } },
+    ],
+    [
+      'no room where a reading failed',
+      { roster: used(700), balance, readings: observed({ ada: 'unknown' }) },
+      { inForce: { cap: 'unknown', from: scopeKey(scope('ada')) }, use: { used: credits(200), isUpperBound: false } },
+    ],
+  ])('is %s', (_, more, expected) => expect(explained('ada', policy, { groups, ...more })).toMatchObject(expected))
+
+  test('is a list of the groups that are declared, known, and theirs', () => {
+    const list = { groups: members({ a: ['ada'], b: ['ada'], c: ['eve'], d: ['ada'] }), unknownGroups: ['b'] }
+    const { groups: theirs } = explained('ada', { caps: { 'group:a': 1, 'group:b': 2, 'group:c': 3 } }, list)
+    expect(theirs).toEqual([{ id: 'a', name: 'A' }])
+  })
+
+  test('is no use where the service says none', () => {
+    expect(explained('ada', policy, { roster: people, balance })).not.toHaveProperty('use')
+  })
+})
+
+describe('what became of a scope', () => {
+  const entry = (name: string, at: number): HistoryEntry => ({
+    at,
+    scope: scope(name),
+    action: 'set',
+    effect: 'raise',
+    from: credits(1),
+    to: credits(2),
+    cause: 'policy',
+    result: 'applied',
+    planId: '0123456789abcdef',
+    digest: '0123456789ab',
+    revision: '',
+  })
+  const hold = (name: string): Hold => ({
+    id: '7d1f0c2a9b34',
+    guards: ['maxLowered'],
+    people: 1,
+    changes: [{ scope: scope(name), from: credits(2), to: credits(1) }],
+    message: 'too many',
+  })
+  const plan: Plan = {
+    apiVersion: 'capkeeper/v1',
+    kind: 'Plan',
+    id: '0123456789abcdef',
+    workspace: 'acme',
+    createdAt: NOW,
+    policyDigest: '',
+    revision: '',
+    counts: { set: 0, raise: 0, lower: 1, block: 0, clear: 0, held: 0, inSync: 0, unknown: 0, skipped: 0, rejected: 0 },
+    changes: [
+      {
+        scope: scope('ada'),
+        action: 'set',
+        effect: 'lower',
+        from: credits(2),
+        to: credits(1),
+        cause: 'policy',
+        people: 1,
+        healing: false,
+        grantEnd: false,
+      },
+    ],
+    holds: [hold('bob')],
+    unknown: [],
+    problems: [
+      { severity: 'warning', code: 'SOME', message: 'about all' },
+      { severity: 'error', code: 'OTHER', message: 'about ada', scope: scope('ada') },
+    ],
+  }
+  const policy: PolicySketch = { caps: { ada: 1, bob: 2 } }
+
+  test('is the last write of just this scope', () => {
+    const history = [entry('bob', 9), entry('ada', 8), entry('ada', 7)]
+    expect(explained('ada', policy, { history }).lastWrite?.at).toBe(8)
+    expect(explained('dan', policy, { history })).not.toHaveProperty('lastWrite')
+  })
+
+  test('is the change and the problems of the plan', () => {
+    const { change, problems } = explained('ada', policy, { plan })
+    expect([change?.effect, problems.map((one) => one.code)]).toEqual(['lower', ['OTHER']])
+    expect(explained('bob', policy, { plan })).toMatchObject({ problems: [] })
+    expect(explained('bob', policy)).toMatchObject({ problems: [] })
+  })
+
+  test('is the hold that keeps it back, of the plan or by itself', () => {
+    expect(explained('bob', policy, { plan }).hold?.id).toBe('7d1f0c2a9b34')
+    expect(explained('ada', policy, { holds: [hold('ada')] }).hold?.message).toBe('too many')
+    expect(explained('ada', policy, { plan })).not.toHaveProperty('hold')
+  })
+
+  test('is its rejection, with the reason', () => {
+    const { rejected } = explained('ada', { grants: [{ on: 'ada', add: 1, ...untilDecember }] })
+    expect(rejected?.code).toBe('ADD_WITHOUT_BASE')
+  })
+
+  test('is that it is skipped, with the reason', () => {
+    expect(explained('ada', policy, { roster: roster({ ada: 'pending' }) }).skipped?.why).toBe('ada@example.com is pending, not approved')
+  })
+
+  test('is what the ledger remembers of it', () => {
+    expect(explained('ada', policy, { owned: ownedCaps({ ada: { cap: 1 } }) }).owned?.entry).toBe('rule|1')
+  })
+})
+
+test('an instant reads as its date and time in UTC', () => {
+  expect([Date.UTC(2026, 0, 2, 3, 4), Date.UTC(2026, 11, 31, 0, 0)].map(formatInstant)).toEqual([
+    '2026-01-02 03:04 UTC',
+    '2026-12-31 00:00 UTC',
+  ])
+})

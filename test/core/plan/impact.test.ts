@@ -1,0 +1,217 @@
+import { describe, expect, test } from 'vitest'
+import { countPeople } from '../../../src/core/interpret/effective.ts'
+import type { Observed } from '../../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import type { Difference } from '../../../src/core/plan/diff.ts'
+import {
+  countingReader,
+  type ImpactInputs,
+  impactOf,
+  impactOn,
+  isFree,
+  mayInherit,
+  netEffect,
+  reachOf,
+  unsetGroups,
+  widerReader,
+} from '../../../src/core/plan/impact.ts'
+import { cap, members, NOW, type PlainCap, roster, scope, short } from '../../support/declare.ts'
+
+type Caps = Readonly<Record<string, PlainCap | 'unknown'>>
+const key = (name: string): ScopeKey => scopeKey(scope(name))
+const observed = (value: PlainCap | 'unknown'): Observed => (value === 'unknown' ? value : cap(value))
+const reader = (caps: Caps) => (at: ScopeKey) => {
+  const found = Object.entries(caps).find(([name]) => key(name) === at)
+  return found && observed(found[1])
+}
+/** ada is in a and b, bob in a, cyd in none, dan's access is switched off. */
+const PEOPLE = countPeople({
+  roster: roster({ ada: 'approved', bob: 'approved', cyd: 'approved', dan: 'disabled' }),
+  groups: members({ a: ['ada', 'bob', 'dan'], b: ['ada'] }),
+  now: NOW,
+})
+interface Sketch extends Partial<Omit<ImpactInputs, 'readings' | 'baseline'>> {
+  readonly now: Caps
+  readonly changes: Readonly<Record<string, PlainCap>>
+  readonly baseline?: Readonly<Record<string, PlainCap>>
+}
+function inputsOf({ now, changes, baseline, ...more }: Sketch) {
+  const inputs: ImpactInputs = {
+    people: PEOPLE,
+    readings: reader(now),
+    capSemantics: 'layered',
+    ...(baseline && { baseline: Object.fromEntries(Object.entries(baseline).map(([name, value]) => [key(name), cap(value)])) }),
+    ...more,
+  }
+  const differences = Object.entries(changes).map(([name, to]): readonly [ScopeKey, Difference] => {
+    const from = reader(now)(key(name))
+    const shown = from === undefined || from === 'unknown' ? 'none' : from
+    return [
+      key(name),
+      { scope: scope(name), key: key(name), from: shown, to: cap(to), cause: 'policy', entry: '', healing: false, grantEnd: false },
+    ]
+  })
+  return [new Map(differences), inputs] as const
+}
+const told = (sketch: Sketch): string[] =>
+  impactOf(...inputsOf(sketch)).map(
+    (one) =>
+      `${one.person.email.split('@')[0]} ${one.effect} ${one.before}>${one.after} by ${one.changes.map((at) => at.replace('@example.com', '')).join(' ') || 'nothing'}`,
+  )
+
+describe('what changes do to people', () => {
+  test.each<readonly [string, Sketch, readonly string[]]>([
+    ['nothing changes, nobody is reached', { now: { team: 5 }, changes: {} }, []],
+    [
+      'a team cap reaches all who have nothing narrower',
+      { now: { team: 5, 'group:b': 9, bob: 4 }, changes: { team: 3 } },
+      ['cyd lowered 5>3 by team'],
+    ],
+    [
+      'a group cap reaches its members',
+      { now: { team: 5, 'group:a': 9 }, changes: { 'group:a': 7 } },
+      ['ada lowered 9>7 by group:a', 'bob lowered 9>7 by group:a'],
+    ],
+    ['the lower of two groups counts', { now: { 'group:a': 9, 'group:b': 4 }, changes: { 'group:a': 7 } }, ['bob lowered 9>7 by group:a']],
+    ['an own cap reaches its person', { now: { bob: 4 }, changes: { bob: 6 } }, ['bob raised 4>6 by bob']],
+    [
+      'a first cap',
+      { now: { team: 'none' }, changes: { team: 6 } },
+      ['ada capped none>6 by team', 'bob capped none>6 by team', 'cyd capped none>6 by team'],
+    ],
+    ['clearing falls back to the wider cap', { now: { team: 3, bob: 4 }, changes: { bob: 'none' } }, ['bob lowered 4>3 by bob']],
+    ['clearing the last cap leaves none', { now: { team: 'none', bob: 4 }, changes: { bob: 'none' } }, ['bob cleared 4>none by bob']],
+    [
+      'two changes with one effect are both named',
+      { now: { team: 5, cyd: 4 }, changes: { team: 3, cyd: 'none' } },
+      ['ada lowered 5>3 by team', 'bob lowered 5>3 by team', 'cyd lowered 4>3 by cyd team'],
+    ],
+    [
+      'what evens out is no effect',
+      { now: { team: 5, cyd: 4 }, changes: { team: 4, cyd: 'none' } },
+      ['ada lowered 5>4 by team', 'bob lowered 5>4 by team'],
+    ],
+    [
+      'an unknown cap tells nothing',
+      { now: { team: 5, bob: 'unknown' }, changes: { team: 3 } },
+      ['ada lowered 5>3 by team', 'cyd lowered 5>3 by team'],
+    ],
+    [
+      'an interrupted plan counts from where it began',
+      { now: { team: 5, bob: 4 }, changes: { cyd: 3 }, baseline: { bob: 9 } },
+      ['cyd lowered 5>3 by cyd', 'bob lowered 9>4 by nothing'],
+    ],
+    [
+      'an interrupted team write counts for everybody',
+      { now: { team: 5 }, changes: { cyd: 4 }, baseline: { team: 9 } },
+      ['ada lowered 9>5 by nothing', 'bob lowered 9>5 by nothing', 'cyd lowered 9>4 by cyd'],
+    ],
+    [
+      'copies overwrite what people have',
+      { now: { team: 5, bob: 9 }, changes: { team: 3 }, capSemantics: 'copied' },
+      ['ada lowered 5>3 by team', 'bob lowered 9>3 by team', 'cyd lowered 5>3 by team'],
+    ],
+    [
+      'copies of a group come before those of the team',
+      { now: { team: 5, bob: 9 }, changes: { team: 3, 'group:a': 7 }, capSemantics: 'copied' },
+      ['ada raised 5>7 by team group:a', 'bob lowered 9>7 by group:a', 'cyd lowered 5>3 by team'],
+    ],
+    [
+      'copies leave alone whom policy keeps',
+      { now: { team: 5, bob: 9 }, changes: { team: 3 }, capSemantics: 'copied', kept: new Set([key('bob')]) },
+      ['ada lowered 5>3 by team', 'cyd lowered 5>3 by team'],
+    ],
+    [
+      'copies leave alone who is written in the same plan',
+      { now: { team: 5, bob: 9 }, changes: { team: 3, bob: 8 }, capSemantics: 'copied' },
+      ['ada lowered 5>3 by team', 'bob lowered 9>8 by bob', 'cyd lowered 5>3 by team'],
+    ],
+    [
+      'a copied change of one person reaches nobody else',
+      { now: { bob: 9 }, changes: { bob: 8 }, capSemantics: 'copied' },
+      ['bob lowered 9>8 by bob'],
+    ],
+  ])('%s', (_name, sketch, expected) => expect(told(sketch)).toEqual(expected))
+
+  test('are told of people who are not counted when they are asked for', () => {
+    expect(
+      impactOn(PEOPLE.approved, ...inputsOf({ now: { 'group:a': 9 }, changes: { 'group:a': 7 } })).map((one) => one.person.email),
+    ).toEqual(['ada@example.com', 'bob@example.com', 'dan@example.com'])
+  })
+
+  test.each<readonly [string, Observed, Observed, number, string | undefined]>([
+    ['the same', credits(5), credits(5), 0, undefined],
+    ['from unknown', 'unknown', credits(5), 0, undefined],
+    ['to unknown', credits(5), 'unknown', 0, undefined],
+    ['to none', credits(5), 'none', 0, 'cleared'],
+    ['up', credits(5), credits(6), 9, 'raised'],
+    ['down', credits(5), credits(4), 3, 'lowered'],
+    ['down to use', credits(5), credits(4), 4, 'blocked'],
+    ['to 0', credits(5), credits(0), -1, 'blocked'],
+    ['first', 'none', credits(5), 4, 'capped'],
+    ['first, at use', 'none', credits(5), 5, 'blocked'],
+    ['first, of 0', 'none', credits(0), -1, 'blocked'],
+  ])('net effect: %s', (_name, before, after, use, expected) => expect(netEffect(before, after, use)).toBe(expected))
+
+  test('only who has less is counted by shares', () =>
+    expect((['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const).filter(isFree)).toEqual(['raised', 'capped']))
+})
+
+describe('how many a change reaches', () => {
+  const reach = (at: string, after: Caps, capSemantics: 'layered' | 'copied' = 'layered') =>
+    reachOf(key(at), { people: PEOPLE, readings: reader({}), capSemantics }, reader(after))
+  test.each<readonly [string, string, Caps, number]>([
+    ['the team, where nothing is narrower', 'team', { team: 5 }, 4],
+    ['the team, but those with a cap of their own', 'team', { team: 5, bob: 3, cyd: 'none', dan: 'unknown' }, 3],
+    ['the team, but those in a group with a cap', 'team', { team: 5, 'group:b': 3 }, 3],
+    ['the team, with those in a group without one', 'team', { team: 5, 'group:a': 'none', 'group:b': 'unknown' }, 4],
+    ['a group, whatever the other group has', 'group:a', { 'group:a': 5, 'group:b': 3 }, 3],
+    ['a group, but those with their own', 'group:a', { 'group:a': 5, ada: 3 }, 2],
+    ['a group nobody is in', 'group:x', {}, 0],
+    ['a person', 'bob', { bob: 5 }, 1],
+    ['somebody who is not there', 'eve', { eve: 5 }, 0],
+  ])('%s', (_name, at, after, expected) => expect(reach(at, after)).toBe(expected))
+  test('all of them where caps are copied', () =>
+    expect([reach('team', { bob: 3 }, 'copied'), reach('group:a', { ada: 3 }, 'copied')]).toEqual([4, 3]))
+})
+
+describe('readings that show what applies', () => {
+  const inherited = { team: 5, 'group:a': 5, 'group:b': 7, bob: 5 } as const
+  test.each<readonly [string, string, readonly string[], PlainCap]>([
+    ["a group's wider value is the team's", 'group:a', [], 5],
+    ["a person's is the lowest of the groups", 'ada', [], 5],
+    ['a group of which nothing is asked and that shows the team’s value counts as not set', 'ada', ['group:a'], 7],
+    ['a group with another value is set, whatever is asked', 'ada', ['group:a', 'group:b'], 7],
+    ['somebody in no group falls back to the team', 'cyd', [], 5],
+    ['somebody unknown too', 'eve', [], 5],
+  ])('%s', (_name, at, unset, expected) => expect(widerReader(PEOPLE, reader(inherited), new Set(unset.map(key)))(key(at))).toBe(expected))
+  test('a team value that differs makes no group unset', () =>
+    expect(widerReader(PEOPLE, reader({ ...inherited, team: 6 }), new Set([key('group:a')]))(key('ada'))).toBe(5))
+  test('all groups count as set unless somebody says otherwise', () => expect(widerReader(PEOPLE, reader(inherited))(key('bob'))).toBe(5))
+
+  test.each<readonly [string, string, boolean]>([
+    ['a group with the team’s value perhaps has nothing set', 'group:a', true],
+    ['a group with another value has it set', 'group:b', false],
+    ['a person may show the group that is not the team’s', 'ada', true],
+    ['a person may show one group when the other only shows the team', 'bob', true],
+    ['somebody with a value of nobody else’s has it set', 'cyd', false],
+    ['nothing is wider than the team', 'team', false],
+    ['nothing is shown where nothing was read', 'dan', false],
+  ])('%s', (_name, at, expected) => expect(mayInherit(PEOPLE, reader({ ...inherited, ada: 7, cyd: 9 }))(key(at))).toBe(expected))
+
+  test('for counting, what is unknown or only inherited is not set', () => {
+    const counted = countingReader(reader({ ada: 'unknown', bob: 5, cyd: 5 }), (one) => one === key('bob'))
+    expect(['ada', 'bob', 'cyd', 'dan'].map((name) => counted(key(name)))).toEqual(['none', 'none', 5, undefined])
+  })
+  test('groups for which none is asked', () => {
+    const asked = [
+      ['group:a', 'none'],
+      ['group:b', 5],
+      ['bob', 'none'],
+    ] as const
+    expect([...unsetGroups(asked.map(([name, value]) => ({ scope: scope(name), cap: cap(value) })))].map((one) => one)).toEqual([
+      short(scope('group:a')),
+    ])
+  })
+})

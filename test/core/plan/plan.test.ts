@@ -1,0 +1,92 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { writeOrder } from '../../../src/core/plan/plan.ts'
+import { HOUR, NOW } from '../../support/declare.ts'
+import { each, type PlanSketch, planOf } from '../../support/plan.ts'
+
+const mixed: PlanSketch = {
+  caps: { p2: 600, 'group:b': 600, team: 600, p1: 400, 'group:a': 400, p0: 'none' },
+  observed: { team: 500, 'group:a': 500, 'group:b': 500, p0: 700, p1: 500, p2: 500 },
+}
+const phases = (sketch: PlanSketch, semantics: 'layered' | 'copied') =>
+  writeOrder(planOf(sketch).plan.changes, semantics).map((phase) =>
+    phase.map((one) => scopeKey(one.scope).replace('@example.com', '')).join(' '),
+  )
+
+describe('a plan', () => {
+  test('is in the canonical order: team, groups, users', () => {
+    expect(planOf(mixed).plan.changes.map((one) => scopeKey(one.scope))).toEqual([
+      'team',
+      'group:a',
+      'group:b',
+      'p0@example.com',
+      'p1@example.com',
+      'p2@example.com',
+    ])
+  })
+  test('has an id of 16 hex digits that time does not change', () => {
+    const { id } = planOf(mixed).plan
+    expect(id).toMatch(/^[0-9a-f]{16}$/)
+    expect(planOf({ ...mixed, now: NOW + HOUR }).plan.id).toBe(id)
+    expect(planOf({ ...mixed, caps: { ...mixed.caps, p2: 601 } }).plan.id).not.toBe(id)
+  })
+  test('is the same whatever the order of what went in', () => {
+    const names = Object.keys(mixed.caps ?? {})
+    fc.assert(
+      fc.property(fc.shuffledSubarray(names, { minLength: names.length }), (order) => {
+        const caps = Object.fromEntries(order.map((name) => [name, mixed.caps?.[name] ?? 0]))
+        expect(planOf({ ...mixed, caps }).plan.id).toBe(planOf(mixed).plan.id)
+      }),
+    )
+  })
+  test('counts what goes out by effect, and what stays', () => {
+    expect(planOf({ ...mixed, observed: { ...mixed.observed, p1: 'unknown', p2: 600 } }).plan.counts).toMatchObject({
+      raise: 2,
+      lower: 1,
+      clear: 1,
+      inSync: 1,
+      unknown: 1,
+    })
+  })
+  test('names the source line, the reason and how many people a change reaches', () => {
+    const { changes } = planOf({
+      caps: { team: 100, 'group:g': 50, p0: 20 },
+      observed: { team: 'none', 'group:g': 'none', p0: 'none' },
+      groups: { g: ['p0', 'p1'] },
+    }).plan
+    expect(changes.map((one) => [one.people, one.source?.line])).toEqual([
+      [18, 1],
+      [1, 2],
+      [1, 3],
+    ])
+  })
+})
+
+describe('the order of writes', () => {
+  test('layered: sets and raises first, users before groups before the team, then lowers and clears the other way round', () =>
+    expect(phases(mixed, 'layered')).toEqual(['p2', 'group:b', 'team', 'group:a', 'p0 p1']))
+  test('copied: wide writes come first', () => expect(phases(mixed, 'copied')).toEqual(['team', 'group:a group:b', 'p2', 'p0 p1']))
+  test('what is held is in no phase', () => {
+    const sketch = { people: 100, caps: { ...each(100, 500), ...each(16, 400) }, observed: each(100, 500) }
+    expect(phases(sketch, 'layered')).toEqual([])
+  })
+})
+
+describe('quarantine', () => {
+  const entry = {
+    scope: { kind: 'user', email: 'p0@example.com' },
+    code: 'CAP_REFUSED',
+    message: 'p0@example.com: refused',
+    entry: 'rule|500',
+    at: NOW,
+  } as const
+  const sketch: PlanSketch = { caps: { p0: 500, p1: 500 }, observed: { p0: 400, p1: 400 }, quarantined: [entry] }
+  const changed = (more: PlanSketch) => planOf({ ...sketch, ...more }).plan.changes.map((one) => scopeKey(one.scope))
+
+  test('leaves one scope alone and never the others', () => expect(changed({})).toEqual(['p1@example.com']))
+  test('is over after 24 h', () => expect(changed({ now: NOW + 24 * HOUR })).toHaveLength(2))
+  test('is over when the policy entry changes', () => expect(changed({ caps: { p0: 501, p1: 500 } })).toHaveLength(2))
+  test('of a zero that is not stored lasts until the policy changes', () =>
+    expect(changed({ now: NOW + 999 * HOUR, quarantined: [{ ...entry, code: 'ZERO_NOT_STORED' }] })).toEqual(['p1@example.com']))
+})

@@ -1,0 +1,339 @@
+// The plan as one object, what guards are asked about it when only a part goes, and the problems that it carries.
+import { describe, expect, test } from 'vitest'
+import type { Approval, Change } from '../../../src/core/model/change.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { buildPlan, type PlanInputs, writeOrder } from '../../../src/core/plan/plan.ts'
+import { DAY, HOUR, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
+import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+
+const AT = { file: 'acme.yaml', line: 1, column: 5 }
+const running = { on: 'p1', cap: 6000, until: NOW + 9 * DAY }
+const keys = (...names: readonly string[]) => new Set(names.map((name) => scopeKey(scope(name))))
+const built = (sketch: PlanSketch, more: Partial<PlanInputs> = {}) => buildPlan({ ...planInputs(sketch), ...more })
+
+describe('a plan as a whole', () => {
+  const sketch: PlanSketch = {
+    people: ['p0', 'p1', 'p2'],
+    caps: { p0: 500, p2: 5, p9: 3 },
+    grants: [running],
+    observed: { p0: 'none', p1: 400, p2: 'unknown' },
+  }
+
+  test('says which workspace, which policy, when, and what changes why', () => {
+    const { id, ...rest } = planOf(sketch).plan
+    expect(id).toBe('7e56f7314b387c9c')
+    expect(rest).toEqual({
+      apiVersion: 'capkeeper/v1',
+      kind: 'Plan',
+      workspace: 'acme',
+      createdAt: NOW,
+      policyDigest: 'aaaabbbbcccc',
+      revision: '',
+      counts: { set: 1, raise: 1, lower: 0, block: 0, clear: 0, held: 0, inSync: 0, unknown: 1, skipped: 1, rejected: 0 },
+      changes: [
+        {
+          scope: scope('p0'),
+          action: 'set',
+          effect: 'set',
+          from: 'none',
+          to: 500,
+          cause: 'policy',
+          people: 1,
+          source: AT,
+          healing: false,
+          grantEnd: false,
+        },
+        {
+          ...{ scope: scope('p1'), action: 'set', effect: 'raise', from: 400, to: 6000, cause: 'policy', people: 1 },
+          ...{ source: { ...AT, line: 101 }, reason: 'release week', healing: false, grantEnd: false },
+        },
+      ],
+      holds: [],
+      unknown: [{ scope: scope('p2'), message: 'GetUsageConfig: 503' }],
+      problems: [
+        {
+          severity: 'warning',
+          code: 'SCOPE_SKIPPED',
+          message: 'p9@example.com is not on the roster',
+          scope: scope('p9'),
+          at: { ...AT, line: 3 },
+        },
+      ],
+    })
+  })
+
+  test('has another id for another workspace, policy, value and hold', () => {
+    const change = { caps: each(16, 400), observed: each(16, 500), people: 100 }
+    const ids = [
+      planOf(sketch).plan.id,
+      built(sketch, { workspace: 'beta' }).plan.id,
+      built(sketch, { policy: { ...planInputs(sketch).policy, digest: 'other' } }).plan.id,
+      planOf(change).plan.id,
+      planOf({ ...change, guards: { maxLowered: 'off', maxAffected: 'off' } }).plan.id,
+    ]
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test.each<readonly [string, PlanSketch, readonly string[]]>([
+    ['clear', { caps: { p0: 'none' }, observed: { p0: 9 } }, ['clear clear']],
+    ['set', { caps: { p0: 5 }, observed: { p0: 'none' } }, ['set set']],
+    ['raise, also to below use', { caps: { p0: 6 }, observed: { p0: 5 }, used: { p0: 900 } }, ['set raise']],
+    ['lower', { caps: { p0: 4 }, observed: { p0: 5 } }, ['set lower']],
+    [
+      'block at use, of the group whose member it is',
+      { people: ['p0'], caps: { 'group:g': 5 }, groups: { g: ['p0'] }, observed: { 'group:g': 9 }, used: { p0: 5 } },
+      ['set block'],
+    ],
+    ['block to 0', { caps: { 'group:g': 0 }, observed: { 'group:g': 9 } }, ['set block']],
+    ['block as a first cap', { caps: { p0: 5 }, observed: { p0: 'none' }, used: { p0: 9 } }, ['set block']],
+  ])('tells a change that is a %s', (_name, one, expected) =>
+    expect(planOf(one).plan.changes.map((change) => `${change.action} ${change.effect}`)).toEqual(expected),
+  )
+
+  test('counts each effect, and what is held only as held', () => {
+    const caps = { p0: 'none', p1: 4, p2: 0, p3: 9, p4: 7, p5: 1 } as const
+    const observed = { p0: 5, p1: 5, p2: 5, p3: 5, p4: 'none', p5: 1 } as const
+    const off = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
+    const even = { set: 1, raise: 1, lower: 1, block: 1, clear: 1, held: 0, inSync: 1, unknown: 0, skipped: 0, rejected: 0 }
+    expect(planOf({ caps, observed, guards: off }).plan.counts).toEqual(even)
+    const guarded = planOf({ caps, observed, guards: { ...off, maxLowered: { percent: 0, floor: 0 } } }).plan.counts
+    expect(guarded).toEqual({ ...even, lower: 0, held: 1 })
+  })
+
+  test('is empty where everything is as asked', () => {
+    const { plan: empty, scopes } = planOf({ caps: { p0: 5 }, observed: { p0: 5 } })
+    expect([empty.changes, empty.holds, empty.unknown, empty.problems]).toEqual([[], [], [], []])
+    expect(scopes.map((one) => [short(one.scope), one.state])).toEqual([['p0', 'in_sync']])
+  })
+})
+
+describe('when only a part goes', () => {
+  /** Clearing p0 falls back to the team's cap, which this plan raises first. */
+  const leaning: PlanSketch = {
+    caps: { team: 500, p0: 'none' },
+    observed: { team: 'none', p0: 500 },
+    people: ['p0'],
+    guards: { maxCleared: { percent: 0, floor: 0 } },
+  }
+
+  test('the whole stands', () => expect(lines(planOf(leaning))).toEqual(['team set none>500 policy', 'p0 clear 500>none policy']))
+  test('a change that leans on one that stays behind is held', () => {
+    const part = built(leaning, { only: keys('p0') })
+    expect(lines(part)).toEqual(['team set none>500 policy', 'p0 clear 500>none policy held:maxCleared'])
+    expect(part.plan.holds.map((hold) => hold.changes.length)).toEqual([1])
+  })
+  test('a change that leans on one that may not be written is held', () => {
+    const part = built(leaning, { writable: (one) => one.key !== 'team' })
+    expect(lines(part)).toEqual(['team set none>500 policy', 'p0 clear 500>none policy held:maxCleared'])
+  })
+  test('what cannot be written is not judged', () => {
+    const lower = { caps: each(20, 400), observed: each(20, 500) }
+    expect(planOf(lower).plan.holds).toHaveLength(1)
+    expect(built(lower, { writable: () => false }).plan.holds).toEqual([])
+  })
+  test('all of it named is the same as all of it', () =>
+    expect(built(leaning, { only: keys('p0', 'team') }).plan.id).toBe(planOf(leaning).plan.id))
+  test('what the whole holds stays held, beside what the part holds', () => {
+    const both: PlanSketch = {
+      ...leaning,
+      people: 30,
+      caps: { ...leaning.caps, ...Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`p${index + 1}`, 3])) },
+      observed: { ...leaning.observed, ...Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`p${index + 1}`, 4])) },
+    }
+    const part = built(both, {
+      only: new Set([
+        ...keys('p0'),
+        ...Object.keys(both.caps ?? {})
+          .flatMap((name) => [...keys(name)])
+          .filter((key) => key !== 'team'),
+      ]),
+    })
+    expect(part.plan.holds.map((hold) => [hold.guards.join(), hold.changes.length])).toEqual([
+      ['maxAffected,maxLowered', 9],
+      ['maxCleared', 1],
+    ])
+    const approved = built({ ...both, approve: part.plan.holds.map((hold) => hold.id) }, { only: keys('p0', 'p1') })
+    expect([...approved.released].map((key) => key.split('@')[0])).toEqual(expect.arrayContaining(['p1', 'p0']))
+    expect(approved.rosterAccepted).toBe(false)
+  })
+  test('an approved doubt about the roster counts, whichever judgement met it', () => {
+    const doubt = { ...leaning, facts: { rosterDoubt: { before: 40, now: 20 } } }
+    const [hold] = built(doubt).plan.holds
+    const approved = built({ ...doubt, approve: [hold?.id ?? ''] }, { only: keys('team') })
+    expect(approved.rosterAccepted).toBe(true)
+  })
+  test('nothing is matched while nothing is going to be written', () => {
+    const lower = { people: 100, caps: each(16, 400), observed: each(16, 500) }
+    const id = planOf(lower).plan.holds[0]?.id ?? ''
+    expect(planOf({ ...lower, approve: [id] }).plan.holds).toEqual([])
+    const idle = built({ ...lower, approve: [id] }, { idle: true })
+    expect(idle.plan.holds.map((one) => one.id)).toEqual([id])
+    expect(idle.approvals).toMatchObject([{ id, state: 'pending', released: [] }])
+  })
+})
+
+describe('the problems of a plan', () => {
+  const FINE: PlanSketch = { caps: { p0: 5 }, observed: { p0: 5 } }
+  const problems = (sketch: PlanSketch) => planOf(sketch).plan.problems
+  const clash: PlanSketch = {
+    caps: { 'group:a': 5, 'group:b': 7 },
+    groups: { a: ['p0'], b: ['p0'] },
+    observed: { 'group:a': 5, 'group:b': 7 },
+  }
+
+  test('are people whom policy cannot decide about, with their place', () => {
+    const [problem, ...more] = problems(clash)
+    expect(more).toEqual([])
+    expect(problem).toMatchObject({ severity: 'error', code: 'GROUP_CONFLICT', scope: scope('p0') })
+    expect(problem && 'at' in problem && problem.at?.file).toBe('acme.yaml')
+  })
+  test('are scopes that the service refused', () => {
+    const refused = {
+      scope: { kind: 'user', email: 'p0@example.com' },
+      code: 'CAP_REFUSED',
+      message: 'refused',
+      entry: 'rule|500',
+      at: NOW,
+    } as const
+    const planned = planOf({ caps: { p0: 500 }, observed: { p0: 400 }, quarantined: [refused] })
+    expect(planned.plan.problems).toEqual([{ severity: 'error', code: 'CAP_REFUSED', message: 'refused', scope: scope('p0') }])
+    expect(planned.plan.counts.rejected).toBe(1)
+    expect([...planned.desired.keys()]).toEqual([])
+  })
+  test('are guards with nothing to hold back', () => {
+    expect(problems({ ...FINE, facts: { rosterDoubt: { before: 40, now: 20 } } })).toMatchObject([
+      { severity: 'warning', code: 'GUARD_ROSTER_SHRINK' },
+    ])
+  })
+  const approval = (more: Partial<Approval>): Approval => ({
+    id: '7d1f0c2a9b34',
+    via: 'policy',
+    approvedAt: NOW,
+    state: 'spent',
+    released: [],
+    ...more,
+  })
+  test.each<readonly [string, Partial<Approval>, readonly string[], readonly string[]]>([
+    ['spent and still in policy', {}, ['7d1f0c2a9b34'], ['warning APPROVAL_SPENT acme.yaml:1']],
+    ['void and still in policy', { state: 'void' }, ['7d1f0c2a9b34'], ['warning APPROVAL_VOID acme.yaml:1']],
+    ['spent and in no policy', {}, [], []],
+    ['pending', { state: 'pending' }, ['7d1f0c2a9b34'], []],
+  ])('are approvals that are %s', (_name, more, approvalIds, expected) => {
+    const found = problems({ ...FINE, approvals: [approval(more)], approvalIds })
+    expect(found.map(({ severity, code, at }) => `${severity} ${code} ${at?.file}:${at?.line}`)).toEqual(expected)
+  })
+})
+
+describe('who is judged', () => {
+  test('nobody is out of reach behind a cap that could not be read, or only shows the wider value', () => {
+    const team = { caps: { team: 400 }, observed: { team: 500 }, people: 10 }
+    expect(planOf(team).plan.holds[0]?.people).toBe(10)
+    const hidden = {
+      ...team,
+      caps: { ...team.caps, p0: 900, p1: 'none' as PlainCap },
+      observed: { ...team.observed, p0: 'unknown' as const, p1: 500 },
+    }
+    expect(planOf(hidden).plan.holds[0]?.people).toBe(10)
+    const own = { ...team, caps: { ...team.caps, p0: 900, p1: 500 }, observed: { ...team.observed, p0: 900, p1: 500 } }
+    expect(planOf(own).plan.holds[0]?.people).toBe(8)
+  })
+  test('where reads may show what applies, whoever shows the wider value counts as without a cap of their own', () => {
+    const kept = { 'group:g': 500, ...each(10, 500), p1: 900 }
+    const lowered: PlanSketch = { people: 10, groups: { g: ['p0', 'p1'] }, caps: { team: 400, ...kept }, observed: { team: 500, ...kept } }
+    const people = (more: PlanSketch) => planOf({ ...lowered, ...more }).plan.holds[0]?.people
+    expect(people({ readsExplicit: false })).toBe(9)
+    expect(people({})).toBeUndefined()
+    expect(people({ readsExplicit: false, capSemantics: 'copied' })).toBeUndefined()
+  })
+  test('whatever gives them what they show, people are raised and lowered from there', () => {
+    const wide = { team: 500, 'group:g': 500, 'group:h': 700 }
+    const sketch: PlanSketch = {
+      ...{ readsExplicit: false, groups: { g: ['p0'], h: ['p0'] }, protectedPeople: ['p0'] },
+      observed: { ...wide, p0: 500 },
+    }
+    const guards = (own: number) => planOf({ ...sketch, caps: { ...wide, p0: own } }).plan.holds.map((hold) => hold.guards)
+    expect([guards(600), guards(400)]).toEqual([[], [['protected']]])
+  })
+  test('the worse counts: after half a plan a group’s cap may be its own, or only what the team has by now', () => {
+    const half: PlanSketch = {
+      ...{ readsExplicit: false, people: 10, groups: { g: ['p0', 'p1', 'p2', 'p3', 'p4', 'p5'] }, baseline: { team: 'none' } },
+      ...{ caps: { team: 2000, 'group:g': 1000 }, observed: { team: 2000, 'group:g': 2000 } },
+    }
+    expect(planOf(half).plan.holds.map(({ people }) => people)).toEqual([6])
+    const opposite = planOf({ ...half, caps: { team: 1000, 'group:g': 2000 }, baseline: {} }).plan.holds
+    expect(opposite.map(({ people }) => people)).toEqual([10])
+  })
+  test('a plan that was interrupted is judged from where it began', () => {
+    const rest: PlanSketch = { people: 20, caps: each(6, 400), observed: { ...each(6, 400), p5: 500 } }
+    expect(planOf(rest).plan.holds).toEqual([])
+    expect(planOf({ ...rest, baseline: each(6, 500) }).plan.holds).toHaveLength(1)
+  })
+  test('copies do not count for people whom policy keeps', () => {
+    const copied: PlanSketch = {
+      people: 10,
+      caps: { team: 400, p0: 500 },
+      observed: { team: 500, ...each(10, 500) },
+      capSemantics: 'copied',
+    }
+    expect(planOf(copied).plan.holds[0]?.people).toBe(9)
+  })
+  test('how much is declared is rules and grants together', () => {
+    const few: PlanSketch = {
+      caps: each(3, 5),
+      grants: [{ ...running, on: 'p9' }],
+      observed: { ...each(20, 5) },
+      owned: Object.fromEntries(Object.keys(each(20, 5)).map((name) => [name, { cap: 5 }])),
+    }
+    const holds = planOf({ ...few, facts: { verifiedDeclared: 10 }, guards: { maxAffected: 'off', maxCleared: 'off' } }).plan.holds
+    expect(holds[0]?.message).toContain('4')
+  })
+})
+
+describe('an open breaker', () => {
+  const openedAt = NOW - HOUR
+  const lower: PlanSketch = {
+    caps: { p0: 400 },
+    observed: { p0: 500 },
+    facts: { breaker: { openedAt, retryAt: NOW + HOUR, waitMs: HOUR, failed: 3, planned: 3, cause: 'server', scopes: [] } },
+  }
+  const approved = (approvedAt: number): Approval => ({
+    ...{ id: 'aaaaaaaaaaaa', via: 'command', approvedAt, state: 'pending', people: 1 },
+    released: [{ scope: scope('p0'), from: credits(500), to: credits(400), verified: false }],
+  })
+  test.each([
+    ['holds what nobody approved', [], true],
+    ['holds what was approved before it opened: that had its try', [approved(openedAt - 1)], true],
+    ['lets through what was approved as it opened, or later', [approved(openedAt)], false],
+  ])('%s', (_name, approvals, isHeld) => expect(lines(planOf({ ...lower, approvals }))[0]?.includes('held:breaker')).toBe(isHeld))
+})
+
+describe('the order of writes', () => {
+  const change = (name: string, from: PlainCap, to: PlainCap, hold?: string): Change => ({
+    ...{
+      scope: scope(name),
+      action: to === 'none' ? 'clear' : 'set',
+      effect: 'set',
+      cause: 'policy',
+      people: 1,
+      healing: false,
+      grantEnd: false,
+    },
+    ...{ from: from === 'none' ? from : credits(from), to: to === 'none' ? to : credits(to), ...(hold !== undefined && { hold }) },
+  })
+  const order = (changes: readonly Change[], semantics: 'layered' | 'copied', isUnset?: (one: Change) => boolean) =>
+    writeOrder(changes, semantics, isUnset).map((phase) => phase.map((one) => short(one.scope)).join(' '))
+  const changes = [
+    ...[change('team', 5, 4), change('group:up', 5, 6), change('group:down', 6, 5), change('group:gone', 5, 'none')],
+    ...[change('first', 'none', 5), change('up', 5, 6), change('same', 5, 5), change('gone', 5, 'none'), change('held', 5, 6, 'x')],
+  ]
+  test('puts first caps and raises before the rest, and leaves out what is held', () => {
+    expect(order(changes, 'layered')).toEqual(['first up', 'group:up', 'team', 'group:down group:gone', 'same gone'])
+    expect(order(changes, 'copied')).toEqual(['team', 'group:up group:down group:gone', 'first up', 'same gone'])
+  })
+  test('counts a cap as a first one where only the wider value showed, but never a clearing', () => {
+    const isUnset = (one: Change): boolean => short(one.scope) === 'same' || short(one.scope) === 'gone'
+    expect(order(changes, 'layered', isUnset)).toEqual(['first up same', 'group:up', 'team', 'group:down group:gone', 'gone'])
+  })
+  test('has no empty steps', () => expect(order([], 'layered')).toEqual([]))
+})

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import type { Quarantined } from '../../../src/core/model/change.ts'
+import type { CapReading } from '../../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { activeQuarantine, QUARANTINE_MS, scopesToRead, skippedScopes } from '../../../src/core/plan/states.ts'
+import { DAY, HOUR, NOW, ownedCaps, roster, scope, short } from '../../support/declare.ts'
+import { each, type PlanSketch, planInputs } from '../../support/plan.ts'
+
+const key = (name: string): ScopeKey => scopeKey(scope(name))
+const AT = { file: 'acme.yaml', line: 1, column: 5 }
+const states = (sketch: PlanSketch, more: Partial<PlanInputs> = {}) => buildPlan({ ...planInputs(sketch), ...more }).scopes
+
+describe('scopes that are left alone', () => {
+  const resolution = (sketch: PlanSketch) => planInputs(sketch).resolution
+  const everybody = roster({ ada: 'approved', bob: 'pending' })
+  const owned = ownedCaps({
+    ada: { cap: 5 },
+    bob: { cap: 5 },
+    cyd: { cap: 5 },
+    'group:a': { cap: 5 },
+    'group:b': { cap: 5 },
+    team: { cap: 5 },
+  })
+  const skipped = (people: typeof everybody | undefined, sketch: PlanSketch = {}) => [
+    ...skippedScopes(resolution(sketch), owned, people, ['b']),
+  ]
+
+  test('are those of ours on people who are not approved or gone, and on groups the service does not know', () =>
+    expect(skipped(everybody)).toEqual(['bob', 'cyd', 'group:b'].map(key)))
+  test('are nobody’s while the roster is unknown', () => expect(skipped(undefined)).toEqual(['group:b']))
+  test('are not those of people without a status when no row has one', () =>
+    expect(skipped({ ...everybody, statusesAbsent: true })).toEqual(['cyd', 'group:b'].map(key)))
+  test('are those that policy names and nobody has', () =>
+    expect(skipped(everybody, { caps: { eve: 5 }, people: ['ada'] })).toEqual(['eve', 'bob', 'cyd', 'group:b'].map(key)))
+})
+
+describe('quarantine', () => {
+  const entry = (more: Partial<Quarantined> = {}): Quarantined => ({
+    scope: scope('p0'),
+    code: 'CAP_REFUSED',
+    message: 'refused',
+    entry: 'rule|500',
+    at: NOW,
+    ...more,
+  })
+  const { resolution } = planInputs({ caps: { p0: 500 } })
+  const of = (one: Quarantined, skipped: readonly string[] = [], now = NOW) => {
+    const { active, over } = activeQuarantine([one], resolution, new Set(skipped.map(key)), now)
+    return [...active.keys(), ...over.map((at) => `over ${at}`)].map((text) => text.replace('@example.com', ''))
+  }
+  test.each<readonly [string, Quarantined, readonly string[], number, string]>([
+    ['holds for a day', entry(), [], NOW + 24 * HOUR - 1, 'p0'],
+    ['is over after a day', entry(), [], NOW + QUARANTINE_MS, 'over p0'],
+    ['of a zero that is not stored is not over after a day', entry({ code: 'ZERO_NOT_STORED' }), [], NOW + 9 * DAY, 'p0'],
+    ['is over when the entry changes', entry({ entry: 'rule|400' }), [], NOW, 'over p0'],
+    ['is over when the scope is skipped', entry(), ['p0'], NOW, 'over p0'],
+    ['of a scope that nobody declares is over', entry({ scope: scope('p9') }), [], NOW, 'over p9'],
+    ['of an orphan holds', entry({ scope: scope('p9'), entry: '' }), [], NOW, 'p9'],
+  ])('%s', (_name, one, skipped, now, expected) => expect(of(one, skipped, now)).toEqual([expected]))
+})
+
+describe('what a sweep reads', () => {
+  const read = (skipped: readonly string[], quarantined: readonly string[], code = '') =>
+    scopesToRead(
+      planInputs({ caps: { p1: 5, 'group:b': 5, p0: 5 } }).resolution,
+      ownedCaps({ team: { cap: 5 }, p0: { cap: 5 }, p3: { cap: 'none' }, p2: { cap: 4 } }),
+      {
+        skipped: new Set(skipped.map(key)),
+        quarantined: new Map(quarantined.map((name) => [key(name), { scope: scope(name), code, message: '', entry: '', at: NOW }])),
+      },
+    ).map(short)
+  test('is what is asked for and what is ours, each once, in order', () =>
+    expect(read([], [])).toEqual(['team', 'group:b', 'p0', 'p1', 'p2']))
+  test('but not what is left alone', () => expect(read(['p0'], ['p2'])).toEqual(['team', 'group:b', 'p1']))
+  test('with a group that refused its cap, for its people fall back to what stands there, unless nobody knows it', () => {
+    expect(read([], ['group:b', 'p0'], 'CAP_REFUSED')).toEqual(['team', 'group:b', 'p1', 'p2'])
+    expect(read(['group:b'], ['group:b'], 'CAP_REFUSED')).toEqual(['team', 'p0', 'p1', 'p2'])
+    expect(read([], ['group:b'], 'SCOPE_UNKNOWN')).toEqual(['team', 'p0', 'p1', 'p2'])
+  })
+})
+
+describe('where a scope stands', () => {
+  const rule = { desired: 500, source: AT }
+  test.each<readonly [string, PlanSketch, object]>([
+    ['in sync', { caps: { p0: 500 }, observed: { p0: 500 } }, { state: 'in_sync', observed: 500, readAt: NOW, ...rule }],
+    [
+      'drifted',
+      { caps: { p0: 500 }, observed: { p0: 4 } },
+      { state: 'drifted', cause: 'policy', driftSince: NOW, observed: 4, readAt: NOW, ...rule },
+    ],
+    [
+      'unknown, with the reason',
+      { caps: { p0: 500 }, observed: { p0: 'unknown' } },
+      { state: 'unknown', why: 'GetUsageConfig: 503', observed: 'unknown', ...rule },
+    ],
+    ['unknown, not read yet', { caps: { p0: 500 } }, { state: 'unknown', why: 'not read yet', observed: 'unknown', ...rule }],
+    [
+      'skipped',
+      { caps: { p0: 500 }, people: ['p1'] },
+      { state: 'skipped', why: 'p0@example.com is not on the roster', observed: 'unknown' },
+    ],
+    [
+      'an orphan that stays',
+      { observed: { p0: 4 }, owned: { p0: { cap: 4 } }, prune: false },
+      { state: 'drifted', cause: 'orphan', why: 'prune is off', driftSince: NOW, observed: 4, readAt: NOW },
+    ],
+    [
+      'granted, with its reason',
+      { grants: [{ on: 'p0', cap: 500, until: NOW + DAY }], observed: { p0: 500 } },
+      { state: 'in_sync', observed: 500, readAt: NOW, desired: 500, source: { ...AT, line: 101 }, reason: 'release week' },
+    ],
+  ])('%s', (_name, sketch, expected) => expect(states(sketch)).toEqual([{ scope: scope('p0'), ...expected }]))
+
+  test('rejected by policy, and by the service', () => {
+    const clash: PlanSketch = {
+      caps: { 'group:a': 5, 'group:b': 7 },
+      groups: { a: ['p0'], b: ['p0'] },
+      observed: { 'group:a': 5, 'group:b': 7 },
+    }
+    expect(states(clash).map((one) => [short(one.scope), one.state, one.why?.slice(0, 30)])).toEqual([
+      ['group:a', 'in_sync', undefined],
+      ['group:b', 'in_sync', undefined],
+      ['p0', 'rejected', 'p0@example.com is in groups wi'],
+    ])
+    const quarantined = [{ scope: scope('p0'), code: 'CAP_REFUSED', message: 'refused', entry: 'rule|500', at: NOW }]
+    expect(states({ caps: { p0: 500 }, observed: { p0: 4 }, quarantined })).toEqual([
+      { scope: scope('p0'), state: 'rejected', why: 'refused', observed: 4, readAt: NOW, ...rule },
+    ])
+  })
+
+  test('held, with the id of its hold and since when it drifts', () => {
+    const [one] = states({ people: 20, caps: { team: 4 }, observed: { team: 5 } }, { driftSince: { [key('team')]: NOW - HOUR } })
+    expect(one).toMatchObject({ state: 'held', cause: 'policy', driftSince: NOW - HOUR })
+    expect(one?.why).toMatch(/^hold [0-9a-f]{12}$/)
+  })
+
+  test('unknown, beside the last value and its age', () => {
+    const failed: CapReading = {
+      scope: scope('p0'),
+      observed: 'unknown',
+      readAt: NOW,
+      failure: { kind: 'server', message: '503' },
+      last: { observed: credits(7), readAt: NOW - HOUR },
+    }
+    expect(states({ caps: { p0: 500 } }, { readings: new Map([[key('p0'), failed]]) })).toMatchObject([
+      { state: 'unknown', why: '503', observed: 7, readAt: NOW - HOUR },
+    ])
+  })
+
+  test('in the canonical order, also when some differ', () => {
+    const some = states({ caps: { p1: 5, p0: 5, team: 5, 'group:a': 5 }, observed: { p0: 5, p1: 4, team: 5, 'group:a': 'none' } })
+    expect(some.map((one) => `${short(one.scope)} ${one.state}`)).toEqual(['team in_sync', 'group:a drifted', 'p0 in_sync', 'p1 drifted'])
+    expect(states({ caps: each(3, 5), observed: each(3, 5), groups: {} }).map((one) => short(one.scope))).toEqual(['p0', 'p1', 'p2'])
+  })
+})

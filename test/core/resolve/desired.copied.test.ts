@@ -1,0 +1,175 @@
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { type DesiredInputs, resolveDesired } from '../../../src/core/resolve/desired.ts'
+import { byGrant, checkDecision, type Decision, desiredInputs, members, ownedCaps, roster, running } from '../../support/declare.ts'
+
+describe('where the service copies wide caps to people', () => {
+  const everybody = roster({ ada: 'approved', bob: 'approved', cyd: 'disabled', dan: 'pending' })
+  const copied = (more: Partial<DesiredInputs> = {}): Partial<DesiredInputs> => ({
+    capSemantics: 'copied',
+    roster: everybody,
+    groups: members({ a: ['bob'] }),
+    ...more,
+  })
+  const caps = { team: 500, 'group:a': 1500 }
+  const wide = { team: 'rule 500', 'group:a': 'rule 1500' }
+  test.each<[string, Decision]>([
+    [
+      'everybody approved keeps the cap that applies to them',
+      { policy: { caps }, more: copied(), desired: { ...wide, ada: 'copied 500', bob: 'copied 1500', cyd: 'copied 500' } },
+    ],
+    [
+      'a declaration of their own stays one',
+      {
+        policy: { caps: { ...caps, ada: 4000 } },
+        more: copied(),
+        desired: { ...wide, ada: 'rule 4000', bob: 'copied 1500', cyd: 'copied 500' },
+      },
+    ],
+    [
+      'a grant of their own stays one',
+      {
+        policy: { caps, grants: [{ on: 'ada', cap: 6000, ...running }] },
+        more: copied(),
+        desired: { ...wide, ada: 'grant 6000', bob: 'copied 1500', cyd: 'copied 500' },
+      },
+    ],
+    [
+      'a none of their own gives them what they fall back to',
+      {
+        policy: { caps: { ...caps, bob: 'none' } },
+        more: copied(),
+        desired: { ...wide, ada: 'copied 500', bob: 'copied 1500', cyd: 'copied 500' },
+      },
+    ],
+    [
+      'a none of their own with nothing wider stays none',
+      { policy: { caps: { bob: 'none' } }, more: copied(), desired: { bob: 'rule none' } },
+    ],
+    [
+      'a grant on the group reaches its members',
+      {
+        policy: { caps, grants: [{ on: 'group:a', cap: 9, ...running }] },
+        more: copied(),
+        desired: { team: 'rule 500', 'group:a': 'grant 9', ada: 'copied 500', bob: 'copied 9', cyd: 'copied 500' },
+      },
+    ],
+    [
+      'a grant on the team does not lift those with a group cap',
+      {
+        policy: { caps, grants: [{ on: 'team', cap: 9000, ...running }] },
+        more: copied(),
+        desired: { team: 'grant 9000', 'group:a': 'rule 1500', ada: 'copied 9000', bob: 'copied 1500', cyd: 'copied 9000' },
+      },
+    ],
+    [
+      'nobody gets anything where nothing applies',
+      { policy: { caps: { 'group:a': 1500 } }, more: copied(), desired: { 'group:a': 'rule 1500', bob: 'copied 1500' } },
+    ],
+    [
+      'none is not written to those of whom nothing is ours',
+      { policy: { caps: { team: 'none' } }, more: copied(), desired: { team: 'rule none' } },
+    ],
+    [
+      'none is written to those who have a cap of ours',
+      {
+        policy: { caps: { team: 'none' } },
+        more: copied({ owned: ownedCaps({ ada: { cap: 500, owner: 'copied' } }) }),
+        desired: { team: 'rule none', ada: 'copied none' },
+      },
+    ],
+    [
+      'a cap of ours that nothing declares is left to pruning',
+      { more: copied({ owned: ownedCaps({ ada: { cap: 500, owner: 'copied' } }) }) },
+    ],
+    [
+      'the conflict rule is still called so',
+      {
+        policy: { caps: { ...caps, 'group:b': 900 }, onGroupConflict: 'min' },
+        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
+        desired: { ...wide, 'group:b': 'rule 900', ada: 'copied 500', bob: 'conflict 900', cyd: 'copied 500' },
+      },
+    ],
+    [
+      'a conflict without a rule is rejected',
+      {
+        policy: { caps: { 'group:a': 1500, 'group:b': 900 } },
+        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
+        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900' },
+        rejected: { bob: 'GROUP_CONFLICT' },
+      },
+    ],
+    [
+      'a none of their own over groups that clash is rejected',
+      {
+        policy: { caps: { 'group:a': 1500, 'group:b': 900, bob: 'none' } },
+        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
+        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900' },
+        rejected: { bob: 'GROUP_CONFLICT' },
+      },
+    ],
+    [
+      'a none of their own falls back by the conflict rule',
+      {
+        policy: { caps: { 'group:a': 1500, 'group:b': 900, bob: 'none' }, onGroupConflict: 'min' },
+        more: copied({ groups: members({ a: ['bob'], b: ['bob'] }) }),
+        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', bob: 'copied 900' },
+      },
+    ],
+    [
+      'nothing new is copied while the members of a group are not known',
+      { policy: { caps: { ...caps, ada: 4000 } }, more: copied({ groups: [] }), desired: { ...wide, ada: 'rule 4000' } },
+    ],
+    [
+      'what was copied stays while the members of a group are not known',
+      {
+        policy: { caps },
+        more: copied({ groups: [], owned: ownedCaps({ bob: { cap: 77, owner: 'copied' } }) }),
+        desired: { ...wide, bob: 'copied 77' },
+      },
+    ],
+    [
+      'a base still comes back while the members of a group are not known',
+      { policy: { caps }, more: copied({ groups: [], owned: ownedCaps({ bob: byGrant(300) }) }), desired: { ...wide, bob: 'restore 300' } },
+    ],
+    [
+      'an unknown group keeps nobody waiting',
+      {
+        policy: { caps },
+        more: copied({ groups: [], unknownGroups: ['a'] }),
+        desired: { team: 'rule 500', ada: 'copied 500', bob: 'copied 500', cyd: 'copied 500' },
+      },
+    ],
+    [
+      'what was copied stays while the roster is unknown',
+      {
+        policy: { caps },
+        more: { capSemantics: 'copied', groups: members({ a: ['bob'] }), owned: ownedCaps({ bob: { cap: 1500, owner: 'copied' } }) },
+        desired: { ...wide, bob: 'copied 1500' },
+      },
+    ],
+  ])('%s', (_, row) => checkDecision(row))
+
+  test('a copy says where its cap is declared and that it is a copy', () => {
+    const bob = resolveDesired(desiredInputs({ caps }, copied())).desired.find((one) => scopeKey(one.scope).startsWith('bob'))
+    expect(bob).toMatchObject({
+      owner: 'copied',
+      entry: 'copied|1500',
+      origin: { kind: 'copied', scope: { kind: 'group', id: 'a' }, at: { line: 2 } },
+    })
+    expect(bob?.losers.map((one) => one.cap)).toEqual([500])
+  })
+
+  test('what is kept under a none of their own points at that none', () => {
+    const owned = ownedCaps({ bob: { cap: 4000 } })
+    const bob = resolveDesired(desiredInputs({ caps: { ...caps, bob: 'none' } }, copied({ groups: [], owned }))).desired.at(-1)
+    expect(bob).toMatchObject({ cap: 4000, origin: { at: { line: 3 } } })
+  })
+
+  test('what is kept stays under the entry it was verified with', () => {
+    const owned = ownedCaps({ bob: { cap: 4000, owner: 'policy' } })
+    const bob = resolveDesired(desiredInputs({ caps }, copied({ groups: [], owned }))).desired.at(-1)
+    expect(bob).toMatchObject({ owner: 'policy', entry: 'rule|4000' })
+    expect(bob?.origin.reason).toContain('group:a')
+  })
+})

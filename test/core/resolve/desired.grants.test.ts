@@ -1,0 +1,302 @@
+import { describe, expect, test } from 'vitest'
+import { MAX_CAP } from '../../../src/core/model/units.ts'
+import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import {
+  asked,
+  byGrant,
+  CYCLE,
+  checkDecision,
+  codes,
+  coming,
+  DAY,
+  type Decision,
+  desiredInputs,
+  members,
+  NOW,
+  over,
+  ownedCaps,
+  type PolicySketch,
+  roster,
+  running,
+  withoutCycle,
+} from '../../support/declare.ts'
+
+describe('a grant that adds', () => {
+  const add = { add: 800, ...running }
+  const inA = { groups: members({ a: ['bob'] }) }
+  const inAB = { groups: members({ a: ['bob'], b: ['bob'] }) }
+  test.each<[string, Decision]>([
+    [
+      'comes on top of the person’s own rule',
+      {
+        policy: { caps: { team: 500, 'group:a': 1500, bob: 2000 }, grants: [{ on: 'bob', ...add }] },
+        more: inA,
+        desired: { team: 'rule 500', 'group:a': 'rule 1500', bob: 'grant 2800' },
+      },
+    ],
+    [
+      'comes on top of the group’s rule',
+      {
+        policy: { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'bob', ...add }] },
+        more: inA,
+        desired: { team: 'rule 500', 'group:a': 'rule 1500', bob: 'grant 2300' },
+      },
+    ],
+    [
+      'comes on top of the team’s rule',
+      { policy: { caps: { team: 500 }, grants: [{ on: 'bob', ...add }] }, desired: { team: 'rule 500', bob: 'grant 1300' } },
+    ],
+    [
+      'passes by a group that sets none',
+      {
+        policy: { caps: { team: 500, 'group:a': 'none' }, grants: [{ on: 'bob', ...add }] },
+        more: inA,
+        desired: { team: 'rule 500', 'group:a': 'rule none', bob: 'grant 1300' },
+      },
+    ],
+    [
+      'ignores grants on wider scopes',
+      {
+        policy: {
+          caps: { team: 500 },
+          grants: [
+            { on: 'bob', ...add },
+            { on: 'team', cap: 9000, ...running },
+          ],
+        },
+        desired: { team: 'grant 9000', bob: 'grant 1300' },
+      },
+    ],
+    [
+      'ignores a group that only a grant declares',
+      {
+        policy: {
+          caps: { team: 500 },
+          grants: [
+            { on: 'bob', ...add },
+            { on: 'group:a', cap: 9000, ...running },
+          ],
+        },
+        more: inA,
+        desired: { team: 'rule 500', 'group:a': 'grant 9000', bob: 'grant 1300' },
+      },
+    ],
+    [
+      'comes on top of the lower group under min',
+      {
+        policy: { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'min', grants: [{ on: 'bob', ...add }] },
+        more: inAB,
+        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', bob: 'grant 1700' },
+      },
+    ],
+    [
+      'comes on top of the higher group under max',
+      {
+        policy: { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'max', grants: [{ on: 'bob', ...add }] },
+        more: inAB,
+        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900', bob: 'grant 2300' },
+      },
+    ],
+    [
+      'is rejected when the groups differ without a rule',
+      {
+        policy: { caps: { 'group:a': 1500, 'group:b': 900 }, grants: [{ on: 'bob', ...add }] },
+        more: inAB,
+        desired: { 'group:a': 'rule 1500', 'group:b': 'rule 900' },
+        rejected: { bob: 'ADD_WITHOUT_BASE' },
+      },
+    ],
+    [
+      'is rejected on a person’s own none',
+      {
+        policy: { caps: { team: 500, bob: 'none' }, grants: [{ on: 'bob', ...add }] },
+        desired: { team: 'rule 500' },
+        rejected: { bob: 'ADD_WITHOUT_BASE' },
+      },
+    ],
+    ['is rejected where nothing is declared', { policy: { grants: [{ on: 'bob', ...add }] }, rejected: { bob: 'ADD_WITHOUT_BASE' } }],
+    [
+      'is rejected where a group’s none is all there is',
+      {
+        policy: { caps: { 'group:a': 'none' }, grants: [{ on: 'bob', ...add }] },
+        more: inA,
+        desired: { 'group:a': 'rule none' },
+        rejected: { bob: 'ADD_WITHOUT_BASE' },
+      },
+    ],
+    [
+      'is rejected while a declared group was never read',
+      {
+        policy: { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'bob', ...add }] },
+        desired: { team: 'rule 500', 'group:a': 'rule 1500' },
+        rejected: { bob: 'ADD_WITHOUT_BASE' },
+      },
+    ],
+    [
+      'needs no group readings on top of an own rule',
+      {
+        policy: { caps: { 'group:a': 1500, bob: 2000 }, grants: [{ on: 'bob', ...add }] },
+        desired: { 'group:a': 'rule 1500', bob: 'grant 2800' },
+      },
+    ],
+    [
+      'on a group comes on top of its rule',
+      {
+        policy: { caps: { team: 500, 'group:a': 1500 }, grants: [{ on: 'group:a', ...add }] },
+        desired: { team: 'rule 500', 'group:a': 'grant 2300' },
+      },
+    ],
+    [
+      'on a group without a rule comes on top of the team’s',
+      { policy: { caps: { team: 500 }, grants: [{ on: 'group:a', ...add }] }, desired: { team: 'rule 500', 'group:a': 'grant 1300' } },
+    ],
+    [
+      'on a group is rejected on its none',
+      {
+        policy: { caps: { team: 500, 'group:a': 'none' }, grants: [{ on: 'group:a', ...add }] },
+        desired: { team: 'rule 500' },
+        rejected: { 'group:a': 'ADD_WITHOUT_BASE' },
+      },
+    ],
+    [
+      'on the team comes on top of its rule',
+      { policy: { caps: { team: 500 }, grants: [{ on: 'team', ...add }] }, desired: { team: 'grant 1300' } },
+    ],
+    ['on the team is rejected without a rule', { policy: { grants: [{ on: 'team', ...add }] }, rejected: { team: 'ADD_WITHOUT_BASE' } }],
+    [
+      'may reach the largest cap',
+      { policy: { caps: { team: MAX_CAP - 800 }, grants: [{ on: 'team', ...add }] }, desired: { team: `grant ${MAX_CAP}` } },
+    ],
+    [
+      'may not pass the largest cap',
+      { policy: { caps: { team: MAX_CAP - 799 }, grants: [{ on: 'team', ...add }] }, rejected: { team: 'CAP_TOO_LARGE' } },
+    ],
+    ['is not looked at while it does not run', { policy: { grants: [{ on: 'bob', add: 800, ...coming }] } }],
+  ])('%s', (_, row) => checkDecision(row))
+
+  test('says both numbers and the way out when it is rejected', () => {
+    const [none] = resolveDesired(desiredInputs({ caps: { bob: 'none' }, grants: [{ on: 'bob', ...add }] })).rejected
+    expect(none).toMatchObject({ at: { line: 101 } })
+    expect(none?.message).toBe(
+      'bob@example.com: a grant adds 800 credits, but the cap to add to is none (acme.yaml:1:5); declare that cap, or write cap: in place of add:',
+    )
+    const [large] = resolveDesired(desiredInputs({ caps: { bob: MAX_CAP }, grants: [{ on: 'bob', ...add }] })).rejected
+    expect(large?.message).toBe(
+      'bob@example.com: a grant adds 800 credits to 2147483647, which makes 2147484447, above the largest cap 2147483647; add less',
+    )
+  })
+
+  test('is shown with what it adds', () => {
+    const [, bob] = resolveDesired(desiredInputs({ caps: { team: 500 }, grants: [{ on: 'bob', ...add }] })).desired
+    expect(bob?.origin).toMatchObject({ cap: 1300, add: 800 })
+  })
+})
+
+describe('grants that overlap once the cycle is known', () => {
+  test('are rejected with both places, and the scope is left alone', () => {
+    const policy: PolicySketch = {
+      caps: { bob: 1 },
+      grants: [
+        { on: 'bob', cap: 2, from: CYCLE.startAt, until: 'cycleEnd' },
+        { on: 'bob', cap: 3, ...running },
+      ],
+    }
+    const resolution = resolveDesired(desiredInputs(policy))
+    expect([asked(resolution), codes(resolution)]).toEqual([{}, { bob: 'GRANT_OVERLAP' }])
+    expect(resolution.rejected[0]?.message).toContain('acme.yaml:101:5 and acme.yaml:102:5')
+  })
+})
+
+describe('the end of a grant on a scope without a rule', () => {
+  const ended = { grants: [{ on: 'bob', cap: 6000, ...over }] }
+  const owned = ownedCaps({ bob: byGrant(300) })
+  test.each<[string, Decision]>([
+    ['gives back the cap that stood there', { policy: ended, more: { owned }, desired: { bob: 'restore 300' } }],
+    [
+      'gives back nothing where nothing stood',
+      { policy: ended, more: { owned: ownedCaps({ bob: byGrant('none') }) }, desired: { bob: 'restore none' } },
+    ],
+    ['gives it back also when the grant is gone from the policy', { more: { owned }, desired: { bob: 'restore 300' } }],
+    [
+      'gives it back also when the grant was moved into the future',
+      { policy: { grants: [{ on: 'bob', ...coming }] }, more: { owned }, desired: { bob: 'restore 300' } },
+    ],
+    ['gives it back to the team', { more: { owned: ownedCaps({ team: byGrant(300) }) }, desired: { team: 'restore 300' } }],
+    ['gives it back to a group', { more: { owned: ownedCaps({ 'group:a': byGrant(300) }) }, desired: { 'group:a': 'restore 300' } }],
+    ['leaves to pruning what has no memory of a base', { policy: ended, more: { owned: ownedCaps({ bob: byGrant() }) } }],
+    ['gives back nothing that a rule wrote', { more: { owned: ownedCaps({ bob: { cap: 6000, baseline: 300 } }) } }],
+    [
+      'yields to a rule that was declared meanwhile',
+      { policy: { ...ended, caps: { bob: 1000 } }, more: { owned }, desired: { bob: 'rule 1000' } },
+    ],
+    [
+      'yields to a rule none that was declared meanwhile',
+      { policy: { ...ended, caps: { bob: 'none' } }, more: { owned }, desired: { bob: 'rule none' } },
+    ],
+    [
+      'is not there while the grant runs',
+      { policy: { grants: [{ on: 'bob', cap: 6000, ...running }] }, more: { owned }, desired: { bob: 'grant 6000' } },
+    ],
+    ['does not come while the clocks disagree', { policy: ended, more: { owned, grantsFrozen: true }, desired: { bob: 'grant 6000' } }],
+    [
+      'yields to the conflict rule',
+      {
+        policy: { ...ended, caps: { 'group:a': 1, 'group:b': 2 }, onGroupConflict: 'max' },
+        more: { owned, groups: members({ a: ['bob'], b: ['bob'] }) },
+        desired: { 'group:a': 'rule 1', 'group:b': 'rule 2', bob: 'conflict 2' },
+      },
+    ],
+    [
+      'comes before a conflict without a rule is reported',
+      {
+        policy: { ...ended, caps: { 'group:a': 1, 'group:b': 2 } },
+        more: { owned, groups: members({ a: ['bob'], b: ['bob'] }) },
+        desired: { 'group:a': 'rule 1', 'group:b': 'rule 2', bob: 'restore 300' },
+      },
+    ],
+    [
+      'yields to the cap that is copied to the person',
+      {
+        policy: { ...ended, caps: { team: 500 } },
+        more: { owned, capSemantics: 'copied', roster: roster({ bob: 'approved' }) },
+        desired: { team: 'rule 500', bob: 'copied 500' },
+      },
+    ],
+    [
+      'gives it back where no number is copied to the person',
+      {
+        policy: { ...ended, caps: { team: 'none' } },
+        more: { owned, capSemantics: 'copied', roster: roster({ bob: 'approved' }) },
+        desired: { team: 'rule none', bob: 'restore 300' },
+      },
+    ],
+  ])('%s', (_, row) => checkDecision(row))
+
+  test('points at the grant while it is still there, and nowhere once it is gone', () => {
+    const [there] = resolveDesired(
+      desiredInputs(
+        {
+          grants: [
+            { on: 'bob', ...over, ticket: 'OPS-1' },
+            { on: 'bob', ...coming },
+          ],
+        },
+        { owned },
+      ),
+    ).desired
+    expect(there).toMatchObject({
+      owner: 'grant',
+      entry: 'restore|300',
+      origin: { at: { line: 101 }, ticket: 'OPS-1', untilAt: over.until },
+    })
+    const [gone] = resolveDesired(desiredInputs({}, { owned })).desired
+    expect(gone?.origin.at).toEqual({ file: '', line: 0, column: 0 })
+    expect(gone?.origin.reason).toBe('the grant is no longer declared')
+  })
+
+  test('waits for the cycle to be known', () => {
+    const inputs = desiredInputs({ grants: [{ on: 'bob', cap: 6000, from: NOW - 90 * DAY, until: 'cycleEnd' }] }, { owned })
+    expect(asked(resolveDesired(withoutCycle(inputs)))).toEqual({ bob: 'grant 6000' })
+    expect(asked(resolveDesired(inputs))).toEqual({ bob: 'restore 300' })
+  })
+})

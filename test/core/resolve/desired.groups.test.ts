@@ -1,0 +1,230 @@
+import { describe, expect, test } from 'vitest'
+import { type DesiredInputs, type Resolution, resolveDesired } from '../../../src/core/resolve/desired.ts'
+import {
+  asked,
+  checkDecision,
+  codes,
+  type Decision,
+  desiredInputs,
+  members,
+  over,
+  ownedCaps,
+  type PolicySketch,
+  roster,
+  running,
+} from '../../support/declare.ts'
+
+describe('a person in several groups', () => {
+  const caps = { 'group:a': 1500, 'group:b': 900 }
+  const wide = { 'group:a': 'rule 1500', 'group:b': 'rule 900' }
+  const both = { groups: members({ a: ['eve'], b: ['eve'] }) }
+  test.each<[string, Decision]>([
+    [
+      'with different caps gets the lower under min',
+      { policy: { caps, onGroupConflict: 'min' }, more: both, desired: { ...wide, eve: 'conflict 900' } },
+    ],
+    [
+      'with different caps gets the higher under max',
+      { policy: { caps, onGroupConflict: 'max' }, more: both, desired: { ...wide, eve: 'conflict 1500' } },
+    ],
+    [
+      'with different caps is rejected without a conflict rule',
+      { policy: { caps }, more: both, desired: wide, rejected: { eve: 'GROUP_CONFLICT' } },
+    ],
+    [
+      'with the same cap twice is no conflict',
+      { policy: { caps: { 'group:a': 9, 'group:b': 9 } }, more: both, desired: { 'group:a': 'rule 9', 'group:b': 'rule 9' } },
+    ],
+    [
+      'with none twice is no conflict',
+      {
+        policy: { caps: { 'group:a': 'none', 'group:b': 'none' } },
+        more: both,
+        desired: { 'group:a': 'rule none', 'group:b': 'rule none' },
+      },
+    ],
+    [
+      'with none and a number is a conflict',
+      {
+        policy: { caps: { 'group:a': 'none', 'group:b': 9 } },
+        more: both,
+        desired: { 'group:a': 'rule none', 'group:b': 'rule 9' },
+        rejected: { eve: 'GROUP_CONFLICT' },
+      },
+    ],
+    [
+      'with none and a number gets the number under min',
+      {
+        policy: { caps: { 'group:a': 'none', 'group:b': 9 }, onGroupConflict: 'min' },
+        more: both,
+        desired: { 'group:a': 'rule none', 'group:b': 'rule 9', eve: 'conflict 9' },
+      },
+    ],
+    [
+      'with a number and none gets the number under max',
+      {
+        policy: { caps: { 'group:a': 9, 'group:b': 'none' }, onGroupConflict: 'max' },
+        more: both,
+        desired: { 'group:a': 'rule 9', 'group:b': 'rule none', eve: 'conflict 9' },
+      },
+    ],
+    ['and a rule of their own is no conflict', { policy: { caps: { ...caps, eve: 7 } }, more: both, desired: { ...wide, eve: 'rule 7' } }],
+    [
+      'and a none of their own is no conflict',
+      { policy: { caps: { ...caps, eve: 'none' }, onGroupConflict: 'min' }, more: both, desired: { ...wide, eve: 'rule none' } },
+    ],
+    [
+      'and a running grant of their own is no conflict',
+      { policy: { caps, grants: [{ on: 'eve', cap: 7, ...running }] }, more: both, desired: { ...wide, eve: 'grant 7' } },
+    ],
+    [
+      'is judged by the groups once their own grant ended',
+      { policy: { caps, grants: [{ on: 'eve', cap: 7, ...over }] }, more: both, desired: wide, rejected: { eve: 'GROUP_CONFLICT' } },
+    ],
+    [
+      'is judged by a running grant of a group',
+      {
+        policy: { caps, onGroupConflict: 'min', grants: [{ on: 'group:b', cap: 8000, ...running }] },
+        more: both,
+        desired: { 'group:a': 'rule 1500', 'group:b': 'grant 8000', eve: 'conflict 1500' },
+      },
+    ],
+    [
+      'is no conflict when a running grant makes the caps equal',
+      {
+        policy: { caps, grants: [{ on: 'group:b', cap: 1500, ...running }] },
+        more: both,
+        desired: { 'group:a': 'rule 1500', 'group:b': 'grant 1500' },
+      },
+    ],
+    [
+      'is no conflict while the service does not know one of them',
+      { policy: { caps }, more: { ...both, unknownGroups: ['b'] }, desired: { 'group:a': 'rule 1500' } },
+    ],
+    [
+      'listed twice in one group is no conflict',
+      { policy: { caps }, more: { groups: members({ a: ['eve', 'eve'], b: [] }) }, desired: wide },
+    ],
+    [
+      'whose second group nothing declares is no conflict',
+      { policy: { caps: { 'group:a': 1500 } }, more: both, desired: { 'group:a': 'rule 1500' } },
+    ],
+    [
+      'who is pending is neither written nor rejected',
+      { policy: { caps }, more: { ...both, roster: roster({ eve: 'pending' }) }, desired: wide },
+    ],
+    [
+      'who is approved gets the conflict rule',
+      {
+        policy: { caps, onGroupConflict: 'min' },
+        more: { ...both, roster: roster({ eve: 'approved' }) },
+        desired: { ...wide, eve: 'conflict 900' },
+      },
+    ],
+  ])('%s', (_, row) => checkDecision(row))
+
+  test('is rejected with both groups, both caps and both places', () => {
+    const [eve] = resolveDesired(desiredInputs({ caps }, both)).rejected
+    expect(eve?.at?.line).toBe(1)
+    expect(eve?.message).toBe(
+      'eve@example.com is in groups with different caps: group:a (cap 1500, acme.yaml:1:5) and group:b (cap 900, acme.yaml:2:5); set spec.onGroupConflict to min or max, or declare a cap for this user',
+    )
+  })
+
+  test.each(['min', 'max'] as const)('gets the first of equal caps under %s, so that its place does not wander', (onGroupConflict) => {
+    const three = { groups: members({ a: ['eve'], b: ['eve'], c: ['eve'] }) }
+    const equal = onGroupConflict === 'min' ? 900 : 1500
+    const inputs = desiredInputs({ caps: { ...caps, 'group:c': equal }, onGroupConflict }, three)
+    expect(resolveDesired(inputs).desired.at(-1)?.origin.at.line).toBe(onGroupConflict === 'min' ? 2 : 1)
+  })
+
+  test('gets a cap that points at the group it was taken from', () => {
+    const eve = resolveDesired(desiredInputs({ caps, onGroupConflict: 'min' }, both)).desired.at(-1)
+    expect(eve).toMatchObject({ owner: 'conflict', entry: 'conflict|900', origin: { at: { line: 2 } } })
+    expect(eve?.origin.reason).toBe('onGroupConflict: min of group:a (1500) and group:b (900)')
+    expect(eve?.losers.map((one) => one.cap)).toEqual([1500, 900])
+  })
+})
+
+describe('a cap of the conflict rule whose conflict is gone', () => {
+  const policy: PolicySketch = { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'min' }
+  const owned = ownedCaps({ eve: { cap: 900, owner: 'conflict' } })
+  const gone = (more: Partial<DesiredInputs> = {}): Resolution =>
+    resolveDesired(desiredInputs(policy, { owned, groups: members({ a: ['eve'], b: [] }), ...more }))
+
+  test('stays after the first reading that says so, and goes after the second', () => {
+    const first = gone()
+    expect([asked(first)['eve'], first.conflictsGone]).toEqual(['conflict 900', { 'eve@example.com': 1 }])
+    const second = gone({ conflictsGone: first.conflictsGone })
+    expect([asked(second)['eve'], second.conflictsGone]).toEqual([undefined, { 'eve@example.com': 2 }])
+  })
+
+  test('keeps its policy entry and says how long it stays', () => {
+    const eve = gone().desired.at(-1)
+    expect(eve).toMatchObject({ owner: 'conflict', entry: 'conflict|900', origin: { at: { line: 1 } } })
+    expect(eve?.origin.reason).toBe('no longer in groups with different caps; goes after 2 agreeing readings, 1 so far')
+  })
+
+  test.each<[string, Partial<DesiredInputs>, string | undefined, Record<string, number>]>([
+    [
+      'is not counted down by the same reading seen again',
+      { groupReadingIsNew: false, conflictsGone: { 'eve@example.com': 1 } },
+      'conflict 900',
+      { 'eve@example.com': 1 },
+    ],
+    ['is not counted down at all before a first new reading', { groupReadingIsNew: false }, 'conflict 900', {}],
+    ['is not counted down while one of the groups was not read', { groups: members({ a: ['eve'] }) }, 'conflict 900', {}],
+    [
+      'is not counted down while the service does not know one of the groups',
+      { groups: members({ a: ['eve'] }), unknownGroups: ['b'] },
+      'conflict 900',
+      {},
+    ],
+    ['stays gone as long as it is ours', { conflictsGone: { 'eve@example.com': 2 } }, undefined, { 'eve@example.com': 2 }],
+    [
+      'stays gone without another reading',
+      { conflictsGone: { 'eve@example.com': 2 }, groupReadingIsNew: false },
+      undefined,
+      { 'eve@example.com': 2 },
+    ],
+    [
+      'starts to count afresh when the conflict is back',
+      { groups: members({ a: ['eve'], b: ['eve'] }), conflictsGone: { 'eve@example.com': 1 } },
+      'conflict 900',
+      {},
+    ],
+    ['is forgotten once it is no longer ours', { owned: new Map(), conflictsGone: { 'eve@example.com': 2 } }, undefined, {}],
+    [
+      'waits with its count while the person is away',
+      { roster: roster({ eve: 'pending' }), conflictsGone: { 'eve@example.com': 1 } },
+      undefined,
+      { 'eve@example.com': 1 },
+    ],
+    [
+      'stays before a copy takes its place',
+      { capSemantics: 'copied', roster: roster({ eve: 'approved' }) },
+      'conflict 900',
+      { 'eve@example.com': 1 },
+    ],
+    [
+      'gives way to a copy in the end',
+      { capSemantics: 'copied', roster: roster({ eve: 'approved' }), conflictsGone: { 'eve@example.com': 1 } },
+      'copied 1500',
+      { 'eve@example.com': 2 },
+    ],
+  ])('%s', (_, more, expected, conflictsGone) => {
+    const resolution = gone(more)
+    expect([asked(resolution)['eve'], resolution.conflictsGone]).toEqual([expected, conflictsGone])
+  })
+
+  test('gives way at once to a declaration of their own', () => {
+    const caps = { 'group:a': 1500, 'group:b': 900, eve: 7 }
+    const resolution = resolveDesired(desiredInputs({ caps }, { owned, groups: members({ a: ['eve'], b: [] }) }))
+    expect([asked(resolution)['eve'], resolution.conflictsGone]).toEqual(['rule 7', {}])
+  })
+
+  test('is left alone and reported when the conflict rule itself was removed', () => {
+    const resolution = resolveDesired(desiredInputs({ caps: policy.caps ?? {} }, { owned, groups: members({ a: ['eve'], b: ['eve'] }) }))
+    expect([asked(resolution)['eve'], codes(resolution)]).toEqual([undefined, { eve: 'GROUP_CONFLICT' }])
+  })
+})

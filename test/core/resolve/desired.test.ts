@@ -1,0 +1,263 @@
+import { describe, expect, test } from 'vitest'
+import { MAX_CAP } from '../../../src/core/model/units.ts'
+import { type DesiredInputs, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import {
+  asked,
+  byGrant,
+  checkDecision,
+  codes,
+  coming,
+  type Decision,
+  desiredInputs,
+  HOUR,
+  members,
+  NOW,
+  over,
+  ownedCaps,
+  type PolicySketch,
+  roster,
+  running,
+  short,
+  skips,
+} from '../../support/declare.ts'
+
+describe('what is asked of a scope', () => {
+  test.each<[string, Decision]>([
+    ['nothing where nothing is declared', {}],
+    [
+      'its own rule',
+      {
+        policy: { caps: { team: 500, 'group:a': 1500, ada: 4000 } },
+        desired: { team: 'rule 500', 'group:a': 'rule 1500', ada: 'rule 4000' },
+      },
+    ],
+    ['none where the rule says none', { policy: { caps: { team: 500, ada: 'none' } }, desired: { team: 'rule 500', ada: 'rule none' } }],
+    [
+      'a running grant before its rule',
+      { policy: { caps: { ada: 4000 }, grants: [{ on: 'ada', cap: 6000, ...running }] }, desired: { ada: 'grant 6000' } },
+    ],
+    [
+      'a running grant before its rule even when it is lower',
+      { policy: { caps: { team: 500 }, grants: [{ on: 'team', cap: 9, ...running }] }, desired: { team: 'grant 9' } },
+    ],
+    ['a running grant without a rule', { policy: { grants: [{ on: 'ada', cap: 6000, ...running }] }, desired: { ada: 'grant 6000' } }],
+    [
+      'its rule before a grant starts',
+      { policy: { caps: { ada: 4000 }, grants: [{ on: 'ada', ...coming }] }, desired: { ada: 'rule 4000' } },
+    ],
+    ['its rule after a grant ended', { policy: { caps: { ada: 4000 }, grants: [{ on: 'ada', ...over }] }, desired: { ada: 'rule 4000' } }],
+    ['nothing before a grant without a rule starts', { policy: { grants: [{ on: 'ada', ...coming }] } }],
+    [
+      'the one of two grants that runs',
+      {
+        policy: {
+          grants: [
+            { on: 'ada', cap: 1, ...over },
+            { on: 'ada', cap: 2, ...running },
+          ],
+        },
+        desired: { ada: 'grant 2' },
+      },
+    ],
+  ])('is %s', (_, row) => checkDecision(row))
+
+  test('says where it stands, why, and which declarations lost', () => {
+    const inputs = desiredInputs(
+      { caps: { team: 500, 'group:a': 1500, ada: 4000 }, grants: [{ on: 'ada', cap: 6000, ticket: 'OPS-12', ...running }] },
+      { groups: members({ a: ['ada'] }) },
+    )
+    const ada = resolveDesired(inputs).desired.at(-1)
+    expect(ada).toMatchObject({ owner: 'grant', entry: 'grant|6000' })
+    const { from: fromAt, until: untilAt } = running
+    expect(ada?.origin).toMatchObject({ at: { line: 101 }, reason: 'release week', ticket: 'OPS-12', fromAt, untilAt })
+    expect(ada?.losers.map((one) => `${one.kind} ${one.cap} line ${one.at.line}`)).toEqual([
+      'rule 4000 line 3',
+      'rule 1500 line 2',
+      'rule 500 line 1',
+    ])
+  })
+
+  test('of a group names the team as a loser', () => {
+    const [, group] = resolveDesired(desiredInputs({ caps: { team: 500, 'group:a': 1500 } })).desired
+    expect(group?.losers.map((one) => one.cap)).toEqual([500])
+  })
+
+  test('keeps its identity when only reason, line and file change', () => {
+    const entry = (reason: string, line: number) =>
+      resolveDesired(desiredInputs({ grants: [{ on: 'ada', cap: 6, reason, line, ...running }] })).desired[0]?.entry
+    expect(entry('one', 1)).toBe(entry('another', 99))
+  })
+
+  test('comes in the canonical order', () => {
+    const { desired } = resolveDesired(desiredInputs({ caps: { zoe: 1, ada: 2, 'group:z': 3, 'group:a': 4, team: 5 } }))
+    expect(desired.map((one) => short(one.scope))).toEqual(['team', 'group:a', 'group:z', 'ada', 'zoe'])
+  })
+
+  test('is the first place in the files should a scope come twice', () => {
+    const { set, ...rest } = desiredInputs({ caps: { ada: 1, 'ada@EXAMPLE.com': 2 } })
+    for (const rules of [set.rules, set.rules.toReversed()])
+      expect(asked(resolveDesired({ ...rest, set: { ...set, rules } }))).toEqual({ ada: 'rule 1' })
+  })
+})
+
+describe('a scope is skipped', () => {
+  const declared: PolicySketch = { caps: { team: 500, 'group:a': 1500, ada: 4000 }, grants: [{ on: 'bob', cap: 6, ...running }] }
+  const skipped = (more: Partial<DesiredInputs>, policy = declared) => {
+    const resolution = resolveDesired(desiredInputs(policy, more))
+    return { skipped: skips(resolution), asked: Object.keys(asked(resolution)) }
+  }
+  const both = ['team', 'group:a', 'ada', 'bob']
+
+  test.each<[string, Partial<DesiredInputs>, ReturnType<typeof skipped>]>([
+    ['for nobody while the roster is unknown', {}, { skipped: {}, asked: both }],
+    ['for nobody who is approved', { roster: roster({ ada: 'approved', bob: 'approved' }) }, { skipped: {}, asked: both }],
+    ['for nobody who is approved and disabled', { roster: roster({ ada: 'disabled', bob: 'disabled' }) }, { skipped: {}, asked: both }],
+    [
+      'for nobody on a roster without statuses',
+      { roster: roster({ ada: 'unspecified', bob: 'unspecified' }, { statusesAbsent: true }) },
+      { skipped: {}, asked: both },
+    ],
+    [
+      'for the pending',
+      { roster: roster({ ada: 'pending', bob: 'approved' }) },
+      { skipped: { ada: 'ada@example.com is pending, not approved' }, asked: ['team', 'group:a', 'bob'] },
+    ],
+    [
+      'for the rejected',
+      { roster: roster({ ada: 'approved', bob: 'rejected' }) },
+      { skipped: { bob: 'bob@example.com is rejected, not approved' }, asked: ['team', 'group:a', 'ada'] },
+    ],
+    [
+      'for those without a status where others have one',
+      { roster: roster({ ada: 'unspecified', bob: 'approved' }) },
+      { skipped: { ada: 'ada@example.com is unspecified, not approved' }, asked: ['team', 'group:a', 'bob'] },
+    ],
+    [
+      'for those off the roster',
+      { roster: roster({ bob: 'approved' }) },
+      { skipped: { ada: 'ada@example.com is not on the roster' }, asked: ['team', 'group:a', 'bob'] },
+    ],
+    [
+      'for groups the service does not know',
+      { unknownGroups: ['a'] },
+      { skipped: { 'group:a': 'the service does not know group a' }, asked: ['team', 'ada', 'bob'] },
+    ],
+    [
+      'when it is ours and its person is away, so that it is no orphan',
+      { roster: roster({ ada: 'approved', bob: 'approved' }), owned: ownedCaps({ eve: { cap: 1 } }) },
+      { skipped: { eve: 'eve@example.com is not on the roster' }, asked: both },
+    ],
+    [
+      'when it is ours and its group unknown, so that it is no orphan',
+      { unknownGroups: ['x'], owned: ownedCaps({ 'group:x': { cap: 1 } }) },
+      { skipped: { 'group:x': 'the service does not know group x' }, asked: both },
+    ],
+    [
+      'before a base is given back to somebody away',
+      { roster: roster({ ada: 'approved', bob: 'approved' }), owned: ownedCaps({ eve: byGrant(300) }) },
+      { skipped: { eve: 'eve@example.com is not on the roster' }, asked: both },
+    ],
+  ])('%s', (_, more, expected) => expect(skipped(more)).toEqual(expected))
+
+  test('with the place of its declaration', () => {
+    const places = (more: Partial<DesiredInputs>) => resolveDesired(desiredInputs(declared, more)).skipped.map((one) => one.at?.line)
+    expect(places({ roster: roster({}), unknownGroups: ['a'] })).toEqual([2, 3, 101])
+    expect(places({ owned: ownedCaps({ 'group:x': { cap: 1 } }), unknownGroups: ['x'] })).toEqual([undefined])
+  })
+
+  test('rather than rejected when its grant makes no sense either', () => {
+    const resolution = resolveDesired(desiredInputs({ grants: [{ on: 'bob', add: 1, ...running }] }, { roster: roster({}) }))
+    expect([skips(resolution), codes(resolution), resolution.skipped[0]?.at?.line]).toEqual([
+      { bob: 'bob@example.com is not on the roster' },
+      {},
+      101,
+    ])
+  })
+
+  test('not for a person of whom nothing is declared or ours', () => {
+    expect(
+      skips(resolveDesired(desiredInputs({ caps: { team: 1 } }, { roster: roster({ eve: 'pending' }), capSemantics: 'copied' }))),
+    ).toEqual({})
+  })
+})
+
+describe('the cap of a person', () => {
+  const caps = { team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, eve: 'none' as const }
+  const groups = members({ a: ['ada', 'bob', 'eve'], b: ['bob'] })
+  const person = (name: string, policy: PolicySketch, more: Partial<DesiredInputs> = {}) => {
+    const found = resolvePerson(`${name}@example.com`, desiredInputs(policy, { groups, ...more }))
+    return found && [found.cap, ...found.chain.map((one) => `${one.kind} ${short(one.scope)} ${one.cap}`)]
+  }
+
+  test.each<[string, string, PolicySketch, (string | number)[] | undefined]>([
+    ['is their own rule', 'ada', { caps }, [4000, 'rule ada 4000', 'rule group:a 1500', 'rule team 500']],
+    [
+      'is their own grant before all else',
+      'ada',
+      { caps, grants: [{ on: 'ada', cap: 6, ...running }] },
+      [6, 'grant ada 6', 'rule ada 4000', 'rule group:a 1500', 'rule team 500'],
+    ],
+    ['is the next wider one under a none', 'eve', { caps }, [1500, 'rule group:a 1500', 'rule eve none', 'rule team 500']],
+    [
+      'is the group’s grant before its rule',
+      'eve',
+      { caps, grants: [{ on: 'group:a', cap: 6, ...running }] },
+      [6, 'grant group:a 6', 'rule eve none', 'rule group:a 1500', 'rule team 500'],
+    ],
+    ['is the team’s where nothing narrower is', 'zoe', { caps }, [500, 'rule team 500']],
+    [
+      'is the team’s grant before its rule',
+      'zoe',
+      { caps, grants: [{ on: 'team', cap: 6, ...running }] },
+      [6, 'grant team 6', 'rule team 500'],
+    ],
+    [
+      'is chosen by the conflict rule',
+      'bob',
+      { caps, onGroupConflict: 'max' },
+      [1500, 'conflict bob 1500', 'rule group:a 1500', 'rule group:b 900', 'rule team 500'],
+    ],
+    ['is undecided where groups clash', 'bob', { caps }, undefined],
+    [
+      'is decided where groups clash beneath a cap of their own',
+      'bob',
+      { caps: { ...caps, bob: 7 } },
+      [7, 'rule bob 7', 'rule group:a 1500', 'rule group:b 900', 'rule team 500'],
+    ],
+    ['is undecided where groups clash beneath a none of their own', 'bob', { caps: { ...caps, bob: 'none' } }, undefined],
+    ['is none where the team’s none is all', 'zoe', { caps: { team: 'none' } }, ['none', 'rule team none']],
+    ['is none by the widest none', 'eve', { caps: { team: 'none', eve: 'none' } }, ['none', 'rule team none', 'rule eve none']],
+    ['is undefined where nothing is declared', 'zoe', { caps: { ada: 1 } }, undefined],
+  ])('%s', (_, name, policy, expected) => expect(person(name, policy)).toEqual(expected))
+
+  test('is found whatever the spelling of the e-mail', () => {
+    expect(resolvePerson(' Ada@Example.COM ', desiredInputs({ caps }))?.cap).toBe(4000)
+  })
+
+  test('passes by a grant that makes no sense', () => {
+    expect(person('zoe', { caps: { 'group:a': 5 }, grants: [{ on: 'zoe', add: 1, ...running }] })).toBeUndefined()
+    expect(person('ada', { caps: { ada: MAX_CAP }, grants: [{ on: 'ada', add: 1, ...running }] })?.[0]).toBe(MAX_CAP)
+  })
+
+  test('does not hang on the person’s status', () => {
+    expect(person('ada', { caps }, { roster: roster({}) })?.[0]).toBe(4000)
+  })
+})
+
+describe('grants in a resolution', () => {
+  test('are all reported with their state, whoever they are for', () => {
+    const grants = [
+      { on: 'ada', ...over },
+      { on: 'bob', ...running },
+      { on: 'cyd', until: NOW + HOUR },
+      { on: 'team', ...coming },
+    ]
+    const { grants: reported } = resolveDesired(desiredInputs({ grants }, { roster: roster({}) }))
+    expect(reported.map((one) => `${short(one.grant.scope)} ${one.state}`)).toEqual([
+      'team pending',
+      'ada ended',
+      'bob active',
+      'cyd expiring',
+    ])
+  })
+})

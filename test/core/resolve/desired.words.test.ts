@@ -1,0 +1,284 @@
+// What is said of scopes that policy makes impossible or that are left alone, word for word, and what a winner carries along.
+import { describe, expect, test } from 'vitest'
+import { type DesiredInputs, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { grantId } from '../../../src/core/resolve/grants.ts'
+import {
+  byGrant,
+  CYCLE,
+  DAY,
+  desiredInputs,
+  email,
+  grant,
+  members,
+  NOW,
+  ownedCaps,
+  type PolicySketch,
+  policy,
+  roster,
+  running,
+  scope,
+} from '../../support/declare.ts'
+
+const resolve = (sketch: PolicySketch, more: Partial<DesiredInputs> = {}) => resolveDesired(desiredInputs(sketch, more))
+const at = (line: number) => ({ file: 'acme.yaml', line, column: 5 })
+const two = { groups: members({ a: ['ada'], b: ['ada'] }) }
+
+describe('why a scope is rejected', () => {
+  test.each<readonly [string, PolicySketch, Partial<DesiredInputs>, object]>([
+    [
+      'a grant adds to nothing',
+      { grants: [{ on: 'ada', add: 5, ...running }] },
+      {},
+      {
+        code: 'ADD_WITHOUT_BASE',
+        at: at(101),
+        message:
+          'ada@example.com: a grant adds 5 credits, but no cap is declared for it to add to; declare that cap, or write cap: in place of add:',
+      },
+    ],
+    [
+      'a grant adds to none',
+      { caps: { team: 'none' }, grants: [{ on: 'group:a', add: 5, ...running }] },
+      {},
+      {
+        code: 'ADD_WITHOUT_BASE',
+        at: at(101),
+        message:
+          'group:a: a grant adds 5 credits, but the cap to add to is none (acme.yaml:1:5); declare that cap, or write cap: in place of add:',
+      },
+    ],
+    [
+      'a grant adds to what a group that was not read may set',
+      { caps: { 'group:a': 7, team: 5 }, grants: [{ on: 'ada', add: 5, ...running }] },
+      {},
+      {
+        code: 'ADD_WITHOUT_BASE',
+        at: at(101),
+        message:
+          'ada@example.com: a grant adds 5 credits, but the members of group:a are not known, and with them the cap to add to; declare that cap, or write cap: in place of add:',
+      },
+    ],
+    [
+      'a grant adds to groups that differ',
+      { caps: { 'group:a': 7, 'group:b': 9 }, grants: [{ on: 'ada', add: 5, ...running }] },
+      two,
+      {
+        code: 'ADD_WITHOUT_BASE',
+        at: at(101),
+        message:
+          'ada@example.com: a grant adds 5 credits, but the caps of group:a (7) and group:b (9) differ and spec.onGroupConflict is not set; declare that cap, or write cap: in place of add:',
+      },
+    ],
+    [
+      'a grant adds too much',
+      { caps: { ada: 2_147_483_640 }, grants: [{ on: 'ada', add: 8, ...running }] },
+      {},
+      {
+        code: 'CAP_TOO_LARGE',
+        at: at(101),
+        message:
+          'ada@example.com: a grant adds 8 credits to 2147483640, which makes 2147483648, above the largest cap 2147483647; add less',
+      },
+    ],
+    [
+      'two grants are in force',
+      {
+        grants: [
+          { on: 'ada', ...running },
+          { on: 'ada', from: NOW - 5, until: NOW + 5 },
+        ],
+      },
+      {},
+      {
+        code: 'GRANT_OVERLAP',
+        at: at(102),
+        message:
+          'ada@example.com: two grants are in force at once, acme.yaml:101:5 and acme.yaml:102:5; let one end before the other begins',
+      },
+    ],
+    [
+      'groups differ',
+      { caps: { 'group:a': 7, 'group:b': 'none' } },
+      two,
+      {
+        code: 'GROUP_CONFLICT',
+        at: at(1),
+        message:
+          'ada@example.com is in groups with different caps: group:a (cap 7, acme.yaml:1:5) and group:b (cap none, acme.yaml:2:5); set spec.onGroupConflict to min or max, or declare a cap for this user',
+      },
+    ],
+  ])('%s', (_name, sketch, more, expected) => expect(resolve(sketch, more).rejected).toMatchObject([expected]))
+
+  test('a grant may add up to the largest cap', () => {
+    const { desired } = resolve({ caps: { ada: 2_147_483_640 }, grants: [{ on: 'ada', add: 7, ...running }] })
+    expect(desired.map((one) => one.cap)).toEqual([2_147_483_647])
+  })
+})
+
+describe('why a scope is left alone', () => {
+  const skipped = (sketch: PolicySketch, more: Partial<DesiredInputs>) => resolve(sketch, more).skipped
+  const people = roster({ ada: 'pending', bob: 'rejected' })
+  test.each<readonly [string, PolicySketch, Partial<DesiredInputs>, readonly object[]]>([
+    [
+      'somebody is pending',
+      { caps: { ada: 5 } },
+      { roster: people },
+      [{ scope: scope('ada'), why: 'ada@example.com is pending, not approved', at: at(1) }],
+    ],
+    [
+      'somebody is off the roster',
+      { grants: [{ on: 'eve', ...running }] },
+      { roster: people },
+      [{ scope: scope('eve'), why: 'eve@example.com is not on the roster', at: at(101) }],
+    ],
+    [
+      'a cap of ours stays on somebody who is away',
+      {},
+      { roster: people, owned: ownedCaps({ bob: { cap: 5 } }) },
+      [{ scope: scope('bob'), why: 'bob@example.com is rejected, not approved' }],
+    ],
+    [
+      'the service does not know a group',
+      { caps: { 'group:a': 5 } },
+      { unknownGroups: ['a'] },
+      [{ scope: scope('group:a'), why: 'the service does not know group a', at: at(1) }],
+    ],
+    [
+      'a group of ours that nobody declares',
+      {},
+      { unknownGroups: ['a'], owned: ownedCaps({ 'group:a': { cap: 5 } }) },
+      [{ scope: scope('group:a'), why: 'the service does not know group a' }],
+    ],
+    [
+      'a grant that makes no sense for somebody who is away',
+      { grants: [{ on: 'eve', add: 5, ...running }] },
+      { roster: people },
+      [{ scope: scope('eve'), why: 'eve@example.com is not on the roster', at: at(101) }],
+    ],
+    [
+      'a group of which a grant makes no sense',
+      { grants: [{ on: 'group:a', add: 5, ...running }] },
+      { unknownGroups: ['a'] },
+      [{ scope: scope('group:a'), why: 'the service does not know group a', at: at(101) }],
+    ],
+    ['somebody in two groups who is away is not named', { caps: { 'group:a': 5, 'group:b': 6 } }, { ...two, roster: people }, []],
+  ])('%s', (_name, sketch, more, expected) => expect(skipped(sketch, more)).toEqual(expected))
+  test('nobody while the roster is unknown', () => expect(skipped({ caps: { ada: 5 } }, {})).toEqual([]))
+})
+
+describe('a winner', () => {
+  const full = { on: 'ada', add: 5, ...running, ticket: 'OPS-12', reason: 'why' }
+  test('of a grant carries its window, ticket, reason and what it adds, and whom it beat', () => {
+    const [one] = resolve({ caps: { ada: 500, team: 9 }, grants: [full] }).desired.slice(1)
+    expect(one).toEqual({
+      ...{ scope: scope('ada'), cap: 505, owner: 'grant', entry: 'grant|505' },
+      origin: {
+        ...{ kind: 'grant', scope: scope('ada'), cap: 505, at: at(101), reason: 'why', ticket: 'OPS-12', add: 5 },
+        ...{ grant: grantId(grant(full, at(101))), fromAt: running.from, untilAt: running.until },
+      },
+      losers: [
+        { kind: 'rule', scope: scope('ada'), cap: 500, at: at(1) },
+        { kind: 'rule', scope: scope('team'), cap: 9, at: at(2) },
+      ],
+    })
+  })
+  test('of a rule carries its reason when it has one', () => {
+    const { rules, ...set } = policy({ caps: { team: 5, ada: 6 } })
+    const [team, ada] = resolve(
+      {},
+      { set: { ...set, rules: rules.map((one, index) => (index === 0 ? one : { ...one, reason: 'why' })) } },
+    ).desired
+    expect(team?.origin).not.toHaveProperty('reason')
+    expect(ada?.origin.reason).toBe('why')
+  })
+  test('of a plain grant carries nothing that it does not have', () => {
+    const [one] = resolve({ grants: [{ on: 'ada', cap: 6, until: 'cycleEnd', from: CYCLE.startAt }] }, {}).desired
+    expect(Object.keys(one?.origin ?? {}).sort()).toEqual(['at', 'cap', 'fromAt', 'grant', 'kind', 'reason', 'scope', 'untilAt'])
+    expect(resolve({ grants: [{ on: 'ada', cap: 6, until: NOW + DAY }] }).desired[0]?.origin).not.toHaveProperty('fromAt')
+  })
+  test('of the conflict rule says what it chose from, and where', () => {
+    for (const [rule, cap, line] of [
+      ['min', 7, 1],
+      ['max', 9, 2],
+    ] as const) {
+      const { desired } = resolve(
+        { caps: { 'group:a': 7, 'group:b': 9, 'group:c': 'none' }, onGroupConflict: rule },
+        { groups: members({ a: ['ada'], b: ['ada'], c: ['ada'] }) },
+      )
+      expect(desired.at(-1)).toMatchObject({
+        ...{ scope: scope('ada'), cap, owner: 'conflict', entry: `conflict|${cap}` },
+        origin: { at: at(line), reason: `onGroupConflict: ${rule} of group:a (7) and group:b (9) and group:c (none)` },
+      })
+    }
+  })
+  test('of a base that comes back tells the grant that ended last', () => {
+    const over = (line: number, until: number) => ({
+      on: 'ada',
+      cap: 6000,
+      from: until - 5,
+      until,
+      line,
+      ticket: `T${line}`,
+      reason: `r${line}`,
+    })
+    const { desired } = resolve(
+      { grants: [over(5, NOW - 50), over(6, NOW - 20), { ...over(7, NOW + 90), from: NOW + 60 }] },
+      { owned: ownedCaps({ ada: byGrant(300) }) },
+    )
+    expect(desired).toMatchObject([{ cap: 300, origin: { kind: 'restore', at: at(6), reason: 'r6', ticket: 'T6', untilAt: NOW - 20 } }])
+    const gone = resolve({}, { owned: ownedCaps({ ada: byGrant(300) }) }).desired[0]?.origin
+    expect(gone).toEqual({
+      kind: 'restore',
+      scope: scope('ada'),
+      cap: 300,
+      at: { file: '', line: 0, column: 0 },
+      reason: 'the grant is no longer declared',
+    })
+  })
+  test('that stays for another reading says for how many', () => {
+    const inside = { groups: members({ a: ['ada'], b: [] }), owned: ownedCaps({ ada: { cap: 7, owner: 'conflict' } }) }
+    const { desired, conflictsGone } = resolve({ caps: { 'group:a': 7, 'group:b': 9 }, onGroupConflict: 'min' }, inside)
+    expect(desired.at(-1)).toMatchObject({
+      cap: 7,
+      owner: 'conflict',
+      origin: { reason: 'no longer in groups with different caps; goes after 2 agreeing readings, 1 so far' },
+    })
+    expect(conflictsGone).toEqual({ [email('ada')]: 1 })
+  })
+  test('that is kept while a group is not known carries the grant that it came from', () => {
+    const given = { on: 'team', cap: 900, ...running }
+    const kept = resolve(
+      { caps: { 'group:a': 7, team: 5 } },
+      {
+        capSemantics: 'copied',
+        roster: roster({ ada: 'approved' }),
+        owned: ownedCaps({ ada: { cap: 900, owner: 'copied', grant: given } }),
+      },
+    ).desired.at(-1)
+    expect(kept?.origin).toMatchObject({
+      kind: 'copied',
+      cap: 900,
+      reason: 'the members of group:a are not known; what was set stays until they are',
+      grant: grantId(grant(given, at(1))),
+    })
+    const plain = resolve(
+      { caps: { 'group:a': 7 } },
+      { capSemantics: 'copied', roster: roster({ ada: 'approved' }), owned: ownedCaps({ ada: { cap: 9, owner: 'copied' } }) },
+    )
+    expect(plain.desired.at(-1)?.origin).not.toHaveProperty('grant')
+  })
+  test('of a scope that is declared twice is the first place, whatever the order', () => {
+    const set = policy({ caps: { ada: 5 } })
+    const later = set.rules.map((rule) => ({ ...rule, cap: 'none' as const, at: at(9) }))
+    for (const rules of [
+      [...set.rules, ...later],
+      [...later, ...set.rules],
+    ]) {
+      expect(resolvePerson(email('ada'), desiredInputs({}, { set: { ...set, rules } }))?.cap).toBe(5)
+    }
+  })
+  test('of a person named twice in one group is in it once', () => {
+    const { desired, rejected } = resolve({ caps: { 'group:a': 7 } }, { groups: members({ a: ['ada', 'ada'] }) })
+    expect([desired.length, rejected]).toEqual([1, []])
+  })
+})

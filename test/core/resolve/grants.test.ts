@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { comparePositions, grantStatuses, grantWindow, isInForce } from '../../../src/core/resolve/grants.ts'
+import { CYCLE, DAY, type GrantSketch, HOUR, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
+
+interface Setting {
+  readonly owned?: OwnedSketch
+  readonly cycle?: typeof CYCLE | 'unknown'
+  readonly frozen?: boolean
+  readonly now?: number
+}
+
+/** The state of each grant on bob, by line. */
+function states(grants: readonly Omit<GrantSketch, 'on'>[], setting: Setting = {}): Record<number, string> {
+  const { grants: declared } = policy({ grants: grants.map((one) => ({ on: 'bob', ...one })) })
+  const cycle = setting.cycle ?? CYCLE
+  const statuses = grantStatuses(declared, {
+    now: setting.now ?? NOW,
+    owned: ownedCaps(setting.owned ? { bob: setting.owned } : {}),
+    grantsFrozen: setting.frozen ?? false,
+    ...(cycle !== 'unknown' && { cycle }),
+  })
+  return Object.fromEntries(
+    statuses.map((one) => [one.grant.at.line - 100, one.note === undefined ? one.state : `${one.state}, with a note`]),
+  )
+}
+
+const running = { from: NOW - DAY, until: NOW + 3 * DAY, cap: 6000 }
+const over = { from: NOW - 3 * DAY, until: NOW - DAY, cap: 6000 }
+const coming = { from: NOW + DAY, until: NOW + 3 * DAY, cap: 6000 }
+const toCycleEnd = { from: NOW - DAY, until: 'cycleEnd', cap: 6000 } as const
+const byGrant: OwnedSketch = { cap: 6000, owner: 'grant' }
+
+describe('the state of a grant', () => {
+  test.each([
+    ['is pending before it starts', coming, 'pending'],
+    ['is pending one millisecond before its start', { ...coming, from: NOW + 1 }, 'pending'],
+    ['is active at the very instant of its start', { ...running, from: NOW }, 'active'],
+    ['is active at once without a start', { until: NOW + 3 * DAY }, 'active'],
+    ['is active with exactly 24 h left', { until: NOW + DAY }, 'active'],
+    ['is expiring with less than 24 h left', { until: NOW + DAY - 1 }, 'expiring'],
+    ['is expiring one millisecond before its end', { until: NOW + 1 }, 'expiring'],
+    ['has ended at the very instant of its end', { ...running, until: NOW }, 'ended'],
+    ['has ended after its end', over, 'ended'],
+    ['to the end of the cycle is active while its cycle runs', toCycleEnd, 'active'],
+    ['to the end of the cycle is active when it starts with the cycle', { ...toCycleEnd, from: CYCLE.startAt }, 'active'],
+    ['to the end of the cycle has ended when it started in an earlier cycle', { ...toCycleEnd, from: CYCLE.startAt - 1 }, 'ended'],
+    ['to the end of the cycle is pending while its cycle is yet to come', { ...toCycleEnd, from: CYCLE.endAt }, 'pending'],
+    ['to the end of the cycle is pending before its start in this cycle', { ...toCycleEnd, from: NOW + 1 }, 'pending'],
+  ])('%s', (_, sketch, expected) => {
+    expect(states([sketch])).toEqual({ 1: expected })
+  })
+
+  test('to the end of the cycle ends with the cycle even when the next cycle is not known yet', () => {
+    expect(states([toCycleEnd], { now: CYCLE.endAt - 1 })).toEqual({ 1: 'expiring' })
+    expect(states([toCycleEnd], { now: CYCLE.endAt })).toEqual({ 1: 'ended' })
+  })
+
+  test('to the end of a cycle yet to come stays pending after its start until that cycle is known', () => {
+    expect(states([{ ...toCycleEnd, from: CYCLE.endAt + HOUR }], { now: CYCLE.endAt + DAY })).toEqual({ 1: 'pending' })
+  })
+})
+
+describe('while the billing cycle is unknown a grant to its end', () => {
+  test.each<[string, readonly Omit<GrantSketch, 'on'>[], OwnedSketch | undefined, Record<number, string>]>([
+    ['waits when nothing of it was written', [toCycleEnd], undefined, { 1: 'pending, with a note' }],
+    ['waits when the cap there is of a rule', [toCycleEnd], { cap: 6000 }, { 1: 'pending, with a note' }],
+    ['goes on when the cap there is of a grant', [toCycleEnd], byGrant, { 1: 'active, with a note' }],
+    ['goes on with its new amount when it was edited', [toCycleEnd], { ...byGrant, cap: 5000 }, { 1: 'active, with a note' }],
+    [
+      'waits when the base is already given back',
+      [toCycleEnd],
+      { cap: 300, owner: 'grant', entry: 'restore|300' },
+      { 1: 'pending, with a note' },
+    ],
+    ['waits when another grant of the scope runs by the clock', [toCycleEnd, running], byGrant, { 1: 'pending, with a note', 2: 'active' }],
+    ['is plainly pending before its start', [{ ...toCycleEnd, from: NOW + 1 }], byGrant, { 1: 'pending' }],
+  ])('%s', (_, grants, owned, expected) => {
+    expect(states(grants, { cycle: 'unknown', ...(owned && { owned }) })).toEqual(expected)
+  })
+
+  test('does not keep an instant grant from ending', () => {
+    expect(states([over], { cycle: 'unknown', owned: byGrant })).toEqual({ 1: 'ended' })
+  })
+})
+
+describe('while the clocks disagree', () => {
+  test.each<[string, readonly Omit<GrantSketch, 'on'>[], OwnedSketch | undefined, Record<number, string>]>([
+    ['no grant starts', [running], undefined, { 1: 'pending, with a note' }],
+    ['no grant starts where a rule was written', [running], { cap: 500 }, { 1: 'pending, with a note' }],
+    ['a running grant runs on', [running], byGrant, { 1: 'active' }],
+    ['no running grant ends', [over], byGrant, { 1: 'active, with a note' }],
+    ['a grant that is over by now stays over when it was not in force', [over], { cap: 500 }, { 1: 'ended' }],
+    [
+      'the next grant does not take over',
+      [over, { ...running, cap: 9000 }],
+      byGrant,
+      { 1: 'active, with a note', 2: 'pending, with a note' },
+    ],
+    ['a running grant that was edited runs with its new amount', [{ ...running, cap: 7000 }], byGrant, { 1: 'active' }],
+    ['a grant from long ago with another amount is not revived', [{ ...over, cap: 7000 }], byGrant, { 1: 'ended' }],
+    [
+      'a grant that adds is taken for the one in force',
+      [{ from: NOW - DAY, until: NOW - 1, add: 800 }],
+      byGrant,
+      { 1: 'active, with a note' },
+    ],
+    ['the same amount beats an addition', [{ ...over, add: 800 }, over], byGrant, { 1: 'ended', 2: 'active, with a note' }],
+    [
+      'of two additions the running one goes on',
+      [
+        { ...over, add: 1 },
+        { ...running, add: 2 },
+      ],
+      byGrant,
+      { 1: 'ended', 2: 'active' },
+    ],
+    [
+      'of two ended ones the later goes on',
+      [{ ...over, from: NOW - 9 * DAY, until: NOW - 8 * DAY }, over],
+      byGrant,
+      { 1: 'ended', 2: 'active, with a note' },
+    ],
+    [
+      'of three ended ones the latest goes on',
+      [over, { ...over, from: NOW - 9 * DAY }, { ...over, from: NOW - 5 * DAY }],
+      byGrant,
+      { 1: 'active, with a note', 2: 'ended', 3: 'ended' },
+    ],
+    ['an expiring grant is still called expiring', [{ ...running, until: NOW + 1 }], byGrant, { 1: 'expiring' }],
+  ])('%s', (_, grants, owned, expected) => {
+    expect(states(grants, { frozen: true, ...(owned && { owned }) })).toEqual(expected)
+  })
+})
+
+describe('grants', () => {
+  test('carry their window as far as it is known', () => {
+    const [one, two] = grantStatuses(
+      policy({
+        grants: [
+          { on: 'a', ...toCycleEnd },
+          { on: 'b', until: 'cycleEnd', from: CYCLE.endAt },
+        ],
+      }).grants,
+      {
+        now: NOW,
+        owned: new Map(),
+        grantsFrozen: false,
+        cycle: CYCLE,
+      },
+    )
+    expect(one).toMatchObject({ fromAt: NOW - DAY, untilAt: CYCLE.endAt })
+    expect(two).not.toHaveProperty('untilAt')
+  })
+
+  test('come in the order of scope, start and place, whatever the order they were declared in', () => {
+    const { grants } = policy({
+      grants: [
+        { on: 'bob', ...coming },
+        { on: 'bob', ...over },
+        { on: 'team', ...over },
+        { on: 'group:a', ...over },
+      ],
+    })
+    const order = (list: typeof grants): string[] =>
+      grantStatuses(list, { now: NOW, owned: new Map(), grantsFrozen: false }).map(
+        (one) => `${scopeKey(one.grant.scope)} ${one.grant.at.line}`,
+      )
+    expect(order(grants)).toEqual(['team 103', 'group:a 104', 'bob@example.com 102', 'bob@example.com 101'])
+    expect(order(grants.toReversed())).toEqual(order(grants))
+  })
+
+  test('to the end of the cycle without a start mean the cycle at hand', () => {
+    const [one] = policy({ grants: [{ on: 'bob', until: 'cycleEnd' }] }).grants
+    expect(one && grantWindow(one, CYCLE)).toEqual({ kind: 'instant', untilAt: CYCLE.endAt })
+  })
+
+  test('are in force while active or expiring, and not otherwise', () => {
+    expect((['pending', 'active', 'expiring', 'ended'] as const).filter(isInForce)).toEqual(['active', 'expiring'])
+  })
+
+  test('are told apart by file, then line, then column', () => {
+    const places = [
+      ['b', 1, 1],
+      ['a', 2, 1],
+      ['a', 1, 2],
+      ['a', 1, 1],
+    ].map(([file, line, column]) => ({ file: String(file), line: Number(line), column: Number(column) }))
+    expect(places.toSorted(comparePositions)).toEqual(places.toReversed())
+  })
+})

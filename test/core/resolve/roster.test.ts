@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import type { Roster } from '../../../src/core/model/observed.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import {
+  AGREEMENT_MS,
+  agree,
+  approvedCount,
+  type Doubt,
+  judgeRoster,
+  keepGroups,
+  ROSTER_LIFE_MS,
+  usedByEmail,
+} from '../../../src/core/resolve/roster.ts'
+import { members, NOW, roster } from '../../support/declare.ts'
+import { each } from '../../support/plan.ts'
+
+const of = (count: number): Roster => roster(each(count, 'approved' as const))
+const doubt = (count: number, since = NOW): Doubt => ({ roster: of(count), since })
+
+test('readings agree after 10 min, and the last good one serves for a day', () =>
+  expect([AGREEMENT_MS, ROSTER_LIFE_MS]).toEqual([600_000, 86_400_000]))
+
+describe('a new reading of the roster', () => {
+  const TABLE: readonly (readonly [string, number, { roster: Roster; doubted?: Doubt } | undefined, number, number | 'doubted'])[] = [
+    ['the first one is believed', 5, undefined, NOW, 5],
+    ['growth is believed', 120, { roster: of(100) }, NOW, 120],
+    ['a fall of 20 % is believed', 80, { roster: of(100) }, NOW, 80],
+    ['a fall of 21 % is doubted', 79, { roster: of(100) }, NOW, 'doubted'],
+    ['a second one too soon is still doubted', 60, { roster: of(100), doubted: doubt(60) }, NOW + AGREEMENT_MS - 1, 'doubted'],
+    ['a second one that agrees 10 min later is believed', 60, { roster: of(100), doubted: doubt(60) }, NOW + AGREEMENT_MS, 60],
+    ['a second one that differs begins the doubt anew', 70, { roster: of(100), doubted: doubt(60) }, NOW + AGREEMENT_MS, 'doubted'],
+    [
+      'a fall of more than half is never believed by itself',
+      49,
+      { roster: of(100), doubted: doubt(49) },
+      NOW + 9 * AGREEMENT_MS,
+      'doubted',
+    ],
+    ['one that is whole again is believed', 100, { roster: of(100), doubted: doubt(60) }, NOW, 100],
+  ]
+  test.each(TABLE)('%s', (_name, count, known, now, expected) => {
+    const judged = judgeRoster(of(count), known, 20, now)
+    expect(judged.doubted ? 'doubted' : judged.roster.people.length).toBe(expected)
+    if (judged.doubted) expect(judged.roster).toBe(known?.roster)
+  })
+  test('a doubt keeps its beginning while readings agree', () => {
+    const judged = judgeRoster(of(49), { roster: of(100), doubted: doubt(49, NOW - 5) }, 20, NOW)
+    expect(judged.doubted?.since).toBe(NOW - 5)
+  })
+  test('the guard can be switched off', () => expect(judgeRoster(of(1), { roster: of(100) }, 'off', NOW).roster.people).toHaveLength(1))
+})
+
+describe('around the roster', () => {
+  test('a fall from nobody is none', () => expect(judgeRoster(of(0), { roster: of(0) }, 20, NOW).doubted).toBeUndefined())
+  test('a fall of just half is believed when a second reading agrees', () =>
+    expect(judgeRoster(of(50), { roster: of(100), doubted: doubt(50) }, 20, NOW + AGREEMENT_MS).roster.people).toHaveLength(50))
+  test('a doubt that begins anew has the new reading and its time', () =>
+    expect(judgeRoster(of(70), { roster: of(100), doubted: doubt(60) }, 20, NOW + 9)).toEqual({
+      roster: of(100),
+      doubted: { roster: of(70), since: NOW + 9 },
+    }))
+  test.each<readonly [string, number, number, boolean]>([
+    ['by one person', 5, 6, true],
+    ['by two of a few', 5, 7, false],
+    ['by 1 % of many', 1000, 990, true],
+    ['by more than that', 1000, 989, false],
+    ['the other way round', 990, 1000, true],
+  ])('two counts that differ %s', (_name, a, b, expected) => expect(agree(a, b)).toBe(expected))
+  test('only approved people are counted', () => {
+    const some = roster({ ada: 'approved', bob: 'pending', cyd: 'disabled' })
+    expect([approvedCount(some), approvedCount({ ...some, statusesAbsent: true })]).toEqual([2, 3])
+  })
+  test('what was used is kept by e-mail, without those of whom it is not known', () => {
+    const some = roster({ ada: 'approved', bob: 'approved' })
+    const people = some.people.map((one) => (one.email.startsWith('ada') ? { ...one, used: credits(0) } : one))
+    expect(usedByEmail({ ...some, people })).toEqual({ 'ada@example.com': 0 })
+  })
+  test('groups that are still declared are kept, in the order declared', () =>
+    expect(keepGroups(members({ a: [], b: [], c: [] }), [{ id: 'c' }, { id: 'x' }, { id: 'a' }]).map((one) => one.id)).toEqual(['c', 'a']))
+})

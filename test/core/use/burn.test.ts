@@ -1,0 +1,302 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { type BurnInputs, type BurnWindow, burnOf, creditsOfCycle } from '../../../src/core/use/burn.ts'
+import { alike, at, BALANCE, CYCLE, DAY, HOUR, historyOf, reading, readingsOf, steadily } from '../../support/burn.ts'
+
+/** Day 10, 10 credits an hour since the start and before: the even pace of the balance. */
+const STEADY = {
+  now: at(10),
+  cycle: CYCLE,
+  readings: readingsOf(at(2), at(10), steadily),
+  history: historyOf(at(10), alike(40, 240)),
+  balance: BALANCE,
+  people: [{ used: credits(1200) }, { used: credits(1200) }],
+} satisfies BurnInputs
+
+/** The same team when its cycle has just ended. */
+const AT_END: BurnInputs = {
+  ...STEADY,
+  now: CYCLE.endAt,
+  readings: readingsOf(at(20), CYCLE.endAt, steadily),
+  history: historyOf(CYCLE.endAt, alike(40, 240)),
+}
+
+/** The same with something gone. */
+function without(...names: readonly (keyof BurnInputs)[]): BurnInputs {
+  const kept: Partial<BurnInputs> = Object.fromEntries(Object.entries(STEADY).filter(([name]) => names.every((one) => one !== name)))
+  return { now: STEADY.now, cycle: CYCLE, readings: STEADY.readings, ...kept }
+}
+
+const windowsOf = (inputs: BurnInputs): readonly string[] => Object.keys(burnOf(inputs).ratios)
+const ALL: readonly BurnWindow[] = ['6h', '24h', '3d', '7d']
+
+test('a team that burns evenly has ratios of 1, uses what the cycle has, and is told so', () => {
+  const { ratios, projected, exhaustedAt } = burnOf(STEADY)
+  for (const window of ALL) expect(ratios[window]).toBeCloseTo(1, 9)
+  expect(projected?.p50).toBeCloseTo(7200, 9)
+  expect(projected?.p10).toBeCloseTo(2400 + 4800 * Math.exp(-1.2816 * Math.sqrt(0.01 / 4)), 6)
+  expect(projected?.p90).toBeCloseTo(2400 + 4800 * Math.exp(1.2816 * Math.sqrt(0.01 / 4)), 6)
+  // Two people, both far beyond their seats: 1200 more credits are 5 days away.
+  expect(exhaustedAt).toBe(at(15))
+})
+
+test('the credits of a cycle are those of all seats and the add-on credits', () => {
+  expect(creditsOfCycle(BALANCE)).toBe(100 * 60 + 1200)
+})
+
+describe('burn ratios', () => {
+  test('tell a spike by the shortest window most', () => {
+    const readings = readingsOf(at(2), at(10), (takenAt) => steadily(takenAt) + Math.max(0, takenAt - at(9, 18)) / (HOUR / 20))
+    const { ratios } = burnOf({ ...STEADY, readings })
+    expect(ratios['6h']).toBeCloseTo(3, 9)
+    expect(ratios['24h']).toBeCloseTo(1.5, 9)
+    expect(ratios['3d']).toBeCloseTo(7 / 6, 9)
+    expect(ratios['7d']).toBeCloseTo(15 / 14, 9)
+  })
+
+  test('follow the length of the cycle', () => {
+    const cycle = { ...CYCLE, endAt: at(15) }
+    expect(burnOf({ ...STEADY, cycle, balance: { ...BALANCE, cycle } }).ratios['24h']).toBeCloseTo(0.5, 9)
+  })
+
+  test('are 0 for a team that used nothing in the window, which is known', () => {
+    const readings = readingsOf(at(2), at(10), () => 500)
+    expect(burnOf({ ...STEADY, readings }).ratios['24h']).toBe(0)
+  })
+
+  test.each<readonly [string, BurnInputs]>([
+    ['the balance is not known', without('balance')],
+    ['the balance is of another cycle', { ...STEADY, balance: { ...BALANCE, cycle: { startAt: at(-30), endAt: at(0) } } }],
+    ['the team has no credits', { ...STEADY, balance: { ...BALANCE, creditsPerSeat: credits(0), addOnAvailable: credits(0) } }],
+    ['the cycle is over', AT_END],
+  ])('are absent when %s', (_row, inputs) => {
+    expect(burnOf(inputs).ratios).toEqual({})
+    expect(burnOf(inputs).projected).toBeDefined()
+  })
+
+  test.each([
+    ['of this cycle when it was read in it', at(0), true],
+    ['of another when it was read before it', at(0) - 1, false],
+  ])('take a balance that names no cycle for one %s', (_row, readAt, known) => {
+    const { cycle: _cycle, ...balance } = BALANCE
+    expect(windowsOf({ ...STEADY, balance: { ...balance, readAt } })).toEqual(known ? ALL : [])
+  })
+
+  test('are there until the cycle is over', () => {
+    const now = CYCLE.endAt - 1
+    expect(windowsOf({ ...STEADY, now, readings: readingsOf(at(20), at(30) - HOUR, steadily) })).toEqual(ALL)
+  })
+
+  test('come from the days for 3d and 7d as long as readings do not reach back far enough', () => {
+    const first = { ...STEADY, readings: [reading(at(10), 2400)], history: historyOf(at(10), [...alike(37, 240), 480, 480, 480]) }
+    const { ratios } = burnOf(first)
+    expect(Object.keys(ratios)).toEqual(['3d', '7d'])
+    // At midnight the days of `historyOf` end with the day before yesterday: nothing is listed for yesterday.
+    expect(ratios['3d']).toBeCloseTo((480 + 480) / 720, 9)
+    expect(ratios['7d']).toBeCloseTo((3 * 480 + 3 * 240) / (7 * 240), 9)
+  })
+
+  test('come from the readings where both are there', () => {
+    expect(burnOf({ ...STEADY, history: historyOf(at(10), alike(40, 9999)) }).ratios['7d']).toBeCloseTo(1, 9)
+  })
+
+  test('are absent where neither readings nor days reach', () => {
+    expect(windowsOf({ ...STEADY, readings: [reading(at(10), 2400)], history: historyOf(at(10), alike(5, 240)) })).toEqual(['3d'])
+    expect(windowsOf({ ...without('history'), readings: readingsOf(at(8), at(10), steadily) })).toEqual(['6h', '24h'])
+  })
+})
+
+describe('nothing is said', () => {
+  test.each<readonly [string, BurnInputs]>([
+    ['in the first six hours of a cycle', { ...STEADY, now: at(0, 6) - 1, readings: readingsOf(at(-7), at(0, 6) - 1, () => 5) }],
+    ['without a reading', { ...STEADY, readings: [] }],
+    ['when the latest reading is older than 24 hours', { ...STEADY, now: at(11) + 1 }],
+  ])('%s', (_row, inputs) => {
+    expect(burnOf(inputs)).toStrictEqual({ ratios: {} })
+  })
+
+  test('but it is from a reading of 24 hours ago', () => {
+    expect(burnOf({ ...STEADY, now: at(11) }).projected).toBeDefined()
+  })
+})
+
+describe('the projection', () => {
+  const { projected } = burnOf(STEADY)
+
+  test.each<readonly [string, BurnInputs]>([
+    ['the days are not known', without('history')],
+    ['fewer than 28 days are', { ...STEADY, history: historyOf(at(10), alike(27, 240)) }],
+    ['the days were read more than 24 hours ago', { ...STEADY, history: historyOf(at(9) - 1, alike(40, 240)) }],
+  ])('is absent, and exhaustion with it, when %s', (_row, inputs) => {
+    expect(burnOf(inputs).projected).toBeUndefined()
+    expect(burnOf(inputs).exhaustedAt).toBeUndefined()
+  })
+
+  test('is there while the days were read 24 hours ago', () => {
+    expect(burnOf({ ...STEADY, history: historyOf(at(9), alike(40, 240)) }).projected).toEqual(projected)
+  })
+
+  test('does not need the balance, nor the people', () => {
+    expect(burnOf(without('balance', 'people')).projected).toEqual(projected)
+  })
+
+  test('takes no day for complete because a clock was ahead', () => {
+    const history = { ...historyOf(at(10), alike(28, 240)), fromAt: at(-17), readAt: at(11, 4) }
+    expect(burnOf({ ...STEADY, history }).projected).toBeUndefined()
+    expect(burnOf({ ...STEADY, now: at(10, 23), history: { ...history, readAt: at(10, 23) } }).projected).toBeUndefined()
+    expect(burnOf({ ...STEADY, now: at(10, 23), history: { ...history, fromAt: at(-18) } }).projected).toBeDefined()
+  })
+
+  test('expects use from the latest refresh on, not from now', () => {
+    const readings = readingsOf(at(9), at(10, 2), (takenAt) => steadily(Math.min(takenAt, at(10))))
+    expect(burnOf({ ...STEADY, now: at(10, 2), readings }).projected?.p50).toBeCloseTo(7200, 9)
+    // Without a refresh for three hours nobody used anything.
+    const quiet = readingsOf(at(9), at(10, 3), (takenAt) => steadily(Math.min(takenAt, at(10))))
+    expect(burnOf({ ...STEADY, now: at(10, 3), readings: quiet }).projected?.p50).toBeCloseTo(7170, 9)
+    expect(burnOf({ ...STEADY, now: at(10, 3), readings: quiet, freshnessMs: 4 * HOUR }).projected?.p50).toBeCloseTo(7200, 9)
+  })
+
+  test('is what was used at the end of the cycle', () => {
+    expect(burnOf({ ...AT_END, now: CYCLE.endAt + HOUR }).projected).toEqual({ p10: 7200, p50: 7200, p90: 7200 })
+  })
+})
+
+describe('exhaustion', () => {
+  test.each<readonly [string, BurnInputs]>([
+    ['the balance is not known', without('balance')],
+    ['the balance is of another cycle', { ...STEADY, balance: { ...BALANCE, cycle: { startAt: at(-30), endAt: at(0) } } }],
+    ['the people are not known', without('people')],
+    ['the credits last', { ...STEADY, balance: { ...BALANCE, addOnAvailable: credits(4801) } }],
+  ])('is absent when %s', (_row, inputs) => {
+    expect(burnOf(inputs).exhaustedAt).toBeUndefined()
+    expect(burnOf(inputs).projected).toBeDefined()
+  })
+
+  test('that is absent is not even a field', () => {
+    expect(Object.keys(burnOf(without('people')))).toEqual(['ratios', 'projected'])
+    expect(Object.keys(burnOf(without('history')))).toEqual(['ratios'])
+  })
+
+  test('that has happened is known without a forecast', () => {
+    const spent = { ...BALANCE, addOnUsed: credits(1200) }
+    expect(burnOf({ ...without('history'), balance: spent }).exhaustedAt).toBe(BALANCE.readAt)
+  })
+})
+
+describe('laws', () => {
+  const amount = fc.double({ min: 0, max: 1000, noNaN: true })
+  /** A team at some hour of the cycle: increases of the last readings, an hour apart, and days. */
+  const team = fc.record({
+    hours: fc.integer({ min: 30, max: 30 * 24 }),
+    increases: fc.array(fc.double({ min: 0.001, max: 1000, noNaN: true }), { minLength: 1, maxLength: 60 }),
+    days: fc.array(amount, { minLength: 0, maxLength: 60 }),
+    people: fc.array(fc.record({ used: amount.map(credits) }), { maxLength: 5 }),
+    addOnUsed: amount,
+  })
+  type Team = typeof team extends fc.Arbitrary<infer Value> ? Value : never
+
+  const inputsOf = ({ hours, increases, days, people, addOnUsed }: Team, by = 1): BurnInputs => {
+    const now = at(0, hours)
+    let used = 0
+    const readings = increases.map((increase, index) => {
+      used += increase
+      return reading(now - (increases.length - 1 - index) * HOUR, used * by)
+    })
+    const history = historyOf(
+      now,
+      days.map((one) => one * by),
+    )
+    const scaled = people.map((one) => ({ used: credits(one.used * by) }))
+    const balance = {
+      ...BALANCE,
+      creditsPerSeat: credits(100 * by),
+      addOnAvailable: credits(1200 * by),
+      addOnUsed: credits(addOnUsed * by),
+    }
+    return { now, cycle: CYCLE, readings: readings.filter(({ at: takenAt }) => takenAt >= at(0)), history, balance, people: scaled }
+  }
+  const highest = ({ readings }: BurnInputs): number => Math.max(...readings.map(({ used }) => used))
+
+  test('no figure is ever NaN, infinite or negative, and the percentiles are in order and never below what is used', () => {
+    fc.assert(
+      fc.property(team, (one) => {
+        const inputs = inputsOf(one)
+        const { ratios, projected, exhaustedAt } = burnOf(inputs)
+        for (const ratio of Object.values(ratios)) expect(Number.isFinite(ratio) && ratio >= 0).toBe(true)
+        if (exhaustedAt !== undefined) expect(exhaustedAt <= CYCLE.endAt || exhaustedAt === BALANCE.readAt).toBe(true)
+        if (!projected) return
+        expect(projected.p10).toBeGreaterThanOrEqual(highest(inputs))
+        expect(projected.p50).toBeGreaterThanOrEqual(projected.p10)
+        expect(projected.p90).toBeGreaterThanOrEqual(projected.p50)
+        expect(Number.isFinite(projected.p90)).toBe(true)
+      }),
+    )
+  })
+
+  test('the same team in other units has the same ratios and exhaustion, and a projection in those units', () => {
+    fc.assert(
+      fc.property(team, fc.constantFrom(0.25, 2, 1024), (one, by) => {
+        const [plain, scaled] = [burnOf(inputsOf(one)), burnOf(inputsOf(one, by))]
+        expect(scaled.ratios).toEqual(plain.ratios)
+        expect(scaled.exhaustedAt).toEqual(plain.exhaustedAt)
+        expect(scaled.projected).toEqual(
+          plain.projected && { p10: plain.projected.p10 * by, p50: plain.projected.p50 * by, p90: plain.projected.p90 * by },
+        )
+      }),
+    )
+  })
+
+  test('more use in this cycle never lowers a percentile', () => {
+    fc.assert(
+      fc.property(team, amount, (one, more) => {
+        const inputs = inputsOf(one)
+        const [before, after] = [
+          inputs,
+          { ...inputs, readings: inputs.readings.map((each) => ({ ...each, used: credits(each.used + more) })) },
+        ]
+        const [low, high] = [burnOf(before).projected, burnOf(after).projected]
+        if (!low || !high) return
+        expect(high.p10).toBeGreaterThanOrEqual(low.p10)
+        expect(high.p50).toBeGreaterThanOrEqual(low.p50)
+        expect(high.p90).toBeGreaterThanOrEqual(low.p90)
+      }),
+    )
+  })
+
+  test('what is taken away never brings a figure, and changes none that stays but by readings', () => {
+    const names = ['history', 'balance', 'people'] as const
+    fc.assert(
+      fc.property(team, fc.subarray([...names]), (one, gone) => {
+        const inputs = inputsOf(one)
+        const kept: BurnInputs = {
+          ...inputs,
+          ...Object.fromEntries(gone.map((name) => [name, undefined])),
+        }
+        const [all, less] = [burnOf(inputs), burnOf(kept)]
+        expect(all).toMatchObject(less)
+      }),
+    )
+  })
+
+  test('use that is even all cycle long has a ratio of 1 in every window that is known, at any time', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 30, max: 30 * 24 - 1 }), fc.constantFrom(15, 60, 180), (hours, minutes) => {
+        const now = at(0, hours)
+        const readings = readingsOf(at(0), now, steadily, minutes * 60_000)
+        for (const ratio of Object.values(burnOf({ now, cycle: CYCLE, readings, balance: BALANCE }).ratios)) expect(ratio).toBeCloseTo(1, 9)
+      }),
+    )
+  })
+
+  test('no reading may be missing in the days between: a hole where a window begins never gives a figure', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...ALL), (window) => {
+        const from = at(10) - { '6h': 6 * HOUR, '24h': DAY, '3d': 3 * DAY, '7d': 7 * DAY }[window]
+        const near = Math.max(4 * HOUR, (at(10) - from) / 3) / 2
+        const readings = STEADY.readings.filter(({ at: takenAt }) => Math.abs(takenAt - from) > near)
+        expect(burnOf({ ...without('history'), readings }).ratios[window]).toBeUndefined()
+      }),
+    )
+  })
+})

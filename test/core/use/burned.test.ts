@@ -1,0 +1,141 @@
+// Credits burned: sums that never fall, whatever happens to the roster, the cycle and the groups.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { GroupMembers, Roster } from '../../../src/core/model/observed.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { CYCLE, email, HOUR, NOW } from '../../support/declare.ts'
+
+const NEXT = { startAt: CYCLE.endAt, endAt: CYCLE.endAt + 30 * 24 * HOUR }
+
+const used = (figures: Readonly<Record<string, number | undefined>>, cycle: Roster['cycle'] = CYCLE): Roster => ({
+  people: Object.entries(figures).map(([name, amount]) => ({
+    email: email(name),
+    name,
+    status: 'approved',
+    disabled: false,
+    ...(amount !== undefined && { used: credits(amount) }),
+  })),
+  ...(cycle && { cycle }),
+  readAt: NOW,
+  statusesAbsent: false,
+  duplicates: [],
+})
+const noCycle = (figures: Readonly<Record<string, number>>): Roster => {
+  const { cycle: _, ...rest } = used(figures)
+  return rest
+}
+const group = (...names: readonly string[]): GroupMembers => ({ id: 'g', name: 'G', emails: names.map(email), readAt: NOW })
+
+type Reading = readonly [Roster, GroupMembers?]
+
+const fold = (readings: readonly Reading[], from: Burned = NOTHING_BURNED): Burned =>
+  readings.reduce((burned, [roster, members]) => foldUsage(burned, roster, members ? [members] : []).burned, from)
+
+const rows: readonly { name: string; readings: readonly Reading[]; team: number; group?: number }[] = [
+  { name: 'start at 0 whatever was used before', readings: [[used({ a: 100, b: 50 })]], team: 0 },
+  { name: 'grow by the increase within a cycle', readings: [[used({ a: 100, b: 50 })], [used({ a: 130, b: 50 })]], team: 30 },
+  { name: 'count a newcomer from nothing', readings: [[used({ a: 100 })], [used({ a: 100, b: 8 })]], team: 8 },
+  { name: 'grow by the new figure after a cycle reset', readings: [[used({ a: 100 })], [used({ a: 7 }, NEXT)]], team: 7 },
+  { name: 'grow by the new figure even when it exceeds the old one', readings: [[used({ a: 5 })], [used({ a: 9 }, NEXT)]], team: 9 },
+  { name: 'never fall when somebody leaves', readings: [[used({ a: 100, b: 50 })], [used({ b: 60 })]], team: 10 },
+  {
+    name: 'do not count twice who leaves and comes back',
+    readings: [[used({ a: 100, b: 1 })], [used({ b: 1 })], [used({ a: 105, b: 1 })]],
+    team: 5,
+  },
+  { name: 'ignore a figure that is corrected downwards', readings: [[used({ a: 100 })], [used({ a: 90 })], [used({ a: 101 })]], team: 1 },
+  { name: 'pass over a person without a figure', readings: [[used({ a: 100 })], [used({ a: undefined })], [used({ a: 101 })]], team: 1 },
+  { name: 'take a fall for a reset where the cycle is unknown', readings: [[noCycle({ a: 100 })], [noCycle({ a: 8 })]], team: 8 },
+  { name: 'carry no dust behind the cent', readings: [[used({ a: 0.1, b: 0 })], [used({ a: 0.3, b: 0.1 })]], team: 0.3 },
+  {
+    name: 'of a group are those of its members',
+    readings: [
+      [used({ a: 10, b: 10 }), group('a')],
+      [used({ a: 15, b: 17 }), group('a')],
+    ],
+    team: 12,
+    group: 5,
+  },
+  {
+    name: 'of a group do not jump when somebody with much use joins it',
+    readings: [
+      [used({ a: 10, b: 900 }), group('a')],
+      [used({ a: 11, b: 902 }), group('a', 'b')],
+    ],
+    team: 3,
+    group: 3,
+  },
+  {
+    name: 'of a group go on where they were after it was not declared for a while',
+    readings: [[used({ a: 10 }), group('a')], [used({ a: 12 }), group('a')], [used({ a: 15 })], [used({ a: 16 }), group('a')]],
+    team: 6,
+    group: 3,
+  },
+]
+
+describe('credits burned', () => {
+  test.each(rows)('$name', ({ readings, team, group: ofGroup = 0 }) => {
+    const burned = fold(readings)
+    expect(burned.team).toBe(team)
+    expect(burned.groups['g'] ?? 0).toBe(ofGroup)
+  })
+
+  test('do not count the last cycle again while a new one still shows its figures', () => {
+    const at = (hours: number, figures: Readonly<Record<string, number>>): Reading => [
+      { ...used(figures, NEXT), readAt: NEXT.startAt + hours * HOUR },
+    ]
+    const before: Reading = [used({ a: 100, b: 50 })]
+    expect(fold([before, at(1, { a: 100, b: 50 })]).team).toBe(0)
+    expect(fold([before, at(1, { a: 100, b: 50 }), at(3, { a: 2 })]).team).toBe(2)
+    expect(fold([before, at(1, { a: 100, b: 50 }), at(3, { a: 2 }), at(4, { a: 5 })]).team).toBe(5)
+    expect(fold([before, at(1, { a: 70 })]).team).toBe(70)
+    expect(fold([before, at(7, { a: 100, b: 50 })]).team).toBe(150)
+  })
+
+  test('a group may have any id', () => {
+    const members = { ...group('a'), id: 'constructor' }
+    expect(
+      fold([
+        [used({ a: 1 }), members],
+        [used({ a: 3 }), members],
+      ]).groups,
+    ).toEqual({ constructor: 2 })
+  })
+
+  test('the increases of a reading are what the team burned by it, and say who', () => {
+    const before = fold([[used({ a: 100, b: 50, c: 1 })]])
+    const step = foldUsage(before, used({ a: 130, b: 50, c: 2.5 }), [])
+    expect(step.increases).toEqual(
+      new Map([
+        [email('a'), 30],
+        [email('c'), 1.5],
+      ]),
+    )
+    expect(step.raised).toEqual([email('a'), email('c')])
+    expect(step.used).toBe(182.5)
+  })
+
+  test('they never fall, and nothing is burned twice, whatever is read in whatever order', () => {
+    const figure = fc.option(
+      fc.nat(5000).map((amount) => amount / 100),
+      { nil: undefined },
+    )
+    const reading = fc.tuple(fc.record({ a: figure, b: figure, c: figure }), fc.boolean())
+    fc.assert(
+      fc.property(fc.array(reading, { maxLength: 12 }), (readings) => {
+        let burned = NOTHING_BURNED
+        let startAt = CYCLE.startAt
+        for (const [figures, rolls] of readings) {
+          if (rolls) startAt += 24 * HOUR
+          const roster = used(figures, { startAt, endAt: startAt + 24 * HOUR })
+          const after = foldUsage(burned, roster, [group('a', 'b')]).burned
+          expect(after.team).toBeGreaterThanOrEqual(burned.team)
+          expect(after.groups['g'] ?? 0).toBeLessThanOrEqual(after.team)
+          expect(foldUsage(after, roster, []).burned.team).toBe(after.team)
+          burned = after
+        }
+      }),
+    )
+  })
+})

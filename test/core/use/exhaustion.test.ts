@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import type { Balance } from '../../../src/core/model/observed.ts'
+import type { Cap } from '../../../src/core/model/policy.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { exhaustionOf, type PersonUse } from '../../../src/core/use/exhaustion.ts'
+import type { Forecast } from '../../../src/core/use/forecast.ts'
+import { at, BALANCE, DAY, HOUR } from '../../support/burn.ts'
+
+const person = (used: number, cap?: number | 'none'): PersonUse => ({
+  used: credits(used),
+  ...(cap !== undefined && { cap: (cap === 'none' ? cap : credits(cap)) satisfies Cap }),
+})
+
+/** So many credits on each day from noon of day 10 on. */
+const forecast = (...perDay: readonly number[]): Forecast => ({
+  days: perDay.map((use, index) => ({ fromAt: at(10 + index, 12), untilAt: at(11 + index, 12), credits: use })),
+  spread: 0.1,
+})
+
+/** The credits of a seat are 100, and 100 add-on credits are there. */
+const balance = (addOnUsed: number, addOnAvailable = 100): Balance => ({
+  ...BALANCE,
+  addOnAvailable: credits(addOnAvailable),
+  addOnUsed: credits(addOnUsed),
+})
+
+const sum = (people: readonly PersonUse[]) => people.reduce((total, { used }) => total + used, 0)
+const exhaustedAt = (people: readonly PersonUse[], addOnUsed: number, ...perDay: readonly number[]) =>
+  exhaustionOf({ balance: balance(addOnUsed), used: sum(people), people, forecast: forecast(...perDay) })
+
+describe('add-on credits run out', () => {
+  test('when what is left of them is used, within the day', () => {
+    expect(exhaustedAt([person(150)], 50, 20, 20, 20)).toBe(at(10, 12) + 2.5 * DAY)
+  })
+
+  test('at the very end of the last day', () => {
+    expect(exhaustedAt([person(150)], 50, 20, 30)).toBe(at(12, 12))
+  })
+
+  test('only after the credits of the seats', () => {
+    expect(exhaustedAt([person(50)], 0, 100, 100)).toBe(at(10, 12) + 1.5 * DAY)
+  })
+
+  test('by everybody in proportion to their use', () => {
+    // Of each 30 credits the first uses 20: 100 more need 150.
+    expect(exhaustedAt([person(100), person(50)], 0, 30, 30, 30, 30, 30, 30)).toBe(at(10, 12) + 5 * DAY)
+  })
+
+  test('from what the balance says is used, where the estimate differs', () => {
+    expect(exhaustedAt([person(150)], 90, 20, 20, 20)).toBe(at(10, 12) + 0.5 * DAY)
+    expect(exhaustedAt([person(150)], 0, 40, 40, 40)).toBe(at(10, 12) + 2.5 * DAY)
+  })
+
+  test('already: at the instant of the balance', () => {
+    expect(exhaustedAt([person(150)], 100, 20)).toBe(BALANCE.readAt)
+    expect(exhaustedAt([person(150)], 120, 20)).toBe(BALANCE.readAt)
+    expect(exhaustionOf({ balance: balance(100), used: 0 })).toBe(BALANCE.readAt)
+  })
+
+  test('at once when next to nothing is left of much', () => {
+    expect(exhaustedAt([person(1e9)], 100 - 1e-12, 0, 1)).toBeCloseTo(at(11, 12), -1)
+  })
+
+  test('with a day without use on the way', () => {
+    expect(exhaustedAt([person(150)], 50, 0, 0, 50)).toBe(at(13, 12))
+  })
+})
+
+describe('add-on credits do not run out, or nobody knows', () => {
+  test.each<readonly [string, number | undefined]>([
+    ['they last to the end', exhaustedAt([person(150)], 50, 20, 29)],
+    ['nobody gets beyond their seat', exhaustedAt([person(50)], 0, 20, 20)],
+    ['nobody used anything', exhaustedAt([person(0)], 0, 500)],
+    [
+      'the use of the team is not known yet',
+      exhaustionOf({ balance: balance(50), used: 0, people: [person(150)], forecast: forecast(500) }),
+    ],
+    ['nobody is there', exhaustedAt([], 0, 500)],
+    ['the team has none', exhaustionOf({ balance: balance(0, 0), used: 150, people: [person(150)], forecast: forecast(500) })],
+    ['the people are not known', exhaustionOf({ balance: balance(50), used: 150, forecast: forecast(500) })],
+    ['there is no forecast', exhaustionOf({ balance: balance(50), used: 150, people: [person(150)] })],
+  ])('when %s', (_row, found) => {
+    expect(found).toBeUndefined()
+  })
+})
+
+describe('a cap', () => {
+  test('stops a person, so that the credits last', () => {
+    expect(exhaustedAt([person(150, 80)], 50, 500)).toBeUndefined()
+  })
+
+  test('that is not reached stops nobody', () => {
+    expect(exhaustedAt([person(150, 110)], 50, 20, 20, 20)).toBe(at(10, 12) + 2.5 * DAY)
+  })
+
+  test('of none stops nobody', () => {
+    expect(exhaustedAt([person(150, 'none')], 50, 20, 20, 20)).toBe(at(10, 12) + 2.5 * DAY)
+  })
+
+  test('below the use takes nothing back', () => {
+    // The second is at 150 add-on credits with a cap of 10; the first needs the 10 that are left.
+    expect(exhaustedAt([person(200), person(250, 10)], 90, 4.5, 4.5, 13.5)).toBe(at(10, 12) + 3 * DAY)
+  })
+})
+
+test('the instant is found to the hour on a day of even use', () => {
+  expect(exhaustedAt([person(200)], 76, 24, 24)).toBe(at(11, 12))
+  expect(exhaustedAt([person(200)], 94, 24)).toBe(at(10, 12) + 6 * HOUR)
+})

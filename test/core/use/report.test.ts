@@ -1,0 +1,221 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { HistoryEntry } from '../../../src/core/model/change.ts'
+import type { Balance, RunUse } from '../../../src/core/model/observed.ts'
+import { TEAM } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { type ReportInputs, type ReportPerson, reportOf } from '../../../src/core/use/report.ts'
+import { NOW } from '../../support/declare.ts'
+
+const CYCLE = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
+
+const BALANCE: Balance = {
+  creditsPerSeat: credits(100),
+  seats: 3,
+  addOnAvailable: credits(1000),
+  addOnUsed: credits(150),
+  cycle: CYCLE,
+  readAt: NOW,
+}
+
+const person = (
+  email: string,
+  used: number | undefined,
+  cap?: number | 'none' | 'unknown',
+  groups: readonly string[] = [],
+): ReportPerson => ({
+  email,
+  groups,
+  ...(used !== undefined && { used: credits(used) }),
+  ...(cap !== undefined && { cap: typeof cap === 'number' ? credits(cap) : cap }),
+})
+
+const run = (model: string, used: number | undefined, mode = 'write'): RunUse => ({
+  dayAt: CYCLE.startAt,
+  model,
+  mode,
+  messages: 1,
+  ...(used !== undefined && { used: credits(used) }),
+})
+
+const write = (more: Partial<HistoryEntry> = {}): HistoryEntry => ({
+  at: NOW,
+  scope: TEAM,
+  action: 'set',
+  effect: 'raise',
+  from: credits(1),
+  to: credits(2),
+  cause: 'policy',
+  result: 'applied',
+  planId: 'p',
+  digest: 'd',
+  revision: '',
+  ...more,
+})
+
+const PEOPLE = [person('ada', 300, 250, ['core']), person('bob', 150, 'none', ['core', 'web']), person('cleo', 50, 10)]
+
+const report = (more: Partial<ReportInputs> = {}) =>
+  reportOf({
+    workspace: 'acme',
+    which: 'current',
+    by: 'team',
+    cycle: CYCLE,
+    people: PEOPLE,
+    groups: [
+      { id: 'core', name: 'Core' },
+      { id: 'web', name: 'Web' },
+    ],
+    balance: BALANCE,
+    writes: [],
+    notes: [],
+    ...more,
+  })
+
+describe('a report by', () => {
+  test('team sums use, add-on use and head-room, and counts who has no cap', () => {
+    expect(report().rows).toEqual([
+      { key: 'team', name: 'the team', people: 3, used: 500, addOn: 250, headRoom: 60, uncapped: 1, share: 1 },
+    ])
+  })
+
+  test('group counts a person in two groups in both, says so, and ends with those in none', () => {
+    const { rows, notes } = report({ by: 'group' })
+    expect(rows.map(({ key, people, used }) => [key, people, used])).toEqual([
+      ['group:core', 2, 450],
+      ['group:web', 1, 150],
+      ['-', 1, 50],
+    ])
+    expect(notes).toContain('A person in two groups counts in both.')
+  })
+
+  test('user shows cap, band and what is left, the most used first', () => {
+    expect(report({ by: 'user' }).rows).toEqual([
+      { key: 'ada', name: 'ada', used: 300, addOn: 200, cap: 250, headRoom: 50, band: '50_to_85', share: 0.6 },
+      { key: 'bob', name: 'bob', used: 150, addOn: 50, cap: 'none', band: 'uncapped', share: 0.3 },
+      { key: 'cleo', name: 'cleo', used: 50, addOn: 0, cap: 10, headRoom: 10, band: 'under_50', share: 0.1 },
+    ])
+  })
+
+  test('model sums modes, and its shares are of what runs say', () => {
+    const runs = [run('large', 30), run('small', 10), run('large', 60, 'read')]
+    expect(report({ by: 'model', runs }).rows).toEqual([
+      { key: 'large', name: 'large', used: 90, share: 0.9 },
+      { key: 'small', name: 'small', used: 10, share: 0.1 },
+    ])
+  })
+
+  test('group is told when there are none', () => {
+    expect(report({ by: 'group', groups: [], people: [] })).toMatchObject({
+      rows: [],
+      notes: [expect.any(String), 'No policy declares a group.'],
+    })
+  })
+})
+
+describe('what is not known is absent', () => {
+  test('without a balance there is neither add-on use nor head-room', () => {
+    const bare = reportOf({
+      workspace: 'acme',
+      which: 'current',
+      by: 'user',
+      cycle: CYCLE,
+      people: PEOPLE,
+      groups: [],
+      writes: [],
+      notes: [],
+    })
+    for (const row of bare.rows) expect(row).not.toHaveProperty('addOn')
+    expect(bare.totals).toEqual({ people: 3, used: 500, uncapped: 1 })
+    expect(bare.notes).toEqual(['The balance is not known: add-on use, head-room and projections are left out.'])
+  })
+
+  test('people without a figure are counted, and told', () => {
+    const { totals, rows, notes } = report({ by: 'user', people: [person('ada', undefined), person('bob', 5)] })
+    expect(totals.used).toBe(5)
+    expect(rows.at(-1)).toEqual({ key: 'ada', name: 'ada' })
+    expect(notes).toContain('1 of 2 people carry no figure of use.')
+  })
+
+  test.each(['team', 'group'] as const)('nobody: how many people they are is not known, by %s', (by) => {
+    const { totals, rows } = report({ by, people: [] })
+    expect([totals, ...rows].map((row) => 'people' in row)).not.toContain(true)
+    expect(report({ by: 'group', people: [person('ada', 3, 1, ['core'])] }).rows).toContainEqual({
+      key: 'group:web',
+      name: 'Web',
+      people: 0,
+    })
+  })
+
+  test('nobody’s use, but runs: the team’s sum is that of the runs', () => {
+    expect(report({ people: [], runs: [run('large', 7), run('small', undefined)] }).totals).toMatchObject({ used: 7 })
+  })
+
+  test('runs without credits are told', () => {
+    expect(report({ by: 'model', runs: [run('large', undefined)] })).toMatchObject({
+      rows: [{ key: 'large', name: 'large' }],
+      notes: ['This plan shows no credits by model.'],
+    })
+  })
+
+  test('a cap that could not be read has no head-room and no band', () => {
+    const [row] = report({ by: 'user', people: [person('ada', 300, 'unknown')] }).rows
+    expect(row).toEqual({ key: 'ada', name: 'ada', used: 300, addOn: 200, cap: 'unknown', share: 1 })
+  })
+
+  test('of a cycle that is over caps are not known, and that is told', () => {
+    expect(report({ which: 'previous', people: [person('ada', 3)] }).notes).toEqual([
+      'Caps, head-room and the balance are known for the current cycle only.',
+    ])
+  })
+})
+
+test('who is at 85 % or more comes nearest first, a cap of 0 before all', () => {
+  const people = [
+    person('ada', 185, 100),
+    person('bob', 200, 100),
+    person('cleo', 0, 0),
+    person('dan', 184, 100),
+    person('eve', 600, 'none'),
+  ]
+  expect(report({ people }).near.map(({ email, band }) => [email, band])).toEqual([
+    ['cleo', 'at_cap'],
+    ['bob', 'at_cap'],
+    ['ada', '85_to_95'],
+  ])
+})
+
+test('money is credits times the price, to a hundredth', () => {
+  const { totals, rows } = report({ by: 'user', pricePerCredit: 0.04 })
+  expect(totals).toMatchObject({ cost: 20, addOnCost: 6 })
+  expect(rows.map(({ cost }) => cost)).toEqual([12, 6, 2])
+  expect(report().totals).not.toHaveProperty('cost')
+})
+
+test('changes are counted by effect, failed ones apart, and the latest are listed', () => {
+  const writes = [...Array.from({ length: 25 }, () => write()), write({ effect: 'clear', to: 'none' }), write({ result: 'verify_failed' })]
+  const { changes } = report({ writes })
+  expect(changes).toMatchObject({ applied: 26, failed: 1, byEffect: { set: 0, raise: 25, lower: 0, block: 0, clear: 1 } })
+  expect(changes.latest).toHaveLength(20)
+})
+
+test('the projection and the end of the add-on credits are passed on', () => {
+  const figures = { ratios: {}, projected: { p10: credits(1.004), p50: credits(2.0049), p90: credits(3) }, exhaustedAt: NOW }
+  expect(report({ figures })).toMatchObject({ projected: { p10: 1, p50: 2, p90: 3 }, exhaustedAt: NOW })
+  expect(report()).not.toHaveProperty('projected')
+})
+
+test('the rows of people add up to the team, and shares to 1', () => {
+  const someone = fc.record({
+    used: fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined }),
+    cap: fc.constantFrom(0, 50, 'none' as const, undefined),
+  })
+  fc.assert(
+    fc.property(fc.array(someone, { maxLength: 30 }), (people) => {
+      const { rows, totals } = report({ by: 'user', people: people.map(({ used, cap }, index) => person(`p${index}`, used, cap)) })
+      const sum = rows.reduce((all, row) => all + (row.used ?? 0), 0)
+      expect(sum).toBeCloseTo(totals.used ?? 0, 6)
+      if (sum > 0) expect(rows.reduce((all, row) => all + (row.share ?? 0), 0)).toBeCloseTo(1, 6)
+    }),
+  )
+})

@@ -1,0 +1,220 @@
+// Collecting runs: from the start of the previous cycle on, chunk by chunk, beside everything else, and again where data may have changed.
+import { describe, expect, test } from 'vitest'
+import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
+import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import type { SandboxCall } from '../../../src/sandbox/exchange.ts'
+import { DAY, HOUR, NOW } from '../../support/declare.ts'
+import { live, MINUTE, outage, passUntil } from '../../support/living.ts'
+import { daily, midnight, noon, recordPast } from '../../support/use.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
+
+const COMPANY = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada'], b: ['bob'] } }
+const DECLARED = { caps: { team: 500, 'group:a': 900 } }
+const ALWAYS = { fromAt: 0, untilAt: NOW + 400 * DAY }
+
+/** The days of a request, such as `10-01 to 10-30`. */
+const asked = ({ body }: SandboxCall): string => {
+  const day = (field: string) => String(body[field] ?? 'now').replace(/^\d+-(\d+-\d+)T.*$/, '$1')
+  return `${body['group_name'] ?? 'team'} ${day('start_timestamp')} to ${day('end_timestamp')}`
+}
+const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'CascadeAnalytics').map(asked)
+const codes = (one: World): readonly string[] => one.told('warning').map(({ code }) => code)
+const teamDays = (one: World) => one.ledger.runs(TEAM, ALWAYS).map(({ dayAt, used }) => [new Date(dayAt).toISOString().slice(5, 10), used])
+
+/** A loop over a company with use; it is stopped with the test. */
+async function collecting(options: WorldOptions = {}, prepare: (one: World) => void = () => undefined) {
+  const one = await testWorld({ ...COMPANY, ...options })
+  prepare(one)
+  const life = live(one)
+  life.set(DECLARED)
+  return { one, stop: life.stop }
+}
+
+describe('the first start', () => {
+  test('asks from the start of the previous cycle on, in chunks of 30 days, for the team and each declared group', async () => {
+    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 10, noon(5, 10))))
+    await one.clock.pass(MINUTE)
+    expect(questions(one)).toEqual(['team 10-01 to 10-30', 'team 10-31 to now', 'A 10-01 to 10-30', 'A 10-31 to now'])
+    expect(one.ledger.runs(TEAM, ALWAYS)).toHaveLength(46)
+    expect(one.ledger.runs(TEAM, { fromAt: midnight(5, 10), untilAt: midnight(6, 10) })).toEqual([
+      { dayAt: midnight(5, 10), model: 'Large', mode: 'CONVERSATIONAL_PLANNER_MODE_DEFAULT', messages: 1, used: 10 },
+    ])
+    expect(viewOf(one.workspace).use).toMatchObject({ models: [{ model: 'Large', used: 190 }] })
+    await stop()
+  })
+
+  test('that is killed goes on with the chunk that was under way', async () => {
+    const one = await testWorld(COMPANY)
+    recordPast(one, daily('ada', 10, noon(5, 10)))
+    let first = live(one)
+    one.onCall = (call) => {
+      if (asked(call) === 'team 10-31 to now') first.stopping.abort(new Error('killed'))
+    }
+    first.set(DECLARED)
+    await one.clock.until(first.loop.done)
+    one.onCall = undefined
+    const before = questions(one).length
+    expect(one.ledger.fact('runsAsked')?.[scopeKey(TEAM)]).toMatchObject({ throughAt: midnight(30, 10) })
+    one.restart()
+    first = live(one)
+    first.set(DECLARED)
+    await one.clock.pass(MINUTE)
+    // Two days are read again, as after every break.
+    expect(questions(one).slice(before)[0]).toBe('team 10-28 to now')
+    expect(teamDays(one)).toHaveLength(46)
+    await first.stop()
+  })
+
+  test('lets every cap be read before it asks for anything', async () => {
+    const people = 60
+    const caps = Object.fromEntries(Array.from({ length: people }, (_, index) => [`p${String(index + 1).padStart(3, '0')}`, 900]))
+    const one = await testWorld({ people, caps, rate: 5 })
+    const life = live(one)
+    life.set({ caps })
+    await passUntil(one, () => questions(one).length > 1, 10 * MINUTE, 1000)
+    const order = one.calls.map(({ operation }) => operation)
+    const lastRead = order.lastIndexOf('GetUsageConfig')
+    expect(order.filter((operation, at) => operation === 'CascadeAnalytics' && at < lastRead).length).toBeLessThanOrEqual(1)
+    expect(one.count('GetUsageConfig')).toBe(people)
+    await life.stop()
+  })
+})
+
+describe('afterwards', () => {
+  test('the last day is asked for on the usage interval, three days every 6 h, and groups once a day', async () => {
+    const { one, stop } = await collecting()
+    await one.clock.pass(MINUTE)
+    one.forget()
+    await one.clock.pass(HOUR)
+    expect(new Set(questions(one))).toEqual(new Set(['team 11-20 to now']))
+    expect(questions(one).length).toBeLessThanOrEqual(5)
+    one.forget()
+    await one.clock.pass(DAY)
+    const all = questions(one)
+    expect(all.filter((question) => question.startsWith('A '))).toHaveLength(1)
+    const wide = all.filter((question) => /^team 11-1[89] /.test(question))
+    expect(wide.length).toBeGreaterThanOrEqual(3)
+    expect(wide.length).toBeLessThanOrEqual(5)
+    expect(all.filter((question) => question.startsWith('team')).length).toBeLessThan(110)
+    await stop()
+  })
+
+  test('what arrives late or is amended is taken up, and what was taken back goes', async () => {
+    const { one, stop } = await collecting({ switches: { analyticsDelay: 3 * HOUR } }, (world) =>
+      recordPast(world, [
+        { who: 'ada', at: noon(19), credits: 5 },
+        { who: 'ada', at: NOW - HOUR, credits: 7 },
+      ]),
+    )
+    await one.clock.pass(MINUTE)
+    expect(teamDays(one)).toEqual([['11-19', 5]])
+    recordPast(one, [{ who: 'bob', at: noon(19), credits: 1 }])
+    await one.clock.pass(7 * HOUR)
+    expect(teamDays(one)).toEqual([
+      ['11-19', 6],
+      ['11-20', 7],
+    ])
+    await stop()
+  })
+
+  test('days of which the daemon knew nothing are asked for when it comes back', async () => {
+    const { one, stop } = await collecting()
+    await one.clock.pass(MINUTE)
+    await stop()
+    recordPast(one, daily('ada', 4, noon(21), noon(26)))
+    await one.clock.pass(6 * DAY)
+    one.forget()
+    one.restart()
+    const again = live(one)
+    again.set(DECLARED)
+    await one.clock.pass(MINUTE)
+    expect(questions(one)).toEqual(['team 11-18 to now', 'A 11-18 to now'])
+    expect(teamDays(one)).toHaveLength(5)
+    await again.stop()
+  })
+
+  test('a group has one row a day, over all models and modes', async () => {
+    const { one, stop } = await collecting({}, (world) =>
+      recordPast(world, [
+        { who: 'ada', at: noon(3), credits: 5, model: 'Large' },
+        { who: 'ada', at: noon(3), credits: 2, model: 'Small' },
+        { who: 'bob', at: noon(3), credits: 90 },
+      ]),
+    )
+    await one.clock.pass(MINUTE)
+    expect(one.ledger.runs(groupScope('a'), ALWAYS)).toEqual([{ dayAt: midnight(3), model: '', mode: '', messages: 2, used: 7 }])
+    await stop()
+  })
+})
+
+describe('what fails', () => {
+  test('an outage of agent analytics is one line, stops nothing else, and is over by itself', async () => {
+    const away = { is: true }
+    const { one, stop } = await collecting({
+      wrapTransport: (inner) => ({
+        send: (operation, ...rest) =>
+          operation === 'CascadeAnalytics' ? outage(away)(inner).send(operation, ...rest) : inner.send(operation, ...rest),
+      }),
+    })
+    await one.clock.pass(2 * HOUR)
+    expect(codes(one)).toEqual(['RUNS_UNREAD'])
+    expect(viewOf(one.workspace).warnings.join()).toContain('runs of agents could not be read')
+    expect(one.caps()).toEqual({ team: 500, 'group:a': 900 })
+    expect(one.ledger.useReadings().length).toBeGreaterThan(4)
+    away.is = false
+    await one.clock.pass(HOUR)
+    expect(codes(one)).toEqual(['RUNS_UNREAD'])
+    expect(viewOf(one.workspace).warnings).toEqual([])
+    await stop()
+  })
+
+  test('an answer that is too much for the service is asked for in shorter ranges', async () => {
+    const tooLong = (body: Readonly<Record<string, unknown>>): boolean => {
+      const [from, until] = [body['start_timestamp'], body['end_timestamp'] ?? new Date(NOW).toISOString()]
+      return Date.parse(String(until)) - Date.parse(String(from)) > 8 * DAY
+    }
+    const { one, stop } = await collecting(
+      {
+        wrapTransport: (inner) => ({
+          send: async (operation, body, options) =>
+            operation === 'CascadeAnalytics' && tooLong(body)
+              ? { status: 400, headers: {}, body: '{"error":"too many runs"}' }
+              : inner.send(operation, body, options),
+        }),
+      },
+      (world) => recordPast(world, daily('ada', 10, noon(5, 10))),
+    )
+    await one.clock.pass(90 * MINUTE)
+    expect(teamDays(one)).toHaveLength(46)
+    expect(codes(one).filter((code) => code === 'RUNS_UNREAD')).toHaveLength(1)
+    await stop()
+  })
+
+  test('a plan that shows no credits is one line, and has no use by model', async () => {
+    const { one, stop } = await collecting({ switches: { plan: 'quota' } }, (world) => recordPast(world, daily('ada', 10, noon(1))))
+    await one.clock.pass(2 * HOUR)
+    expect(codes(one).filter((code) => code === 'RUNS_WITHOUT_CREDITS')).toHaveLength(1)
+    expect(viewOf(one.workspace).use).not.toHaveProperty('models')
+    expect(teamDays(one)[0]).toEqual(['11-01', undefined])
+    await stop()
+  })
+
+  test('figures that differ by a factor of 100 are one line about units', async () => {
+    const { one, stop } = await collecting(
+      {
+        wrapTransport: (inner) => ({
+          async send(operation, body, options) {
+            const answer = await inner.send(operation, body, options)
+            if (operation !== 'CascadeAnalytics' || 'kind' in answer) return answer
+            return { ...answer, body: answer.body.replaceAll(/"promptsUsed":"(\d+)00"/g, '"promptsUsed":"$1"') }
+          },
+        }),
+      },
+      (world) => recordPast(world, daily('ada', 100, noon(1))),
+    )
+    await one.clock.pass(2 * HOUR)
+    expect(codes(one)).toEqual(['UNIT_DOUBTED'])
+    expect(one.told('warning')[0]?.message).toContain('a factor of 100')
+    await stop()
+  })
+})

@@ -1,0 +1,132 @@
+// Reading people, groups and the balance: each part that fails keeps its last good value and says so, and never stops the others.
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import type { Operation, Transport } from '../../../src/ports.ts'
+import { CYCLE, HOUR, NOW } from '../../support/declare.ts'
+import { living, outage } from '../../support/living.ts'
+import { type Declared, testWorld } from '../../support/world.ts'
+
+const DECLARED: Declared = { caps: { team: 500, 'group:a': 900, 'group:b': 800 } }
+const COMPANY = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada'], b: ['bob'] } }
+
+/** A service of which some requests fail. */
+const failing =
+  (fails: (operation: Operation, body: Readonly<Record<string, unknown>>) => boolean) =>
+  (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      fails(operation, body) ? { status: 400, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
+  })
+
+const codes = (events: readonly { readonly code: string }[]): readonly string[] => events.map((event) => event.code)
+
+describe('a part that fails', () => {
+  test.each([
+    ['the roster', 'ROSTER_UNREAD', (operation: Operation, body: object) => operation === 'UserPageAnalytics' && !('group_name' in body)],
+    ['the balance', 'BALANCE_UNREAD', (operation: Operation) => operation === 'GetTeamCreditBalance'],
+    ['the members of a group', 'GROUP_UNREAD', (_: Operation, body: Readonly<Record<string, unknown>>) => body['group_name'] === 'A'],
+  ])('%s: the last good value serves, one warning says so, and the others are read', async (_row, code, fails) => {
+    const storm = { is: false }
+    const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation, body) => storm.is && fails(operation, body)) })
+    await one.cycle(DECLARED)
+    const before = one.knowledge.usage
+    storm.is = true
+    one.forget()
+    await one.clock.pass(HOUR)
+    one.setMembers('b', ['bob', 'cleo'])
+    await one.cycle()
+    await one.cycle()
+    expect(codes(one.told('warning'))).toEqual([code])
+    const after = one.knowledge.usage
+    expect(after?.roster.people).toEqual(before?.roster.people)
+    expect(after?.groups.map((group) => group.emails.length)).toEqual([1, 2])
+    expect(after?.balance).toBeDefined()
+  })
+
+  test('a key that may not list people still shows the balance', async () => {
+    const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation) => operation === 'UserPageAnalytics') })
+    await one.cycle(DECLARED)
+    expect(viewOf(one.workspace)).toMatchObject({ balance: { seats: expect.any(Number) } })
+    expect(viewOf(one.workspace)).not.toHaveProperty('roster')
+  })
+
+  test('an outage is one line for each part, however long it lasts, and told again when it comes back', async () => {
+    const away = { is: false }
+    const { one, set, stop } = await living({ ...COMPANY, wrapTransport: outage(away) })
+    set(DECLARED)
+    await one.clock.pass(HOUR)
+    for (let round = 1; round <= 2; round += 1) {
+      away.is = true
+      one.forget()
+      await one.clock.pass(3 * HOUR)
+      const told = one.told('warning').map(({ code, message }) => (code === 'GROUP_UNREAD' ? message : code))
+      expect(told).toEqual([...new Set(told)])
+      expect(told).toEqual(expect.arrayContaining(['ROSTER_UNREAD', 'BALANCE_UNREAD', 'RUNS_UNREAD']))
+      expect(viewOf(one.workspace).warnings.length).toBeGreaterThanOrEqual(3)
+      away.is = false
+      await one.clock.pass(HOUR)
+      expect(viewOf(one.workspace).warnings).toEqual([])
+    }
+    await stop()
+  })
+
+  test('for good keeps what a person’s cap is, and a roster of more than 24 h ago holds everything', async () => {
+    const storm = { is: false }
+    const one = await testWorld({ ...COMPANY, wrapTransport: failing((operation) => storm.is && operation === 'UserPageAnalytics') })
+    await one.cycle(DECLARED)
+    storm.is = true
+    await one.clock.pass(23 * HOUR)
+    expect((await one.cycle({ caps: { ...DECLARED.caps, team: 600 } })).result).toBe('success')
+    await one.clock.pass(2 * HOUR)
+    expect((await one.cycle({ caps: { ...DECLARED.caps, team: 700 } })).result).toBe('held')
+    expect(one.caps()).toMatchObject({ team: 600 })
+  })
+})
+
+describe('what is special', () => {
+  test('a plan without a balance has one warning and no balance', async () => {
+    const one = await testWorld({ switches: { plan: 'team' } })
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle()
+    expect(codes(one.told('warning'))).toEqual(['BALANCE_UNAVAILABLE'])
+    expect(one.knowledge.usage).not.toHaveProperty('balance')
+  })
+
+  test('when nobody has a status everybody is approved, with one warning', async () => {
+    const one = await testWorld({
+      wrapTransport: (inner) => ({
+        async send(operation, body, options) {
+          const answer = await inner.send(operation, body, options)
+          return 'kind' in answer ? answer : { ...answer, body: answer.body.replaceAll(/,"teamStatus":"[A-Z_]+"/g, '') }
+        },
+      }),
+    })
+    expect((await one.cycle({ caps: { ada: 500 } })).result).toBe('success')
+    await one.cycle()
+    expect(codes(one.told('warning'))).toEqual(['STATUSES_ABSENT'])
+    expect(one.caps()).toEqual({ ada: 500 })
+  })
+
+  test('what everybody had used counts on for six hours of a new cycle', async () => {
+    const one = await testWorld({ people: 40 })
+    for (const name of ['p001', 'p002', 'p003', 'p004']) one.sandbox.recordUse(`${name}@example.com`, 250_000)
+    const caps = { p001: 4000, p002: 4000, p003: 4000, p004: 4000 }
+    const lower = { p001: 1900, p002: 1900, p003: 1900, p004: 1900 }
+    await one.clock.pass(CYCLE.endAt - NOW - HOUR)
+    await one.cycle({ caps })
+    await one.clock.pass(2 * HOUR)
+    const { planned } = await one.cycle({ caps: lower })
+    expect(one.knowledge.usage?.previousCycle?.used['p001@example.com']).toBe(credits(2500))
+    expect(planned.plan.holds).toMatchObject([{ guards: ['maxBlocked'], people: 4 }])
+    await one.clock.pass(6 * HOUR)
+    expect((await one.cycle()).result).toBe('success')
+  })
+
+  test('is remembered over a restart', async () => {
+    const one = await testWorld(COMPANY)
+    await one.cycle(DECLARED)
+    one.restart()
+    expect(one.knowledge.usage?.roster.people).toHaveLength(3)
+    expect(one.knowledge.usage?.groups).toHaveLength(2)
+  })
+})

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import type { Hold, Plan } from '../../../src/core/model/change.ts'
+import type { CycleEvent, PolicyStatus } from '../../../src/core/model/events.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import type { LogFields, Logger } from '../../../src/daemon/conditions/log.ts'
+import { eventLog, logEvent } from '../../../src/daemon/conditions/log-events.ts'
+import { ADA, raise, TEAM } from '../../support/ledger.ts'
+
+interface Line {
+  readonly level: string
+  readonly fields: LogFields
+  readonly message: string
+}
+
+function recorder(): { readonly logger: Logger; readonly lines: Line[] } {
+  const lines: Line[] = []
+  const at = (level: string) => (fields: LogFields, message: string) => void lines.push({ level, fields, message })
+  return { logger: { error: at('error'), warn: at('warn'), info: at('info'), debug: at('debug') }, lines }
+}
+
+type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
+const event = (bare: Bare<CycleEvent>): CycleEvent => ({ ...bare, workspace: 'acme', at: 0 }) as CycleEvent
+
+const hold: Hold = {
+  id: '7d1f0c2a9b34',
+  guards: ['maxLowered'],
+  people: 41,
+  changes: [{ scope: ADA, from: credits(5), to: 'none' }],
+  message: '41 of 120',
+}
+const zero = { set: 0, raise: 1, lower: 0, block: 0, clear: 0, held: 0, inSync: 0, unknown: 0, skipped: 0, rejected: 0 }
+const plan: Plan = {
+  apiVersion: 'capkeeper/v1',
+  kind: 'Plan',
+  id: '0123456789abcdef',
+  workspace: 'acme',
+  createdAt: 0,
+  policyDigest: 'd1gest',
+  revision: 'abc1234',
+  counts: zero,
+  changes: [],
+  holds: [],
+  unknown: [],
+  problems: [],
+}
+const policy: PolicyStatus = { valid: true, digest: 'd1gest', revision: 'abc1234', loadedAt: 0, problems: [] }
+const pause = { untilAt: Date.UTC(2026, 10, 20), reason: 'migration', pausedAt: 0 }
+const change = raise(ADA, 500, 4000, { reason: 'lead' })
+const times = { observeMs: 1.4, applyMs: 0, totalMs: 2.6 }
+
+const LEVELS: readonly (readonly [name: string, level: string, event: CycleEvent])[] = [
+  ['a good policy', 'info', event({ kind: 'policy-loaded', policy })],
+  ['a broken policy', 'error', event({ kind: 'policy-loaded', policy: { ...policy, valid: false } })],
+  ['a request', 'debug', event({ kind: 'request-finished', operation: 'UsageConfig', outcome: 'ok', durationMs: 12.7 })],
+  ['a learned rate', 'debug', event({ kind: 'rate-learned', ratePerSecond: 5 })],
+  ['use that was read', 'debug', event({ kind: 'usage-read', groups: [] })],
+  ['a plan', 'debug', event({ kind: 'planned', plan })],
+  ['a cap that was written', 'info', event({ kind: 'change-finished', change, result: 'applied' })],
+  ['a cap that could not be written', 'error', event({ kind: 'change-finished', change, result: 'failed', error: 'no' })],
+  ['a write whose fate is not known', 'warn', event({ kind: 'change-finished', change, result: 'ambiguous' })],
+  ['a write that reads back otherwise', 'warn', event({ kind: 'change-finished', change, result: 'verify_failed' })],
+  ['a foreign change', 'warn', event({ kind: 'foreign-change', scope: TEAM, verified: credits(5), observed: 'none' })],
+  ['a hold', 'warn', event({ kind: 'held', hold })],
+  ['a hold that is gone', 'info', event({ kind: 'hold-released', id: hold.id })],
+  ['a scope that is rejected', 'error', event({ kind: 'rejected', scope: ADA, code: 'CAP_REFUSED', message: 'no' })],
+  ['a warning', 'warn', event({ kind: 'warning', code: 'BALANCE_UNAVAILABLE', message: 'x' })],
+  ['a pause', 'info', event({ kind: 'paused', pause })],
+  ['the end of a pause', 'info', event({ kind: 'resumed', pause })],
+  ['a quiet cycle', 'info', event({ kind: 'cycle-finished', result: 'noop', ...times })],
+  ['a cycle that wrote', 'info', event({ kind: 'cycle-finished', result: 'success', ...times })],
+  ['a cycle that did a part', 'warn', event({ kind: 'cycle-finished', result: 'partial', ...times })],
+  ['a cycle that finds its hold again', 'info', event({ kind: 'cycle-finished', result: 'held', ...times })],
+  ['a cycle in which nothing worked', 'error', event({ kind: 'cycle-finished', result: 'error', message: 'down', ...times })],
+]
+
+test.each(LEVELS)('%s is one line at %s that names the workspace', (_, level, one) => {
+  const { logger, lines } = recorder()
+  logEvent(logger, one)
+  expect(lines.map((line) => [line.level, line.fields['workspace']])).toEqual([[level, 'acme']])
+})
+
+test('a quiet cycle is one line at info', () => {
+  const { logger, lines } = recorder()
+  const log = eventLog(logger)
+  log(event({ kind: 'request-finished', operation: 'GetUsageConfig', outcome: 'ok', durationMs: 12 }))
+  log(event({ kind: 'usage-read', groups: [] }))
+  log(event({ kind: 'planned', plan }))
+  log(event({ kind: 'cycle-finished', result: 'noop', ...times }))
+  expect(lines.filter((line) => line.level !== 'debug').map((line) => line.message)).toEqual(['cycle finished'])
+})
+
+describe('fields', () => {
+  test('a write tells scope, from, to, cause, the policy line, and the plan, digest and revision it came from', () => {
+    const { logger, lines } = recorder()
+    const log = eventLog(logger)
+    log(event({ kind: 'planned', plan }))
+    log({ ...event({ kind: 'planned', plan: { ...plan, id: 'other' } }), workspace: 'beta' })
+    log(event({ kind: 'change-finished', change, result: 'applied' }))
+    expect(lines.at(-1)?.fields).toMatchObject({
+      workspace: 'acme',
+      scope: 'ada@example.com',
+      effect: 'raise',
+      from: 500,
+      to: 4000,
+      cause: 'policy',
+      source: 'acme.yaml:5:14',
+      reason: 'lead',
+      plan: '0123456789abcdef',
+      digest: 'd1gest',
+      revision: 'abc1234',
+    })
+  })
+
+  test('a hold tells its id, its guards, how many people, and why', () => {
+    const { logger, lines } = recorder()
+    logEvent(logger, event({ kind: 'held', hold }), plan)
+    expect(lines[0]?.fields).toMatchObject({
+      hold: hold.id,
+      guards: ['maxLowered'],
+      people: 41,
+      changes: 1,
+      error: '41 of 120',
+      plan: plan.id,
+    })
+  })
+
+  test('a broken policy lists its problems with their places, twenty at most, and counts them all', () => {
+    const problems = Array.from({ length: 25 }, (_, n) => ({
+      severity: 'error' as const,
+      code: 'X',
+      message: `bad ${n}`,
+      ...(n > 0 && { at: { file: 'acme.yaml', line: n, column: 3 } }),
+    }))
+    const { logger, lines } = recorder()
+    logEvent(logger, event({ kind: 'policy-loaded', policy: { ...policy, valid: false, problems } }))
+    const shown = lines[0]?.fields['problems']
+    expect(shown).toHaveLength(20)
+    expect(shown).toEqual(expect.arrayContaining(['bad 0', 'acme.yaml:7:3: bad 7']))
+    expect(lines[0]?.fields['problemCount']).toBe(25)
+  })
+
+  test('a foreign change tells what was verified and what is there', () => {
+    const { logger, lines } = recorder()
+    logEvent(logger, event({ kind: 'foreign-change', scope: TEAM, verified: credits(5), observed: 'none' }))
+    expect(lines[0]?.fields).toMatchObject({ scope: 'team', from: 5, to: 'none' })
+  })
+
+  test('times are whole milliseconds', () => {
+    const { logger, lines } = recorder()
+    logEvent(logger, event({ kind: 'cycle-finished', result: 'noop', ...times }))
+    expect(lines[0]?.fields).toMatchObject({ observeMs: 1, totalMs: 3 })
+  })
+})

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { createLogger, type LogFields, type LoggerOptions } from '../../../src/daemon/conditions/log.ts'
+import { fakeClock } from '../../support/clock.ts'
+
+const KEY = 'sk-very"secret\\key'
+
+/** Knows the key only as it is, not as JSON spells it. */
+const redact = (text: string): string => text.replaceAll(KEY, '***')
+
+async function logger(options: Partial<LoggerOptions> = {}) {
+  const lines: string[] = []
+  const log = await createLogger({
+    level: 'info',
+    format: 'json',
+    clock: fakeClock(),
+    destination: { write: (text) => lines.push(text) },
+    redact,
+    ...options,
+  })
+  return { log, lines }
+}
+
+test('a line is one JSON object: level by name, time in UTC, fields, a static message', async () => {
+  const { log, lines } = await logger()
+  log.info({ workspace: 'acme', people: 3, skipped: undefined, problems: ['a', 'b'] }, 'policy loaded')
+  expect(lines).toEqual([
+    '{"level":"info","time":"2026-11-20T12:00:00.000Z","workspace":"acme","people":3,"problems":["a","b"],"msg":"policy loaded"}\n',
+  ])
+})
+
+test.each([
+  ['debug', ['debug', 'info', 'warn', 'error']],
+  ['info', ['info', 'warn', 'error']],
+  ['error', ['error']],
+  ['silent', []],
+] as const)('level %s shows %j', async (level, shown) => {
+  const { log, lines } = await logger({ level })
+  for (const one of ['debug', 'info', 'warn', 'error'] as const) log[one]({}, 'something')
+  expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(shown)
+})
+
+const LEAKS: readonly (readonly [where: string, fields: LogFields, message: string])[] = [
+  ['in a field', { error: `POST with ${KEY} failed` }, 'request failed'],
+  ['in a list', { problems: ['fine', `key is ${KEY}`] }, 'policy is invalid'],
+  ['in the name of a field', { [KEY]: 1 }, 'odd'],
+  ['in the message itself', {}, `the key is ${KEY}`],
+]
+
+for (const format of ['json', 'pretty'] as const) {
+  test.each(LEAKS)(`a key %s never appears in ${format}`, async (_, fields, message) => {
+    const { log, lines } = await logger({ format, colour: false })
+    log.error(fields, message)
+    const shown = lines.join('')
+    expect(shown).toContain('***')
+    expect(shown).not.toContain('secret')
+  })
+}
+
+test('text from outside cannot forge a line or colour a terminal', async () => {
+  for (const format of ['json', 'pretty'] as const) {
+    const { log, lines } = await logger({ format, colour: false })
+    log.warn({ error: 'first\nlevel: fatal \u001b[31m' }, 'warning')
+    expect(lines).toHaveLength(1)
+    expect(lines[0]?.trimEnd()).not.toContain('\n')
+    expect(lines[0]).not.toContain('\u001b')
+  }
+})
+
+test('pretty lines are for eyes: level, message and fields on one line', async () => {
+  const { log, lines } = await logger({ format: 'pretty', colour: false })
+  log.info({ workspace: 'acme', scope: 'team', from: 5, to: 'none' }, 'cap written')
+  expect(lines).toHaveLength(1)
+  expect(lines[0]).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: cap written \{"workspace":"acme","scope":"team","from":5,"to":"none"\}\n$/)
+})
+
+test('pretty lines are coloured on a terminal', async () => {
+  const lines: string[] = []
+  const { log } = await logger({ format: 'pretty', destination: { isTTY: true, write: (text) => lines.push(text) } })
+  log.info({}, 'cap written')
+  expect(lines[0]).toContain('\u001b[')
+})

@@ -1,0 +1,108 @@
+// What a workspace shows of itself after its cycles: states, people, warnings; with nothing made up, and also while the ledger fails.
+import { describe, expect, test } from 'vitest'
+import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import type { Ledger } from '../../../src/ports.ts'
+import { HOUR, NOW } from '../../support/declare.ts'
+import { testWorld } from '../../support/world.ts'
+
+describe('the view', () => {
+  test('shows nothing that was never known', async () => {
+    const one = await testWorld()
+    expect(viewOf(one.workspace)).toEqual({
+      workspace: 'acme',
+      mode: 'enforce',
+      scopes: [],
+      holds: [],
+      approvals: [],
+      grants: { pending: 0, active: 0, expiring: 0, ended: 0 },
+      groups: [],
+      people: [],
+      seen: {},
+      warnings: [],
+    })
+  })
+
+  test('shows people with their cap in force, their estimated use and their band', async () => {
+    const one = await testWorld({ groups: { a: ['ada'] } })
+    one.sandbox.recordUse('ada@example.com', 140_000)
+    await one.cycle({ caps: { team: 500, 'group:a': 1000, cleo: 'none' } })
+    const { people, roster, balance, groups } = viewOf(one.workspace)
+    expect(people).toEqual([
+      { email: 'ada@example.com', cap: 1000, used: 900, band: '85_to_95' },
+      { email: 'bob@example.com', cap: 500, used: 0, band: 'under_50' },
+      { email: 'cleo@example.com', cap: 500, used: 0, band: 'under_50' },
+    ])
+    expect(roster?.people).toHaveLength(3)
+    expect(balance?.creditsPerSeat).toBe(500)
+    expect(groups).toMatchObject([{ id: 'a', emails: ['ada@example.com'] }])
+  })
+
+  test('shows grants by state, holds, drift and the time of the last success', async () => {
+    const one = await testWorld({ people: 20, config: { mode: 'audit' } })
+    await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, from: NOW + HOUR, until: NOW + 2 * HOUR }] })
+    const view = viewOf(one.workspace)
+    expect(view.grants).toEqual({ pending: 1, active: 0, expiring: 0, ended: 0 })
+    expect(view.scopes).toMatchObject([
+      { scope: { kind: 'team' }, state: 'drifted', desired: 500, observed: 'none', driftSince: expect.any(Number) },
+    ])
+    expect(view.lastCycle).toMatchObject({ result: 'noop' })
+    expect(view.lastSuccessAt).toBeDefined()
+  })
+
+  test('keeps the last values beside their age while the service is away', async () => {
+    const away = { is: false }
+    const one = await testWorld({
+      wrapTransport: (inner) => ({
+        send: (...request) => (away.is ? Promise.resolve({ kind: 'network', message: 'refused' }) : inner.send(...request)),
+      }),
+    })
+    await one.cycle({ caps: { team: 500 } })
+    const readAt = viewOf(one.workspace).scopes[0]?.readAt
+    away.is = true
+    await one.clock.pass(2 * HOUR)
+    expect((await one.cycle()).result).toBe('error')
+    const view = viewOf(one.workspace)
+    expect(view.scopes).toMatchObject([{ state: 'unknown', observed: 500, readAt }])
+    expect(view.roster?.people).toHaveLength(3)
+    expect(view.warnings.join('\n')).toMatch(/the roster is 12\d min old/)
+  })
+
+  test('shows a pause as the mode, until it is over', async () => {
+    const one = await testWorld()
+    one.ledger.savePause({ untilAt: NOW + HOUR, reason: 'migration', pausedAt: NOW })
+    expect(viewOf(one.workspace)).toMatchObject({ mode: 'paused', pause: { reason: 'migration' } })
+    await one.clock.pass(HOUR)
+    expect(viewOf(one.workspace).mode).toBe('enforce')
+  })
+
+  test('says that copying was seen, once and clearly', async () => {
+    const one = await testWorld({ groups: { a: ['ada'] }, switches: { capSemantics: 'fan-out' } })
+    await one.cycle({ caps: { ada: 4000, 'group:a': 1500 } })
+    const { warnings } = viewOf(one.workspace)
+    expect(warnings).toEqual([
+      expect.stringContaining('copying was seen: after group:a was written (none to 1500), ada@example.com changed'),
+    ])
+    expect(warnings[0]).toContain('set capSemantics: copied')
+  })
+
+  test('is there while the ledger cannot be read', async () => {
+    const disk = { broken: false }
+    const one = await testWorld({
+      wrapLedger: (real) =>
+        new Proxy(real, {
+          get(ledger: Ledger, name, self) {
+            if (!disk.broken) return Reflect.get(ledger, name, self)
+            return () => {
+              throw new LedgerError('LEDGER_UNREADABLE', 'capkeeper.db cannot be read')
+            }
+          },
+        }),
+    })
+    await one.cycle({ caps: { team: 500 } })
+    disk.broken = true
+    expect(viewOf(one.workspace).scopes).toHaveLength(1)
+    one.workspace.shown = {}
+    expect(viewOf(one.workspace).approvals).toEqual([])
+  })
+})

@@ -1,0 +1,240 @@
+// Carrying out a plan, as seen on the wire: the order of writes, what each leaves people with on the way, what happens between the plan
+// and a write, and what a ledger that cannot record prevents.
+import { assert, asyncProperty, constant, constantFrom, dictionary, integer, oneof, record, subarray } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import type { Ledger } from '../../../src/ports.ts'
+import type { PlainCap } from '../../support/declare.ts'
+import { createWorld, testWorld } from '../../support/world.ts'
+
+/** Guards that hold nothing back, so that every change goes out. */
+const OFF: GuardSettings = {
+  ...DEFAULT_GUARDS,
+  emptyPolicy: false,
+  maxAffected: 'off',
+  maxLowered: 'off',
+  maxBlocked: 'off',
+  maxCleared: 'off',
+}
+
+const PEOPLE = ['ada', 'bob', 'cleo', 'dan'] as const
+const SCOPES = ['team', 'group:a', 'group:b', ...PEOPLE] as const
+// Kinds of scopes never share a value: where reads show what applies, a cap equal to the wider one cannot be told from none.
+const OWN: Readonly<Record<string, number>> = { team: 50, 'group:a': 10, 'group:b': 10 }
+const hundreds = oneof(constant(0), integer({ min: 1, max: 9 }))
+const caps = dictionary(constantFrom(...SCOPES), hundreds, { maxKeys: 7, noNullPrototype: true }).map((drawn) =>
+  Object.fromEntries(Object.entries(drawn).map(([name, n]): [string, PlainCap] => [name, n === 0 ? 'none' : n * 100 + (OWN[name] ?? 0)])),
+)
+const world = record({
+  a: subarray([...PEOPLE]),
+  b: subarray([...PEOPLE]),
+  before: caps,
+  after: caps,
+  concurrency: constantFrom(1, 8),
+  capReads: constantFrom('explicit' as const, 'inherited' as const),
+  prune: constant(true),
+})
+
+const amount = (cap: number | 'none' | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
+
+describe('the order of writes', () => {
+  test('leaves nobody below the lesser of before and after, and nobody uncapped on the way to a cap, in any small world', async () => {
+    await assert(
+      asyncProperty(world, async ({ a, b, before, after, concurrency, capReads }) => {
+        const one = await createWorld({
+          people: PEOPLE,
+          groups: { a, b },
+          switches: { capReads },
+          config: { guards: OFF, rate: { concurrency } },
+        })
+        await one.cycle({ caps: before, onGroupConflict: 'min' })
+        await one.cycle()
+        const had = one.inForce()
+        const steps: Record<string, number | 'none'>[] = []
+        one.onCall = ({ operation }) => void (operation === 'UsageConfig' && steps.push(one.inForce()))
+        one.forget()
+        await one.cycle({ caps: after, onGroupConflict: 'min' })
+        const got = one.inForce()
+        for (const step of steps) {
+          for (const name of PEOPLE) {
+            expect(amount(step[name])).toBeGreaterThanOrEqual(Math.min(amount(had[name]), amount(got[name])))
+            if (had[name] !== 'none' && got[name] !== 'none') expect(step[name]).not.toBe('none')
+          }
+        }
+        one.onCall = undefined
+        await one.cycle()
+        one.forget()
+        await one.cycle()
+        expect(one.writes()).toEqual([])
+        expect(one.told('foreign-change')).toEqual([])
+        await one.close()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('where caps are copied, nobody is below the least of before, after and what the wide writes bring; and then it is quiet', async () => {
+    await assert(
+      asyncProperty(world, async ({ a, b, before, after, concurrency, capReads }) => {
+        const one = await createWorld({
+          people: PEOPLE,
+          groups: { a, b },
+          switches: { capReads, capSemantics: 'fan-out' },
+          config: { guards: OFF, capSemantics: 'copied', rate: { concurrency } },
+        })
+        await one.cycle({ caps: before, onGroupConflict: 'min' })
+        const had = one.inForce()
+        const steps: Record<string, number | 'none'>[] = []
+        one.onCall = ({ operation }) => void (operation === 'UsageConfig' && steps.push(one.inForce()))
+        one.forget()
+        await one.cycle({ caps: after, onGroupConflict: 'min' })
+        const got = one.inForce()
+        const wide = [before, after].flatMap((one) => [one['team'], one['group:a'], one['group:b']])
+        for (const step of steps) {
+          for (const name of PEOPLE) {
+            const least = Math.min(amount(had[name]), amount(got[name]), ...wide.map(amount))
+            expect(amount(step[name])).toBeGreaterThanOrEqual(least)
+            const isCapped = had[name] !== 'none' && got[name] !== 'none'
+            if (isCapped && wide.every((cap) => cap !== undefined && cap !== 'none')) expect(step[name]).not.toBe('none')
+          }
+        }
+        one.onCall = undefined
+        // A cap of the conflict rule takes a second reading of the groups to go.
+        await one.cycle()
+        one.forget()
+        await one.cycle()
+        expect(one.writes()).toEqual([])
+        expect(one.told('foreign-change')).toEqual([])
+        await one.close()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('puts a first cap before the wider one goes, also where reads show the wider value', async () => {
+    for (const capReads of ['explicit', 'inherited'] as const) {
+      const one = await testWorld({ switches: { capReads }, config: { guards: OFF } })
+      await one.cycle({ caps: { team: 200 } })
+      one.forget()
+      await one.cycle({ caps: { bob: 100 } })
+      expect(one.writes()).toEqual(['bob 100', 'team none'])
+    }
+  })
+
+  test('is users, groups, team upwards, then team, groups, users downwards', async () => {
+    const one = await testWorld({ people: 40, groups: { a: ['p001'], b: ['p002'] }, config: { guards: OFF } })
+    await one.cycle({ caps: { team: 500, 'group:a': 1500, 'group:b': 800, p003: 300, p004: 900 } })
+    one.forget()
+    await one.cycle({ caps: { team: 400, 'group:a': 1600, 'group:b': 700, p003: 350, p004: 850 } })
+    expect(one.writes()).toEqual(['p003 350', 'group:a 1600', 'team 400', 'group:b 700', 'p004 850'])
+  })
+})
+
+describe('between the plan and a write', () => {
+  test('somebody else’s change is left for the next cycle, and told once', async () => {
+    const one = await testWorld({ switches: { latency: 100 } })
+    await one.cycle({ caps: { ada: 4000, bob: 700 } })
+    one.foreign('ada', 5000)
+    one.onCall = ({ operation, body }) => {
+      if (operation === 'GetUsageConfig' && body['user_email'] === 'bob@example.com') one.foreign('ada', 6000)
+    }
+    one.forget()
+    const confirm = async () => {
+      await one.clock.sleep(60_000)
+      return {}
+    }
+    const { result } = await one.cycle(undefined, { confirm })
+    expect({ result, writes: one.writes(), cap: one.caps()['ada'] }).toMatchObject({ writes: [], cap: 6000 })
+    expect(one.told('foreign-change').map((event) => event.observed)).toEqual([5000, 6000])
+    one.onCall = undefined
+    await one.cycle()
+    expect(one.told('foreign-change')).toHaveLength(2)
+    expect(one.caps()).toEqual({ ada: 4000, bob: 700 })
+  })
+
+  test('a scope that is as asked by then is not written', async () => {
+    const one = await testWorld()
+    const confirm = async () => {
+      one.foreign('ada', 4000)
+      await one.clock.sleep(60_000)
+      return {}
+    }
+    await one.cycle({ caps: { ada: 4000 } }, { confirm })
+    expect(one.writes()).toEqual([])
+    expect(one.ledger.owned()).toMatchObject([{ cap: 4000 }])
+  })
+
+  test('a third value right after our write is a foreign change and verify_failed, told once', async () => {
+    const one = await testWorld()
+    await one.cycle({ caps: { ada: 4000 } })
+    one.onCall = ({ operation }) => void (operation === 'UsageConfig' && one.foreign('ada', 123))
+    one.forget()
+    const { result } = await one.cycle({ caps: { ada: 4500 } })
+    expect(result).toBe('error')
+    expect(one.told('change-finished')).toMatchObject([{ result: 'verify_failed', error: '4500 was written and 123 was read back' }])
+    expect(one.told('foreign-change')).toMatchObject([{ observed: 123 }])
+    one.onCall = undefined
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 4500 })
+  })
+})
+
+describe('a ledger that cannot record', () => {
+  const full = () => {
+    throw new LedgerError('LEDGER_FULL', 'capkeeper.db: the disk is full, so nothing was recorded; make room on the volume of the ledger')
+  }
+  /** A ledger of which some methods fail while `broken` says so. */
+  const failing =
+    (disk: { broken: boolean }, methods: readonly (keyof Ledger)[]) =>
+    (real: Ledger): Ledger =>
+      new Proxy(real, {
+        get: (ledger, name, self) => (disk.broken && methods.includes(name as keyof Ledger) ? full : Reflect.get(ledger, name, self)),
+      })
+
+  test('an intent keeps the write from happening, says so, and recovers', async () => {
+    const disk = { broken: true }
+    const one = await testWorld({ wrapLedger: failing(disk, ['recordIntent']) })
+    const { result, message, applied } = await one.cycle({ caps: { team: 500, ada: 4000 } })
+    expect({ result, message, interrupted: applied?.interrupted }).toMatchObject({ result: 'error', interrupted: 'ledger' })
+    expect(message).toContain('the disk is full')
+    expect(one.count('UsageConfig')).toBe(0)
+    expect(one.workspace.ledgerFailed).toBe(true)
+    disk.broken = false
+    expect((await one.cycle()).result).toBe('success')
+    expect(one.workspace.ledgerFailed).toBe(false)
+    expect(one.caps()).toEqual({ team: 500, ada: 4000 })
+  })
+
+  test('an outcome stops the writes, keeps the intent, and the next cycle finds out what became of it', async () => {
+    const disk = { broken: true }
+    const one = await testWorld({ config: { rate: { concurrency: 1 } }, wrapLedger: failing(disk, ['recordOutcome']) })
+    const { applied } = await one.cycle({ caps: { ada: 1, bob: 2, cleo: 3 } })
+    expect(applied?.interrupted).toBe('ledger')
+    expect(one.count('UsageConfig')).toBe(1)
+    expect(one.ledger.openIntents()).toHaveLength(1)
+    disk.broken = false
+    one.restart()
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual(['bob 2', 'cleo 3'])
+    expect(one.ledger.openIntents()).toEqual([])
+    expect(one.ledger.history().map((entry) => entry.result)).toEqual(['applied', 'applied', 'applied'])
+  })
+
+  test('a pause that cannot be read stops the writes as well, with none left in flight', async () => {
+    const disk = { broken: false }
+    const one = await testWorld({ people: 20, wrapLedger: failing(disk, ['pause']) })
+    const names = Array.from({ length: 20 }, (_, index) => `p0${String(index + 1).padStart(2, '0')}`)
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') disk.broken = true
+    }
+    const { applied } = await one.cycle({ caps: Object.fromEntries(names.map((name) => [name, 100])) })
+    expect(applied?.interrupted).toBe('ledger')
+    const sent = one.count('UsageConfig')
+    expect(sent).toBeLessThanOrEqual(8)
+    await one.clock.pass(60_000)
+    expect(one.count('UsageConfig')).toBe(sent)
+    expect(one.ledger.openIntents()).toEqual([])
+  })
+})

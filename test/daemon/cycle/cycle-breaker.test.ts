@@ -1,0 +1,232 @@
+// The breaker from end to end: what fails for a shared cause stops the writes, is kept back over restarts, tried again when it is time, and
+// over with the first success.
+import { describe, expect, test } from 'vitest'
+import type { Transport } from '../../../src/ports.ts'
+import { email } from '../../support/declare.ts'
+import { capsOf, living, MINUTE, passUntil, person } from '../../support/living.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
+
+interface Fault {
+  broken: boolean
+  readonly status?: number
+  /** Only these people's writes. */
+  readonly people?: readonly string[]
+}
+
+const failing =
+  (fault: Fault) =>
+  (inner: Transport): Transport => ({
+    send: async (operation, body, options) => {
+      const isMeant = fault.people === undefined || fault.people.some((name) => body['user_email'] === email(name))
+      if (!fault.broken || operation !== 'UsageConfig' || !isMeant) return inner.send(operation, body, options)
+      return { status: fault.status ?? 500, headers: {}, body: JSON.stringify({ error: 'no' }) }
+    },
+  })
+
+const world = (fault: Fault, more: WorldOptions = {}) =>
+  testWorld({ people: 20, wrapTransport: failing(fault), config: { rate: { concurrency: 1 } }, ...more })
+
+const failures = (one: World): number => one.ledger.history().filter(({ result }) => result === 'failed').length
+const guards = (one: World): readonly string[] => one.workspace.shown.planned?.plan.holds.map((hold) => hold.guards.join('+')) ?? []
+
+describe('writes that fail for a shared cause', () => {
+  test('stop after three in a row; the rest is held and shown, and nothing is tried until it is time', async () => {
+    const fault = { broken: true }
+    const one = await world(fault)
+    const first = await one.cycle({ caps: capsOf(12) })
+    expect({ result: first.result, interrupted: first.applied?.interrupted }).toEqual({ result: 'error', interrupted: 'breaker' })
+    expect(failures(one)).toBe(3)
+    expect(guards(one)).toEqual(['breaker'])
+    expect(one.told('held')).toMatchObject([{ hold: { guards: ['breaker'] } }])
+    await one.clock.pass(5 * MINUTE)
+    one.forget()
+    const second = await one.cycle()
+    expect(second.result).toBe('held')
+    expect(second.planned.plan.counts.held).toBe(12)
+    expect(one.writes()).toEqual([])
+    expect(one.ledger.openIntents()).toEqual([])
+  })
+
+  test('are tried again after 10 min, doubling to 2 h, and are over with one success', async () => {
+    const fault = { broken: true }
+    const one = await world(fault)
+    await one.cycle({ caps: capsOf(12) })
+    const tried: number[] = []
+    for (let minute = 1; minute <= 300; minute += 1) {
+      await one.clock.pass(MINUTE)
+      const before = failures(one)
+      await one.cycle()
+      if (failures(one) > before) tried.push(minute)
+    }
+    expect(tried.map((minute, index) => minute - (tried[index - 1] ?? 0))).toEqual([10, 20, 40, 80, 120])
+    fault.broken = false
+    await one.clock.pass(120 * MINUTE)
+    expect((await one.cycle()).result).toBe('success')
+    expect(one.caps()).toEqual(capsOf(12))
+    expect(one.ledger.fact('breaker')).toBeUndefined()
+    expect(guards(one)).toEqual([])
+  })
+
+  test('stay held after a restart', async () => {
+    const one = await world({ broken: true })
+    await one.cycle({ caps: capsOf(12) })
+    one.restart()
+    one.forget()
+    expect((await one.cycle()).result).toBe('held')
+    expect(one.writes()).toEqual([])
+  })
+
+  test('stop when more than 10 % have failed, in a row or not', async () => {
+    const people = [1, 4, 7, 10].map(person)
+    const one = await world({ broken: true, people })
+    const { applied, result } = await one.cycle({ caps: capsOf(20) })
+    expect({ interrupted: applied?.interrupted, result }).toEqual({ interrupted: 'breaker', result: 'partial' })
+    expect(failures(one)).toBe(3)
+    expect(Object.keys(one.caps())).toHaveLength(4)
+  })
+
+  test('one that fails for ever does not stop the others, and is tried with every cycle', async () => {
+    const one = await world({ broken: true, people: [person(1)] })
+    await one.cycle({ caps: capsOf(12) })
+    expect(Object.keys(one.caps())).toHaveLength(11)
+    await one.clock.pass(5 * MINUTE)
+    await one.cycle()
+    expect(failures(one)).toBe(2)
+    expect(one.ledger.fact('breaker')).toBeUndefined()
+  })
+
+  test('a few that fail first keep the others back for 10 min and no longer: those go first then', async () => {
+    const people = [1, 2, 3].map(person)
+    const one = await world({ broken: true, people })
+    await one.cycle({ caps: capsOf(20) })
+    expect(one.caps()).toEqual({})
+    await one.clock.pass(10 * MINUTE)
+    await one.cycle()
+    expect(Object.keys(one.caps())).toHaveLength(17)
+  })
+
+  test('a success between begins with 10 min again', async () => {
+    const people = [1, 2, 3].map(person)
+    const one = await world({ broken: true, people })
+    await one.cycle({ caps: capsOf(20) })
+    await one.clock.pass(10 * MINUTE)
+    await one.cycle()
+    expect(one.ledger.fact('breaker')?.waitMs).toBe(10 * MINUTE)
+  })
+
+  test('are tried one at a time after a failure, until one succeeds', async () => {
+    const fault = { broken: true }
+    const one = await world(fault, { config: { rate: { concurrency: 8 } } })
+    await one.cycle({ caps: capsOf(20) })
+    const before = failures(one)
+    await one.clock.pass(10 * MINUTE)
+    await one.cycle()
+    expect(failures(one) - before).toBe(3)
+  })
+
+  test('are tried at once when their hold is approved, once for each approval', async () => {
+    const fault = { broken: true }
+    const one = await world(fault)
+    const { after } = await one.cycle({ caps: capsOf(12) })
+    const id = after.plan.holds[0]?.id ?? ''
+    await one.clock.pass(MINUTE)
+    await one.cycle(undefined, { approve: [id] })
+    expect(failures(one)).toBe(6)
+    await one.cycle()
+    expect(failures(one)).toBe(6)
+    fault.broken = false
+    await one.cycle(undefined, { approve: [id] })
+    await one.clock.pass(20 * MINUTE)
+    expect((await one.cycle()).result).not.toBe('held')
+    expect(one.caps()).toEqual(capsOf(12))
+  })
+
+  test('do not stop anything when the guard is off', async () => {
+    const one = await world({ broken: true })
+    one.restart({ rate: { concurrency: 1 }, guards: { ...one.workspace.config.guards, breaker: 'off' } })
+    await one.cycle({ caps: capsOf(12) })
+    expect(failures(one)).toBe(12)
+    expect(guards(one)).toEqual([])
+  })
+})
+
+describe('writes that are turned down', () => {
+  test.each([400, 404])('most of them, with %i: nobody is left alone, and they are not sent again with every cycle', async (status) => {
+    const fault = { broken: true, status }
+    const one = await world(fault)
+    await one.cycle({ caps: capsOf(6) })
+    expect(one.ledger.quarantined()).toEqual([])
+    expect(failures(one)).toBe(6)
+    await one.clock.pass(5 * MINUTE)
+    expect((await one.cycle()).result).toBe('held')
+    expect(failures(one)).toBe(6)
+    fault.broken = false
+    await one.clock.pass(5 * MINUTE)
+    await one.cycle()
+    expect(one.caps()).toEqual(capsOf(6))
+  })
+
+  test.each([3, 12])('%i of them and nothing else: what others change elsewhere is put right all the same', async (refused) => {
+    const people = Array.from({ length: refused }, (_, index) => person(index + 1))
+    const fault = { broken: true, status: 400, people }
+    const one = await world(fault)
+    await one.cycle({ caps: { team: 500, [person(20)]: 700 } })
+    await one.cycle({ caps: { team: 500, [person(20)]: 700, ...capsOf(refused) } })
+    await one.clock.pass(5 * MINUTE)
+    one.foreign('team', 90_000)
+    one.foreign(person(20), 90_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, [person(20)]: 700 })
+  })
+
+  test('ten of them and nothing else: the rest is not even sent', async () => {
+    const one = await world({ broken: true, status: 400 })
+    await one.cycle({ caps: capsOf(20) })
+    expect(failures(one)).toBe(10)
+    expect(guards(one)).toEqual(['breaker'])
+  })
+
+  test('one of them is left alone, and stops nobody', async () => {
+    const one = await world({ broken: true, status: 400, people: [person(1)] })
+    await one.cycle({ caps: capsOf(12) })
+    expect(one.ledger.quarantined().map(({ code }) => code)).toEqual(['CAP_REFUSED'])
+    expect(one.ledger.fact('breaker')).toBeUndefined()
+  })
+})
+
+describe('a running workspace', () => {
+  test('tries again when it is time, also when its interval is longer', async () => {
+    const fault = { broken: false }
+    const { one, set } = await living({
+      people: 20,
+      wrapTransport: failing(fault),
+      config: { intervalMs: 60 * MINUTE, rate: { concurrency: 1 } },
+    })
+    set({ caps: capsOf(12) })
+    await one.clock.pass(MINUTE)
+    fault.broken = true
+    set({ caps: capsOf(12, 2000) })
+    await one.clock.pass(2 * MINUTE)
+    expect(one.ledger.fact('breaker')).toBeDefined()
+    fault.broken = false
+    const tookMs = await passUntil(one, () => one.caps()[person(12)] === 2000, 60 * MINUTE, 10_000)
+    expect(tookMs).toBeGreaterThan(5 * MINUTE)
+    expect(tookMs).toBeLessThan(11 * MINUTE)
+  })
+})
+
+test('what our own wide write took from people is given back as soon as a write goes through, whatever the breaker says', async () => {
+  const names = Array.from({ length: 8 }, (_, index) => person(index + 1))
+  const fault = { broken: false, people: names }
+  const own = capsOf(8, 2000)
+  const one = await world(fault, { switches: { capSemantics: 'fan-out' }, config: { capSemantics: 'copied', rate: { concurrency: 1 } } })
+  await one.cycle({ caps: { team: 3000, ...own } })
+  fault.broken = true
+  const torn = await one.cycle({ caps: { team: 3500, ...own } })
+  expect(torn.applied?.interrupted).toBe('breaker')
+  expect(one.inForce()[person(8)]).toBe(3500)
+  fault.broken = false
+  await one.clock.pass(5 * MINUTE)
+  await one.cycle()
+  for (const name of names) expect({ [name]: one.inForce()[name] }).toEqual({ [name]: 2000 })
+})

@@ -1,0 +1,60 @@
+// Caps of the conflict rule from end to end: they go after two agreeing readings of every declared group, and never on part of the picture.
+import { describe, expect, test } from 'vitest'
+import { HOUR } from '../../support/declare.ts'
+import { testWorld } from '../../support/world.ts'
+
+const COMPANY = { people: 20, groups: { a: ['p001', 'p002'], b: ['p002'] } }
+const CONFLICT = { caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'max' } as const
+
+describe('a cap of the conflict rule', () => {
+  test.each([
+    ['no group', 'layered', { team: 500 }, { team: 500 }],
+    ['one group', 'layered', { team: 500, 'group:b': 900 }, { team: 500, 'group:b': 900 }],
+    ['no group, where caps are copied', 'copied', { team: 500 }, { team: 500, p002: 500 }],
+  ] as const)('goes after two readings once %s is declared any more', async (_row, capSemantics, caps, left) => {
+    const copies = capSemantics === 'copied'
+    const one = await testWorld({ ...COMPANY, config: { capSemantics }, switches: { capSemantics: copies ? 'fan-out' : 'layered' } })
+    await one.cycle({ ...CONFLICT, caps: { team: 500, ...CONFLICT.caps } })
+    await one.cycle({ caps }, { usage: false })
+    expect(one.caps()['p002']).toBe(1500)
+    for (let round = 0; round < 3; round += 1) await one.cycle()
+    expect(one.caps()).toMatchObject(left)
+    expect(one.ledger.owned().map(({ owner }) => owner)).not.toContain('conflict')
+    if (!copies) expect(one.caps()).toEqual(left)
+  })
+
+  test('stays while one of the groups cannot be read', async () => {
+    const storm = { is: false }
+    const one = await testWorld({
+      ...COMPANY,
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          storm.is && body['group_name'] === 'B'
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    await one.cycle(CONFLICT)
+    one.setMembers('b', [])
+    await one.cycle()
+    storm.is = true
+    await one.cycle()
+    expect(one.caps()['p002']).toBe(1500)
+    storm.is = false
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect(one.caps()['p002']).toBeUndefined()
+  })
+
+  test('stays while one of the groups is unknown to the service', async () => {
+    const one = await testWorld(COMPANY)
+    await one.cycle(CONFLICT)
+    one.sandbox.store.saveGroup({ id: 'b', name: 'Renamed' })
+    one.sandbox.reload()
+    for (let round = 0; round < 4; round += 1) {
+      await one.clock.pass(HOUR)
+      await one.cycle()
+    }
+    expect(one.caps()['p002']).toBe(1500)
+  })
+})

@@ -1,0 +1,238 @@
+// Somebody else who writes what we write, from end to end: healed twice, left alone the third time within a day, and healed again after it.
+import { describe, expect, test } from 'vitest'
+import { MINUTE } from '../../support/living.ts'
+import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
+
+const HOUR = 60 * MINUTE
+const POLICY = { caps: { team: 500, ada: 1000 } }
+
+const stateOf = (one: World, name: string): string | undefined =>
+  one.workspace.shown.planned?.scopes.find(({ scope }) => scope.kind === 'user' && scope.email.startsWith(name))?.state
+
+/** Somebody sets a cap, and a cycle comes by. */
+async function quarrel(one: World, times: number, cap = 9000): Promise<void> {
+  for (let round = 0; round < times; round += 1) {
+    one.foreign('ada', cap)
+    await one.clock.pass(5 * MINUTE)
+    await one.cycle()
+  }
+}
+
+async function contested(more: WorldOptions = {}): Promise<World> {
+  const one = await testWorld(more)
+  await one.cycle(POLICY)
+  await quarrel(one, 2)
+  expect(one.caps()['ada']).toBe(1000)
+  await quarrel(one, 1)
+  return one
+}
+
+describe('a scope that somebody else keeps changing', () => {
+  test('is healed twice and left alone the third time within 24 h, and that is told once', async () => {
+    const one = await contested()
+    expect(one.caps()).toEqual({ team: 500, ada: 9000 })
+    expect(stateOf(one, 'ada')).toBe('contested')
+    await one.clock.pass(5 * MINUTE)
+    const { result, planned } = await one.cycle()
+    expect({ result, guards: planned.plan.holds.map((hold) => hold.guards) }).toEqual({ result: 'held', guards: [['contested']] })
+    expect(one.told('held')).toHaveLength(1)
+  })
+
+  test('is left alone for 24 h from then, also over a restart, and healed again after it', async () => {
+    const one = await contested()
+    one.restart()
+    await one.clock.pass(23 * HOUR)
+    await one.cycle()
+    expect(one.caps()['ada']).toBe(9000)
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect(one.caps()['ada']).toBe(1000)
+    await quarrel(one, 1)
+    expect(one.caps()['ada']).toBe(1000)
+  })
+
+  test('does not keep floodgates open: the team cap is put right although the cap that is left alone is missing', async () => {
+    const one = await testWorld()
+    await one.cycle(POLICY)
+    for (let round = 0; round < 3; round += 1) {
+      one.foreign('ada', undefined)
+      await one.clock.pass(5 * MINUTE)
+      await one.cycle()
+    }
+    expect(stateOf(one, 'ada')).toBe('contested')
+    one.foreign('team', 90_000)
+    await one.clock.pass(5 * MINUTE)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('is in sync when the other one gives up, and left alone when they come back within the day', async () => {
+    const one = await contested()
+    one.foreign('ada', 1000)
+    await one.cycle()
+    expect(stateOf(one, 'ada')).toBe('in_sync')
+    await one.clock.pass(HOUR)
+    one.foreign('ada', 9000)
+    await one.cycle()
+    expect(stateOf(one, 'ada')).toBe('contested')
+  })
+
+  test('is put right when its hold is approved', async () => {
+    const one = await contested()
+    const [hold] = one.workspace.shown.planned?.plan.holds ?? []
+    await one.cycle(undefined, { approve: [hold?.id ?? ''] })
+    expect(one.caps()['ada']).toBe(1000)
+  })
+
+  test('is ours again when policy asks for something else there', async () => {
+    const one = await contested()
+    await one.cycle({ caps: { team: 500, ada: 2000 } })
+    expect(one.caps()['ada']).toBe(2000)
+    await quarrel(one, 1)
+    expect(one.caps()['ada']).toBe(2000)
+  })
+
+  test('does not keep another scope from being healed', async () => {
+    const one = await contested()
+    one.foreign('team', 9)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, ada: 9000 })
+  })
+
+  test('is never left alone for what we wrote ourselves, however often', async () => {
+    const one = await testWorld()
+    for (const cap of [1000, 2000, 1000, 2000, 1000, 2000]) await one.cycle({ caps: { team: 500, ada: cap } })
+    await quarrel(one, 1)
+    expect(one.caps()['ada']).toBe(2000)
+  })
+
+  test('is never left alone where our own team writes overwrite it', async () => {
+    const one = await testWorld({ config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
+    for (const team of [500, 600, 500, 600, 500]) {
+      await one.clock.pass(5 * MINUTE)
+      await one.cycle({ caps: { team, ada: 1000 } })
+    }
+    expect(one.caps()).toMatchObject({ team: 500, ada: 1000, bob: 500 })
+    expect(one.ledger.fact('contested')).toBeUndefined()
+  })
+
+  test('is not contested by changes that lie further apart', async () => {
+    const one = await testWorld()
+    await one.cycle(POLICY)
+    for (let day = 0; day < 5; day += 1) {
+      await one.clock.pass(13 * HOUR)
+      await quarrel(one, 1)
+    }
+    expect(one.caps()['ada']).toBe(1000)
+  })
+
+  test('leaves no write in an unchanged world, neither to the service nor to the ledger', async () => {
+    const saved: string[] = []
+    const one = await contested({
+      wrapLedger: (ledger) => ({
+        ...ledger,
+        saveFact(name, value) {
+          saved.push(name)
+          ledger.saveFact(name, value)
+        },
+      }),
+    })
+    await one.cycle()
+    saved.length = 0
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual([])
+    expect(saved.filter((name) => name === 'contested')).toEqual([])
+  })
+})
+
+describe('onDrift: alert', () => {
+  const alert: WorldOptions = { config: { onDrift: 'alert' }, people: 20, groups: { a: ['p001', 'p002'] } }
+  const caps = { team: 500, 'group:a': 800, p003: 1000 }
+
+  test('shows what others changed, as drift and with its cause, and never writes it', async () => {
+    const one = await testWorld(alert)
+    await one.cycle({ caps })
+    one.foreign('p003', 9000)
+    one.foreign('group:a', 9)
+    one.foreign('team', undefined)
+    one.forget()
+    for (let round = 0; round < 5; round += 1) {
+      await one.clock.pass(5 * MINUTE)
+      await one.cycle()
+    }
+    expect(one.writes()).toEqual([])
+    expect(one.told('foreign-change')).toHaveLength(3)
+    const shown = one.workspace.shown.planned
+    expect(shown?.scopes.map(({ state, cause }) => `${state} ${cause}`)).toEqual(Array.from({ length: 3 }, () => 'drifted external'))
+    expect(shown?.plan.holds).toEqual([])
+    expect(one.workspace.shown.lastCycle?.result).toBe('noop')
+  })
+
+  test('still writes what policy changes, and what was changed by others only where policy changed', async () => {
+    const one = await testWorld(alert)
+    await one.cycle({ caps })
+    one.foreign('p003', 9000)
+    one.foreign('group:a', 9)
+    await one.cycle({ caps: { ...caps, team: 600, 'group:a': 850, p004: 700 } })
+    expect(one.caps()).toEqual({ team: 600, 'group:a': 850, p003: 9000, p004: 700 })
+  })
+
+  test('goes on over a restart, and heals once it is turned to heal', async () => {
+    const one = await testWorld(alert)
+    await one.cycle({ caps })
+    one.foreign('p003', 9000)
+    one.restart()
+    await one.cycle()
+    expect(one.caps()['p003']).toBe(9000)
+    one.restart({ onDrift: 'heal' })
+    await one.cycle()
+    expect(one.caps()['p003']).toBe(1000)
+  })
+
+  test('starts and ends grants', async () => {
+    const one = await testWorld(alert)
+    const declared = { caps, grants: [{ on: 'p003', cap: 4000, until: one.clock.now() + HOUR }] }
+    await one.cycle(declared)
+    expect(one.caps()['p003']).toBe(4000)
+    await one.clock.pass(2 * HOUR)
+    await one.cycle()
+    expect(one.caps()['p003']).toBe(1000)
+  })
+
+  test('leaves a grant’s foreign value alone while it runs, and gives the base back at its end', async () => {
+    const one = await testWorld(alert)
+    await one.cycle({ caps, grants: [{ on: 'p003', cap: 4000, until: one.clock.now() + HOUR }] })
+    one.foreign('p003', 50)
+    await one.cycle()
+    expect(one.caps()['p003']).toBe(50)
+    await one.clock.pass(2 * HOUR)
+    await one.cycle()
+    expect(one.caps()['p003']).toBe(1000)
+  })
+
+  test('where caps are copied shows a foreign change and puts back only what our own wide writes overwrote', async () => {
+    const one = await testWorld({ ...alert, config: { onDrift: 'alert', capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
+    await one.cycle({ caps })
+    await one.cycle()
+    one.foreign('p003', 9000)
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual([])
+    expect(one.caps()['p003']).toBe(9000)
+    await one.cycle({ caps: { ...caps, team: 600 } })
+    expect(one.caps()).toMatchObject({ team: 600, p001: 800, p003: 1000, p010: 600 })
+  })
+
+  test('what others changed is not contested, because nothing is healed', async () => {
+    const one = await testWorld(alert)
+    await one.cycle({ caps })
+    for (const cap of [1, 2, 3, 4, 5]) {
+      one.foreign('p003', cap)
+      await one.clock.pass(5 * MINUTE)
+      await one.cycle()
+    }
+    expect(one.ledger.fact('contested')).toBeUndefined()
+    expect(one.told('foreign-change')).toHaveLength(5)
+  })
+})

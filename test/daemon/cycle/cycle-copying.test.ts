@@ -1,0 +1,265 @@
+// Deployments that copy a team or group cap to each member: kept as they are with `capSemantics: copied`, recognised and held back with
+// `layered`. Reads that show the inherited value are the other deviation, and must never be taken for somebody else's hand.
+import { describe, expect, test } from 'vitest'
+import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
+
+const COMPANY: WorldOptions = {
+  people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'],
+  groups: { a: ['ada', 'bob'], b: ['cleo'] },
+}
+const POLICY: Declared = { caps: { team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, dan: 700, eve: 'none' } }
+const RESOLVED = { ada: 4000, bob: 1500, cleo: 900, dan: 700, eve: 500, fay: 500 }
+const COPIES = { capSemantics: 'fan-out' } as const
+
+describe('capSemantics: copied', () => {
+  test.each([
+    ['on a service that copies', 'fan-out', 'explicit'],
+    ['on a service that keeps layers', 'layered', 'explicit'],
+    ['on a service that copies and shows what applies', 'fan-out', 'inherited'],
+    ['on a service that keeps layers and shows what applies', 'layered', 'inherited'],
+  ] as const)('%s: everybody gets their resolved cap, and then nothing is written', async (_row, capSemantics, capReads) => {
+    const one = await testWorld({ ...COMPANY, switches: { capSemantics, capReads }, config: { capSemantics: 'copied' } })
+    expect((await one.cycle(POLICY)).result).toBe('success')
+    expect(one.inForce()).toEqual(RESOLVED)
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
+    expect(one.count('GetUsageConfig')).toBe(3 + 6)
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('an edit of the team’s cap puts everybody’s own back in the same cycle, and nobody else is blamed', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle(POLICY)
+    one.forget()
+    expect((await one.cycle({ caps: { ...POLICY.caps, team: 600 } })).result).toBe('success')
+    expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
+    expect(one.told('foreign-change')).toEqual([])
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
+  })
+
+  test('a newcomer gets their own cap with the next reading of the roster', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle(POLICY)
+    one.addPerson('gus')
+    await one.cycle()
+    expect(one.caps()).toMatchObject({ gus: 500 })
+  })
+
+  test('a line that goes leaves the value the person falls back to, and never nothing', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle(POLICY)
+    one.forget()
+    const { dan: _, ...caps } = POLICY.caps ?? {}
+    await one.cycle({ caps })
+    expect(one.writes()).toEqual(['dan 500'])
+  })
+
+  test('a protected person with a lower cap than the team gets it back after the team was raised', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    const declared = { caps: { team: 500, ada: 300 }, protect: ['ada'] }
+    await one.cycle(declared)
+    await one.cycle({ ...declared, caps: { team: 1000, ada: 300 } })
+    expect(one.inForce()).toMatchObject({ ada: 300, bob: 1000 })
+  })
+
+  test('a held lowering is not undone upwards by a team write that reaches the same people', async () => {
+    const people = Array.from({ length: 20 }, (_, index) => `q${index + 10}`)
+    const one = await testWorld({ people, groups: { a: people.slice(0, 10) }, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle({ caps: { team: 1000, 'group:a': 500 } })
+    const { result, planned } = await one.cycle({ caps: { team: 2000, 'group:a': 400 } })
+    expect(result).toBe('held')
+    expect(one.inForce()).toMatchObject({ q10: 500, q19: 500, q20: 2000 })
+    expect(one.caps()).toMatchObject({ team: 1000, 'group:a': 500 })
+    const ids = planned.plan.holds.map((hold) => hold.id)
+    for (const id of ids) one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
+    await one.cycle()
+    expect(one.caps()).toMatchObject({ team: 2000, 'group:a': 400, q10: 400, q20: 2000 })
+  })
+
+  test('a crash between the team’s write and what it overwrote is put right by the next start, and nobody else is blamed', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle(POLICY)
+    const stop = new AbortController()
+    one.onCall = ({ operation }) => void (operation === 'UsageConfig' && stop.abort(new Error('killed')))
+    await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { stop: stop.signal, leaving: () => stop.signal.aborted })
+    expect(one.ledger.openIntents()).toHaveLength(1)
+    one.onCall = undefined
+    one.restart()
+    one.forget()
+    await one.cycle()
+    expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('a stop after the team’s write leaves nobody’s reading believed', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle(POLICY)
+    const since = one.clock.now()
+    const stop = new AbortController()
+    one.onCall = ({ operation }) => void (operation === 'UsageConfig' && stop.abort(new Error('the policy changed')))
+    await one.clock.pass(1)
+    await expect(one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { stop: stop.signal })).rejects.toThrow('the policy changed')
+    one.onCall = undefined
+    one.forget()
+    await one.cycle(undefined, { readSince: since })
+    expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('a foreign change of one person is told as such', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle(POLICY)
+    one.foreign('bob', 7000)
+    one.forget()
+    await one.cycle()
+    expect(one.told('foreign-change')).toHaveLength(1)
+    expect(one.inForce()).toEqual(RESOLVED)
+  })
+})
+
+describe('copying seen while capSemantics is layered', () => {
+  test('stops wide writes, says so once with evidence, and heals the damage without blaming anybody', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES })
+    await one.cycle({ caps: { ada: 4000 } })
+    const first = await one.cycle({ caps: { ada: 4000, 'group:a': 1500, team: 500 } })
+    expect(first.applied?.copyingSeen).toContain('ada@example.com changed from 4000 to 1500')
+    expect(one.writes()).toEqual(['ada 4000', 'group:a 1500'])
+    one.calls.length = 0
+    const second = await one.cycle()
+    expect(one.writes()).toEqual(['ada 4000'])
+    expect(second.result).toBe('held')
+    expect(second.planned.plan.holds).toMatchObject([{ guards: ['semantics'] }])
+    expect(one.told('foreign-change')).toEqual([])
+    const third = await one.cycle()
+    expect(third.result).toBe('held')
+    expect(one.told('held')).toHaveLength(1)
+    expect(one.writes()).toEqual(['ada 4000'])
+  })
+
+  test('is over with capSemantics: copied, which converges', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES })
+    await one.cycle({ caps: { ada: 4000, dan: 700 } })
+    await one.cycle(POLICY)
+    await one.cycle()
+    one.restart({ capSemantics: 'copied' })
+    await one.cycle()
+    expect(one.inForce()).toEqual(RESOLVED)
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+  })
+})
+
+describe('reads that show what applies', () => {
+  const INHERITED = { capReads: 'inherited' } as const
+
+  test('make no foreign change of the people under a team cap that we edit', async () => {
+    const one = await testWorld({ ...COMPANY, switches: INHERITED })
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle({ caps: { team: 500, ada: 500, bob: 300, cleo: 'none' } })
+    expect(one.caps()).toEqual({ team: 500, bob: 300 })
+    await one.cycle({ caps: { team: 1000, ada: 500, bob: 300, cleo: 'none' } })
+    await one.cycle()
+    expect(one.inForce()).toMatchObject({ ada: 500, bob: 300, cleo: 1000, dan: 1000 })
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('let a person’s first cap below the team’s new one go out in the same cycle', async () => {
+    const one = await testWorld({ ...COMPANY, switches: INHERITED })
+    await one.cycle({ caps: { team: 500 } })
+    const { result } = await one.cycle({ caps: { team: 1000, ada: 300, bob: 'none' } })
+    expect(result).toBe('success')
+    expect(one.inForce()).toMatchObject({ ada: 300, bob: 1000 })
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('show the wider value after a clear, which is in sync and written no more', async () => {
+    const one = await testWorld({ ...COMPANY, people: 20, groups: {}, switches: INHERITED })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    await one.cycle({ caps: { team: 500, p001: 'none' } })
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.ledger.fact('inheritedReadsSeen')).toBeDefined()
+  })
+
+  test('still show a foreign change as one', async () => {
+    const one = await testWorld({ ...COMPANY, switches: INHERITED })
+    await one.cycle({ caps: { team: 500, ada: 300 } })
+    one.foreign('ada', undefined)
+    await one.cycle()
+    expect(one.told('foreign-change')).toMatchObject([{ observed: 500 }])
+    expect(one.inForce()).toMatchObject({ ada: 300 })
+  })
+})
+
+describe('copying is seen in the next cycle', () => {
+  const asked: Declared = { caps: { ada: 4000, team: 500 } }
+  const interrupted = async (leaving: boolean) => {
+    const one = await testWorld({ people: ['ada', 'bob'], switches: COPIES })
+    await one.cycle({ caps: { ada: 4000 } })
+    const stop = new AbortController()
+    one.onCall = ({ operation, body }) => {
+      if (operation === 'UsageConfig' && body['team_level'] === true) stop.abort(new Error('the policy changed'))
+    }
+    await one.cycle(asked, { stop: stop.signal, leaving: () => leaving })
+    one.onCall = undefined
+    return one
+  }
+
+  test.each([
+    ['when the policy is edited between a wide write and the look beneath', false],
+    ['when the process ends between a wide write and the look beneath', true],
+  ])('%s', async (_row, leaving) => {
+    const one = await interrupted(leaving)
+    if (leaving) one.restart()
+    one.forget()
+    await one.clock.pass(60_000)
+    await one.cycle(asked)
+    expect(one.ledger.fact('copyingSeen')?.evidence).toContain('ada@example.com changed from 4000 to 500')
+    expect(one.ledger.fact('wideLooks')).toBeUndefined()
+    expect(one.told('foreign-change')).toEqual([])
+    expect(one.caps()).toMatchObject({ ada: 4000 })
+  })
+
+  test('but not from a value that we wrote there ourselves since', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    await one.cycle({ caps: { ada: 4000 } })
+    const stop = new AbortController()
+    one.onCall = ({ operation, body }) => {
+      if (operation === 'UsageConfig' && body['team_level'] === true) stop.abort(new Error('the policy changed'))
+    }
+    await one.cycle(asked, { stop: stop.signal })
+    one.onCall = undefined
+    await one.clock.pass(60_000)
+    await one.cycle({ caps: { ada: 500, team: 500 } })
+    await one.cycle()
+    expect(one.ledger.fact('copyingSeen')).toBeUndefined()
+    expect(one.ledger.fact('wideLooks')).toBeUndefined()
+    expect(one.caps()).toEqual({ ada: 500, team: 500 })
+  })
+})
+
+describe('what is beneath two groups of one plan', () => {
+  const overlapping: WorldOptions = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada', 'bob'], b: ['ada', 'cleo'] } }
+  const caps = { team: 50, ada: 700, bob: 800 }
+
+  test('is read again once, after both were written', async () => {
+    const one = await testWorld(overlapping)
+    await one.cycle({ caps: { ...caps, 'group:a': 100, 'group:b': 150 } })
+    one.forget()
+    await one.cycle({ caps: { ...caps, 'group:a': 500, 'group:b': 400 } })
+    expect(one.writes()).toEqual(['group:a 500', 'group:b 400'])
+    const reads = (name: string): number => one.reads().filter((read) => read === name).length
+    expect([reads('ada'), reads('bob')]).toEqual([2, 2])
+  })
+
+  test('is not taken for copied when reads show now the one group, now the other', async () => {
+    const one = await testWorld({ ...overlapping, switches: { capReads: 'inherited' } })
+    await one.cycle({ caps: { ...caps, ada: 'none', 'group:a': 100, 'group:b': 150 } })
+    await one.cycle({ caps: { ...caps, ada: 'none', 'group:a': 500, 'group:b': 400 } })
+    expect(one.caps()).toMatchObject({ 'group:a': 500, 'group:b': 400 })
+    expect(one.ledger.fact('copyingSeen')).toBeUndefined()
+  })
+})

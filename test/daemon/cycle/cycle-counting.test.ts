@@ -1,0 +1,279 @@
+// Who is counted, from end to end: only what is really written, nobody hidden behind a scope that cannot be read, that is not managed any
+// more, or that shows what it inherits, and an interrupted plan for as long as it is open.
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import type { CycleReport } from '../../../src/daemon/cycle/run.ts'
+import { DAY, email, HOUR, scope } from '../../support/declare.ts'
+import { type Declared, testWorld, type World, type WorldOptions } from '../../support/world.ts'
+
+const person = (number: number): string => `p${String(number).padStart(3, '0')}`
+const capsOf = (count: number, cap: number, from = 1): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [person(from + index), cap]))
+const names = (count: number, from = 1): string[] => Object.keys(capsOf(count, 0, from))
+const holds = ({ planned }: CycleReport): string[] => planned.plan.holds.map((hold) => hold.guards.join('+'))
+const uncapped = (one: World): number => Object.values(one.inForce()).filter((cap) => cap === 'none').length
+
+type Body = Readonly<Record<string, unknown>>
+
+/** A world in which matching requests fail while `broken` is on. */
+async function breakable(
+  options: WorldOptions,
+  match: (operation: string, body: Body) => boolean,
+  status = 503,
+): Promise<{ one: World; storm: { broken: boolean } }> {
+  const storm = { broken: false }
+  const one = await testWorld({
+    ...options,
+    wrapTransport: (inner) => ({
+      send: async (operation, body, more) =>
+        storm.broken && match(operation, body)
+          ? { status, headers: {}, body: status === 200 ? '{}' : '{"error":"no"}' }
+          : inner.send(operation, body, more),
+    }),
+  })
+  return { one, storm }
+}
+
+const isRead = (operation: string): boolean => operation === 'GetUsageConfig'
+
+/** Kills the process after so many writes of this cycle. */
+async function killedAfter(writes: number, one: World, declared: Declared): Promise<void> {
+  const stop = new AbortController()
+  let sent = 0
+  one.onCall = ({ operation }) => {
+    if (operation !== 'UsageConfig') return
+    sent += 1
+    if (sent === writes) stop.abort(new Error('killed'))
+  }
+  await one.cycle(declared, { stop: stop.signal, leaving: () => stop.signal.aborted })
+  one.onCall = undefined
+}
+
+const SLOW = { rate: { concurrency: 1 } }
+
+describe('what is not written does not count', () => {
+  test('people who would fall to a cap that is only watched, not healed, are counted as left without one', async () => {
+    const one = await testWorld({ people: 40, config: { onDrift: 'alert' } })
+    await one.cycle({ caps: { team: 500, ...capsOf(20, 400) } })
+    one.foreign('team', undefined)
+    await one.cycle()
+    const report = await one.cycle({ caps: { team: 500, ...capsOf(12, 400) } })
+    expect(holds(report)).toEqual(['maxCleared'])
+    expect(report.result).toBe('held')
+    expect(uncapped(one)).toBe(20)
+  })
+
+  test('somebody protected does not fall to a cap that is only watched', async () => {
+    const one = await testWorld({ people: 40, config: { onDrift: 'alert' } })
+    await one.cycle({ caps: { team: 500, p001: 400 }, protect: ['p001'] })
+    one.foreign('team', 50)
+    await one.cycle()
+    expect(holds(await one.cycle({ caps: { team: 500 }, protect: ['p001'] }))).toEqual(['protected'])
+    expect(one.inForce()['p001']).toBe(400)
+  })
+
+  test('a look at a few scopes does not rely on a team cap that is not among them', async () => {
+    const { one, storm } = await breakable({ people: 40 }, (operation, body) => operation === 'UsageConfig' && body['team_level'] === true)
+    await one.cycle({ caps: capsOf(20, 400) })
+    storm.broken = true
+    await one.cycle({ caps: { team: 500, ...capsOf(20, 400) } })
+    const focus = new Set(names(8, 13).map((name) => scopeKey(scope(name))))
+    const report = await one.cycle({ caps: { team: 500, ...capsOf(12, 400) } }, { usage: false, focus })
+    expect(report.result).toBe('held')
+    expect(holds(report)).toEqual(['maxCleared'])
+    expect(uncapped(one)).toBe(20)
+  })
+
+  test('a saved plan does not rely on a team cap that is not in it, and what was shown as held stays held', async () => {
+    const one = await testWorld({ people: 40 })
+    await one.cycle({ caps: capsOf(20, 400) })
+    const only = new Set(names(8, 13).map((name) => scopeKey(scope(name))))
+    const report = await one.cycle({ caps: { team: 500, ...capsOf(12, 400) } }, { confirm: async () => ({ only }) })
+    expect(holds(report)).toEqual(['maxCleared'])
+    expect(uncapped(one)).toBe(20)
+  })
+
+  test('holds elsewhere stay in sight while a few scopes are looked at', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, ...capsOf(6, 4000) } })
+    await one.cycle({ caps: { team: 500, ...capsOf(6, 1000) } })
+    one.forget()
+    const focus = new Set([scopeKey(scope('p010'))])
+    await one.cycle({ caps: { team: 500, ...capsOf(6, 1000), p010: 900 } }, { usage: false, focus })
+    expect(one.caps()).toMatchObject({ p001: 4000, p010: 900 })
+    expect(one.told('hold-released')).toEqual([])
+    expect(one.workspace.shown.planned?.plan.holds).toHaveLength(1)
+  })
+})
+
+describe('people behind what cannot be read', () => {
+  test('a group whose members were never listed is not written', async () => {
+    const { one, storm } = await breakable(
+      { people: 40, groups: { g: names(36) } },
+      (operation, body) => operation === 'UserPageAnalytics' && body['group_name'] !== undefined,
+    )
+    await one.cycle({ caps: { team: 5000 } })
+    storm.broken = true
+    const report = await one.cycle({ caps: { team: 5000, 'group:g': 1 } })
+    expect(holds(report)).toEqual(['readQuality'])
+    expect(report.planned.plan.holds[0]?.message).toContain('its members are not known, so nobody can count them')
+    expect(one.caps()).toEqual({ team: 5000 })
+    storm.broken = false
+    await one.clock.pass(HOUR)
+    expect(holds(await one.cycle())).toEqual(['maxAffected+maxLowered'])
+  })
+
+  test('members of a group whose cap cannot be read count with the team', async () => {
+    const { one, storm } = await breakable(
+      { people: 40, groups: { g: names(36) } },
+      (operation, body) => isRead(operation) && body['group_id'] !== undefined,
+    )
+    await one.cycle({ caps: { team: 5000, 'group:g': 'none' }, protect: ['p001'] })
+    storm.broken = true
+    const report = await one.cycle({ caps: { team: 5, 'group:g': 'none' }, protect: ['p001'] })
+    expect(holds(report)).toEqual(['maxAffected+maxLowered+protected'])
+    expect(one.inForce()['p001']).toBe(5000)
+  })
+
+  test('somebody protected whose own cap cannot be read is not lowered with the team', async () => {
+    const { one, storm } = await breakable({ people: 3 }, (operation, body) => isRead(operation) && body['user_email'] === email('p001'))
+    await one.cycle({ caps: { team: 5000, p001: 'none' }, protect: ['p001'] })
+    storm.broken = true
+    expect(holds(await one.cycle({ caps: { team: 5, p001: 'none' }, protect: ['p001'] }))).toEqual(['protected'])
+    expect(one.inForce()['p001']).toBe(5000)
+  })
+
+  test.each([
+    ['a group', { people: 40, groups: { g: names(38) } }, 'group:g', ['maxAffected+maxLowered+protected']],
+    ['a person', { people: 3 }, 'p001', ['protected']],
+  ] as const)('%s without a cap that shows the inherited one counts with the team', async (_name, options, unset, expected) => {
+    const one = await testWorld({ ...options, switches: { capReads: 'inherited' } })
+    await one.cycle({ caps: { team: 5000, [unset]: 'none' }, protect: ['p001'] })
+    expect(holds(await one.cycle({ caps: { team: 5, [unset]: 'none' }, protect: ['p001'] }))).toEqual(expected)
+    expect(one.inForce()['p001']).toBe(5000)
+  })
+
+  test('what was read of a scope that nobody manages any more counts no longer', async () => {
+    const one = await testWorld({ people: 40 })
+    await one.cycle({ caps: { team: 5000, p001: 4000 }, protect: ['p001'] })
+    one.foreign('p001', 777)
+    await one.cycle({ caps: { team: 5000 }, protect: ['p001'] })
+    one.foreign('p001', undefined)
+    const report = await one.cycle({ caps: { team: 5, ...capsOf(39, 5000, 2) }, protect: ['p001'] })
+    expect(holds(report)).toEqual(['protected'])
+    expect(one.inForce()['p001']).toBe(5000)
+  })
+
+  test('a roster without anybody is no roster: nothing is written', async () => {
+    const { one, storm } = await breakable(
+      { people: 40, caps: { team: 5000 } },
+      (operation, body) => operation === 'UserPageAnalytics' && body['group_name'] === undefined,
+      200,
+    )
+    storm.broken = true
+    const report = await one.cycle({ caps: { team: 1 } })
+    expect(holds(report)).toEqual(['readQuality'])
+    expect(one.told('warning').map(({ code }) => code)).toContain('ROSTER_UNREAD')
+    expect(one.caps()).toEqual({ team: 5000 })
+  })
+})
+
+describe('an interrupted plan', () => {
+  /** Forty people at 1000 of a hundred, fifteen of whom go to 900, which is the limit; killed on the way. */
+  async function interrupted(writes: number, match: (operation: string, body: Body) => boolean = () => false) {
+    const { one, storm } = await breakable({ people: 100, config: SLOW }, match, 400)
+    await one.cycle({ caps: capsOf(40, 1000) })
+    await killedAfter(writes, one, { caps: { ...capsOf(40, 1000), ...capsOf(15, 900) } })
+    one.restart(SLOW)
+    return { one, storm, more: { caps: { ...capsOf(40, 1000), ...capsOf(15, 900), ...capsOf(10, 900, 21) } } }
+  }
+
+  test('is counted for as long as it is held', async () => {
+    const { one, more } = await interrupted(10)
+    for (const declared of [more, undefined, undefined]) expect(holds(await one.cycle(declared))).toEqual(['maxLowered'])
+  })
+
+  test('is counted until its rest could be read', async () => {
+    const { one, storm, more } = await interrupted(15, (operation, body) => isRead(operation) && /p02|p03/.test(String(body['user_email'])))
+    storm.broken = true
+    await one.cycle(more)
+    storm.broken = false
+    expect(holds(await one.cycle())).toEqual(['maxLowered'])
+    expect(Object.values(one.caps()).filter((cap) => cap === 900)).toHaveLength(15)
+  })
+
+  test('is over a day after it began', async () => {
+    const { one, more } = await interrupted(10)
+    await one.cycle(more)
+    await one.clock.pass(DAY)
+    await one.cycle()
+    expect(Object.values(one.caps()).filter((cap) => cap === 900)).toHaveLength(25)
+    expect(one.ledger.fact('planBaseline')).toBeUndefined()
+  })
+
+  test('is over once nothing may be written any more', async () => {
+    const { one } = await interrupted(10)
+    one.restart({ mode: 'audit' })
+    await one.cycle()
+    expect(one.ledger.fact('planBaseline')).toBeUndefined()
+  })
+
+  test('does not make a lowering of somebody protected look like a raise', async () => {
+    const one = await testWorld({ people: 40, config: SLOW })
+    await one.cycle({ caps: { team: 100 } })
+    await killedAfter(1, one, { caps: { team: 5000, p001: 9000 } })
+    one.restart(SLOW)
+    one.foreign('team', 5000)
+    const report = await one.cycle({ caps: { team: 200 }, protect: ['p003'] })
+    expect(holds(report).join()).toContain('protected')
+    expect(one.inForce()['p003']).toBe(5000)
+  })
+})
+
+describe('the declared scopes that emptyPolicy compares with', () => {
+  const before: Declared = { caps: { team: 900, ...capsOf(30, 800) } }
+  const emptied: Declared = { caps: { team: 900 } }
+
+  test('are not forgotten while caps cannot be read', async () => {
+    const { one, storm } = await breakable({ people: 40 }, isRead, 403)
+    await one.cycle(before)
+    storm.broken = true
+    await one.cycle(emptied)
+    expect(one.ledger.fact('verifiedDeclared')).toBe(31)
+    storm.broken = false
+    await one.clock.pass(HOUR)
+    expect(holds(await one.cycle(emptied)).join()).toContain('emptyPolicy')
+    expect(Object.keys(one.caps())).toHaveLength(31)
+  })
+
+  test('are not forgotten while pruning is off', async () => {
+    const one = await testWorld({ people: 40, config: { prune: false } })
+    await one.cycle(before)
+    await one.cycle(emptied)
+    one.restart({ prune: true })
+    expect(holds(await one.cycle()).join()).toContain('emptyPolicy')
+    expect(Object.keys(one.caps())).toHaveLength(31)
+  })
+})
+
+describe('people who were found at the cap of their group', () => {
+  const groups = { g: names(6) }
+  const kept = capsOf(6, 500)
+  const lowered = async (one: World): Promise<string[]> => {
+    await one.cycle({ caps: { team: 900, 'group:g': 500 } })
+    return one
+      .cycle({ caps: { team: 900, 'group:g': 500, ...kept } })
+      .then(async () => holds(await one.cycle({ caps: { team: 900, 'group:g': 100, ...kept } })))
+  }
+
+  test('are lowered with it where reads show what applies, for nothing of theirs may be set', async () => {
+    const one = await testWorld({ people: 20, groups, switches: { capReads: 'inherited' } })
+    expect(await lowered(one)).toEqual(['maxAffected+maxLowered'])
+  })
+
+  test('keep theirs where somebody was seen to be unset beneath the team', async () => {
+    const one = await testWorld({ people: 20, groups })
+    expect(await lowered(one)).toEqual([])
+    expect(one.inForce()['p001']).toBe(500)
+  })
+})

@@ -1,0 +1,225 @@
+// Whose a cap is, from end to end: what is ours is cleared when nothing asks for it any more, also where it equals the wider cap, and what
+// is somebody else's is neither cleared nor taken for ours.
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import type { Transport } from '../../../src/ports.ts'
+import { DAY, HOUR, NOW } from '../../support/declare.ts'
+import { testWorld, type World } from '../../support/world.ts'
+
+const mine = (one: World): readonly string[] => one.ledger.owned().map((cap) => scopeKey(cap.scope))
+
+describe('a cap of ours that equals the wider one', () => {
+  test('is cleared when policy turns it into none, and follows the wider cap from then on', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 500 } })
+    await one.cycle({ caps: { team: 500, p001: 'none' } })
+    expect(one.caps()).toEqual({ team: 500 })
+    await one.cycle({ caps: { team: 1000, p001: 'none' } })
+    expect(one.inForce()['p001']).toBe(1000)
+  })
+
+  test.each([
+    ['turns into none', { team: 500, p001: 'none' }],
+    ['is no longer declared', { team: 500 }],
+  ] as const)('is cleared by one write and then quiet where reads show what applies, when it %s', async (_row, caps) => {
+    const one = await testWorld({ people: 20, switches: { capReads: 'inherited' } })
+    await one.cycle({ caps: { team: 500, p001: 500 } })
+    one.forget()
+    for (let round = 0; round < 4; round += 1) await one.cycle({ caps })
+    expect(one.writes()).toEqual(['p001 none'])
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test.each([
+    ['turns into none', { team: 500, p001: 'none' }],
+    ['is no longer declared', { team: 500 }],
+  ] as const)('is cleared in the end when the clear was lost, when it %s', async (_row, caps) => {
+    const storm = { is: false }
+    const lost = (inner: Transport): Transport => ({
+      send: async (operation, body, options) =>
+        storm.is && operation === 'UsageConfig' ? { kind: 'network', message: 'reset' } : inner.send(operation, body, options),
+    })
+    const one = await testWorld({ people: 20, wrapTransport: lost })
+    await one.cycle({ caps: { team: 500, p001: 500 } })
+    storm.is = true
+    await one.cycle({ caps })
+    expect(mine(one)).toContain('p001@example.com')
+    storm.is = false
+    await one.cycle()
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('is cleared in the end when the process died with the clear under way', async () => {
+    const storm = { is: false }
+    const dying = (inner: Transport): Transport => ({
+      send: async (operation, body, options) => {
+        if (storm.is && operation === 'UsageConfig') throw new Error('killed')
+        return inner.send(operation, body, options)
+      },
+    })
+    const one = await testWorld({ people: 20, wrapTransport: dying })
+    await one.cycle({ caps: { team: 500, p001: 500 } })
+    storm.is = true
+    await expect(one.cycle({ caps: { team: 500, p001: 'none' } })).rejects.toThrow('killed')
+    expect(one.ledger.openIntents()).toHaveLength(1)
+    storm.is = false
+    one.restart()
+    await one.cycle()
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+})
+
+describe('a cap that we wrote and that was read back too early', () => {
+  /** What a stale reading shows after our write. */
+  const stale = (one: World, name: string, shown: number | undefined): void => {
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') one.foreign(name, shown)
+    }
+  }
+  test.each([
+    ['where nothing was ours', {}, undefined],
+    ['where another cap was ours', { p001: 500 }, 500],
+  ] as const)('is cleared when policy has dropped it meanwhile, %s', async (_row, caps, shown) => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900, ...caps } })
+    stale(one, 'p001', shown)
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    one.onCall = undefined
+    one.foreign('p001', 700)
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
+    await one.cycle()
+    expect(mine(one)).toEqual(['team'])
+  })
+
+  test('is still cleared when it never came, and the old one is there', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    stale(one, 'p001', 500)
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    one.onCall = undefined
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900 })
+  })
+
+  test('is not ours any more once the old one was verified again', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    stale(one, 'p001', 500)
+    await one.cycle({ caps: { team: 900, p001: 700 } })
+    one.onCall = undefined
+    await one.cycle({ caps: { team: 900, p001: 500 } })
+    one.foreign('p001', 700)
+    await one.cycle({ caps: { team: 900 } })
+    expect(one.caps()).toEqual({ team: 900, p001: 700 })
+  })
+})
+
+describe('the end of a grant', () => {
+  const old = { on: 'team', cap: 700, from: NOW - 60 * DAY, until: NOW - 50 * DAY }
+  const current = { on: 'team', cap: 6000, from: NOW - HOUR, until: NOW + DAY }
+
+  test('is told from an edit of the policy when a copied cap equals what a grant had given long ago', async () => {
+    const grants = [{ ...old, cap: 500 }]
+    const one = await testWorld({ people: 40, config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
+    await one.cycle({ caps: { team: 500 }, grants, protect: ['p001'] })
+    await one.cycle({ caps: { team: 1 }, grants, protect: ['p001'] })
+    expect(one.inForce()['p001']).toBe(500)
+  })
+
+  test('is not that of an older grant: a running one that was deleted by hand is judged by the guards', async () => {
+    const one = await testWorld({ people: 40 })
+    await one.cycle({ caps: { team: 500 }, grants: [old, current], protect: ['p001'] })
+    await one.cycle({ caps: { team: 500 }, grants: [old], protect: ['p001'] })
+    expect(one.inForce()['p001']).toBe(6000)
+  })
+
+  test('passes the guards, also after its end was moved and where caps are copied', async () => {
+    const one = await testWorld({ people: 40, config: { capSemantics: 'copied' }, switches: { capSemantics: 'fan-out' } })
+    const caps = { team: 500 }
+    await one.cycle({ caps, grants: [old, current], protect: ['p001'] })
+    const moved = { ...current, until: NOW + 2 * DAY }
+    await one.cycle({ caps, grants: [old, moved], protect: ['p001'] })
+    await one.clock.pass(DAY + HOUR)
+    await one.cycle()
+    expect(one.inForce()['p001']).toBe(6000)
+    await one.clock.pass(DAY)
+    const { planned } = await one.cycle()
+    expect(planned.plan.holds).toEqual([])
+    expect(one.inForce()['p001']).toBe(500)
+  })
+
+  test('at the end of the cycle passes the guards too', async () => {
+    const one = await testWorld({ people: 40 })
+    await one.cycle({ caps: { team: 500 }, grants: [{ on: 'team', cap: 6000, from: NOW - HOUR, until: 'cycleEnd' }], protect: ['p001'] })
+    expect(one.inForce()['p001']).toBe(6000)
+    await one.clock.pass(15 * DAY)
+    await one.cycle()
+    expect(one.inForce()['p001']).toBe(500)
+  })
+
+  test('leaves nothing behind where reads show what applies: the wider cap was no cap of the person', async () => {
+    const one = await testWorld({ people: 20, switches: { capReads: 'inherited' } })
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, until: NOW + HOUR }] })
+    expect(one.caps()).toEqual({ team: 500, p001: 6000 })
+    await one.clock.pass(2 * HOUR)
+    for (let round = 0; round < 3; round += 1) await one.cycle()
+    expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500 }, mine: ['team'] })
+  })
+
+  test('gives back what stood there before, also when its write was first read back stale', async () => {
+    const one = await testWorld({ people: 20, caps: { p002: 700 } })
+    const grants = ['p001', 'p002'].map((on) => ({ on, cap: 6000, until: NOW + HOUR }))
+    const before = { p001: undefined, p002: 700 }
+    await one.cycle({ caps: { team: 500 } })
+    // What a stale reading shows, as if somebody had put it back.
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') for (const [name, cap] of Object.entries(before)) one.foreign(name, cap)
+    }
+    await one.cycle({ caps: { team: 500 }, grants })
+    one.onCall = undefined
+    for (const name of ['p001', 'p002']) one.foreign(name, 6000)
+    await one.cycle()
+    await one.clock.pass(2 * HOUR)
+    for (let round = 0; round < 3; round += 1) await one.cycle()
+    expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500, p002: 700 }, mine: ['team'] })
+  })
+
+  test('leaves alone what somebody else has set meanwhile', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500 }, grants: [{ on: 'p001', cap: 6000, until: NOW + HOUR }] })
+    await one.clock.pass(2 * HOUR)
+    one.foreign('p001', 777)
+    await one.cycle()
+    await one.cycle()
+    expect({ caps: one.caps(), mine: mine(one) }).toEqual({ caps: { team: 500, p001: 777 }, mine: ['team'] })
+  })
+
+  test('waits where caps are copied until the members of every group are known', async () => {
+    const storm = { is: false }
+    const one = await testWorld({
+      people: 20,
+      groups: { g: ['p002'] },
+      config: { capSemantics: 'copied' },
+      switches: { capSemantics: 'fan-out' },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          storm.is && 'group_name' in body ? { status: 503, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
+      }),
+    })
+    const grants = [{ on: 'p001', cap: 6000, until: NOW + HOUR }]
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle({ caps: { team: 500 }, grants })
+    storm.is = true
+    await one.clock.pass(2 * HOUR)
+    await one.cycle({ caps: { team: 500, 'group:g': 900 }, grants })
+    expect(one.caps()['p001']).toBe(6000)
+    storm.is = false
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect(one.caps()).toMatchObject({ team: 500, p001: 500, p002: 900 })
+  })
+})

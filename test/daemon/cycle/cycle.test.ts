@@ -1,0 +1,393 @@
+// The cycle as its contract counts it: how many reads and writes, in which deployments, and that everything is quiet afterwards.
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import type { Switches } from '../../../src/sandbox/switches.ts'
+import { scope } from '../../support/declare.ts'
+import { type Declared, revisionOf, testWorld, type WorldOptions } from '../../support/world.ts'
+
+const key = (name: string) => scopeKey(scope(name))
+
+const COMPANY: WorldOptions = {
+  people: ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay'],
+  groups: { a: ['ada', 'bob'], b: ['cleo'] },
+}
+
+const POLICY: Declared = { caps: { team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, dan: 700, eve: 'none' } }
+
+describe('first convergence and steady state', () => {
+  const deployments: readonly (readonly [string, Partial<Switches>, Partial<WorldOptions>])[] = [
+    ['as the interface is documented', {}, {}],
+    ['whose caps are spelled add_on_credit_cap', { capSpelling: 'snake' }, {}],
+    ['whose caps are spelled both ways', { capSpelling: 'both' }, {}],
+    ['whose writes answer zero bytes', { writeBody: 'empty' }, {}],
+    ['whose errors carry code and message', { errors: 'connect' }, {}],
+    ['whose errors are plain text', { errors: 'text' }, {}],
+    ['whose errors come with status 200', { errors: 'ok' }, {}],
+    ['whose reads show the inherited value', { capReads: 'inherited' }, {}],
+    ['with live names, strings for numbers and no zeros', { names: 'live', int64: 'string', zeros: 'omitted' }, {}],
+    ['without a balance', { plan: 'team' }, {}],
+    ['without credit fields', { plan: 'quota' }, {}],
+    ['over real HTTP', {}, { http: true }],
+    [
+      'over real HTTP, snake case, zero bytes and text errors',
+      { capSpelling: 'snake', writeBody: 'empty', errors: 'text' },
+      { http: true },
+    ],
+  ]
+
+  test.each(deployments)('on a service %s: exactly five writes, then none and one read a scope', async (_row, switches, more) => {
+    const one = await testWorld({ ...COMPANY, ...more, switches })
+    const first = await one.cycle(POLICY)
+    expect(first.result).toBe('success')
+    expect(one.caps()).toEqual({ team: 500, 'group:a': 1500, 'group:b': 900, ada: 4000, dan: 700 })
+    expect(one.writes().toSorted()).toEqual(['ada 4000', 'dan 700', 'group:a 1500', 'group:b 900', 'team 500'])
+
+    one.forget()
+    const second = await one.cycle()
+    expect(second.result).toBe('noop')
+    expect(one.writes()).toEqual([])
+    expect(one.reads().toSorted()).toEqual(['ada', 'dan', 'eve', 'group:a', 'group:b', 'team'])
+    expect(one.told('foreign-change')).toEqual([])
+  })
+})
+
+describe('drift', () => {
+  test.each([1, 3, 5])('of %i scopes costs as many writes and at most twice as many reads more', async (drifted) => {
+    const one = await testWorld({ people: 10 })
+    const caps = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`p${String(index + 1).padStart(3, '0')}`, 100 + index]))
+    await one.cycle({ caps })
+    for (const name of Object.keys(caps).slice(0, drifted)) one.foreign(name, 9000)
+    one.forget()
+    expect((await one.cycle()).result).toBe('success')
+    expect(one.count('UsageConfig')).toBe(drifted)
+    expect(one.count('GetUsageConfig')).toBeLessThanOrEqual(10 + 2 * drifted)
+    expect(one.told('foreign-change')).toHaveLength(drifted)
+    expect(one.caps()).toEqual(caps)
+  })
+
+  test('by somebody else is healed once and told once, with the value verified before', async () => {
+    const one = await testWorld()
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    one.foreign('ada', 9000)
+    one.forget()
+    await one.cycle()
+    await one.cycle()
+    expect(one.writes()).toEqual(['ada 4000'])
+    expect(one.told('foreign-change')).toMatchObject([{ scope: { email: 'ada@example.com' }, verified: 4000, observed: 9000 }])
+  })
+
+  test('by the same hand to the same value again is told again', async () => {
+    const one = await testWorld()
+    await one.cycle({ caps: { ada: 4000 } })
+    one.forget()
+    for (let round = 0; round < 3; round += 1) {
+      one.foreign('ada', 9000)
+      await one.cycle()
+    }
+    expect(one.told('foreign-change')).toHaveLength(3)
+  })
+
+  test('by an edit of the policy is ours and never told as somebody else’s', async () => {
+    const one = await testWorld({ groups: { a: ['ada', 'bob'] } })
+    await one.cycle({ caps: { team: 500, 'group:a': 1500, ada: 4000 } })
+    await one.cycle({ caps: { team: 600, 'group:a': 1400, ada: 4100 } })
+    await one.cycle({ caps: { team: 'none', 'group:a': 2000 } })
+    expect(one.caps()).toMatchObject({ 'group:a': 2000 })
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('that only alerts is told once and left alone, while a new line of policy goes out', async () => {
+    const one = await testWorld({ config: { onDrift: 'alert' } })
+    await one.cycle({ caps: { ada: 4000 } })
+    one.foreign('ada', 9000)
+    await one.cycle({ caps: { ada: 4000, bob: 300 } })
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 9000, bob: 300 })
+    expect(one.told('foreign-change')).toHaveLength(1)
+  })
+
+  test('that only alerts stays left alone when the edit of another scope is looked at at once', async () => {
+    const one = await testWorld({ config: { onDrift: 'alert' } })
+    await one.cycle({ caps: { ada: 4000 } })
+    one.foreign('ada', 9000)
+    await one.cycle({ caps: { ada: 4000, bob: 300 } }, { focus: new Set([key('ada'), key('bob')]) })
+    expect(one.caps()).toEqual({ ada: 9000, bob: 300 })
+  })
+})
+
+describe('what is not declared any more', () => {
+  test('is cleared when it is ours and still at our value', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 4000, p002: 700 } })
+    await one.cycle({ caps: { team: 500, p002: 700 } })
+    expect(one.caps()).toEqual({ team: 500, p002: 700 })
+    await one.cycle()
+    expect(one.ledger.owned().map((owned) => owned.cap)).not.toContain(4000)
+  })
+
+  test('and comes back at once is a change of policy and nobody else’s', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    await one.cycle({ caps: { team: 500 } })
+    const { planned } = await one.cycle({ caps: { team: 500, p001: 4000 } })
+    expect(planned.plan.changes).toMatchObject([{ cause: 'policy' }])
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('is cleared again when the clear was lost and a stale reading hid it', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    await one.cycle({ caps: { team: 500 } })
+    one.foreign('p001', 4000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('is left alone and forgotten when somebody else has changed it since', async () => {
+    const one = await testWorld()
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    one.foreign('ada', 777)
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, ada: 777 })
+    expect(one.ledger.owned()).toHaveLength(1)
+  })
+
+  test('was never ours and is never read', async () => {
+    const one = await testWorld({ caps: { bob: 123 } })
+    await one.cycle({ caps: { ada: 4000 } })
+    expect(one.reads()).not.toContain('bob')
+    expect(one.caps()).toEqual({ ada: 4000, bob: 123 })
+  })
+
+  test('stays with prune off, and shows as an orphan', async () => {
+    const one = await testWorld({ config: { prune: false } })
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    const { after } = await one.cycle({ caps: { team: 500 } })
+    expect(one.caps()).toEqual({ team: 500, ada: 4000 })
+    expect(after.scopes.find((status) => status.cause === 'orphan')).toMatchObject({ state: 'drifted', why: 'prune is off' })
+  })
+
+  test('stays while a policy file is broken', async () => {
+    const one = await testWorld()
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    one.knowledge.policyValid = false
+    const { after } = await one.cycle({ caps: { team: 500 } })
+    expect(one.caps()).toEqual({ team: 500, ada: 4000 })
+    expect(after.scopes.find((status) => status.cause === 'orphan')?.why).toBe('not cleared while a policy file is broken')
+    one.knowledge.policyValid = true
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('is remembered over a restart', async () => {
+    const one = await testWorld()
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    one.restart()
+    await one.cycle({ caps: { team: 500 } })
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+})
+
+describe('people and groups', () => {
+  test('a cap of ours on somebody who becomes pending stays, stays ours, and is neither read nor written', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    one.setStatus('p001', 'PENDING')
+    one.forget()
+    const { result, after } = await one.cycle({ caps: { team: 500, p001: 5000 } })
+    expect({ result, reads: one.reads(), writes: one.writes() }).toEqual({ result: 'noop', reads: ['team'], writes: [] })
+    expect(after.scopes.find((status) => status.scope.kind === 'user')).toMatchObject({ state: 'skipped' })
+    one.setStatus('p001', 'APPROVED')
+    await one.cycle({ caps: { team: 500 } })
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('a cap of ours on somebody who left the roster is no orphan', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { p001: 4000 } })
+    one.removePerson('p001')
+    one.forget()
+    expect((await one.cycle({ caps: {} })).result).toBe('noop')
+    expect(one.count('UsageConfig')).toBe(0)
+    expect(one.ledger.owned()).toHaveLength(1)
+  })
+
+  test('a group whose name the service does not know is skipped and stops nobody', async () => {
+    const one = await testWorld()
+    const { result, after } = await one.cycle({ caps: { team: 500, 'group:gone': 900 } })
+    expect({ result, writes: one.writes(), reads: one.reads() }).toMatchObject({ result: 'success', writes: ['team 500'] })
+    expect(one.reads()).not.toContain('group:gone')
+    expect(after.scopes.find((status) => status.scope.kind === 'group')).toMatchObject({ state: 'skipped' })
+  })
+
+  test('a group id that the service does not know is quarantined with its reason, told once, and stops nobody', async () => {
+    const one = await testWorld({ groups: { a: ['ada'] } })
+    const declared = revisionOf({ caps: { team: 500, 'group:typo': 900 } })
+    const groups = declared.set.groups.map((group) => ({ ...group, name: 'A' }))
+    one.knowledge.policy = { ...declared, set: { ...declared.set, groups } }
+    await one.cycle()
+    one.forget()
+    const { result, after } = await one.cycle()
+    expect({ result, reads: one.reads(), caps: one.caps() }).toEqual({ result: 'noop', reads: ['team'], caps: { team: 500 } })
+    expect(after.scopes.find((status) => status.scope.kind === 'group')).toMatchObject({ state: 'rejected' })
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'SCOPE_UNKNOWN' }])
+    expect(one.told('rejected')).toEqual([])
+    await one.clock.pass(25 * 3_600_000)
+    await one.cycle()
+    expect(one.reads()).toContain('group:typo')
+  })
+
+  test('a person in two groups with different caps is rejected and told once, and stops nobody', async () => {
+    const one = await testWorld({ groups: { a: ['ada', 'bob'], b: ['bob'] } })
+    const { result } = await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900 } })
+    await one.cycle()
+    expect(result).toBe('success')
+    expect(one.caps()).toEqual({ 'group:a': 1500, 'group:b': 900 })
+    expect(one.told('rejected')).toMatchObject([{ scope: { email: 'bob@example.com' }, code: 'GROUP_CONFLICT' }])
+  })
+
+  test('a cap of the conflict rule goes after two agreeing readings of the groups and not before', async () => {
+    const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p002'] } })
+    await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'max' })
+    expect(one.caps()).toMatchObject({ p002: 1500 })
+    one.setMembers('b', [])
+    await one.cycle()
+    await one.cycle(undefined, { usage: false })
+    await one.cycle(undefined, { usage: false })
+    expect(one.caps()).toMatchObject({ p002: 1500 })
+    await one.cycle()
+    expect(one.caps()).toEqual({ 'group:a': 1500, 'group:b': 900 })
+  })
+
+  test('readings of the groups that agree and then disagree start the count again', async () => {
+    const one = await testWorld({ people: 20, groups: { a: ['p001', 'p002'], b: ['p002'] } })
+    await one.cycle({ caps: { 'group:a': 1500, 'group:b': 900 }, onGroupConflict: 'min' })
+    one.setMembers('b', [])
+    await one.cycle()
+    one.setMembers('b', ['p002'])
+    await one.cycle()
+    one.setMembers('b', [])
+    await one.cycle()
+    expect(one.caps()).toMatchObject({ p002: 900 })
+    await one.cycle()
+    expect(one.caps()).toEqual({ 'group:a': 1500, 'group:b': 900 })
+  })
+})
+
+describe('a cap of 0', () => {
+  test('is kept where the service stores it', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 0 } })
+    expect(one.caps()).toEqual({ team: 500, p001: 0 })
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+  })
+
+  test.each([
+    ['reads it back as unset', 'omitted', 'ZERO_NOT_STORED'],
+    ['refuses it', 'rejected', 'CAP_REFUSED'],
+  ] as const)('is rejected where the service %s, not repeated, and the others go on', async (_row, zeroCap, code) => {
+    const one = await testWorld({ people: 20, switches: { zeroCap } })
+    const first = await one.cycle({ caps: { team: 500, p001: 0, p002: 700 } })
+    expect(first.result).toBe('partial')
+    expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
+    expect(one.ledger.quarantined()).toMatchObject([{ code }])
+    expect(one.told('rejected')).toMatchObject([{ code }])
+    one.forget()
+    await one.clock.pass(3_600_000)
+    expect((await one.cycle()).result).toBe('noop')
+    expect({ writes: one.writes(), reads: one.reads() }).toEqual({ writes: [], reads: ['team', 'p002'] })
+    await one.cycle({ caps: { team: 500, p001: 50, p002: 700 } })
+    expect(one.caps()).toEqual({ team: 500, p001: 50, p002: 700 })
+    expect(one.ledger.quarantined()).toEqual([])
+  })
+
+  test('that reads back as unset gives the number back that it has replaced, ours or not, in the same cycle', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' }, caps: { p001: 300 } })
+    await one.cycle({ caps: { team: 500, p002: 700 } })
+    one.forget()
+    const { result, message } = await one.cycle({ caps: { team: 500, p001: 0, p002: 0 } })
+    expect(result).toBe('error')
+    expect(message).toContain('that stood there was written back')
+    expect(one.writes().toSorted()).toEqual(['p001 0', 'p001 300', 'p002 0', 'p002 700'])
+    expect(one.caps()).toEqual({ team: 500, p001: 300, p002: 700 })
+    expect(one.ledger.openIntents()).toEqual([])
+    const ours = one.ledger.owned().map(({ scope, cap }) => `${scopeKey(scope)} ${cap}`)
+    expect(ours).toEqual(['p002@example.com 700', 'team 500'])
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
+  })
+
+  test('that reads back as unset gives our number back also after a death right after the write', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { team: 500, p002: 700 } })
+    await one.cycle({ caps: { team: 500, p002: 0 } }, { leaving: () => true })
+    expect(one.ledger.openIntents()).toHaveLength(1)
+    one.restart()
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p002: 700 })
+  })
+
+  test('that reads back as unset gives nothing back where nothing stood', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { team: 500, p001: 0 } })
+    expect(one.writes().toSorted()).toEqual(['p001 0', 'team 500'])
+  })
+
+  test('that reads back as unset is not tried again after a day either', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { p001: 0 } })
+    one.forget()
+    await one.clock.pass(48 * 3_600_000)
+    await one.cycle()
+    expect(one.count('UsageConfig')).toBe(0)
+  })
+})
+
+describe('nothing is written', () => {
+  test('in audit mode, while the drift is measured', async () => {
+    const one = await testWorld({ config: { mode: 'audit' } })
+    const { withheld, after } = await one.cycle({ caps: { team: 500 } })
+    expect({ withheld, writes: one.writes() }).toEqual({ withheld: 'mode is audit', writes: [] })
+    expect(after.scopes).toMatchObject([{ state: 'drifted' }])
+  })
+
+  test('while a pause lasts, and again when it is over by itself', async () => {
+    const one = await testWorld()
+    const now = one.clock.now()
+    one.ledger.savePause({ untilAt: now + 3_600_000, reason: 'migration', pausedAt: now })
+    await one.cycle({ caps: { team: 500 } })
+    expect(one.writes()).toEqual([])
+    await one.clock.pass(3_600_001)
+    await one.cycle()
+    expect(one.writes()).toEqual(['team 500'])
+  })
+
+  test('from the very next write on when a pause comes between two writes', async () => {
+    const one = await testWorld({ people: 6, config: { rate: { concurrency: 1 } } })
+    one.onCall = ({ operation }) => {
+      if (operation !== 'UsageConfig') return
+      const now = one.clock.now()
+      one.ledger.savePause({ untilAt: now + 3_600_000, reason: 'stop', pausedAt: now })
+    }
+    const { result } = await one.cycle({ caps: { p001: 1, p002: 2, p003: 3 } })
+    expect({ result, writes: one.count('UsageConfig'), open: one.ledger.openIntents() }).toEqual({ result: 'partial', writes: 1, open: [] })
+    one.onCall = undefined
+    one.ledger.savePause(undefined)
+    await one.cycle()
+    expect(one.caps()).toEqual({ p001: 1, p002: 2, p003: 3 })
+  })
+
+  test('while no roster was ever read', async () => {
+    const one = await testWorld({
+      wrapTransport: (inner) => ({
+        send: (operation, ...rest) =>
+          operation === 'UserPageAnalytics' ? Promise.resolve({ kind: 'network', message: 'gone' }) : inner.send(operation, ...rest),
+      }),
+    })
+    const { result } = await one.cycle({ caps: { team: 500 } })
+    expect({ result, writes: one.writes() }).toEqual({ result: 'held', writes: [] })
+  })
+})

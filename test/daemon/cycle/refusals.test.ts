@@ -1,0 +1,141 @@
+// What becomes of writes that the service turns down: all of them, because of the key; most of them, because of the address; or one.
+import { describe, expect, test } from 'vitest'
+import type { Transport } from '../../../src/ports.ts'
+import { email } from '../../support/declare.ts'
+import { testWorld } from '../../support/world.ts'
+
+const HOUR = 3_600_000
+
+/** Writes are answered with this status while `broken` says so, all of them or one person's. */
+const turningDown =
+  (fault: { broken: boolean }, status: number, name?: string) =>
+  (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      fault.broken && operation === 'UsageConfig' && (name === undefined || body['user_email'] === email(name))
+        ? { status, headers: {}, body: JSON.stringify({ error: status === 403 ? 'permission denied' : 'no' }) }
+        : inner.send(operation, body, options),
+  })
+
+/** Writes are accepted, and nothing comes of them. */
+const withoutWrites = (inner: Transport): Transport => ({
+  send: async (operation, body, options) =>
+    operation === 'UsageConfig' ? { status: 200, headers: {}, body: '{}' } : inner.send(operation, body, options),
+})
+
+const many = (count: number, cap: number): Record<string, number> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${String(index + 1).padStart(3, '0')}`, cap]))
+
+describe('a key that may not write', () => {
+  test('costs one line of history and one error a cycle, and is told once', async () => {
+    const fault = { broken: true }
+    const one = await testWorld({ people: 200, wrapTransport: turningDown(fault, 403) })
+    for (let round = 0; round < 5; round += 1) {
+      const { result, message, applied } = await one.cycle({ caps: many(150, 100) })
+      expect({ result, interrupted: applied?.interrupted }).toEqual({ result: 'error', interrupted: 'refused' })
+      expect(message).toContain('Billing Write')
+      await one.clock.pass(300_000)
+    }
+    expect(one.ledger.history().length).toBeLessThanOrEqual(5)
+    expect(one.told('change-finished').length).toBeLessThanOrEqual(5)
+    expect(one.told('warning').filter(({ code }) => code === 'WRITES_REFUSED')).toHaveLength(1)
+    expect(one.ledger.openIntents()).toEqual([])
+    fault.broken = false
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect(Object.keys(one.caps())).toHaveLength(150)
+  })
+
+  test('leaves no history at all of what was not even sent', async () => {
+    const one = await testWorld({ people: 20, wrapTransport: turningDown({ broken: true }, 403) })
+    await one.cycle({ caps: many(10, 100) })
+    const before = one.ledger.history().length
+    await one.cycle()
+    expect(one.ledger.history()).toHaveLength(before)
+    expect(one.ledger.openIntents()).toEqual([])
+  })
+})
+
+describe('a write that is turned down for itself', () => {
+  test('never leaves the team alone', async () => {
+    const fault = { broken: false }
+    const one = await testWorld({ people: 20, wrapTransport: turningDown(fault, 404) })
+    await one.cycle({ caps: { team: 500 } })
+    one.foreign('team', 90_000)
+    fault.broken = true
+    await one.cycle()
+    expect(one.ledger.quarantined()).toEqual([])
+    fault.broken = false
+    await one.clock.pass(HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test.each([400, 404])('leaves nobody alone when most are turned down with %i', async (status) => {
+    const one = await testWorld({ people: 20, wrapTransport: turningDown({ broken: true }, status) })
+    await one.cycle({ caps: many(10, 1000) })
+    expect(one.ledger.quarantined()).toEqual([])
+    expect(one.ledger.history()).toHaveLength(10)
+  })
+
+  test('leaves that one scope alone, also when it is all that was tried', async () => {
+    const one = await testWorld({ people: 20, wrapTransport: turningDown({ broken: true }, 400, 'p001') })
+    await one.cycle({ caps: { team: 500, p001: 1000 } })
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'CAP_REFUSED', scope: { email: email('p001') } }])
+  })
+})
+
+describe('a pause', () => {
+  test('is told when it begins and when it ends, once each', async () => {
+    const one = await testWorld()
+    const now = one.clock.now()
+    one.ledger.savePause({ untilAt: now + HOUR, reason: 'audit', pausedAt: now })
+    await one.cycle({ caps: { ada: 100 } })
+    await one.cycle()
+    expect(one.told('paused')).toMatchObject([{ pause: { reason: 'audit' } }])
+    await one.clock.pass(2 * HOUR)
+    await one.cycle()
+    await one.cycle()
+    expect(one.told('resumed')).toMatchObject([{ pause: { reason: 'audit' } }])
+    expect(one.told('paused')).toHaveLength(1)
+  })
+
+  test('that begins in the middle of the writes is told in that cycle', async () => {
+    const one = await testWorld({ config: { rate: { concurrency: 1 } } })
+    one.onCall = ({ operation }) => {
+      const now = one.clock.now()
+      if (operation === 'UsageConfig') one.ledger.savePause({ untilAt: now + HOUR, reason: 'wait', pausedAt: now })
+    }
+    await one.cycle({ caps: { ada: 100, bob: 200 } })
+    expect(one.writes()).toEqual(['ada 100'])
+    expect(one.told('paused')).toHaveLength(1)
+  })
+})
+
+describe('a write that the service accepts and does not keep', () => {
+  test('is left alone for a day after the third time in a row, as a wider cap that nobody declares may show there', async () => {
+    const one = await testWorld({ groups: { core: ['ada'] }, caps: { 'group:core': 2000 }, switches: { capReads: 'inherited' } })
+    for (let round = 0; round < 5; round += 1) {
+      await one.cycle({ caps: { ada: 'none' } })
+      await one.clock.pass(300_000)
+    }
+    expect(one.writes()).toEqual(['ada none', 'ada none', 'ada none'])
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'WRITE_NOT_KEPT', message: expect.stringContaining('no policy declares') }])
+    await one.clock.pass(24 * HOUR)
+    await one.cycle()
+    expect(one.writes()).toHaveLength(4)
+  })
+
+  test('is so for a group as well when it is cleared, but never for a group that is to have a cap', async () => {
+    const caps = { team: 2000 }
+    const shown = await testWorld({ groups: { core: ['ada'] }, caps, switches: { capReads: 'inherited' } })
+    const lost = await testWorld({ groups: { core: ['ada'] }, wrapTransport: withoutWrites })
+    for (let round = 0; round < 5; round += 1) {
+      await shown.cycle({ caps: { 'group:core': 'none' } })
+      await lost.cycle({ caps: { 'group:core': 1000 } })
+      await Promise.all([shown, lost].map((one) => one.clock.pass(300_000)))
+    }
+    expect(shown.writes()).toEqual(['group:core none', 'group:core none', 'group:core none'])
+    expect(shown.ledger.quarantined()).toMatchObject([{ code: 'WRITE_NOT_KEPT' }])
+    expect(lost.ledger.quarantined()).toEqual([])
+  })
+})

@@ -1,0 +1,98 @@
+// What the daemon notes of a deployment from its own writes and reads, on the sandbox's switches.
+import { describe, expect, test } from 'vitest'
+import { ASPECTS, type Seen } from '../../../src/core/interpret/seen.ts'
+import { noteSeen, seenIn, seenKeeper } from '../../../src/daemon/cycle/seen.ts'
+import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { email, NOW } from '../../support/declare.ts'
+import { testWorld, type WorldOptions } from '../../support/world.ts'
+
+const COMPANY: WorldOptions = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada', 'bob'] } }
+const memoryLedger = () => openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() }).workspace('acme', 'https://service.example')
+const values = (seen: Seen) => Object.fromEntries(ASPECTS.flatMap((one) => (seen[one] ? [[one, seen[one].value]] : [])))
+
+describe('a workspace', () => {
+  test('that keeps layers shows it after a wide write, with scope, from and to', async () => {
+    const one = await testWorld(COMPANY)
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    await one.cycle({ caps: { team: 600, ada: 4000, bob: 'none' } })
+    await one.cycle()
+    const seen = seenIn(one.ledger)
+    expect(values(seen)).toEqual({ caps: 'layered', reads: 'explicit' })
+    expect(seen.caps?.evidence).toBe(`after team was written (none to 500), ${email('ada')} kept its 4000`)
+    expect(seen.reads?.evidence).toBe(`${email('bob')} reads unset while the team has 500`)
+  })
+
+  test('that copies shows it', async () => {
+    const one = await testWorld({ ...COMPANY, switches: { capSemantics: 'fan-out' } })
+    await one.cycle({ caps: { ada: 4000 } })
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    expect(values(seenIn(one.ledger))).toMatchObject({ caps: 'copied' })
+  })
+
+  test.each([
+    ['copies', 'fan-out', 'copied'],
+    ['keeps layers', 'layered', 'layered'],
+  ] as const)('with capSemantics copied on a service that %s shows what it does', async (_row, capSemantics, value) => {
+    const one = await testWorld({ ...COMPANY, switches: { capSemantics }, config: { capSemantics: 'copied' } })
+    await one.cycle({ caps: { team: 500, ada: 4000 } })
+    await one.cycle({ caps: { team: 600, ada: 4000 } })
+    expect(values(seenIn(one.ledger))).toMatchObject({ caps: value })
+  })
+
+  test('whose reads show what applies shows it, and is not taken for explicit', async () => {
+    const one = await testWorld({ ...COMPANY, switches: { capReads: 'inherited' } })
+    await one.cycle({ caps: { team: 500, ada: 'none', cleo: 700 } })
+    await one.cycle({ caps: { team: 600, ada: 'none', cleo: 700 } })
+    expect(values(seenIn(one.ledger))).toEqual({ caps: 'layered', reads: 'inherited' })
+  })
+
+  test.each([
+    ['keeps', 'stored', 'reads 0'],
+    ['drops', 'omitted', 'was written (none to 0) and reads unset'],
+    ['refuses', 'rejected', 'was written (none to 0) and is refused'],
+  ] as const)('that %s a 0 shows it', async (_row, zeroCap, evidence) => {
+    const one = await testWorld({ ...COMPANY, switches: { zeroCap } })
+    await one.cycle({ caps: { team: 500, ada: 0 } })
+    expect(seenIn(one.ledger).zero).toMatchObject({ value: zeroCap })
+    expect(seenIn(one.ledger).zero?.evidence).toContain(evidence)
+  })
+
+  test('that shows nothing new is not written to the ledger again', async () => {
+    const one = await testWorld(COMPANY)
+    await one.cycle({ caps: { team: 500, ada: 4000, bob: 'none' } })
+    await one.cycle()
+    const before = one.ledger.fact('seen')
+    const ledger = { fact: one.ledger.fact, saveFact: () => expect.unreachable() }
+    noteSeen(ledger, [{ aspect: 'reads', value: 'explicit', evidence: 'again' }], one.clock)
+    await one.cycle()
+    expect(one.ledger.fact('seen')).toEqual(before)
+  })
+})
+
+describe('a ledger from before', () => {
+  test('tells copying and inherited reads by its older facts', () => {
+    const ledger = memoryLedger()
+    ledger.saveFact('copyingSeen', { at: NOW, evidence: 'ada changed' })
+    ledger.saveFact('inheritedReadsSeen', { at: NOW, evidence: 'bob reads 500' })
+    expect(values(seenIn(ledger))).toEqual({ caps: 'copied', reads: 'inherited' })
+  })
+
+  test('is contradicted by what is seen later, and both stand there', () => {
+    const ledger = memoryLedger()
+    ledger.saveFact('copyingSeen', { at: NOW, evidence: 'ada changed' })
+    noteSeen(ledger, [{ aspect: 'caps', value: 'layered', evidence: 'bob kept 700' }], { now: () => NOW + 5 })
+    expect(seenIn(ledger).caps).toMatchObject({ value: 'layered', before: { value: 'copied', evidence: 'ada changed' } })
+  })
+})
+
+test('what the client sees is kept once, however often it is told', () => {
+  const ledger = memoryLedger()
+  const keeper = seenKeeper(ledger, { now: () => NOW })
+  for (let told = 0; told < 3; told += 1) keeper.onSeen({ aspect: 'spelling', value: 'snake', evidence: 'an answer' })
+  keeper.keep()
+  expect(values(seenIn(ledger))).toEqual({ spelling: 'snake' })
+  const counting = { fact: () => expect.unreachable(), saveFact: () => expect.unreachable() }
+  const idle = seenKeeper(counting, { now: () => NOW })
+  idle.keep()
+})

@@ -1,0 +1,171 @@
+// Changes that take something away wait for the writes they count on; and nothing waits for ever.
+import { describe, expect, test } from 'vitest'
+import type { Operation, Transport } from '../../../src/ports.ts'
+import { email, NOW } from '../../support/declare.ts'
+import { testWorld } from '../../support/world.ts'
+
+type Body = Readonly<Record<string, unknown>>
+
+/** Requests that match are answered with this status while `broken` says so. */
+const refusing =
+  (fault: { broken: boolean }, match: (operation: Operation, body: Body) => boolean, status = 503) =>
+  (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      fault.broken && match(operation, body)
+        ? { status, headers: {}, body: JSON.stringify({ error: 'no' }) }
+        : inner.send(operation, body, options),
+  })
+
+const writesTo =
+  (name: string) =>
+  (operation: Operation, body: Body): boolean =>
+    operation === 'UsageConfig' && (name === 'team' ? body['team_level'] === true : body['user_email'] === email(name))
+
+describe('a clear waits for the wider cap', () => {
+  test('while that one is to be cleared as well and cannot be, also where it equals a still wider one', async () => {
+    const fault = { broken: false }
+    const isGroupWrite = (operation: Operation, body: Body): boolean => operation === 'UsageConfig' && body['group_id'] !== undefined
+    const groups = { a: ['p001'], b: ['p001'] }
+    const one = await testWorld({ people: 20, groups, wrapTransport: refusing(fault, isGroupWrite) })
+    const wide = { team: 500, 'group:b': 2000 }
+    await one.cycle({ caps: { ...wide, 'group:a': 500, p001: 2000 } })
+    fault.broken = true
+    await one.cycle({ caps: wide })
+    expect(one.inForce()['p001']).toBe(2000)
+    fault.broken = false
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect({ mine: one.inForce()['p001'], caps: one.caps() }).toEqual({ mine: 2000, caps: wide })
+  })
+
+  test('while that one could not be written', async () => {
+    const fault = { broken: false }
+    const one = await testWorld({ people: 20, wrapTransport: refusing(fault, writesTo('team')) })
+    await one.cycle({ caps: { p001: 4000, p002: 4000 } })
+    fault.broken = true
+    await one.cycle({ caps: { team: 500 } })
+    expect(one.inForce()).toMatchObject({ p001: 4000, p002: 4000 })
+    fault.broken = false
+    await one.clock.pass(300_000)
+    const { result } = await one.cycle()
+    expect({ result, caps: one.caps() }).toEqual({ result: 'success', caps: { team: 500 } })
+  })
+
+  test('while a guard holds it, and the cycle says so', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { p001: 500, p002: 500 } })
+    one.ledger.saveFact('copyingSeen', { at: NOW, evidence: 'bob changed without a write of his own' })
+    one.forget()
+    const { result, message } = await one.cycle({ caps: { team: 500 } })
+    expect(one.writes()).toEqual([])
+    expect({ result, message }).toEqual({ result: 'held', message: `${email('p001')}: waits for team, which is not at its cap yet` })
+  })
+
+  test('while it is not among the scopes that may be written', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { p001: 500 } })
+    one.knowledge.readings.clear()
+    one.forget()
+    const { planned } = await one.cycle(
+      { caps: { team: 500 } },
+      { confirm: async () => ({ only: new Set([...one.knowledge.readings.keys()].filter((key) => key !== 'team')) }) },
+    )
+    expect(planned.plan.changes).toHaveLength(2)
+    expect(one.writes()).toEqual([])
+  })
+})
+
+describe('a lower of the team waits for the people beneath', () => {
+  test.each([
+    ['whose own cap could not be written', writesTo('p001'), 503],
+    [
+      'whose own cap could not be read',
+      (operation: Operation, body: Body) => operation === 'GetUsageConfig' && body['user_email'] === email('p001'),
+      503,
+    ],
+  ] as const)('%s', async (_row, match, status) => {
+    const fault = { broken: false }
+    const one = await testWorld({ people: 3, wrapTransport: refusing(fault, match, status) })
+    await one.cycle({ caps: { team: 5000 } })
+    fault.broken = true
+    const { result } = await one.cycle({ caps: { team: 100, p001: 4000, p002: 3000 } })
+    expect(result).toBe('partial')
+    expect(one.caps()).toEqual({ team: 5000, p002: 3000 })
+    fault.broken = false
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 100, p001: 4000, p002: 3000 })
+  })
+
+  test('but not for one who is to have no more than it leaves, nor for one with a cap of his own', async () => {
+    const fault = { broken: false }
+    const isBad = (operation: Operation, body: Body): boolean => writesTo('p001')(operation, body) || writesTo('p002')(operation, body)
+    const one = await testWorld({ people: 3, wrapTransport: refusing(fault, isBad) })
+    await one.cycle({ caps: { team: 5000, p002: 700 } })
+    fault.broken = true
+    await one.cycle({ caps: { team: 100, p001: 90, p002: 800 } })
+    expect(one.caps()).toEqual({ team: 100, p002: 700 })
+  })
+
+  test('not for one whose cap the ledger knows and that cannot be read just now', async () => {
+    const fault = { broken: false }
+    const unread = (operation: Operation, body: Body): boolean => operation === 'GetUsageConfig' && body['user_email'] === email('p001')
+    const one = await testWorld({ people: 3, wrapTransport: refusing(fault, unread) })
+    await one.cycle({ caps: { team: 5000, p001: 4000 } })
+    fault.broken = true
+    await one.cycle({ caps: { team: 100, p001: 4000 } })
+    expect(one.caps()).toEqual({ team: 100, p001: 4000 })
+  })
+
+  test('nor for ever for one whom the service refuses', async () => {
+    const fault = { broken: false }
+    const one = await testWorld({ people: 3, wrapTransport: refusing(fault, writesTo('p001'), 400) })
+    await one.cycle({ caps: { team: 5000 } })
+    fault.broken = true
+    await one.cycle({ caps: { team: 100, p001: 4000 } })
+    expect(one.caps()).toEqual({ team: 5000 })
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 100 })
+  })
+})
+
+test('a group is lowered and a cap cleared while a raise elsewhere fails', async () => {
+  const fault = { broken: false }
+  const one = await testWorld({ people: 20, groups: { a: ['p001'], b: ['p002'] }, wrapTransport: refusing(fault, writesTo('p002')) })
+  await one.cycle({ caps: { team: 500, 'group:a': 1500, 'group:b': 1500, p003: 900 } })
+  fault.broken = true
+  await one.cycle({ caps: { team: 500, 'group:a': 1400, 'group:b': 1400, p002: 3000 } })
+  expect(one.caps()).toEqual({ team: 500, 'group:a': 1400, 'group:b': 1500 })
+})
+
+describe('what puts a verified cap back', () => {
+  test.each([
+    ['can never be written', writesTo('p001')],
+    ['can never be read', (operation: Operation, body: Body) => operation === 'GetUsageConfig' && body['user_email'] === email('p001')],
+  ])('does not wait for a first cap beneath that %s', async (_row, match) => {
+    const one = await testWorld({ people: 20, wrapTransport: refusing({ broken: true }, match) })
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    one.foreign('team', 90_000)
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+
+  test('waits for a cap beneath that somebody took away as well, and that could not be put back yet', async () => {
+    const fault = { broken: false }
+    const one = await testWorld({ people: 20, wrapTransport: refusing(fault, writesTo('p001')) })
+    await one.cycle({ caps: { team: 500, p001: 4000 } })
+    fault.broken = true
+    one.foreign('team', 90_000)
+    one.foreign('p001', undefined)
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 90_000 })
+    fault.broken = false
+    await one.clock.pass(300_000)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p001: 4000 })
+  })
+})

@@ -1,0 +1,135 @@
+// A service that drops a 0 has still replaced what stood there. It comes back whatever goes wrong on the way: a death between any two writes
+// of the ledger, a service that is gone for a while, and services that copy caps or show what applies.
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import type { Ledger, Transport } from '../../../src/ports.ts'
+import { email } from '../../support/declare.ts'
+import { outage } from '../../support/living.ts'
+import { testWorld, type WorldOptions } from '../../support/world.ts'
+
+const NO_BLOCKING = { ...DEFAULT_GUARDS, maxBlocked: 'off', maxAffected: 'off' } as const
+
+const OMITTED: WorldOptions = { people: 20, switches: { zeroCap: 'omitted' } }
+
+/** Ours: 700 by policy. Not ours: what stood there before any policy. */
+const OWNERS = [
+  ['ours', {}, { team: 500, p002: 700 }],
+  ['not ours', { caps: { p002: 700 } }, { team: 500 }],
+] as const
+
+/** The process dies at the nth call of a method of the ledger. */
+const dying =
+  (method: 'recordIntent' | 'recordOutcome' | 'saveQuarantined', nth: { calls: number }) =>
+  (ledger: Ledger): Ledger => {
+    const living =
+      <A extends readonly unknown[], R>(name: typeof method, call: (...all: A) => R) =>
+      (...all: A): R => {
+        if (name === method) nth.calls -= 1
+        if (name === method && nth.calls === 0) throw new LedgerError('LEDGER_UNWRITABLE', 'the process dies here')
+        return call(...all)
+      }
+    return {
+      ...ledger,
+      recordIntent: living('recordIntent', ledger.recordIntent),
+      recordOutcome: living('recordOutcome', ledger.recordOutcome),
+      saveQuarantined: living('saveQuarantined', ledger.saveQuarantined),
+    }
+  }
+
+describe('a number that a dropped 0 has replaced comes back after a death', () => {
+  test.each(OWNERS)('right after the write, %s', async (_row, caps, declared) => {
+    const one = await testWorld({ ...OMITTED, ...caps })
+    await one.cycle({ caps: declared })
+    await one.cycle({ caps: { team: 500, p002: 0 } }, { leaving: () => true })
+    expect(one.caps()).toEqual({ team: 500, p002: 0 })
+    one.restart()
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p002: 700 })
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
+  })
+
+  const moments = [
+    ['before the outcome of the 0', 'recordOutcome', 1],
+    ['before the intent of giving back', 'recordIntent', 2],
+    ['after giving back, before its outcome', 'recordOutcome', 2],
+    ['before it is noted that 0 is not kept', 'saveQuarantined', 1],
+  ] as const
+  test.each(moments.flatMap((moment) => OWNERS.map((owner) => [...moment, ...owner] as const)))(
+    '%s (%s %i), %s',
+    async (_row, method, calls, _owner, caps, declared) => {
+      const nth = { calls: 0 }
+      const one = await testWorld({ ...OMITTED, ...caps, wrapLedger: dying(method, nth) })
+      await one.cycle({ caps: declared })
+      nth.calls = calls
+      await one.cycle({ caps: { team: 500, p002: 0 } })
+      expect(nth.calls).toBe(0)
+      one.restart()
+      await one.cycle()
+      await one.cycle()
+      expect(one.caps()).toEqual({ team: 500, p002: 700 })
+      expect(one.ledger.openIntents()).toEqual([])
+      expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
+    },
+  )
+})
+
+test.each(OWNERS)('a number that could not be given back at once is given back by a later cycle, %s', async (_row, caps, declared) => {
+  const away = { is: false }
+  const one = await testWorld({ ...OMITTED, ...caps, wrapTransport: outage(away) })
+  await one.cycle({ caps: declared })
+  one.onCall = ({ operation }) => {
+    if (operation === 'GetUsageConfig' && one.writes().includes('p002 0')) away.is = true
+  }
+  one.forget()
+  await one.cycle({ caps: { team: 500, p002: 0 } })
+  expect(one.caps()).toEqual({ team: 500, p002: 0 })
+  one.onCall = undefined
+  away.is = false
+  await one.clock.pass(3_600_000)
+  await one.cycle()
+  expect(one.caps()).toEqual({ team: 500, p002: 700 })
+  expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
+})
+
+test('where reads show what applies, a dropped 0 shows the wider cap: it is given back as well, and not tried again', async () => {
+  const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted', capReads: 'inherited' } })
+  await one.cycle({ caps: { team: 500, p002: 700 } })
+  await one.cycle({ caps: { team: 500, p002: 0 } })
+  expect(one.caps()).toEqual({ team: 500, p002: 700 })
+  one.forget()
+  await one.cycle()
+  expect(one.writes()).toEqual([])
+})
+
+test('where caps are copied, people keep their own caps through a team 0 that is dropped and given back', async () => {
+  const one = await testWorld({
+    people: 3,
+    switches: { zeroCap: 'omitted', capSemantics: 'fan-out' },
+    config: { capSemantics: 'copied', guards: { ...NO_BLOCKING } },
+  })
+  await one.cycle({ caps: { team: 500, p002: 700 } })
+  expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
+  await one.cycle({ caps: { team: 0, p002: 700 } })
+  expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
+})
+
+test('a 0 that was kept before, and does not show for a moment after it was written anew, is no dropped 0', async () => {
+  const stale = { is: false }
+  const wrapTransport = (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      stale.is && operation === 'GetUsageConfig' && body['user_email'] === email('p002')
+        ? { status: 200, headers: {}, body: '{}' }
+        : inner.send(operation, body, options),
+  })
+  const one = await testWorld({ people: 20, caps: { p002: 700 }, wrapTransport })
+  await one.cycle({ caps: { team: 500, p002: 0 } })
+  one.foreign('p002', undefined)
+  stale.is = true
+  await one.cycle()
+  expect(one.ledger.quarantined()).toEqual([])
+  stale.is = false
+  await one.clock.pass(300_000)
+  await one.cycle()
+  expect(one.caps()).toEqual({ team: 500, p002: 0 })
+})

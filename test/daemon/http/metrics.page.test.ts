@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import type { WorkspaceView } from '../../../src/core/model/events.ts'
+import { COUNTERS, GAUGES, HISTOGRAMS } from '../../../src/daemon/http/metrics-definitions.ts'
+import { event, HEALTHY, start } from '../../support/metrics.ts'
+import { emptyView, fullView, peopleOf, personEmail, rosterOf } from '../../support/views.ts'
+
+const promtool = ['/usr/bin/promtool', '/usr/local/bin/promtool'].find((path) => existsSync(path))
+
+describe('the page as a whole', () => {
+  const hostile = 'a"b\\c\nd{e="f"}'
+  const hostileView = (): WorkspaceView => {
+    const view = fullView(hostile)
+    return { ...view, groups: view.groups.map((group) => ({ ...group, id: hostile })) }
+  }
+
+  test.skipIf(!promtool)('passes promtool check metrics, with and without anything known (needs promtool)', async () => {
+    const users = { perUser: 'all', userLabel: (email: string) => email } as const
+    const { metrics } = start({ users }, ['acme', 'beta', hostile])
+    metrics.onEvent(event({ kind: 'cycle-finished', result: 'success', observeMs: 1, applyMs: 1, totalMs: 2 }))
+    for (const views of [[], [emptyView()], [fullView(), emptyView('beta'), hostileView()]]) {
+      const check = spawnSync(promtool ?? '', ['check', 'metrics'], { input: await metrics.render(views, HEALTHY), encoding: 'utf8' })
+      expect(check.stdout + check.stderr).toBe('')
+      expect(check.status).toBe(0)
+    }
+  })
+
+  test('shows every metric under its name and type', async () => {
+    const page = await start().scrape(fullView())
+    for (const name of Object.keys(GAUGES)) expect(page.types.get(name), name).toBe('gauge')
+    for (const name of Object.keys(COUNTERS)) expect(page.types.get(name), name).toBe('counter')
+    for (const name of Object.keys(HISTOGRAMS)) expect(page.types.get(name), name).toBe('histogram')
+    expect(page.samples.some(({ name }) => name.startsWith('process_'))).toBe(true)
+    expect(page.samples.some(({ name }) => name.startsWith('nodejs_'))).toBe(true)
+  })
+
+  test('carries hostile label values unharmed', async () => {
+    const page = await start({}, [hostile]).scrape(hostileView())
+    expect(page.value('capkeeper_group_prompt_credits_used', { workspace: hostile, group: hostile })).toBe(30)
+  })
+
+  test('has a number of series that does not depend on the number of users, and names none of them', async () => {
+    const seriesOf = async (people: number) => {
+      const { metrics, scrape } = start()
+      const view = fullView('acme', people)
+      const page = await scrape({ ...view, people: peopleOf(rosterOf(people), 100) })
+      expect(await metrics.render([view], HEALTHY)).not.toContain('@')
+      return page.samples.filter(({ name }) => name.startsWith('capkeeper_')).length
+    }
+    expect(await seriesOf(3000)).toBe(await seriesOf(3))
+  })
+
+  test('is the same for two scrapes at once', async () => {
+    const { metrics } = start()
+    const pages = await Promise.all([metrics.render([fullView()], HEALTHY), metrics.render([fullView()], HEALTHY)])
+    const ours = pages.map((page) => page.split('\n').filter((line) => line.startsWith('capkeeper_')))
+    expect(ours[0]).toEqual(ours[1])
+  })
+})
+
+describe('series per user', () => {
+  const view = (people: number): WorkspaceView => ({ ...fullView('acme', people), people: peopleOf(rosterOf(people), 100) })
+  const userLabel = (email: string) => `hash of ${email.split('@')[0]}`
+
+  test('are off unless asked for', async () => {
+    expect((await start({ users: { perUser: 'off', userLabel } }).scrape(view(3))).series('capkeeper_user_credits_used')).toEqual([])
+  })
+
+  test('show cap and use under the label that was asked for', async () => {
+    const page = await start({ users: { perUser: 'all', userLabel } }).scrape(view(3))
+    expect(page.value('capkeeper_user_credits_used', { workspace: 'acme', user: 'hash of person2' })).toBe(20)
+    expect(page.value('capkeeper_user_cap_credits', { workspace: 'acme', user: 'hash of person2' })).toBe(100)
+  })
+
+  test('of top are those of the people with the highest use', async () => {
+    const page = await start({ users: { perUser: 'top', userLabel: (email) => email } }).scrape(view(500))
+    const shown = page.series('capkeeper_user_credits_used')
+    expect(shown).toHaveLength(50)
+    expect(shown.map(({ labels }) => labels['user'])).toContain(personEmail(499))
+    expect(page.value('capkeeper_metrics_dropped_series_total')).toBe(0)
+  })
+
+  test('stop at 1000 users, and the rest is counted, once', async () => {
+    const { scrape } = start({ users: { perUser: 'all', userLabel } })
+    await scrape(view(1200))
+    const page = await scrape(view(1200))
+    expect(page.series('capkeeper_user_credits_used')).toHaveLength(1000)
+    expect(page.value('capkeeper_metrics_dropped_series_total')).toBe(400)
+  })
+})

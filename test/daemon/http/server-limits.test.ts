@@ -1,0 +1,134 @@
+// Clients that are slow, many or odd, over raw sockets. The limits are short ones, so that nobody waits long.
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { contentSecurityPolicy, renderPage } from '../../../src/console/page.ts'
+import { createMetrics } from '../../../src/daemon/http/metrics.ts'
+import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/status-labels.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { noLedger } from '../../support/views.ts'
+
+const open: { close(): unknown }[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+})
+
+async function start(limits: Partial<ServerLimits>, more: Partial<ServerOptions> = {}): Promise<Server> {
+  const clock = fakeClock()
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    version: '0.1.0',
+    clock,
+    metrics: createMetrics({ version: '0.1.0', revision: '', clock }),
+    page: { render: renderPage, contentSecurityPolicy },
+    people: EMAIL_LABELS,
+    views: () => [],
+    health: () => ({ configValid: true, ledgerWritable: true }),
+    ledger: noLedger,
+    ready: () => ({ ready: true, reasons: [] }),
+    limits: { checkEveryMs: 20, ...limits },
+    ...more,
+  })
+  open.push(server)
+  return server
+}
+
+/** Opens a connection; `said` is all that came back, once the server has closed it. */
+async function client({ url }: Server): Promise<{ readonly socket: Socket; readonly said: Promise<string> }> {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
+  open.push({ close: () => socket.destroy() })
+  const said = new Promise<string>((resolve) => {
+    let text = ''
+    socket.on('data', (data) => {
+      text += data.toString()
+    })
+    socket.on('error', () => undefined).on('close', () => resolve(text))
+  })
+  await new Promise((resolve) => socket.once('connect', resolve))
+  return { socket, said }
+}
+
+async function says(server: Server, text: string): Promise<string> {
+  const { socket, said } = await client(server)
+  socket.write(text)
+  return said
+}
+
+const OK = async ({ url }: Server): Promise<number> => (await fetch(`${url}/livez`)).status
+
+describe('a slow client is cut off, and the server goes on', () => {
+  const rows: readonly (readonly [string, Partial<ServerLimits>, string, RegExp])[] = [
+    ['one that says nothing', { headersTimeoutMs: 100, idleTimeoutMs: 150 }, '', /^(HTTP\/1\.1 408 |$)/],
+    ['one that never ends its headers', { headersTimeoutMs: 100 }, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX-A: ', /^HTTP\/1\.1 408 /],
+    ['one that stops after its answer', { idleTimeoutMs: 100 }, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n', /^HTTP\/1\.1 200 /],
+  ]
+  test.each(rows)('%s', async (_name, limits, text, expected) => {
+    const server = await start(limits)
+    expect(await says(server, text)).toMatch(expected)
+    expect(await OK(server)).toBe(200)
+  })
+
+  test('one that never sends the body it has announced', async () => {
+    const server = await start({ headersTimeoutMs: 100, requestTimeoutMs: 150 })
+    const said = await says(server, 'GET /livez HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nx')
+    expect(said).toMatch(/^HTTP\/1\.1 (200|400|408|413) /)
+    expect(await OK(server)).toBe(200)
+  })
+
+  test('the limits that the daemon runs with', () => {
+    expect(SERVER_LIMITS).toMatchObject({ headersTimeoutMs: 10_000, requestTimeoutMs: 15_000, idleTimeoutMs: 60_000, maxConnections: 256 })
+  })
+})
+
+describe('what is too much is refused', () => {
+  test('more connections than the bound are closed, and those that are there keep working', async () => {
+    const server = await start({ maxConnections: 3 })
+    const held = await Promise.all([client(server), client(server), client(server)])
+    const [first] = held
+    expect(await (await client(server)).said).toBe('')
+    first?.socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
+    expect(await first?.said).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  const close = 'Host: localhost\r\nConnection: close\r\n'
+  test.each([
+    ['an address beyond 16 KiB', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\n${close}\r\n`, 431],
+    ['many headers', `GET /livez HTTP/1.1\r\n${close}${'X-A: b\r\n'.repeat(5_000)}\r\n`, 431],
+    ['two lengths', `GET /livez HTTP/1.1\r\n${close}Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx`, 400],
+    [
+      'a length and chunks, as smugglers send',
+      `POST / HTTP/1.1\r\n${close}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      400,
+    ],
+    ['no host', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['a tunnel', `CONNECT example.com:443 HTTP/1.1\r\n${close}\r\n`, 0],
+    ['a method nobody knows', `BREW / HTTP/1.1\r\n${close}\r\n`, 400],
+    ['another protocol', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400],
+    ['TRACE', `TRACE / HTTP/1.1\r\n${close}Cookie: a=b\r\n\r\n`, 405],
+    ['a body on a page', `POST /status HTTP/1.1\r\n${close}Content-Length: 5\r\n\r\nhello`, 405],
+    ['a file', `GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\n${close}\r\n`, 404],
+    ['a folder', `GET /page/ HTTP/1.1\r\n${close}\r\n`, 404],
+    ['a path that cannot be decoded', `GET /%ff%zz HTTP/1.1\r\n${close}\r\n`, 400],
+  ])('%s', async (_name, text, status) => {
+    const server = await start({})
+    const said = await says(server, text)
+    expect(said.slice(0, 13)).toBe(status === 0 ? '' : `HTTP/1.1 ${status} `)
+    expect(said).not.toMatch(/\bat .*\.(ts|js)\b|a=b/)
+    expect(await OK(server)).toBe(200)
+  })
+})
+
+describe('a name that somebody has pointed at this machine', () => {
+  const ask = (server: Server, host: string) => says(server, `GET /status HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+
+  test('reads no page on loopback', async () => {
+    const server = await start({})
+    expect(await ask(server, 'rebound.example')).toMatch(/^HTTP\/1\.1 421 .*localhost and to numbers only/s)
+    expect(await ask(server, 'localhost:9464')).toMatch(/^HTTP\/1\.1 200 /)
+  })
+
+  test('is as good as any where the daemon is meant to be reached from elsewhere', async () => {
+    expect(await ask(await start({}, { host: '0.0.0.0' }), 'capkeeper.monitoring')).toMatch(/^HTTP\/1\.1 200 /)
+  })
+})

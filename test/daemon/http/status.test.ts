@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ScopeStatus, WorkspaceView } from '../../../src/core/model/events.ts'
+import { groupScope, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { STATUS_LIMITS, statusDocument } from '../../../src/daemon/http/status.ts'
+import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status-labels.ts'
+import { at, balanceOf, emptyView, fullView, HOLD, NOW, peopleOf, personEmail, rosterOf, USE } from '../../support/views.ts'
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex')
+const HASHED = hashLabels(digest, 'salt of this installation')
+const HEALTHY = { configValid: true, ledgerWritable: true }
+
+const statusOf = (view: WorkspaceView, people = EMAIL_LABELS) =>
+  statusDocument({ views: [view], health: HEALTHY, people, now: NOW, version: '0.1.0' })
+
+const workspaceOf = (view: WorkspaceView, people = EMAIL_LABELS) => {
+  const [workspace] = statusOf(view, people).workspaces
+  if (!workspace) throw new Error('no workspace in the document')
+  return workspace
+}
+
+describe('the status document', () => {
+  test('says what the view says, with instants as RFC 3339', () => {
+    const workspace = workspaceOf(fullView())
+    expect(workspace.lastCycle).toEqual({
+      startedAt: '2026-11-20T11:58:58.000Z',
+      finishedAt: '2026-11-20T11:59:00.000Z',
+      result: 'held',
+      message: '1 change applied, 1 held',
+    })
+    expect(workspace.scopeCounts.user).toMatchObject({ drifted: 2, held: 1, unknown: 1, skipped: 1, in_sync: 0 })
+    expect(workspace.scopes).toContainEqual({
+      kind: 'team',
+      scope: 'team',
+      state: 'drifted',
+      desired: 500,
+      observed: 800,
+      readAt: '2026-11-20T11:59:00.000Z',
+      cause: 'external',
+      driftSince: '2026-11-20T11:00:00.000Z',
+      source: 'policies/acme.yaml:8:10',
+    })
+    expect(workspace.holds[0]).toMatchObject({ id: HOLD.id, changes: [{ scope: 'oncall@example.com', from: 900, to: 100 }] })
+    expect(workspace.use).toMatchObject({ people: 20, used: 1900, cycleEnd: '2026-12-01T00:00:00.000Z' })
+    expect(workspace.burn).toEqual({
+      ratios: { '6h': 1.5, '24h': 1.25 },
+      projected: { p10: 2600, p50: 2850.12, p90: 3100 },
+      exhaustion: '2026-11-27T06:00:00.000Z',
+      models: USE.models,
+      modelsOmitted: 0,
+    })
+    expect(workspace.policy?.problems[0]).toMatchObject({ at: 'policies/acme.yaml:21:10', hint: 'did you mean "email"?' })
+  })
+
+  test('says what was seen of the deployment, with what contradicts it, and in a fixed order', () => {
+    expect(workspaceOf(fullView(), HASHED).seen).toEqual([
+      {
+        aspect: 'caps',
+        value: 'layered',
+        at: '2026-11-20T11:00:00.000Z',
+        evidence: `after team was written (500 to 600), ${HASHED.label(personEmail(3))} kept its 4000`,
+        before: { value: 'copied', at: '2026-11-20T09:00:00.000Z', evidence: `${HASHED.label(personEmail(4))} changed` },
+      },
+      { aspect: 'spelling', value: 'snake', at: '2026-11-20T11:00:00.000Z', evidence: 'an answer' },
+    ])
+  })
+
+  test('sums up use in whole cents', () => {
+    const people = rosterOf(3).people.map((person) => ({ ...person, used: credits(0.1) }))
+    expect(workspaceOf({ ...fullView(), roster: rosterOf(0, { people }) }).use?.used).toBe(0.3)
+  })
+
+  test('leaves out what was never known', () => {
+    const workspace = workspaceOf(emptyView())
+    for (const name of ['policy', 'pause', 'lastCycle', 'lastSuccessAt', 'use', 'balance', 'burn', 'ratePerSecond', 'clockSkewSeconds']) {
+      expect(workspace).not.toHaveProperty(name)
+    }
+  })
+
+  test('lists what needs a person first, and says how much it leaves out', () => {
+    const inSync = Array.from({ length: STATUS_LIMITS.scopes }, (_, index): ScopeStatus => {
+      return { scope: userScope(personEmail(index)), state: 'in_sync', desired: credits(1), observed: credits(1) }
+    })
+    const held: ScopeStatus = { scope: groupScope('g'), state: 'held', desired: credits(1), observed: credits(2), cause: 'policy' }
+    const rejected: ScopeStatus = { scope: TEAM, state: 'rejected', observed: 'unknown', why: 'refused' }
+    const workspace = workspaceOf({ ...emptyView(), scopes: [...inSync, held, rejected] })
+    expect(workspace.scopes.slice(0, 2).map(({ state }) => state)).toEqual(['rejected', 'held'])
+    expect(workspace.scopes).toHaveLength(STATUS_LIMITS.scopes)
+    expect(workspace.scopesOmitted).toBe(2)
+  })
+
+  test('names only people near their cap, the nearest first', () => {
+    const roster = rosterOf(120)
+    const workspace = workspaceOf({ ...emptyView(), roster, people: peopleOf(roster, 700, balanceOf()) })
+    expect(workspace.use?.nearCap.map(({ person }) => person).slice(0, 2)).toEqual([personEmail(119), personEmail(118)])
+    expect(workspace.use?.nearCap).toHaveLength(10)
+    expect(workspace.use?.bands).toMatchObject({ under_50: 85, '95_to_100': 3 })
+  })
+
+  test('never shows the name of a person', () => {
+    expect(JSON.stringify(statusOf(fullView()))).not.toContain('Person 1')
+  })
+})
+
+describe('e-mails as hashes', () => {
+  test('give the same person the same 12 digits as scope, in a hold and in a message', () => {
+    const hash = HASHED.label('oncall@example.com')
+    expect(hash).toMatch(/^[0-9a-f]{12}$/)
+    const workspace = workspaceOf(fullView(), HASHED)
+    expect(workspace.scopes.find(({ state }) => state === 'held')?.scope).toBe(hash)
+    expect(workspace.holds[0]?.changes[0]?.scope).toBe(hash)
+    expect(workspace.warnings).toEqual([`UsageConfig was refused for ${hash}: the key needs Billing Write`])
+  })
+
+  const rows: readonly (readonly [string, string, (label: (email: string) => string) => string])[] = [
+    ['a quoted e-mail', 'user "ada@example.com" twice', (label) => `user "${label('ada@example.com')}" twice`],
+    ['an e-mail at the end of a sentence', 'Ask ada@example.com.', (label) => `Ask ${label('ada@example.com')}.`],
+    ['e-mails in a list', 'ada@example.com,bob@example.com', (label) => `${label('ada@example.com')},${label('bob@example.com')}`],
+    ['an e-mail with an apostrophe', "'o'brien@example.com'", (label) => `'${label("o'brien@example.com")}'`],
+    ['an e-mail in other capitals', 'Ada@Example.COM', (label) => label('ada@example.com')],
+    ['an e-mail after a key', 'email:ada+x@example.com', (label) => `email:${label('ada+x@example.com')}`],
+    ['a text without one', 'policies/acme.yaml:3:4, 34 %', () => 'policies/acme.yaml:3:4, 34 %'],
+  ]
+  test.each(rows)('hide in text: %s', (_, text, expected) => {
+    expect(HASHED.text(text)).toBe(expected(HASHED.label))
+  })
+
+  test('differ between installations', () => {
+    expect(hashLabels(digest, 'another').label('ada@example.com')).not.toBe(HASHED.label('ada@example.com'))
+  })
+
+  test('leave no e-mail of the view anywhere in the document', () => {
+    const local = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => /^[^\s@]+$/.test(text))
+    const text = fc.tuple(fc.string({ maxLength: 20 }), fc.string({ maxLength: 20 }))
+    fc.assert(
+      fc.property(local, text, (name, [before, after]) => {
+        const email = `${name}@example.com`.toLowerCase()
+        const said = `${before}${email}${after}`
+        const page = JSON.stringify(statusOf(viewSaying(email, said), HASHED)).toLowerCase()
+        expect(page).not.toContain('@example.com')
+        expect(page).not.toContain(JSON.stringify(email).slice(1, -1))
+      }),
+    )
+  })
+
+  /** A view that has this e-mail and this text in every place that can hold one. */
+  function viewSaying(email: string, said: string): WorkspaceView {
+    const scope = userScope(email)
+    const view = fullView()
+    const roster = rosterOf(0, { people: [{ email, name: said, status: 'approved', disabled: false, used: credits(99) }] })
+    return {
+      ...view,
+      pause: { untilAt: NOW, reason: said, pausedAt: NOW },
+      policy: {
+        valid: false,
+        digest: 'd',
+        revision: 'r',
+        loadedAt: NOW,
+        problems: [{ severity: 'error', code: 'X', message: said, at: at(1, said), sourceLine: said, hint: said, other: at(2, said) }],
+      },
+      scopes: [
+        { scope, state: 'held', observed: 'none', source: at(1, said), reason: said, why: said },
+        { scope: groupScope(said), state: 'drifted', observed: 'none' },
+      ],
+      holds: [{ ...HOLD, message: said, changes: [{ scope, from: 'none', to: credits(1) }] }],
+      roster,
+      groups: [{ id: said, name: said, emails: [email], readAt: NOW }],
+      people: peopleOf(roster, 99),
+      lastCycle: { startedAt: NOW, finishedAt: NOW, result: 'error', message: said },
+      warnings: [said],
+    }
+  }
+})

@@ -1,0 +1,343 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type Aspect, type Finding, SEEN_VALUES, type SeenValue } from '../../../src/core/interpret/seen.ts'
+import {
+  type Approval,
+  CAUSES,
+  CHANGE_RESULTS,
+  type Change,
+  EFFECTS,
+  type HistoryEntry,
+  type Intent,
+  type Pause,
+  type Quarantined,
+} from '../../../src/core/model/change.ts'
+import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
+import type { Cap, PolicyRevision } from '../../../src/core/model/policy.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
+import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
+
+/** What a ledger promises, as plain maps. */
+function modelLedger(): Ledger {
+  const owned = new Map<ScopeKey, OwnedCap>()
+  const intents = new Map<number, Intent>()
+  const history: HistoryEntry[] = []
+  const approvals = new Map<string, Approval>()
+  const quarantine = new Map<ScopeKey, Quarantined>()
+  const facts = new Map<string, unknown>()
+  let paused: Pause | undefined
+  let lastId = 0
+  return {
+    owned: () => [...owned.values()],
+    saveOwned: (caps) => caps.forEach((one) => void owned.set(scopeKey(one.scope), one)),
+    releaseOwned: (keys) => keys.forEach((key) => void owned.delete(key)),
+    openIntents: () => [...intents.values()],
+    recordIntent(intent) {
+      lastId += 1
+      const recorded = { ...intent, id: lastId }
+      intents.set(lastId, recorded)
+      return recorded
+    },
+    recordOutcome(intent, entry, ownership) {
+      intents.delete(intent.id)
+      if (entry) history.unshift(entry)
+      if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
+      else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
+    },
+    history: ({ scope, sinceAt = Number.NEGATIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = {}) =>
+      history
+        .filter((entry) => entry.at >= sinceAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
+        .sort((a, b) => b.at - a.at)
+        .slice(0, limit),
+    approvals: () => [...approvals.values()],
+    saveApproval: (approval) => void approvals.set(approval.id, approval),
+    quarantined: () => [...quarantine.values()],
+    saveQuarantined: (entry) => void quarantine.set(scopeKey(entry.scope), entry),
+    releaseQuarantined: (keys) => keys.forEach((key) => void quarantine.delete(key)),
+    pause: (now) => (paused && paused.untilAt > now ? paused : undefined),
+    savePause: (saved) => {
+      paused = saved
+    },
+    fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
+    saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
+    ...modelUse((name, value) => void facts.set(name, value)),
+  }
+}
+
+const text = fc.string({ unit: 'grapheme', maxLength: 12 })
+const instant = fc.integer({ min: 0, max: 50 })
+const scope: fc.Arbitrary<Scope> = fc.oneof(
+  fc.constant(TEAM),
+  fc.constantFrom('a', 'grp_"x"', "o'brien; --", 'ß\n').map(groupScope),
+  fc.constantFrom('ada@example.com', 'bob@example.com', "o'hara@example.com", '__proto__@example.com').map(userScope),
+)
+const amount = fc.integer({ min: 0, max: MAX_CAP }).map(credits)
+const cap: fc.Arbitrary<Cap> = fc.oneof(fc.constant('none' as const), amount)
+const position = fc.record({ file: text, line: fc.nat(), column: fc.nat() })
+const what = { scope, action: fc.constantFrom('set' as const, 'clear' as const), effect: fc.constantFrom(...EFFECTS) }
+const step = { from: cap, to: cap, cause: fc.constantFrom(...CAUSES) }
+const origin = { planId: text, digest: text, revision: text }
+
+const ownedCap: fc.Arbitrary<OwnedCap> = fc.record(
+  {
+    scope,
+    cap,
+    owner: fc.constantFrom('policy', 'grant', 'conflict', 'copied'),
+    entry: text,
+    verifiedAt: instant,
+    tried: cap,
+    baseline: cap,
+  },
+  { requiredKeys: ['scope', 'cap', 'owner', 'entry', 'verifiedAt'] },
+)
+const change: fc.Arbitrary<Change> = fc.record(
+  { ...what, ...step, people: fc.nat(), source: position, reason: text, hold: text, healing: fc.boolean(), grantEnd: fc.boolean() },
+  { requiredKeys: ['scope', 'action', 'effect', 'from', 'to', 'cause', 'people', 'healing', 'grantEnd'] },
+)
+const intent: fc.Arbitrary<Omit<Intent, 'id'>> = fc.record({ at: instant, change, entry: text, ...origin })
+const entry: fc.Arbitrary<HistoryEntry> = fc.record(
+  { at: instant, ...what, ...step, result: fc.constantFrom(...CHANGE_RESULTS), reason: text, error: text, source: position, ...origin },
+  { requiredKeys: ['at', 'scope', 'action', 'effect', 'from', 'to', 'cause', 'result', 'planId', 'digest', 'revision'] },
+)
+const approval: fc.Arbitrary<Approval> = fc.record(
+  {
+    id: fc.constantFrom('7d1f0c2a9b34', '000000000000', 'ffffffffffff'),
+    via: fc.constantFrom('policy', 'command'),
+    approvedAt: instant,
+    state: fc.constantFrom('pending', 'spent', 'void'),
+    people: fc.nat(),
+    released: fc.array(fc.record({ scope, from: cap, to: cap, verified: fc.boolean() }), { maxLength: 3 }),
+  },
+  { requiredKeys: ['id', 'via', 'approvedAt', 'state', 'released'] },
+)
+const quarantined: fc.Arbitrary<Quarantined> = fc.record({ scope, code: text, message: text, entry: text, at: instant })
+const pause: fc.Arbitrary<Pause> = fc.record({ untilAt: instant, reason: text, pausedAt: instant })
+
+const at = position
+const policy: fc.Arbitrary<PolicyRevision> = fc.record({
+  set: fc.record(
+    {
+      workspace: text,
+      rules: fc.array(fc.record({ scope, cap, reason: text, at, document: text }, { requiredKeys: ['scope', 'cap', 'at', 'document'] })),
+      grants: fc.array(
+        fc.record(
+          {
+            scope,
+            amount: fc.record({ kind: fc.constantFrom('cap', 'add'), credits: amount }),
+            fromAt: instant,
+            until: fc.oneof(
+              fc.record({ kind: fc.constant('instant' as const), at: instant }),
+              fc.record({ kind: fc.constant('cycleEnd' as const) }),
+            ),
+            reason: text,
+            ticket: text,
+            at,
+            document: text,
+          },
+          { requiredKeys: ['scope', 'amount', 'until', 'reason', 'at', 'document'] },
+        ),
+      ),
+      groups: fc.array(fc.record({ scope: text.map(groupScope), name: text, at })),
+      protectedPeople: fc.array(fc.record({ scope: text.map(userScope), at })),
+      approvals: fc.array(fc.record({ id: text, at })),
+      onGroupConflict: fc.constantFrom('min' as const, 'max' as const),
+      documents: fc.array(text),
+    },
+    { requiredKeys: ['workspace', 'rules', 'grants', 'groups', 'protectedPeople', 'approvals', 'documents'] },
+  ),
+  digest: text,
+  revision: text,
+})
+
+const cycle = fc.record({ startAt: instant, endAt: instant })
+const use = fc
+  .double({ min: 0, max: 1e9, noNaN: true })
+  .filter((one) => !Object.is(one, -0))
+  .map(credits)
+const roster: fc.Arbitrary<Roster> = fc.record(
+  {
+    people: fc.array(
+      fc.record(
+        {
+          email: text,
+          name: text,
+          status: fc.constantFrom('approved', 'pending', 'rejected', 'unspecified'),
+          disabled: fc.boolean(),
+          used: use,
+        },
+        { requiredKeys: ['email', 'name', 'status', 'disabled'] },
+      ),
+    ),
+    cycle,
+    readAt: instant,
+    statusesAbsent: fc.boolean(),
+    duplicates: fc.array(text),
+  },
+  { requiredKeys: ['people', 'readAt', 'statusesAbsent', 'duplicates'] },
+)
+const usage: fc.Arbitrary<UsageFacts> = fc.record(
+  {
+    roster,
+    groups: fc.array(
+      fc.record(
+        { id: text, name: text, emails: fc.array(text), used: use, readAt: instant },
+        { requiredKeys: ['id', 'name', 'emails', 'readAt'] },
+      ),
+    ),
+    balance: fc.record(
+      { creditsPerSeat: use, seats: fc.nat(), addOnAvailable: use, addOnUsed: use, cycle, readAt: instant },
+      { requiredKeys: ['creditsPerSeat', 'seats', 'addOnAvailable', 'addOnUsed', 'readAt'] },
+    ),
+    doubted: fc.record({ roster, since: instant }),
+    previousCycle: fc.record({ cycle, used: fc.dictionary(text, use, { noNullPrototype: true }) }),
+  },
+  { requiredKeys: ['roster', 'groups'] },
+)
+const named = <T>(value: fc.Arbitrary<T>) =>
+  fc.dictionary(fc.oneof(text, fc.constant('__proto__')), value, { maxKeys: 4, noNullPrototype: true })
+const seen = fc.record({ at: instant, evidence: text })
+const finding = <A extends Aspect>(aspect: A): fc.Arbitrary<Finding<SeenValue<A>>> => {
+  const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
+  const evidence = { value: fc.constantFrom(...values), at: instant, evidence: text }
+  return fc.record({ ...evidence, before: fc.record(evidence) }, { requiredKeys: ['value', 'at', 'evidence'] })
+}
+const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> } = {
+  policy,
+  pace: named(fc.oneof(fc.integer(), text, fc.record({ rate: fc.nat(), limited: fc.boolean() }))),
+  usage,
+  verifiedDeclared: fc.nat(),
+  planBaseline: named(cap),
+  planBegunAt: instant,
+  conflictsGone: named(fc.nat()),
+  copyingSeen: seen,
+  wideLooks: fc.array(fc.record({ at: instant, scope, from: cap, to: cap, before: named(cap) }), { maxLength: 3 }),
+  inheritedReadsSeen: seen,
+  seen: fc.record(
+    { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },
+    { requiredKeys: [] },
+  ),
+  holdsShown: named(fc.record({ people: fc.nat(), at: instant })),
+  peopleSalt: text,
+  driftSince: named(instant),
+  runsAsked: asked,
+  burned: fc.record({ team: use, groups: named(use), cycleStartAt: instant }, { requiredKeys: ['team', 'groups'] }),
+  breaker: fc.record({
+    openedAt: instant,
+    retryAt: instant,
+    waitMs: fc.nat(),
+    failed: fc.nat(),
+    planned: fc.nat(),
+    cause: text,
+    scopes: fc.array(text, { maxLength: 3 }),
+    refused: fc.boolean(),
+  }),
+  contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
+}
+
+/** A call that changes something; the same on both ledgers. */
+type Step = (ledger: Ledger) => unknown
+
+function saveFactStep<K extends keyof LedgerFacts>(name: K): fc.Arbitrary<Step> {
+  return fc.option(facts[name], { nil: undefined, freq: 4 }).map((value) => (ledger: Ledger) => ledger.saveFact(name, value))
+}
+
+const scopeKeys = fc.array(scope.map(scopeKey), { maxLength: 3 })
+const action: fc.Arbitrary<Step> = fc.oneof(
+  fc.array(ownedCap, { maxLength: 4 }).map(
+    (caps): Step =>
+      (ledger) =>
+        ledger.saveOwned(caps),
+  ),
+  scopeKeys.map(
+    (keys): Step =>
+      (ledger) =>
+        ledger.releaseOwned(keys),
+  ),
+  intent.map(
+    (one): Step =>
+      (ledger) =>
+        ledger.recordIntent(one),
+  ),
+  fc.tuple(fc.nat(), entry, fc.oneof(fc.constantFrom('released' as const, 'kept' as const), ownedCap)).map(
+    ([which, line, ownership]): Step =>
+      (ledger) => {
+        const open = ledger.openIntents()
+        const closed = open[which % Math.max(1, open.length)]
+        if (closed) ledger.recordOutcome(closed, line, ownership)
+      },
+  ),
+  approval.map(
+    (one): Step =>
+      (ledger) =>
+        ledger.saveApproval(one),
+  ),
+  quarantined.map(
+    (one): Step =>
+      (ledger) =>
+        ledger.saveQuarantined(one),
+  ),
+  scopeKeys.map(
+    (keys): Step =>
+      (ledger) =>
+        ledger.releaseQuarantined(keys),
+  ),
+  fc.option(pause, { nil: undefined }).map(
+    (one): Step =>
+      (ledger) =>
+        ledger.savePause(one),
+  ),
+  useSteps,
+  fc.constantFrom(...(Object.keys(facts) as (keyof LedgerFacts)[])).chain(saveFactStep),
+)
+
+/** Everything that a ledger can be asked. */
+const contents = (ledger: Ledger) => ({
+  owned: ledger.owned(),
+  intents: ledger.openIntents(),
+  history: ledger.history(),
+  some: ledger.history({ sinceAt: 20, limit: 3 }),
+  ofTeam: ledger.history({ scope: TEAM }),
+  approvals: ledger.approvals(),
+  quarantined: ledger.quarantined(),
+  paused: ledger.pause(25),
+  use: useOf(ledger),
+  facts: Object.keys(facts).map((name) => [name, ledger.fact(name as keyof LedgerFacts)]),
+})
+
+test('whatever is done to a ledger on disk, closed and opened again at any time, it says the same as plain maps', () => {
+  fc.assert(
+    fc.property(fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constant('reopen' as const)), { maxLength: 25 }), (steps) => {
+      const folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
+      const open = () => openLedger({ file: join(folder, 'capkeeper.db'), mode: 'write', clock: fakeClock() })
+      const model = modelLedger()
+      let store = open()
+      try {
+        for (const step of steps) {
+          if (step === 'reopen') {
+            store.close()
+            store = open()
+          } else {
+            const ledger = store.workspace('acme', 'https://a.example')
+            expect(step(ledger)).toEqual(step(model))
+            expect(contents(ledger)).toEqual(contents(model))
+          }
+        }
+        store.close()
+        store = open()
+        expect(contents(store.workspace('acme', 'https://a.example'))).toEqual(contents(model))
+        expect(store.check().problems).toEqual([])
+      } finally {
+        store.close()
+        rmSync(folder, { recursive: true })
+      }
+    }),
+    { numRuns: 40 },
+  )
+})

@@ -1,0 +1,135 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { helperProcess, ledgerErrorOf, temporaryFolder } from '../../support/ledger.ts'
+
+const URL_A = 'https://a.example/api/v1'
+const open = (file: string, mode: 'write' | 'note' | 'read') => openLedger({ file, mode, clock: fakeClock() })
+
+const INTENT = `{
+  at: 1, planId: 'p', entry: 'policy|5', digest: 'd', revision: '',
+  change: { scope: { kind: 'team' }, action: 'set', effect: 'raise', from: 1, to: 5, cause: 'policy', people: 1, healing: false, grantEnd: false },
+}`
+
+test('after kill -9 the lock is free and every intent that was recorded is there', async () => {
+  const file = join(temporaryFolder(), 'capkeeper.db')
+  const writer = await helperProcess(`
+    const ledger = openLedger({ file: '${file}', mode: 'write', clock }).workspace('acme', '${URL_A}')
+    for (let n = 0; n < 5; n += 1) console.log('intent', ledger.recordIntent(${INTENT}).id)
+    ready()
+    stay()
+  `)
+  expect(ledgerErrorOf(() => open(file, 'write')).code).toBe('LEDGER_LOCKED')
+  await writer.kill()
+  const recorded = [...writer.output().matchAll(/intent (\d+)/g)].map((match) => Number(match[1]))
+  const store = open(file, 'write')
+  expect(
+    store
+      .workspace('acme', URL_A)
+      .openIntents()
+      .map((intent) => intent.id),
+  ).toEqual(recorded)
+  expect(recorded).toHaveLength(5)
+  expect(store.check().problems).toEqual([])
+  store.close()
+})
+
+test('a transaction that was under way at kill -9 leaves nothing', async () => {
+  const file = join(temporaryFolder(), 'capkeeper.db')
+  const writer = await helperProcess(
+    `
+    import { writeSync } from 'node:fs'
+    import { openDatabase } from '${join(import.meta.dirname, '../../../src/daemon/ledger/database.ts')}'
+    const store = openLedger({ file: '${file}', mode: 'write', clock })
+    store.workspace('acme', '${URL_A}').saveFact('verifiedDeclared', 1)
+    const database = openDatabase('${file}', { readOnly: false })
+    database.write(() => {
+      database.run("UPDATE fact SET data = '2'")
+      writeSync(1, 'ready')
+      process.kill(process.pid, 'SIGKILL')
+    })
+  `,
+  )
+  await writer.ended()
+  expect(writer.output()).toBe('ready')
+  const store = open(file, 'write')
+  expect(store.workspace('acme', URL_A).fact('verifiedDeclared')).toBe(1)
+  store.close()
+})
+
+test('notes of other processes and a writer at work do not lose anything of each other', async () => {
+  const file = join(temporaryFolder(), 'capkeeper.db')
+  const store = open(file, 'write')
+  const ledger = store.workspace('acme', URL_A)
+  const noting = await Promise.all(
+    ['a', 'b'].map((who) =>
+      helperProcess(`
+        const ledger = openLedger({ file: '${file}', mode: 'note', clock }).workspace('acme', undefined)
+        ready()
+        for (let n = 0; n < 40; n += 1)
+          ledger.saveApproval({ id: '${who}' + n, via: 'command', approvedAt: n, state: 'pending', released: [] })
+      `),
+    ),
+  )
+  for (let n = 0; n < 40; n += 1) ledger.saveFact('verifiedDeclared', n)
+  for (const process of noting) expect(await process.ended()).toBe(0)
+  expect(ledger.approvals()).toHaveLength(80)
+  expect(ledger.fact('verifiedDeclared')).toBe(39)
+  store.close()
+})
+
+test('of several processes that make the same new ledger at once, one writes and the others are refused clearly; notes all succeed', async () => {
+  const file = join(temporaryFolder(), 'capkeeper.db')
+  const script = (mode: string) => `
+    try {
+      globalThis.store = openLedger({ file: '${file}', mode: '${mode}', clock })
+      store.workspace('acme', ${mode === 'write' ? `'${URL_A}'` : 'undefined'})
+      console.log('opened')
+      ready()
+      stay()
+    } catch (error) { console.log(error.code) }
+  `
+  const all = await Promise.all(['write', 'note', 'write', 'note', 'write'].map((mode) => helperProcess(script(mode))))
+  const outputs = all.map((process) => process.output().split('\n')[0])
+  expect(outputs.filter((one) => one === 'LEDGER_LOCKED')).toHaveLength(2)
+  expect(outputs.filter((one) => one === 'opened')).toHaveLength(3)
+  expect([outputs[1], outputs[3]]).toEqual(['opened', 'opened'])
+  for (const process of all) await process.kill()
+  const store = open(file, 'read')
+  expect(store.workspaces().map((one) => one.workspace)).toEqual(['acme'])
+  expect(store.check().problems).toEqual([])
+  store.close()
+})
+
+test('a disk that takes no more bytes fails the record, not the process, and what was recorded before stays', async () => {
+  const file = join(temporaryFolder(), 'capkeeper.db')
+  open(file, 'write').close()
+  // A limit on the size of files stands in for the full disk: the write fails after the transaction has begun.
+  const writer = await helperProcess(`
+    import { spawnSync } from 'node:child_process'
+    if (process.env.LIMITED === undefined) {
+      const again = ['--input-type=module', '-e', process._eval]
+      const { stdout, stderr } = spawnSync('sh', ['-c', 'ulimit -f 200; exec "$@"', 'sh', process.execPath, ...again], {
+        env: { ...process.env, LIMITED: '1' }, encoding: 'utf8',
+      })
+      console.log(stdout, stderr)
+    } else {
+      const store = openLedger({ file: '${file}', mode: 'write', clock })
+      const ledger = store.workspace('acme', '${URL_A}')
+      let recorded = 0
+      try {
+        for (let n = 0; n < 10_000; n += 1) { ledger.recordIntent(${INTENT}); recorded += 1 }
+      } catch (error) { console.log(error.name, 'after', recorded, 'then', ledger.openIntents().length) }
+      process.kill(process.pid, 'SIGKILL')
+    }
+  `)
+  await writer.ended()
+  const [, name, before, then] = /(\w+) after (\d+) then (\d+)/.exec(writer.output()) ?? []
+  expect(name).toBe('LedgerError')
+  expect(Number(before)).toBeGreaterThan(0)
+  expect(then).toBe(before)
+  const store = open(file, 'write')
+  expect(store.workspace('acme', URL_A).openIntents()).toHaveLength(Number(before))
+  store.close()
+})

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { outlook, planFrom, recall } from '../../../src/daemon/cycle/state.ts'
+import { readShared, sharedWorkspaces, shareLedgers } from '../../../src/daemon/ledger/share.ts'
+import { sha256 } from '../../../src/daemon/schedule/system.ts'
+import type { LedgerFacts } from '../../../src/ports.ts'
+import { NOW } from '../../support/declare.ts'
+import { capsOf, person } from '../../support/living.ts'
+import { revisionOf, SETTINGS, testWorld, type World } from '../../support/world.ts'
+
+const KEY = 'a new key'
+const emailOf = (name: string): string => `${name}@example.com`
+
+const share = (world: World, key = KEY): unknown =>
+  JSON.parse(
+    JSON.stringify(
+      shareLedgers({
+        workspaces: [{ workspace: 'acme', baseUrl: 'http://service', ledger: world.ledger }],
+        now: world.clock.now(),
+        key,
+        digest: sha256,
+      }),
+    ),
+  )
+
+/** A workspace with everything: caps of ours, a hold that was shown, a grant, an approval, somebody quarantined. */
+async function usedWorld(): Promise<World> {
+  const world = await testWorld({ people: 40, groups: { core: [person(1), person(2)] }, switches: { zeroCap: 'omitted' } })
+  const caps = capsOf(30)
+  await world.cycle({ caps: { team: 500, 'group:core': 700, ...caps, [person(31)]: 0 } })
+  await world.cycle({ caps: { team: 500, 'group:core': 700, ...capsOf(30, 10) } })
+  return world
+}
+
+/** What would be planned with this ledger from what was read. */
+function planOf({ knowledge, clock }: World, ledger: Parameters<typeof recall>[1]) {
+  const known = { ...recall(knowledge.policy, ledger), readings: knowledge.readings, usage: knowledge.usage }
+  const planner = { settings: SETTINGS, ledger, clock, digest: sha256 }
+  return planFrom(known, outlook(known, planner), planner).plan
+}
+
+describe('a shared ledger', () => {
+  test('names nobody, neither by address nor by display name', async () => {
+    const world = await usedWorld()
+    const text = JSON.stringify(share(world))
+    expect(text).not.toContain('example.com')
+    for (const { name } of world.ledger.fact('usage')?.roster.people ?? []) expect(text).not.toContain(`"${name}"`)
+  })
+
+  test('keeps to itself what no plan needs: the salt of the labels, the policy, the learned pace', async () => {
+    const world = await usedWorld()
+    world.ledger.saveFact('peopleSalt', 'the salt of /status')
+    world.ledger.saveFact('pace', { default: 'learned' })
+    const text = JSON.stringify(share(world))
+    for (const word of ['the salt of /status', 'learned', '"policy":{']) expect(text).not.toContain(word)
+  })
+
+  test('hashes people anew in every answer', async () => {
+    const world = await usedWorld()
+    const hashes = (key: string) => new Set(JSON.stringify(share(world, key)).match(/[0-9a-f]{12}@people\.invalid/g))
+    expect(hashes('one').intersection(hashes('two')).size).toBe(0)
+  })
+
+  test('read back by somebody who knows the people, says what the ledger says', async () => {
+    const world = await usedWorld()
+    const emails = world.sandbox.store.people().map(({ email }) => email)
+    const read = readShared(share(world), 'acme', emails, sha256)
+    expect(read?.owned()).toEqual(world.ledger.owned())
+    expect(read?.approvals()).toEqual(world.ledger.approvals())
+    expect(read?.openIntents()).toEqual(world.ledger.openIntents())
+    expect(read?.quarantined()).toEqual(world.ledger.quarantined())
+    const names: readonly (keyof LedgerFacts)[] = [
+      'verifiedDeclared',
+      'planBaseline',
+      'planBegunAt',
+      'holdsShown',
+      'driftSince',
+      'conflictsGone',
+    ]
+    for (const name of names) expect({ [name]: read?.fact(name) }).toEqual({ [name]: world.ledger.fact(name) })
+    const scope = userScope(emailOf(person(3)))
+    expect(read?.history({ scope, limit: 1 })).toEqual(world.ledger.history({ scope, limit: 1 }))
+  })
+
+  test('gives the same plan with the same holds as the ledger itself', async () => {
+    const world = await usedWorld()
+    const emails = world.sandbox.store.people().map(({ email }) => email)
+    const remote = readShared(share(world), 'acme', emails, sha256)
+    world.knowledge.policy = revisionOf({ caps: { team: 400, [person(1)]: 1 } })
+    const local = planOf(world, world.ledger)
+    expect(local.holds.length).toBeGreaterThan(0)
+    expect(remote && planOf(world, remote)).toEqual(local)
+  })
+
+  test('tells also who is going to be left alone as contested', async () => {
+    const world = await testWorld({ people: ['ada'] })
+    await world.cycle({ caps: { team: 500, ada: 1000 } })
+    for (const cap of [9000, 9001, 9002]) {
+      world.foreign('ada', cap)
+      await world.clock.pass(60_000)
+      if (cap < 9002) await world.cycle()
+    }
+    const reading = world.knowledge.readings.get(scopeKey(userScope('ada@example.com')))
+    if (reading) world.knowledge.readings.set(scopeKey(reading.scope), { ...reading, observed: credits(9002) })
+    const remote = readShared(share(world), 'acme', ['ada@example.com'], sha256)
+    const local = planOf(world, world.ledger)
+    expect(local.holds.map(({ guards }) => guards)).toEqual([['contested']])
+    expect(remote && planOf(world, remote)).toEqual(local)
+  })
+
+  test('leaves people whom the reader does not know under their hash, and still counts them', async () => {
+    const world = await usedWorld()
+    const read = readShared(share(world), 'acme', [], sha256)
+    expect(read?.owned().length).toBe(world.ledger.owned().length)
+    const known = new Set(world.ledger.owned().map(({ scope }) => scopeKey(scope)))
+    for (const { scope } of read?.owned() ?? []) if (scope.kind === 'user') expect(known.has(scopeKey(scope))).toBe(false)
+  })
+
+  test('hashes an address whole, whatever signs it is made of', async () => {
+    const world = await testWorld({ people: ['a/b=c:d', 'bob'] })
+    await world.cycle({ caps: { 'a/b=c:d': 700 } })
+    expect(JSON.stringify(share(world))).not.toContain('a/b')
+    expect(readShared(share(world), 'acme', [emailOf('a/b=c:d')], sha256)?.owned()).toEqual(world.ledger.owned())
+  })
+
+  test('knows a pause until it ends', async () => {
+    const world = await usedWorld()
+    world.ledger.savePause({ untilAt: NOW + 60_000_000, reason: 'a move of ada@example.com', pausedAt: NOW })
+    const read = readShared(share(world), 'acme', ['ada@example.com'], sha256)
+    expect(read?.pause(NOW)).toMatchObject({ reason: 'a move of ada@example.com' })
+    expect(read?.pause(NOW + 60_000_000)).toBeUndefined()
+  })
+
+  test('of another workspace is not there', async () => {
+    const world = await usedWorld()
+    expect(readShared(share(world), 'globex', [], sha256)).toBeUndefined()
+    expect(sharedWorkspaces(share(world))).toEqual([{ workspace: 'acme', baseUrl: 'http://service' }])
+  })
+
+  test.each([
+    ['null'],
+    ['{"kind":"Status"}'],
+    ['{"kind":"Ledger","key":"k","workspaces":[{"workspace":"acme","baseUrl":"u","owned":[{}]}]}'],
+  ])('that is none, such as %s, is refused', (text) => {
+    expect(() => readShared(JSON.parse(text), 'acme', [], sha256)).toThrow(/should be/)
+  })
+})

@@ -1,0 +1,191 @@
+// Use in the ledger: what older ledgers have of it, how long it is kept, and that sums go on over restarts and cycles.
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect, test } from 'vitest'
+import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { showBurn } from '../../../src/daemon/collect/burning.ts'
+import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import { type LedgerMode, openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import type { Ledger } from '../../../src/ports.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { CYCLE, DAY, email, HOUR, NOW, roster } from '../../support/declare.ts'
+import { ADA, ownedCap, temporaryFolder } from '../../support/ledger.ts'
+import { midnight } from '../../support/use.ts'
+import { testWorld } from '../../support/world.ts'
+
+const URL_A = 'https://a.example/api/v1'
+const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
+const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mode, clock: fakeClock() })
+
+const ASKED = { fromAt: midnight(1), throughAt: midnight(20), readAt: NOW, wideAt: NOW }
+
+const saveRuns = (ledger: Ledger, dayAt: number, used: number): void =>
+  ledger.saveRuns(TEAM, {
+    fromAt: dayAt,
+    untilAt: dayAt + DAY,
+    rows: [{ dayAt, model: 'Large', mode: 'UNKNOWN', messages: 1, used: credits(used) }],
+    asked: { [scopeKey(TEAM)]: ASKED },
+  })
+
+/** A reading of one person, day after day. */
+function burn(ledger: Ledger, figures: readonly { readonly at: number; readonly used: number }[]): void {
+  let burned = NOTHING_BURNED
+  for (const { at, used } of figures) {
+    const people = roster({ ada: 'approved' }).people.map((one) => ({ ...one, used: credits(used) }))
+    const step = foldUsage(burned, { ...roster({}), people, readAt: at, cycle: { startAt: 0, endAt: at + DAY } }, [])
+    ledger.saveBurn(step)
+    burned = step.burned
+  }
+}
+
+/** A ledger as the first version of its schema left it. */
+function versionOne(): string {
+  const file = newFile()
+  const store = open(file)
+  store.workspace('acme', URL_A).saveOwned([ownedCap(ADA, 5)])
+  store.close()
+  const sqlite = new DatabaseSync(file)
+  for (const table of ['run_use', 'person_use', 'person', 'use_reading']) sqlite.exec(`DROP TABLE ${table}`)
+  sqlite.exec('PRAGMA user_version = 1')
+  sqlite.close()
+  return file
+}
+
+describe('a ledger of before there was use', () => {
+  test('reads as one without, and is left as it is', () => {
+    const file = versionOne()
+    const store = open(file, 'read')
+    const ledger = store.workspace('acme', URL_A)
+    expect(ledger.owned()).toHaveLength(1)
+    expect(ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toEqual([])
+    expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([])
+    expect(ledger.highestUse()).toEqual(new Map())
+    expect(ledger.useReadings()).toEqual([])
+    expect(store.check()).toMatchObject({ schemaVersion: 1, problems: [] })
+    store.close()
+  })
+
+  test('takes use once it was opened to write, and keeps what it had', () => {
+    const file = versionOne()
+    const store = open(file)
+    const ledger = store.workspace('acme', URL_A)
+    saveRuns(ledger, midnight(3), 12)
+    expect(ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toHaveLength(1)
+    expect(ledger.owned()).toHaveLength(1)
+    expect(store.check()).toMatchObject({ schemaVersion: 2, problems: [] })
+    store.close()
+  })
+})
+
+test('use is forgotten after 400 days, people with nothing since go with it, and the sums stay', () => {
+  const store = open(newFile())
+  const ledger = store.workspace('acme', URL_A)
+  const old = NOW - 401 * DAY
+  saveRuns(ledger, Math.floor(old / DAY) * DAY, 1)
+  saveRuns(ledger, midnight(20), 2)
+  burn(ledger, [
+    { at: old - DAY, used: 1 },
+    { at: old, used: 4 },
+  ])
+  expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([{ email: email('ada'), used: 3 }])
+  expect(store.prune(NOW)).toBe(3)
+  expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([])
+  expect(ledger.highestUse()).toEqual(new Map())
+  expect(ledger.runs(TEAM, { fromAt: 0, untilAt: NOW + DAY })).toMatchObject([{ dayAt: midnight(20), used: 2 }])
+  expect(ledger.fact('burned')).toMatchObject({ team: 3 })
+  store.close()
+})
+
+test('readings are kept for nine days', () => {
+  const store = open(newFile())
+  const ledger = store.workspace('acme', URL_A)
+  burn(ledger, [
+    { at: NOW - 12 * DAY, used: 1 },
+    { at: NOW - 8 * DAY, used: 2 },
+    { at: NOW, used: 3 },
+  ])
+  expect(ledger.useReadings()).toEqual([
+    { at: NOW - 8 * DAY, used: 2 },
+    { at: NOW, used: 3 },
+  ])
+  store.close()
+})
+
+test('workspaces do not see each other’s use', () => {
+  const store = open(newFile())
+  saveRuns(store.workspace('acme', URL_A), midnight(3), 1)
+  const other = store.workspace('beta', 'https://b.example')
+  expect(other.runs(TEAM, { fromAt: 0, untilAt: NOW })).toEqual([])
+  expect(other.runs(groupScope('a'), { fromAt: 0, untilAt: NOW })).toEqual([])
+  store.close()
+})
+
+describe('credits burned', () => {
+  const DECLARED = { caps: { team: 500, 'group:a': 900 } }
+  const burnedBy = (one: Awaited<ReturnType<typeof testWorld>>) => {
+    showBurn(one.workspace)
+    return viewOf(one.workspace).use?.burned
+  }
+
+  test('go on over a restart and a reset of the cycle, for the team and its groups, and stand by day and person', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'] } })
+    const use = (who: string, amount: number): void => one.sandbox.recordUse(email(who), amount * 100)
+    use('ada', 40)
+    await one.cycle(DECLARED)
+    expect(burnedBy(one)).toEqual({ team: 0, groups: { a: 0 } })
+    await one.clock.pass(HOUR)
+    use('ada', 7)
+    use('bob', 2)
+    await one.cycle()
+    expect(burnedBy(one)).toEqual({ team: 9, groups: { a: 7 } })
+    one.restart()
+    expect(burnedBy(one)).toEqual({ team: 9, groups: { a: 7 } })
+    await one.clock.pass(DAY)
+    use('bob', 1)
+    await one.cycle()
+    expect(burnedBy(one)).toEqual({ team: 10, groups: { a: 7 } })
+    await one.clock.pass(CYCLE.endAt - one.clock.now() + HOUR)
+    use('ada', 3)
+    one.restart()
+    await one.cycle()
+    expect(burnedBy(one)).toEqual({ team: 13, groups: { a: 10 } })
+    expect(one.ledger.useByPerson({ fromAt: midnight(1), untilAt: midnight(1, 12) })).toEqual([
+      { email: email('ada'), used: 7 },
+      { email: email('bob'), used: 3 },
+    ])
+    expect(one.ledger.useByPerson({ fromAt: midnight(1, 12), untilAt: midnight(2, 12) })).toEqual([{ email: email('ada'), used: 3 }])
+  })
+
+  test('wait while the roster is doubted, and make up for it', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500 } })
+    const gone = Array.from({ length: 9 }, (_, index) => `p${String(index + 12).padStart(3, '0')}`)
+    for (const name of gone) one.removePerson(name)
+    one.sandbox.recordUse(email('p001'), 500)
+    await one.cycle()
+    expect(burnedBy(one)?.team).toBe(0)
+    await one.clock.pass(11 * 60_000)
+    await one.cycle()
+    expect(burnedBy(one)?.team).toBe(5)
+  })
+})
+
+test('models are shown up to a hundred, the most used first, and the others as one', async () => {
+  const one = await testWorld()
+  const rows = Array.from({ length: 130 }, (_, index) => ({
+    dayAt: midnight(3),
+    model: `m${index}`,
+    mode: 'X',
+    messages: 1,
+    used: credits(index + 1),
+  }))
+  one.ledger.saveRuns(TEAM, { fromAt: midnight(1), untilAt: midnight(20), rows, asked: { [scopeKey(TEAM)]: ASKED } })
+  await one.cycle({ caps: { team: 500 } })
+  showBurn(one.workspace)
+  const models = viewOf(one.workspace).use?.models ?? []
+  expect(models).toHaveLength(101)
+  expect(models[0]).toEqual({ model: 'm129', mode: 'X', used: 130 })
+  expect(models.at(-1)).toEqual({ model: 'other', mode: 'other', used: 465 })
+})

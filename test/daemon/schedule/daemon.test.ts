@@ -1,0 +1,304 @@
+// The daemon around the loops: which workspace a change of the configuration restarts, what stays in force when a file is broken, what a
+// restart recalls, and how it ends.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
+import type { PolicyRevision } from '../../../src/core/model/policy.ts'
+import { InputError, type Problem } from '../../../src/core/model/problem.ts'
+import type { Config, WorkspaceConfig } from '../../../src/daemon/config/config.ts'
+import { type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import { createWorld, type Declared, revisionOf, type World, type WorldOptions, worldClock } from '../../support/world.ts'
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+
+const workspaceConfig = (name: string, more: Partial<WorkspaceConfig> = {}): WorkspaceConfig => ({
+  name,
+  baseUrl: 'http://sandbox',
+  keys: { default: { env: 'KEY' } },
+  policies: ['policies'],
+  mode: 'enforce',
+  capSemantics: 'layered',
+  intervalMs: 5 * MINUTE,
+  usageIntervalMs: 15 * MINUTE,
+  onDrift: 'heal',
+  prune: true,
+  undeclaredUsers: 'ignore',
+  guards: DEFAULT_GUARDS,
+  rate: { start: 100, max: 100, concurrency: 8 },
+  ...more,
+})
+
+const configOf = (...workspaces: readonly WorkspaceConfig[]): Config => ({
+  listen: { host: '127.0.0.1', port: 0 },
+  people: 'email',
+  ledger: ':memory:',
+  metrics: { perUser: 'off', userLabel: 'hash' },
+  workspaces,
+})
+
+const BROKEN: Problem = { severity: 'error', code: 'CAP', message: 'cap is "lots", not a whole number' }
+
+/** A daemon over worlds by name, whose files the test writes. */
+interface House {
+  readonly daemon: Daemon
+  readonly clock: ReturnType<typeof worldClock>
+  readonly worlds: ReadonlyMap<string, World>
+  readonly sets: Map<string, PolicyRevision>
+  problems: readonly Problem[]
+  config: Config | undefined
+  readonly opened: string[]
+  readonly closed: string[]
+  /** Workspaces that cannot be opened. */
+  readonly shut: Set<string>
+  readonly refusals: unknown[]
+  readonly faults: { load: boolean }
+}
+
+async function house(names: readonly string[], policies: Readonly<Record<string, Declared>>, options: WorldOptions = {}): Promise<House> {
+  const clock = worldClock()
+  const worlds = new Map<string, World>()
+  for (const name of [...names, 'gamma']) worlds.set(name, await createWorld({ ...options, clock, name }))
+  const made: Omit<House, 'daemon'> = {
+    clock,
+    worlds,
+    sets: new Map(Object.entries(policies).map(([name, declared]) => [name, revisionOf(declared, name)])),
+    problems: [],
+    config: configOf(...names.map((name) => workspaceConfig(name))),
+    opened: [],
+    closed: [],
+    shut: new Set(),
+    refusals: [],
+    faults: { load: false },
+  }
+  const house: House = Object.assign(made, { daemon: startDaemon(partsOf(made)) })
+  onTestFinished(async () => {
+    await clock.until(house.daemon.stop())
+    for (const one of worlds.values()) await one.close()
+  })
+  return house
+}
+
+const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0] => ({
+  clock: house.clock,
+  config: house.config ?? configOf(),
+  open(config) {
+    const world = house.worlds.get(config.name)
+    if (!world || house.shut.has(config.name)) throw new InputError([{ ...BROKEN, code: 'NO_KEY', message: `${config.name}: no key` }])
+    house.opened.push(config.name)
+    return { parts: { ...world.workspace, config }, close: () => void house.closed.push(config.name) }
+  },
+  loadPolicies() {
+    if (house.faults.load) throw new Error('the disk is gone')
+    return { sets: house.sets, problems: house.problems }
+  },
+  reloadConfig: () => house.config,
+  registered: () => undefined,
+  ledgerWritable: () => true,
+  refused: (error) => void house.refusals.push(error),
+})
+
+const viewOf = ({ daemon }: House, name = 'acme') => daemon.views().find((view) => view.workspace === name)
+const worldOf = ({ worlds }: House, name = 'acme'): World => {
+  const world = worlds.get(name)
+  if (!world) throw new Error(`there is no world called ${name}`)
+  return world
+}
+
+const TWO = { acme: { caps: { team: 500 } }, beta: { caps: { team: 700 } } }
+
+describe('a failure while policies load', () => {
+  test('is told, rejects nothing, and the next load is taken', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    await one.clock.pass(MINUTE)
+    one.faults.load = true
+    one.daemon.policiesChanged()
+    one.config = configOf(workspaceConfig('acme', { onDrift: 'alert' }))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    const told = worldOf(one)
+      .told('warning')
+      .filter(({ code }) => code === 'BUG')
+    expect(told.map(({ message }) => message)).toEqual(['unexpected: the disk is gone', 'unexpected: the disk is gone'])
+    one.faults.load = false
+    one.sets.set('acme', revisionOf({ caps: { team: 600 } }, 'acme'))
+    one.daemon.policiesChanged()
+    await one.clock.pass(MINUTE)
+    expect(worldOf(one).caps()).toEqual({ team: 600 })
+  })
+
+  test('leaves a workspace that was never fed able to end', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    one.faults.load = true
+    one.config = configOf(workspaceConfig('acme', { onDrift: 'alert' }))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    await one.clock.until(one.daemon.stop())
+    expect(one.closed).toEqual(['acme', 'acme'])
+  })
+})
+
+describe('a change of the configuration', () => {
+  test('restarts only the workspace that changed', async () => {
+    const one = await house(['acme', 'beta'], TWO)
+    await one.clock.pass(MINUTE)
+    expect([worldOf(one).caps(), worldOf(one, 'beta').caps()]).toEqual([{ team: 500 }, { team: 700 }])
+    worldOf(one, 'beta').forget()
+    one.config = configOf(workspaceConfig('acme', { mode: 'audit' }), workspaceConfig('beta'))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    expect({ opened: one.opened, closed: one.closed }).toEqual({ opened: ['acme', 'beta', 'acme'], closed: ['acme'] })
+    expect(viewOf(one)?.mode).toBe('audit')
+    expect(worldOf(one, 'beta').calls).toEqual([])
+  })
+
+  test('starts what is new and ends what is gone', async () => {
+    const one = await house(['acme', 'beta'], { ...TWO, gamma: { caps: { team: 900 } } })
+    await one.clock.pass(MINUTE)
+    one.config = configOf(workspaceConfig('beta'), workspaceConfig('gamma'))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    expect(one.daemon.views().map((view) => view.workspace)).toEqual(['beta', 'gamma'])
+    expect(worldOf(one, 'gamma').caps()).toEqual({ team: 900 })
+    worldOf(one).forget()
+    await one.clock.pass(20 * MINUTE)
+    expect(worldOf(one).calls).toEqual([])
+  })
+
+  test('that is broken leaves the last good one in force, and says so', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    await one.clock.pass(MINUTE)
+    const good = one.config
+    one.config = undefined
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    expect(one.daemon.health().configValid).toBe(false)
+    expect(one.opened).toEqual(['acme'])
+    worldOf(one).foreign('team', 9000)
+    await one.clock.pass(10 * MINUTE)
+    expect(worldOf(one).caps()).toEqual({ team: 500 })
+    one.config = good
+    one.daemon.configChanged()
+    await one.clock.pass(SECOND)
+    expect(one.daemon.health().configValid).toBe(true)
+    expect(one.opened).toEqual(['acme'])
+  })
+
+  test('with a workspace that cannot be opened leaves the last good one in force, and says why', async () => {
+    const one = await house(['acme', 'beta'], TWO)
+    await one.clock.pass(MINUTE)
+    one.shut.add('gamma')
+    one.config = configOf(workspaceConfig('acme', { mode: 'audit' }), workspaceConfig('gamma'))
+    one.daemon.configChanged()
+    await one.clock.pass(MINUTE)
+    expect(one.daemon.health().configValid).toBe(false)
+    expect(one.refusals).toHaveLength(1)
+    expect(one.daemon.views().map((view) => [view.workspace, view.mode])).toEqual([
+      ['acme', 'enforce'],
+      ['beta', 'enforce'],
+    ])
+  })
+
+  test('twice in a row never runs two loops of one workspace side by side', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } }, { switches: { latency: 3000 } })
+    await one.clock.pass(4 * SECOND)
+    for (const intervalMs of [MINUTE, 2 * MINUTE]) {
+      one.config = configOf(workspaceConfig('acme', { intervalMs }))
+      one.daemon.configChanged()
+    }
+    await one.clock.pass(MINUTE)
+    expect({ opened: one.opened, closed: one.closed }).toEqual({ opened: ['acme', 'acme', 'acme'], closed: ['acme', 'acme'] })
+    expect(worldOf(one).count('UsageConfig')).toBe(1)
+    expect(worldOf(one).caps()).toEqual({ team: 500 })
+  })
+})
+
+describe('policies', () => {
+  test('with problems keep the last good set in force, prune nothing and show as invalid with what is wrong', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500, ada: 4000 } } })
+    await one.clock.pass(MINUTE)
+    const digest = viewOf(one)?.policy?.digest
+    one.sets.clear()
+    one.problems = [BROKEN]
+    one.daemon.policiesChanged()
+    worldOf(one).foreign('ada', 1)
+    await one.clock.pass(10 * MINUTE)
+    expect(viewOf(one)?.policy).toMatchObject({ valid: false, digest, problems: [BROKEN] })
+    expect(worldOf(one).caps()).toEqual({ team: 500, ada: 4000 })
+    one.sets.set('acme', revisionOf({ caps: { team: 500 } }))
+    one.problems = []
+    one.daemon.policiesChanged()
+    await one.clock.pass(MINUTE)
+    expect(viewOf(one)?.policy).toMatchObject({ valid: true, problems: [] })
+    expect(worldOf(one).caps()).toEqual({ team: 500 })
+  })
+
+  test('of one workspace that are broken are not the other’s business', async () => {
+    const one = await house(['acme', 'beta'], { beta: { caps: { team: 700 } } })
+    await one.clock.pass(MINUTE)
+    expect(viewOf(one)?.policy?.valid).toBe(false)
+    expect(viewOf(one, 'beta')?.policy?.valid).toBe(true)
+    expect(worldOf(one, 'beta').caps()).toEqual({ team: 700 })
+    expect(one.daemon.ready()).toEqual({ ready: true, reasons: [] })
+  })
+
+  test('that are broken at a restart give way to the last good set of the ledger', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500, ada: 4000 } } })
+    await one.clock.pass(MINUTE)
+    await one.clock.until(one.daemon.stop())
+    one.sets.clear()
+    one.problems = [BROKEN]
+    worldOf(one).foreign('team', 1)
+    const again = startDaemon(partsOf(one))
+    await one.clock.pass(MINUTE)
+    expect(again.views()[0]?.policy).toMatchObject({ valid: false, digest: revisionOf({ caps: { team: 500, ada: 4000 } }).digest })
+    expect(worldOf(one).caps()).toEqual({ team: 500, ada: 4000 })
+    await one.clock.until(again.stop())
+  })
+
+  test('that were never good leave everything alone, and the daemon is ready all the same', async () => {
+    const one = await house(['acme'], {}, { caps: { ada: 123 } })
+    await one.clock.pass(10 * MINUTE)
+    expect(worldOf(one).calls).toEqual([])
+    expect(one.daemon.ready().ready).toBe(true)
+  })
+})
+
+describe('readiness and the end', () => {
+  test('it is ready once every workspace was tried once', async () => {
+    const one = await house(['acme', 'beta'], TWO, { switches: { latency: 500 } })
+    expect(one.daemon.ready()).toEqual({ ready: false, reasons: ['acme: not attempted yet', 'beta: not attempted yet'] })
+    await one.clock.pass(MINUTE)
+    expect(one.daemon.ready().ready).toBe(true)
+  })
+
+  test('a signal makes everything due at once, in every workspace', async () => {
+    const one = await house(['acme', 'beta'], TWO)
+    await one.clock.pass(MINUTE)
+    for (const world of one.worlds.values()) world.forget()
+    one.daemon.hurry()
+    await one.clock.pass(SECOND)
+    expect([worldOf(one).reads(), worldOf(one, 'beta').reads()]).toEqual([['team'], ['team']])
+  })
+
+  test('a stop gives the write in flight its time, and no more', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } }, { switches: { latency: 20_000 } })
+    while (worldOf(one).count('UsageConfig') === 0) await one.clock.pass(SECOND)
+    const before = one.clock.monotonic()
+    await one.clock.until(one.daemon.stop())
+    expect(one.clock.monotonic() - before).toBeLessThanOrEqual(GRACE_MS + 100)
+    expect(worldOf(one).ledger.openIntents()).toHaveLength(1)
+    expect(one.closed).toEqual(['acme'])
+  })
+
+  test('a stop while a changed workspace is still ending waits for it and starts nothing', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } }, { switches: { latency: 4000 } })
+    while (worldOf(one).count('UsageConfig') === 0) await one.clock.pass(SECOND)
+    one.config = configOf(workspaceConfig('acme', { intervalMs: MINUTE }))
+    one.daemon.configChanged()
+    await one.clock.until(one.daemon.stop())
+    expect(one.opened.toSorted()).toEqual(one.closed.toSorted())
+    worldOf(one).forget()
+    await one.clock.pass(10 * MINUTE)
+    expect(worldOf(one).calls).toEqual([])
+  })
+})

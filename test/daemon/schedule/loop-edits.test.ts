@@ -1,0 +1,121 @@
+// An edit of the policy reaches the service at once, also in the middle of a long sweep, and costs no more than what changed.
+import { describe, expect, test } from 'vitest'
+import { capsOf, living, MINUTE, outage, passUntil, SECOND } from '../../support/living.ts'
+
+describe('an edit of the policy', () => {
+  test('goes out within a second and a round trip, and only what changed is looked at', async () => {
+    const { one, set } = await living({ people: 50, rate: 10 })
+    set({ caps: capsOf(50) })
+    await one.clock.pass(4 * MINUTE)
+    one.forget()
+    set({ caps: { ...capsOf(50), p007: 2000 } })
+    await one.clock.pass(1.2 * SECOND)
+    expect(one.writes()).toEqual(['p007 2000'])
+    expect(new Set(one.reads())).toEqual(new Set(['p007']))
+  })
+
+  test('in the middle of a sweep of 1,000 scopes goes out first, and the sweep goes on without reading again what it had read', async () => {
+    const { one, set } = await living({ people: 1000, rate: 10 })
+    for (const [name, cap] of Object.entries(capsOf(1000))) one.foreign(name, cap)
+    set({ caps: capsOf(1000) })
+    await one.clock.pass(50 * SECOND)
+    const before = one.reads().length
+    expect(before).toBeGreaterThan(300)
+    expect(before).toBeLessThan(600)
+    set({ caps: { ...capsOf(1000), p999: 2000 } })
+    const took = await passUntil(one, () => one.writes().length > 0, 10 * SECOND)
+    expect(took).toBeLessThanOrEqual(SECOND + 100)
+    expect(one.writes()).toEqual(['p999 2000'])
+    await one.clock.pass(70 * SECOND)
+    // What was in flight when the edit came is read again, and so is the edited scope: before the write and after it.
+    expect(one.reads().length).toBeLessThanOrEqual(1000 + 8 + 3)
+    expect(new Set(one.reads()).size).toBe(1000)
+    expect(one.told('cycle-finished').map((event) => event.result)).toEqual(['success', 'noop'])
+  })
+
+  test('while another is being written lets the write in flight finish, drops the rest and goes on with the newest', async () => {
+    const { one, set } = await living({ people: 40, rate: 10, config: { rate: { concurrency: 1 } } })
+    set({ caps: capsOf(40) })
+    await one.clock.pass(20 * SECOND)
+    one.forget()
+    set({ caps: { ...capsOf(40), ...capsOf(20, 3000) } })
+    await passUntil(one, () => one.writes().length >= 3, 30 * SECOND)
+    set({ caps: { ...capsOf(40), ...capsOf(20, 4000) } })
+    await one.clock.pass(60 * SECOND)
+    expect(one.caps()).toEqual({ ...capsOf(40), ...capsOf(20, 4000) })
+    expect(one.writes().filter((write) => write.endsWith(' 3000')).length).toBeLessThanOrEqual(4)
+    expect(one.ledger.openIntents()).toEqual([])
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('that only moves lines or adds a comment costs nothing', async () => {
+    const { one, set } = await living()
+    set({ caps: { team: 500 } })
+    await one.clock.pass(MINUTE)
+    one.forget()
+    set({ caps: { team: 500 } })
+    await one.clock.pass(MINUTE)
+    expect(one.calls).toEqual([])
+  })
+
+  test('that releases a hold takes effect at once', async () => {
+    const { one, set } = await living({ people: 20 })
+    set({ caps: capsOf(10) })
+    await one.clock.pass(MINUTE)
+    set({ caps: capsOf(10, 500) })
+    await one.clock.pass(SECOND)
+    const [hold] = one.workspace.shown.planned?.plan.holds ?? []
+    expect(hold).toBeDefined()
+    set({ caps: capsOf(10, 500), approvals: [hold?.id ?? ''] })
+    await one.clock.pass(SECOND)
+    expect(one.caps()).toEqual(capsOf(10, 500))
+  })
+
+  test('that cannot be read leaves the last good one in force and prunes nothing', async () => {
+    const { one, set } = await living({ people: 20 })
+    set({ caps: { team: 500, p001: 4000, p002: 900 } })
+    await one.clock.pass(MINUTE)
+    one.foreign('p001', 1)
+    set({}, false)
+    await one.clock.pass(10 * MINUTE)
+    expect(one.caps()).toEqual({ team: 500, p001: 4000, p002: 900 })
+    expect(one.workspace.shown.policy?.valid).toBe(false)
+  })
+
+  test('that breaks while an orphan is being read prunes nothing in that very cycle', async () => {
+    const { one, set } = await living({ people: 20, rate: 10, config: { rate: { concurrency: 1 } } })
+    set({ caps: capsOf(10) })
+    await one.clock.pass(MINUTE)
+    one.forget()
+    set({ caps: capsOf(7) })
+    await passUntil(one, () => one.reads().length > 0, 10 * SECOND)
+    set({}, false)
+    await one.clock.pass(MINUTE)
+    expect([one.reads(), one.writes()]).toEqual([['p008', 'p009', 'p010'], []])
+    set({ caps: capsOf(7) })
+    await one.clock.pass(10 * MINUTE)
+    expect(one.writes()).toEqual(['p008 none', 'p009 none', 'p010 none'])
+  })
+
+  test('that declares a new group reads its members first', async () => {
+    const { one, set } = await living({ people: 20, groups: { a: ['p001', 'p002'], b: ['p002'] } })
+    set({ caps: { 'group:a': 900 }, onGroupConflict: 'max' })
+    await one.clock.pass(MINUTE)
+    set({ caps: { 'group:a': 900, 'group:b': 1200 }, onGroupConflict: 'max' })
+    await one.clock.pass(SECOND)
+    expect(one.caps()).toEqual({ 'group:a': 900, 'group:b': 1200, p002: 1200 })
+  })
+
+  test('while the service is away is tried again soon, not only after the interval', async () => {
+    const away = { is: false }
+    const { one, set } = await living({ wrapTransport: outage(away) })
+    set({ caps: { team: 500 } })
+    await one.clock.pass(MINUTE)
+    away.is = true
+    set({ caps: { team: 600 } })
+    await one.clock.pass(5 * SECOND)
+    away.is = false
+    await one.clock.pass(40 * SECOND)
+    expect(one.caps()).toEqual({ team: 600 })
+  })
+})

@@ -1,0 +1,165 @@
+// Grants start and end at their instants on the wall clock, whatever else is going on, and not at all while the clocks disagree.
+import { describe, expect, test } from 'vitest'
+import type { Transport } from '../../../src/ports.ts'
+import { CYCLE, DAY, HOUR, NOW } from '../../support/declare.ts'
+import { capsOf, live, living, MINUTE, SECOND } from '../../support/living.ts'
+import type { Declared } from '../../support/world.ts'
+
+describe('grants', () => {
+  const declared: Declared = {
+    caps: { team: 500, ada: 1000 },
+    grants: [{ on: 'ada', cap: 6000, from: NOW + 7 * MINUTE, until: NOW + 22 * MINUTE }],
+  }
+
+  test('start and end at their instants', async () => {
+    const { one, set } = await living()
+    set(declared)
+    await one.clock.pass(7 * MINUTE - SECOND)
+    expect(one.caps()['ada']).toBe(1000)
+    await one.clock.pass(2 * SECOND)
+    expect(one.caps()['ada']).toBe(6000)
+    await one.clock.pass(15 * MINUTE - 3 * SECOND)
+    expect(one.caps()['ada']).toBe(6000)
+    await one.clock.pass(3 * SECOND)
+    expect(one.caps()['ada']).toBe(1000)
+    expect(one.told('foreign-change')).toEqual([])
+  })
+
+  test('start in the middle of a sweep, which then goes on', async () => {
+    const { one, set } = await living({ people: 600, rate: 4 })
+    for (const [name, cap] of Object.entries(capsOf(600))) one.foreign(name, cap)
+    set({ caps: capsOf(600), grants: [{ on: 'p001', cap: 6000, from: NOW + MINUTE, until: NOW + DAY }] })
+    await one.clock.pass(MINUTE + 2 * SECOND)
+    expect(one.caps()['p001']).toBe(6000)
+    await one.clock.pass(3 * MINUTE)
+    expect(one.reads().length).toBeLessThanOrEqual(600 + 8 + 3)
+    expect(one.told('cycle-finished')).toHaveLength(2)
+  })
+
+  test('that start while a cycle writes are not missed until the next one', async () => {
+    const { one, set } = await living({ people: 30, rate: 2, config: { rate: { concurrency: 1 } } })
+    set({ caps: capsOf(30), grants: [{ on: 'p001', cap: 6000, from: NOW + 40 * SECOND, until: NOW + DAY }] })
+    await one.clock.pass(90 * SECOND)
+    expect(one.caps()['p001']).toBe(6000)
+  })
+
+  test('give back what stood there where nothing is declared', async () => {
+    const { one, set } = await living({ caps: { bob: 300 } })
+    set({ grants: [{ on: 'bob', cap: 6000, from: NOW, until: NOW + HOUR }] })
+    await one.clock.pass(MINUTE)
+    expect(one.caps()).toEqual({ bob: 6000 })
+    await one.clock.pass(HOUR)
+    expect(one.caps()).toEqual({ bob: 300 })
+    await one.clock.pass(HOUR)
+    one.foreign('bob', 6000)
+    await one.clock.pass(HOUR)
+    expect(one.caps()).toEqual({ bob: 6000 })
+  })
+
+  test('until cycleEnd end with the cycle', async () => {
+    const { one, set } = await living({ people: 20, config: { intervalMs: 6 * HOUR, usageIntervalMs: 6 * HOUR } })
+    set({ caps: { p001: 1000 }, grants: [{ on: 'p001', cap: 6000, from: NOW - DAY, until: 'cycleEnd' }] })
+    await one.clock.pass(CYCLE.endAt - NOW - MINUTE)
+    expect(one.caps()).toEqual({ p001: 6000 })
+    await one.clock.pass(MINUTE + SECOND)
+    expect(one.caps()).toEqual({ p001: 1000 })
+  })
+
+  test('end after a restart that slept over their end', async () => {
+    const { one, set, stop } = await living()
+    set(declared)
+    await one.clock.pass(10 * MINUTE)
+    await stop()
+    await one.clock.pass(DAY)
+    one.restart()
+    const again = live(one)
+    again.set(declared)
+    await one.clock.pass(SECOND)
+    expect(one.caps()['ada']).toBe(1000)
+    await again.stop()
+  })
+})
+
+describe('clocks', () => {
+  const declared: Declared = {
+    caps: { team: 500, ada: 1000 },
+    grants: [{ on: 'ada', cap: 6000, from: NOW + 7 * HOUR, until: NOW + 22 * HOUR }],
+  }
+  /** The service's own clock, apart from ours. */
+  const serviceClock =
+    (skew: { ms: number }) =>
+    (inner: Transport): Transport => ({
+      async send(operation, body, options) {
+        const answer = await inner.send(operation, body, options)
+        if ('kind' in answer) return answer
+        const date = Date.parse(answer.headers['date'] ?? '') + skew.ms
+        return { ...answer, headers: { ...answer.headers, date: new Date(date).toUTCString() } }
+      },
+    })
+
+  test('a wall clock that jumps forwards starts a grant within a minute and makes no sweep of its own', async () => {
+    const { one, set } = await living()
+    set(declared)
+    await one.clock.pass(MINUTE)
+    one.forget()
+    one.clock.jumpWall(8 * HOUR)
+    await one.clock.pass(61 * SECOND)
+    expect(one.caps()['ada']).toBe(6000)
+    expect(one.reads()).not.toContain('team')
+  })
+
+  test('a wall clock that jumps backwards neither repeats nor delays a sweep', async () => {
+    const { one, set } = await living()
+    set(declared)
+    await one.clock.pass(MINUTE)
+    one.clock.jumpWall(-3 * HOUR)
+    one.forget()
+    await one.clock.pass(20 * MINUTE)
+    expect(one.reads().filter((name) => name === 'team')).toHaveLength(4)
+    one.foreign('ada', 9000)
+    await one.clock.pass(6 * MINUTE)
+    expect(one.caps()['ada']).toBe(1000)
+  })
+
+  test('a backward jump with an answer outstanding leaves no intent open once time has caught up', async () => {
+    const { one, set } = await living()
+    set({ caps: { team: 500 } })
+    await one.clock.pass(MINUTE)
+    one.onCall = ({ operation }) => void (operation === 'UsageConfig' && one.clock.jumpWall(-HOUR))
+    set({ caps: { team: 600 } })
+    await one.clock.pass(SECOND)
+    one.onCall = undefined
+    await one.clock.pass(2 * HOUR)
+    expect(one.caps()).toEqual({ team: 600 })
+    expect(one.ledger.openIntents()).toEqual([])
+  })
+
+  test('more than five minutes between the service’s clock and ours freeze grants, until they agree again', async () => {
+    const skew = { ms: 6 * MINUTE }
+    const { one, set } = await living({ wrapTransport: serviceClock(skew) })
+    set(declared)
+    await one.clock.pass(8 * HOUR)
+    expect(one.caps()['ada']).toBe(1000)
+    expect(one.workspace.knowledge?.clockSkewMs).toBeGreaterThan(5 * MINUTE)
+    skew.ms = 0
+    await one.clock.pass(6 * MINUTE)
+    expect(one.caps()['ada']).toBe(6000)
+    skew.ms = -DAY
+    await one.clock.pass(20 * HOUR)
+    expect(one.caps()['ada']).toBe(6000)
+    skew.ms = 0
+    await one.clock.pass(6 * MINUTE)
+    expect(one.caps()['ada']).toBe(1000)
+  })
+
+  test('our own wall clock gone wrong neither starts nor ends a grant', async () => {
+    const skew = { ms: 0 }
+    const { one, set } = await living({ wrapTransport: serviceClock(skew) })
+    set(declared)
+    await one.clock.pass(MINUTE)
+    one.clock.jumpWall(8 * HOUR)
+    skew.ms = -8 * HOUR
+    await one.clock.pass(10 * MINUTE)
+    expect(one.caps()['ada']).toBe(1000)
+  })
+})
