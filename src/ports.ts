@@ -6,8 +6,10 @@ import type { ApiErrorKind, Balance, CapReading, Cycle, GroupMembers, OwnedCap, 
 import type { Cap, PolicyRevision } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
+import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
+import type { ReviewedRules } from './core/plan/reviewed.ts'
 import type { BurnStep } from './core/use/burned.ts'
 import type { UseReading } from './core/use/use-curve.ts'
 
@@ -115,14 +117,14 @@ export interface LedgerFacts {
   readonly planBegunAt: Instant
   /** Group membership conflicts: how many agreeing readings in a row said that there is none any more. */
   readonly conflictsGone: Readonly<Record<string, number>>
-  readonly copyingSeen: { readonly at: Instant; readonly evidence: string }
-  /** Team and group writes after which the scopes beneath were not compared yet. */
-  readonly wideLooks: readonly WideLook[]
-  readonly inheritedReadsSeen: { readonly at: Instant; readonly evidence: string }
-  /** What answers have shown of the deployment; read it with `seenIn`, which adds the two facts above. */
+  /** How this deployment treats caps and answers, as far as it was seen, with the evidence. */
   readonly seen: Seen
-  /** How many people each present hold affected when it was first shown; an approval is void when it has grown by a quarter. */
-  readonly holdsShown: Readonly<Record<string, { readonly people: number; readonly at: Instant; readonly roster?: number }>>
+  /** Every hold as it was first shown; an approval is void when it has grown by a quarter. */
+  readonly holdsShown: HoldsShown
+  /** Guards and protected people before they were weakened last, or as they are. */
+  readonly rules: Omit<ReviewedRules, 'weakenedAt'> & { readonly weakenedAt?: Instant }
+  /** Since when each managed scope could not be read. */
+  readonly unreadSince: Readonly<Record<ScopeKey, Instant>>
   /** What e-mails are hashed with where people are not to be named; made once. */
   readonly peopleSalt: string
   /** Present while writes fail for a shared cause; gone with the first that succeeds. */
@@ -165,15 +167,6 @@ export interface DayRange {
 export interface RunsBatch extends DayRange {
   readonly rows: readonly RunUse[]
   readonly asked: LedgerFacts['runsAsked']
-}
-
-/** What the scopes beneath a team or group had before it was written. */
-export interface WideLook {
-  readonly at: Instant
-  readonly scope: Scope
-  readonly from: Cap
-  readonly to: Cap
-  readonly before: Readonly<Record<ScopeKey, Cap>>
 }
 
 export interface UsageFacts {

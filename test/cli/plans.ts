@@ -1,5 +1,5 @@
 // Small plans for the tests of renderings.
-import type { Change, Hold, Plan, PlanCounts } from '../../src/core/model/change.ts'
+import { type Change, type Hold, type Plan, type PlanCounts, READY } from '../../src/core/model/change.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 
@@ -17,6 +17,7 @@ export const plan = (changed: Partial<Omit<Plan, 'counts'>> & { readonly counts?
   holds: [],
   unknown: [],
   problems: [],
+  approvals: [],
   ...changed,
   counts: { ...NO_COUNTS, ...changed.counts },
 })
@@ -32,6 +33,7 @@ const change = (changed: Partial<Change>): Change => ({
   source: { file: 'policies/acme.yaml', line: 5, column: 10 },
   healing: false,
   grantEnd: false,
+  disposition: READY,
   ...changed,
 })
 
@@ -62,7 +64,7 @@ export const bobBlock = change({
   to: credits(100),
   people: 1,
   source: { file: 'policies/acme.yaml', line: 16, column: 12 },
-  hold: '7d1f0c2a9b34',
+  disposition: { kind: 'held', hold: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b' },
 })
 export const { source: _none, ...orphanBase } = change({
   scope: userScope('old@example.com'),
@@ -76,11 +78,11 @@ export const { source: _none, ...orphanBase } = change({
 export const orphanClear: Change = orphanBase
 
 export const bobHold: Hold = {
-  id: '7d1f0c2a9b34',
+  id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
   guards: ['maxBlocked', 'protected'],
   people: 1,
   changes: [{ scope: bobBlock.scope, from: bobBlock.from, to: bobBlock.to }],
-  message: 'acme: bob@example.com is protected; approve hold 7d1f0c2a9b34 or take the line out of spec.protected',
+  message: 'acme: bob@example.com is protected; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or take the line out of spec.protected',
 }
 
 /** One of everything. */

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Change, HistoryEntry, Intent } from '../../src/core/model/change.ts'
+import type { ScopeChange, HistoryEntry, Intent } from '../../src/core/model/change.ts'
 import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
@@ -31,7 +31,7 @@ export const ownedCap = (scope: Scope, cap: number | 'none', more: Partial<Owned
   ...more,
 })
 
-export const raise = (scope: Scope, from: number, to: number, more: Partial<Change> = {}): Change => ({
+export const raise = (scope: Scope, from: number, to: number, more: Partial<ScopeChange> = {}): ScopeChange => ({
   scope,
   action: 'set',
   effect: 'raise',
@@ -45,7 +45,7 @@ export const raise = (scope: Scope, from: number, to: number, more: Partial<Chan
   ...more,
 })
 
-export const intentFor = (change: Change, more: Partial<Intent> = {}): Omit<Intent, 'id'> => ({
+export const intentFor = (change: ScopeChange, more: Partial<Intent> = {}): Omit<Intent, 'id'> => ({
   at: 1_000,
   planId: '0123456789abcdef',
   change,
@@ -55,7 +55,7 @@ export const intentFor = (change: Change, more: Partial<Intent> = {}): Omit<Inte
   ...more,
 })
 
-export const historyOf = (change: Change, at: number, more: Partial<HistoryEntry> = {}): HistoryEntry => {
+export const historyOf = (change: ScopeChange, at: number, more: Partial<HistoryEntry> = {}): HistoryEntry => {
   const { scope, action, effect, from, to, cause } = change
   return {
     at,

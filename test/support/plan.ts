@@ -1,7 +1,8 @@
 // Builds plans for tests of the pure core: a policy sketch, what is observed, who is there, what the ledger remembers.
 import { createHash } from 'node:crypto'
 import { countPeople } from '../../src/core/interpret/effective.ts'
-import { type Approval, DEFAULT_GUARDS, type GuardSettings } from '../../src/core/model/change.ts'
+import type { ServiceModel } from '../../src/core/interpret/service-model.ts'
+import { type Approval, DEFAULT_GUARDS, type GuardSettings, holdOf } from '../../src/core/model/change.ts'
 import type { Balance, CapReading, GroupMembers, Observed, OwnedCap, Roster } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
@@ -48,6 +49,8 @@ export interface PlanSketch extends PolicySketch {
   readonly capSemantics?: 'layered' | 'copied'
   /** Of the service: true unless it says otherwise. */
   readonly readsExplicit?: boolean
+  /** What was seen of the service beyond that. */
+  readonly model?: Partial<ServiceModel>
   readonly prune?: boolean
   readonly quarantined?: Parameters<typeof activeQuarantine>[0]
   readonly now?: number
@@ -126,11 +129,10 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
       baseline: Object.fromEntries(Object.entries(sketch.baseline).map(([name, value]) => [scopeKey(scope(name)), cap(value)])),
     }),
     driftSince: {},
-    facts: { reads: NO_FAILED_READS, rosterMissing: rows === undefined, copyingSeen: false, ...sketch.facts },
+    facts: { reads: NO_FAILED_READS, rosterMissing: rows === undefined, ...sketch.facts },
     contests: { known: {}, written: () => [], ...sketch.contests },
     guards: { ...DEFAULT_GUARDS, ...sketch.guards },
-    capSemantics,
-    readsExplicit: sketch.readsExplicit ?? true,
+    model: { layers: capSemantics, layersProven: false, reads: (sketch.readsExplicit ?? true) ? 'explicit' : 'open', zero: 'open', ...sketch.model },
     prune: sketch.prune ?? true,
     now,
     digest,
@@ -142,7 +144,7 @@ export function planInputs(sketch: PlanSketch): PlanInputs {
 export function lines(planned: Planned): string[] {
   const guards = new Map(planned.plan.holds.map((hold) => [hold.id, hold.guards.join('+')]))
   return planned.plan.changes.map((change) => {
-    const held = change.hold === undefined ? '' : ` held:${guards.get(change.hold)}`
+    const held = holdOf(change) === undefined ? '' : ` held:${guards.get(holdOf(change) ?? '')}`
     const who = scopeKey(change.scope).replace('@example.com', '')
     return `${who} ${change.effect} ${change.from}>${change.to} ${change.cause}${held}`
   })

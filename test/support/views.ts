@@ -1,6 +1,6 @@
 // Views of workspaces as the daemon would assemble them, with every part a test may want to change.
 
-import type { Change, Hold } from '../../src/core/model/change.ts'
+import type { ScopeChange, Hold } from '../../src/core/model/change.ts'
 import type { PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../src/core/model/events.ts'
 import type { Balance, Cycle, Roster } from '../../src/core/model/observed.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
@@ -66,11 +66,11 @@ export const peopleOf = (roster: Roster, cap: number, balance?: Balance): readon
   })
 
 export const HOLD: Hold = {
-  id: '7d1f0c2a9b34',
+  id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
   guards: ['maxLowered', 'protected'],
   people: 2,
   changes: [{ scope: userScope('oncall@example.com'), from: credits(900), to: credits(100) }],
-  message: 'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34 or raise guards.maxLowered',
+  message: 'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or raise guards.maxLowered',
 }
 
 export const at = (line: number, file = 'policies/acme.yaml') => ({ file, line, column: 10 })
@@ -123,7 +123,7 @@ const scopes: readonly ScopeStatus[] = [
     cause: 'policy',
     driftSince: NOW - 2 * HOUR,
     readAt: NOW - MINUTE,
-    why: 'kept back by hold 7d1f0c2a9b34',
+    why: 'kept back by hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
   },
   {
     scope: userScope('left@example.com'),
@@ -216,7 +216,7 @@ export function fullView(workspace = 'acme', people = 20): WorkspaceView {
   }
 }
 
-export const CHANGE: Change = {
+export const CHANGE: ScopeChange = {
   scope: TEAM,
   action: 'set',
   effect: 'lower',

@@ -1,16 +1,17 @@
 // What `apply` does in each workspace: plan, show, ask, write, read back, show what became of it. Workspaces go one after another, so that
 // nobody is asked two things at once; one that fails does not stop the next.
 import { createInterface } from 'node:readline/promises'
-import { type Change, EFFECTS, type Plan } from '../../core/model/change.ts'
-import { scopeKey } from '../../core/model/scope.ts'
+import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
+import type { Cap } from '../../core/model/policy.ts'
+import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import type { WriteResult } from '../../daemon/cycle/apply.ts'
+import type { WriteResult } from '../../daemon/cycle/outcome.ts'
 import { type CycleReport, type Go, reconcile } from '../../daemon/cycle/run.ts'
 import { seenKeeper } from '../../daemon/cycle/seen.ts'
 import { recall } from '../../daemon/cycle/state.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { sha256, systemRandom } from '../../daemon/schedule/system.ts'
-import { createWorkspace, type Workspace } from '../../daemon/workspace.ts'
+import { createWorkspace } from '../../daemon/workspace.ts'
 import { connectWriter, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showPlans, showWarnings } from '../plan/output.ts'
 import { renderResultText } from '../plan/render.ts'
@@ -112,7 +113,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     ledger.saveFact('policy', policy)
     const knowledge = recall(policy, ledger)
     workspace.knowledge = knowledge
-    const first = await reconcile(workspace, knowledge, {
+    const report = await reconcile(workspace, knowledge, {
       usage: true,
       stop: signal,
       cut: job.cut,
@@ -122,11 +123,10 @@ async function applyOne(job: Job): Promise<CycleReport> {
       async confirm(planned) {
         progress.stop()
         const go = await confirm(planned, job)
-        if (go) writing.expect(going(planned, go))
+        if (go) writing.expect(pendingIn(planned))
         return go
       },
     })
-    const report = first.applied?.copyingSeen === undefined ? first : await putRight(workspace, first, job)
     writing.stop()
     if (flags.output === 'text') cli.stdout.write(resultText(report, flags, cli, job.inMemory))
     tell(report, job)
@@ -138,37 +138,43 @@ async function applyOne(job: Job): Promise<CycleReport> {
   }
 }
 
-/** Copying was seen on the way: what it took from people is put back before the command ends, as the daemon does in its next cycle. */
-async function putRight(workspace: Workspace, first: CycleReport, job: Job): Promise<CycleReport> {
-  const knowledge = workspace.knowledge
-  say(job.cli, job.config.name, `${first.applied?.copyingSeen}; team and group caps are held until capSemantics is copied`)
-  if (!knowledge || job.signal.aborted) return first
-  const second = await reconcile(workspace, knowledge, { usage: false, stop: job.signal, cut: job.cut })
-  const results = new Map([...(second.applied?.results ?? []), ...(first.applied?.results ?? [])])
-  return { ...second, planned: first.planned, ...(first.applied && { applied: { ...first.applied, ...second.applied, results } }) }
-}
-
 /** Shows the plan and asks. Undefined: declined, nothing is written. */
 async function confirm(planned: Planned, job: Job): Promise<Go | undefined> {
   const { cli, flags, plan: saved, config } = job
-  const only = saved && { only: admit(saved, planned.plan, cli.clock.now()) }
-  const pending = planned.plan.changes.filter((change) => change.hold === undefined)
+  const admitted = saved && admit(saved, planned.plan, cli.clock.now())
+  const pending = pendingIn(planned)
   if (flags.output === 'text') cli.stdout.write(shown([{ plan: planned.plan }], flags, cli, job.inMemory))
-  if (pending.length === 0 || flags.yes) return only ?? {}
+  // With --yes nobody reviews line by line: the passes go on to the end. A saved plan was reviewed.
+  if (pending.length === 0 || flags.yes) return admitted ? asShown(planned, admitted) : {}
   const questions = createInterface({ input: cli.stdin, output: cli.stderr })
   try {
     const answer = await questions.question(`Write ${count(pending.length, 'change')} to ${config.name}? Only 'yes' is taken: `, {
       signal: job.signal,
     })
-    return answer.trim() === 'yes' ? (only ?? {}) : undefined
+    return answer.trim() === 'yes' ? asShown(planned, admitted) : undefined
   } finally {
     questions.close()
   }
 }
 
-/** The changes that are about to be written. */
-const going = (planned: Planned, { only }: Go): readonly Change[] =>
-  planned.plan.changes.filter((change) => change.hold === undefined && only?.has(scopeKey(change.scope)) !== false)
+/**
+ * What was shown may be written, and nothing else. A cap that was there may come back: a 0 that the service did not keep leaves the scope
+ * without one.
+ */
+function asShown({ plan }: Planned, admitted: ReadonlyMap<ScopeKey, Cap> | undefined): Go {
+  const shown = new Map(plan.changes.map(({ scope, from, to }) => [scopeKey(scope), { from, to }]))
+  return {
+    mayWrite({ key, to }) {
+      const one = shown.get(key)
+      if (admitted && !admitted.has(key)) return false
+      return one !== undefined && (one.to === to || one.from === to)
+    },
+  }
+}
+
+/** What is about to be written, now or once what it waits for is there. */
+const pendingIn = ({ plan }: Planned): readonly Change[] =>
+  plan.changes.filter(({ disposition }) => disposition.kind === 'ready' || disposition.kind === 'deferred')
 
 /** What the plan that was shown before became: what did not go well, and the counts. The plan itself where it was not shown. */
 function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: boolean): string {
@@ -180,19 +186,24 @@ function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: 
   return `\n${renderResultText(viewOf(report), { paint: painter(cli.stdout), ...(width !== undefined && { width }) })}`
 }
 
-/** The plan with what became of each change, and with the holds that only came up while it was applied. */
+/** The plan with what became of each change, with those that only a later pass brought, and with the holds that came up on the way. */
 function viewOf({ planned, after, applied }: CycleReport): PlanView {
   if (!applied) return { plan: planned.plan }
   const outcomes = new Map([...applied.results].map(([key, one]) => [key, outcomeFor(one)]))
-  const later = new Map(after.plan.changes.map((change) => [scopeKey(change.scope), change.hold]))
-  const changes = planned.plan.changes.map((change) => {
-    const hold = applied.results.has(scopeKey(change.scope)) ? change.hold : (change.hold ?? later.get(scopeKey(change.scope)))
-    return hold === undefined ? change : { ...change, hold }
+  const now = new Map(after.plan.changes.map((change) => [scopeKey(change.scope), change]))
+  const first = planned.plan.changes.map((change) => {
+    const disposition = outcomes.has(scopeKey(change.scope)) ? READY : (now.get(scopeKey(change.scope))?.disposition ?? change.disposition)
+    return { ...change, disposition }
   })
-  const going = changes.filter((change) => change.hold === undefined)
+  const known = new Set(first.map(({ scope }) => scopeKey(scope)))
+  const later = [...applied.tried.values(), ...now.values()].filter(
+    ({ scope }) => !known.has(scopeKey(scope)) && known.add(scopeKey(scope)),
+  )
+  const changes = [...first, ...later]
+  const going = changes.filter((change) => holdOf(change) === undefined)
   const byEffect = Object.fromEntries(EFFECTS.map((effect) => [effect, going.filter((change) => change.effect === effect).length]))
   const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length }
-  return { plan: { ...planned.plan, changes, holds: after.plan.holds, counts }, outcomes }
+  return { plan: { ...planned.plan, changes, holds: after.plan.holds, counts, approvals: after.plan.approvals }, outcomes }
 }
 
 /** A scope that had changed since it was planned has failed. */
@@ -221,7 +232,7 @@ function tell(report: CycleReport, { cli, config }: Job): void {
 
 /** There was something to write, and it was not to be. */
 const isWithheld = (report: CycleReport): boolean =>
-  report.withheld !== undefined && report.planned.plan.changes.some((change) => change.hold === undefined)
+  report.withheld !== undefined && report.planned.plan.changes.some((change) => holdOf(change) === undefined)
 
 const EXIT_OF: Readonly<Record<CycleReport['result'], ExitCode>> = {
   error: EXIT.failed,
@@ -235,8 +246,12 @@ const EXIT_OF: Readonly<Record<CycleReport['result'], ExitCode>> = {
 const isUntouched = ({ applied }: CycleReport): boolean =>
   applied?.interrupted !== undefined && ![...applied.results.values()].some((one) => one.result === 'applied')
 
+const LEFT_ALONE: ReadonlySet<string> = new Set(['ZERO_NOT_STORED', 'CAP_REFUSED', 'SCOPE_UNKNOWN', 'WRITE_NOT_KEPT'])
+
+/** A scope that the service refuses is left alone for a day; the service is not as declared meanwhile. */
+const exitOf = ({ result, after }: CycleReport): ExitCode =>
+  EXIT_OF[result] === EXIT.done && after.plan.problems.some(({ code }) => LEFT_ALONE.has(code)) ? EXIT.partial : EXIT_OF[result]
+
 /** The first that fits over all workspaces. */
 export const exitOfAll = (done: readonly Done[]): ExitCode =>
-  worstExit(
-    done.map((one) => ('failure' in one || isWithheld(one.report) || isUntouched(one.report) ? EXIT.failed : EXIT_OF[one.report.result])),
-  )
+  worstExit(done.map((one) => ('failure' in one || isWithheld(one.report) || isUntouched(one.report) ? EXIT.failed : exitOf(one.report))))

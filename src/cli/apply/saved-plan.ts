@@ -1,6 +1,7 @@
 // A saved plan against the world as it is now: it is applied as it was reviewed, or refused whole.
 import { readFileSync } from 'node:fs'
-import type { Change, Plan } from '../../core/model/change.ts'
+import { type Change, holdOf, type Plan } from '../../core/model/change.ts'
+import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { plansFromJson } from '../plan/file.ts'
@@ -8,6 +9,9 @@ import { CommandError } from '../shared/context.ts'
 
 /** A plan older than this is refused. */
 export const PLAN_LIFE_MS = 24 * 3_600_000
+
+/** Clocks of two machines may be that far apart. */
+const CLOCKS_APART_MS = 5 * 60_000
 
 /** Reads the plans of a file. Throws a `CommandError` when it cannot be read, an `InputError` when it is no plan. */
 export function readPlans(file: string): readonly Plan[] {
@@ -22,24 +26,27 @@ export function readPlans(file: string): readonly Plan[] {
 }
 
 /**
- * The scopes of a saved plan that may be written now. Throws a `CommandError` that says why all of it is refused: too old, another policy,
+ * The caps of a saved plan that may be written now, by scope. Throws a `CommandError` that says why all of it is refused: too old, another policy,
  * or a scope that is not as the plan saw it.
  */
-export function admit(saved: Plan, fresh: Plan, now: Instant): ReadonlySet<ScopeKey> {
+export function admit(saved: Plan, fresh: Plan, now: Instant): ReadonlyMap<ScopeKey, Cap> {
   const refuse = (why: string): never => {
     throw new CommandError(`the saved plan ${saved.id} is refused, and nothing was written: ${why}; plan again`)
   }
   if (now - saved.createdAt > PLAN_LIFE_MS) refuse(`it is ${Math.floor((now - saved.createdAt) / 3_600_000)} h old, the limit is 24 h`)
+  if (saved.createdAt - now > CLOCKS_APART_MS) refuse(`it is from the future (${new Date(saved.createdAt).toISOString()})`)
   if (saved.policyDigest !== fresh.policyDigest)
     refuse(`it was made for policies ${saved.policyDigest}, and these are ${fresh.policyDigest}`)
   const present = new Map(fresh.changes.map((change) => [scopeKey(change.scope), change]))
-  const wanted = saved.changes.filter((change) => change.hold === undefined || present.get(scopeKey(change.scope))?.hold === undefined)
+  const wanted = saved.changes.filter((change) => holdOf(change) === undefined || !isHeldNow(present.get(scopeKey(change.scope))))
   for (const change of wanted) {
     const now = present.get(scopeKey(change.scope))
     if (!now || !isSame(now, change)) refuse(mismatch(change, now))
   }
-  return new Set(wanted.map((change) => scopeKey(change.scope)))
+  return new Map(wanted.map((change) => [scopeKey(change.scope), change.to]))
 }
+
+const isHeldNow = (change: Change | undefined): boolean => change !== undefined && holdOf(change) !== undefined
 
 const isSame = (a: Change, b: Change): boolean => a.from === b.from && a.to === b.to
 

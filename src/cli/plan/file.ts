@@ -3,6 +3,7 @@
 import {
   CAUSES,
   type Change,
+  type Disposition,
   EFFECTS,
   GUARD_CODES,
   type HeldChange,
@@ -10,12 +11,14 @@ import {
   type Plan,
   type PlanCounts,
   type PlanProblem,
+  READY,
   type UnknownScope,
 } from '../../core/model/change.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { InputError, type Position } from '../../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../../core/model/scope.ts'
 import { credits, MAX_CAP } from '../../core/model/units.ts'
+import { HOLD_ID_DIGITS } from '../../core/plan/guards/judge.ts'
 
 /**
  * Reads a saved plan: one plan, or the items of a PlanList. `file` is only named in errors. Throws an `InputError` with the code
@@ -153,16 +156,20 @@ const change: Read<Change> = (value, path) => {
     people: whole(from['people'], `${path}.people`),
     ...optional(from, 'source', path, position),
     ...optional(from, 'reason', path, string),
-    ...optional(from, 'hold', path, hex(12)),
     healing: from['healing'] === true,
     grantEnd: from['grantEnd'] === true,
+    disposition: disposition(from['hold'], `${path}.hold`),
   }
 }
+
+/** Guards judge a saved plan afresh; that a change was held when it was saved is all that counts. */
+const disposition: Read<Disposition> = (value, path) =>
+  value === undefined || value === null ? READY : { kind: 'held', hold: hex(HOLD_ID_DIGITS)(value, path) }
 
 const hold: Read<Hold> = (value, path) => {
   const from = object(value, path)
   return {
-    id: hex(12)(from['id'], `${path}.id`),
+    id: hex(HOLD_ID_DIGITS)(from['id'], `${path}.id`),
     guards: array(from['guards'], `${path}.guards`, oneOf(GUARD_CODES)),
     people: whole(from['people'], `${path}.people`),
     changes: array(from['changes'], `${path}.changes`, heldChange),
@@ -219,5 +226,7 @@ const readPlan: Read<Plan> = (value, path) => {
     holds: array(from['holds'], at('holds'), hold),
     unknown: array(from['unknown'], at('unknown'), unknownScope),
     problems: array(from['problems'], at('problems'), problem),
+    // What approvals release is judged afresh as well.
+    approvals: [],
   }
 }

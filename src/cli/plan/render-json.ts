@@ -1,5 +1,6 @@
 // A plan as the JSON document of product.md, section 3: what `--output json` and `plan --out` write. `plan-file.ts` reads it back.
-import type { Change } from '../../core/model/change.ts'
+import type { Change, PlanApproval, Release } from '../../core/model/change.ts'
+import { formatPosition } from '../../core/model/problem.ts'
 import { rfc3339 } from '../shared/text.ts'
 import { outcomeOf, type PlanView } from './view.ts'
 
@@ -27,19 +28,46 @@ export function planDocument(view: PlanView): Record<string, unknown> {
     holds: plan.holds,
     unknown: plan.unknown,
     problems: plan.problems,
+    approvals: plan.approvals.map(approvalDocument),
   }
 }
 
 function changeDocument(change: Change, view: PlanView): Record<string, unknown> {
-  const { healing, grantEnd, ...shown } = change
+  const { healing, grantEnd, disposition, released, ...shown } = change
   const outcome = outcomeOf(view, change)
   return {
     ...shown,
     source: change.source ?? null,
     reason: change.reason ?? null,
+    ...dispositionFields(change),
     ...(healing && { healing }),
     ...(grantEnd && { grantEnd }),
     ...(outcome && outcome.result !== 'satisfied' && { result: outcome.result }),
     ...(outcome?.error !== undefined && { error: outcome.error }),
   }
 }
+
+/** Why a change does not go out now, or who released it. */
+function dispositionFields({ scope, disposition, released }: Change): Record<string, unknown> {
+  const by = released && { released: releaseDocument(released) }
+  switch (disposition.kind) {
+    case 'ready':
+      return { ...by }
+    case 'held':
+      return { hold: disposition.hold }
+    case 'deferred':
+      return { ...by, waitsFor: { scope: disposition.waitsFor ?? scope, why: disposition.reason } }
+    case 'excluded':
+      return { ...by, excluded: { code: disposition.code, why: disposition.reason } }
+  }
+}
+
+/** `by`: the place in the policy, or that it was a command. */
+const releaseDocument = ({ id, via, at }: Release): Record<string, unknown> => ({ id, by: at ? formatPosition(at) : via })
+
+const approvalDocument = ({ id, via, at, state, releases, note }: PlanApproval): Record<string, unknown> => ({
+  ...releaseDocument({ id, via, ...(at && { at }) }),
+  state,
+  releases,
+  ...(note !== undefined && { note }),
+})

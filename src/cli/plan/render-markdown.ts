@@ -34,10 +34,11 @@ function planSection(view: PlanView, release: (holdId: string) => string, room: 
   const { plan } = view
   const budget = createBudget(room - FRAME)
   const changes = plan.changes.toSorted((a, b) => GRAVEST_FIRST.indexOf(a.effect) - GRAVEST_FIRST.indexOf(b.effect))
-  const going = changes.filter((change) => change.hold === undefined)
+  const going = outgoing({ ...plan, changes })
   const parts = [
     `### capkeeper: ${escaped(plan.workspace)}`,
     headline(plan),
+    ...approvalBlock(plan),
     ...budget.take(
       'hold',
       plan.holds.map((hold) => holdBlock(hold, plan, release)),
@@ -137,6 +138,21 @@ function holdBlock(hold: Hold, plan: Plan, release: (holdId: string) => string):
   ].join('\n')
 }
 
+/** Releases and weakened rules come before everything else: they are what a reviewer agrees to. */
+function approvalBlock({ approvals, problems }: Plan): readonly string[] {
+  const weakened = problems.filter(({ code: name }) => name === 'RULES_WEAKENED').map(({ message }) => `> - ${escaped(message)}`)
+  const released = approvals.map(({ id, at, releases, note, state }) => {
+    const place = at ? ` at ${code(formatPosition(at))}` : ''
+    const what = releases.map((one) => `${code(scopeKey(one.scope))} ${capText(one.from)} → **${capText(one.to)}**`)
+    const more = what.length > HELD_VISIBLE ? [`and ${what.length - HELD_VISIBLE} more`] : []
+    const text =
+      what.length > 0 ? `releases ${[...what.slice(0, HELD_VISIBLE), ...more].join(', ')}` : `releases nothing: ${escaped(note ?? state)}`
+    return `> - approval ${code(id)}${place} ${text}`
+  })
+  const lines = [...released, ...weakened]
+  return lines.length === 0 ? [] : [['> [!CAUTION]', '> **Approvals and weakened rules in this plan**', '>', ...lines].join('\n')]
+}
+
 const verbCell = (change: Change): string => `${escaped(SIGNS[change.effect])} ${change.effect}`
 
 const capCell = (change: Change): string => `${capText(change.from)} → **${capText(change.to)}**`
@@ -152,9 +168,13 @@ function detailRow(change: Change, view: PlanView): string {
 }
 
 function stateCell(change: Change, view: PlanView): string {
-  if (change.hold !== undefined) return `held, ${code(change.hold)}`
+  const { disposition, released } = change
+  if (disposition.kind === 'held') return `held, ${code(disposition.hold)}`
   const outcome = outcomeOf(view, change)
-  if (!outcome) return view.outcomes ? 'not tried' : 'goes out'
+  const by = released ? `, released by ${code(released.id)}` : ''
+  if (!outcome && disposition.kind === 'deferred') return `waits: ${escaped(disposition.reason)}${by}`
+  if (!outcome && disposition.kind === 'excluded') return `not written: ${escaped(disposition.reason)}${by}`
+  if (!outcome) return (view.outcomes ? 'not tried' : 'goes out') + by
   return outcome.error === undefined ? RESULT_WORDS[outcome.result] : `${RESULT_WORDS[outcome.result]}: ${escaped(outcome.error)}`
 }
 

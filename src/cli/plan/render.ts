@@ -1,6 +1,6 @@
 // A plan as text for a terminal: what goes out, what a guard holds back and the command that releases it, what could not be read, and
 // one closing line of counts. Every value of the plan is shown as it is; nothing is left out, and nothing is worked out here but counts.
-import { type Change, EFFECTS, type Effect, type Hold, type Plan } from '../../core/model/change.ts'
+import { type Change, EFFECTS, type Effect, type Hold, type Plan, type PlanProblem, type Release } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { type Paint, type Style, unpainted } from '../shared/context.ts'
@@ -39,6 +39,8 @@ export function renderPlanText(view: PlanView, options: TextOptions = {}): strin
   const layout = layoutOf(plan, options)
   const blocks = [
     [heading(plan, layout)],
+    approvalLines(plan, layout),
+    weakenedLines(plan, layout),
     outgoing(plan).flatMap((change) => changeLines(change, view, layout)),
     ...plan.holds.map((hold) => holdLines(hold, view, layout)),
     unknownLines(plan, layout),
@@ -125,10 +127,41 @@ function detailLines(change: Change, layout: Layout, margin: string): readonly s
 
 function outcomeLines(change: Change, view: PlanView, layout: Layout, margin: string): readonly string[] {
   const outcome = outcomeOf(view, change)
-  if (!outcome) return view.outcomes && change.hold === undefined ? [`${margin}not tried`] : []
+  if (!outcome)
+    return whyNot(change, view)
+      .flatMap((text) => indented(text, layout, margin))
+      .map((line) => layout.paint('yellow', line))
   const text = outcome.error === undefined ? RESULT_WORDS[outcome.result] : `${RESULT_WORDS[outcome.result]}: ${plain(outcome.error)}`
   return indented(text, layout, margin).map((line) => layout.paint(isWell(outcome) ? 'green' : 'red', line))
 }
+
+/** Why a change does not go out, or who let it. */
+function whyNot({ disposition, released }: Change, view: PlanView): readonly string[] {
+  const by = released ? [`released by ${approvalName(released)}`] : []
+  if (disposition.kind === 'deferred') return [...by, `waits: ${plain(disposition.reason)}`]
+  if (disposition.kind === 'excluded') return [...by, `not written: ${plain(disposition.reason)}`]
+  return disposition.kind === 'ready' && view.outcomes ? [...by, 'not tried'] : by
+}
+
+const approvalName = ({ id, at }: Release): string => (at ? `approval ${id} at ${plain(formatPosition(at))}` : `approval ${id}`)
+
+/** What each approval releases stands first, so that nobody who reviews the plan misses it. */
+function approvalLines({ approvals }: Plan, layout: Layout): readonly string[] {
+  return approvals.flatMap((one) => {
+    const title =
+      one.releases.length > 0 ? `releases ${count(one.releases.length, 'change')}:` : `releases nothing: ${one.note ?? one.state}`
+    const lines = one.releases.map(({ scope, from, to }) => `${plain(scopeKey(scope))}  ${capText(from)} → ${capText(to)}`)
+    return [
+      ...indented(`A${approvalName(one).slice(1)} ${plain(title)}`, layout, '').map((line) => layout.paint('yellow', line)),
+      ...lines.flatMap((line) => indented(line, layout, '  ')),
+    ]
+  })
+}
+
+const isWeakened = ({ code }: PlanProblem): boolean => code === 'RULES_WEAKENED'
+
+const weakenedLines = ({ problems }: Plan, layout: Layout): readonly string[] =>
+  problems.filter(isWeakened).flatMap(({ message }) => indented(plain(message), layout, '').map((line) => layout.paint('red', line)))
 
 const indented = (text: string, layout: Layout, margin: string): readonly string[] =>
   (layout.width === Number.POSITIVE_INFINITY ? [text] : wrap(text, layout.width - margin.length)).map((line) => margin + line)
@@ -163,7 +196,8 @@ function unknownLines(plan: Plan, layout: Layout): readonly string[] {
 const UNKNOWN_NAMED = 5
 
 function problemLines(plan: Plan, layout: Layout): readonly string[] {
-  return plan.problems.flatMap((problem) => {
+  const told = plan.problems.filter((one) => !isWeakened(one) && one.code !== 'APPROVAL_UNMATCHED')
+  return told.flatMap((problem) => {
     const place = problem.at ? ` at ${formatPosition(problem.at)}` : ''
     const text = indented(plain(`${problem.severity}: ${subjectOf(problem)}${problem.message} (${problem.code}${place})`), layout, '')
     return text.map((line) => layout.paint(problem.severity === 'error' ? 'red' : 'yellow', line))
@@ -202,6 +236,6 @@ function appliedCounts(view: PlanView): string {
 
 function unfinished(view: PlanView, change: Change): readonly string[] {
   const outcome = outcomeOf(view, change)
-  if (!outcome) return ['not tried']
+  if (!outcome) return [change.disposition.kind === 'ready' ? 'not tried' : 'waiting']
   return outcome.result === 'applied' ? [] : [RESULT_WORDS[outcome.result]]
 }

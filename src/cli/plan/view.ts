@@ -1,5 +1,5 @@
 // What every rendering of a plan shares: the plan, how each of its changes ended once it was applied, and the words for both.
-import type { Change, ChangeResult, Effect, Hold, Plan, PlanProblem } from '../../core/model/change.ts'
+import { type Change, type ChangeResult, type Effect, type Hold, holdOf, type Plan, type PlanProblem } from '../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 
 /** How a change ended; `satisfied` needed no write, because another one had brought it about, such as a team's where caps are copied. */
@@ -28,11 +28,11 @@ export const releaseBy =
   (holdId) =>
     inMemory ? `capkeeper apply --approve ${holdId}` : ['capkeeper approve', holdId, ...ledgerArgs].join(' ')
 
-export const isHeld = (change: Change): boolean => change.hold !== undefined
+export const isHeld = (change: Change): boolean => holdOf(change) !== undefined
 
 export const outgoing = (plan: Plan): readonly Change[] => plan.changes.filter((change) => !isHeld(change))
 
-export const heldBy = (plan: Plan, hold: Hold): readonly Change[] => plan.changes.filter((change) => change.hold === hold.id)
+export const heldBy = (plan: Plan, hold: Hold): readonly Change[] => plan.changes.filter((change) => holdOf(change) === hold.id)
 
 export const outcomeOf = (view: PlanView, change: Change): Outcome | undefined => view.outcomes?.get(scopeKey(change.scope))
 

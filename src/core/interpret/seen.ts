@@ -1,7 +1,6 @@
 // What a deployment's own answers have shown of how it works, where the interface is silent: how it keeps caps, what reads show, what
 // becomes of a 0, how the cap is spelt, how errors look. Findings with their evidence; guards count people by whether reads are explicit,
 // and nothing else follows from here.
-import type { Change } from '../model/change.ts'
 import type { CapReading, Observed } from '../model/observed.ts'
 import { type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
@@ -46,6 +45,9 @@ export type Sighting = { readonly [A in Aspect]: { readonly aspect: A; readonly 
 /** What the client sees in answers, whatever was asked. */
 export type WireSighting = Extract<Sighting, { readonly aspect: 'spelling' | 'errors' }>
 
+/** What one stale reading could seem to disprove stays until somebody declares otherwise. */
+const LASTING: { readonly [A in Aspect]?: SeenValue<A> } = { caps: 'copied', reads: 'inherited' }
+
 /** A deployment that answers now so, now so, is noted that often at most (choice). */
 export const FLICKER_MS = 3_600_000
 
@@ -54,36 +56,28 @@ export const FLICKER_MS = 3_600_000
  */
 export function withSighting(seen: Seen, { aspect, value, evidence }: Sighting, at: Instant): Seen {
   const known: Finding | undefined = seen[aspect]
-  if (known?.value === value) return seen
+  if (known && (known.value === value || known.value === LASTING[aspect])) return seen
   if (known?.before?.value === value && at - known.at < FLICKER_MS) return seen
   const before = known && { value: known.value, at: known.at, evidence: known.evidence }
   return { ...seen, [aspect]: { value, at, evidence, ...(before && { before }) } }
-}
-
-/** The same, for what other facts of the ledger already tell; `at` is when they saw it. */
-export const alsoSeen = (seen: Seen, sighting: Sighting, at: Instant): Seen =>
-  (seen[sighting.aspect]?.at ?? Number.NEGATIVE_INFINITY) > at ? seen : withSighting(seen, sighting, at)
-
-/** A scope with a value of its own that kept it while a wider one was written: caps are kept in layers. */
-export function layeringSighting(wide: Pick<Change, 'scope' | 'from' | 'to'>, before: CapReading, after: CapReading): Sighting | undefined {
-  const own = typeof before.observed === 'number' && before.observed !== wide.from && before.observed !== wide.to
-  if (!own || after.observed !== before.observed) return undefined
-  const evidence = `after ${scopeKey(wide.scope)} was written (${wide.from} to ${wide.to}), ${scopeKey(before.scope)} kept its ${before.observed}`
-  return { aspect: 'caps', value: 'layered', evidence }
 }
 
 /**
  * What the readings of a sweep tell that is not known yet: a person or group with nothing set, read after a team that has a cap, shows
  * that reads are explicit; a 0 shows that 0 is stored.
  */
-export function readingSightings(seen: Seen, readings: ReadonlyMap<ScopeKey, CapReading>): readonly Sighting[] {
+export function readingSightings(
+  seen: Seen,
+  readings: ReadonlyMap<ScopeKey, CapReading>,
+  mayBeZero: (key: ScopeKey) => boolean = () => false,
+): readonly Sighting[] {
   if (seen.reads?.value === 'explicit' && seen.zero?.value === 'stored') return []
   const team = readings.get(scopeKey(TEAM))
   const sightings = new Map<Aspect, Sighting>()
   for (const reading of readings.values()) {
     const key = scopeKey(reading.scope)
     if (reading.observed === 0) sightings.set('zero', { aspect: 'zero', value: 'stored', evidence: `${key} reads 0` })
-    if (isExplicit(reading, team)) {
+    if (isExplicit(reading, team) && !mayBeZero(key)) {
       const evidence = `${key} reads unset while the team has ${team?.observed}`
       sightings.set('reads', { aspect: 'reads', value: 'explicit', evidence })
     }

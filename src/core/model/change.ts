@@ -31,8 +31,8 @@ export type GuardCode = (typeof GUARD_CODES)[number]
 export const CHANGE_RESULTS = ['applied', 'failed', 'ambiguous', 'verify_failed'] as const
 export type ChangeResult = (typeof CHANGE_RESULTS)[number]
 
-/** One line of a plan. `to` is `none` exactly when `action` is `clear`. */
-export interface Change {
+/** One write: what is to become of one scope, and why. `to` is `none` exactly when `action` is `clear`. */
+export interface ScopeChange {
   readonly scope: Scope
   readonly action: 'set' | 'clear'
   readonly effect: Effect
@@ -44,13 +44,46 @@ export interface Change {
   /** The policy line that asks for it; absent for an orphan. */
   readonly source?: Position
   readonly reason?: string
-  /** The id of the hold that keeps it back. */
-  readonly hold?: string
-  /** Puts back what the ledger last verified under an unchanged policy entry, after a foreign change. */
+  /** Reverts a foreign change to what the ledger last verified under an unchanged policy entry. */
   readonly healing: boolean
   /** Gives back the base when a grant ends. */
   readonly grantEnd: boolean
 }
+
+/** `order`: another write comes first. `reads`: it would be wrong under one of the two ways to read caps. The others: see their words. */
+export type DeferralCode = 'order' | 'reads' | 'unread' | 'failed' | 'passes'
+
+/** Why a change is not written by this run at all. */
+export type ExclusionCode = 'mode' | 'pause' | 'focus' | 'onDrift' | 'notShown'
+
+/** What becomes of a change now: written, held by a guard, later because of something else, or not by this run. */
+export type Disposition =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'held'; readonly hold: string }
+  | { readonly kind: 'deferred'; readonly code: DeferralCode; readonly reason: string; readonly waitsFor?: Scope }
+  | { readonly kind: 'excluded'; readonly code: ExclusionCode; readonly reason: string }
+
+export const READY: Disposition = { kind: 'ready' }
+
+/** Who released a change: an approval in a policy, with its place, or a command. */
+export interface Release {
+  readonly id: string
+  readonly via: 'policy' | 'command'
+  readonly at?: Position
+}
+
+/** One line of a plan. */
+export interface Change extends ScopeChange {
+  readonly disposition: Disposition
+  /** The approval that released it. */
+  readonly released?: Release
+}
+
+/** The id of the hold that keeps a change back. */
+export const holdOf = ({ disposition }: Pick<Change, 'disposition'>): string | undefined =>
+  disposition.kind === 'held' ? disposition.hold : undefined
+
+export const isReady = ({ disposition }: Pick<Change, 'disposition'>): boolean => disposition.kind === 'ready'
 
 export interface HeldChange {
   readonly scope: Scope
@@ -60,7 +93,7 @@ export interface HeldChange {
 
 /** A guard's refusal. */
 export interface Hold {
-  /** 12 hex digits over the workspace and the sorted (scope, from, to) of its changes. */
+  /** 32 hex digits over the workspace and the sorted (scope, from, to) of its changes. */
   readonly id: string
   readonly guards: readonly GuardCode[]
   /** How many people the held changes affect by net effect. */
@@ -70,7 +103,7 @@ export interface Hold {
 }
 
 export interface PlanCounts {
-  /** Changes that would go out, by effect; held ones are counted in `held` only. */
+  /** Changes that would go out, now or once what they wait for is there, by effect; held ones are counted in `held` only. */
   readonly set: number
   readonly raise: number
   readonly lower: number
@@ -109,11 +142,22 @@ export interface Plan {
   readonly policyDigest: string
   readonly revision: string
   readonly counts: PlanCounts
-  /** Canonical order of scopes; held ones carry `hold`. */
+  /** In the order of writing; what is not written now stands behind what is. */
   readonly changes: readonly Change[]
   readonly holds: readonly Hold[]
   readonly unknown: readonly UnknownScope[]
   readonly problems: readonly PlanProblem[]
+  /** Every approval that is listed or pending, with what it releases now. */
+  readonly approvals: readonly PlanApproval[]
+}
+
+/** An approval as a plan shows it. */
+export interface PlanApproval extends Release {
+  readonly state: ApprovalState
+  /** What it releases in this plan; empty when nothing matches it. */
+  readonly releases: readonly HeldChange[]
+  /** Why it releases nothing. */
+  readonly note?: string
 }
 
 /** A share of the people with a floor: holds when more than max(floor, percent × people) are reached. */
@@ -187,7 +231,7 @@ export interface Intent {
   readonly id: number
   readonly at: Instant
   readonly planId: string
-  readonly change: Change
+  readonly change: ScopeChange
   /** The identity of the policy entry behind the change (`DesiredCap.entry`), '' for an orphan. */
   readonly entry: string
   readonly digest: string
@@ -220,4 +264,6 @@ export interface Quarantined {
   readonly message: string
   readonly entry: string
   readonly at: Instant
+  /** What was set before a 0 that the service did not keep: it is asked for as long as the scope is left alone. */
+  readonly restore?: Cap
 }

@@ -3,7 +3,7 @@
 
 import type { Seen } from '../interpret/seen.ts'
 import type { BurnFigures } from '../use/burn.ts'
-import type { ApprovalState, Cause, Change, ChangeResult, Hold, Pause, Plan } from './change.ts'
+import type { ApprovalState, Cause, ChangeResult, Hold, Pause, Plan, ScopeChange } from './change.ts'
 import type { ApiErrorKind, Balance, GroupMembers, Observed, Roster } from './observed.ts'
 import type { Cap } from './policy.ts'
 import type { Position, Problem } from './problem.ts'
@@ -120,7 +120,7 @@ export type CycleEvent = { readonly workspace: string; readonly at: Instant } & 
   | { readonly kind: 'rate-learned'; readonly ratePerSecond: number }
   | { readonly kind: 'usage-read'; readonly roster?: Roster; readonly groups: readonly GroupMembers[]; readonly balance?: Balance }
   | { readonly kind: 'planned'; readonly plan: Plan }
-  | { readonly kind: 'change-finished'; readonly change: Change; readonly result: ChangeResult; readonly error?: string }
+  | { readonly kind: 'change-finished'; readonly change: ScopeChange; readonly result: ChangeResult; readonly error?: string }
   | { readonly kind: 'foreign-change'; readonly scope: Scope; readonly verified: Cap; readonly observed: Observed }
   | { readonly kind: 'held'; readonly hold: Hold }
   | { readonly kind: 'hold-released'; readonly id: string }

@@ -17,21 +17,38 @@ export const APPROVAL_LIFE_MS = 14 * 86_400_000
 /** An approval is void when more than this many times the people shown are affected. */
 export const APPROVAL_GROWTH = 1.25
 
-/** How many people each hold affected when it was first shown, and how many were on the doubted roster then. */
-export type HoldsShown = Readonly<Record<string, { readonly people: number; readonly at: Instant; readonly roster?: number }>>
+/** So many digits of a hold's id tell it from others when an operator types it. */
+export const MIN_HOLD_PREFIX = 8
+
+/** A hold as it was shown. */
+export interface HoldShown {
+  /** How many people it affected when it was first shown. */
+  readonly people: number
+  readonly at: Instant
+  /** How many approved people were on the doubted roster then. */
+  readonly roster?: number
+  /** It was shown under a revision that did not list its approval, so that somebody could have reviewed it. */
+  readonly reviewed?: boolean
+}
+
+export type HoldsShown = Readonly<Record<string, HoldShown>>
 
 /** The ledger's approvals joined with ids listed in policy and given on the command line; those that have aged out become void. */
 export function currentApprovals(
   known: readonly Approval[],
-  fresh: { readonly policy: readonly string[]; readonly command: readonly string[] },
+  fresh: { readonly policy?: readonly string[]; readonly command?: readonly string[] },
   now: Instant,
 ): readonly Approval[] {
   const byId = new Map(known.map((one) => [one.id, one]))
   const add = (id: string, via: Approval['via']): void => {
     byId.set(id, { id, via, approvedAt: now, state: 'pending', released: [] })
   }
-  for (const id of fresh.policy) if (!byId.has(id)) add(id, 'policy')
-  for (const id of fresh.command) if (byId.get(id)?.state !== 'pending') add(id, 'command')
+  for (const id of fresh.policy ?? []) if (!byId.has(id)) add(id, 'policy')
+  for (const id of fresh.command ?? []) {
+    const one = byId.get(id)
+    // An operator's word needs no second step.
+    if (one?.state !== 'pending' || (one.via === 'policy' && one.released.length === 0)) add(id, 'command')
+  }
   return [...byId.values()].map((one) =>
     one.state === 'pending' && now - one.approvedAt > APPROVAL_LIFE_MS ? { ...one, state: 'void' } : one,
   )
@@ -55,21 +72,21 @@ export function verifyApprovals(
 
 /**
  * The changes that pending approvals have already released and that were not verified yet. They are released as they were shown: from
- * another value it is another change, unless it was our own wide write that put that value there (`overwritten`).
+ * another value it is another change, unless it was our own wide write that put that value there (`isOverwritten`).
  */
 export function releasedChanges(
   approvals: readonly Approval[],
   differences: readonly Difference[],
-  overwritten: ReadonlySet<ScopeKey> = new Set(),
-): ReadonlySet<ScopeKey> {
+  isOverwritten: (key: ScopeKey) => boolean = () => false,
+): ReadonlyMap<ScopeKey, Approval> {
   const wanted = new Map(differences.map((one) => [one.key, one]))
-  const released = new Set<ScopeKey>()
+  const released = new Map<ScopeKey, Approval>()
   for (const approval of approvals) {
     if (approval.state !== 'pending') continue
     for (const change of approval.released) {
       const key = scopeKey(change.scope)
       const one = change.verified ? undefined : wanted.get(key)
-      if (one?.to === change.to && (one.from === change.from || overwritten.has(key))) released.add(key)
+      if (one?.to === change.to && (one.from === change.from || isOverwritten(key))) released.set(key, approval)
     }
   }
   return released
@@ -85,21 +102,39 @@ export function voidGrown(approvals: readonly Approval[], impacts: readonly Impa
   })
 }
 
+/** An approval that releases nothing, and why. */
+export interface Unmatched {
+  readonly id: string
+  readonly note: string
+}
+
+interface Matching {
+  /** Approved people on the roster that is doubted now. */
+  readonly roster?: number
+  /** A policy's approval needs a hold that was shown before it. */
+  readonly isSeparate: boolean
+}
+
 /**
  * Matches pending approvals with the holds of a plan: each either releases the hold's changes or is void, because the hold grew or is about
- * another roster than the one shown. `roster`: approved people on the one doubted now.
+ * another roster than the one shown.
  */
 export function matchApprovals(
   approvals: readonly Approval[],
   holds: readonly Hold[],
   shown: HoldsShown,
-  roster?: number,
-): { readonly approvals: readonly Approval[]; readonly matched: readonly Hold[] } {
+  { roster, isSeparate }: Matching,
+): { readonly approvals: readonly Approval[]; readonly matched: readonly Hold[]; readonly unmatched: readonly Unmatched[] } {
   const byId = new Map(holds.map((hold) => [hold.id, hold]))
   const matched: Hold[] = []
+  const unmatched: Unmatched[] = []
   const next = approvals.map((approval): Approval => {
     const hold = byId.get(approval.id)
     if (!hold || approval.state !== 'pending') return approval
+    if (isSeparate && approval.via === 'policy' && !shown[hold.id]?.reviewed) {
+      unmatched.push({ id: hold.id, note: TOO_EARLY })
+      return approval
+    }
     const people = approval.people ?? shown[hold.id]?.people ?? hold.people
     const rosterShown = hold.guards.includes('rosterShrink') ? shown[hold.id]?.roster : undefined
     const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
@@ -107,5 +142,8 @@ export function matchApprovals(
     matched.push(hold)
     return { ...approval, people, released: hold.changes.map((change) => ({ ...change, verified: false })) }
   })
-  return { approvals: next, matched }
+  return { approvals: next, matched, unmatched }
 }
+
+const TOO_EARLY =
+  'it came with the change it releases, or ahead of it, and releases nothing (approvals: separate); approve the hold by command, or list the id once the hold was shown without it'

@@ -8,8 +8,8 @@
 //   n          none              any               set
 //   n          m                 any               raise or lower
 //   none       none              any               in sync; ours from now on
-//   none       the wider value   not at it         in sync (this service shows what applies)
-//   none       the wider value   at it             clear: the number may well be the one that we set here
+//   none       maybe inherited   not at it         in sync: what applies is what is asked for
+//   none       maybe inherited   at it             clear: the number may well be the one that we set here
 //   none       m                 any               clear
 //   a base a grant gives back, and somebody else's value there: forget it, as an orphan
 //   no         v                 at v              clear (orphan), or nothing when prune is off
@@ -18,6 +18,7 @@
 //
 // The cause: `external` when the ledger verified another value under the same policy entry, `expired` when a grant ended, `orphan` when
 // nothing declares the scope, else `policy`.
+import type { Slots } from '../interpret/slots.ts'
 import type { Cause } from '../model/change.ts'
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -47,14 +48,11 @@ export interface DiffInputs {
   readonly resolution: Resolution
   /** Readings of every scope that was to be read; a missing one counts as unknown. */
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  readonly slots: Slots
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly prune: boolean
-  /** What applies to a scope where nothing is set, for services whose reads show it. */
-  readonly wider: (key: ScopeKey) => Observed
   /** Scopes that are neither read nor written (people not approved, unknown groups). */
   readonly skipped: ReadonlySet<ScopeKey>
-  /** Person's caps that our own wide write has just overwritten, on a service that copies: not a foreign change. */
-  readonly overwritten?: ReadonlySet<ScopeKey>
   readonly now: Instant
 }
 
@@ -104,13 +102,15 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     draft.unknown.push({ scope: desired.scope, message: inputs.readings.get(key)?.failure?.message ?? 'not read yet' })
     return
   }
-  if (observed === desired.cap || (desired.cap === 'none' && observed === inputs.wider(key) && owned?.cap !== observed)) {
+  const { slots } = inputs
+  const isInherited = desired.cap === 'none' && owned?.cap !== observed && slots.mayBeInherited(key) && observed === slots.inherited(key)
+  if (observed === desired.cap || isInherited) {
     draft.inSync.push(key)
     if (desired.origin.kind === 'restore') draft.released.push(key)
-    else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, inputs.wider(key)), inputs.now))
+    else if (isNews(owned, desired)) draft.adopted.push(ownedFrom(desired, owned, setBefore(observed, slots, key), inputs.now))
     return
   }
-  const isOverwritten = inputs.overwritten?.has(key) === true
+  const isOverwritten = slots.isEcho(key)
   if (desired.origin.kind === 'restore' && observed !== owned?.cap && !isOverwritten) {
     draft.released.push(key)
     return
@@ -177,8 +177,9 @@ const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
   owned.owner !== desired.owner ||
   owned.grant !== desired.origin.grant
 
-/** What stood at a scope before we wrote: a reading that only shows what applies from a wider scope is nothing. */
-export const setBefore = (from: Cap, wider: Observed): Cap => (from === wider ? 'none' : from)
+/** What was set at a scope before we wrote: a reading that may only show what is inherited is nothing. */
+export const setBefore = (from: Cap, slots: Pick<Slots, 'model' | 'inherited'>, key: ScopeKey): Cap =>
+  slots.model.reads !== 'explicit' && from === slots.inherited(key) ? 'none' : from
 
 /**
  * What the ledger remembers of a scope that was verified at its desired cap. A grant on a scope without a declared base remembers

@@ -1,19 +1,10 @@
 // What a set of changes does to people: each counted person's cap in force before and after the whole set, once, by net effect, and
 // which changes are responsible. Guards judge these counts; nothing here holds anything back.
 
-import {
-  type CapAt,
-  type CountedPerson,
-  type Effective,
-  ownCap,
-  type People,
-  sharedCap,
-  TEAM_KEY,
-  widerCap,
-} from '../interpret/effective.ts'
+import { type CapAt, type CountedPerson, type Effective, ownCap, type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { ScopeKey } from '../model/scope.ts'
 import type { Difference } from './diff.ts'
 
 /** `capped`: a first cap that blocks nobody; together with `raised` it is free in every share. */
@@ -36,13 +27,13 @@ export interface ImpactInputs {
   readonly people: People
   /** See `countingReader`. */
   readonly readings: CapAt
-  /** Scopes that may have nothing set, see `mayInherit`. People are counted as if they had, and as if they had not; the worse counts. */
-  readonly mayInherit?: (key: ScopeKey) => boolean
+  /** Scopes that may have nothing set, see `Slots.mayBeInherited`. People are counted as if they had, and as if they had not; the worse counts. */
+  readonly mayBeInherited?: (key: ScopeKey) => boolean
   /** Caps in force where an interrupted plan began; they count as "before". */
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
   readonly capSemantics: 'layered' | 'copied'
-  /** Caps of people that our own wide write has just overwritten: putting them back takes nothing from anybody. */
-  readonly overwritten?: ReadonlySet<ScopeKey>
+  /** Whose own cap a wide write of ours has overwritten: putting it back takes nothing from anybody. */
+  readonly isOverwritten?: (key: ScopeKey) => boolean
   /** User scopes that policy keeps: what a copied wide write does to them is put back in the same cycle. */
   readonly kept?: ReadonlySet<ScopeKey>
 }
@@ -60,10 +51,10 @@ export function impactOf(changes: Changes, inputs: ImpactInputs): readonly Impac
 
 /** The impact of `changes` on these people, whether they are counted or not. */
 export function impactOn(people: Iterable<CountedPerson>, changes: Changes, inputs: ImpactInputs): readonly Impact[] {
-  const { readings, mayInherit } = inputs
+  const { readings, mayBeInherited } = inputs
   const asRead = impactReader(changes, inputs)
   const asInherited =
-    mayInherit && impactReader(changes, { ...inputs, readings: (key) => (mayInherit(key) ? 'none' : readings(key)) }, readings)
+    mayBeInherited && impactReader(changes, { ...inputs, readings: (key) => (mayBeInherited(key) ? 'none' : readings(key)) }, readings)
   const impacts: Impact[] = []
   for (const person of people) {
     const impact = worseOf(asRead(person), asInherited?.(person))
@@ -161,24 +152,6 @@ export function reachOf(key: ScopeKey, inputs: ImpactInputs, after: CapAt): numb
 const isNumber = (cap: Observed | undefined): boolean => cap !== undefined && cap !== 'none' && cap !== 'unknown'
 
 /**
- * Reads what a scope shows when nothing is set at it, for services whose reads show what applies. A group of which nothing is asked and
- * that shows the team's value counts as not set, as the service counts it.
- */
-export function widerReader(people: People, readings: CapAt, unset: ReadonlySet<ScopeKey> = new Set()): (key: ScopeKey) => Observed {
-  const capAt: CapAt = (key) => (unset.has(key) && readings(key) === readings(TEAM_KEY) ? 'none' : readings(key))
-  return (key) => widerCap(key, people.byKey.get(key)?.groups ?? [], capAt)
-}
-
-/**
- * Whether a scope shows just what applies there anyway, so that perhaps nothing is set at it. A group that shows the team's value may have
- * nothing itself: a person's groups are taken with it and without.
- */
-export function mayInherit(people: People, readings: CapAt): (key: ScopeKey) => boolean {
-  const readers = [widerReader(people, readings), widerReader(people, readings, new Set(people.byGroup.keys()))]
-  return (key) => readers.some((wider) => wider(key) === readings(key))
-}
-
-/**
  * Readings to count people by. A scope that could not be read, or that may only show the wider value, counts as not set, so that nobody
  * under it is out of reach of what changes at a wider one.
  */
@@ -188,7 +161,3 @@ export const countingReader =
     const observed = readings(key)
     return observed === 'unknown' || isUnset(key) ? 'none' : observed
   }
-
-/** The groups for which policy declares `none`. */
-export const unsetGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
-  new Set(desired.filter(({ scope, cap }) => scope.kind === 'group' && cap === 'none').map(({ scope }) => scopeKey(scope)))

@@ -1,11 +1,11 @@
 // Where every managed scope stands, for metrics, /status and the page: one state per scope, worked out from the plan. It decides no
 // change. Also which scopes a cycle reads, and which it leaves alone.
 
-import { isApproved } from '../interpret/effective.ts'
-import type { Change, Quarantined } from '../model/change.ts'
+import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import type { Change, Disposition, Quarantined } from '../model/change.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import type { CapReading, OwnedCap, Roster } from '../model/observed.ts'
-import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap, Resolution } from '../resolve/desired.ts'
 import { CONTEST_MS, type Contest } from './contested.ts'
@@ -64,10 +64,13 @@ export function scopesToRead(
   leftAlone: { readonly skipped: ReadonlySet<ScopeKey>; readonly quarantined: ReadonlyMap<ScopeKey, Quarantined> },
 ): readonly Scope[] {
   const scopes = new Map<ScopeKey, Scope>()
+  // Whoever has no cap of their own falls to the team's, declared or not: guards count by it.
+  scopes.set(TEAM_KEY, TEAM)
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
   for (const [key, { scope, cap }] of owned) if (cap !== 'none') scopes.set(key, scope)
-  // What stands at a group decides about its people, also while nothing is written there.
-  const isRead = (key: ScopeKey, one: Quarantined): boolean => scopes.get(key)?.kind === 'group' && one.code !== 'SCOPE_UNKNOWN'
+  // What is set at the team or a group decides about people, also while nothing is written there.
+  const isRead = (key: ScopeKey, one: Quarantined): boolean =>
+    scopes.get(key)?.kind !== 'user' && one.code !== 'SCOPE_UNKNOWN' ? true : one.restore !== undefined
   for (const [key, one] of leftAlone.quarantined) if (!isRead(key, one)) scopes.delete(key)
   for (const key of leftAlone.skipped) scopes.delete(key)
   return [...scopes.values()].sort(compareScopes)
@@ -94,11 +97,14 @@ export function scopeStates(
   for (const { scope, why } of inputs.resolution.skipped) put(scope, { state: 'skipped', why })
   for (const { scope, message } of inputs.resolution.rejected) put(scope, { state: 'rejected', why: message })
   for (const { scope, message } of inputs.quarantined.values()) put(scope, { state: 'rejected', why: message })
+  // What a wide write is going to overwrite is in sync until then.
+  const inSync = new Set(changes.length > 0 ? result.inSync : [])
   const why = inputs.policyBroken ? PRUNING_WAITS : PRUNE_OFF
   for (const { scope } of result.kept) put(scope, { state: 'drifted', cause: 'orphan', why, ...since(scope, inputs) })
   for (const change of changes) {
+    if (others.has(scopeKey(change.scope)) || inSync.has(scopeKey(change.scope))) continue
     const contest = contested.get(scopeKey(change.scope))
-    put(change.scope, { ...heldState(change.hold, contest, inputs), cause: change.cause, ...since(change.scope, inputs) })
+    put(change.scope, { ...stateOf(change.disposition, contest, inputs), cause: change.cause, ...since(change.scope, inputs) })
   }
   const states = [...others.values()]
   for (const key of result.inSync) {
@@ -109,8 +115,10 @@ export function scopeStates(
   return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))
 }
 
-function heldState(hold: string | undefined, contest: Contest | undefined, { instantText }: PlanInputs) {
-  if (hold === undefined) return { state: 'drifted' as const }
+function stateOf(disposition: Disposition, contest: Contest | undefined, { instantText }: PlanInputs) {
+  if (disposition.kind === 'ready') return { state: 'drifted' as const }
+  if (disposition.kind !== 'held') return { state: 'drifted' as const, why: disposition.reason }
+  const { hold } = disposition
   if (!contest) return { state: 'held' as const, why: `hold ${hold}` }
   const until = instantText(contest.at + CONTEST_MS)
   return { state: 'contested' as const, why: `hold ${hold}: changed by others ${contest.changes} times in 24 h, left alone until ${until}` }

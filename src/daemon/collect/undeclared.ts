@@ -1,9 +1,6 @@
-// `undeclaredUsers: report`: looks at the own caps of people that no policy declares, a few at a time and only while nothing else is due, so
-// that one pass takes as long as the usage interval. It only reads; without the setting it reads nothing at all.
-import { TEAM_KEY } from '../../core/interpret/effective.ts'
 import type { ScopeStatus } from '../../core/model/events.ts'
 import type { CapReading } from '../../core/model/observed.ts'
-import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { managedUsers, undeclaredCaps, undeclaredPeople, undeclaredStatus } from '../../core/plan/undeclared.ts'
 import { sweep } from '../cycle/read.ts'
 import type { Outlook } from '../cycle/state.ts'
@@ -28,12 +25,8 @@ export interface UndeclaredPass {
 export const undeclaredDueAt = ({ config, shown, undeclared }: Workspace): number =>
   config.undeclaredUsers === 'report' && shown.outlook ? (undeclared?.dueAt ?? 0) : Number.POSITIVE_INFINITY
 
-/** Whose own caps nobody looks at; the team first where policy says nothing of it, because a cap that only equals it is none. */
-export function scopesToLookAt(view: Outlook): readonly Scope[] {
-  const people = undeclaredPeople(view.people, managedOf(view))
-  const isTeamRead = view.toRead.some(({ kind }) => kind === 'team')
-  return people.length === 0 || isTeamRead ? people : [TEAM, ...people]
-}
+/** Whose own caps nobody looks at. */
+export const scopesToLookAt = (view: Outlook): readonly Scope[] => undeclaredPeople(view.people, managedOf(view))
 
 const managedOf = ({ resolution, owned, quarantine, skipped }: Outlook): ReadonlySet<ScopeKey> =>
   managedUsers(resolution, owned.keys(), quarantine.active.keys(), skipped)
@@ -64,14 +57,9 @@ export function undeclaredShown({ config, shown, undeclared }: Workspace): reado
   if (config.undeclaredUsers !== 'report' || !undeclared || !shown.outlook) return []
   const { outlook } = shown
   const managed = managedOf(outlook)
-  const team = undeclared.readings.get(TEAM_KEY)?.observed
-  const wider = (key: ScopeKey) => {
-    const known = outlook.wider(key)
-    return known === 'none' && team !== undefined ? team : known
-  }
   const known = [...undeclared.readings.values()].filter(({ scope }) => {
     const key = scopeKey(scope)
     return !managed.has(key) && outlook.people.byKey.has(key)
   })
-  return undeclaredCaps(known, wider).map(undeclaredStatus)
+  return undeclaredCaps(known, outlook.slots.inherited).map(undeclaredStatus)
 }

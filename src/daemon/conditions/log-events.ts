@@ -1,7 +1,7 @@
 // The one fold from events to log lines. It decides only how loud an event is and which fields it carries: error when a person must act,
 // warn when something is held or somebody else changed a cap, info when something was written or changed state, debug for the rest, so
 // that a quiet cycle is one line.
-import type { Change, Plan } from '../../core/model/change.ts'
+import type { Plan, ScopeChange } from '../../core/model/change.ts'
 import type { CycleEvent, Emit } from '../../core/model/events.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
@@ -104,7 +104,7 @@ function logCycle(logger: Logger, event: Extract<CycleEvent, { kind: 'cycle-fini
   else logger.info(fields, 'cycle finished')
 }
 
-const changeFields = (change: Change): LogFields => ({
+const changeFields = (change: ScopeChange): LogFields => ({
   scope: scopeKey(change.scope),
   effect: change.effect,
   from: change.from,
@@ -113,7 +113,6 @@ const changeFields = (change: Change): LogFields => ({
   people: change.people,
   source: change.source && formatPosition(change.source),
   reason: change.reason,
-  hold: change.hold,
 })
 
 const holdFields = (hold: Extract<CycleEvent, { kind: 'held' }>['hold']): LogFields => ({

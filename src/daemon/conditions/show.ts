@@ -1,12 +1,13 @@
 // Tells the outside what a cycle did: the outcome in one word, the events, and what the view shows. It decides nothing about caps.
-import type { Change } from '../../core/model/change.ts'
+import type { Change, Disposition } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { UsageReading } from '../collect/usage.ts'
-import type { ApplyReport, WriteResult } from '../cycle/apply.ts'
+import type { WriteResult } from '../cycle/outcome.ts'
+import { MOST_PASSES, type PassReport } from '../cycle/passes.ts'
 import type { Outlook } from '../cycle/state.ts'
 import { report, type Workspace } from '../workspace.ts'
 import { stand } from './standing.ts'
@@ -18,9 +19,8 @@ export interface Outcome {
 }
 
 interface OutcomeInputs {
-  readonly planned: Planned
   readonly after: Planned
-  readonly applied: ApplyReport | undefined
+  readonly applied: PassReport | undefined
   readonly focus: ReadonlySet<ScopeKey> | undefined
   readonly toRead: readonly Scope[]
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
@@ -37,18 +37,31 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const results = [...(applied?.results ?? [])]
   const done = results.filter(([, { result }]) => result === 'applied').length
   const failed = results.filter(([, { result }]) => result !== 'applied' && result !== 'skipped')
-  const waiting = [...(applied?.waiting ?? [])].map(([key, awaited]) => `${key}: waits for ${awaited}, which is not at its cap yet`)
-  const message = applied?.fatal ?? applied?.refusal ?? [...failed.map(([key, { error }]) => `${key}: ${error}`), ...unread, ...waiting][0]
+  const left = applied ? leftIn(after) : []
+  const message = applied?.fatal ?? applied?.refusal ?? [...failed.map(([key, { error }]) => `${key}: ${error}`), ...unread, ...left][0]
   const told = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
   if (nothingWorked || (looked.length > 0 && unread.length === looked.length)) return { result: 'error', ...told }
   if (isShort) return { result: 'partial', ...told }
   // What waits for a held change is held with it; nothing has failed.
-  if (after.plan.holds.length > 0) return { result: 'held', ...(waiting.length > 0 && told) }
-  if (waiting.length > 0) return { result: 'partial', ...told }
+  if (after.plan.holds.length > 0) return { result: 'held', ...(left.length > 0 && told) }
+  if (left.length > 0) return { result: 'partial', ...told }
   return { result: done > 0 ? 'success' : 'noop' }
 }
+
+/** What remains to be written and is not held, in words. A focused cycle leaves the rest to the next sweep, and nothing is said of it. */
+function leftIn({ plan }: Planned): readonly string[] {
+  const isForSweep = new Set(plan.changes.flatMap(({ scope, disposition }) => (isFocus(disposition) ? [scopeKey(scope)] : [])))
+  return plan.changes.flatMap(({ scope, disposition }) => {
+    if (disposition.kind === 'deferred' && disposition.waitsFor && isForSweep.has(scopeKey(disposition.waitsFor))) return []
+    if (disposition.kind === 'ready') return [`${scopeKey(scope)}: not written within ${MOST_PASSES} passes`]
+    const isLeft = disposition.kind === 'deferred' || (disposition.kind === 'excluded' && disposition.code === 'notShown')
+    return isLeft ? [`${scopeKey(scope)}: ${disposition.reason}`] : []
+  })
+}
+
+const isFocus = (disposition: Disposition): boolean => disposition.kind === 'excluded' && disposition.code === 'focus'
 
 /** The plan, its holds and the foreign changes it found, each told once. */
 export function showPlan(workspace: Workspace, planned: Planned, outlook: Outlook): void {
@@ -98,7 +111,7 @@ function showForeign(workspace: Workspace, planned: Planned): void {
 }
 
 /** A key or a service that takes no write is told once, and again when it comes back after a cycle that could write. */
-export function showRefusal(workspace: Workspace, { refusal, results }: ApplyReport): void {
+export function showRefusal(workspace: Workspace, { refusal, results }: PassReport): void {
   if (refusal !== undefined && workspace.refusalSeen === undefined) {
     report(workspace, { kind: 'warning', code: 'WRITES_REFUSED', message: `nothing can be written: ${refusal}` })
   }

@@ -80,8 +80,9 @@ function standingWarnings({ knowledge, ledger, config }: Workspace, now: number)
   if (Math.abs(skew) > SKEW_LIMIT_MS) {
     warnings.push(`the service's clock differs by ${Math.round(skew / 1000)} s; grants neither start nor end until the clocks agree`)
   }
-  const copying = orNothing(() => ledger.fact('copyingSeen'))
-  if (copying && config.capSemantics === 'layered') warnings.push(`copying was seen: ${copying.evidence}; set capSemantics: copied`)
+  const copying = orNothing(() => seenIn(ledger).caps)
+  if (copying?.value === 'copied' && config.capSemantics === 'layered')
+    warnings.push(`copying was seen: ${copying.evidence}; set capSemantics: copied`)
   const doubted = knowledge?.usage?.doubted
   if (doubted) warnings.push(`the roster is doubted since ${new Date(doubted.since).toISOString()}; the last good one serves`)
   const readAt = knowledge?.usage?.roster.readAt

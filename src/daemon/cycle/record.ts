@@ -1,7 +1,7 @@
 // Keeps in the ledger what a plan found out: what is ours now and what is not any more, approvals, holds shown, drift. It writes only what
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
-import type { Change } from '../../core/model/change.ts'
+import type { Change, GuardSettings } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
@@ -11,6 +11,7 @@ import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { REVIEW_MS, weakenings } from '../../core/plan/reviewed.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Ledger, LedgerFacts } from '../../ports.ts'
 import { isLeftAlone, type Knowledge, type Outlook, openBaseline } from './state.ts'
@@ -27,6 +28,7 @@ export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, 
   const doubted = knowledge.usage?.doubted && approvedCount(knowledge.usage.doubted.roster)
   saveNews(ledger, 'holdsShown', holdsShown(planned, ledger.fact('holdsShown') ?? {}, doubted, now), {})
   saveNews(ledger, 'driftSince', driftSince(planned), {})
+  saveNews(ledger, 'unreadSince', unreadSince(planned, ledger.fact('unreadSince') ?? {}, now), {})
   saveNews(ledger, 'contested', stillContested(planned, ledger.fact('contested') ?? {}, now), {})
   if (knowledge.groupReadingIsNew) {
     saveNews(ledger, 'conflictsGone', view.resolution.conflictsGone, {})
@@ -39,11 +41,11 @@ export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, 
  * A grant's cap that is found in place may come from a write of ours that was read back too early, or landed late: what the grant gives back
  * at its end is what stood there before that write, or it would never end.
  */
-function sinceWritten(adopted: OwnedCap, { owned, wider }: Outlook, ledger: Ledger): OwnedCap {
+function sinceWritten(adopted: OwnedCap, { owned, slots }: Outlook, ledger: Ledger): OwnedCap {
   const key = scopeKey(adopted.scope)
   if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
   const [last] = ledger.history({ scope: adopted.scope, limit: 1 })
-  return last && last.to === adopted.cap ? { ...adopted, baseline: setBefore(last.from, wider(key)) } : adopted
+  return last && last.to === adopted.cap ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
 }
 
 /** Also those that show our value at the moment: the next foreign change within the day is left alone as well. */
@@ -73,16 +75,33 @@ export function rememberApprovals(planned: Planned, ledger: Ledger): void {
 }
 
 function holdsShown(planned: Planned, before: HoldsShown, doubted: number | undefined, now: Instant): HoldsShown {
-  const recent = Object.entries(before).filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
+  const listed = new Set(planned.plan.approvals.flatMap(({ id, via, at }) => (via === 'policy' && at ? [id] : [])))
+  const standing = new Set(planned.plan.holds.map(({ id }) => id))
+  const recent = Object.entries(before)
+    .filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
+    // Without its approval in the policy, somebody could review it.
+    .map(([id, shown]) => [id, standing.has(id) && !listed.has(id) ? { ...shown, reviewed: true } : shown] as const)
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
   const fresh = planned.plan.holds.flatMap(({ id, people, guards }) => {
     const roster = guards.includes('rosterShrink') && doubted !== undefined ? { roster: doubted } : {}
     const known = before[id]
     const isNews = !known || (isVoid.has(id) && (known.people !== people || known.roster !== roster.roster))
-    return isNews ? [[id, { people, at: now, ...roster }] as const] : []
+    return isNews ? [[id, { people, at: now, ...roster, ...(!listed.has(id) && { reviewed: true }) }] as const] : []
   })
   return Object.fromEntries([...recent, ...fresh])
+}
+
+const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>
+  Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
+
+/** Keeps the rules that weaker ones are measured by: as they are, or as they were until the weaker ones have been seen for long enough. */
+export function rememberRules(knowledge: Knowledge, guards: GuardSettings, ledger: Ledger, now: Instant): void {
+  const protectedEmails = knowledge.policy.set.protectedPeople.map(({ scope }) => scope.email).toSorted()
+  const before = ledger.fact('rules')
+  const reviewed = before && { ...before, weakenedAt: before.weakenedAt ?? now }
+  const isWeaker = reviewed !== undefined && weakenings({ guards, policy: knowledge.policy, reviewed }).length > 0
+  saveNews(ledger, 'rules', isWeaker && now - reviewed.weakenedAt < REVIEW_MS ? reviewed : { guards, protectedEmails })
 }
 
 function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
@@ -104,7 +123,7 @@ export function beginPlan(pending: readonly Change[], beneath: readonly CapReadi
   const now = planned.plan.createdAt
   const before = openBaseline(ledger, now)
   const begun: Record<ScopeKey, Cap> = { ...before }
-  const isExempt = ({ scope, healing, grantEnd }: Change): boolean => healing || grantEnd || planned.released.has(scopeKey(scope))
+  const isExempt = ({ healing, grantEnd }: Change): boolean => healing || grantEnd
   const exempt = new Set(pending.filter(isExempt).map((change) => scopeKey(change.scope)))
   const from = new Map<ScopeKey, Observed>([
     ...beneath.map((reading) => [scopeKey(reading.scope), reading.observed] as const),

@@ -2,21 +2,22 @@
 // itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
 
 import { readingSightings } from '../../core/interpret/seen.ts'
-import type { Change } from '../../core/model/change.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
+import type { Difference } from '../../core/plan/diff.ts'
+import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { ReadClient } from '../../ports.ts'
 import { learnBurned } from '../collect/burning.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { type Outcome, outcomeOf, showCycle, showPause, showPlan, showRefusal, showUsage } from '../conditions/show.ts'
 import type { Workspace } from '../workspace.ts'
-import type { ApplyReport } from './apply.ts'
-import { execute, type Go } from './execute.ts'
-import { finishLooks } from './looks.ts'
+import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
+import { type Pass, type PassReport, runPasses } from './passes.ts'
+import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
-import { endPlan, remember, rememberApprovals, rememberDeclared, rememberUnknown, unknownScopes } from './record.ts'
+import { endPlan, remember, rememberApprovals, rememberDeclared, rememberRules, rememberUnknown, unknownScopes } from './record.ts'
 import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import { grantsFrozen, isLeftAlone, type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
@@ -35,21 +36,26 @@ export interface CycleOptions {
   readonly leaving?: () => boolean
   /** Ids given by `apply --approve`. */
   readonly approve?: readonly string[]
-  /** `apply`: asks, and may narrow what is written to the scopes of a saved plan; undefined declines. */
+  /** `apply`: asks, and may narrow what is written; undefined declines. */
   readonly confirm?: (planned: Planned) => Promise<Go | undefined>
   readonly onReading?: (reading: CapReading) => void
   readonly onSweep?: (scopes: readonly Scope[]) => void
 }
 
-export type { Go } from './execute.ts'
+/** What somebody agreed to. */
+export interface Go {
+  /** False for what was not shown to whoever agreed; absent: whatever the passes come to. */
+  readonly mayWrite?: (change: Pick<Difference, 'key' | 'to'>) => boolean
+}
 
 export interface CycleReport extends Outcome {
+  /** The first plan, as it was shown. */
   readonly planned: Planned
   /** What was asked of the scopes when the plan was made. */
   readonly view: Outlook
   /** The plan as it looked after the writes. */
   readonly after: Planned
-  readonly applied?: ApplyReport
+  readonly applied?: PassReport
   /** Why nothing was to be written at all. */
   readonly withheld?: string
 }
@@ -57,62 +63,145 @@ export interface CycleReport extends Outcome {
 /** Runs one cycle. Rejects when `stop` aborts it before its writes, or with a `LedgerError`. */
 export async function reconcile(workspace: Workspace, knowledge: Knowledge, options: CycleOptions): Promise<CycleReport> {
   const { clock, config, ledger } = workspace
-  const isWatched = workspace.config.onDrift === 'alert' && !options.confirm
-  const idle = workspace.config.mode !== 'enforce' || ledger.pause(clock.now()) !== undefined
-  const planner: Planner = { ...workspace, settings: workspace.config, idle, ...(isWatched && { writable: isOurs }) }
+  const withheld = whyNothingGoes(workspace)
+  const planner: Planner = { ...workspace, settings: config, idle: withheld !== undefined, ...watchedOf(workspace, options) }
   const startedAt = clock.now()
   const started = clock.monotonic()
   showPause(workspace)
   if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
-  if (workspace.config.mode !== 'enforce') endPlan(ledger)
-  const before = await observe(workspace, knowledge, planner, options)
-  if (!options.focus) forgetOthers(before.toRead, knowledge)
-  if (config.capSemantics === 'layered') {
-    const evidence = finishLooks(ledger, knowledge.readings, clock.now())
-    if (evidence !== undefined) ledger.saveFact('copyingSeen', { at: clock.now(), evidence })
-  }
-  noteSeen(ledger, readingSightings(seenIn(ledger), knowledge.readings), clock)
-  const closed = recoverIntents(recoveryOf(workspace, knowledge, before))
-  const left = rememberUnknown(before, knowledge, ledger, clock.now())
-  const isAsBefore = closed === 0 && left === 0 && before.grantsFrozen === grantsFrozen(knowledge)
-  const view = isAsBefore ? before : outlook(knowledge, planner)
-  const plan = (only = options.focus): Planned => {
-    const approve = options.approve ? { approve: options.approve } : {}
-    const built = planFrom(knowledge, view, planner, { ...approve, ...(only && { only }) })
-    remember(built, view, knowledge, ledger, clock.now())
-    showPlan(workspace, built, view)
-    return built
-  }
-  const whole = plan()
+  if (config.mode !== 'enforce') endPlan(ledger)
+  const read = await observe(workspace, knowledge, planner, options)
+  if (!options.focus) forgetOthers(read.toRead, knowledge)
+  const view = await settle(workspace, knowledge, planner, read, options)
+  const plan = planMaker({ workspace, knowledge, planner, options })
+  const first = plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) })
   const observed = clock.monotonic()
 
-  const go = await choose(workspace, whole, options)
-  // Guards had judged everything; what was chosen must stand by itself.
-  const planned = options.confirm && 'only' in go ? plan(go.only) : whole
-  const isAccepted = (!options.confirm || !('withheld' in go)) && keepApprovals(planned, knowledge, workspace)
-  const goes = isAccepted && !('withheld' in go) ? { only: stillManaged(planned, go, outlook(knowledge, planner)) } : go
-  const applied = 'withheld' in goes ? undefined : await execute({ workspace, knowledge, planner, planned, view, go: goes, options })
+  const go = withheld ?? (await agree(first.planned, options))
+  const applied = 'kind' in go ? undefined : await carryOut({ workspace, knowledge, options, first, go, plan, planner })
   workspace.ledgerFailed = applied?.fatal !== undefined
   if (applied) showRefusal(workspace, applied)
   if (applied?.interrupted === 'paused') showPause(workspace)
-  const after = applied && applied.results.size > 0 ? replan(workspace, knowledge, planner) : planned
+  const after = applied?.last.planned ?? first.planned
   const outcome = outcomeOf({
-    planned,
     after,
     applied,
     focus: options.focus,
     toRead: view.toRead.filter((scope) => !isLeftAlone(scope, view)),
     readings: knowledge.readings,
   })
-  if (workspace.config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)
+  if (config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)
   const finished = clock.monotonic()
-  showCycle(workspace, outcome, {
-    startedAt,
-    observeMs: observed - started,
-    applyMs: finished - observed,
-    totalMs: finished - started,
+  showCycle(workspace, outcome, { startedAt, observeMs: observed - started, applyMs: finished - observed, totalMs: finished - started })
+  return { ...outcome, planned: first.planned, view, after, ...(applied && { applied }), ...('kind' in go && { withheld: go.reason }) }
+}
+
+/** Audit mode and a pause keep everything back. */
+function whyNothingGoes({ config, ledger, clock }: Workspace): Exclusion | undefined {
+  if (config.mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${config.mode}` }
+  const pause = ledger.pause(clock.now())
+  const reason = pause && `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})`
+  return reason === undefined ? undefined : { kind: 'excluded', code: 'pause', reason }
+}
+
+/** What others changed is only watched while `onDrift` is `alert`; `apply` is somebody who wants it written. */
+function watchedOf({ config }: Workspace, { confirm }: CycleOptions): Pick<Planner, 'watched'> {
+  if (config.onDrift !== 'alert' || confirm) return {}
+  const watched: Exclusion = { kind: 'excluded', code: 'onDrift', reason: 'onDrift is alert: foreign changes are shown and not reverted' }
+  return { watched: ({ cause }) => (cause === 'external' ? watched : undefined) }
+}
+
+/** What the readings settle: open intents, how this deployment treats caps, scopes that the service does not know. */
+async function settle(
+  workspace: Workspace,
+  knowledge: Knowledge,
+  planner: Planner,
+  read: Outlook,
+  options: CycleOptions,
+): Promise<Outlook> {
+  const { ledger, clock } = workspace
+  const isOurZero = (key: ScopeKey): boolean => read.owned.get(key)?.cap === 0 || read.quarantine.active.has(key)
+  noteSeen(ledger, readingSightings(seenIn(ledger), knowledge.readings, isOurZero), clock)
+  const closed = recoverIntents(recoveryOf(workspace, knowledge, read))
+  const left = rememberUnknown(read, knowledge, ledger, clock.now())
+  rememberRules(knowledge, workspace.config.guards, ledger, clock.now())
+  const wide = closed.filter(({ change }) => change.scope.kind !== 'user')
+  judgePending({ workspace, knowledge })
+  if (wide.length > 0) await lookAfterCrash(wide, { workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })
+  if (planner.idle !== true) await probeReads(workspace, knowledge, read, options.stop)
+  const isAsBefore = closed.length === 0 && left === 0 && read.grantsFrozen === grantsFrozen(knowledge)
+  return isAsBefore ? read : outlook(knowledge, planner)
+}
+
+/** The process died after a team or group write: what the ledger says was beneath is compared with what is there now. */
+async function lookAfterCrash(wide: ReturnType<typeof recoverIntents>, beneath: Parameters<typeof lookBeneath>[1]): Promise<void> {
+  const { owned } = beneath.view
+  const writes = wide.map(({ change, at }): WideWrite => {
+    const before = readingsBeneath(change.scope, beneath).flatMap(({ scope }) => {
+      const ours = owned.get(scopeKey(scope))
+      return ours ? [{ scope, observed: ours.cap, readAt: ours.verifiedAt }] : []
+    })
+    return { change, before, at }
   })
-  return { ...outcome, planned, view, after, ...(applied && { applied }), ...('withheld' in go && { withheld: go.withheld }) }
+  await lookBeneath(writes, beneath)
+}
+
+interface Making {
+  readonly workspace: Workspace
+  readonly knowledge: Knowledge
+  readonly planner: Planner
+  readonly options: CycleOptions
+}
+
+type PlanMaker = (view: Outlook, more: Parameters<typeof planFrom>[3], focus?: ReadonlySet<ScopeKey>) => Pass
+
+/** Plans, remembers what the plan found out and shows it. A focused cycle writes its own scopes only. */
+function planMaker({ workspace, knowledge, planner, options }: Making): PlanMaker {
+  return (view, more = {}, focus = options.focus) => {
+    const left: Exclusion = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
+    const excluded = (one: Difference): Exclusion | undefined => more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined)
+    const planned = planFrom(knowledge, view, planner, { ...more, excluded })
+    remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
+    showPlan(workspace, planned, view)
+    return { planned, view }
+  }
+}
+
+async function agree(planned: Planned, { confirm }: CycleOptions): Promise<Go | Exclusion> {
+  if (!confirm) return {}
+  return (await confirm(planned)) ?? { kind: 'excluded', code: 'notShown', reason: 'declined' }
+}
+
+interface CarryOut extends Making {
+  readonly first: Pass
+  readonly go: Go
+  readonly plan: PlanMaker
+}
+
+async function carryOut({ workspace, knowledge, planner, options, first, go, plan }: CarryOut): Promise<PassReport> {
+  const { mayWrite } = go
+  const notShown: Exclusion = { kind: 'excluded', code: 'notShown', reason: 'it was not in the plan that was agreed to; run apply again' }
+  const excluded = (one: Difference): Exclusion | undefined => (mayWrite?.(one) === false ? notShown : undefined)
+  rememberApprovals(first.planned, workspace.ledger)
+  const isNew = acceptRoster(first.planned, knowledge, workspace)
+  const replan = (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Pass => {
+    const focus = options.focus && new Set([...options.focus, ...alsoRead])
+    const next = plan(outlook(knowledge, planner), { failed, excluded }, focus)
+    rememberApprovals(next.planned, workspace.ledger)
+    return next
+  }
+  // The first plan was made before anybody agreed to a part of it, or with the roster of before.
+  const start = isNew || mayWrite ? replan(new Map(), new Set()) : first
+  return runPasses({ workspace, knowledge, first: start, options, replan })
+}
+
+/** When a `rosterShrink` hold was approved, the roster that was doubted is good. Then it returns true. */
+function acceptRoster(planned: Planned, knowledge: Knowledge, { ledger }: Workspace): boolean {
+  if (!planned.rosterAccepted || !knowledge.usage?.doubted) return false
+  const { doubted, ...rest } = knowledge.usage
+  knowledge.usage = { ...rest, roster: doubted.roster }
+  ledger.saveFact('usage', knowledge.usage)
+  return true
 }
 
 /** Reads what is due and works the outlook out. */
@@ -162,54 +251,16 @@ export async function refreshUsage(workspace: Workspace, knowledge: Knowledge, s
   showUsage(workspace, reading)
 }
 
-/** What may be written now: nothing in audit mode or while paused, else what no guard holds. */
-async function choose(workspace: Workspace, planned: Planned, options: CycleOptions): Promise<Go | { readonly withheld: string }> {
-  const { config, ledger, clock } = workspace
-  if (config.mode !== 'enforce') return { withheld: `mode is ${config.mode}` }
-  const pause = ledger.pause(clock.now())
-  if (pause) return { withheld: `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})` }
-  if (options.confirm) return (await options.confirm(planned)) ?? { withheld: 'declined' }
-  if (config.onDrift === 'heal') return options.focus ? { only: options.focus } : {}
-  const ours = planned.plan.changes.filter(isOurs).map((change) => scopeKey(change.scope))
-  return { only: new Set(ours.filter((key) => options.focus?.has(key) !== false)) }
+const recoveryOf = ({ ledger, clock }: Workspace, knowledge: Knowledge, view: Outlook): RecoverInputs => {
+  const desired = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one]))
+  return {
+    ledger,
+    clock,
+    slots: view.slots,
+    readings: knowledge.readings,
+    desiredAt: (key) => desired.get(key),
+    ownedAt: (key) => view.owned.get(key),
+    unknown: new Set(unknownScopes(view, knowledge).map(({ scope }) => scopeKey(scope))),
+    isLeftAlone: (scope) => isLeftAlone(scope, view),
+  }
 }
-
-/** What others changed is only watched while `onDrift` is `alert`. */
-const isOurs = ({ cause }: Pick<Change, 'cause'>): boolean => cause !== 'external'
-
-function replan(workspace: Workspace, knowledge: Knowledge, planner: Planner): Planned {
-  const view = outlook(knowledge, planner)
-  const after = planFrom(knowledge, view, planner)
-  remember(after, view, knowledge, workspace.ledger, workspace.clock.now())
-  rememberApprovals(after, workspace.ledger)
-  showPlan(workspace, after, view)
-  return after
-}
-
-/** Saves approvals, and what follows when a `rosterShrink` hold was approved: the roster that was doubted is good. Then it returns true. */
-function keepApprovals(planned: Planned, knowledge: Knowledge, { ledger }: Workspace): boolean {
-  rememberApprovals(planned, ledger)
-  if (!planned.rosterAccepted || !knowledge.usage?.doubted) return false
-  const { doubted, ...rest } = knowledge.usage
-  knowledge.usage = { ...rest, roster: doubted.roster }
-  ledger.saveFact('usage', knowledge.usage)
-  return true
-}
-
-/** The plan was made with the roster of before: whoever is away on the new one is not written. */
-const stillManaged = ({ plan }: Planned, { only }: Go, view: Outlook): ReadonlySet<ScopeKey> => {
-  const managed = plan.changes.filter(({ scope }) => !isLeftAlone(scope, view)).map(({ scope }) => scopeKey(scope))
-  return new Set(only ? managed.filter((key) => only.has(key)) : managed)
-}
-
-const recoveryOf = ({ ledger, clock }: Workspace, knowledge: Knowledge, view: Outlook): RecoverInputs => ({
-  ledger,
-  clock,
-  readings: knowledge.readings,
-  desired: desiredOf(view),
-  wider: view.wider,
-  unknown: new Set(unknownScopes(view, knowledge).map(({ scope }) => scopeKey(scope))),
-  isLeftAlone: (scope) => isLeftAlone(scope, view),
-})
-
-const desiredOf = (view: Outlook) => new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one]))

@@ -1,16 +1,9 @@
-// Keeps in the ledger what was seen of the deployment, as one value, written only when it is news. Copying and inherited reads have facts of
-// their own, which cycles depend on; they are read into the picture here and never written.
-import { alsoSeen, type Seen, type Sighting, type WireSighting, withSighting } from '../../core/interpret/seen.ts'
+// Keeps in the ledger what was seen of the deployment, as one value, written only when it is news.
+import { type Seen, type Sighting, type WireSighting, withSighting } from '../../core/interpret/seen.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 
-/** What was seen of this deployment so far, older ledgers' facts included. */
-export function seenIn(ledger: Pick<Ledger, 'fact'>): Seen {
-  const copying = ledger.fact('copyingSeen')
-  const inherited = ledger.fact('inheritedReadsSeen')
-  const seen = ledger.fact('seen') ?? {}
-  const copied = copying ? alsoSeen(seen, { aspect: 'caps', value: 'copied', evidence: copying.evidence }, copying.at) : seen
-  return inherited ? alsoSeen(copied, { aspect: 'reads', value: 'inherited', evidence: inherited.evidence }, inherited.at) : copied
-}
+/** What was seen of this deployment so far. */
+export const seenIn = (ledger: Pick<Ledger, 'fact'>): Seen => ledger.fact('seen') ?? {}
 
 /** Notes what was seen now; nothing is written when nothing of it is news. Throws `LedgerError` when the disk fails. */
 export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, sightings: readonly Sighting[], clock: Pick<Clock, 'now'>): void {

@@ -2,23 +2,25 @@
 // is never called, so `plan` and the daemon get the same plan from the same knowledge.
 
 import { countPeople, type People } from '../../core/interpret/effective.ts'
-import { readingSightings } from '../../core/interpret/seen.ts'
+import { serviceModel } from '../../core/interpret/service-model.ts'
+import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
 import type { GuardSettings } from '../../core/model/change.ts'
-import type { CapReading, Cycle, Observed, OwnedCap } from '../../core/model/observed.ts'
+import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
 import type { Difference } from '../../core/plan/diff.ts'
-import { unsetGroups, widerReader } from '../../core/plan/impact.ts'
+import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
+import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { Clock, Digest, Ledger, UsageFacts } from '../../ports.ts'
+import type { WideWrite } from './beneath.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
-import { echoes } from './semantics.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
@@ -31,6 +33,10 @@ export interface PlanSettings {
   readonly name: string
   readonly guards: GuardSettings
   readonly capSemantics: 'layered' | 'copied'
+  /** Absent: auto. */
+  readonly capReads?: 'auto' | 'explicit' | 'inherited'
+  /** Whether an approval may arrive with the change it releases; absent: separate. */
+  readonly approvals?: 'separate' | 'together'
   readonly prune: boolean
   readonly rate: { readonly concurrency: number }
 }
@@ -46,6 +52,10 @@ export interface Knowledge {
   groupReadingIsNew: boolean
   conflictsGone: Readonly<Record<string, number>>
   clockSkewMs: number | undefined
+  /** Team and group caps that were sent and may have landed, as the answer or the reading after it did not tell. */
+  readonly sent: SentCap[]
+  /** Team and group writes whose effect beneath was not looked at yet, because something came between. */
+  pendingChecks: readonly WideWrite[]
 }
 
 /** What is known at the start: what the ledger remembers. */
@@ -59,6 +69,8 @@ export function recall(policy: PolicyRevision, ledger: LedgerReader): Knowledge 
     groupReadingIsNew: false,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
     clockSkewMs: undefined,
+    sent: [],
+    pendingChecks: [],
   }
 }
 
@@ -71,7 +83,8 @@ export interface Outlook {
   /** Every scope that a sweep reads, open intents included. */
   readonly toRead: readonly Scope[]
   readonly people: People
-  readonly wider: (key: ScopeKey) => Observed
+  /** The readings as they are understood now; it follows them. */
+  readonly slots: Slots
   /** It was worked out with grants that neither start nor end. */
   readonly grantsFrozen: boolean
 }
@@ -81,8 +94,8 @@ export interface Planner {
   readonly ledger: LedgerReader
   readonly clock: Clock
   readonly digest: Digest
-  /** False for differences that nobody is going to write; absent: everything may be written. */
-  readonly writable?: (difference: Difference) => boolean
+  /** What nobody is ever going to write; see `PlanInputs.watched`. */
+  readonly watched?: (difference: Difference) => Exclusion | undefined
   /** See `PlanInputs.idle`. */
   readonly idle?: boolean
 }
@@ -125,8 +138,14 @@ export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
   const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
   const people = countPeople({ groups: knowledge.usage?.groups ?? [], now, ...knowledge.usage })
-  const wider = widerReader(people, (key) => knowledge.readings.get(key)?.observed, unsetGroups(resolution.desired))
-  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, wider, grantsFrozen: inputs.grantsFrozen }
+  const slots = interpret({
+    model: serviceModel(planner.settings, seenIn(ledger)),
+    readings: knowledge.readings,
+    owned,
+    people,
+    unsetGroups: unsetGroups(resolution.desired),
+  })
+  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, slots, grantsFrozen: inputs.grantsFrozen }
 }
 
 function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly Scope[] {
@@ -138,28 +157,11 @@ function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly 
 export interface PlanOptions {
   /** Ids given on the command line. */
   readonly approve?: readonly string[]
-  /** Caps of people that our own wide write has just overwritten. */
-  readonly overwritten?: ReadonlySet<ScopeKey>
-  /** Only these scopes are written this time; absent: all. */
-  readonly only?: ReadonlySet<ScopeKey>
+  /** What is not written by this run; see `PlanInputs.excluded`. */
+  readonly excluded?: (difference: Difference) => Exclusion | undefined
+  /** See `PlanInputs.failed`. */
+  readonly failed?: ReadonlyMap<ScopeKey, Failure>
 }
-
-/**
- * What was seen before counts, else what this sweep shows: commands without a ledger have nothing else. What reads unset is no proof where
- * a 0 does, nor where reads were seen to show what applies.
- */
-function isExplicit(ledger: LedgerReader, { readings }: Knowledge): boolean {
-  const seen = seenIn(ledger)
-  if (seen.zero?.value === 'omitted' || ledger.fact('inheritedReadsSeen') !== undefined) return false
-  return seen.reads?.value === 'explicit' || readingSightings(seen, readings).some(({ value }) => value === 'explicit')
-}
-
-/** On such services a narrower scope may show what we wrote at a wider one. */
-const echoing = ({ settings, ledger }: Planner): boolean =>
-  settings.capSemantics === 'copied' || ledger.fact('copyingSeen') !== undefined || ledger.fact('inheritedReadsSeen') !== undefined
-
-const echoesIn = (knowledge: Knowledge, { owned, people }: Outlook): ReadonlySet<ScopeKey> =>
-  echoes(owned, knowledge.readings, (key) => people.byKey.get(key)?.groups ?? [])
 
 /** A group that policy has dropped cannot be listed any more unless it was before: only declared ones wait. */
 function unlistedGroups({ usage, policy }: Knowledge): ReadonlySet<ScopeKey> {
@@ -167,7 +169,7 @@ function unlistedGroups({ usage, policy }: Knowledge): ReadonlySet<ScopeKey> {
   return new Set(policy.set.groups.flatMap(({ scope }) => (listed.has(scope.id) ? [] : [scopeKey(scope)])))
 }
 
-/** What is held for longer is a plan of its own by then (choice). */
+/** What is held for longer is a plan of its own by then (product.md: for a day at least). */
 const PLAN_LIFE_MS = 24 * 3_600_000
 
 /** Where a plan that is not through began, for a day. */
@@ -192,10 +194,14 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     skipped: view.skipped,
     quarantined: view.quarantine.active,
     approvals: ledger.approvals(),
+    model: serviceModel(settings, seenIn(ledger)),
+    sent: [...knowledge.sent, ...ledger.openIntents().map(({ change, at }) => ({ ...change, at }))],
+    givenUp: givenUp(ledger, clock.now()),
+    ...reviewedRules(knowledge, planner),
+    ...(settings.approvals && { approvalSteps: settings.approvals }),
+    ...(planner.watched && { watched: planner.watched }),
+    ...options,
     approve: options.approve ?? [],
-    overwritten: new Set([...(options.overwritten ?? []), ...(echoing(planner) ? echoesIn(knowledge, view) : [])]),
-    ...(planner.writable && { writable: planner.writable }),
-    ...(options.only && { only: options.only }),
     holdsShown: ledger.fact('holdsShown') ?? {},
     idle: planner.idle === true,
     ...(baseline && { baseline }),
@@ -209,19 +215,32 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
       reads: readQuality(view.toRead, knowledge.readings),
       rosterMissing: readAt === undefined || clock.now() - readAt > ROSTER_LIFE_MS,
       unlistedGroups: unlistedGroups(knowledge),
-      copyingSeen: ledger.fact('copyingSeen') !== undefined,
       ...(verifiedDeclared !== undefined && { verifiedDeclared }),
       ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
     },
     guards: settings.guards,
-    capSemantics: settings.capSemantics,
-    readsExplicit: isExplicit(ledger, knowledge),
     prune: settings.prune && knowledge.policyValid,
     policyBroken: settings.prune && !knowledge.policyValid,
     now: clock.now(),
     digest,
     instantText: (at) => new Date(at).toISOString(),
   })
+}
+
+/** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
+const UNREAD_LIFE_MS = 24 * 3_600_000
+
+const givenUp = (ledger: LedgerReader, now: Instant): ReadonlySet<ScopeKey> =>
+  new Set(
+    Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
+  )
+
+/** The rules of before, while the weaker ones of now count only for what was shown. */
+function reviewedRules({ policy }: Knowledge, { ledger, settings, clock }: Planner): { readonly reviewed?: ReviewedRules } {
+  const rules = ledger.fact('rules')
+  if (!rules || settings.approvals === 'together') return {}
+  const reviewed = { ...rules, weakenedAt: rules.weakenedAt ?? clock.now() }
+  return weakenings({ guards: settings.guards, policy, reviewed }).length > 0 ? { reviewed } : {}
 }
 
 /** So many writes of one scope are looked through for foreign changes. */

@@ -111,6 +111,15 @@ const MIGRATIONS: readonly string[] = [
      cents INTEGER NOT NULL,
      PRIMARY KEY (binding, at)
    ) STRICT, WITHOUT ROWID;`,
+  // What was seen of the deployment becomes one fact.
+  `INSERT OR IGNORE INTO fact (binding, name, data) SELECT DISTINCT binding, 'seen', '{}' FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen');
+   UPDATE fact SET data = json_set(data, '$.caps', (
+     SELECT json(json_set(old.data, '$.value', 'copied')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'copyingSeen'
+   )) WHERE name = 'seen' AND EXISTS (SELECT 1 FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'copyingSeen');
+   UPDATE fact SET data = json_set(data, '$.reads', (
+     SELECT json(json_set(old.data, '$.value', 'inherited')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen'
+   )) WHERE name = 'seen' AND EXISTS (SELECT 1 FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen');
+   DELETE FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen', 'wideLooks');`,
 ]
 
 /** The first version that knows of use; readers may meet an older one. */

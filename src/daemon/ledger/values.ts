@@ -4,15 +4,18 @@
 import { type Aspect, type Evidence, type Finding, SEEN_VALUES, type Seen, type SeenValue } from '../../core/interpret/seen.ts'
 import {
   type Approval,
+  type BreakerLimit,
   CAUSES,
   CHANGE_RESULTS,
-  type Change,
   EFFECTS,
+  type GuardSettings,
   type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
   type Quarantined,
+  type ScopeChange,
+  type ShareLimit,
 } from '../../core/model/change.ts'
 import type { Balance, Cycle, GroupMembers, OwnedCap, Person, Roster } from '../../core/model/observed.ts'
 import type {
@@ -28,9 +31,10 @@ import type {
 import type { Position } from '../../core/model/problem.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../../core/model/scope.ts'
 import { type Credits, credits } from '../../core/model/units.ts'
+import type { HoldShown } from '../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../core/plan/breaker.ts'
 import type { Contest } from '../../core/plan/contested.ts'
-import type { BurnedFacts, LedgerFacts, RunsAsked, UsageFacts, WideLook } from '../../ports.ts'
+import type { BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
 import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './decode.ts'
 
 const amount: Decode<Credits> = (value, path) => credits(number(value, path))
@@ -63,7 +67,7 @@ export const ownedCap = shape<OwnedCap>({
   grant: optional(text),
 })
 
-const change = shape<Change>({
+const change = shape<ScopeChange>({
   scope,
   action,
   effect,
@@ -73,7 +77,6 @@ const change = shape<Change>({
   people: number,
   source: optional(position),
   reason: optional(text),
-  hold: optional(text),
   healing: boolean,
   grantEnd: boolean,
 })
@@ -107,7 +110,7 @@ export const approval = shape<Approval>({
   released: list(shape<HeldChange & { readonly verified: boolean }>({ scope, from: cap, to: cap, verified: boolean })),
 })
 
-export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number })
+export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
 
 export const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
 
@@ -174,8 +177,6 @@ const usage = shape<UsageFacts>({
   previousCycle: optional(shape<NonNullable<UsageFacts['previousCycle']>>({ cycle, used: record(amount) })),
 })
 
-const copying = shape<LedgerFacts['copyingSeen']>({ at: number, evidence: text })
-
 const finding = <A extends Aspect>(aspect: A) => {
   const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
   const value = oneOf(values)
@@ -193,6 +194,27 @@ const seen = shape<Seen>({
 
 const byScope = <T>(item: Decode<T>): Decode<Readonly<Record<ScopeKey, T>>> => record(item)
 
+const orOff =
+  <T>(item: Decode<T>): Decode<T | 'off'> =>
+  (value, path) =>
+    value === 'off' ? value : item(value, path)
+const shareLimit = orOff(shape<ShareLimit>({ percent: number, floor: number }))
+
+const guards = shape<GuardSettings>({
+  emptyPolicy: boolean,
+  rosterShrink: orOff(number),
+  maxAffected: shareLimit,
+  maxLowered: shareLimit,
+  maxBlocked: shareLimit,
+  maxCleared: shareLimit,
+  maxRaise: orOff(number),
+  readQuality: shareLimit,
+  protected: boolean,
+  breaker: orOff(shape<BreakerLimit>({ inARow: number, percent: number })),
+  semantics: boolean,
+  contested: orOff(number),
+})
+
 /** Every single value that the ledger keeps by name. */
 export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> } = {
   policy: shape<PolicyRevision>({ set: policySet, digest: text, revision: text }),
@@ -202,11 +224,10 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   planBaseline: byScope(cap),
   planBegunAt: number,
   conflictsGone: record(number),
-  copyingSeen: copying,
-  wideLooks: list(shape<WideLook>({ at: number, scope, from: cap, to: cap, before: byScope(cap) })),
-  inheritedReadsSeen: copying,
   seen,
-  holdsShown: record(shape<LedgerFacts['holdsShown'][string]>({ people: number, at: number, roster: optional(number) })),
+  holdsShown: record(shape<HoldShown>({ people: number, at: number, roster: optional(number), reviewed: optional(boolean) })),
+  rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
+  unreadSince: byScope(number),
   peopleSalt: text,
   breaker: shape<OpenBreaker>({
     openedAt: number,

@@ -1,6 +1,7 @@
 // When a workspace does what, for ever: whole sweeps on the interval, use on its own, and at once what a policy edit, a grant's start or
 // end, or a signal asks for, also while a long sweep is under way. Intervals run on the monotonic clock, grants on the wall clock.
 
+import { holdOf } from '../../core/model/change.ts'
 import type { PolicyStatus } from '../../core/model/events.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -201,7 +202,7 @@ function takePolicy(workspace: Workspace, agenda: Agenda): Knowledge | undefined
 /** A policy edit, or a grant that starts or ends: the changed scopes now, and what an approval may have released. */
 async function focusOnChanges(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, options: Turn): Promise<void> {
   if (hasNewGroups(knowledge)) await takeUsage(workspace, knowledge, agenda, options)
-  const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => change.hold !== undefined)
+  const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => holdOf(change) !== undefined)
   const released = agenda.policyIsNew ? held.map((change) => scopeKey(change.scope)) : []
   const focus = new Set([...changedScopes(workspace, knowledge, agenda), ...released])
   const { applied, view, result } = await reconcile(workspace, knowledge, { ...options, usage: false, focus })
@@ -227,8 +228,6 @@ async function sweepAll(workspace: Workspace, knowledge: Knowledge, agenda: Agen
   // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
   learn(agenda, view)
-  // Copying was just seen: put back what it took, without waiting.
-  if (applied?.copyingSeen !== undefined) agenda.capsAt = 0
   if (awaitBreaker(workspace, agenda)) return
   agenda.failures = result === 'error' ? agenda.failures + 1 : 0
   const retryMs = FAILED_PAUSE_MS * 2 ** Math.min(agenda.failures - 1, 10)

@@ -1,7 +1,7 @@
 // How guards work together: in rounds, on what the others have left, with changes that they may not hold, and where caps are copied.
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { holdId } from '../../../src/core/plan/guard.ts'
+import { holdId } from '../../../src/core/plan/guards/judge.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { cap, DAY, NOW, roster, scope } from '../../support/declare.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'

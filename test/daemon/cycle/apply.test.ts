@@ -132,7 +132,7 @@ describe('the order of writes', () => {
 })
 
 describe('between the plan and a write', () => {
-  test('somebody else’s change is left for the next cycle, and told once', async () => {
+  test('somebody else’s change is not overwritten unseen: it is told once, planned again and reverted', async () => {
     const one = await testWorld({ switches: { latency: 100 } })
     await one.cycle({ caps: { ada: 4000, bob: 700 } })
     one.foreign('ada', 5000)
@@ -145,7 +145,7 @@ describe('between the plan and a write', () => {
       return {}
     }
     const { result } = await one.cycle(undefined, { confirm })
-    expect({ result, writes: one.writes(), cap: one.caps()['ada'] }).toMatchObject({ writes: [], cap: 6000 })
+    expect({ result, writes: one.writes(), cap: one.caps()['ada'] }).toMatchObject({ writes: ['ada 4000'], cap: 4000 })
     expect(one.told('foreign-change').map((event) => event.observed)).toEqual([5000, 6000])
     one.onCall = undefined
     await one.cycle()

@@ -318,11 +318,12 @@ describe('readings that fail', () => {
     expect((await one.cycle()).result).toBe('success')
   })
 
-  test('in small number hold nothing', async () => {
+  test('in small number hold nothing, and only the team cap waits for whom it would leave short', async () => {
     const names = new Set(['p011', 'p012'])
     const one = await testWorld({ people: 40, wrapTransport: failing(names) })
-    const { result } = await one.cycle({ caps: { team: 500, ...capsOf(20, 1000) } })
+    const { result, planned } = await one.cycle({ caps: { team: 500, ...capsOf(20, 1000) } })
     expect(result).toBe('partial')
-    expect(Object.keys(one.caps())).toHaveLength(19)
+    expect(Object.keys(one.caps())).toHaveLength(18)
+    expect(planned.plan.changes.find(({ scope }) => scope.kind === 'team')?.disposition).toMatchObject({ kind: 'deferred', code: 'unread' })
   })
 })

@@ -314,7 +314,7 @@ describe('a cap of 0', () => {
     expect(one.caps()).toEqual({ team: 500, p001: 300, p002: 700 })
     expect(one.ledger.openIntents()).toEqual([])
     const ours = one.ledger.owned().map(({ scope, cap }) => `${scopeKey(scope)} ${cap}`)
-    expect(ours).toEqual(['p002@example.com 700', 'team 500'])
+    expect(ours.toSorted()).toEqual(['p001@example.com 300', 'p002@example.com 700', 'team 500'])
     one.forget()
     expect((await one.cycle()).result).toBe('noop')
     expect(one.writes()).toEqual([])

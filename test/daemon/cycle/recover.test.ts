@@ -2,6 +2,9 @@
 // write has an intent before it and an outcome or a recovered intent after it, and no cap of ours is forgotten.
 import { assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { countPeople } from '../../../src/core/interpret/effective.ts'
+import { serviceModel } from '../../../src/core/interpret/service-model.ts'
+import { interpret } from '../../../src/core/interpret/slots.ts'
 import { type Scope, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { recoverIntents } from '../../../src/daemon/cycle/recover.ts'
@@ -190,8 +193,11 @@ describe('an open intent', () => {
     const observed = value === 'unknown' ? value : credits(value)
     const failure = value === 'unknown' ? { failure: { kind: 'network' as const, message: 'refused' } } : {}
     const readings = new Map([[scopeKey(SCOPE), { scope: SCOPE, observed, readAt: at + laterMs, ...failure }]])
-    const nothing = { desired: new Map(), wider: () => 'none' as const, unknown: new Set<never>(), isLeftAlone: () => false }
-    expect(recoverIntents({ ledger: one.ledger, clock: one.clock, readings, ...nothing })).toBe(closed)
+    const people = countPeople({ groups: [], now: at })
+    const model = serviceModel({ capSemantics: 'layered' }, {})
+    const slots = interpret({ model, readings, owned: new Map(), people, unsetGroups: new Set() })
+    const nothing = { desiredAt: () => undefined, ownedAt: () => undefined, unknown: new Set<never>(), isLeftAlone: () => false }
+    expect(recoverIntents({ ledger: one.ledger, clock: one.clock, readings, slots, ...nothing })).toHaveLength(closed)
     expect(one.ledger.history()[0]?.result).toBe(result)
     expect(one.ledger.openIntents()).toHaveLength(1 - closed)
     // What landed is ours, and whose it was is not forgotten either.

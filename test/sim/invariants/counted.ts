@@ -1,6 +1,6 @@
 // The guards that count, counted here once more, in people and from the service's own state: what a plan is about to write takes something
 // from no more people than their shares allow. Whoever cannot be judged for sure is left out, so that it errs on the silent side.
-import type { Change, Plan, ShareLimit } from '../../../src/core/model/change.ts'
+import { type Change, holdOf, type Plan, type ShareLimit } from '../../../src/core/model/change.ts'
 import type { Roster } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { inForceWith } from '../company.ts'
@@ -90,7 +90,7 @@ interface Knowledge {
 
 function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowledge, violated: (message: string) => void): void {
   const { plan, total, caps, begun, known } = planned
-  const goes = plan.changes.filter(({ hold }) => hold === undefined)
+  const goes = plan.changes.filter((change) => holdOf(change) === undefined)
   const after = inForceWith(scene.company, withChanges(caps, goes))
   const [before, atBegin] = [inForceWith(scene.company, caps), inForceWith(scene.company, begun)]
   const exempt = new Set(goes.filter((one) => one.healing || one.grantEnd || isReleased(one)).map(({ scope }) => scopeKey(scope)))

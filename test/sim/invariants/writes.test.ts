@@ -17,7 +17,7 @@ const intent = (to: number): Step => ({
 })
 
 function planned(to: number, hold?: string): Step {
-  const change = { scope: ADA_SCOPE, from: 100, to, ...(hold !== undefined && { hold }) }
+  const change = { scope: ADA_SCOPE, from: 100, to, disposition: hold === undefined ? { kind: 'ready' } : { kind: 'held', hold } }
   const plan = { changes: [change], holds: [] as Hold[] } as unknown as Plan
   return { kind: 'told', process: 1, event: { kind: 'planned', workspace: 'acme', at: 0, plan } }
 }

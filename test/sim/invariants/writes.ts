@@ -1,6 +1,6 @@
 // What must be true of every single write: it follows from a reading that was good and differed, from the newest plan in which nothing
 // holds it, and from an intent that was on the disk before it; its sender is the one process that may write.
-import type { Plan } from '../../../src/core/model/change.ts'
+import { holdOf, type Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type ModelCap, personCap, userCap } from '../policy-model.ts'
 import { type Invariant, ownedAt, type Scene, type Step } from '../steps.ts'
@@ -53,7 +53,7 @@ export const heldStays: Invariant = {
       const shown = plan?.holds.find((hold) => hold.changes.some(({ scope }) => scopeKey(scope) === write.scope))
       if (shown) checker.violated(`${write.scope} is set to ${write.to}, which hold ${shown.id} shows as held`)
       else if (!change) checker.violated(`${write.scope} is set to ${write.to}, which is in no plan`)
-      else if (change.hold !== undefined) checker.violated(`${write.scope} is set to ${write.to}, which hold ${change.hold} holds`)
+      else if (holdOf(change) !== undefined) checker.violated(`${write.scope} is set to ${write.to}, which hold ${holdOf(change)} holds`)
       else if (change.to !== write.to) checker.violated(`${write.scope} is set to ${write.to}; the plan says ${change.to}`)
     }
   },

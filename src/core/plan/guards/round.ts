@@ -1,12 +1,12 @@
 // What one guard sees in one round, and the few words that all of them are written with. It judges nothing itself.
 
-import type { GuardCode, GuardSettings, Hold } from '../model/change.ts'
-import type { ScopeKey } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
-import type { OpenBreaker } from './breaker.ts'
-import type { Contest } from './contested.ts'
-import type { Difference } from './diff.ts'
-import type { Impact, ImpactInputs } from './impact.ts'
+import type { GuardCode, GuardSettings, Hold } from '../../model/change.ts'
+import type { ScopeKey } from '../../model/scope.ts'
+import type { Instant } from '../../model/units.ts'
+import type { OpenBreaker } from '../breaker.ts'
+import type { Contest } from '../contested.ts'
+import type { Difference } from '../diff.ts'
+import type { Impact, ImpactInputs } from '../impact.ts'
 
 /** What is known beside the plan itself. */
 export interface GuardFacts {
@@ -22,7 +22,8 @@ export interface GuardFacts {
   readonly rosterMissing: boolean
   /** Groups whose members were never listed. */
   readonly unlistedGroups?: ReadonlySet<ScopeKey>
-  readonly copyingSeen: boolean
+  /** The evidence that this service copies team and group caps. */
+  readonly copying?: string
   readonly protectedPeople: ReadonlySet<string>
   /** Add-on credits that nobody has used yet; absent while the balance is not known. */
   readonly creditsRemaining?: number
@@ -34,7 +35,7 @@ export interface GuardFacts {
 
 export interface GuardInputs {
   readonly differences: readonly Difference[]
-  /** Released by approvals: neither counted nor held. */
+  /** Released by approvals: counted, and not held. */
   readonly released: ReadonlySet<ScopeKey>
   /** Those of them that were released since the breaker opened. */
   readonly tryAnyway?: ReadonlySet<ScopeKey>
@@ -86,9 +87,25 @@ export function holdWhere(guard: GuardCode, round: Round, why: string, test: (on
 const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
 
+const isExempt = ({ healing, grantEnd }: Difference, guard: GuardCode): boolean =>
+  (healing && HEALING_EXEMPT.has(guard)) || (grantEnd && GRANT_END_EXEMPT.has(guard))
+
 /** Is the change one that this guard may hold? */
-export function counts(key: ScopeKey, round: Round, guard: GuardCode): boolean {
+export function mayHold(key: ScopeKey, round: Round, guard: GuardCode): boolean {
   const one = round.active.get(key)
-  if (!one || isReleased(key, round)) return false
-  return !(one.healing && HEALING_EXEMPT.has(guard)) && !(one.grantEnd && GRANT_END_EXEMPT.has(guard))
+  return one !== undefined && !isReleased(key, round) && !isExempt(one, guard)
 }
+
+/**
+ * Does this guard count the person? What was released counts, and so does what an interrupted plan has already done: releasing one hold
+ * never lets another through.
+ */
+export const isCounted = ({ changes }: Impact, { active }: Round, guard: GuardCode): boolean =>
+  changes.length === 0 ||
+  changes.some((key) => {
+    const one = active.get(key)
+    return one !== undefined && !isExempt(one, guard)
+  })
+
+/** The part of a whole in whole percent. */
+export const share = (part: number, whole: number): number => (whole === 0 ? 100 : Math.round((part / whole) * 100))

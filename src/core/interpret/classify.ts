@@ -1,0 +1,42 @@
+// What a write was, as the answer and the reading after it tell. A table and nothing else; what follows from it is decided where it is asked.
+//
+//   read back          written    answer      ->
+//   -----------------  ---------  ----------  ------------------------------------------------------------
+//   not readable       any        any         unread
+//   what was written   any        any         landed
+//   what is inherited  none       any         landed, unless reads show only what is set at the very scope
+//   nothing            0          any         zeroDropped, unless a kept 0 was seen here: then it may be stale
+//   the old value      any        lost        notLanded
+//   the old value      any        accepted    unmoved: a stale reading, or a scope that keeps nothing
+//   anything else      any        any         foreign
+import type { Observed } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import type { ServiceModel } from './service-model.ts'
+
+export interface Sent {
+  readonly from: Cap
+  readonly to: Cap
+  readonly answer: 'accepted' | 'lost'
+}
+
+export interface ReadBack {
+  readonly observed: Observed
+  /** What applies where nothing is set at the scope. */
+  readonly inherited: Observed
+  readonly model: Pick<ServiceModel, 'reads' | 'zero'>
+  /** The same write was in vain several times: a reading that contradicts it is not stale any more. */
+  readonly wasInVain: boolean
+}
+
+export type Verdict = 'unread' | 'landed' | 'zeroDropped' | 'notLanded' | 'unmoved' | 'foreign'
+
+/** Judges one write by its reading back (product.md, section 6). */
+export function classify({ from, to, answer }: Sent, { observed, inherited, model, wasInVain }: ReadBack): Verdict {
+  if (observed === 'unknown') return 'unread'
+  if (observed === to) return 'landed'
+  if (to === 'none' && model.reads !== 'explicit' && observed === inherited) return 'landed'
+  const mayBeStale = from === 'none' && model.zero === 'stored' && !wasInVain
+  if (to === 0 && observed === 'none' && !mayBeStale) return 'zeroDropped'
+  if (observed !== from) return 'foreign'
+  return answer === 'lost' ? 'notLanded' : 'unmoved'
+}

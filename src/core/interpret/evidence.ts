@@ -1,0 +1,48 @@
+// What the scopes beneath a team or group show after it was written tells how the deployment treats caps: whether it copied the cap there,
+// kept the one that was set, or shows the inherited one. Evidence only; what follows from it is for others.
+import type { ScopeChange } from '../model/change.ts'
+import type { CapReading, Observed } from '../model/observed.ts'
+import { scopeKey } from '../model/scope.ts'
+import type { Sighting } from './seen.ts'
+import type { ServiceModel } from './service-model.ts'
+
+type Wide = Pick<ScopeChange, 'scope' | 'from' | 'to'>
+
+/** So many scopes beneath a wide write are read to see what it did to them. */
+export const MOST_SAMPLED = 5
+
+/** What one scope beneath a wide write proves by what it showed before and shows after; nothing when it could be either. */
+export function sightingBeneath(wide: Wide, before: CapReading, after: CapReading, model: ServiceModel): Sighting | undefined {
+  const key = scopeKey(after.scope)
+  const wrote = `after ${scopeKey(wide.scope)} was written (${wide.from} to ${wide.to}), ${key}`
+  const [was, is] = [before.observed, after.observed]
+  if (was === 'unknown' || is === 'unknown') return undefined
+  if (isOwn(was, wide) && (is === wide.to || (wide.to === 'none' && is === 'none')))
+    return { aspect: 'caps', value: 'copied', evidence: `${wrote} changed from ${was} to ${is} without a write of its own` }
+  if (isOwn(was, wide) && is === was) return { aspect: 'caps', value: 'layered', evidence: `${wrote} kept its ${was}` }
+  if (typeof wide.to === 'number' && was === wide.from && is === wide.to && wide.from !== wide.to)
+    return { aspect: 'reads', value: 'inherited', evidence: `${wrote} reads ${is} as well` }
+  if (was === 'none' && is === 'none' && typeof wide.to === 'number' && wide.to > 0) {
+    if (model.reads === 'explicit') return { aspect: 'caps', value: 'layered', evidence: `${wrote} still reads unset` }
+    return { aspect: 'reads', value: 'explicit', evidence: `${wrote} still reads unset` }
+  }
+  return undefined
+}
+
+/** A number of its own, that is neither what the wide scope had nor what it has now. */
+const isOwn = (was: Observed, { from, to }: Wide): boolean => typeof was === 'number' && was !== from && was !== to
+
+/** May a wide write have changed what this scope shows? */
+export function mayHaveMoved(wide: Wide, before: Observed | undefined, model: ServiceModel): boolean {
+  if (!model.layersProven) return true
+  if (model.reads === 'explicit') return false
+  return before === 'none' || before === wide.from || before === wide.to
+}
+
+/** The scopes beneath that can prove most: numbers of their own, and where reads are open, scopes with nothing set. */
+export function sampleBeneath(wide: Wide, beneath: readonly CapReading[], model: ServiceModel): readonly CapReading[] {
+  const own = beneath.filter(({ observed }) => isOwn(observed, wide))
+  const unset = beneath.filter(({ observed }) => observed === 'none')
+  const some = [...own.slice(0, MOST_SAMPLED - 2), ...(model.reads === 'explicit' && own.length > 0 ? [] : unset.slice(0, 2))]
+  return some.length > 0 ? some : beneath.slice(0, MOST_SAMPLED)
+}

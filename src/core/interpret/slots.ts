@@ -1,0 +1,99 @@
+// What a reading says of its scope: the one place that knows that a read may show an inherited value, and that a value may be there only
+// because a write of ours brought it. Everybody else asks for slots and never looks at a reading again.
+import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import { type CapAt, type People, TEAM_KEY, widerCap } from './effective.ts'
+import type { ServiceModel } from './service-model.ts'
+
+export interface Slot {
+  /** What is set at this very scope. With certainty `either` it may be nothing as well. */
+  readonly own: Observed
+  /** What applies where nothing is set at this scope. */
+  readonly inherited: Observed
+  readonly certainty: 'certain' | 'either' | 'unread'
+}
+
+export interface SlotInputs {
+  readonly model: ServiceModel
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  readonly people: People
+  /** Groups of which policy asks `none`: one that shows the team's value counts as not set. */
+  readonly unsetGroups: ReadonlySet<ScopeKey>
+  /** Values that we sent to teams and groups and that may have landed, beside what the ledger says is ours. */
+  readonly sent?: readonly SentCap[]
+}
+
+/** A value that was sent to a scope, with the time of sending. */
+export interface SentCap {
+  readonly scope: Scope
+  readonly from: Cap
+  readonly to: Cap
+  readonly at: Instant
+}
+
+export interface Slots {
+  readonly model: ServiceModel
+  /** What was read; undefined for a scope that nothing manages. */
+  readonly shown: CapAt
+  at(key: ScopeKey): Slot
+  /** What applies where nothing is set at this scope. */
+  inherited(key: ScopeKey): Observed
+  /** Whether nothing may be set here, and what is shown comes from an ancestor. */
+  mayBeInherited(key: ScopeKey): boolean
+  /** Whether a write of ours to an ancestor brought the value that is shown here: nobody else did. */
+  isEcho(key: ScopeKey): boolean
+}
+
+/** Reads the readings (product.md, section 6, Service model). */
+export function interpret(inputs: SlotInputs): Slots {
+  const { model, people, readings } = inputs
+  const shown: CapAt = (key) => readings.get(key)?.observed
+  const inherited = inheritedReader(people, shown, inputs.unsetGroups)
+  const readers = [inheritedReader(people, shown), inheritedReader(people, shown, new Set(people.byGroup.keys()))]
+  const isOpen = model.layers === 'layered' && model.reads !== 'explicit'
+  const mayBeInherited = (key: ScopeKey): boolean => {
+    const observed = isOpen ? shown(key) : undefined
+    return typeof observed === 'number' && key !== TEAM_KEY && readers.some((reader) => reader(key) === observed)
+  }
+  const at = (key: ScopeKey): Slot => {
+    const own = shown(key) ?? 'unknown'
+    const certainty = own === 'unknown' ? 'unread' : mayBeInherited(key) ? 'either' : 'certain'
+    return { own, inherited: inherited(key), certainty }
+  }
+  return { model, shown, at, inherited, mayBeInherited, isEcho: (key) => isEcho(key, inputs) }
+}
+
+/** A group that counts as not set shows the team's value for the group's people as well. */
+function inheritedReader(people: People, shown: CapAt, unset: ReadonlySet<ScopeKey> = new Set()): (key: ScopeKey) => Observed {
+  const capAt: CapAt = (key) => (unset.has(key) && shown(key) === shown(TEAM_KEY) ? 'none' : shown(key))
+  return (key) => widerCap(key, people.byKey.get(key)?.groups ?? [], capAt)
+}
+
+/**
+ * A scope that shows just what we sent to an ancestor after its own value was verified. Where caps are kept in layers that happens only to a
+ * scope with nothing set, whose read shows what it inherits: it showed the ancestor's old value before.
+ */
+function isEcho(key: ScopeKey, { model, owned, readings, people, sent = [] }: SlotInputs): boolean {
+  const ours = owned.get(key)
+  const observed = readings.get(key)?.observed
+  if (key === TEAM_KEY || observed === undefined || observed === 'unknown' || observed === ours?.cap) return false
+  const ancestors = [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY]
+  const isCopying = model.layers === 'copied' || model.copying !== undefined
+  const isLater = (at: Instant): boolean => at > (ours?.verifiedAt ?? 0)
+  const isSent = sent.some(
+    ({ scope, from, to, at }) =>
+      to === observed &&
+      isLater(at) &&
+      ancestors.includes(scopeKey(scope)) &&
+      (isCopying || (model.reads !== 'explicit' && from === ours?.cap)),
+  )
+  if (isSent || !ours || !(isCopying || (model.reads !== 'explicit' && ours.cap === 'none'))) return isSent
+  return ancestors.some((one) => owned.get(one)?.cap === observed && isLater(owned.get(one)?.verifiedAt ?? 0))
+}
+
+/** The groups for which policy declares `none`. */
+export const unsetGroups = (desired: readonly { readonly scope: Scope; readonly cap: Cap }[]): ReadonlySet<ScopeKey> =>
+  new Set(desired.flatMap(({ scope, cap }) => (scope.kind === 'group' && cap === 'none' ? [scopeKey(groupScope(scope.id))] : [])))

@@ -1,0 +1,196 @@
+// What becomes of each change now, in one chain: watched only, held by a guard, left out of this run, failed in it, waiting for another
+// write, or ready. Nothing else decides that something is not written, and every output shows what was decided here.
+import type { CapAt, People } from '../interpret/effective.ts'
+import type { Slots } from '../interpret/slots.ts'
+import { type Disposition, READY, type Release } from '../model/change.ts'
+import type { OwnedCap } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { DesiredCap } from '../resolve/desired.ts'
+import type { Difference } from './diff.ts'
+import type { Judged } from './judgement.ts'
+import { type Blocker, type Pending, schedule, type WaveInputs } from './wave.ts'
+
+export type Exclusion = Extract<Disposition, { kind: 'excluded' }>
+
+/** A write of this run that did not succeed; another value may still be written. */
+export interface Failure {
+  readonly to: Cap
+  readonly reason: string
+}
+
+/** A change with what becomes of it. */
+export interface DisposedChange {
+  readonly difference: Difference
+  readonly disposition: Disposition
+  readonly released?: Release
+}
+
+export interface Disposed {
+  /** In the order of writing; what is not written now stands behind what is. */
+  readonly order: readonly DisposedChange[]
+  /** What the waves of this run must leave room for. */
+  readonly pending: readonly Pending[]
+}
+
+export interface DisposeInputs {
+  readonly differences: readonly Difference[]
+  readonly judged: Pick<Judged, 'judgement' | 'releases'>
+  readonly watched?: (difference: Difference) => Exclusion | undefined
+  readonly excluded?: (difference: Difference) => Exclusion | undefined
+  readonly failed?: ReadonlyMap<ScopeKey, Failure>
+  readonly givenUp?: ReadonlySet<ScopeKey>
+  readonly unknown: readonly { readonly scope: Scope; readonly message: string }[]
+  readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  readonly people: People
+  readonly slots: Slots
+}
+
+/** Audit mode and a pause keep everything back, and show what would go out without them. */
+const KEEPS_ALL: ReadonlySet<string> = new Set(['mode', 'pause'])
+
+/** Gives each change its disposition, and all of them their order. */
+export function dispose(inputs: DisposeInputs): Disposed {
+  const { differences, judged, slots } = inputs
+  const { heldBy } = judged.judgement
+  const fixed = new Map<ScopeKey, Disposition>()
+  for (const one of differences) {
+    const disposition = inputs.watched?.(one) ?? held(heldBy.get(one.key)) ?? leftOut(one, inputs) ?? failed(one, inputs)
+    if (disposition) fixed.set(one.key, disposition)
+  }
+  const unread = unreadChanges(inputs)
+  // What a guard holds is not put back now, so nobody has it to fall back on.
+  const asPending = (one: Difference): Pending => (heldBy.has(one.key) && one.healing ? { ...one, healing: false } : one)
+  const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread]
+  const ready = differences.filter((one) => !fixed.has(one.key))
+  const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
+  const going = waves.flat()
+  const words: Words = { fixed, unread: new Set(unread.map(({ key }) => key)) }
+  const waiting = ready.filter((one) => blocked.has(one.key))
+  const disposed = (difference: Difference, disposition: Disposition): DisposedChange => {
+    const released = judged.releases.get(difference.key)
+    return { difference, disposition, ...(released && { released }) }
+  }
+  return {
+    order: [
+      ...going.map((one) => disposed(one, keptBack(one, inputs) ?? READY)),
+      ...repairs(going, inputs).map((one) => disposed(one.difference, one.disposition)),
+      ...waiting.map((one) => disposed(one, deferred(blocked.get(one.key), words, slots))),
+      ...differences.flatMap((one) => (fixed.has(one.key) ? disposed(one, fixed.get(one.key) ?? READY) : [])),
+    ],
+    pending,
+  }
+}
+
+/** What every wave of a plan is judged by. A later one gives newer readings. */
+export function waveInputs(inputs: Pick<DisposeInputs, 'slots' | 'people' | 'owned' | 'desired'>): Omit<WaveInputs, 'ready' | 'pending'> {
+  const { slots, people, owned, desired } = inputs
+  const now: CapAt = (key) => {
+    const shown = slots.shown(key)
+    if (shown !== 'unknown') return shown
+    return isBelieved(owned.get(key), desired.get(key)) ? owned.get(key)?.cap : 'none'
+  }
+  return { now, mayBeInherited: openScopes(inputs), people, layers: slots.model.layers }
+}
+
+/**
+ * Scopes that may have nothing set. Where reads are known to show what applies, nothing can be written to find out, so a cap that is declared
+ * and shown, or that the ledger knows as ours, is taken for set: should it not be, it is set as soon as it shows.
+ */
+function openScopes({ slots, owned, desired }: Pick<DisposeInputs, 'slots' | 'owned' | 'desired'>): (key: ScopeKey) => boolean {
+  if (slots.model.reads === 'open') return slots.mayBeInherited
+  return (key) => {
+    const shown = slots.shown(key)
+    return slots.mayBeInherited(key) && owned.get(key)?.cap !== shown && desired.get(key)?.cap !== shown
+  }
+}
+
+/** A cap that the ledger verified under the same policy entry is believed to stand while it cannot be read. */
+const isBelieved = (owned: OwnedCap | undefined, desired: DesiredCap | undefined): boolean =>
+  owned !== undefined && desired !== undefined && owned.entry === desired.entry && owned.cap === desired.cap
+
+/** What is asked of scopes that could not be read counts as still to come; nobody waits for ever. */
+function unreadChanges({ unknown, desired, owned, givenUp }: DisposeInputs): readonly Pending[] {
+  return unknown.flatMap(({ scope }): Pending[] => {
+    const key = scopeKey(scope)
+    const want = desired.get(key)
+    if (!want || want.cap === 'none' || givenUp?.has(key) || isBelieved(owned.get(key), want)) return []
+    return [{ scope, key, from: 'none', to: want.cap, healing: false }]
+  })
+}
+
+const held = (hold: string | undefined): Disposition | undefined => (hold === undefined ? undefined : { kind: 'held', hold })
+
+function leftOut(one: Difference, { excluded }: DisposeInputs): Disposition | undefined {
+  const exclusion = excluded?.(one)
+  return exclusion && !KEEPS_ALL.has(exclusion.code) ? exclusion : undefined
+}
+
+const keptBack = (one: Difference, { excluded }: DisposeInputs): Disposition | undefined => excluded?.(one)
+
+function failed({ key, to }: Difference, inputs: DisposeInputs): Disposition | undefined {
+  const failure = inputs.failed?.get(key)
+  return failure?.to === to ? { kind: 'deferred', code: 'failed', reason: failure.reason } : undefined
+}
+
+interface Words {
+  readonly fixed: ReadonlyMap<ScopeKey, Disposition>
+  readonly unread: ReadonlySet<ScopeKey>
+}
+
+function deferred(blocker: Blocker | undefined, { fixed, unread }: Words, slots: Slots): Disposition {
+  if (!blocker) return READY
+  if (blocker.kind === 'reads') {
+    const key = scopeKey(blocker.scope)
+    const reason = `${key} reads ${slots.shown(key)}, which may be its own cap or an inherited one, and this change is right under one of them only; declare capReads`
+    return { kind: 'deferred', code: 'reads', reason }
+  }
+  const key = scopeKey(blocker.by)
+  const waitsFor = blocker.by
+  if (unread.has(key)) return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor }
+  return { kind: 'deferred', code: 'order', reason: `${key} ${whyNot(fixed.get(key))}`, waitsFor }
+}
+
+function whyNot(disposition: Disposition | undefined): string {
+  switch (disposition?.kind) {
+    case 'held':
+      return `comes first, and hold ${disposition.hold} keeps it back`
+    case 'deferred':
+      return `comes first, and it failed: ${disposition.reason}`
+    case 'excluded':
+      return `comes first, and is not written now: ${disposition.reason}`
+    default:
+      return 'comes first, and waits itself'
+  }
+}
+
+/** Where caps are copied, a wide write overwrites caps that are as asked for: each is written again afterwards. */
+function repairs(going: readonly Difference[], inputs: DisposeInputs): readonly DisposedChange[] {
+  const wide = going.filter(({ scope }) => scope.kind !== 'user')
+  if (inputs.slots.model.layers !== 'copied' || wide.length === 0) return []
+  const known = new Set(inputs.differences.map(({ key }) => key))
+  const written = new Map(wide.map((one) => [one.key, one]))
+  return inputs.people.approved
+    .flatMap((person): DisposedChange[] => {
+      const over = [...person.groups, 'team' as ScopeKey].flatMap((key) => written.get(key) ?? [])[0]
+      const want = inputs.desired.get(person.key)
+      if (!over || !want || known.has(person.key) || want.cap === over.to || want.cap === 'none') return []
+      const { scope, cap, entry, origin } = want
+      const source = origin.at.line > 0 ? { source: origin.at } : {}
+      const difference: Difference = {
+        scope,
+        key: person.key,
+        from: over.to,
+        to: cap,
+        cause: 'policy',
+        ...source,
+        entry,
+        healing: false,
+        grantEnd: false,
+      }
+      const reason = `${over.key} comes first, and overwrites it`
+      return [{ difference, disposition: { kind: 'deferred', code: 'order', reason, waitsFor: over.scope } }]
+    })
+    .toSorted((a, b) => compareScopes(a.difference.scope, b.difference.scope))
+}

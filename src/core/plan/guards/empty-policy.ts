@@ -1,0 +1,13 @@
+// Holds clears when hardly anything is declared any more: a folder that is not mounted looks exactly like a policy that was emptied.
+import { type Guard, holdWhere } from './round.ts'
+
+export const emptyPolicy: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  if (!settings.emptyPolicy) return undefined
+  const before = facts.verifiedDeclared ?? 0
+  const fell = before - facts.declared
+  const empty = facts.declared === 0
+  if (!empty && !(fell > before / 2 && fell > 5)) return undefined
+  const why = empty ? `no policy declares any scope (${before} before)` : `declared scopes fell from ${before} to ${facts.declared}`
+  return holdWhere('emptyPolicy', round, `${why}, so nothing is cleared`, (one) => one.to === 'none')
+}

@@ -1,0 +1,137 @@
+// The guards: what a plan may not do to people without a second look. A guard holds back every change of the class it is about; the
+// rest is judged again until nothing changes. It never lets through more because somebody asked loudly: only approvals of exactly the
+// held changes release them (approval.ts).
+import { TEAM_KEY } from '../../interpret/effective.ts'
+import type { GuardCode, Hold } from '../../model/change.ts'
+import { compareScopes, type ScopeKey } from '../../model/scope.ts'
+import type { Difference } from '../diff.ts'
+import { type Impact, impactOf } from '../impact.ts'
+import { breaker } from './breaker.ts'
+import { contested } from './contested.ts'
+import { emptyPolicy } from './empty-policy.ts'
+import { maxRaise } from './max-raise.ts'
+import { protectedGuard } from './protected.ts'
+import { readQuality, rosterMissing } from './read-quality.ts'
+import { rosterShrink } from './roster-shrink.ts'
+import { type Finding, type Guard, type GuardInputs, isReleased, type Judgement, type Round } from './round.ts'
+import { semantics } from './semantics.ts'
+import { shareGuard } from './shares.ts'
+
+/** Judges a plan's differences; holds are in the order of their first change. */
+export function judge(inputs: GuardInputs): Judgement {
+  const active = new Map(inputs.differences.map((one) => [one.key, one]))
+  const whole = inputs.whole ?? impactOf(active, inputs.impact)
+  const byChange = new Map<ScopeKey, GuardCode[]>()
+  const findings = new Map<GuardCode, Finding>()
+  const warnings = new Map<GuardCode, string>()
+  // Each round takes at least one change out, so there are at most as many rounds as changes, and one to see that it is over.
+  for (let round = 0; round <= inputs.differences.length; round += 1) {
+    const view: Round = { inputs, active, impacts: round === 0 ? whole : impactOf(active, inputs.impact) }
+    const found = GUARDS.flatMap((guard) => guard(view) ?? [])
+    const taken = new Set<ScopeKey>()
+    for (const finding of found) {
+      if (finding.held.length === 0) warnings.set(finding.guard, finding.why)
+      else findings.set(finding.guard, findings.get(finding.guard) ?? finding)
+      for (const key of finding.held) {
+        byChange.set(key, [...(byChange.get(key) ?? []), finding.guard])
+        taken.add(key)
+      }
+    }
+    for (const [key, guards] of wouldOverwriteHeld(view, byChange)) {
+      byChange.set(key, guards)
+      taken.add(key)
+    }
+    if (taken.size === 0) break
+    for (const key of taken) active.delete(key)
+  }
+  const { holds, heldBy } = holdsFrom(byChange, findings, inputs, whole)
+  const unheld = [...warnings].filter(([guard]) => !findings.has(guard))
+  return { holds, heldBy, warnings: unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` })) }
+}
+
+/** Where caps are copied, a wide write would carry out or overwrite what is held for the people it reaches: it is held as well. */
+function wouldOverwriteHeld(round: Round, byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>): ReadonlyMap<ScopeKey, GuardCode[]> {
+  const { capSemantics, people } = round.inputs.impact
+  const held = new Map<ScopeKey, GuardCode[]>()
+  if (capSemantics !== 'copied' || byChange.size === 0) return held
+  for (const person of people.approved) {
+    const guards = byChange.get(person.key)
+    if (!guards) continue
+    for (const wide of [...person.groups, TEAM_KEY]) {
+      if (!round.active.has(wide) || byChange.has(wide) || isReleased(wide, round)) continue
+      held.set(wide, [...new Set([...(held.get(wide) ?? []), ...guards])])
+    }
+  }
+  return held
+}
+
+/** Changes kept back by the same guards form one hold. */
+function holdsFrom(
+  byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>,
+  findings: ReadonlyMap<GuardCode, Finding>,
+  inputs: GuardInputs,
+  impacts: readonly Impact[],
+): { holds: Hold[]; heldBy: Map<ScopeKey, string> } {
+  const groups = Map.groupBy(
+    inputs.differences.filter((one) => byChange.has(one.key)),
+    (one) => byChange.get(one.key)?.join('+') ?? '',
+  )
+  const heldBy = new Map<ScopeKey, string>()
+  const holds: Hold[] = []
+  for (const [codes, members] of groups) {
+    const guards = codes.split('+') as GuardCode[]
+    const changes = members.toSorted((a, b) => compareScopes(a.scope, b.scope)).map(({ scope, from, to }) => ({ scope, from, to }))
+    const id = holdId(inputs.facts.workspace, members, inputs.digest)
+    const keys = new Set(members.map((one) => one.key))
+    for (const key of keys) heldBy.set(key, id)
+    const people = impacts.filter((impact) => impact.changes.some((key) => keys.has(key))).length
+    const why = guards.map((guard) => findings.get(guard)?.why ?? guard).join('; ')
+    holds.push({ id, guards, people, changes, message: `${inputs.facts.workspace}: ${why}; approve hold ${id} or ${wayOut(guards)}` })
+  }
+  return { holds, heldBy }
+}
+
+const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
+  emptyPolicy: 'put the policies back',
+  rosterShrink: 'wait for two agreeing readings of the roster',
+  readQuality: 'wait for the service to answer',
+  semantics: 'set capSemantics: copied',
+  protected: 'change spec.protected',
+  breaker: 'wait until then',
+  contested: 'stop the other writer',
+}
+
+function wayOut(guards: readonly GuardCode[]): string {
+  const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard]).map((guard) => `guards.${guard}`)
+  const others = guards.flatMap((guard) => SETTLED_OTHERWISE[guard] ?? [])
+  return [...(limits.length > 0 ? [`raise ${limits.join(' and ')}`] : []), ...others].join(', ')
+}
+
+/** 128 bits: nobody can make two sets of changes with one id. */
+export const HOLD_ID_DIGITS = 32
+
+/** 32 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while they are the same. */
+export function holdId(
+  workspace: string,
+  changes: readonly Pick<Difference, 'key' | 'from' | 'to'>[],
+  digest: (text: string) => string,
+): string {
+  const lines = changes.map(({ key, from, to }) => JSON.stringify([key, from, to])).sort()
+  return digest(JSON.stringify([workspace, lines])).slice(0, HOLD_ID_DIGITS)
+}
+
+const GUARDS: readonly Guard[] = [
+  rosterMissing,
+  emptyPolicy,
+  rosterShrink,
+  shareGuard('maxAffected'),
+  shareGuard('maxLowered'),
+  shareGuard('maxBlocked'),
+  shareGuard('maxCleared'),
+  maxRaise,
+  protectedGuard,
+  readQuality,
+  breaker,
+  semantics,
+  contested,
+]

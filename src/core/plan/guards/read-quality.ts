@@ -1,0 +1,49 @@
+// Holds what would be decided on bad knowledge: no roster to count people by, too many failed reads, or a group whose members nobody knows.
+import type { Difference } from '../diff.ts'
+import { type Guard, holdWhere, share } from './round.ts'
+
+export const rosterMissing: Guard = (round) =>
+  round.inputs.facts.rosterMissing
+    ? holdWhere(
+        'readQuality',
+        round,
+        'the roster was never read, or not for 24 h, so people cannot be counted and nothing is written',
+        () => true,
+      )
+    : undefined
+
+export const readQuality: Guard = (round) => badReads(round) ?? unlistedGroups(round)
+
+const unlistedGroups: Guard = (round) => {
+  const { unlistedGroups: groups, rosterMissing: isHeld } = round.inputs.facts
+  const [first] = round.active.keys().filter((key) => groups?.has(key))
+  if (first === undefined || isHeld) return undefined
+  return holdWhere(
+    'readQuality',
+    round,
+    `${first}: its members are not known, so nobody can count them`,
+    (one) => groups?.has(one.key) === true,
+  )
+}
+
+const badReads: Guard = (round) => {
+  const { facts, settings } = round.inputs
+  if (settings.readQuality === 'off' || facts.rosterMissing) return undefined
+  const { failed, total, teamFailed, cause } = facts.reads
+  const limit = settings.readQuality
+  const many = failed >= limit.floor && failed * 100 > limit.percent * total
+  if (!teamFailed && !many) return undefined
+  const what = teamFailed
+    ? 'the team cap could not be read'
+    : `${failed} of ${total} reads failed (${share(failed, total)} %), the limit is ${limit.percent} %`
+  const why = cause ? `${what}: ${cause}` : what
+  return holdWhere(
+    'readQuality',
+    round,
+    why,
+    // What is not known is never changed.
+    (one) => !(one.scope.kind === 'user' && isRaise(one)),
+  )
+}
+
+const isRaise = (one: Difference): boolean => one.from !== 'none' && one.to !== 'none' && one.to > one.from

@@ -1,0 +1,48 @@
+// The four guards that count people of a class: affected, lowered, blocked, cleared. A share with a floor is the limit.
+import type { ShareLimit } from '../../model/change.ts'
+import type { ScopeKey } from '../../model/scope.ts'
+import type { NetEffect } from '../impact.ts'
+import { type Guard, isCounted, mayHold, type Round, share } from './round.ts'
+
+type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
+
+const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffect>; readonly words: string }> = {
+  maxAffected: { effects: new Set(['lowered', 'blocked', 'cleared']), words: 'would be lowered, blocked or cleared' },
+  maxLowered: { effects: new Set(['lowered']), words: 'would be lowered' },
+  maxBlocked: { effects: new Set(['blocked']), words: 'would be blocked, by a cap of 0 or one at or below their use' },
+  maxCleared: { effects: new Set(['cleared']), words: 'would be left without any cap' },
+}
+
+/** Counts people of a class, and holds all changes of the class when they are too many. */
+export const shareGuard =
+  (guard: ShareGuard): Guard =>
+  (round) => {
+    const limit = round.inputs.settings[guard]
+    if (limit === 'off') return undefined
+    const { effects, words } = CLASSES[guard]
+    const judged = round.impacts.filter((one) => effects.has(one.effect) && isCounted(one, round, guard))
+    const total = round.inputs.impact.people.total
+    const allowed = allowance(limit, total)
+    const teamClear = guard === 'maxCleared' ? teamWideClear(round) : undefined
+    if (judged.length <= allowed && !teamClear) return undefined
+    const held = new Set(judged.flatMap((one) => one.changes).filter((key) => mayHold(key, round, guard)))
+    if (teamClear) held.add(teamClear)
+    const why =
+      judged.length > allowed
+        ? `${judged.length} of ${total} people ${words} (${share(judged.length, total)} %), the limit is ${limitText(limit, total)}${upperBound(guard, round)}`
+        : 'the team cap would be cleared'
+    return { guard, held: [...held], why }
+  }
+
+/** Without the balance nobody knows what a seat includes, so use counts whole, and more people look blocked than are. */
+const upperBound = (guard: ShareGuard, round: Round): string =>
+  guard === 'maxBlocked' && round.inputs.impact.people.useIsUpperBound ? ' (use is an upper bound while the balance is unknown)' : ''
+
+const teamWideClear = (round: Round): ScopeKey | undefined =>
+  [...round.active.values()].find((one) => one.scope.kind === 'team' && one.to === 'none' && mayHold(one.key, round, 'maxCleared'))?.key
+
+/** A share with a floor, in people. */
+export const allowance = (limit: ShareLimit, total: number): number => Math.max(limit.floor, (limit.percent * total) / 100)
+
+const limitText = (limit: ShareLimit, total: number): string =>
+  (limit.percent * total) / 100 >= limit.floor ? `${limit.percent} %` : `${limit.floor} people`

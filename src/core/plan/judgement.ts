@@ -1,0 +1,191 @@
+// Guards and approvals together: guards hold, approvals release exactly what they name, and guards look again with what was released still
+// counted, until no approval matches any more.
+import type { Slots } from '../interpret/slots.ts'
+import type { Approval, GuardSettings, Hold, PlanApproval, Release } from '../model/change.ts'
+import type { CapReading } from '../model/observed.ts'
+import type { PolicyApproval, PolicyRevision } from '../model/policy.ts'
+import type { ScopeKey } from '../model/scope.ts'
+import type { Instant } from '../model/units.ts'
+import {
+  currentApprovals,
+  type HoldsShown,
+  MIN_HOLD_PREFIX,
+  matchApprovals,
+  releasedChanges,
+  type Unmatched,
+  verifyApprovals,
+  voidGrown,
+} from './approval.ts'
+import type { Contest } from './contested.ts'
+import type { Difference } from './diff.ts'
+import { judge } from './guards/judge.ts'
+import type { GuardFacts, Judgement } from './guards/round.ts'
+import type { Impact, ImpactInputs } from './impact.ts'
+import { type ReviewedRules, stricter, weakenings } from './reviewed.ts'
+
+export interface JudgementInputs {
+  readonly workspace: string
+  readonly policy: PolicyRevision
+  readonly differences: readonly Difference[]
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  readonly slots: Slots
+  readonly inSync: readonly ScopeKey[]
+  readonly impact: ImpactInputs
+  /** What all differences together do. */
+  readonly whole: readonly Impact[]
+  readonly approvals: readonly Approval[]
+  readonly approve: readonly string[]
+  readonly holdsShown: HoldsShown
+  readonly approvalSteps?: 'separate' | 'together'
+  readonly reviewed?: ReviewedRules
+  readonly idle?: boolean
+  readonly contested: ReadonlyMap<ScopeKey, Contest>
+  readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
+  readonly guards: GuardSettings
+  readonly now: Instant
+  readonly digest: (text: string) => string
+  readonly instantText: (at: Instant) => string
+}
+
+export interface Judged {
+  readonly judgement: Judgement
+  readonly approvals: readonly Approval[]
+  /** Who released which change. */
+  readonly releases: ReadonlyMap<ScopeKey, Release>
+  readonly rosterAccepted: boolean
+  /** Approvals as the plan shows them. */
+  readonly shown: readonly PlanApproval[]
+}
+
+/** Judges what may be written. */
+export function judgeWithApprovals(inputs: JudgementInputs): Judged {
+  const { differences, policy, whole, slots } = inputs
+  const listed = policy.set.approvals
+  const isOverwritten = slots.isEcho
+  const judgeNow = judges(inputs)
+  const known = currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now)
+  const inSync = new Set(known.length > 0 ? inputs.inSync : [])
+  let approvals = voidGrown(verifyApprovals(known, slots.shown, inSync), whole)
+  let commands = inputs.approve
+  let unmatched: readonly Unmatched[] = []
+  let rosterAccepted = false
+  // Every round that goes on spends one match, so approvals bound the rounds.
+  for (let round = 0; ; round += 1) {
+    const released = releasedChanges(approvals, differences, isOverwritten)
+    const tryAnyway = releasedChanges(since(approvals, inputs.facts.breaker?.openedAt), differences, isOverwritten)
+    const judgement = judgeNow(new Set(released.keys()), new Set(tryAnyway.keys()))
+    const done = (): Judged => {
+      const releases = new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)]))
+      return { judgement, approvals, releases, rosterAccepted, shown: shownOf(approvals, released, inputs, unmatched) }
+    }
+    if (inputs.idle) return done()
+    const typed = typedApprovals(commands, judgement.holds, approvals)
+    commands = []
+    unmatched = [...unmatched, ...typed.unmatched]
+    const fresh = currentApprovals(approvals, { command: typed.ids }, inputs.now)
+    const next = matchApprovals(fresh, judgement.holds, inputs.holdsShown, {
+      ...(inputs.facts.rosterDoubt && { roster: inputs.facts.rosterDoubt.now }),
+      isSeparate: inputs.approvalSteps !== 'together',
+    })
+    approvals = next.approvals
+    if (round === 0) unmatched = [...unmatched, ...next.unmatched]
+    if (next.matched.length === 0 || round > approvals.length) return done()
+    rosterAccepted ||= next.matched.some((hold) => hold.guards.includes('rosterShrink'))
+  }
+}
+
+/** What was released before the breaker opened has had its try. */
+const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly Approval[] =>
+  approvals.filter((one) => one.approvedAt >= openedAt)
+
+/** Judges by the rules of now, and by those of before where they were weakened: the weaker ones count for what was shown before. */
+function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement {
+  const { differences, impact, whole, digest, instantText, guards, holdsShown, slots } = inputs
+  const { set } = inputs.policy
+  const copying = slots.model.copying
+  const reviewed = inputs.approvalSteps !== 'together' && weakenings(inputs).length > 0 ? inputs.reviewed : undefined
+  const emails = set.protectedPeople.map((one) => one.scope.email)
+  const by = (settings: GuardSettings, protectedEmails: readonly string[]) => {
+    const facts: GuardFacts = {
+      ...inputs.facts,
+      ...(copying !== undefined && { copying }),
+      contested: inputs.contested,
+      workspace: inputs.workspace,
+      declared: set.rules.length + set.grants.length,
+      protectedPeople: new Set(protectedEmails),
+    }
+    return (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>): Judgement =>
+      judge({ differences, released, tryAnyway, impact, whole, facts, settings, digest, instantText })
+  }
+  const asDeclared = by(guards, emails)
+  if (!reviewed) return asDeclared
+  const strictly = by(stricter(guards, reviewed.guards), [...new Set([...emails, ...reviewed.protectedEmails])])
+  return (released, tryAnyway) => {
+    const free = asDeclared(released, tryAnyway)
+    const first = strictly(released, tryAnyway)
+    const wasShown = ({ id }: Hold): boolean => (holdsShown[id]?.at ?? Number.POSITIVE_INFINITY) < reviewed.weakenedAt
+    const waived = [...first.heldBy].filter(
+      ([key, id]) => !free.heldBy.has(key) && first.holds.some((hold) => hold.id === id && wasShown(hold)),
+    )
+    const judgement = waived.length > 0 ? strictly(released.union(new Set(waived.map(([key]) => key))), tryAnyway) : first
+    const isOld = ({ id }: Hold): boolean => [...judgement.heldBy].some(([key, hold]) => hold === id && !free.heldBy.has(key))
+    const holds = judgement.holds.map((hold) => (isOld(hold) ? { ...hold, message: `${hold.message}; ${NOT_YET}` } : hold))
+    return { ...judgement, holds }
+  }
+}
+
+const NOT_YET = 'the weaker rules of this revision count only for changes that were shown before them (approvals: separate)'
+
+interface Typed {
+  readonly ids: readonly string[]
+  readonly unmatched: readonly Unmatched[]
+}
+
+/** Ids typed by an operator: any beginning that only one hold has. */
+function typedApprovals(commands: readonly string[], holds: readonly Hold[], approvals: readonly Approval[]): Typed {
+  const ids: string[] = []
+  const unmatched: Unmatched[] = []
+  for (const typed of commands) {
+    const found = holds.filter(({ id }) => id.startsWith(typed))
+    const [only, ...others] = found
+    if (only && others.length === 0 && typed.length >= MIN_HOLD_PREFIX) ids.push(only.id)
+    else if (only) unmatched.push({ id: typed, note: `${found.length} holds begin with ${typed}; type more of the id` })
+    else if (!approvals.some(({ id, state }) => id.startsWith(typed) && state === 'pending'))
+      unmatched.push({ id: typed, note: 'no hold has this id now' })
+  }
+  return { ids, unmatched }
+}
+
+function releaseOf({ id, via }: Approval, listed: readonly PolicyApproval[]): Release {
+  const at = listed.find((one) => one.id === id)?.at
+  return { id, via, ...(via === 'policy' && at && { at }) }
+}
+
+/** The approvals of the policy and those that are not through yet, with what each releases now. */
+function shownOf(
+  approvals: readonly Approval[],
+  released: ReadonlyMap<ScopeKey, Approval>,
+  inputs: JudgementInputs,
+  unmatched: readonly Unmatched[],
+): readonly PlanApproval[] {
+  const listed = inputs.policy.set.approvals
+  const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
+  const byKey = new Map(inputs.differences.map((one) => [one.key, one]))
+  const known = approvals.filter((one) => one.state === 'pending' || listed.some(({ id }) => id === one.id))
+  const shown = known.map((one): PlanApproval => {
+    const releases = [...released].flatMap(([key, by]) => {
+      const difference = by.id === one.id ? byKey.get(key) : undefined
+      return difference ? [{ scope: difference.scope, from: difference.from, to: difference.to }] : []
+    })
+    const note = releases.length > 0 ? undefined : (notes.get(one.id) ?? WHY_NOTHING[one.state])
+    return { ...releaseOf(one, listed), state: one.state, releases, ...(note !== undefined && { note }) }
+  })
+  const typed = unmatched.filter(({ id }) => !known.some((one) => one.id === id))
+  return [...shown, ...typed.map(({ id, note }): PlanApproval => ({ id, via: 'command', state: 'pending', releases: [], note }))]
+}
+
+const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
+  pending: 'no hold has this id now',
+  spent: 'it was used, and releases nothing any more',
+  void: 'it is void, and releases nothing any more',
+}

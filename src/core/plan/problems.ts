@@ -1,0 +1,45 @@
+// What a person should read beside the changes of a plan: rules that were weakened, scopes that are rejected or left alone, guards with
+// nothing to hold back, approvals that can be removed.
+import type { PlanProblem, Quarantined } from '../model/change.ts'
+import type { PolicyRevision } from '../model/policy.ts'
+import type { ScopeKey } from '../model/scope.ts'
+import type { Resolution } from '../resolve/desired.ts'
+import type { Judged } from './judgement.ts'
+import type { Weakening } from './reviewed.ts'
+
+export interface ProblemInputs {
+  readonly resolution: Resolution
+  readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
+  readonly policy: PolicyRevision
+  readonly weakenings: readonly Weakening[]
+}
+
+/** Weakened rules come first: who reviews a plan must not miss them. */
+export function planProblems(inputs: ProblemInputs, judged: Judged): readonly PlanProblem[] {
+  const problems: PlanProblem[] = inputs.weakenings.map(({ rule, from, to }) => ({
+    severity: 'warning',
+    code: 'RULES_WEAKENED',
+    message: `policy weakens ${rule}: ${from} → ${to}`,
+  }))
+  for (const { scope, code, message, at } of inputs.resolution.rejected) {
+    problems.push({ severity: 'error', code, message, scope, ...(at && { at }) })
+  }
+  for (const one of inputs.quarantined.values()) {
+    problems.push({ severity: 'error', code: one.code, message: one.message, scope: one.scope })
+  }
+  for (const { scope, why, at } of inputs.resolution.skipped) {
+    problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, ...(at && { at }) })
+  }
+  for (const { guard, message } of judged.judgement.warnings) {
+    problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
+  }
+  return [...problems, ...judged.shown.flatMap(approvalProblem)]
+}
+
+function approvalProblem({ id, state, at, note, releases }: Judged['shown'][number]): readonly PlanProblem[] {
+  if (releases.length > 0 || note === undefined) return []
+  const place = at ? { at } : {}
+  const code = state === 'pending' ? 'APPROVAL_UNMATCHED' : `APPROVAL_${state.toUpperCase()}`
+  const way = state === 'pending' || !at ? '' : '; remove it from spec.approvals'
+  return at || state === 'pending' ? [{ severity: 'warning', code, message: `approval ${id}: ${note}${way}`, ...place }] : []
+}

@@ -1,0 +1,190 @@
+// Which changes may be written now, side by side. A change is admitted only if, for each person it reaches, nothing that can be in force on
+// the way is below the least of what they had, what they get and what a healed cap gives back, and nobody is uncapped on the way to a cap,
+// whichever of the writes under way fail. What fails, is held or was not read therefore keeps out what counts on it (product.md, section 6).
+import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
+import type { Observed } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import type { Scope, ScopeKey } from '../model/scope.ts'
+import type { Difference } from './diff.ts'
+
+/** A cap that is still to be written, by whomever and whenever. */
+export type Pending = Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'>
+
+export interface WaveInputs<Change extends Pending = Pending> {
+  /** What may be written now. */
+  readonly ready: readonly Change[]
+  /** Everything that is still to come, `ready` included: held, deferred, or not read and so not written. */
+  readonly pending: readonly Pending[]
+  /** What is set; for a scope that was not read, what is believed to be. */
+  readonly now: CapAt
+  /** What was set when the plan began; absent: `now`. */
+  readonly before?: CapAt
+  /** Scopes that may have nothing set: the change must be right under both. */
+  readonly mayBeInherited: (key: ScopeKey) => boolean
+  readonly people: People
+  readonly layers: 'layered' | 'copied'
+}
+
+/** Why a change is not in the wave: another write comes first, or it would be wrong under one of the two ways to read caps. */
+export type Blocker = { readonly kind: 'order'; readonly by: Scope } | { readonly kind: 'reads'; readonly scope: Scope }
+
+export interface Wave<Change extends Pending = Pending> {
+  readonly changes: readonly Change[]
+  readonly blocked: ReadonlyMap<ScopeKey, Blocker>
+}
+
+/** The next changes to write: all of one kind of scope and one direction, in the order of writing. Empty when none may go. */
+export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wave<Change> {
+  const blocked = new Map<ScopeKey, Blocker>()
+  const ways = waysOf(inputs)
+  for (const phase of phases(inputs)) {
+    if (inputs.layers === 'copied') return { changes: phase, blocked }
+    const admitted = new Map<ScopeKey, Change>()
+    for (const change of phase) {
+      const blocker = ways.blocker(change, admitted)
+      if (blocker) blocked.set(change.key, blocker)
+      else admitted.set(change.key, change)
+    }
+    if (admitted.size > 0) return { changes: [...admitted.values()], blocked }
+  }
+  return { changes: [], blocked }
+}
+
+/** All waves, as they follow when each write succeeds; and what then still waits. */
+export function schedule<Change extends Pending>(
+  inputs: WaveInputs<Change>,
+): { waves: Change[][]; blocked: ReadonlyMap<ScopeKey, Blocker> } {
+  const waves: Change[][] = []
+  const landed = new Map<ScopeKey, Cap>()
+  const { now } = inputs
+  const begun = inputs.before ?? now
+  let { ready, pending } = inputs
+  // Each wave takes at least one change out.
+  for (;;) {
+    const after: CapAt = (key) => landed.get(key) ?? now(key)
+    const mayBeInherited = (key: ScopeKey): boolean => !landed.has(key) && inputs.mayBeInherited(key)
+    const wave = nextWave({ ...inputs, ready, pending, now: after, before: begun, mayBeInherited })
+    if (wave.changes.length === 0) return { waves, blocked: wave.blocked }
+    waves.push([...wave.changes])
+    for (const { key, to } of wave.changes) landed.set(key, to)
+    ready = ready.filter((one) => !landed.has(one.key))
+    pending = pending.filter((one) => !landed.has(one.key))
+  }
+}
+
+/** First sets and raises, users before groups before the team; then the rest, the team before groups before users. */
+function phases<Change extends Pending>({ ready, layers, mayBeInherited }: WaveInputs<Change>): readonly (readonly Change[])[] {
+  const of = (kind: Scope['kind'], up?: boolean): readonly Change[] =>
+    ready.filter((one) => one.scope.kind === kind && (up === undefined || isUp(one, mayBeInherited) === up))
+  const all =
+    layers === 'copied'
+      ? [of('team'), of('group'), of('user', true), of('user', false)]
+      : [of('user', true), of('group', true), of('team', true), of('team', false), of('group', false), of('user', false)]
+  return all.filter((phase) => phase.length > 0)
+}
+
+/** A cap where perhaps nothing is set is a first one, and must stand before the one above it goes. */
+const isUp = ({ key, from, to }: Pending, mayBeInherited: (key: ScopeKey) => boolean): boolean =>
+  to !== 'none' && (from === 'none' || to > from || mayBeInherited(key))
+
+interface Ways {
+  blocker(change: Pending, admitted: ReadonlyMap<ScopeKey, Pending>): Blocker | undefined
+}
+
+/** What may be in force for one person, under one way to read the caps. */
+interface View {
+  readonly now: CapAt
+  readonly floor: number
+  readonly mayBeUncapped: boolean
+}
+
+function waysOf(inputs: WaveInputs): Ways {
+  const { people, mayBeInherited, now, before = now } = inputs
+  const pending = new Map(inputs.pending.map((one) => [one.key, one]))
+  const healing = inputs.pending.some((one) => one.healing)
+  const known = new Map<ScopeKey, readonly View[]>()
+
+  const reverted = (key: ScopeKey): Cap | undefined => (pending.get(key)?.healing ? pending.get(key)?.to : undefined)
+  const viewOf = (person: CountedPerson, read: (capAt: CapAt) => CapAt): View => {
+    const had = inForce(person, read(before))
+    const gets = inForce(
+      person,
+      with_(read(now), (key) => pending.get(key)?.to),
+    )
+    const healed = healing ? inForce(person, with_(read(now), reverted)) : had
+    return {
+      now: read(now),
+      floor: Math.min(worth(had), worth(gets), worth(healed)),
+      mayBeUncapped: had === 'none' || gets === 'none',
+    }
+  }
+  const viewsOf = (person: CountedPerson, isOpen: boolean): readonly View[] => {
+    const views = known.get(person.key) ?? [
+      viewOf(person, (capAt) => capAt),
+      ...(isOpen ? [viewOf(person, (capAt) => (key) => (mayBeInherited(key) ? 'none' : capAt(key)))] : []),
+    ]
+    known.set(person.key, views)
+    return views
+  }
+  const isBad = (person: CountedPerson, view: View, landed: ReadonlyMap<ScopeKey, Pending>): boolean => {
+    const cap = inForce(
+      person,
+      with_(view.now, (key) => landed.get(key)?.to),
+    )
+    return worth(cap) < view.floor || (cap === 'none' && !view.mayBeUncapped)
+  }
+
+  return {
+    blocker(change, admitted) {
+      for (const person of reached(change.scope, people)) {
+        const chain = [person.key, ...person.groups, TEAM_KEY]
+        const isOpen = chain.some(mayBeInherited)
+        const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
+        // Alone on its chain, it leaves exactly what the person is to get.
+        if (others.length === 0 && !isOpen) continue
+        const underWay = others.filter(({ key }) => admitted.has(key))
+        for (const view of viewsOf(person, isOpen)) {
+          for (const landed of subsets(underWay)) {
+            landed.set(change.key, change)
+            if (!isBad(person, view, landed)) continue
+            const first = others.find((one) => !isBad(person, view, new Map([...landed, [one.key, one]]))) ?? others[0]
+            return first ? { kind: 'order', by: first.scope } : { kind: 'reads', scope: openOn(person, mayBeInherited, change.scope) }
+          }
+        }
+      }
+      return undefined
+    },
+  }
+}
+
+function openOn(person: CountedPerson, mayBeInherited: (key: ScopeKey) => boolean, otherwise: Scope): Scope {
+  return mayBeInherited(person.key) ? { kind: 'user', email: person.email } : otherwise
+}
+
+const with_ =
+  (capAt: CapAt, change: (key: ScopeKey) => Cap | undefined): CapAt =>
+  (key) =>
+    change(key) ?? capAt(key)
+
+const inForce = (person: CountedPerson, capAt: CapAt): Observed => effectiveCap(person, capAt).cap
+
+const worth = (cap: Observed): number => (typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY)
+
+/** Whose cap in force a scope may decide. */
+function reached(scope: Scope, people: People): readonly CountedPerson[] {
+  if (scope.kind === 'team') return people.approved
+  if (scope.kind === 'group') return people.byGroup.get(`group:${scope.id}` as ScopeKey) ?? []
+  const person = people.byKey.get(scope.email as ScopeKey)
+  return person ? [person] : []
+}
+
+/** So many writes on one person's chain are tried in every combination; beyond, only none and all of them. */
+const MOST_COMBINED = 6
+
+function* subsets(pending: readonly Pending[]): Iterable<Map<ScopeKey, Pending>> {
+  const count = 2 ** Math.min(pending.length, MOST_COMBINED)
+  for (let bits = 0; bits < count; bits += 1) {
+    yield new Map(pending.filter((_, index) => index >= MOST_COMBINED || (bits >> index) % 2 === 1).map((one) => [one.key, one]))
+  }
+  if (pending.length > MOST_COMBINED) yield new Map()
+}

@@ -1,0 +1,180 @@
+// Carries plans out in passes: after the writes of a pass, everything that they could have changed is read again and planned again, until
+// nothing is left that may be written (product.md, section 6). It puts steps in order and decides nothing about caps.
+import { type Change, isReady } from '../../core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import type { Failure } from '../../core/plan/dispositions.ts'
+import type { Planned } from '../../core/plan/plan.ts'
+import { showResult } from '../conditions/show.ts'
+import type { Workspace } from '../workspace.ts'
+import { type Beneath, forgetMoved, lookBeneath, readingsBeneath, readMoved, type WideWrite } from './beneath.ts'
+import { watchWrites } from './breaker.ts'
+import type { Halted } from './change.ts'
+import type { WriteResult } from './outcome.ts'
+import { beginPlan, endPlan } from './record.ts'
+import type { CycleOptions } from './run.ts'
+import type { Knowledge, Outlook } from './state.ts'
+import { type WaveRun, writeWaves } from './write.ts'
+
+/** So often a plan is made and carried out; what then remains is reported. */
+export const MOST_PASSES = 8
+
+/** A plan with what it was made from. */
+export interface Pass {
+  readonly planned: Planned
+  readonly view: Outlook
+}
+
+export interface PassReport extends Halted {
+  /** What became of each change that was tried, by its scope; the last word counts. */
+  readonly results: ReadonlyMap<ScopeKey, WriteResult>
+  /** The changes themselves. */
+  readonly tried: ReadonlyMap<ScopeKey, Change>
+  /** The plan after the last writes. */
+  readonly last: Pass
+}
+
+export interface PassInputs {
+  readonly workspace: Workspace
+  readonly knowledge: Knowledge
+  readonly first: Pass
+  readonly options: CycleOptions
+  /** Makes the next plan, without what failed in this run; `alsoRead`: scopes that were read again beyond those of a focused cycle. */
+  readonly replan: (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>) => Pass
+}
+
+/** Writes what may be written, pass after pass. Rejects with a `LedgerError`, or when `stop` aborts while it reads again. */
+export async function runPasses(inputs: PassInputs): Promise<PassReport> {
+  const { workspace, first, options, replan } = inputs
+  const isFresh = workspace.ledger.fact('planBaseline') === undefined
+  const results = new Map<ScopeKey, WriteResult>()
+  const tried = new Map<ScopeKey, Change>()
+  const alsoRead = new Set<ScopeKey>()
+  let pass = first
+  let halted: Halted = {}
+  for (let number = 1; number <= MOST_PASSES && pass.planned.plan.changes.some(isReady); number += 1) {
+    const wrote = await runPass(pass, inputs, results)
+    halted = wrote.halted
+    for (const change of wrote.tried) if (!isFailed(results, tried, change)) tried.set(scopeKey(change.scope), change)
+    if (halted.interrupted !== undefined) forgetMoved(wrote.wide, beneathOf(pass, inputs))
+    else for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) alsoRead.add(key)
+    pass = replan(failuresOf(results, tried), alsoRead)
+    if (halted.interrupted !== undefined || wrote.tried.length === 0) break
+  }
+  // A look at a few scopes must not end a plan that was interrupted before. What is held or unread is still to come.
+  const { holds, unknown } = pass.planned.plan
+  const isThrough = holds.length === 0 && unknown.length === 0 && halted.interrupted === undefined
+  if (isThrough && (isFresh || !options.focus)) endPlan(workspace.ledger)
+  return { results, tried, last: pass, ...halted }
+}
+
+const beneathOf = ({ view }: Pass, { workspace, knowledge, options }: PassInputs): Beneath => ({
+  workspace,
+  knowledge,
+  view,
+  ...(options.stop && { stop: options.stop }),
+})
+
+interface Wrote {
+  readonly tried: readonly Change[]
+  readonly wide: readonly WideWrite[]
+  readonly halted: Halted
+}
+
+async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, WriteResult>): Promise<Wrote> {
+  const { workspace, knowledge, options } = inputs
+  const { config, ledger, clock } = workspace
+  const { planned, view } = pass
+  const ready = planned.plan.changes.filter(isReady)
+  const wide = config.capSemantics === 'copied' ? ready.filter(({ scope }) => scope.kind !== 'user') : []
+  beginPlan(
+    ready,
+    wide.flatMap(({ scope }) => readingsBeneath(scope, { view, knowledge })),
+    planned,
+    ledger,
+  )
+  const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, planned: ready.length })
+  const looked: WideWrite[] = []
+  const run: WaveRun = {
+    client: workspace.client,
+    ledger,
+    clock,
+    planned,
+    slots: planned.slots,
+    desiredAt: (key) => planned.desired.get(key),
+    ownedAt: (key) => planned.owned.get(key),
+    readings: knowledge.readings,
+    results,
+    refusals: [],
+    halted: {},
+    concurrency: config.rate.concurrency,
+    watch,
+    ...(options.stop && { stop: options.stop }),
+    ...(options.cut && { cut: options.cut }),
+    ...(options.leaving && { leaving: options.leaving }),
+    onResult: (change, result) => showResult(workspace, change, result),
+    async afterWide(changes) {
+      const landed = changes.filter(({ scope }) => results.get(scopeKey(scope))?.mayHaveLanded)
+      const writes = landed.map(
+        (change): WideWrite => ({ change, before: readingsBeneath(change.scope, { view, knowledge }), at: clock.now() }),
+      )
+      looked.push(...writes)
+      knowledge.pendingChecks = [...knowledge.pendingChecks, ...writes]
+      rememberSent(writes, knowledge)
+      if (writes.length === 0) return false
+      const isCopied = await lookBeneath(writes, beneathOf(pass, inputs))
+      // Where caps are copied the plan for the people beneath was made before they were overwritten.
+      return isCopied || config.capSemantics === 'copied'
+    },
+  }
+  const tried = await tryWaves(run, options.stop)
+  watch.finish(quarantine(run))
+  return { tried, wide: looked, halted: run.halted }
+}
+
+/** A stop while scopes are read again halts the run; what was written is recorded. */
+async function tryWaves(run: WaveRun, stop: AbortSignal | undefined): Promise<readonly Change[]> {
+  try {
+    return await writeWaves(run)
+  } catch (error) {
+    if (!stop?.aborted) throw error
+    run.halted = { interrupted: 'stopped', ...run.halted }
+    return []
+  }
+}
+
+/** What failed stays what was tried, though the cap that it had replaced was written back since. */
+const isFailed = (results: PassReport['results'], tried: PassReport['tried'], { scope }: Change): boolean =>
+  tried.has(scopeKey(scope)) && results.get(scopeKey(scope))?.result === 'failed'
+
+/** So many values that were sent to wide scopes are remembered. */
+const MOST_SENT = 100
+
+/** What was sent to a team or group may show beneath; it was ours and nobody else's. */
+function rememberSent(writes: readonly WideWrite[], { sent }: Knowledge): void {
+  sent.push(...writes.map(({ change: { scope, from, to }, at }) => ({ scope, from, to, at })))
+  sent.splice(0, Math.max(0, sent.length - MOST_SENT))
+}
+
+/** So many refusals of one kind, and more than half of what was tried, have a shared cause (choice). */
+const SHARED_REFUSALS = 3
+
+/**
+ * Leaves the refused scopes alone for a day, unless the refusals speak about something else: an address or a service that turns most writes
+ * down says nothing about scopes: then it returns true.
+ */
+function quarantine({ refusals, results, ledger }: WaveRun): boolean {
+  const tried = [...results.values()].filter(({ result }) => result !== 'skipped').length
+  if (refusals.length >= SHARED_REFUSALS && refusals.length * 2 > tried) return true
+  for (const one of refusals) ledger.saveQuarantined(one)
+  return false
+}
+
+/** What is not tried again by this run. A scope that had merely changed since it was planned is. */
+function failuresOf(results: ReadonlyMap<ScopeKey, WriteResult>, tried: ReadonlyMap<ScopeKey, Change>): ReadonlyMap<ScopeKey, Failure> {
+  return new Map(
+    [...results].flatMap(([key, { error, result }]) => {
+      const change = result === 'applied' || result === 'skipped' ? undefined : tried.get(key)
+      return change ? [[key, { to: change.to, reason: error ?? result }] as const] : []
+    }),
+  )
+}
