@@ -12,7 +12,7 @@ import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
 import type { Standing } from './conditions/standing.ts'
 import type { Shown } from './conditions/view.ts'
-import type { Knowledge, PlanSettings } from './cycle/state.ts'
+import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */
 export interface WorkspaceSettings extends PlanSettings {
@@ -38,7 +38,7 @@ export interface WorkspaceParts {
 
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */
-  knowledge: Knowledge | undefined
+  knowledge: WorkspaceState | undefined
   shown: Shown
   /** The foreign value last reported per scope, so that each foreign change is reported once. */
   readonly foreignSeen: Map<ScopeKey, Observed>

@@ -178,7 +178,9 @@ function lineOf(step: Step): string | undefined {
 function toldLine({ process, event }: Extract<Step, { kind: 'told' }>): string | undefined {
   if (event.kind === 'request-finished' || event.kind === 'rate-learned') return undefined
   if (event.kind === 'planned') {
-    const changes = event.plan.changes.map(({ scope, from, to, disposition }) => `${scopeKey(scope)} ${from}->${to} ${JSON.stringify(disposition)}`)
+    const changes = event.plan.changes.map(
+      ({ scope, from, to, disposition }) => `${scopeKey(scope)} ${from}->${to} ${JSON.stringify(disposition)}`,
+    )
     return changes.length > 0 ? `p${process} : planned ${changes.join(', ')}` : undefined
   }
   const { workspace: _w, at: _a, kind, ...rest } = event

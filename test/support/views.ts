@@ -1,6 +1,6 @@
 // Views of workspaces as the daemon would assemble them, with every part a test may want to change.
 
-import type { ScopeChange, Hold } from '../../src/core/model/change.ts'
+import type { Hold, ScopeChange } from '../../src/core/model/change.ts'
 import type { PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../src/core/model/events.ts'
 import type { Balance, Cycle, Roster } from '../../src/core/model/observed.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
@@ -70,7 +70,8 @@ export const HOLD: Hold = {
   guards: ['maxLowered', 'protected'],
   people: 2,
   changes: [{ scope: userScope('oncall@example.com'), from: credits(900), to: credits(100) }],
-  message: 'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or raise guards.maxLowered',
+  message:
+    'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or raise guards.maxLowered',
 }
 
 export const at = (line: number, file = 'policies/acme.yaml') => ({ file, line, column: 10 })

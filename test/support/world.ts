@@ -9,7 +9,7 @@ import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../src/core/model/scope.ts'
 import { type CycleOptions, type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
-import { type Knowledge, recall } from '../../src/daemon/cycle/state.ts'
+import { recall, type WorkspaceState } from '../../src/daemon/cycle/state.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace, type WorkspaceSettings } from '../../src/daemon/workspace.ts'
@@ -154,7 +154,7 @@ export interface World {
   readonly client: ServiceWriter
   readonly events: CycleEvent[]
   workspace: Workspace
-  knowledge: Knowledge
+  knowledge: WorkspaceState
   /** Every request so far. */
   readonly calls: SandboxCall[]
   /** Whether the faults of the switches are met; not over HTTP. Default: they are. */

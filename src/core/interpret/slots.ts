@@ -53,7 +53,7 @@ export function interpret(inputs: SlotInputs): Slots {
   const shown: CapAt = (key) => readings.get(key)?.observed
   const inherited = inheritedReader(people, shown, inputs.unsetGroups)
   const readers = [inheritedReader(people, shown), inheritedReader(people, shown, new Set(people.byGroup.keys()))]
-  const isOpen = model.layers === 'layered' && model.reads !== 'explicit'
+  const isOpen = model.reads !== 'explicit'
   const mayBeInherited = (key: ScopeKey): boolean => {
     const observed = isOpen ? shown(key) : undefined
     return typeof observed === 'number' && key !== TEAM_KEY && readers.some((reader) => reader(key) === observed)

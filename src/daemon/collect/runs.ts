@@ -12,7 +12,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { LedgerFacts, RunsAsked, RunsBatch } from '../../ports.ts'
 import type { Warning } from '../conditions/standing.ts'
 import { type Failure, failureOf } from '../cycle/failure.ts'
-import { cycleOf, type Knowledge } from '../cycle/state.ts'
+import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 import { sumOfKnown } from './burning.ts'
 
@@ -43,7 +43,7 @@ interface Target {
 }
 
 /** Asks for what is due; what could not be read is one warning. Rejects only when `signal` aborts, or with a `LedgerError`. */
-export async function collectRuns(workspace: Workspace, knowledge: Knowledge, signal?: AbortSignal): Promise<readonly Warning[]> {
+export async function collectRuns(workspace: Workspace, knowledge: WorkspaceState, signal?: AbortSignal): Promise<readonly Warning[]> {
   const failure = await collect(workspace, knowledge, { scope: TEAM }, signal)
   // What stops the one stops the others; they would only be told again.
   if (failure) return [{ code: 'RUNS_UNREAD', message: `runs of agents could not be read: ${failure.message}` }]
@@ -58,7 +58,7 @@ export async function collectRuns(workspace: Workspace, knowledge: Knowledge, si
   return warnings.slice(0, 1)
 }
 
-function dueGroups({ ledger, clock, collector }: Workspace, knowledge: Knowledge): readonly Target[] {
+function dueGroups({ ledger, clock, collector }: Workspace, knowledge: WorkspaceState): readonly Target[] {
   const asked = ledger.fact('runsAsked') ?? {}
   const unknown = new Set(knowledge.unknownGroups)
   const due = knowledge.policy.set.groups
@@ -78,7 +78,12 @@ function dueGroups({ ledger, clock, collector }: Workspace, knowledge: Knowledge
 }
 
 /** Asks for what is due of one target, chunk by chunk; the failure that ended it, if one did. */
-async function collect(workspace: Workspace, knowledge: Knowledge, target: Target, signal?: AbortSignal): Promise<Failure | undefined> {
+async function collect(
+  workspace: Workspace,
+  knowledge: WorkspaceState,
+  target: Target,
+  signal?: AbortSignal,
+): Promise<Failure | undefined> {
   const { ledger, clock, collector } = workspace
   const key = scopeKey(target.scope)
   const now = clock.now()
@@ -121,7 +126,13 @@ function firstDay(before: RunsAsked | undefined, isWide: boolean, cycle: Cycle |
 const isTooMuch = ({ kind, unsent }: Failure): boolean => !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
 
 /** What is no longer declared is asked from the start when it comes back. */
-function save({ ledger }: Workspace, knowledge: Knowledge, { scope }: Target, batch: Omit<RunsBatch, 'asked'>, asked: RunsAsked): void {
+function save(
+  { ledger }: Workspace,
+  knowledge: WorkspaceState,
+  { scope }: Target,
+  batch: Omit<RunsBatch, 'asked'>,
+  asked: RunsAsked,
+): void {
   const declared = new Set<string>([scopeKey(TEAM), ...knowledge.policy.set.groups.map((group) => scopeKey(group.scope))])
   const all = { ...ledger.fact('runsAsked'), [scopeKey(scope)]: asked }
   const kept = Object.entries(all).filter(([key]) => declared.has(key))

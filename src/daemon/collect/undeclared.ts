@@ -3,7 +3,7 @@ import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { managedUsers, undeclaredCaps, undeclaredPeople, undeclaredStatus } from '../../core/plan/undeclared.ts'
 import { sweep } from '../cycle/read.ts'
-import type { Outlook } from '../cycle/state.ts'
+import type { DesiredState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** Reads at a time. */
@@ -26,9 +26,9 @@ export const undeclaredDueAt = ({ config, shown, undeclared }: Workspace): numbe
   config.undeclaredUsers === 'report' && shown.outlook ? (undeclared?.dueAt ?? 0) : Number.POSITIVE_INFINITY
 
 /** Whose own caps nobody looks at. */
-export const scopesToLookAt = (view: Outlook): readonly Scope[] => undeclaredPeople(view.people, managedOf(view))
+export const scopesToLookAt = (view: DesiredState): readonly Scope[] => undeclaredPeople(view.people, managedOf(view))
 
-const managedOf = ({ resolution, owned, quarantine, skipped }: Outlook): ReadonlySet<ScopeKey> =>
+const managedOf = ({ resolution, owned, quarantine, skipped }: DesiredState): ReadonlySet<ScopeKey> =>
   managedUsers(resolution, owned.keys(), quarantine.active.keys(), skipped)
 
 /** Reads the next few. Rejects only when `signal` aborts; they are read again then. */

@@ -9,7 +9,7 @@ import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import type { Warning } from '../conditions/standing.ts'
 import { failureOf } from '../cycle/failure.ts'
-import type { Knowledge, Planner } from '../cycle/state.ts'
+import type { Planner, WorkspaceState } from '../cycle/state.ts'
 
 /** What a reading of use leaves behind. */
 export interface UsageReading {
@@ -38,7 +38,7 @@ export interface UsageInputs {
 /** Reads use and keeps what is believed of it; the cycle and the preview learn it the same way. Rejects only when `signal` aborts. */
 export async function learnUsage(
   client: ReadClient,
-  knowledge: Knowledge,
+  knowledge: WorkspaceState,
   { settings, ledger, clock }: Pick<Planner, 'settings' | 'ledger' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<UsageReading> {

@@ -8,7 +8,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { UsageReading } from '../collect/usage.ts'
 import type { WriteResult } from '../cycle/outcome.ts'
 import { MOST_PASSES, type PassReport } from '../cycle/passes.ts'
-import type { Outlook } from '../cycle/state.ts'
+import type { DesiredState } from '../cycle/state.ts'
 import { report, type Workspace } from '../workspace.ts'
 import { stand } from './standing.ts'
 
@@ -64,7 +64,7 @@ function leftIn({ plan }: Planned): readonly string[] {
 const isFocus = (disposition: Disposition): boolean => disposition.kind === 'excluded' && disposition.code === 'focus'
 
 /** The plan, its holds and the foreign changes it found, each told once. */
-export function showPlan(workspace: Workspace, planned: Planned, outlook: Outlook): void {
+export function showPlan(workspace: Workspace, planned: Planned, outlook: DesiredState): void {
   workspace.shown = { ...workspace.shown, planned, outlook }
   report(workspace, { kind: 'planned', plan: planned.plan })
   showForeign(workspace, planned)

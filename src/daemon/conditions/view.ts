@@ -8,7 +8,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import { bandOf, estimatedAddOnUse } from '../../core/use/bands.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/seen.ts'
-import { type Knowledge, type Outlook, SKEW_LIMIT_MS } from '../cycle/state.ts'
+import { type DesiredState, SKEW_LIMIT_MS, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 import { standingMessages } from './standing.ts'
@@ -16,7 +16,7 @@ import { standingMessages } from './standing.ts'
 /** What the last cycle left behind for others to look at. */
 export interface Shown {
   readonly planned?: Planned
-  readonly outlook?: Outlook
+  readonly outlook?: DesiredState
   readonly policy?: PolicyStatus
   readonly lastCycle?: CycleStatus
   readonly lastSuccessAt?: number
@@ -91,14 +91,14 @@ function standingWarnings({ knowledge, ledger, config }: Workspace, now: number)
   return warnings
 }
 
-function countGrants(outlook: Outlook | undefined): Readonly<Record<GrantState, number>> {
+function countGrants(outlook: DesiredState | undefined): Readonly<Record<GrantState, number>> {
   const counts: Record<GrantState, number> = { pending: 0, active: 0, expiring: 0, ended: 0 }
   for (const { state } of outlook?.resolution.grants ?? []) counts[state] += 1
   return counts
 }
 
 /** Worked out once for each plan and reading of use: a scrape must not hold everything up while it looks at 50,000 people. */
-const lastShown = new WeakMap<Outlook, { readonly usage: Knowledge['usage']; readonly people: readonly PersonStatus[] }>()
+const lastShown = new WeakMap<DesiredState, { readonly usage: WorkspaceState['usage']; readonly people: readonly PersonStatus[] }>()
 
 /** People with the cap in force for them, as the last plan and reading know it. */
 export function peopleShown({ knowledge, shown: { outlook } }: Workspace): readonly PersonStatus[] {
@@ -110,7 +110,7 @@ export function peopleShown({ knowledge, shown: { outlook } }: Workspace): reado
   return people
 }
 
-function peopleOf(knowledge: Knowledge, outlook: Outlook): readonly PersonStatus[] {
+function peopleOf(knowledge: WorkspaceState, outlook: DesiredState): readonly PersonStatus[] {
   const capAt: CapAt = (key) => knowledge.readings.get(key)?.observed
   const perSeat = knowledge.usage?.balance?.creditsPerSeat
   const usedBy = new Map(knowledge.usage?.roster.people.map((one) => [one.email, one.used]))

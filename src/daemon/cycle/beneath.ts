@@ -10,7 +10,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { Workspace } from '../workspace.ts'
 import { sweep } from './read.ts'
 import { noteSeen, seenIn } from './seen.ts'
-import type { Knowledge, Outlook } from './state.ts'
+import type { DesiredState, WorkspaceState } from './state.ts'
 
 type Wide = Pick<ScopeChange, 'scope' | 'from' | 'to'>
 
@@ -23,13 +23,13 @@ export interface WideWrite {
 
 export interface Beneath {
   readonly workspace: Workspace
-  readonly knowledge: Knowledge
-  readonly view: Outlook
+  readonly knowledge: WorkspaceState
+  readonly view: DesiredState
   readonly stop?: AbortSignal
 }
 
 /** The scopes of ours under a team or group, narrower kinds only; for a group, its members. */
-export function beneathIn({ toRead }: Outlook, { usage }: Knowledge): (scope: Scope) => readonly Scope[] {
+export function beneathIn({ toRead }: DesiredState, { usage }: WorkspaceState): (scope: Scope) => readonly Scope[] {
   const people = new Map(toRead.flatMap((one) => (one.kind === 'user' ? [[one.email, one] as const] : [])))
   const members = new Map(usage?.groups.map(({ id, emails }) => [id, emails]))
   return (scope) => {
@@ -71,7 +71,7 @@ function note(writes: readonly WideWrite[], { workspace, knowledge }: Pick<Benea
   noteSeen(workspace.ledger, foremost(sightings, model), workspace.clock)
 }
 
-function sightingsOf(write: WideWrite, all: readonly WideWrite[], { readings }: Knowledge, model: ServiceModel): readonly Sighting[] {
+function sightingsOf(write: WideWrite, all: readonly WideWrite[], { readings }: WorkspaceState, model: ServiceModel): readonly Sighting[] {
   return write.before.flatMap((was): readonly Sighting[] => {
     const is = readings.get(scopeKey(was.scope))
     // A reading from before the write, kept because the look was cut short, proves nothing.

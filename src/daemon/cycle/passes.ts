@@ -12,7 +12,7 @@ import type { Halted } from './change.ts'
 import type { WriteResult } from './outcome.ts'
 import { beginPlan, endPlan } from './record.ts'
 import type { CycleOptions } from './run.ts'
-import type { Knowledge, Outlook } from './state.ts'
+import type { DesiredState, WorkspaceState } from './state.ts'
 import { type WaveRun, writeWaves } from './write.ts'
 
 /** So often a plan is made and carried out; what then remains is reported. */
@@ -21,7 +21,7 @@ export const MOST_PASSES = 8
 /** A plan with what it was made from. */
 export interface Pass {
   readonly planned: Planned
-  readonly view: Outlook
+  readonly view: DesiredState
 }
 
 export interface PassReport extends Halted {
@@ -35,7 +35,7 @@ export interface PassReport extends Halted {
 
 export interface PassInputs {
   readonly workspace: Workspace
-  readonly knowledge: Knowledge
+  readonly knowledge: WorkspaceState
   readonly first: Pass
   readonly options: CycleOptions
   /** Makes the next plan, without what failed in this run; `alsoRead`: scopes that were read again beyond those of a focused cycle. */
@@ -150,7 +150,7 @@ const isFailed = (results: PassReport['results'], tried: PassReport['tried'], { 
 const MOST_SENT = 100
 
 /** What was sent to a team or group may show beneath; it was ours and nobody else's. */
-function rememberSent(writes: readonly WideWrite[], { sent }: Knowledge): void {
+function rememberSent(writes: readonly WideWrite[], { sent }: WorkspaceState): void {
   sent.push(...writes.map(({ change: { scope, from, to }, at }) => ({ scope, from, to, at })))
   sent.splice(0, Math.max(0, sent.length - MOST_SENT))
 }
@@ -169,12 +169,13 @@ function quarantine({ refusals, results, ledger }: WaveRun): boolean {
   return false
 }
 
-/** What is not tried again by this run. A scope that had merely changed since it was planned is. */
+/** What is not written again by this run. A scope that had merely changed since it was planned is. */
 function failuresOf(results: ReadonlyMap<ScopeKey, WriteResult>, tried: ReadonlyMap<ScopeKey, Change>): ReadonlyMap<ScopeKey, Failure> {
   return new Map(
     [...results].flatMap(([key, { error, result }]) => {
-      const change = result === 'applied' || result === 'skipped' ? undefined : tried.get(key)
-      return change ? [[key, { to: change.to, reason: error ?? result }] as const] : []
+      const change = result === 'skipped' ? undefined : tried.get(key)
+      const reason = error ?? (result === 'applied' ? 'it was written already, and does not show' : result)
+      return change ? [[key, { to: change.to, reason }] as const] : []
     }),
   )
 }

@@ -1,13 +1,16 @@
 // A plan without the power to write: its client has no write method and its ledger is only read. What `plan` prints is what a cycle would
 // do with the same knowledge.
+import { readingSightings, withSighting } from '../../core/interpret/seen.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Scope } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { Clock, Digest, ReadClient } from '../../ports.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
+import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
-import { type Knowledge, type LedgerReader, type Outlook, outlook, type PlanSettings, planFrom, recall } from './state.ts'
+import { seenIn } from './seen.ts'
+import { type DesiredState, type LedgerReader, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
 
 export interface PreviewParts {
   readonly client: ReadClient
@@ -27,8 +30,8 @@ export interface PreviewOptions {
 
 export interface Preview {
   readonly planned: Planned
-  readonly outlook: Outlook
-  readonly knowledge: Knowledge
+  readonly outlook: DesiredState
+  readonly knowledge: WorkspaceState
   readonly warnings: UsageReading['warnings']
 }
 
@@ -48,6 +51,15 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     ...(options.signal && { signal: options.signal }),
   })
   knowledge.clockSkewMs = parts.client.clockSkewMs()
-  const view = outlook(knowledge, parts)
-  return { planned: planFrom(knowledge, view, parts), outlook: view, knowledge, warnings: usage.warnings.filter(({ quiet }) => !quiet) }
+  const learned = readingSightings(seenIn(parts.ledger), knowledge.readings).reduce(
+    (known, sighting) => withSighting(known, sighting, parts.clock.now()),
+    seenIn(parts.ledger),
+  )
+  const view = outlook(knowledge, { ...parts, seen: learned })
+  const probe = { ...parts, seen: learned, state: knowledge, desired: view, ...(options.signal && { signal: options.signal }) }
+  const seen = options.only ? learned : await probeReads(probe)
+  // The ledger is only read: what the readings tell of the deployment counts for this plan alone.
+  const planner = { ...parts, seen }
+  const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
+  return { planned, outlook: view, knowledge, warnings: usage.warnings.filter(({ quiet }) => !quiet) }
 }

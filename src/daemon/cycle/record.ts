@@ -14,10 +14,10 @@ import type { Planned } from '../../core/plan/plan.ts'
 import { REVIEW_MS, weakenings } from '../../core/plan/reviewed.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Ledger, LedgerFacts } from '../../ports.ts'
-import { isLeftAlone, type Knowledge, type Outlook, openBaseline } from './state.ts'
+import { type DesiredState, isLeftAlone, openBaseline, type WorkspaceState } from './state.ts'
 
 /** Saves the news of a plan. Throws `LedgerError` when the disk fails. */
-export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): void {
+export function remember(planned: Planned, view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): void {
   if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted.map((one) => sinceWritten(one, view, ledger)))
   const released = planned.diff.released.filter((key) => {
     const owned = view.owned.get(key)
@@ -41,7 +41,7 @@ export function remember(planned: Planned, view: Outlook, knowledge: Knowledge, 
  * A grant's cap that is found in place may come from a write of ours that was read back too early, or landed late: what the grant gives back
  * at its end is what stood there before that write, or it would never end.
  */
-function sinceWritten(adopted: OwnedCap, { owned, slots }: Outlook, ledger: Ledger): OwnedCap {
+function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger): OwnedCap {
   const key = scopeKey(adopted.scope)
   if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
   const [last] = ledger.history({ scope: adopted.scope, limit: 1 })
@@ -96,7 +96,7 @@ const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now:
   Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
 
 /** Keeps the rules that weaker ones are measured by: as they are, or as they were until the weaker ones have been seen for long enough. */
-export function rememberRules(knowledge: Knowledge, guards: GuardSettings, ledger: Ledger, now: Instant): void {
+export function rememberRules(knowledge: WorkspaceState, guards: GuardSettings, ledger: Ledger, now: Instant): void {
   const protectedEmails = knowledge.policy.set.protectedPeople.map(({ scope }) => scope.email).toSorted()
   const before = ledger.fact('rules')
   const reviewed = before && { ...before, weakenedAt: before.weakenedAt ?? now }
@@ -138,14 +138,14 @@ export function beginPlan(pending: readonly Change[], beneath: readonly CapReadi
  * Readings of scopes that the service says it does not know, while it knows most of the others: an address that answers nothing but "not
  * found" says nothing about scopes (choice).
  */
-export function unknownScopes(view: Outlook, knowledge: Knowledge): readonly CapReading[] {
+export function unknownScopes(view: DesiredState, knowledge: WorkspaceState): readonly CapReading[] {
   const readings = view.toRead.flatMap((scope) => knowledge.readings.get(scopeKey(scope)) ?? [])
   const unknown = readings.filter(({ scope, failure }) => failure?.kind === 'not_found' && scope.kind !== 'team')
   return unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length ? [] : unknown
 }
 
 /** Quarantines those of them that policy declares or that are ours, but not people who are away. Returns how many. */
-export function rememberUnknown(view: Outlook, knowledge: Knowledge, ledger: Ledger, now: Instant): number {
+export function rememberUnknown(view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): number {
   const unknown = unknownScopes(view, knowledge).filter(({ scope }) => !isLeftAlone(scope, view))
   if (unknown.length === 0) return 0
   const entries = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
@@ -168,7 +168,7 @@ export function endPlan(ledger: Ledger): void {
  * How many scopes the verified policy declares. It goes up with every good cycle, and down only when it was seen that nothing is left to
  * clear, so that an emptied policy is held for as long as it takes somebody to look.
  */
-export function rememberDeclared(after: Planned, result: ReconcileResult, knowledge: Knowledge, ledger: Ledger): void {
+export function rememberDeclared(after: Planned, result: ReconcileResult, knowledge: WorkspaceState, ledger: Ledger): void {
   const declared = knowledge.policy.set.rules.length + knowledge.policy.set.grants.length
   const before = ledger.fact('verifiedDeclared') ?? 0
   const clearing = after.plan.changes.some((change) => change.to === 'none')

@@ -2,6 +2,7 @@
 // itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
 
 import { readingSightings } from '../../core/interpret/seen.ts'
+import type { Change } from '../../core/model/change.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -20,7 +21,7 @@ import { sweep } from './read.ts'
 import { endPlan, remember, rememberApprovals, rememberDeclared, rememberRules, rememberUnknown, unknownScopes } from './record.ts'
 import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { noteSeen, seenIn } from './seen.ts'
-import { grantsFrozen, isLeftAlone, type Knowledge, type Outlook, outlook, type Planner, planFrom } from './state.ts'
+import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
 
 export interface CycleOptions {
   /** Roster, groups and balance are due. */
@@ -52,7 +53,7 @@ export interface CycleReport extends Outcome {
   /** The first plan, as it was shown. */
   readonly planned: Planned
   /** What was asked of the scopes when the plan was made. */
-  readonly view: Outlook
+  readonly view: DesiredState
   /** The plan as it looked after the writes. */
   readonly after: Planned
   readonly applied?: PassReport
@@ -61,7 +62,7 @@ export interface CycleReport extends Outcome {
 }
 
 /** Runs one cycle. Rejects when `stop` aborts it before its writes, or with a `LedgerError`. */
-export async function reconcile(workspace: Workspace, knowledge: Knowledge, options: CycleOptions): Promise<CycleReport> {
+export async function reconcile(workspace: Workspace, knowledge: WorkspaceState, options: CycleOptions): Promise<CycleReport> {
   const { clock, config, ledger } = workspace
   const withheld = whyNothingGoes(workspace)
   const planner: Planner = { ...workspace, settings: config, idle: withheld !== undefined, ...watchedOf(workspace, options) }
@@ -74,7 +75,11 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   if (!options.focus) forgetOthers(read.toRead, knowledge)
   const view = await settle(workspace, knowledge, planner, read, options)
   const plan = planMaker({ workspace, knowledge, planner, options })
-  const first = plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) })
+  const firstPlan = (): Pass =>
+    plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) })
+  const seen = firstPlan()
+  const isNews = seen.planned.plan.changes.some(isToGo) && (await establishReads(workspace, knowledge, view, options))
+  const first = isNews ? firstPlan() : seen
   const observed = clock.monotonic()
 
   const go = withheld ?? (await agree(first.planned, options))
@@ -96,6 +101,22 @@ export async function reconcile(workspace: Workspace, knowledge: Knowledge, opti
   return { ...outcome, planned: first.planned, view, after, ...(applied && { applied }), ...('kind' in go && { withheld: go.reason }) }
 }
 
+/** True when it is known since now what a read shows. */
+async function establishReads(
+  { client, clock, config, ledger }: Workspace,
+  state: WorkspaceState,
+  desired: DesiredState,
+  { stop }: CycleOptions,
+) {
+  const before = seenIn(ledger)
+  const seen = await probeReads({ client, clock, settings: config, seen: before, state, desired, ...(stop && { signal: stop }) })
+  if (seen !== before) ledger.saveFact('seen', seen)
+  return seen !== before
+}
+
+/** It is written by this cycle, or waits only for something that can be found out. */
+const isToGo = ({ disposition }: Change): boolean => disposition.kind === 'ready' || disposition.kind === 'deferred'
+
 /** Audit mode and a pause keep everything back. */
 function whyNothingGoes({ config, ledger, clock }: Workspace): Exclusion | undefined {
   if (config.mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${config.mode}` }
@@ -114,11 +135,11 @@ function watchedOf({ config }: Workspace, { confirm }: CycleOptions): Pick<Plann
 /** What the readings settle: open intents, how this deployment treats caps, scopes that the service does not know. */
 async function settle(
   workspace: Workspace,
-  knowledge: Knowledge,
+  knowledge: WorkspaceState,
   planner: Planner,
-  read: Outlook,
+  read: DesiredState,
   options: CycleOptions,
-): Promise<Outlook> {
+): Promise<DesiredState> {
   const { ledger, clock } = workspace
   const isOurZero = (key: ScopeKey): boolean => read.owned.get(key)?.cap === 0 || read.quarantine.active.has(key)
   noteSeen(ledger, readingSightings(seenIn(ledger), knowledge.readings, isOurZero), clock)
@@ -128,7 +149,6 @@ async function settle(
   const wide = closed.filter(({ change }) => change.scope.kind !== 'user')
   judgePending({ workspace, knowledge })
   if (wide.length > 0) await lookAfterCrash(wide, { workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })
-  if (planner.idle !== true) await probeReads(workspace, knowledge, read, options.stop)
   const isAsBefore = closed.length === 0 && left === 0 && read.grantsFrozen === grantsFrozen(knowledge)
   return isAsBefore ? read : outlook(knowledge, planner)
 }
@@ -148,12 +168,12 @@ async function lookAfterCrash(wide: ReturnType<typeof recoverIntents>, beneath: 
 
 interface Making {
   readonly workspace: Workspace
-  readonly knowledge: Knowledge
+  readonly knowledge: WorkspaceState
   readonly planner: Planner
   readonly options: CycleOptions
 }
 
-type PlanMaker = (view: Outlook, more: Parameters<typeof planFrom>[3], focus?: ReadonlySet<ScopeKey>) => Pass
+type PlanMaker = (view: DesiredState, more: Parameters<typeof planFrom>[3], focus?: ReadonlySet<ScopeKey>) => Pass
 
 /** Plans, remembers what the plan found out and shows it. A focused cycle writes its own scopes only. */
 function planMaker({ workspace, knowledge, planner, options }: Making): PlanMaker {
@@ -196,7 +216,7 @@ async function carryOut({ workspace, knowledge, planner, options, first, go, pla
 }
 
 /** When a `rosterShrink` hold was approved, the roster that was doubted is good. Then it returns true. */
-function acceptRoster(planned: Planned, knowledge: Knowledge, { ledger }: Workspace): boolean {
+function acceptRoster(planned: Planned, knowledge: WorkspaceState, { ledger }: Workspace): boolean {
   if (!planned.rosterAccepted || !knowledge.usage?.doubted) return false
   const { doubted, ...rest } = knowledge.usage
   knowledge.usage = { ...rest, roster: doubted.roster }
@@ -207,10 +227,10 @@ function acceptRoster(planned: Planned, knowledge: Knowledge, { ledger }: Worksp
 /** Reads what is due and works the outlook out. */
 async function observe(
   parts: { readonly client: ReadClient; readonly config: Workspace['config'] },
-  knowledge: Knowledge,
+  knowledge: WorkspaceState,
   planner: Planner,
   options: CycleOptions,
-): Promise<Outlook> {
+): Promise<DesiredState> {
   const view = outlook(knowledge, planner)
   const scopes = view.toRead.filter((scope) => isDue(scope, knowledge, options))
   options.onSweep?.(scopes)
@@ -227,7 +247,7 @@ async function observe(
   return view
 }
 
-function isDue(scope: Scope, knowledge: Knowledge, { focus, readSince }: CycleOptions): boolean {
+function isDue(scope: Scope, knowledge: WorkspaceState, { focus, readSince }: CycleOptions): boolean {
   const key = scopeKey(scope)
   const readAt = knowledge.readings.get(key)?.readAt
   // People cannot be counted without the wide scopes, so a focused cycle reads those that were never read.
@@ -236,13 +256,13 @@ function isDue(scope: Scope, knowledge: Knowledge, { focus, readSince }: CycleOp
 }
 
 /** What was read of scopes that nobody manages any more grows old, and must not count. */
-function forgetOthers(managed: readonly Scope[], { readings }: Knowledge): void {
+function forgetOthers(managed: readonly Scope[], { readings }: WorkspaceState): void {
   const kept = new Set(managed.map(scopeKey))
   for (const key of readings.keys()) if (!kept.has(key)) readings.delete(key)
 }
 
 /** Reads roster, groups and balance, and records and shows what is believed. */
-export async function refreshUsage(workspace: Workspace, knowledge: Knowledge, signal?: AbortSignal): Promise<void> {
+export async function refreshUsage(workspace: Workspace, knowledge: WorkspaceState, signal?: AbortSignal): Promise<void> {
   const reading = await learnUsage(workspace.client, knowledge, { ...workspace, settings: workspace.config }, signal)
   if (reading.facts) {
     workspace.ledger.saveFact('usage', reading.facts)
@@ -251,7 +271,7 @@ export async function refreshUsage(workspace: Workspace, knowledge: Knowledge, s
   showUsage(workspace, reading)
 }
 
-const recoveryOf = ({ ledger, clock }: Workspace, knowledge: Knowledge, view: Outlook): RecoverInputs => {
+const recoveryOf = ({ ledger, clock }: Workspace, knowledge: WorkspaceState, view: DesiredState): RecoverInputs => {
   const desired = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one]))
   return {
     ledger,

@@ -2,6 +2,7 @@
 // is never called, so `plan` and the daemon get the same plan from the same knowledge.
 
 import { countPeople, type People } from '../../core/interpret/effective.ts'
+import type { Seen } from '../../core/interpret/seen.ts'
 import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
 import type { GuardSettings } from '../../core/model/change.ts'
@@ -42,7 +43,7 @@ export interface PlanSettings {
 }
 
 /** Changes as the workspace learns; everything that must outlive the process is in the ledger. */
-export interface Knowledge {
+export interface WorkspaceState {
   policy: PolicyRevision
   /** False while a file is broken: nothing is pruned until the set is whole again. */
   policyValid: boolean
@@ -59,7 +60,7 @@ export interface Knowledge {
 }
 
 /** What is known at the start: what the ledger remembers. */
-export function recall(policy: PolicyRevision, ledger: LedgerReader): Knowledge {
+export function recall(policy: PolicyRevision, ledger: LedgerReader): WorkspaceState {
   return {
     policy,
     policyValid: true,
@@ -75,7 +76,7 @@ export function recall(policy: PolicyRevision, ledger: LedgerReader): Knowledge 
 }
 
 /** Everything that is worked out from knowledge before any cap is read. */
-export interface Outlook {
+export interface DesiredState {
   readonly resolution: Resolution
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly skipped: ReadonlySet<ScopeKey>
@@ -94,6 +95,8 @@ export interface Planner {
   readonly ledger: LedgerReader
   readonly clock: Clock
   readonly digest: Digest
+  /** What is known of the deployment, where it is more than the ledger says. */
+  readonly seen?: Seen
   /** What nobody is ever going to write; see `PlanInputs.watched`. */
   readonly watched?: (difference: Difference) => Exclusion | undefined
   /** See `PlanInputs.idle`. */
@@ -104,10 +107,10 @@ export interface Planner {
 export const cycleOf = (usage: UsageFacts | undefined): Cycle | undefined => usage?.roster.cycle ?? usage?.balance?.cycle
 
 /** The service's clock and ours disagree: grants neither start nor end. */
-export const grantsFrozen = ({ clockSkewMs = 0 }: Knowledge): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
+export const grantsFrozen = ({ clockSkewMs = 0 }: WorkspaceState): boolean => Math.abs(clockSkewMs) > SKEW_LIMIT_MS
 
 /** What resolving depends on, from knowledge and the ledger. */
-export function desiredInputs(knowledge: Knowledge, planner: Planner): DesiredInputs {
+export function desiredInputs(knowledge: WorkspaceState, planner: Planner): DesiredInputs {
   const cycle = cycleOf(knowledge.usage)
   return {
     set: knowledge.policy.set,
@@ -125,11 +128,11 @@ export function desiredInputs(knowledge: Knowledge, planner: Planner): DesiredIn
 }
 
 /** A scope that is none of our business now: it is only looked at because of an open intent. */
-export const isLeftAlone = (scope: Scope, { skipped, people }: Outlook): boolean =>
+export const isLeftAlone = (scope: Scope, { skipped, people }: DesiredState): boolean =>
   skipped.has(scopeKey(scope)) || (scope.kind === 'user' && people.approved.length > 0 && !people.byKey.has(scopeKey(scope)))
 
 /** What policy asks now and which scopes to look at. */
-export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
+export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredState {
   const { ledger } = planner
   const inputs = desiredInputs(knowledge, planner)
   const { now, owned } = inputs
@@ -139,7 +142,7 @@ export function outlook(knowledge: Knowledge, planner: Planner): Outlook {
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
   const people = countPeople({ groups: knowledge.usage?.groups ?? [], now, ...knowledge.usage })
   const slots = interpret({
-    model: serviceModel(planner.settings, seenIn(ledger)),
+    model: serviceModel(planner.settings, planner.seen ?? seenIn(ledger)),
     readings: knowledge.readings,
     owned,
     people,
@@ -164,7 +167,7 @@ export interface PlanOptions {
 }
 
 /** A group that policy has dropped cannot be listed any more unless it was before: only declared ones wait. */
-function unlistedGroups({ usage, policy }: Knowledge): ReadonlySet<ScopeKey> {
+function unlistedGroups({ usage, policy }: WorkspaceState): ReadonlySet<ScopeKey> {
   const listed = new Set(usage?.groups.map(({ id }) => id))
   return new Set(policy.set.groups.flatMap(({ scope }) => (listed.has(scope.id) ? [] : [scopeKey(scope)])))
 }
@@ -178,7 +181,7 @@ export function openBaseline(ledger: Pick<LedgerReader, 'fact'>, now: Instant): 
 }
 
 /** The plan that follows from what is known now. */
-export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, options: PlanOptions = {}): Planned {
+export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner: Planner, options: PlanOptions = {}): Planned {
   const { ledger, clock, settings, digest } = planner
   const { usage, policy } = knowledge
   const baseline = openBaseline(ledger, clock.now())
@@ -194,7 +197,7 @@ export function planFrom(knowledge: Knowledge, view: Outlook, planner: Planner, 
     skipped: view.skipped,
     quarantined: view.quarantine.active,
     approvals: ledger.approvals(),
-    model: serviceModel(settings, seenIn(ledger)),
+    model: serviceModel(settings, planner.seen ?? seenIn(ledger)),
     sent: [...knowledge.sent, ...ledger.openIntents().map(({ change, at }) => ({ ...change, at }))],
     givenUp: givenUp(ledger, clock.now()),
     ...reviewedRules(knowledge, planner),
@@ -236,7 +239,7 @@ const givenUp = (ledger: LedgerReader, now: Instant): ReadonlySet<ScopeKey> =>
   )
 
 /** The rules of before, while the weaker ones of now count only for what was shown. */
-function reviewedRules({ policy }: Knowledge, { ledger, settings, clock }: Planner): { readonly reviewed?: ReviewedRules } {
+function reviewedRules({ policy }: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: ReviewedRules } {
   const rules = ledger.fact('rules')
   if (!rules || settings.approvals === 'together') return {}
   const reviewed = { ...rules, weakenedAt: rules.weakenedAt ?? clock.now() }
@@ -250,7 +253,7 @@ const MOST_LOOKED_BACK = 200
 const BALANCE_LIFE_MS = 24 * 3_600_000
 
 /** What the guards `maxRaise` and `breaker` go by. */
-function limitFacts({ usage }: Knowledge, { ledger, clock }: Planner) {
+function limitFacts({ usage }: WorkspaceState, { ledger, clock }: Planner) {
   const now = clock.now()
   const breaker = ledger.fact('breaker')
   const balance = usage?.balance

@@ -14,7 +14,7 @@ import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
 import { showCycle } from '../conditions/show.ts'
 import { stand } from '../conditions/standing.ts'
 import { type CycleOptions, reconcile, refreshUsage } from '../cycle/run.ts'
-import { cycleOf, grantsFrozen, type Knowledge, type Outlook, outlook, recall } from '../cycle/state.ts'
+import { cycleOf, type DesiredState, grantsFrozen, outlook, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { report, type Workspace } from '../workspace.ts'
 
@@ -38,7 +38,7 @@ export interface Loop {
 /** All that what is asked of the scopes depends on between two cycles. */
 interface Current {
   readonly policy: PolicyRevision
-  readonly usage: Knowledge['usage']
+  readonly usage: WorkspaceState['usage']
   readonly frozen: boolean
   readonly since: Instant
   /** When a grant starts or ends. */
@@ -185,7 +185,7 @@ async function turn(workspace: Workspace, agenda: Agenda, options: Turn): Promis
 }
 
 /** The newest policy set; the ledger's last good one when none could be loaded yet. */
-function takePolicy(workspace: Workspace, agenda: Agenda): Knowledge | undefined {
+function takePolicy(workspace: Workspace, agenda: Agenda): WorkspaceState | undefined {
   const { ledger } = workspace
   const policy = agenda.policy ?? (workspace.knowledge ? undefined : ledger.fact('policy'))
   if (policy) {
@@ -200,7 +200,7 @@ function takePolicy(workspace: Workspace, agenda: Agenda): Knowledge | undefined
 }
 
 /** A policy edit, or a grant that starts or ends: the changed scopes now, and what an approval may have released. */
-async function focusOnChanges(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, options: Turn): Promise<void> {
+async function focusOnChanges(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, options: Turn): Promise<void> {
   if (hasNewGroups(knowledge)) await takeUsage(workspace, knowledge, agenda, options)
   const held = (workspace.shown.planned?.plan.changes ?? []).filter((change) => holdOf(change) !== undefined)
   const released = agenda.policyIsNew ? held.map((change) => scopeKey(change.scope)) : []
@@ -213,7 +213,7 @@ async function focusOnChanges(workspace: Workspace, knowledge: Knowledge, agenda
   if (result === 'error') agenda.capsAt = Math.min(agenda.capsAt, workspace.clock.monotonic() + FAILED_PAUSE_MS)
 }
 
-async function sweepAll(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, usage: boolean, options: Turn): Promise<void> {
+async function sweepAll(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, usage: boolean, options: Turn): Promise<void> {
   const isResumed = agenda.sweepSince !== undefined
   if (!isResumed) {
     agenda.sweepSince = workspace.clock.now()
@@ -247,7 +247,7 @@ function awaitBreaker({ clock, config, ledger }: Workspace, agenda: Agenda): boo
 /** A sweep can be long: a grant that starts or ends meanwhile interrupts it, as an edit of the policy does, and whatever else is due by then. */
 async function untilGrant<T>(
   workspace: Workspace,
-  knowledge: Knowledge,
+  knowledge: WorkspaceState,
   agenda: Agenda,
   sweep: () => Promise<T>,
   dueMs = Number.POSITIVE_INFINITY,
@@ -268,7 +268,7 @@ async function untilGrant<T>(
   }
 }
 
-async function takeUsage(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, options: Turn): Promise<void> {
+async function takeUsage(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, options: Turn): Promise<void> {
   const { clock, config, random } = workspace
   await refreshUsage(workspace, knowledge, options.stop)
   const isKnown = knowledge.usage !== undefined
@@ -279,7 +279,7 @@ async function takeUsage(workspace: Workspace, knowledge: Knowledge, agenda: Age
 }
 
 /** Collects beside the cycles, for as long as it takes: a first start may ask for months. It never rejects. */
-async function collect(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, ending: AbortSignal): Promise<void> {
+async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, ending: AbortSignal): Promise<void> {
   try {
     const warnings = await collectRuns(workspace, knowledge, ending)
     stand(workspace, 'runs', warnings)
@@ -295,35 +295,36 @@ async function collect(workspace: Workspace, knowledge: Knowledge, agenda: Agend
 }
 
 /** Declared groups whose members were never read cannot be counted yet. */
-const hasNewGroups = (knowledge: Knowledge): boolean => {
+const hasNewGroups = (knowledge: WorkspaceState): boolean => {
   const known = new Set([...(knowledge.usage?.groups.map((one) => one.id) ?? []), ...knowledge.unknownGroups])
   return knowledge.policy.set.groups.some((group) => !known.has(group.scope.id))
 }
 
-const outlookNow = (workspace: Workspace, knowledge: Knowledge): Outlook => outlook(knowledge, { ...workspace, settings: workspace.config })
+const outlookNow = (workspace: Workspace, knowledge: WorkspaceState): DesiredState =>
+  outlook(knowledge, { ...workspace, settings: workspace.config })
 
 /** What is asked of each scope. A cycle is held to what it was asked, not to what a grant that began since asks. */
-const entriesOf = ({ resolution }: Outlook): ReadonlyMap<ScopeKey, string> =>
+const entriesOf = ({ resolution }: DesiredState): ReadonlyMap<ScopeKey, string> =>
   new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
 
-function learn(agenda: Agenda, view: Outlook): void {
+function learn(agenda: Agenda, view: DesiredState): void {
   agenda.entries = entriesOf(view)
   agenda.current = undefined
 }
 
-function currentOf({ clock }: Workspace, knowledge: Knowledge): Current {
+function currentOf({ clock }: Workspace, knowledge: WorkspaceState): Current {
   const since = clock.now()
   const until = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), since) ?? Number.POSITIVE_INFINITY
   return { policy: knowledge.policy, usage: knowledge.usage, frozen: grantsFrozen(knowledge), since, until }
 }
 
-function isCurrent({ current }: Agenda, { clock }: Workspace, knowledge: Knowledge): boolean {
+function isCurrent({ current }: Agenda, { clock }: Workspace, knowledge: WorkspaceState): boolean {
   if (!current || current.policy !== knowledge.policy || current.usage !== knowledge.usage) return false
   return current.frozen === grantsFrozen(knowledge) && clock.now() >= current.since && clock.now() < current.until
 }
 
 /** Scopes of which something else is asked than the last cycle knew. None before the first sweep has begun. */
-function changedScopes(workspace: Workspace, knowledge: Knowledge, agenda: Agenda): ReadonlySet<ScopeKey> {
+function changedScopes(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda): ReadonlySet<ScopeKey> {
   const before = agenda.entries
   if (!before || isCurrent(agenda, workspace, knowledge)) return new Set()
   const now = entriesOf(outlookNow(workspace, knowledge))
@@ -334,7 +335,7 @@ function changedScopes(workspace: Workspace, knowledge: Knowledge, agenda: Agend
   return changed
 }
 
-async function waitForWork(workspace: Workspace, knowledge: Knowledge, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
+async function waitForWork(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, stop: AbortSignal | undefined): Promise<void> {
   const { clock } = workspace
   const grantAt = nextGrantInstant(knowledge.policy.set, cycleOf(knowledge.usage), clock.now())
   const { sleepMs } = nextWork({

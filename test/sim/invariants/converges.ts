@@ -3,7 +3,7 @@
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/model/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
-import { askedScopes, type Belonging, type ModelCap, personCap, teamCap } from '../policy-model.ts'
+import { askedScopes, type Belonging, type ModelCap, personCap } from '../policy-model.ts'
 import type { Checker, Invariant, Scene, Step } from '../steps.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])
@@ -28,7 +28,6 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
   const doubted = isDoubted(view)
   const isExcused = (one: ScopeStatus): boolean => EXCUSED.has(one.state) || isWaiting(one, view) || (doubted && one.state === 'skipped')
   const excused = new Set(view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)))
-  if (isRefused(scene)) excused.add('team' as ScopeKey)
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
   checkScopes(scene, excused, checker, view)
   if (!isMisjudged(scene) && !doubted) checkPeople(scene, excused, checker, isOthers)
@@ -53,16 +52,12 @@ function writtenByOthers({ scenario }: Scene) {
   }
 }
 
-/** The team is never left alone, also where the service refuses the 0 that it is to have. */
-export const isRefused = (scene: Scene): boolean =>
-  scene.scenario.switches.zeroCap === 'rejected' && teamCap(scene.policy(), scene.now()) === 0
-
 /** More than half of the people are gone: neither who they are nor their groups is believed until somebody approves. */
 const isDoubted = ({ warnings }: WorkspaceView): boolean => warnings.some((warning) => warning.startsWith('the roster is doubted'))
 
-/** What counts on a held change waits with it, and the cycle says so. */
-const isWaiting = ({ state }: ScopeStatus, { holds, lastCycle }: WorkspaceView): boolean =>
-  state === 'drifted' && holds.length > 0 && lastCycle?.message?.includes('waits for') === true
+/** What counts on a held change waits with it, and says so. */
+const isWaiting = ({ state, why = '' }: ScopeStatus, { holds }: WorkspaceView): boolean =>
+  state === 'drifted' && holds.length > 0 && (why.includes('keeps it back') || why.includes('waits itself'))
 
 /** The configuration says layers and the service copies: the program sees that, holds wide writes, and cannot put everything right. */
 const isMisjudged = ({ scenario }: Scene): boolean => scenario.switches.capSemantics === 'fan-out' && scenario.capSemantics === 'layered'

@@ -37,7 +37,9 @@ export const secondLook: Invariant = {
         last.set(key, { observed: step.observed, tries, atMs: scene.elapsed() })
       }
       if (step.kind === 'told' && step.event.kind === 'planned')
-        for (const { scope, from } of step.event.plan.changes) {
+        for (const { scope, from, disposition } of step.event.plan.changes) {
+          // What is written again after a wide write is copied over it is planned from there.
+          if (disposition?.kind === 'deferred' && disposition.reason.endsWith('overwrites it')) continue
           const seen = last.get(at(step.process, scopeKey(scope)))
           // A look that was cut short between two tries says nothing.
           const isOpen = seen?.observed === 'unknown' && seen.tries < MAX_ATTEMPTS

@@ -3,7 +3,7 @@
 import type { Hold } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
-import { isRefused, nearBoundary } from './converges.ts'
+import { nearBoundary } from './converges.ts'
 
 export const quiet: Invariant = {
   name: 'an unchanged world gets zero writes and one read per managed scope',
@@ -45,8 +45,7 @@ function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const view = scene.view()
   const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some((one) => TIMED.has(one)) ? changes : []))
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
-  const refused = isRefused(scene) ? [{ scope: { kind: 'team' } as const }] : []
-  return new Set([...held, ...rejected, ...refused].map(({ scope }) => scopeKey(scope)))
+  return new Set([...held, ...rejected].map(({ scope }) => scopeKey(scope)))
 }
 
 const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink', 'maxRaise'])
@@ -67,7 +66,8 @@ function checkReads(
   for (const [scope, count] of reads) {
     if (count > 1) checker.violated(`${scope} is read ${count} times in one sweep of a quiet world`)
     const state = states.get(scope)
-    if (state === undefined && !owned.has(scope) && !letGo.has(scope)) checker.violated(`${scope} is read and not managed`)
+    if (state === undefined && scope !== 'team' && !owned.has(scope) && !letGo.has(scope))
+      checker.violated(`${scope} is read and not managed`)
   }
   for (const [scope, state] of states)
     if ((state === 'in_sync' || state === 'held') && !reads.has(scope)) checker.violated(`${scope} is managed and was not read in a sweep`)

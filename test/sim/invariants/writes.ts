@@ -10,17 +10,6 @@ type Write = Extract<Step, { kind: 'request' }> & { readonly scope: ScopeKey; re
 const asWrite = (step: Step): Write | undefined =>
   step.kind === 'request' && step.scope !== undefined && step.to !== undefined ? { ...step, scope: step.scope, to: step.to } : undefined
 
-/** Where a service drops a 0, what stood there before is put back at once, though no plan asks for it. */
-function zeroGivenBack(): (write: Write) => boolean {
-  const zeroed = new Map<string, number>()
-  return ({ process, scope, to }) => {
-    const key = `${process} ${scope}`
-    const left = to === 0 ? 3 : (zeroed.get(key) ?? 0) - 1
-    zeroed.set(key, left)
-    return to !== 0 && left >= 0
-  }
-}
-
 /** What each process was last told of each scope. */
 export const knownReading: Invariant = {
   name: 'no write from an unknown read',
@@ -42,11 +31,10 @@ export const heldStays: Invariant = {
   name: 'a hold writes nothing that it holds',
   watch(_scene, checker) {
     const plans = new Map<number, Plan>()
-    const givesBack = zeroGivenBack()
     return (step) => {
       if (step.kind === 'told' && step.event.kind === 'planned') plans.set(step.process, step.event.plan)
       const write = asWrite(step)
-      if (!write || givesBack(write)) return
+      if (!write) return
       checker.checked()
       const plan = plans.get(write.process)
       const change = plan?.changes.find(({ scope }) => scopeKey(scope) === write.scope)
