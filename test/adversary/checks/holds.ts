@@ -25,6 +25,17 @@ export function checkGuards(world: World, start: State, changes: readonly Change
   }
 }
 
+/** The protected guard, and what goes out of protected people without it. */
+export function checkProtected(world: World, start: State, now: State, listed: readonly string[]): void {
+  const { lowered, blocked, cleared } = countsOf(world.company, start, now)
+  const harmed = [...lowered, ...blocked, ...cleared].filter((email) => listed.includes(email))
+  if (harmed.length > 0)
+    world.breach(
+      'protected holds any lowering, blocking or clearing of a listed person (section 5)',
+      `without any approval: ${harmed.join(', ')}`,
+    )
+}
+
 /** What went out without an approval stays within every share, counted from where the plan began. */
 export function checkUnapproved(world: World, start: State, now: State, limits: Limits): void {
   const counts = countsOf(world.company, start, now)

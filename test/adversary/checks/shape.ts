@@ -86,7 +86,10 @@ export function checkShape(world: World, plan: Json | undefined, command: string
     told.add(what)
     world.breach(`${rule}: ${what}`, `${command}: ${found}`)
   }
-  if (plan === undefined) return wrong('no JSON')
+  if (plan === undefined) {
+    wrong('no JSON')
+    return
+  }
   for (const key of planKeys) if (at(plan, key) === undefined) wrong(`no ${key}`)
   if (textAt(plan, 'apiVersion') !== 'capkeeper/v1' || textAt(plan, 'kind') !== 'Plan') wrong('apiVersion or kind')
   if (!/^[0-9a-f]{16}$/.test(textAt(plan, 'id'))) wrong(`plan id ${textAt(plan, 'id')} is not 16 hex digits`)

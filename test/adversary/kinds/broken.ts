@@ -48,7 +48,7 @@ export const broken: Kind = async (random, open) => {
 function capLine(random: Random, head: string, tail: string): Line {
   if (random.chance(0.5)) return { text: `${head}${random.int(1, 900)}${tail}` }
   const cap = random.pick(bad)
-  return { text: `${head}${cap}${tail}`, marks: `${cap}${tail}` }
+  return { text: `${head}${cap}${tail}`, marks: cap === '~' ? `cap: ${cap}` : `${cap}${tail}` }
 }
 
 function groupLine(random: Random, i: number): Line {

@@ -27,8 +27,9 @@ export const faults: Kind = async (random, open) => {
   checkCode(world, first)
   if (first.code === 0) checkEnd(world, expected, declared.loose, 'exit 0 on a failing service')
   world.service.tamper = passing
+  const left = world.service.state()
   const last = await world.run('apply', '--yes', '--output', 'json')
-  checkDone(world, last, world.service.state(), expected, declared.loose)
+  checkDone(world, last, left, expected, declared.loose)
   checkWay(world, world.service.seen, start, world.service.state())
   if (declared.loose.size === 0) await checkQuiet(world)
 }

@@ -1,6 +1,6 @@
 // Guards with their defaults, holds, and their release one by one: each approval releases exactly its own changes.
 import { differences, expectedEnd } from '../checks/end.ts'
-import { checkGuards, checkUnapproved } from '../checks/holds.ts'
+import { checkGuards, checkProtected, checkUnapproved } from '../checks/holds.ts'
 import { changesOf, checkShape, type Hold, holdsOf, keyOf } from '../checks/shape.ts'
 import { checkShown, goesOut } from '../checks/shown.ts'
 import { checkNeed, checkOnce, checkReadBack, checkWay } from '../checks/steps.ts'
@@ -8,14 +8,13 @@ import { drawCompany } from '../company.ts'
 import { defaults, type State } from '../model.ts'
 import { declaredBy, drawPolicy } from '../policy.ts'
 import type { Random } from '../random.ts'
-import { writesOf, writtenText } from '../service.ts'
+import { landedOf, passing, writesOf, writtenText } from '../service.ts'
 import type { Run, World } from '../world.ts'
 import { checkQuiet, drawSwitches, type Kind, outcome } from './kind.ts'
 
 export const guards: Kind = async (random, open) => {
-  const company = drawCompany(random, false)
-  const declaredOnly = { ...company, groups: company.groups }
-  const world = await open(declaredOnly, drawSwitches(random))
+  const company = drawCompany(random, random.chance(0.4))
+  const world = await open(company, drawSwitches(random))
   world.configure({ guards: { maxRaise: 'off' } })
   const drawn = drawPolicy(random, company, Date.now(), true)
   const groups = company.groups.map((g) => drawn.groups.find((d) => d.id === g.id) ?? { id: g.id, name: g.name, cap: 1000 })
@@ -42,6 +41,7 @@ export const guards: Kind = async (random, open) => {
     checkGuards(world, start, changesOf(first.json), holds, defaults)
     checkUnapproved(world, start, world.service.state(), defaults)
   }
+  checkProtected(world, start, world.service.state(), policy.protected)
   const same = await world.run('apply', '--yes', '--output', 'json')
   if (writesOf(same.seen).length > 0)
     world.breach(
@@ -92,7 +92,17 @@ async function release(world: World, random: Random, standing: readonly Hold[]):
       if (approved.code !== 0)
         world.breach('approve ID records the release of a hold (section 3)', `exit ${approved.code}: ${outcome(approved)}`)
     }
-    const run = await world.run('apply', '--yes', ...words, '--output', 'json')
+    const mark = world.service.seen.length
+    const killed = hold.changes.length > 1 && random.chance(0.35)
+    if (killed) await dieHalfway(world, random, words)
+    const last = await world.run('apply', '--yes', ...(killed ? [] : words), '--output', 'json')
+    const run = { ...last, seen: world.service.seen.slice(mark) }
+    if (killed && foreignWrites(last, others).length > 0) world.breach(lets, `after a kill: ${foreignWrites(last, others).join(', ')}`)
+    if (killed) {
+      holds = holdsOf(last.json)
+      checkKept(world, run, hold)
+      continue
+    }
     checkShape(world, run.json, 'apply --approve')
     checkStep(world, run, start)
     checkReleased(world, run, hold, others)
@@ -100,11 +110,46 @@ async function release(world: World, random: Random, standing: readonly Hold[]):
   }
 }
 
+const lets = 'Releasing one hold never lets another through; it releases exactly its own changes (section 5)'
+
+const foreignWrites = (run: Run, others: readonly Hold[]): readonly string[] =>
+  writesOf(run.seen)
+    .map(writtenText)
+    .filter((key) => others.some((other) => other.changes.includes(key)))
+
+/** An apply that is killed at one of its first writes. */
+async function dieHalfway(world: World, random: Random, words: readonly string[]): Promise<void> {
+  let left = random.int(1, 3)
+  const landing = random.chance(0.5)
+  const running = world.begin('apply', '--yes', ...words, '--config', 'capkeeper.yaml')
+  world.service.tamper = ({ operation }) => {
+    if (operation === 'UsageConfig') left -= 1
+    if (left > 0) return { kind: 'pass' }
+    running.child.kill('SIGKILL')
+    return { kind: landing ? 'drop-after' : 'drop-before' }
+  }
+  const ended = await running.ended
+  world.service.tamper = passing
+  world.story.push(`ended with ${ended.code} (-1: killed at a write)`)
+}
+
+/** What was released before a crash stays released until verified. */
+function checkKept(world: World, run: Run, hold: Hold): void {
+  const landed = new Set(landedOf(run.seen).map(writtenText))
+  const waits = new Set(
+    changesOf(run.json)
+      .filter((c) => c.waitsFor !== '')
+      .map(keyOf),
+  )
+  const missing = hold.changes.filter((key) => !landed.has(key) && !waits.has(key))
+  const rule = 'The released changes stay released until verified, also when a crash leaves half of them (section 5)'
+  if (missing.length > 0) world.breach(rule, `${missing.join(', ')} not written after the crash; exit ${run.code}`)
+}
+
 function checkReleased(world: World, run: Run, hold: Hold, others: readonly Hold[]): void {
   const written = new Set(writesOf(run.seen).map(writtenText))
-  const foreign = [...written].filter((key) => others.some((other) => other.changes.includes(key)))
-  const rule = 'Releasing one hold never lets another through; it releases exactly its own changes (section 5)'
-  if (foreign.length > 0) world.breach(rule, `approved ${hold.changes.join(', ')}; also written: ${foreign.join(', ')}`)
+  const foreign = foreignWrites(run, others)
+  if (foreign.length > 0) world.breach(lets, `approved ${hold.changes.join(', ')}; also written: ${foreign.join(', ')}`)
   const changes = changesOf(run.json)
   const went = changes.filter((c) => hold.changes.includes(keyOf(c)))
   const missing = hold.changes.filter((key) => !written.has(key) && !went.some((c) => keyOf(c) === key && c.waitsFor !== ''))

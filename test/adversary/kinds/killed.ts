@@ -30,8 +30,9 @@ export const killed: Kind = async (random, open) => {
     world.service.tamper = passing
     world.story.push(`ended with ${ended.code} (-1: killed), the write in flight ${landing ? 'landed' : 'was lost'}`)
   }
+  const left = world.service.state()
   const run = await world.run('apply', '--yes', '--output', 'json')
-  checkDone(world, run, world.service.state(), expected, declared.loose)
+  checkDone(world, run, left, expected, declared.loose)
   checkWay(world, world.service.seen, start, world.service.state())
   checkNeed(world, world.service.seen)
   if (declared.loose.size > 0) return
