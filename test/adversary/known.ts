@@ -3,11 +3,13 @@ import type { CaseResult } from './case.ts'
 import type { Company } from './company.ts'
 import { guardCases } from './known/guards.ts'
 import type { Known } from './known/known.ts'
+import { livingCases } from './known/living.ts'
 import { passCases } from './known/passes.ts'
+import { ruleCases } from './known/rules.ts'
 import { wordCases } from './known/words.ts'
 import { type Breach, openWorld, type World } from './world.ts'
 
-export const knownCases: readonly Known[] = [...guardCases, ...passCases, ...wordCases]
+export const knownCases: readonly Known[] = [...guardCases, ...passCases, ...ruleCases, ...livingCases, ...wordCases]
 
 /** Runs one known case on a world of its own. */
 export async function runKnown(known: Known): Promise<Omit<CaseResult, 'seed'>> {

@@ -76,7 +76,7 @@ const unknownNotRejected: Known = {
     const world = await open(company)
     world.configure({ guards: noGuards })
     world.write(
-      'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: acme}\nspec:\n  team: {cap: 1000}\n  grants: [{group: grp_a, add: 5, until: 2999-01-01, reason: more}]\n',
+      'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: acme}\nspec:\n  team: {cap: 1000}\n  groups: [{id: grp_a, name: A}]\n  grants: [{group: grp_a, add: 5, until: 2999-01-01, reason: more}]\n',
     )
     world.service.tamper = ({ operation, scope }) =>
       operation === 'GetUsageConfig' && scope === 'group:grp_a'
