@@ -38,7 +38,7 @@ async function workKnown(text: string): Promise<void> {
   for (const known of knownCases.filter((k) => k.name.includes(text))) {
     const result = await runKnown(known)
     if (result.breaches.length > 0) failed += 1
-    console.log(tell({ ...result, seed: 0, kind: known.name, story: values.brief || result.breaches.length === 0 ? [] : result.story }))
+    console.log(tell({ ...result, seed: -1, kind: known.name, story: values.brief || result.breaches.length === 0 ? [] : result.story }))
   }
 }
 

@@ -38,10 +38,10 @@ export const guards: Kind = async (random, open) => {
   checkStep(world, first, start)
   const holds = holdsOf(first.json)
   if (declared.loose.size === 0) {
-    checkGuards(world, start, changesOf(first.json), holds, defaults)
-    checkUnapproved(world, start, world.service.state(), defaults)
+    checkGuards(world, declared.wanted, { start, changes: changesOf(first.json), holds }, defaults)
+    checkUnapproved(world, declared.wanted, start, defaults)
   }
-  checkProtected(world, start, world.service.state(), policy.protected)
+  checkProtected(world, declared.wanted, start, policy.protected)
   const same = await world.run('apply', '--yes', '--output', 'json')
   if (writesOf(same.seen).length > 0)
     world.breach(
