@@ -70,6 +70,22 @@ const stalePlan: Known = {
   },
 }
 
+const heldAndStale: Known = {
+  name: 'a saved plan is refused when a from no longer holds, also that of a held change',
+  run: async (open) => {
+    for (const touched of ['team', email(9), email(12)]) {
+      const world = await open(plainCompany(20, { team: 1000, [email(9)]: 70, [email(12)]: 2000 }))
+      world.configure({})
+      world.write({ ...noPolicy, team: 400, users: [...users(9, 9, 80), ...users(10, 10, 2000), ...users(12, 12, 50)] })
+      await plan(world, '--out', 'plan.json')
+      await world.service.edit(touched, 333)
+      const run = await apply(world, '--plan', 'plan.json')
+      mustExit(world, run, 1)
+      mustWrite(world, '--plan refuses all of it when one from no longer holds (section 3)', run.seen, [])
+    }
+  },
+}
+
 const zeroLost: Known = {
   name: 'a 0 that reads back unset is rejected with ZERO_NOT_STORED and not repeated',
   run: async (open) => {
@@ -241,6 +257,7 @@ export const ruleCases: readonly Known[] = [
   emptied,
   tooMuchRaised,
   stalePlan,
+  heldAndStale,
   zeroLost,
   zeroRefused,
   copyingSeen,
