@@ -3,12 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { differences, expectedEnd } from '../checks/end.ts'
 import { holdsOf } from '../checks/shape.ts'
 import { checkWay } from '../checks/steps.ts'
-import { drawCompany, values } from '../company.ts'
+import { approved, type Company, drawCompany, values } from '../company.ts'
 import type { State } from '../model.ts'
 import { declaredBy, drawPolicy } from '../policy.ts'
 import { noGuards, type World } from '../world.ts'
 import { checkDone, checkQuiet, drawSwitches, type Kind, outcome } from './kind.ts'
 
+const present = (company: Company): readonly string[] => approved(company).map((p) => p.email)
 const patienceMs = 20_000
 
 export const daemon: Kind = async (random, open) => {
@@ -38,6 +39,17 @@ export const daemon: Kind = async (random, open) => {
     const then = expectedEnd(world.service.state(), declaredBy(next, company, Date.now()))
     if (!(await reached(world, then, declared.loose)))
       world.breach('a policy change reconciles (section 4)', `team should be ${next.team}; ${running.talked().slice(-300)}`)
+    const turn = Date.now() + 5000
+    const lent = random.pick([...present(company)])
+    const granted = { ...next, grants: [{ scope: lent, gives: { cap: 5432 }, until: { text: new Date(turn).toISOString(), at: turn } }] }
+    world.write(granted)
+    const lending = new Map(then).set(lent, 5432)
+    const rule = 'a grant ends at its instant and gives back what was there (section 2)'
+    if (!(await reached(world, lending, declared.loose)))
+      world.breach(rule, `${lent} was not granted 5432; ${running.talked().slice(-300)}`)
+    if (!(await reached(world, then, declared.loose))) world.breach(rule, `${lent} kept 5432; ${running.talked().slice(-300)}`)
+    const back = Date.now()
+    if (back < turn) world.breach(rule, `${lent} was given back ${turn - back} ms early`)
     const beside = await world.run('plan', '--detailed-exitcode', '--output', 'json')
     if (beside.code !== 0 || holdsOf(beside.json).length > 0)
       world.breach('every reading command works beside a running daemon (section 3)', `exit ${beside.code}: ${outcome(beside)}`)

@@ -19,6 +19,7 @@ export const foreign: Kind = async (random, open) => {
   const expected = expectedEnd(world.service.state(), declared)
   checkDone(world, await world.run('apply', '--yes', '--output', 'json'), new Map(company.caps), expected, declared.loose)
   if (declared.loose.size > 0) return
+  if (random.chance(0.4)) return disturbed(world, random, policy, declared)
   world.configure({})
   const edited = random.sample([...declared.wanted.keys()], random.int(1, 12))
   for (const scope of edited) {
@@ -37,13 +38,11 @@ export const foreign: Kind = async (random, open) => {
   }
   if (run.code === 3 && changesOf(run.json).some((c) => c.to === 'none')) return
   checkDone(world, run, start, expected, declared.loose)
-  if (random.chance(0.5)) await disturbed(world, random, policy, declared)
-  else await checkQuiet(world)
+  await checkQuiet(world)
 }
 
 /** Somebody else writes while an apply is under way: whatever that one says, the next ends where the policy says. */
 async function disturbed(world: World, random: Random, policy: Policy, declared: Declared): Promise<void> {
-  world.configure({ guards: { ...noGuards, contested: 'off' } })
   const cap = (): Cap => random.pick(values) + 2
   const next: Policy = {
     ...policy,

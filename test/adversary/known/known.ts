@@ -16,6 +16,7 @@ export function must(world: World, rule: string, holds: boolean, found: () => st
   if (!holds) world.breach(rule, found())
 }
 
+/** The command ended with this code. */
 export function mustExit(
   world: World,
   run: { readonly line: string; readonly code: number; readonly out: string; readonly talk: string },
@@ -35,11 +36,17 @@ export function mustWrite(world: World, rule: string, seen: readonly Seen[], exp
   )
 }
 
+/** `apply --yes` and its JSON. */
 export const apply = async (world: World, ...words: readonly string[]): Promise<Run> =>
   world.run('apply', '--yes', '--output', 'json', ...words)
+/** `plan` and its JSON. */
 export const plan = async (world: World, ...words: readonly string[]): Promise<Run> => world.run('plan', '--output', 'json', ...words)
+/** The changes and holds of a plan on one line, cut short. */
 export const told = (run: Run): string =>
-  [...changesOf(run.json).map((c) => JSON.stringify(c)), ...holdsOf(run.json).map((h) => JSON.stringify(h))].join('\n')
+  [...holdsOf(run.json), ...changesOf(run.json)]
+    .map((item) => JSON.stringify(item))
+    .join(' ')
+    .slice(0, 1200)
+
 /** The id of the hold that keeps this change back. */
 export const holdOf = (run: Run, scope: string): string => changesOf(run.json).find((c) => c.scope === scope)?.hold ?? ''
-export const nobody = { people: [], groups: [] }
