@@ -7,10 +7,19 @@ import { livingCases } from './known/living.ts'
 import { passCases } from './known/passes.ts'
 import { readCases } from './known/reads.ts'
 import { ruleCases } from './known/rules.ts'
+import { tellingCases } from './known/telling.ts'
 import { wordCases } from './known/words.ts'
 import { type Breach, openWorld, type World } from './world.ts'
 
-export const knownCases: readonly Known[] = [...guardCases, ...passCases, ...readCases, ...ruleCases, ...livingCases, ...wordCases]
+export const knownCases: readonly Known[] = [
+  ...guardCases,
+  ...passCases,
+  ...readCases,
+  ...ruleCases,
+  ...livingCases,
+  ...tellingCases,
+  ...wordCases,
+]
 
 /** Runs one known case on a world of its own. */
 export async function runKnown(known: Known): Promise<Omit<CaseResult, 'seed'>> {
