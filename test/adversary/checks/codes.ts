@@ -1,0 +1,14 @@
+// Which exit code fits what happened (product.md section 3).
+import { landedOf } from '../service.ts'
+import type { Run, World } from '../world.ts'
+
+/** On a service that fails now and then: the code is one of those that can fit, and 1 and 4 tell nothing done from done in part. */
+export function checkCode(world: World, run: Run): void {
+  const landed = landedOf(run.seen).length
+  if (![0, 1, 3, 4].includes(run.code)) world.breach('Exit codes of apply (section 3)', `exit ${run.code}: ${run.talk.slice(-300)}`)
+  if (run.code === 1 && landed > 0)
+    world.breach(
+      '1 means that nothing could be done, 4 that something succeeded and something failed (section 3)',
+      `exit 1 after ${landed} writes took effect`,
+    )
+}

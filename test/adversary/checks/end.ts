@@ -1,0 +1,32 @@
+// The end state: declared scopes are as declared, all others are as they were (product.md sections 1, 3 and 6).
+import type { Cap, State } from '../model.ts'
+import type { Declared } from '../policy.ts'
+import type { World } from '../world.ts'
+
+/** What each scope has to be at the end, by own arithmetic: declared, cleared because it was ours, or as it was. */
+export function expectedEnd(start: State, now: Declared, pruned: Iterable<string> = []): State {
+  const end = new Map(start)
+  for (const scope of pruned) end.delete(scope)
+  for (const [scope, cap] of now.wanted) cap === 'none' ? end.delete(scope) : end.set(scope, cap)
+  return end
+}
+
+/** Compares the service with what it has to be; scopes in `loose` may be anything. */
+export function checkEnd(world: World, expected: State, loose: ReadonlySet<string>, when: string): void {
+  const actual = world.service.state()
+  const wrong = differences(actual, expected).filter(([scope]) => !loose.has(scope))
+  for (const [scope, is, should] of wrong) {
+    world.breach(
+      '0 means that the service is as declared; what is not mentioned is not managed (sections 1, 3)',
+      `${when}: ${scope} is ${is}, should be ${should}`,
+    )
+  }
+}
+
+/** Scopes whose cap is not the same: what it is and what it should be. */
+export function differences(actual: State, expected: State): readonly (readonly [string, Cap, Cap])[] {
+  const scopes = new Set([...actual.keys(), ...expected.keys()])
+  return [...scopes]
+    .map((scope) => [scope, actual.get(scope) ?? 'none', expected.get(scope) ?? 'none'] as const)
+    .filter(([, is, should]) => is !== should)
+}

@@ -1,0 +1,73 @@
+// Guards, holds and approvals by own arithmetic (product.md section 5). A user's cap that no policy declares is not read, so people are counted twice:
+// with it and without it; a guard must hold when both counts pass its share, and must not when neither does.
+import { after, type Cap, type Counts, countsOf, guardsDue, type Limits, type State } from '../model.ts'
+import type { World } from '../world.ts'
+import type { Change, Hold } from './shape.ts'
+
+/** The caps that capkeeper can know: the team's, the groups', and those of declared people. */
+function known(state: State, declared: ReadonlyMap<string, Cap>): State {
+  return new Map([...state].filter(([scope]) => scope === 'team' || declared.has(scope)))
+}
+
+function counts(world: World, declared: ReadonlyMap<string, Cap>, before: State, now: State): readonly Counts[] {
+  return [countsOf(world.company, before, now), countsOf(world.company, known(before, declared), known(now, declared))]
+}
+
+/** Whether the share guards held what they must, judged from where the plan began. */
+export function checkGuards(
+  world: World,
+  declared: ReadonlyMap<string, Cap>,
+  judged: { readonly start: State; readonly changes: readonly Change[]; readonly holds: readonly Hold[] },
+  limits: Limits,
+): void {
+  const { start, changes, holds } = judged
+  const end = after(
+    start,
+    changes.map((c) => [c.scope, c.to] as const),
+  )
+  const both = counts(world, declared, start, end)
+  const shown = new Set(holds.flatMap((hold) => hold.guards))
+  for (const guard of inAll(both, limits)) {
+    if (!shown.has(guard))
+      world.breach(`${guard} holds when its share is passed (section 5)`, `${both.map(told).join('; or ')}, and no hold names it`)
+  }
+  const bound = both.flatMap((c) => guardsDue({ ...c, blocked: [...c.blocked, ...Array<string>(c.unsure).fill('?')] }, limits))
+  for (const guard of shown) {
+    if (guard in limits && !bound.some((g) => g === guard) && holds.length === 1) {
+      world.breach(
+        'Counted by net effect of the whole plan (section 5)',
+        `${guard} holds, but ${both.map(told).join('; or ')}; ${holds.map((h) => h.message).join(' ')}`,
+      )
+    }
+  }
+}
+
+/** The protected guard, and what goes out of protected people without it. */
+export function checkProtected(world: World, declared: ReadonlyMap<string, Cap>, start: State, listed: readonly string[]): void {
+  const [real, seen] = counts(world, declared, start, world.service.state()).map((c) => [...c.lowered, ...c.blocked, ...c.cleared])
+  const harmed = listed.filter((email) => real?.includes(email) && seen?.includes(email))
+  if (harmed.length > 0)
+    world.breach(
+      'protected holds any lowering, blocking or clearing of a listed person (section 5)',
+      `without any approval: ${harmed.join(', ')}`,
+    )
+}
+
+/** What went out without an approval stays within every share, counted from where the plan began. */
+export function checkUnapproved(world: World, declared: ReadonlyMap<string, Cap>, start: State, limits: Limits): void {
+  const both = counts(world, declared, start, world.service.state())
+  for (const guard of inAll(both, limits)) {
+    world.breach(
+      `${guard}: what goes out is judged again without what is held (section 5)`,
+      `without any approval: ${both.map(told).join('; or ')}`,
+    )
+  }
+}
+
+const inAll = (both: readonly Counts[], limits: Limits): readonly (keyof Limits)[] =>
+  (['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared'] as const).filter((guard) =>
+    both.every((c) => guardsDue(c, limits).includes(guard)),
+  )
+
+const told = (c: Counts): string =>
+  `of ${c.people} people ${c.lowered.length} lowered (${c.lowered.join(' ')}), ${c.blocked.length} blocked (${c.blocked.join(' ')}), ${c.cleared.length} cleared (${c.cleared.join(' ')}), ${c.unsure} unsure`

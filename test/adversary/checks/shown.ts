@@ -1,0 +1,54 @@
+// What was written against what was shown: the same changes, in the order of the plan (product.md sections 3 and 6).
+import type { Cap } from '../model.ts'
+import { type Seen, writesOf, writtenText } from '../service.ts'
+import type { World } from '../world.ts'
+import { type Change, keyOf } from './shape.ts'
+
+/** Whether a shown change is one that is to be written now. */
+export const goesOut = (change: Change): boolean => change.hold === '' && change.waitsFor === ''
+
+/** The plan shows exactly the changes between what is and what is asked, by own arithmetic. */
+export function checkDifference(
+  world: World,
+  changes: readonly Change[],
+  expected: readonly (readonly [string, Cap, Cap])[],
+  loose: ReadonlySet<string>,
+): void {
+  const shown = new Map(changes.map((change) => [change.scope, change]))
+  for (const [scope, from, to] of expected) {
+    if (loose.has(scope)) continue
+    const change = shown.get(scope)
+    if (change === undefined) world.breach('plan shows the changes of all passes (section 6)', `${scope} ${from} → ${to} is missing`)
+    else if (change.to !== to || change.from !== from) {
+      world.breach('a change tells from and to (section 3)', `${scope} shows ${change.from} → ${change.to}, should be ${from} → ${to}`)
+    }
+    shown.delete(scope)
+  }
+  for (const change of shown.values()) {
+    if (!loose.has(change.scope))
+      world.breach(
+        'A scope is written only when its observed cap differs from what is declared (section 6)',
+        `plan wants ${change.scope} ${change.from} → ${change.to}`,
+      )
+  }
+}
+
+/** Nothing was written that was not shown, and all that was shown to go out went; in its order when requests go one by one. */
+export function checkShown(world: World, changes: readonly Change[], seen: readonly Seen[], inOrder: boolean): void {
+  const shown = changes.filter(goesOut).map(keyOf)
+  const waiting = new Set(changes.filter((c) => c.hold === '' && c.waitsFor !== '').map(keyOf))
+  const written = writesOf(seen).map(writtenText)
+  for (const key of written)
+    if (!shown.includes(key) && !waiting.has(key)) world.breach('apply writes no (scope, to) that was not shown (section 6)', key)
+  for (const key of shown)
+    if (!written.includes(key))
+      world.breach('what is shown, not held and waits for nothing is written (sections 3, 5, 6)', `${key} was not`)
+  const order = changes
+    .filter((c) => c.hold === '')
+    .map(keyOf)
+    .filter((key) => written.includes(key))
+  const real = written.filter((key) => order.includes(key))
+  if (inOrder && real.length === order.length && real.join() !== order.join()) {
+    world.breach('changes[] is in the order of writing (section 3)', `shown ${order.join(', ')}; written ${real.join(', ')}`)
+  }
+}

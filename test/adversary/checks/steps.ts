@@ -1,0 +1,57 @@
+// Every state on the way (product.md section 6): nobody below the lesser of before and after, nobody uncapped on the way to a cap, no write
+// without need, each write read back. For services that keep caps per scope.
+import { approved } from '../company.ts'
+import { effective, type State } from '../model.ts'
+import { landedOf, type Seen, writesOf } from '../service.ts'
+import type { World } from '../world.ts'
+
+const below = 'Between any two writes nobody is below the lesser of what they had and what they will have (section 6)'
+const uncapped = 'Nobody is uncapped on the way to a cap (section 6)'
+
+/** Looks at each state between `before` and `end` that the writes made. */
+export function checkWay(world: World, seen: readonly Seen[], before: State, end: State): void {
+  const told = new Set<string>()
+  for (const write of landedOf(seen)) {
+    for (const { email } of approved(world.company)) {
+      const was = effective(before, world.company, email)
+      const will = effective(end, world.company, email)
+      const is = effective(write.after, world.company, email)
+      const rule = is < Math.min(was, will) ? below : is === Number.POSITIVE_INFINITY && Math.max(was, will) < is ? uncapped : undefined
+      if (rule === undefined || told.has(rule + email)) continue
+      told.add(rule + email)
+      world.breach(rule, `${email} had ${was}, will have ${will}, and had ${is} after ${write.scope} → ${write.cap}`)
+    }
+  }
+}
+
+/** No write that changes nothing, and no clear of what is unset. */
+export function checkNeed(world: World, seen: readonly Seen[]): void {
+  for (const write of writesOf(seen)) {
+    const was = write.before.get(write.scope) ?? 'none'
+    if (was !== write.cap) continue
+    const rule = 'A scope is written only when its observed cap differs, and is never cleared when unset (section 6)'
+    world.breach(rule, `${write.scope} was ${was} and was written ${write.cap}`)
+  }
+}
+
+/** The same scope twice in one command, on a service where every write lands and nobody else writes. */
+export function checkOnce(world: World, seen: readonly Seen[]): void {
+  const count = new Map<string, number>()
+  for (const write of writesOf(seen)) count.set(write.scope, (count.get(write.scope) ?? 0) + 1)
+  for (const [scope, times] of count) {
+    if (times > 1)
+      world.breach(
+        'A scope is written only when its observed cap differs from what is declared (section 6)',
+        `${scope} was written ${times} times`,
+      )
+  }
+}
+
+/** Each write is followed by a read of its scope. */
+export function checkReadBack(world: World, seen: readonly Seen[]): void {
+  seen.forEach((write, index) => {
+    if (!write.landed) return
+    const readBack = seen.slice(index + 1).some((s) => s.operation === 'GetUsageConfig' && s.scope === write.scope)
+    if (!readBack) world.breach('A scope is read back after its write (section 6)', `${write.scope} → ${write.cap} was not`)
+  })
+}

@@ -1,0 +1,38 @@
+// Reads JSON of a shape that is not trusted: each step answers undefined where the text is not what was hoped for, and never throws.
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
+/** The value that a text says, or undefined when it is no JSON. */
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** What stands under these keys and places. */
+export function at(value: Json | undefined, ...path: readonly (string | number)[]): Json | undefined {
+  let here = value
+  for (const step of path) {
+    if (here === null || typeof here !== 'object') return undefined
+    here = Array.isArray(here) ? here[Number(step)] : here[String(step)]
+  }
+  return here
+}
+
+export function listAt(value: Json | undefined, ...path: readonly (string | number)[]): readonly Json[] {
+  const found = at(value, ...path)
+  return Array.isArray(found) ? found : []
+}
+
+/** The text there, or an empty one. */
+export function textAt(value: Json | undefined, ...path: readonly (string | number)[]): string {
+  const found = at(value, ...path)
+  return typeof found === 'string' ? found : ''
+}
+
+/** The keys of an object; none of anything else. */
+export function keysOf(value: Json | undefined): readonly string[] {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) ? Object.keys(value) : []
+}

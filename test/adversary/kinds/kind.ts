@@ -1,0 +1,53 @@
+// What every kind of case shares: how one starts, and the switches of a healthy service.
+import { checkEnd } from '../checks/end.ts'
+import { checkNeed, checkOnce, checkReadBack, checkWay } from '../checks/steps.ts'
+import type { Company } from '../company.ts'
+import type { State } from '../model.ts'
+import type { Random } from '../random.ts'
+import { writesOf } from '../service.ts'
+import type { Run, World } from '../world.ts'
+
+export type Open = (company: Company, switches?: readonly string[]) => Promise<World>
+
+/** One random case; it tells breaches to the world that it opened. */
+export type Kind = (random: Random, open: Open) => Promise<void>
+
+/** Switches under which every cap is kept per scope and reads show it. */
+export function drawSwitches(random: Random): readonly string[] {
+  const switches: string[] = []
+  const maybe = (flag: string, ...values: readonly string[]): void => {
+    if (random.chance(0.3)) switches.push(flag, random.pick(values))
+  }
+  maybe('--cap-spelling', 'snake', 'both')
+  maybe('--write-body', 'empty')
+  maybe('--names', 'live')
+  maybe('--int64', 'string')
+  maybe('--zeros', 'omitted')
+  maybe('--errors', 'connect', 'text', 'ok')
+  return switches
+}
+
+/** Everything that holds of one `apply --yes` that ended with 0 on a healthy, layered service. */
+export function checkDone(world: World, run: Run, start: State, expected: State, loose: ReadonlySet<string>): void {
+  if (run.code !== 0)
+    world.breach('One apply on a healthy service ends where the policy says, with 0 (section 6)', `exit ${run.code}: ${outcome(run)}`)
+  else checkEnd(world, expected, loose, 'after apply with exit 0')
+  checkWay(world, run.seen, start, world.service.state())
+  checkNeed(world, run.seen)
+  checkOnce(world, run.seen)
+  checkReadBack(world, run.seen)
+}
+
+/** Nothing is left to do: neither `apply` nor `plan --detailed-exitcode` finds anything. */
+export async function checkQuiet(world: World): Promise<void> {
+  const again = await world.run('apply', '--yes', '--output', 'json')
+  for (const write of writesOf(again.seen)) world.breach('A second apply writes nothing (sections 1, 6)', `${write.scope} → ${write.cap}`)
+  if (again.code !== 0) world.breach('A second apply ends with 0 (section 3)', `exit ${again.code}: ${outcome(again)}`)
+  const plan = await world.run('plan', '--detailed-exitcode')
+  if (plan.code !== 0)
+    world.breach('plan --detailed-exitcode is 0 when nothing is pending (section 3)', `exit ${plan.code}: ${outcome(plan)}`)
+}
+
+/** The end of what a command said, on one line. */
+export const outcome = (run: { readonly out: string; readonly talk: string }): string =>
+  `${run.talk}${run.out}`.replaceAll(/\s+/g, ' ').slice(-500)

@@ -1,0 +1,47 @@
+// Runs capkeeper's real commands as processes, as users do. Knows nothing of what they answer.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+
+export const mainFile = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+
+export interface Ended {
+  readonly line: string
+  /** The exit code; -1 when a signal ended it. */
+  readonly code: number
+  readonly out: string
+  readonly talk: string
+}
+
+export interface Running {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+  readonly talked: () => string
+}
+
+const limitMs = 120_000
+
+/** Starts a command in a folder. The key is in CAPKEEPER_TRIAL_KEY, where the trial's config looks for it. */
+export function start(folder: string, words: readonly string[], environment: Readonly<Record<string, string>> = {}): Running {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CAPKEEPER_')))
+  const env = { ...inherited, NO_COLOR: '1', NODE_NO_WARNINGS: '1', CAPKEEPER_TRIAL_KEY: 'sandbox-admin', ...environment }
+  const child = spawn(process.execPath, [mainFile, ...words], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let out = ''
+  let talk = ''
+  child.stdout.on('data', (part: Buffer) => {
+    out += part.toString('utf8')
+  })
+  child.stderr.on('data', (part: Buffer) => {
+    talk += part.toString('utf8')
+  })
+  const kill = (): boolean => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const timer = setTimeout(kill, limitMs)
+  const ended = new Promise<Ended>((done) => {
+    child.once('close', (code) => {
+      clearTimeout(timer)
+      process.removeListener('exit', kill)
+      done({ line: `capkeeper ${words.join(' ')}`, code: code ?? -1, out, talk })
+    })
+  })
+  return { child, ended, talked: () => `${out}${talk}` }
+}

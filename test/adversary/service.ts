@@ -1,0 +1,191 @@
+// The real sandbox as a process, and a proxy before it that records every request in order, keeps the caps that the writes made, and may spoil
+// an answer. It never judges: that is for the checks.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { type Company, fixtureOf } from './company.ts'
+import { at, type Json, parseJson, textAt } from './json.ts'
+import type { Cap, State } from './model.ts'
+import { mainFile } from './program.ts'
+
+/** One request that went by. */
+export interface Seen {
+  readonly operation: string
+  /** Of reads and writes of caps. */
+  readonly scope: string
+  /** What a write wants, or a read showed. */
+  readonly cap: Cap
+  readonly status: number
+  /** The caps before a write, and after it. */
+  readonly before: State
+  readonly after: State
+  /** Whether a write took effect. */
+  readonly landed: boolean
+}
+
+export type Spoil =
+  | { readonly kind: 'answer'; readonly status: number; readonly body: string }
+  | { readonly kind: 'drop-before' }
+  | { readonly kind: 'drop-after' }
+  | { readonly kind: 'pass' }
+
+/** Asked before a request goes on to the sandbox. */
+export type Tamper = (request: {
+  readonly operation: string
+  readonly scope: string
+  readonly cap: Cap
+  readonly index: number
+}) => Spoil | Promise<Spoil>
+
+export interface Service {
+  /** Where the program is sent: the proxy. */
+  readonly url: string
+  readonly seen: Seen[]
+  /** Where the key showed up outside of a body. */
+  readonly leaks: string[]
+  tamper: Tamper
+  readonly state: () => State
+  /** Somebody else sets or clears a cap, past the proxy's record of writes. */
+  readonly edit: (scope: string, cap: Cap) => Promise<void>
+  /** What the sandbox itself shows at a scope. */
+  readonly truth: (scope: string) => Promise<Cap>
+  readonly close: () => Promise<void>
+}
+
+export const serviceKey = 'sandbox-admin'
+export const passing: Tamper = () => ({ kind: 'pass' })
+export const writtenText = (write: Seen): string => `${write.scope} → ${write.cap}`
+export const writesOf = (seen: readonly Seen[]): readonly Seen[] => seen.filter((s) => s.operation === 'UsageConfig')
+export const landedOf = (seen: readonly Seen[]): readonly Seen[] => writesOf(seen).filter((s) => s.landed)
+
+/** Starts a sandbox with this company in `folder`, and the proxy before it. */
+export async function startService(folder: string, company: Company, switches: readonly string[]): Promise<Service> {
+  const fixture = join(folder, 'company.json')
+  writeFileSync(fixture, fixtureOf(company))
+  const child = spawn(process.execPath, [mainFile, 'sandbox', '--port', '0', '--fixture', fixture, ...switches], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const kill = (): boolean => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const sandbox = await addressOf(child)
+  let state: State = new Map(company.caps)
+  const seen: Seen[] = []
+  const leaks: string[] = []
+  const call = async (operation: string, body: Json): Promise<Answer> => send(sandbox, `/api/v1/${operation}`, JSON.stringify(body))
+  const service = { tamper: passing }
+  const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const text = await bodyOf(incoming)
+    if (`${incoming.url}${JSON.stringify(incoming.headers)}`.includes(serviceKey)) leaks.push(`${incoming.url}`)
+    const body = parseJson(text)
+    const operation = (incoming.url ?? '').split('/').pop() ?? ''
+    const scope = scopeOf(body)
+    const clears = at(body, 'clear_add_on_credit_cap') === true
+    const wants = capOf(at(body, 'set_add_on_credit_cap'))
+    const spoil = await service.tamper({ operation, scope, cap: wants, index: seen.length })
+    const answer =
+      spoil.kind === 'drop-before' ? undefined : spoil.kind === 'answer' ? spoil : await send(sandbox, incoming.url ?? '', text)
+    const write = operation === 'UsageConfig'
+    const landed =
+      write && spoil.kind !== 'answer' && answer !== undefined && answer.status < 300 && textAt(parseJson(answer.body), 'error') === ''
+    const before = state
+    if (landed) state = withCap(state, scope, clears ? 'none' : wants)
+    const shown = operation === 'GetUsageConfig' ? capShown(answer) : wants
+    seen.push({ operation, scope, cap: write && clears ? 'none' : shown, status: answer?.status ?? 0, before, after: state, landed })
+    if (spoil.kind.startsWith('drop') || answer === undefined) incoming.socket.destroy()
+    else
+      outgoing
+        .writeHead(answer.status, { 'content-type': 'application/json', ...('headers' in answer ? answer.headers : {}) })
+        .end(answer.body)
+  }
+  const proxy = createServer((incoming, outgoing) => void handle(incoming, outgoing).catch(() => incoming.socket.destroy()))
+  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done))
+  const address = proxy.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const edit = async (scope: string, cap: Cap): Promise<void> => {
+    const body = {
+      service_key: serviceKey,
+      ...wireOf(scope),
+      ...(cap === 'none' ? { clear_add_on_credit_cap: true } : { set_add_on_credit_cap: cap }),
+    }
+    const answer = await call('UsageConfig', body)
+    if (answer.status !== 200) throw new Error(`the sandbox refused an edit of ${scope}: ${answer.body}`)
+    state = withCap(state, scope, cap)
+  }
+  const truth = async (scope: string): Promise<Cap> => capShown(await call('GetUsageConfig', { service_key: serviceKey, ...wireOf(scope) }))
+  const close = async (): Promise<void> => {
+    process.removeListener('exit', kill)
+    proxy.closeAllConnections()
+    await new Promise<void>((done) => proxy.close(() => done()))
+    const ended = new Promise<void>((done) => child.once('exit', () => done()))
+    kill()
+    await ended
+  }
+  return Object.assign(service, { url: `http://127.0.0.1:${port}`, seen, leaks, state: () => state, edit, truth, close })
+}
+
+interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const capOf = (value: Json | undefined): Cap => (typeof value === 'number' ? value : 'none')
+const capShown = (answer: { readonly body: string } | undefined): Cap => {
+  const body = parseJson(answer?.body ?? '')
+  return capOf(at(body, 'addOnCreditCap') ?? at(body, 'add_on_credit_cap'))
+}
+const withCap = (state: State, scope: string, cap: Cap): State => {
+  const next = new Map(state)
+  cap === 'none' ? next.delete(scope) : next.set(scope, cap)
+  return next
+}
+
+function scopeOf(body: Json | undefined): string {
+  if (at(body, 'team_level') === true) return 'team'
+  const group = textAt(body, 'group_id')
+  return group ? `group:${group}` : textAt(body, 'user_email').trim().toLowerCase()
+}
+
+function wireOf(scope: string): { [key: string]: Json } {
+  if (scope === 'team') return { team_level: true }
+  return scope.startsWith('group:') ? { group_id: scope.slice(6) } : { user_email: scope }
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of incoming) parts.push(Buffer.from(part))
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function send(base: string, path: string, body: string): Promise<Answer> {
+  return new Promise((done, fail) => {
+    const outgoing = httpRequest(new URL(path, base), { method: 'POST', headers: { 'content-type': 'application/json' } }, (incoming) => {
+      const date = incoming.headers.date
+      const retry = incoming.headers['retry-after']
+      const headers = { ...(date ? { date } : {}), ...(retry ? { 'retry-after': retry } : {}) }
+      bodyOf(incoming).then((text) => done({ status: incoming.statusCode ?? 0, body: text, headers }), fail)
+    })
+    outgoing.on('error', fail)
+    outgoing.end(body)
+  })
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  let said = ''
+  return await new Promise((done, fail) => {
+    const timer = setTimeout(() => fail(new Error(`the sandbox did not start: ${said}`)), 60_000)
+    const look = (part: Buffer): void => {
+      said += part.toString('utf8')
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said)
+      if (!found) return
+      clearTimeout(timer)
+      done(found[0])
+    }
+    child.stdout?.on('data', look)
+    child.stderr?.on('data', (part: Buffer) => {
+      said += part.toString('utf8')
+    })
+    child.once('exit', () => fail(new Error(`the sandbox ended: ${said}`)))
+  })
+}
