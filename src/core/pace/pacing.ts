@@ -85,13 +85,33 @@ interface Lesson {
   readonly tryMs: number
 }
 
-type Phase = { readonly kind: 'climb' } | Hold | Try | Blocked
+type Phase = Climb | Hold | Try | Blocked
+
+interface Climb {
+  readonly kind: 'climb'
+  /** Set once the climb was refused: it goes on between a rate that held and one that did not. */
+  readonly bounds: Bounds | undefined
+}
+
+/** What a climb knows of a limit that lets go at once after a refusal, such as a small token bucket. */
+interface Bounds {
+  /** The highest rate that was not refused while it was tried. */
+  readonly held: number
+  /** The lowest rate that was refused. */
+  readonly refused: number
+  /** How often it was refused. */
+  readonly refusals: number
+  /** Where goodput is measured from. */
+  readonly since: Mark
+}
 
 interface Hold {
   readonly kind: 'hold'
   readonly untilMs: number
   /** The rate to go back to then, when this one was set low by a cycle that says little about the long run. */
   readonly back: number | undefined
+  /** Kept from the climb until the rate is proven. */
+  readonly bounds?: Bounds
 }
 
 interface Try {
@@ -118,10 +138,22 @@ interface Verdict {
   readonly atMost: number
   readonly mayReturn: boolean
   readonly lesson: Lesson
+  /** Where the climb goes on if the first probe is answered. */
+  readonly bounds?: Bounds
 }
 
 export const FLOOR_RATE = 0.1
 const CLEAN_MS = 1_000
+/** How long a rate between the one that held and the one that did not is tried in a climb. */
+const TRIAL_MS = 1_000
+/** A climb ends when the next step would be less than this. */
+const CLOSE = 1.1
+/** Refusals that a climb may cost. */
+const MOST_REFUSALS = 5
+const QUICK_MS = 2_500
+const EVEN = 0.9
+const DROP = 1.2
+const SMALL = 1.05
 const KEEP = 0.97
 const DEEPEST_CUT = 0.1
 const FIRST_STEP = 0.03
@@ -159,7 +191,7 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
   return {
     settings,
     rate,
-    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, rate), back: undefined } : { kind: 'climb' },
+    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, rate), back: undefined } : { kind: 'climb', bounds: undefined },
     nextAtMs: nowMs,
     eraMs: nowMs,
     successes: 0,
@@ -186,7 +218,9 @@ export function sent(pace: Pace, nowMs: number): Pace {
   const slackMs = slack(pace.settings)
   const idleMs = pace.idleMs + Math.max(0, nowMs - slackMs - pace.nextAtMs)
   if (pace.phase.kind === 'blocked') return { ...pace, idleMs, nextAtMs: nowMs + PROBE_PATIENCE_MS }
-  return { ...pace, idleMs, nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 1000 / pace.rate }
+  const gapMs = 1000 / pace.rate
+  const isFree = pace.phase.kind === 'climb' && !pace.phase.bounds
+  return { ...pace, idleMs, nextAtMs: Math.max(Math.max(pace.nextAtMs, nowMs - slackMs) + gapMs, isFree ? 0 : nowMs + EVEN * gapMs) }
 }
 
 /** The pace after the answer, at `nowMs`, to a request that went out at `sentAtMs`. No answer at all: do not call. */
@@ -203,7 +237,10 @@ export const currentRate = (pace: Pace): number => pace.rate
 /** What to keep for the next start: the rate that is proven, or a lower one when the limit fell. */
 export function learnedRate(pace: Pace): LearnedRate {
   const { phase, rate, settings, lesson } = pace
-  if (phase.kind === 'climb') return { rate, limited: false }
+  if (phase.kind === 'climb') {
+    return phase.bounds ? { rate: phase.bounds.held, limited: true, tryMs: lesson.tryMs } : { rate, limited: false }
+  }
+  if (phase.kind === 'blocked' && phase.verdict.bounds) return { rate: Math.min(rate, phase.verdict.bounds.held), limited: true, tryMs: lesson.tryMs }
   if (phase.kind === 'blocked' && lesson.proven === 0) return { rate: within(settings, settings.start), limited: false }
   const usual = phase.kind === 'hold' ? (phase.back ?? rate) : rate
   return { rate: lesson.proven > 0 ? Math.min(usual, lesson.proven) : usual, limited: true, tryMs: lesson.tryMs }
@@ -246,13 +283,21 @@ function trailed(trail: readonly Mark[], mark: Mark): readonly Mark[] {
 function advanced(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Pace {
   if (phase.kind === 'hold') return busyMs(pace, nowMs) < phase.untilMs ? pace : heldOut(pace, phase, nowMs)
   const heldMs = busyMs(pace, nowMs) - pace.step.atMs
-  if (heldMs < (phase.kind === 'climb' ? CLEAN_MS : neededMs(pace, phase))) return pace
+  if (heldMs < (phase.kind === 'climb' ? (phase.bounds ? TRIAL_MS : CLEAN_MS) : neededMs(pace, phase))) return pace
   // A rate that the work did not use up has not been tried.
   if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * heldMs) return { ...pace, step: markAt(pace, nowMs) }
+  if (phase.kind === 'climb' && phase.bounds) return climbedBetween(pace, phase.bounds, nowMs)
   if (phase.kind === 'climb') return pace.rate < pace.settings.max ? stepped(pace, phase, 2 * pace.rate, nowMs) : pace
   if (phase.back || pace.rate >= pace.settings.max) return settled(pace, nowMs)
   const step = Math.min(LARGEST_STEP, 2 * phase.step)
   return stepped(pace, { ...phase, step }, pace.rate * (1 + step), nowMs)
+}
+
+/** The rate held: halfway to the refused one, until they are close. */
+function climbedBetween(pace: Pace, bounds: Bounds, nowMs: number): Pace {
+  const next = within(pace.settings, Math.min(2 * pace.rate, Math.sqrt(pace.rate * bounds.refused)))
+  if (next < pace.rate * CLOSE) return settled(pace, nowMs, { ...bounds, held: pace.rate })
+  return stepped(pace, { kind: 'climb', bounds: { ...bounds, held: pace.rate } }, next, nowMs)
 }
 
 /** A faster rate has to hold for as many requests more than before as the first step has in its time. */
@@ -268,8 +313,8 @@ function stepped(pace: Pace, phase: Phase, rate: number, nowMs: number): Pace {
 }
 
 /** A try that ended well. */
-function settled(pace: Pace, nowMs: number): Pace {
-  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined }
+function settled(pace: Pace, nowMs: number, bounds?: Bounds): Pace {
+  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined, ...(bounds && { bounds }) }
   return { ...pace, phase, lesson: { ...pace.lesson, failedReturns: 0 } }
 }
 
@@ -319,12 +364,22 @@ function waitMs(probes: number, blockedMs: number, retryAfterMs: number | undefi
 }
 
 function verdictOn(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Verdict {
-  if (phase.kind === 'hold') return verdictOnHold(pace, nowMs)
+  if (phase.kind === 'hold') {
+    const verdict = verdictOnHold(pace, nowMs)
+    return phase.bounds && phase.bounds.refusals < MOST_REFUSALS ? { ...verdict, bounds: boundsOn(pace, phase.bounds) } : verdict
+  }
   const { rate, stepBefore, lesson } = pace
   const plain = { evidence: stepBefore, atMost: rate, mayReturn: false }
   if (phase.kind === 'climb') {
-    const few = pace.successes - stepBefore.successes < FEW_SUCCESSES
-    return { ...plain, atLeast: few ? rate : 0, lesson: { ...lesson, shortCycles: 0, top: rate } }
+    const few = pace.successes - (phase.bounds?.since ?? stepBefore).successes < FEW_SUCCESSES
+    const bounds = phase.bounds || !few ? boundsOn(pace, phase.bounds) : { held: rate, refused: Number.POSITIVE_INFINITY, refusals: 1, since: stepBefore }
+    return {
+      ...plain,
+      evidence: phase.bounds?.since ?? stepBefore,
+      atLeast: few ? rate : 0,
+      lesson: { ...lesson, shortCycles: 0, top: rate },
+      bounds,
+    }
   }
   const twoHeld = !phase.back && phase.step > 3 * FIRST_STEP
   return {
@@ -358,8 +413,29 @@ function verdictOnHold(pace: Pace, nowMs: number): Verdict {
   }
 }
 
+/** What is known after a refusal of the present rate in a climb. */
+function boundsOn({ rate, stepBefore, step, successes }: Pace, before: Bounds | undefined): Bounds {
+  if (!before) return { held: step === stepBefore ? rate / DROP : rate / 2, refused: rate, refusals: 1, since: stepBefore }
+  const refusals = before.refusals + 1
+  if (rate > before.held) return { ...before, refused: rate, refusals }
+  const lasted = successes - step.successes >= TRY_REQUESTS
+  return { ...before, held: rate / (lasted ? SMALL : DROP), refused: rate, refusals }
+}
+
+/** A limit that lets go at once says nothing by the length of the block: the climb goes on from the rate that held. */
+function climbsOn(pace: Pace, bounds: Bounds, nowMs: number): Pace {
+  const measured = KEEP * goodputSince(bounds.since, pace, nowMs)
+  const rate = within(pace.settings, Math.min(bounds.refused, Math.max(bounds.held, measured)))
+  const mark = markAt(pace, nowMs)
+  const again = { ...pace, rate, nextAtMs: nowMs + 1000 / rate, eraMs: nowMs, cycle: mark, step: mark, stepBefore: mark, trail: trailed(pace.trail, mark) }
+  if (bounds.refusals > MOST_REFUSALS) return settled(again, nowMs)
+  return { ...again, phase: { kind: 'climb', bounds: { ...bounds, held: rate } } }
+}
+
 /** A probe was answered: the block is over. */
-function resumed(pace: Pace, { verdict, refusals }: Blocked, nowMs: number): Pace {
+function resumed(pace: Pace, blocked: Blocked, nowMs: number): Pace {
+  const { verdict, refusals, probes } = blocked
+  if (verdict.bounds && probes === 0 && nowMs - pace.eraMs < QUICK_MS) return climbsOn(pace, verdict.bounds, nowMs)
   const { evidence, atLeast, atMost, lesson } = verdict
   const rate = within(pace.settings, clamp(KEEP * goodputSince(evidence, pace, nowMs), atLeast, atMost))
   const mark = markAt(pace, nowMs)
