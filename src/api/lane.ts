@@ -1,6 +1,7 @@
 // A lane: the requests that wait to go out under one key, by urgency, then in order of arrival, and that key's pace. Only the order is
 // decided here; whether the first may go is queue.ts's business.
-import { type LearnedRate, learnedRate, type Pace, type RateSettings, startPace } from '../core/pace/pacing.ts'
+import type { LearnedRate, Pace, RateSettings } from '../core/pace/pace.ts'
+import { learnedRate, startPace } from '../core/pace/pacing.ts'
 
 /** Writes and what decides about them; then the readings of a sweep; then what only measures. */
 export const URGENCIES = ['urgent', 'normal', 'late'] as const

@@ -2,7 +2,8 @@
 // the service counts per key; one bound on requests under way for the whole workspace. It never sends anything itself, and never lets a
 // request through that its asker's `admit` refuses.
 import { isDeepStrictEqual } from 'node:util'
-import { answered, currentRate, earliestSendAt, type LearnedRate, learnedRate, type RateSettings, sent } from '../core/pace/pacing.ts'
+import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
+import { answered, currentRate, earliestSendAt, learnedRate, sent } from '../core/pace/pacing.ts'
 import type { Clock } from '../ports.ts'
 import { head, join, type Lane, leave, nextLane, openLane, type Ticket, type Turn, type Waiter } from './lane.ts'
 import { onAbort } from './signals.ts'
