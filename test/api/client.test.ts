@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createReadClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
+import { createPaces } from '../../src/api/paces.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import type { TransportFailure } from '../../src/ports.ts'
@@ -79,7 +80,7 @@ describe('a request', () => {
     const clock = hastyClock()
     const transport = scripted(clock, () => ({}))
     const rate = { start: 5, max: 10, concurrency: 8 }
-    const client = createReadClient({ transport, keys: keyRing(clock), clock, random: { next: () => 0 }, rate })
+    const client = createReadClient({ transport, keys: keyRing(clock), clock, random: { next: () => 0 }, rate, paces: createPaces() })
     expect(client).not.toHaveProperty('writeCap')
     // @ts-expect-error: the type has no writing method either.
     expect(client.writeCap).toBeUndefined()

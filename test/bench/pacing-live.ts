@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { createReadClient } from '../../src/api/client.ts'
 import { createHttpTransport } from '../../src/api/http.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
+import { createPaces } from '../../src/api/paces.ts'
 import { systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
 import { type Limiter, makeLimiter, offer } from '../sim/limits.ts'
 
@@ -48,6 +49,7 @@ export async function liveUse(burst: number): Promise<LiveUse> {
     clock: systemClock,
     random: systemRandom,
     rate: { start: 5, max: 60, concurrency: 8 },
+    paces: createPaces(),
   })
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: REQUESTS }, () => client.readCap({ kind: 'team' })))

@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createHttpTransport } from '../../src/api/http.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
+import { createPaces } from '../../src/api/paces.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
@@ -233,6 +234,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     clock,
     random: NO_RANDOM,
     rate: { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 },
+    paces: createPaces(),
   })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
   const open = (config: WorkspaceSettings): Workspace =>

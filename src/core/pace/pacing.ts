@@ -87,9 +87,26 @@ export function learnedRate(pace: Pace): LearnedRate {
     return { rate: within(settings, bounds.held), limited: true, tryMs: lesson.tryMs }
   if (phase.kind === 'climb') return { rate, limited: false }
   if (phase.kind === 'blocked' && lesson.proven === 0) return { rate: within(settings, settings.start), limited: false }
-  const usual = phase.kind === 'hold' ? (phase.back ?? rate) : rate
+  const usual = phase.kind === 'hold' ? within(settings, phase.back ?? rate) : rate
   return { rate: lesson.proven > 0 ? Math.min(usual, lesson.proven) : usual, limited: true, tryMs: lesson.tryMs }
 }
+
+/** The same pace under other settings, as after a reload of the configuration: what went out and what was learned stays. */
+export function withSettings(pace: Pace, settings: RateSettings): Pace {
+  if (settings.start === pace.settings.start && settings.max === pace.settings.max) return pace
+  const rate = within(settings, pace.rate)
+  const changed = { ...pace, settings: { start: settings.start, max: settings.max }, rate }
+  return { ...changed, nextAtMs: Math.max(pace.nextAtMs, afterLast(pace, rate)) }
+}
+
+/** The pace of a key that takes the place of another: it knows the same, and keeps the gap to the last request. A block is not passed on. */
+export function succeeding(before: Pace, nowMs: number): Pace {
+  const pace = startPace(before.settings, nowMs, learnedRate(before))
+  return { ...pace, nextAtMs: Math.max(nowMs, afterLast(before, pace.rate)) }
+}
+
+/** When the next request may follow the last one at a rate. */
+const afterLast = ({ sentAtMs }: Pace, rate: number): number => (sentAtMs === undefined ? 0 : sentAtMs + 1000 / rate)
 
 function readLearned(learned: unknown): LearnedRate | undefined {
   if (typeof learned !== 'object' || learned === null || !('rate' in learned) || !('limited' in learned)) return undefined
