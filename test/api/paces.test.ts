@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createPaces } from '../../src/api/paces.ts'
 import type { ClientOptions } from '../../src/api/send.ts'
-import { failing, inOrder, people, TEAM } from './answers.ts'
+import { TEAM } from '../../src/core/model/scope.ts'
+import { failing, inOrder, people } from './answers.ts'
 import { hastyClock, keyRing, scripted, type TestClient, testClient } from './world.ts'
 
 const RATE = { start: 5, max: 5, concurrency: 8 }
@@ -39,11 +40,12 @@ describe('the pace of a key', () => {
   })
 
   it('waits out a block that began before the reload', async () => {
-    const { open, sent } = house(failing(429, { 'retry-after': '30' }), {})
+    const { clock, open, sent } = house(failing(429, 'x', { 'retry-after': '30' }), {})
     const stop = new AbortController()
     const before = open({ signal: stop.signal }).client.readCap(TEAM)
-    while (sent.length === 0) await Promise.resolve()
-    setTimeout(() => stop.abort(new Error('stopped')), 0)
+    // Until the refusal has come.
+    await clock.sleep(40)
+    stop.abort(new Error('stopped'))
     await before.catch(() => undefined)
     await open().client.readCap(TEAM)
     expect((sent[1]?.at ?? 0) - (sent[0]?.at ?? 0)).toBeGreaterThanOrEqual(30_000)
