@@ -1,6 +1,7 @@
 // The service's keys: one per permission, from a file or the environment, taken up anew when the file changes. A key's text leaves here
 // only through `keyFor`, to be put into a request body; no message, problem or error ever shows any of it, and `redact` takes it out of
 // other people's words.
+import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { Problem } from '../core/model/problem.ts'
 import type { Clock, Operation } from '../ports.ts'
@@ -16,8 +17,8 @@ export type KeyName = Permission | 'default'
 export interface ServiceKey {
   /** The source's name in the configuration. */
   readonly name: KeyName
-  /** Says whether two keys are the same without showing them. */
-  readonly id: number
+  /** Says whether two keys are the same without showing them: a digest, so that it is the same for another ring over the same key. */
+  readonly id: string
   readonly value: string
 }
 
@@ -85,7 +86,7 @@ function readStart(file: string): string {
 export function createKeyRing(sources: KeySources, options: KeyRingOptions): KeyRing {
   const { env, clock, files = diskFiles } = options
   const paths = Object.values(sources).flatMap((source) => ('file' in source ? [source.file] : []))
-  const ids = new Map<string, number>()
+  const ids = new Map<string, string>()
   const remembered = new Map<string, { identity: string; loaded: Loaded; lookedAt: number }>()
 
   function loadFile(file: string): Loaded {
@@ -99,7 +100,7 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
 
   function load(source: KeySource): Loaded {
     const loaded = 'file' in source ? loadFile(source.file) : fromEnvironment(env, source.env)
-    if ('value' in loaded && !ids.has(loaded.value)) ids.set(loaded.value, ids.size + 1)
+    if ('value' in loaded && !ids.has(loaded.value)) ids.set(loaded.value, identityOf(loaded.value))
     return loaded
   }
 
@@ -110,7 +111,7 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
       const source = name && sources[name]
       const loaded = source ? load(source) : missing(permission)
       if ('code' in loaded) throw unusable(operation, loaded)
-      return { name: name ?? 'default', id: ids.get(loaded.value) ?? 0, value: loaded.value }
+      return { name: name ?? 'default', id: ids.get(loaded.value) ?? identityOf(loaded.value), value: loaded.value }
     },
     problems() {
       if (Object.keys(sources).length === 0) return [{ severity: 'error', ...NO_KEY }]
@@ -123,6 +124,8 @@ export function createKeyRing(sources: KeySources, options: KeyRingOptions): Key
     redact: (text) => ids.keys().reduce((rest, key) => withoutKey(rest, key, paths), text),
   }
 }
+
+const identityOf = (key: string): string => createHash('sha256').update(key).digest('hex')
 
 const NO_KEY: Unusable = {
   code: 'KEY_MISSING',

@@ -1,16 +1,22 @@
-// A lane: the requests that wait to go out under one key, by urgency, then in order of arrival, and that key's pace. Only the order is
-// decided here; whether the first may go is queue.ts's business.
-import { type LearnedRate, learnedRate, type Pace, type RateSettings, startPace } from '../core/pace/pacing.ts'
+// A lane: the requests that wait to go out under one name of a key, by urgency, then in order of arrival. Only the order is decided here;
+// whether the first may go is queue.ts's business.
 
-/** Writes and what decides about them; then the readings of a sweep; then what only measures. */
+/** Writes and what decides about them; then the readings of a sweep; then what is only measured. */
 export const URGENCIES = ['urgent', 'normal', 'late'] as const
 export type Urgency = (typeof URGENCIES)[number]
 
-/** A request's right to go out now, as its asker sees it. `wait` is asked again after the next ending. */
-export type Permit = { readonly kind: 'go' | 'probe' | 'wait' } | { readonly kind: 'fail'; readonly error: unknown }
+/**
+ * A request's right to go out now, as its asker sees it, with the identity of the key that it would carry. `wait` is asked again after the
+ * next ending.
+ */
+export type Permit =
+  | { readonly kind: 'go' | 'probe'; readonly keyId: string }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'fail'; readonly error: unknown }
 
 export interface Ticket {
-  readonly key: { readonly id: number; readonly name: string }
+  /** The configuration's name of the key. */
+  readonly keyName: string
   readonly urgency: Urgency
   /** Goes before others of its urgency: it has waited before. */
   readonly again: boolean
@@ -22,6 +28,8 @@ export interface Ticket {
 
 export interface Waiter {
   readonly ticket: Ticket
+  /** Its place among all lanes. */
+  readonly order: number
   readonly resolve: (turn: Turn) => void
   readonly reject: (error: unknown) => void
   /** Aborted; dropped when its place is reached. */
@@ -36,21 +44,13 @@ export interface Turn {
 }
 
 export interface Lane {
-  /** The configuration's names for the key. */
-  readonly names: Set<string>
+  readonly keyName: string
   readonly waiting: Record<Urgency, Waiter[]>
-  pace: Pace
-  /** What was last reported as learned. */
-  known: LearnedRate
   /** When the lane is looked at again. */
   alarm?: { readonly at: number; readonly cancel: AbortController }
 }
 
-/** `learned` is what `learnedRate` gave once; anything else is ignored. */
-export function openLane(rate: RateSettings, nowMs: number, learned: unknown): Lane {
-  const pace = startPace(rate, nowMs, learned)
-  return { names: new Set(), waiting: { urgent: [], normal: [], late: [] }, pace, known: learnedRate(pace) }
-}
+export const openLane = (keyName: string): Lane => ({ keyName, waiting: { urgent: [], normal: [], late: [] } })
 
 export function join(lane: Lane, waiter: Waiter): void {
   const line = lane.waiting[waiter.ticket.urgency]
@@ -74,13 +74,14 @@ export function leave(lane: Lane, first: Waiter): Waiter {
   return first
 }
 
-/** Of the lanes that were not put aside, the one whose first waiter is the most urgent. */
+/** Of the lanes that were not put aside, the one whose first waiter is the most urgent, then the one that came first. */
 export function nextLane(lanes: Iterable<Lane>, aside: ReadonlySet<Lane>): Lane | undefined {
-  let best: { readonly lane: Lane; readonly rank: number } | undefined
+  let best: { readonly lane: Lane; readonly rank: number; readonly order: number } | undefined
   for (const lane of lanes) {
     const first = aside.has(lane) ? undefined : head(lane)
-    const rank = first ? URGENCIES.indexOf(first.ticket.urgency) : URGENCIES.length
-    if (first && (!best || rank < best.rank)) best = { lane, rank }
+    if (!first) continue
+    const rank = URGENCIES.indexOf(first.ticket.urgency)
+    if (!best || rank < best.rank || (rank === best.rank && first.order < best.order)) best = { lane, rank, order: first.order }
   }
   return best?.lane
 }

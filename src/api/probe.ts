@@ -6,6 +6,7 @@ import type { Clock, Transport } from '../ports.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
 import { ApiError, classify } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
+import { createPaces } from './paces.ts'
 import { type ClientOptions, createSender, type Sender } from './send.ts'
 import { PERMISSIONS, type Permission } from './wire.ts'
 
@@ -68,7 +69,7 @@ export interface KeyProbe {
 
 export type ProbedKey = KeyProbe | { readonly names: readonly KeyName[]; readonly problem: string }
 
-export type ProbeOptions = Omit<ClientOptions, 'keys'> &
+export type ProbeOptions = Omit<ClientOptions, 'keys' | 'paces'> &
   Omit<KeyRingOptions, 'clock'> & {
     readonly sources: KeySources
     /** Told of every ring of keys that was read, so that what is shown can be redacted. */
@@ -103,7 +104,7 @@ export function probesOf({ sources, ...options }: ProbeOptions): readonly Probed
     byValue.set(value, { names })
     // Inside its own ring every key is called `default`.
     const learned = options.learned?.[name]
-    found.push(probeOf(names, { ...options, keys, learned: learned === undefined ? {} : { default: learned } }))
+    found.push(probeOf(names, { ...options, keys, paces: createPaces(), learned: learned === undefined ? {} : { default: learned } }))
   }
   return found
 }

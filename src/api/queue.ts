@@ -1,10 +1,12 @@
-// Who goes next: requests wait here for their turn, by urgency, then in order of arrival. One pace per key, whatever it is used for, since
-// the service counts per key; one bound on requests under way for the whole workspace. It never sends anything itself, and never lets a
-// request through that its asker's `admit` refuses.
+// Who goes next: requests wait here for their turn, by urgency, then in order of arrival. Each key has one pace, whatever it is used for,
+// since the service counts per key; requests under way are bounded for the whole workspace. It never sends anything itself, and never lets
+// a request through that its asker's `admit` refuses or that its key's pace does not allow yet.
 import { isDeepStrictEqual } from 'node:util'
-import { answered, currentRate, earliestSendAt, type LearnedRate, learnedRate, type RateSettings, sent } from '../core/pace/pacing.ts'
+import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
+import { answered, currentRate, earliestSendAt, learnedRate, sent } from '../core/pace/pacing.ts'
 import type { Clock } from '../ports.ts'
 import { head, join, type Lane, leave, nextLane, openLane, type Ticket, type Turn, type Waiter } from './lane.ts'
+import { type KeyPace, type Paces, paceOf, rateOf } from './paces.ts'
 import { onAbort } from './signals.ts'
 
 export interface QueueOptions {
@@ -12,6 +14,7 @@ export interface QueueOptions {
   /** Requests under way at once, at most. */
   readonly concurrency: number
   readonly rate: RateSettings
+  readonly paces: Paces
   /** What was learned before, by key name. */
   readonly learned: Readonly<Record<string, unknown>>
   readonly onLearned: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
@@ -26,21 +29,24 @@ export interface Queue {
 
 interface State {
   readonly options: QueueOptions
-  readonly lanes: Map<number, Lane>
-  readonly laneOfName: Map<string, Lane>
+  readonly lanes: Map<string, Lane>
   underWay: number
+  /** How many have entered. */
+  entered: number
 }
 
 export function createQueue(options: QueueOptions): Queue {
-  const state: State = { options, lanes: new Map(), laneOfName: new Map(), underWay: 0 }
+  const state: State = { options, lanes: new Map(), underWay: 0, entered: 0 }
   return {
     enter(ticket) {
       const aborted = ticket.signals.find((signal) => signal?.aborted)
       if (aborted) return Promise.reject(aborted.reason)
-      const lane = laneFor(state, ticket.key)
+      const lane = laneFor(state, ticket.keyName)
+      state.entered += 1
       return new Promise<Turn>((resolve, reject) => {
         const waiter: Waiter = {
           ticket,
+          order: ticket.again ? 0 : state.entered,
           gone: false,
           resolve: (turn) => {
             release()
@@ -60,23 +66,13 @@ export function createQueue(options: QueueOptions): Queue {
         pump(state)
       })
     },
-    ratePerSecond(keyName) {
-      const lane = state.laneOfName.get(keyName)
-      return lane && currentRate(lane.pace)
-    },
+    ratePerSecond: (keyName) => rateOf(options.paces, keyName),
   }
 }
 
-/** A changed key starts with what its predecessor learned: the same service, most likely the same limit. */
-function laneFor({ options, lanes, laneOfName }: State, key: Ticket['key']): Lane {
-  const before = laneOfName.get(key.name)
-  const lane = lanes.get(key.id) ?? openLane(options.rate, options.clock.monotonic(), before?.known ?? options.learned[key.name])
-  if (before === lane) return lane
-  before?.names.delete(key.name)
-  lane.names.add(key.name)
-  lanes.set(key.id, lane)
-  laneOfName.set(key.name, lane)
-  for (const [id, one] of lanes) if (one.names.size === 0 && !head(one)) lanes.delete(id)
+function laneFor({ lanes }: State, keyName: string): Lane {
+  const lane = lanes.get(keyName) ?? openLane(keyName)
+  lanes.set(keyName, lane)
   return lane
 }
 
@@ -90,6 +86,7 @@ function pump(state: State): void {
 
 /** False when the lane's first cannot go now. */
 function serve(state: State, lane: Lane): boolean {
+  const { clock, paces, rate: settings, learned, concurrency } = state.options
   const waiter = head(lane)
   if (!waiter) return false
   const permit = waiter.ticket.admit()
@@ -97,40 +94,42 @@ function serve(state: State, lane: Lane): boolean {
     leave(lane, waiter).reject(permit.error)
     return true
   }
-  if (permit.kind === 'wait' || state.underWay >= state.options.concurrency) return false
-  const nowMs = state.options.clock.monotonic()
-  const at = earliestSendAt(lane.pace, nowMs)
+  if (permit.kind === 'wait' || state.underWay >= concurrency) return false
+  const nowMs = clock.monotonic()
+  // Asked for now, because the key may have changed while the request waited.
+  const key = paceOf(paces, { key: { id: permit.keyId, name: lane.keyName }, settings, learned: learned[lane.keyName], nowMs })
+  const at = earliestSendAt(key.pace, nowMs)
   if (at > nowMs) {
     setAlarm(state, lane, at)
     return false
   }
   leave(lane, waiter).ticket.onAdmitted(permit.kind)
-  waiter.resolve(openTurn(state, lane, permit.kind, nowMs))
+  waiter.resolve(openTurn(state, key, permit.kind, nowMs))
   return true
 }
 
-function openTurn(state: State, lane: Lane, admission: 'go' | 'probe', sentAtMs: number): Turn {
+function openTurn(state: State, key: KeyPace, admission: 'go' | 'probe', sentAtMs: number): Turn {
   const { clock, onLearned } = state.options
   state.underWay += 1
-  lane.pace = sent(lane.pace, sentAtMs)
+  key.pace = sent(key.pace, sentAtMs)
   return {
     admission,
     end(answer) {
       state.underWay -= 1
       if (answer) {
-        lane.pace = answered(lane.pace, clock.monotonic(), answer, sentAtMs)
-        report(lane, onLearned)
+        key.pace = answered(key.pace, clock.monotonic(), answer, sentAtMs)
+        report(key, onLearned)
       }
       pump(state)
     },
   }
 }
 
-function report(lane: Lane, onLearned: QueueOptions['onLearned']): void {
-  const learned = learnedRate(lane.pace)
-  if (isDeepStrictEqual(learned, lane.known)) return
-  lane.known = learned
-  for (const name of lane.names) onLearned(name, learned, currentRate(lane.pace))
+function report(key: KeyPace, onLearned: QueueOptions['onLearned']): void {
+  const learned = learnedRate(key.pace)
+  if (isDeepStrictEqual(learned, key.known)) return
+  key.known = learned
+  for (const name of key.names) onLearned(name, learned, currentRate(key.pace))
 }
 
 function setAlarm(state: State, lane: Lane, at: number): void {

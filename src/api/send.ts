@@ -5,11 +5,12 @@
 import type { WireSighting } from '../core/interpret/seen.ts'
 import type { RequestOutcome } from '../core/model/events.ts'
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
-import type { LearnedRate, RateSettings } from '../core/pace/pacing.ts'
+import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Operation, Random, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { ApiError, classify, errorSighting, notSent, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import type { Permit, Turn, Urgency } from './lane.ts'
+import type { Paces } from './paces.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { underSignals } from './signals.ts'
 import { PERMISSION_OF } from './wire.ts'
@@ -31,6 +32,8 @@ export interface ClientOptions {
   readonly clock: Clock
   readonly random: Random
   readonly rate: RateSettings & { readonly concurrency: number }
+  /** The paces of the workspace's keys; the same for every client of it in this process. */
+  readonly paces: Paces
   /** What was learned before, by key name (`LedgerFacts.pace`). */
   readonly learned?: Readonly<Record<string, unknown>>
   /** A rate changed; `learned` is what to keep under the key's name. */
@@ -73,8 +76,8 @@ interface Machine {
 type Result<Value> = { readonly kind: 'value'; readonly value: Value } | { readonly kind: 'error'; readonly error: ApiError }
 
 export function createSender(options: ClientOptions): Sender {
-  const { clock, rate, learned = {}, onLearned = () => undefined } = options
-  const queue = createQueue({ clock, concurrency: rate.concurrency, rate, learned, onLearned })
+  const { clock, rate, paces, learned = {}, onLearned = () => undefined } = options
+  const queue = createQueue({ clock, concurrency: rate.concurrency, rate, paces, learned, onLearned })
   const machine: Machine = { options, queue, backoff: startBackoff(), skewMs: undefined }
   return {
     send: (request) => sendPatiently(machine, request),
@@ -116,7 +119,7 @@ async function attempt<Value>(
   const { keys } = machine.options
   let key = keys.keyFor(request.operation)
   const turn = await machine.queue.enter({
-    key,
+    keyName: key.name,
     urgency: request.urgency,
     again,
     signals: [machine.options.signal, request.signal],
@@ -140,7 +143,8 @@ const askerOf = (operation: Operation, key: ServiceKey) => ({ permission: PERMIS
 
 function permitFor(machine: Machine, operation: Operation, key: ServiceKey): Permit {
   const admission = admit(machine.backoff, askerOf(operation, key), machine.options.clock.monotonic())
-  return admission.kind === 'fail' ? { kind: 'fail', error: notSent(admission.failure, operation) } : admission
+  if (admission.kind === 'fail') return { kind: 'fail', error: notSent(admission.failure, operation) }
+  return admission.kind === 'wait' ? { kind: 'wait' } : { kind: admission.kind, keyId: key.id }
 }
 
 async function useTurn<Value>(

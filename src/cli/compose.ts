@@ -4,6 +4,7 @@ import { authoritiesIn } from '../api/authorities.ts'
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
 import { createHttpTransport } from '../api/http.ts'
 import { createKeyRing, type KeyRing } from '../api/keys.ts'
+import { createPaces } from '../api/paces.ts'
 import type { ClientOptions } from '../api/send.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
@@ -62,8 +63,9 @@ export function named(config: Config, policies: Pick<LoadedPolicies, 'workspace'
   return { ...config, workspaces: [{ ...only, name: policies.workspace }] }
 }
 
-/** What a client tells of its work. */
-export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal'>
+/** What a client tells of its work. Without `paces` the client has its own: only for a process that opens no second one. */
+export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal'> &
+  Partial<Pick<ClientOptions, 'paces'>>
 
 export interface Connection<Client> {
   readonly client: Client
@@ -95,7 +97,15 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
     concurrency: config.rate.concurrency,
     ...(config.caFile !== undefined && { authorities: authoritiesIn(config.caFile, cli.clock) }),
   })
-  const options: ClientOptions = { transport, keys, clock: cli.clock, random: systemRandom, rate: config.rate, ...reports }
+  const options: ClientOptions = {
+    transport,
+    keys,
+    clock: cli.clock,
+    random: systemRandom,
+    rate: config.rate,
+    paces: createPaces(),
+    ...reports,
+  }
   return { options, keys, close: () => transport.close() }
 }
 

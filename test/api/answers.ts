@@ -1,5 +1,6 @@
 // Answers of a service in few words, and what became of a promise.
 import { type Scope, userScope } from '../../src/core/model/scope.ts'
+import type { Script } from './world.ts'
 
 export const ok = (body: object) => ({ body: JSON.stringify(body) })
 export const failing = (status: number, error = 'x', headers: Record<string, string> = {}) => ({
@@ -7,6 +8,12 @@ export const failing = (status: number, error = 'x', headers: Record<string, str
   headers,
   body: JSON.stringify({ error }),
 })
+
+/** One after the other; the last one for all that follow. */
+export const inOrder =
+  (...answers: ReturnType<Script>[]): Script =>
+  (_sent, count) =>
+    answers[Math.min(count, answers.length) - 1] ?? {}
 
 export const people = (count: number): Scope[] => Array.from({ length: count }, (_, index) => userScope(`p${index}@example.com`))
 

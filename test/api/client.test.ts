@@ -1,19 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { createReadClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
+import { createPaces } from '../../src/api/paces.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import type { TransportFailure } from '../../src/ports.ts'
-import { failing, ok, people, rejection } from './answers.ts'
+import { failing, inOrder, ok, people, rejection } from './answers.ts'
 import { hastyClock, KEY, keyRing, type Script, scripted, testClient } from './world.ts'
 
 const RESET: TransportFailure = { kind: 'network', message: 'the connection was cut (ECONNRESET)' }
 const LATE: TransportFailure = { kind: 'timeout', message: 'no answer within 30 s' }
-/** The answers in this order, then the last one for ever. */
-const inOrder =
-  (...answers: ReturnType<Script>[]): Script =>
-  (_sent, count) =>
-    answers[Math.min(count, answers.length) - 1] ?? {}
 
 describe('a request', () => {
   it.each([
@@ -79,7 +75,7 @@ describe('a request', () => {
     const clock = hastyClock()
     const transport = scripted(clock, () => ({}))
     const rate = { start: 5, max: 10, concurrency: 8 }
-    const client = createReadClient({ transport, keys: keyRing(clock), clock, random: { next: () => 0 }, rate })
+    const client = createReadClient({ transport, keys: keyRing(clock), clock, random: { next: () => 0 }, rate, paces: createPaces() })
     expect(client).not.toHaveProperty('writeCap')
     // @ts-expect-error: the type has no writing method either.
     expect(client.writeCap).toBeUndefined()

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createKeyRing, type KeyRing } from '../../src/api/keys.ts'
+import { createPaces } from '../../src/api/paces.ts'
 import type { ClientOptions, RequestEvent } from '../../src/api/send.ts'
 import type { Clock, Operation, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
 
@@ -80,6 +81,7 @@ export function testClient(script: Script, overrides: Partial<ClientOptions> = {
     clock,
     random: { next: () => 0.5 },
     rate: { start: 1_000, max: 1_000, concurrency: 8 },
+    paces: createPaces(),
     onRequest: (event) => events.push(event),
     onLearned: (...told) => learned.push(told),
     ...overrides,

@@ -2,6 +2,7 @@
 // sockets. Time is virtual, so that months of cycles take minutes.
 import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
+import { createPaces } from '../../src/api/paces.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall } from '../../src/daemon/cycle/state.ts'
@@ -122,6 +123,7 @@ export function instantWorkspace(name: string, company: Company, store: LedgerSt
     clock,
     random: { next: () => 0.5 },
     rate: { start: 1_000_000, max: 1_000_000, concurrency: 8 },
+    paces: createPaces(),
   })
   const config = {
     name,

@@ -12,6 +12,7 @@ const BENCHES = [
   'sandbox',
   'analytics',
   'pacing',
+  'pacing-live',
   'apply',
   'cycle',
   'idle',

@@ -1,21 +1,16 @@
 // Runs clients that pace themselves by core/pace/pacing.ts against one simulated limiter, on virtual time: no network, no timers, a seed
 // decides every latency. Counts what was sent, answered and refused after the warm-up.
-import {
-  answered,
-  earliestSendAt,
-  type LearnedRate,
-  learnedRate,
-  type Pace,
-  type RateSettings,
-  sent,
-  startPace,
-} from '../../src/core/pace/pacing.ts'
+import type { LearnedRate, Pace, RateSettings } from '../../src/core/pace/pace.ts'
+import { answered, earliestSendAt, learnedRate, sent, startPace } from '../../src/core/pace/pacing.ts'
 import { allowedBetween, type Limiter, type LimiterSpec, makeLimiter, offer, type Verdict } from './limits.ts'
 
 export interface ClientSpec {
   readonly settings: RateSettings
-  /** Round trip of each request: `latencyMs` give or take a quarter. */
+  /** Round trip of each request: `latencyMs` give or take a quarter, or the share `latencyJitter` of it. */
   readonly latencyMs: number
+  readonly latencyJitter?: number
+  /** Timers fire up to so many milliseconds late; 1 when absent. */
+  readonly timerLateMs?: number
   readonly concurrency?: number
   readonly learned?: LearnedRate
   /** Work arrives at this rate at most; endless work when absent. */
@@ -79,6 +74,20 @@ export function runPacing(spec: RunSpec, trace?: Trace): RunResult {
   }
 }
 
+/** The same for the first `count` answers of a client that has learned nothing: a whole run of the command line, its climb included. */
+export function runFirst(spec: Omit<RunSpec, 'warmUpMs' | 'durationMs'>, count: number): Pick<RunResult, 'use' | 'refusals'> {
+  let answers = 0
+  let refusals = 0
+  let endMs = Number.POSITIVE_INFINITY
+  runPacing({ ...spec, warmUpMs: 0, durationMs: 600_000 }, (atMs, _client, event) => {
+    if (event === 'refused' && answers < count) refusals += 1
+    if (event !== 'ok') return
+    answers += 1
+    if (answers === count) endMs = atMs
+  })
+  return { use: endMs === Number.POSITIVE_INFINITY ? 0 : count / allowedBetween(spec.limiter, 0, endMs), refusals }
+}
+
 function startClient(spec: ClientSpec): Client {
   return { spec, pace: startPace(spec.settings, 0, spec.learned), flights: [], successes: 0, refusals: 0, workAtMs: 0, lateMs: 0 }
 }
@@ -123,13 +132,13 @@ function takeEvent(world: World): number {
 }
 
 function send(world: World, client: Client, who: number, atMs: number): void {
-  const { latencyMs, demand } = client.spec
-  const there = (latencyMs / 2) * (0.75 + nextRandom(world.random) / 2)
-  const back = (latencyMs / 2) * (0.75 + nextRandom(world.random) / 2)
+  const { latencyMs, demand, latencyJitter = 0.25, timerLateMs = 1 } = client.spec
+  const oneWay = (): number => (latencyMs / 2) * (1 - latencyJitter + 2 * latencyJitter * nextRandom(world.random))
+  const there = oneWay()
+  const back = oneWay()
   client.flights.push({ sentAtMs: atMs, arrivesAtMs: atMs + there, answerAtMs: atMs + there + back, verdict: undefined })
   client.pace = sent(client.pace, atMs)
-  // Timers fire up to a millisecond late.
-  client.lateMs = nextRandom(world.random)
+  client.lateMs = timerLateMs * nextRandom(world.random)
   if (demand !== undefined) client.workAtMs = Math.max(client.workAtMs + 1000 / demand, atMs)
   world.trace?.(atMs, who, 'sent', client.pace)
 }

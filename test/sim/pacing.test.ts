@@ -2,11 +2,13 @@
 // reaches. test/bench/pacing.ts runs every case at full length.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Case, casesOf, HOLD_OUT, type Parameters, requestsOf, shortened, TUNING } from './pacing-cases.ts'
-import { type RunResult, type RunSpec, runPacing } from './pacing-run.ts'
+import { type RunResult, type RunSpec, runFirst, runPacing } from './pacing-run.ts'
 
 const LEAST_USE = 0.85
 const LEAST_MEDIAN = 0.9
 const MANY_REQUESTS = 150_000
+/** All runs of one set take about fifteen seconds of a core that nothing else uses. */
+const HOOK_MS = 120_000
 
 /** Without Retry-After, fivefold changes under a sliding window of 300 s: the window has to pass before a rate shows itself. */
 const REACHED_ONLY: Readonly<Record<string, number>> = {
@@ -38,7 +40,7 @@ describe.each([
   let rows: readonly Row[] = []
   beforeAll(() => {
     rows = rowsOf(parameters)
-  })
+  }, HOOK_MS)
 
   it('are used to 85 % at least in every case', () => {
     expect(rows.length).toBeGreaterThan(80)
@@ -56,6 +58,27 @@ describe.each([
       .sort((a, b) => a - b)
     expect(uses[Math.floor(uses.length / 2)]).toBeGreaterThanOrEqual(LEAST_MEDIAN)
   })
+})
+
+describe('requests that arrive unevenly, because timers are late and the way takes a varying time', () => {
+  /** The worst of ten seeds over the first 400 requests at 20/s. */
+  const worst = (burst: number, timerLateMs: number): number => {
+    const limit = { kind: 'bucket', burstSeconds: burst / 20 } as const
+    const clients = [{ settings: { start: 5, max: 60 }, latencyMs: 4, latencyJitter: 0.5, timerLateMs }]
+    const limiter = { limit, steps: [{ fromMs: 0, rate: 20 }], retryAfter: 'none' } as const
+    return Math.min(...Array.from({ length: 10 }, (_, index) => runFirst({ limiter, clients, seed: 1_000 + 7_919 * index }, 400).use))
+  }
+
+  it.each([
+    { burst: 20, timerLateMs: 4, least: 0.9 },
+    { burst: 20, timerLateMs: 15, least: 0.9 },
+    { burst: 3, timerLateMs: 4, least: 0.7 },
+    { burst: 1, timerLateMs: 4, least: 0.7 },
+    { burst: 1, timerLateMs: 15, least: 0.65 },
+    { burst: 1, timerLateMs: 30, least: 0.6 },
+  ])('use a bucket of $burst requests to $least from the start, with timers up to $timerLateMs ms late', ({ burst, timerLateMs, least }) =>
+    expect(worst(burst, timerLateMs)).toBeGreaterThanOrEqual(least),
+  )
 })
 
 describe('little work', () => {

@@ -2,6 +2,7 @@
 // ways it can end. Nothing of the daemon is replaced but the edges in ports.ts.
 import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
+import { createPaces, type Paces } from '../../src/api/paces.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import { createLogger } from '../../src/daemon/conditions/log.ts'
 import { eventLog } from '../../src/daemon/conditions/log-events.ts'
@@ -109,10 +110,11 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     log(event)
     parts.emit({ kind: 'told', process: number, event })
   }
+  const paces = createPaces()
   self.daemon = startDaemon({
     clock,
     config,
-    open: (settings) => openWorkspace(self, parts, { settings, store, clock, tell }),
+    open: (settings) => openWorkspace(self, parts, { settings, store, clock, tell, paces }),
     loadPolicies: () => parts.loadPolicies(),
     reloadConfig: () => ({ ...config, workspaces: [parts.config()] }),
     registered: () => undefined,
@@ -145,10 +147,11 @@ interface Opening {
   readonly store: LedgerStore
   readonly clock: Clock
   readonly tell: (event: CycleEvent) => void
+  readonly paces: Paces
 }
 
 /** As `cli/shared/host.ts` opens a workspace, on the simulation's edges. */
-function openWorkspace(self: SimProcess, parts: ProcessParts, { settings, store, clock, tell }: Opening): OpenedWorkspace {
+function openWorkspace(self: SimProcess, parts: ProcessParts, { settings, store, clock, tell, paces }: Opening): OpenedWorkspace {
   const ledger = fragileLedger(store.workspace(settings.name, BASE_URL), {
     isAlive: () => self.alive,
     isFull: () => parts.weather.isOn('disk-full'),
@@ -164,6 +167,7 @@ function openWorkspace(self: SimProcess, parts: ProcessParts, { settings, store,
     clock,
     random,
     rate: settings.rate,
+    paces,
     learned: learning.pace,
     onSeen: learning.onSeen,
     onLearned(name, learned, ratePerSecond) {

@@ -1,5 +1,6 @@
 // One client that goes as fast as its pace allows, on a clock of its own.
-import { type Answer, answered, earliestSendAt, type Pace, type RateSettings, sent, startPace } from '../../src/core/pace/pacing.ts'
+import type { Answer, Pace, RateSettings } from '../../src/core/pace/pace.ts'
+import { answered, earliestSendAt, sent, startPace } from '../../src/core/pace/pacing.ts'
 
 export const OK: Answer = { kind: 'ok' }
 export const REFUSED: Answer = { kind: 'refused' }

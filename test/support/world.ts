@@ -4,6 +4,7 @@ import { onTestFinished } from 'vitest'
 import { createWriteClient, type ServiceWriter } from '../../src/api/client.ts'
 import { createHttpTransport } from '../../src/api/http.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
+import { createPaces } from '../../src/api/paces.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
@@ -227,13 +228,10 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const file = openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
   const real = file.workspace(options.name ?? 'acme', 'http://sandbox')
   const ledger = options.wrapLedger?.(real) ?? real
-  const client = createWriteClient({
-    transport: options.wrapTransport?.(wire.transport) ?? wire.transport,
-    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY }, clock }),
-    clock,
-    random: NO_RANDOM,
-    rate: { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 },
-  })
+  const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY }, clock })
+  const transport = options.wrapTransport?.(wire.transport) ?? wire.transport
+  const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
+  const client = createWriteClient({ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
   const open = (config: WorkspaceSettings): Workspace =>
     createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, emit: (event) => events.push(event) })

@@ -1,5 +1,6 @@
 // What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
 import { fileURLToPath } from 'node:url'
+import { createPaces, type Paces } from '../../api/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
@@ -29,6 +30,8 @@ export interface Host {
   readonly people: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly isEmbedded: boolean
+  /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
+  pacesOf(config: WorkspaceConfig): Paces
   /** Takes up what another configuration says for the whole process; `listen` and `ledger` need a restart, and the log says so. */
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
@@ -72,6 +75,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
   })
   const log = eventLog(logger)
   const atEnd: (() => void)[] = []
+  const paces = new Map<string, Paces>()
   return {
     cli,
     store,
@@ -80,6 +84,13 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     flags,
     isEmbedded,
     atEnd,
+    pacesOf({ name, baseUrl }) {
+      // Another address is another service.
+      const id = JSON.stringify([name, baseUrl])
+      const own = paces.get(id) ?? createPaces()
+      paces.set(id, own)
+      return own
+    },
     people: chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed)),
     use(next) {
       const before = inForce.config
@@ -168,6 +179,7 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
   const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
   const connection = connectWriter(cli, config, {
+    paces: host.pacesOf(config),
     learned: learning.pace,
     onSeen: learning.onSeen,
     onLearned(key, learned, ratePerSecond) {

@@ -25,7 +25,7 @@ interface Gate<Failure> {
 /** What is known of one permission under one key. */
 interface Permit<Failure> {
   /** Identity of the key, never its value; another one forgets everything. */
-  readonly keyId: number
+  readonly keyId: string
   readonly worked: boolean
   readonly denialsInRow: number
   readonly gate?: Gate<Failure>
@@ -42,7 +42,7 @@ export interface Backoff<Failure> {
 /** Who asks: the permission the request needs, and the identity of the key that it will carry. */
 export interface Asker {
   readonly permission: string
-  readonly keyId: number
+  readonly keyId: string
 }
 
 /** `wait`: a probe is under way and its outcome decides. `fail`: not now; `failure` is what went wrong last. */

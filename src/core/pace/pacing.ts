@@ -1,154 +1,27 @@
-// Decides when the next request may go to a service whose rate limit nobody knows: it learns the limit by being refused, as rarely as
-// it can. Pure: the caller passes monotonic time in and keeps the Pace that comes out. It must never let the rate leave 0.1/s to `max`,
-// never save up unused time for a burst, never cut twice for requests that were refused together, and never take a lack of work for a
-// limit, or an untried rate for a good one.
-//
-//   nothing learned             learned before
-//         |                           |
-//         v                           v        quiet time is over           held: the step doubles
-//      [climb]                     [hold] ----------------------> [try] ---------+
-//   doubling each                  |   ^  <---------------------  |  ^           |
-//   clean second                   |   |    held: a usual rate    |  +-----------+
-//         |                        |   |    was gone back to      |
-//         | refused        refused |   |                          | refused
-//         |                        v   | a probe is answered      |
-//         +-------------------> [blocked] <-----------------------+
-//                            single probes only
-//
-// What a refusal says about the next rate is told by `verdictOn`: 0.97 x the goodput since some moment, within bounds.
-//   in climb  since the step before: the slow start is no evidence of the limit
-//   in try    the first steps: back to the rate tried from; later ones have held, so since the step before, until proven false
-//   in hold   since the cycle began, the block included; in a short cycle (chance, or the echo of a burst in a sliding window) not
-//             below what is proven, and what still falls goes back up in one step soon: to the usual rate, or halfway
-// All intervals run on the busy clock, which stands still while there is nothing to send.
-//
-// Reached in simulation (goals.md G5; test/bench/pacing.ts prints it): with Retry-After every case is used to 86 % or more, the median
-// to 97 %, with 0.4 % refused at most; without it to 85 % (95 %), with 0.8 % refused (1.5 % in windows of 300 s), but for fivefold
-// changes every 40 minutes under a sliding window of 300 s: 80 to 85 %, because the window has to pass before a rate shows itself.
+// Decides when the next request may go to a service whose rate limit is unknown. It learns the limit from refusals, and causes as few of
+// them as it can. Pure: time is an argument, and the caller keeps the `Pace` that comes out. It must never let the rate leave 0.1/s to
+// `max`, never save unused time up for a burst, and never take a lack of work for a limit or an untried rate for a good one.
+import { advanced } from './advance.ts'
+import {
+  type Answer,
+  clamp,
+  type LearnedRate,
+  LONGEST_TRY_MS,
+  type Mark,
+  type Pace,
+  quietMs,
+  type RateSettings,
+  SHORTEST_TRY_MS,
+  within,
+} from './pace.ts'
+import { refused, resumed } from './refusal.ts'
 
-/** What the configuration allows, in requests per second (product.md section 4); `max` is at least 0.1. */
-export interface RateSettings {
-  readonly start: number
-  readonly max: number
-}
-
-/** What is worth keeping for the next start; plain JSON. */
-export interface LearnedRate {
-  /** Requests per second. */
-  readonly rate: number
-  /** True once the service refused a request for being too fast and answered again. */
-  readonly limited: boolean
-  /** How long a first step has to hold before it is believed. */
-  readonly tryMs?: number
-}
-
-/** `ok` is every answer that is not a refusal for being too fast, errors included. */
-export type Answer = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly retryAfterMs?: number }
-
-/** The whole state. Opaque to callers: read it with the functions below. */
-export interface Pace {
-  readonly settings: RateSettings
-  readonly rate: number
-  readonly phase: Phase
-  readonly nextAtMs: number
-  /** When the last block began or ended. Refusals of requests sent before it belong to a block that is already known. */
-  readonly eraMs: number
-  readonly successes: number
-  /** How much of the time there was nothing to send. */
-  readonly idleMs: number
-  /** The end of the last block. */
-  readonly cycle: Mark
-  readonly step: Mark
-  readonly stepBefore: Mark
-  /** Ends of blocks and steps of the last 5 minutes and the one before, the newest last. */
-  readonly trail: readonly Mark[]
-  readonly lesson: Lesson
-}
-
-/** A moment to measure goodput from; `atMs` is on the busy clock. */
-interface Mark {
-  readonly atMs: number
-  readonly successes: number
-  readonly idleMs: number
-}
-
-/** What past refusals taught. */
-interface Lesson {
-  /** The last rate that held for a whole quiet time; 0 while there is none. */
-  readonly proven: number
-  /** Returns to the usual rate in a row that ended in a refusal. */
-  readonly failedReturns: number
-  /** Short cycles in a row, and the highest rate among them. */
-  readonly shortCycles: number
-  readonly top: number
-  /** How long a first step must hold: longer for a service whose refusals come late. */
-  readonly tryMs: number
-}
-
-type Phase = { readonly kind: 'climb' } | Hold | Try | Blocked
-
-interface Hold {
-  readonly kind: 'hold'
-  readonly untilMs: number
-  /** The rate to go back to then, when this one was set low by a cycle that says little about the long run. */
-  readonly back: number | undefined
-}
-
-interface Try {
-  readonly kind: 'try'
-  /** The last step up, relative. */
-  readonly step: number
-  /** The rate it began from. */
-  readonly from: number
-  /** True for the one step back to the usual rate. */
-  readonly back: boolean
-}
-
-interface Blocked {
-  readonly kind: 'blocked'
-  readonly probes: number
-  readonly refusals: number
-  readonly verdict: Verdict
-}
-
-/** The next rate: KEEP x the goodput since `evidence`, within bounds. */
-interface Verdict {
-  readonly evidence: Mark
-  readonly atLeast: number
-  readonly atMost: number
-  readonly mayReturn: boolean
-  readonly lesson: Lesson
-}
-
-export const FLOOR_RATE = 0.1
-const CLEAN_MS = 1_000
-const KEEP = 0.97
-const DEEPEST_CUT = 0.1
-const FIRST_STEP = 0.03
-const LARGEST_STEP = 1
-const SHORTEST_TRY_MS = 20_000
-const LONGEST_TRY_MS = 120_000
-/** A try is long enough to show a difference of a few requests, within a minute. */
-const TRY_REQUESTS = 40
-const IDLE_SHARE = 0.1
-const SHORT_CYCLE_MS = 60_000
-const HORIZON_MS = 300_000
-const TRAIL_LENGTH = 32
-/** Fewer successes say nothing about a limit: others may have used it up before we began. */
-const FEW_SUCCESSES = 5
-const QUIET_MIN_MS = 60_000
-const QUIET_MAX_MS = 360_000
-/** Requests without a refusal that each refusal has to be followed by. */
-const REQUESTS_PER_REFUSAL = 300
-const RETURN_MIN_MS = 15_000
-const RETURN_MAX_MS = 180_000
-const REQUESTS_PER_RETURN = 100
-const RETURN_OVER = 1.1
-const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 3_600_000
-/** An unanswered probe is given up after this long. */
+/** A probe without an answer is given up after this long. */
 const PROBE_PATIENCE_MS = 30_000
+/** How late a request may be without losing its place, so that slow timers cost no rate. */
 const SLACK_MS = 20
+/** Where the limit has no room for two requests close together, lateness is made up for by at most a tenth of each gap. */
+const LEAST_GAP = 0.9
 
 /** A pace that has sent nothing yet. `learned` may be anything: what `learnedRate` gave is taken up, everything else is ignored. */
 export function startPace(settings: RateSettings, nowMs: number, learned?: unknown): Pace {
@@ -159,8 +32,9 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
   return {
     settings,
     rate,
-    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, rate), back: undefined } : { kind: 'climb' },
+    phase: limited ? { kind: 'hold', untilMs: nowMs + quietMs(1, rate), back: undefined } : { kind: 'climb', bounds: undefined },
     nextAtMs: nowMs,
+    sentAtMs: undefined,
     eraMs: nowMs,
     successes: 0,
     idleMs: 0,
@@ -174,6 +48,7 @@ export function startPace(settings: RateSettings, nowMs: number, learned?: unkno
       shortCycles: 0,
       top: 0,
       tryMs: known?.tryMs ?? SHORTEST_TRY_MS,
+      even: false,
     },
   }
 }
@@ -185,8 +60,11 @@ export const earliestSendAt = (pace: Pace, nowMs: number): number => Math.max(no
 export function sent(pace: Pace, nowMs: number): Pace {
   const slackMs = slack(pace.settings)
   const idleMs = pace.idleMs + Math.max(0, nowMs - slackMs - pace.nextAtMs)
-  if (pace.phase.kind === 'blocked') return { ...pace, idleMs, nextAtMs: nowMs + PROBE_PATIENCE_MS }
-  return { ...pace, idleMs, nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 1000 / pace.rate }
+  if (pace.phase.kind === 'blocked') return { ...pace, idleMs, sentAtMs: nowMs, nextAtMs: nowMs + PROBE_PATIENCE_MS }
+  const gapMs = 1000 / pace.rate
+  const inTurnMs = Math.max(pace.nextAtMs, nowMs - slackMs) + gapMs
+  const nextAtMs = pace.lesson.even ? Math.max(inTurnMs, nowMs + LEAST_GAP * gapMs) : inTurnMs
+  return { ...pace, idleMs, sentAtMs: nowMs, nextAtMs }
 }
 
 /** The pace after the answer, at `nowMs`, to a request that went out at `sentAtMs`. No answer at all: do not call. */
@@ -203,11 +81,32 @@ export const currentRate = (pace: Pace): number => pace.rate
 /** What to keep for the next start: the rate that is proven, or a lower one when the limit fell. */
 export function learnedRate(pace: Pace): LearnedRate {
   const { phase, rate, settings, lesson } = pace
+  const bounds = phase.kind === 'climb' ? phase.bounds : phase.kind === 'blocked' ? phase.verdict.bounds : undefined
+  // The first block of all may still turn out to be long, and then its rate says nothing.
+  if (bounds && (phase.kind === 'climb' || bounds.refusals > 1))
+    return { rate: within(settings, bounds.held), limited: true, tryMs: lesson.tryMs }
   if (phase.kind === 'climb') return { rate, limited: false }
   if (phase.kind === 'blocked' && lesson.proven === 0) return { rate: within(settings, settings.start), limited: false }
-  const usual = phase.kind === 'hold' ? (phase.back ?? rate) : rate
+  const usual = phase.kind === 'hold' ? within(settings, phase.back ?? rate) : rate
   return { rate: lesson.proven > 0 ? Math.min(usual, lesson.proven) : usual, limited: true, tryMs: lesson.tryMs }
 }
+
+/** The same pace under other settings, as after a reload of the configuration: what went out and what was learned stays. */
+export function withSettings(pace: Pace, settings: RateSettings): Pace {
+  if (settings.start === pace.settings.start && settings.max === pace.settings.max) return pace
+  const rate = within(settings, pace.rate)
+  const changed = { ...pace, settings: { start: settings.start, max: settings.max }, rate }
+  return { ...changed, nextAtMs: Math.max(pace.nextAtMs, afterLast(pace, rate)) }
+}
+
+/** The pace of a key that takes the place of another: it knows the same, and keeps the gap to the last request. A block is not passed on. */
+export function succeeding(before: Pace, nowMs: number): Pace {
+  const pace = startPace(before.settings, nowMs, learnedRate(before))
+  return { ...pace, nextAtMs: Math.max(nowMs, afterLast(before, pace.rate)) }
+}
+
+/** When the next request may follow the last one at a rate. */
+const afterLast = ({ sentAtMs }: Pace, rate: number): number => (sentAtMs === undefined ? 0 : sentAtMs + 1000 / rate)
 
 function readLearned(learned: unknown): LearnedRate | undefined {
   if (typeof learned !== 'object' || learned === null || !('rate' in learned) || !('limited' in learned)) return undefined
@@ -217,176 +116,5 @@ function readLearned(learned: unknown): LearnedRate | undefined {
   return { rate, limited, tryMs: clamp(tryMs, SHORTEST_TRY_MS, LONGEST_TRY_MS) }
 }
 
-const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(high, value))
-
-const within = (settings: RateSettings, rate: number): number => Math.max(FLOOR_RATE, Math.min(settings.max, rate))
-
-/** How late a request may be without losing its place, so that slow timers cost no rate; never more than floor(max) + 1 in a second. */
+/** Less than `SLACK_MS` where more would let out more than floor(max) + 1 requests in a second. */
 const slack = ({ max }: RateSettings): number => Math.min(SLACK_MS, (1000 * (Math.floor(max) + 1 - max)) / max)
-
-const busyMs = (pace: Pace, nowMs: number): number => nowMs - pace.idleMs
-
-const markAt = (pace: Pace, nowMs: number): Mark => ({ atMs: busyMs(pace, nowMs), successes: pace.successes, idleMs: pace.idleMs })
-
-/** Successes per second since the mark. */
-function goodputSince(mark: Mark, pace: Pace, nowMs: number): number {
-  const ms = busyMs(pace, nowMs) - mark.atMs
-  return ms > 0 ? (1000 * (pace.successes - mark.successes)) / ms : 0
-}
-
-/** The marks with one more: those within the horizon, and the youngest beyond it. */
-function trailed(trail: readonly Mark[], mark: Mark): readonly Mark[] {
-  const all = [...trail, mark]
-  const old = all.findLastIndex((one) => mark.atMs - one.atMs >= HORIZON_MS)
-  return all.slice(Math.max(0, old, all.length - TRAIL_LENGTH))
-}
-
-// ---- Without refusals: hold, then try faster ----
-
-function advanced(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Pace {
-  if (phase.kind === 'hold') return busyMs(pace, nowMs) < phase.untilMs ? pace : heldOut(pace, phase, nowMs)
-  const heldMs = busyMs(pace, nowMs) - pace.step.atMs
-  if (heldMs < (phase.kind === 'climb' ? CLEAN_MS : neededMs(pace, phase))) return pace
-  // A rate that the work did not use up has not been tried.
-  if (pace.idleMs - pace.step.idleMs > IDLE_SHARE * heldMs) return { ...pace, step: markAt(pace, nowMs) }
-  if (phase.kind === 'climb') return pace.rate < pace.settings.max ? stepped(pace, phase, 2 * pace.rate, nowMs) : pace
-  if (phase.back || pace.rate >= pace.settings.max) return settled(pace, nowMs)
-  const step = Math.min(LARGEST_STEP, 2 * phase.step)
-  return stepped(pace, { ...phase, step }, pace.rate * (1 + step), nowMs)
-}
-
-/** A faster rate has to hold for as many requests more than before as the first step has in its time. */
-function neededMs(pace: Pace, phase: Try): number {
-  const leastMs = clamp((1000 * TRY_REQUESTS) / pace.rate, SHORTEST_TRY_MS, QUIET_MIN_MS)
-  if (phase.back) return leastMs
-  return Math.max(leastMs, (pace.lesson.tryMs * FIRST_STEP) / (pace.rate / phase.from - 1))
-}
-
-function stepped(pace: Pace, phase: Phase, rate: number, nowMs: number): Pace {
-  const step = markAt(pace, nowMs)
-  return { ...pace, phase, rate: within(pace.settings, rate), stepBefore: pace.step, step, trail: trailed(pace.trail, step) }
-}
-
-/** A try that ended well. */
-function settled(pace: Pace, nowMs: number): Pace {
-  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined }
-  return { ...pace, phase, lesson: { ...pace.lesson, failedReturns: 0 } }
-}
-
-/** The quiet time went by without a refusal. */
-function heldOut(pace: Pace, hold: Hold, nowMs: number): Pace {
-  const { rate, lesson } = pace
-  if (hold.back !== undefined) {
-    const phase: Try = { kind: 'try', step: hold.back / rate - 1, from: rate, back: true }
-    return stepped({ ...pace, lesson: { ...lesson, shortCycles: 0 } }, phase, hold.back, nowMs)
-  }
-  const proven = { ...lesson, proven: rate, shortCycles: 0, ...learning(lesson, rate) }
-  if (rate >= pace.settings.max) return lesson.proven === rate ? pace : { ...pace, lesson: proven }
-  return stepped({ ...pace, lesson: proven }, { kind: 'try', step: FIRST_STEP, from: rate, back: false }, rate * (1 + FIRST_STEP), nowMs)
-}
-
-/** A gain was real: be quicker next time. */
-const learning = (lesson: Lesson, rate: number): Partial<Lesson> =>
-  rate > lesson.proven * 1.05 ? { tryMs: Math.max(SHORTEST_TRY_MS, lesson.tryMs / 2) } : {}
-
-// ---- Refused: stop, probe, go on with what the goodput says ----
-
-function refused(pace: Pace, nowMs: number, retryAfterMs: number | undefined, sentAtMs: number): Pace {
-  const { phase } = pace
-  if (phase.kind !== 'blocked') {
-    if (sentAtMs < pace.eraMs) return pace
-    const blocked: Blocked = { kind: 'blocked', probes: 0, refusals: 1, verdict: verdictOn(pace, phase, nowMs) }
-    return { ...pace, phase: blocked, eraMs: nowMs, nextAtMs: nowMs + waitMs(0, 0, retryAfterMs) }
-  }
-  const isProbe = sentAtMs >= pace.eraMs
-  const probes = phase.probes + (isProbe ? 1 : 0)
-  const nextAtMs = nowMs + waitMs(probes, nowMs - pace.eraMs, retryAfterMs)
-  return {
-    ...pace,
-    phase: { ...phase, probes, refusals: phase.refusals + 1 },
-    nextAtMs: isProbe ? nextAtMs : Math.max(pace.nextAtMs, nextAtMs),
-  }
-}
-
-/**
- * How long to wait before the next probe: as the service says, twice; else a second, growing by half each time up to 30 s, later to an
- * eighth of the block's age. That finds a token bucket's next token at once, and misses little of a window after a long block.
- */
-function waitMs(probes: number, blockedMs: number, retryAfterMs: number | undefined): number {
-  const grown = Math.min(FIRST_WAIT_MS * 1.5 ** probes, Math.max(30_000, blockedMs / 8))
-  const told = retryAfterMs !== undefined && retryAfterMs > 0
-  return clamp(told ? Math.max(retryAfterMs, probes < 2 ? 0 : grown) : grown, FIRST_WAIT_MS, LONGEST_WAIT_MS)
-}
-
-function verdictOn(pace: Pace, phase: Exclude<Phase, Blocked>, nowMs: number): Verdict {
-  if (phase.kind === 'hold') return verdictOnHold(pace, nowMs)
-  const { rate, stepBefore, lesson } = pace
-  const plain = { evidence: stepBefore, atMost: rate, mayReturn: false }
-  if (phase.kind === 'climb') {
-    const few = pace.successes - stepBefore.successes < FEW_SUCCESSES
-    return { ...plain, atLeast: few ? rate : 0, lesson: { ...lesson, shortCycles: 0, top: rate } }
-  }
-  const twoHeld = !phase.back && phase.step > 3 * FIRST_STEP
-  return {
-    ...plain,
-    atLeast: phase.from,
-    atMost: twoHeld ? rate : phase.from,
-    mayReturn: phase.back,
-    lesson: { ...lesson, failedReturns: lesson.failedReturns + (phase.back ? 1 : 0), shortCycles: 0, top: rate },
-  }
-}
-
-function verdictOnHold(pace: Pace, nowMs: number): Verdict {
-  const { rate, cycle, lesson } = pace
-  const cycleMs = busyMs(pace, nowMs) - cycle.atMs
-  const short = cycleMs < SHORT_CYCLE_MS
-  // A gain that is refused at once was none, and the steps that led to it were too short.
-  const falseGain = short && lesson.proven > 0 && rate > lesson.proven * (1 + FIRST_STEP)
-  const shortCycles = short && !falseGain ? lesson.shortCycles + 1 : 0
-  const floor = falseGain ? lesson.proven : shortCycles === 1 ? lesson.proven * KEEP : 0
-  return {
-    evidence: cycle,
-    atLeast: Math.min(rate, Math.max(floor, rate * DEEPEST_CUT)),
-    atMost: rate,
-    mayReturn: cycleMs < HORIZON_MS,
-    lesson: {
-      ...lesson,
-      shortCycles,
-      top: short ? Math.max(rate, lesson.top) : rate,
-      tryMs: falseGain ? Math.min(LONGEST_TRY_MS, 2 * lesson.tryMs) : lesson.tryMs,
-    },
-  }
-}
-
-/** A probe was answered: the block is over. */
-function resumed(pace: Pace, { verdict, refusals }: Blocked, nowMs: number): Pace {
-  const { evidence, atLeast, atMost, lesson } = verdict
-  const rate = within(pace.settings, clamp(KEEP * goodputSince(evidence, pace, nowMs), atLeast, atMost))
-  const mark = markAt(pace, nowMs)
-  const trail = trailed(pace.trail, mark)
-  const usual = KEEP * goodputSince(trail[0] ?? mark, pace, nowMs)
-  const halfway = Math.min(lesson.top * KEEP, Math.max(usual, Math.sqrt(lesson.top * rate)))
-  const back = verdict.mayReturn && halfway > rate * RETURN_OVER ? within(pace.settings, halfway) : undefined
-  const waitingMs = back === undefined ? quietMs(refusals, rate) : returnMs(refusals, back, lesson.failedReturns)
-  return {
-    ...pace,
-    rate,
-    phase: { kind: 'hold', untilMs: mark.atMs + waitingMs, back },
-    nextAtMs: nowMs + 1000 / rate,
-    eraMs: nowMs,
-    // One short cycle alone is too little to measure: the next one is measured together with it.
-    cycle: lesson.shortCycles === 1 ? pace.cycle : mark,
-    step: mark,
-    stepBefore: mark,
-    trail,
-    lesson: { ...lesson, top: lesson.shortCycles > 0 ? lesson.top : 0 },
-  }
-}
-
-/** How long to leave a rate alone: the longer, the more refusals the last block cost. */
-const quietMs = (refusals: number, rate: number): number =>
-  clamp((1000 * REQUESTS_PER_REFUSAL * refusals) / rate, QUIET_MIN_MS, QUIET_MAX_MS)
-
-/** How long to wait before going back to a usual rate: short, because every second at too low a rate is lost; doubling when it fails. */
-const returnMs = (refusals: number, rate: number, failedReturns: number): number =>
-  Math.min(RETURN_MAX_MS, Math.max(RETURN_MIN_MS, (1000 * REQUESTS_PER_RETURN * refusals) / rate) * 2 ** failedReturns)

@@ -14,8 +14,8 @@ import {
   startBackoff,
 } from '../../../src/core/pace/backoff.ts'
 
-const READER = { permission: 'billingRead', keyId: 1 }
-const WRITER = { permission: 'billingWrite', keyId: 1 }
+const READER = { permission: 'billingRead', keyId: 'key-1' }
+const WRITER = { permission: 'billingWrite', keyId: 'key-1' }
 
 type Step = 'answered' | 'nothing' | 'failed' | 'denied'
 
@@ -135,7 +135,7 @@ describe('a refused key', () => {
   })
 
   it('is forgotten as soon as the key changes', () => {
-    expect(admit(passAll(['denied']), { ...READER, keyId: 2 }, 1)).toEqual({ kind: 'go' })
+    expect(admit(passAll(['denied']), { ...READER, keyId: 'key-2' }, 1)).toEqual({ kind: 'go' })
   })
 
   it('that has worked is given up only after three refusals in a row, so that one odd scope stops nobody', () => {

@@ -1,17 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  type Answer,
-  answered,
-  currentRate,
-  earliestSendAt,
-  FLOOR_RATE,
-  learnedRate,
-  type Pace,
-  type RateSettings,
-  sent,
-  startPace,
-} from '../../../src/core/pace/pacing.ts'
+import { type Answer, FLOOR_RATE, type Pace, type RateSettings } from '../../../src/core/pace/pace.ts'
+import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { begin, drive, OK, REFUSED } from '../../support/pacing.ts'
 
 // ---- Laws, whatever happens ----

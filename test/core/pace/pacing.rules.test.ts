@@ -1,6 +1,7 @@
 // How long a pace waits before it tries more, and on which clock; what it does then is in pacing.test.ts.
 import { describe, expect, it } from 'vitest'
-import { answered, currentRate, earliestSendAt, learnedRate, type Pace, sent, startPace } from '../../../src/core/pace/pacing.ts'
+import type { Pace } from '../../../src/core/pace/pace.ts'
+import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
 
 const learned = (rate: number, more: { readonly tryMs?: number } = {}): Run =>

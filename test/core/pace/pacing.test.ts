@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type Answer,
-  answered,
-  currentRate,
-  earliestSendAt,
-  FLOOR_RATE,
-  learnedRate,
-  type Pace,
-  sent,
-  startPace,
-} from '../../../src/core/pace/pacing.ts'
+import { type Answer, FLOOR_RATE, type Pace } from '../../../src/core/pace/pace.ts'
+import { answered, currentRate, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { begin, drive, LATENCY_MS, OK, REFUSED, type Run } from '../../support/pacing.ts'
 
 /** Refused after 5 s at 5/s, answered again after `blockMs`. */
@@ -195,7 +186,7 @@ describe('the rate after a block', () => {
   })
 
   it('stays for a quiet minute, then takes a step of 3 %, then of 6 %', () => {
-    const resumed = resumedAfter(1_000)
+    const resumed = resumedAfter(3_000)
     const rate = currentRate(resumed.pace)
     const settings = { ...resumed, pace: { ...resumed.pace, settings: { start: 5, max: 50 } } }
     const quietMs = Math.max(60_000, (300 * 1000) / rate)

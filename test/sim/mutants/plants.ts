@@ -178,8 +178,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'requests go out twice as fast as the learned pace',
     file: 'core/pace/pacing.ts',
-    find: 'nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 1000 / pace.rate }',
-    replace: 'nextAtMs: Math.max(pace.nextAtMs, nowMs - slackMs) + 500 / pace.rate }',
+    find: 'const gapMs = 1000 / pace.rate',
+    replace: 'const gapMs = 500 / pace.rate',
   },
   {
     name: 'error texts of the service are shown as they came',

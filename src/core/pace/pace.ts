@@ -1,0 +1,199 @@
+// The state of a pace, and what is measured with it: rates in requests per second, goodput between two moments of the busy clock, which
+// stands still while there is nothing to send. Values and arithmetic only: what follows from them is decided in pacing.ts, advance.ts and
+// refusal.ts.
+
+/** What the configuration allows, in requests per second (product.md section 4); `max` is at least 0.1. */
+export interface RateSettings {
+  readonly start: number
+  readonly max: number
+}
+
+/** What is worth keeping for the next start; plain JSON. */
+export interface LearnedRate {
+  /** Requests per second. */
+  readonly rate: number
+  /** True once the service refused a request for being too fast and answered again. */
+  readonly limited: boolean
+  /** How long a first step has to hold before it is believed. */
+  readonly tryMs?: number
+}
+
+/** `ok` is every answer that is not a refusal for being too fast, errors included. */
+export type Answer = { readonly kind: 'ok' } | { readonly kind: 'refused'; readonly retryAfterMs?: number }
+
+/** The whole state. Opaque to callers: pacing.ts reads it for them. */
+export interface Pace {
+  readonly settings: RateSettings
+  readonly rate: number
+  readonly phase: Phase
+  readonly nextAtMs: number
+  /** When the last request went out. */
+  readonly sentAtMs: number | undefined
+  /** When the last block began or ended. Refusals of requests sent before it belong to a block that is already known. */
+  readonly eraMs: number
+  readonly successes: number
+  /** How much of the time there was nothing to send. */
+  readonly idleMs: number
+  /** The end of the last block. */
+  readonly cycle: Mark
+  readonly step: Mark
+  readonly stepBefore: Mark
+  /** Ends of blocks and steps of the last 5 minutes and the one before, the newest last. */
+  readonly trail: readonly Mark[]
+  readonly lesson: Lesson
+}
+
+/** A moment to measure goodput from; `atMs` is on the busy clock. */
+export interface Mark {
+  readonly atMs: number
+  readonly successes: number
+  readonly idleMs: number
+}
+
+/** What past refusals taught. */
+export interface Lesson {
+  /** The last rate that held for a whole quiet time; 0 while there is none. */
+  readonly proven: number
+  /** Returns to the usual rate in a row that ended in a refusal. */
+  readonly failedReturns: number
+  /** Short cycles in a row, and the highest rate among them. */
+  readonly shortCycles: number
+  readonly top: number
+  /** How long a first step must hold: longer for a service whose refusals come late. */
+  readonly tryMs: number
+  /** The limit has no room for two requests close together: lateness is made up for slowly. */
+  readonly even: boolean
+}
+
+/**
+ * ```
+ *   nothing learned             learned before
+ *         |                           |
+ *         v                           v        quiet time is over           held: the step doubles
+ *      [climb] -- close to it ---> [hold] ----------------------> [try] ---------+
+ *   doubling each                  |   ^  <---------------------  |  ^           |
+ *   clean second                   |   |    held: a usual rate    |  +-----------+
+ *         | ^                      |   |    was gone back to      |
+ *         | | refused; the first   |   |                          | refused
+ *         v | probe is answered    v   | a probe is answered      |
+ *         +-------------------> [blocked] <-----------------------+
+ *                            single probes only
+ * ```
+ * A refusal sets the next rate to 0.97 x the goodput since some moment, within bounds (`verdictOn` in refusal.ts):
+ * - in a climb: since the step before, because the slow start is no evidence of the limit. When the first probe is answered, the block was
+ *   our own waiting and says nothing: then the climb goes on between the rate that held and the one that was refused.
+ * - in a try: the first steps go back to the rate tried from; later ones have held, so since the step before, until proven false.
+ * - in hold: since the cycle began, the block included. A short cycle may be chance, or the echo of a burst in a sliding window: then not
+ *   below what is proven, and what still falls goes back up in one step soon, to the usual rate or halfway.
+ *
+ * All intervals run on the busy clock, which stands still while there is nothing to send.
+ */
+export type Phase = Climb | Hold | Try | Blocked
+
+export interface Climb {
+  readonly kind: 'climb'
+  /** Set once the climb was refused: it goes on between a rate that held and one that did not. */
+  readonly bounds: Bounds | undefined
+}
+
+/** What a climb knows of a limit that lets go at once after a refusal, such as a small token bucket. */
+export interface Bounds {
+  /** The highest rate that was not refused while it was tried. */
+  readonly held: number
+  /** The lowest rate that was refused. */
+  readonly refused: number
+  /** How often it was refused. */
+  readonly refusals: number
+  /** Where goodput is measured from. */
+  readonly since: Mark
+}
+
+export interface Hold {
+  readonly kind: 'hold'
+  readonly untilMs: number
+  /** The rate to go back to then, when this one was set low by a cycle that says little about the long run. */
+  readonly back: number | undefined
+  /** Kept from the climb until the rate is proven. */
+  readonly bounds?: Bounds
+}
+
+export interface Try {
+  readonly kind: 'try'
+  /** The last step up, relative. */
+  readonly step: number
+  /** The rate it began from. */
+  readonly from: number
+  /** True for the one step back to the usual rate. */
+  readonly back: boolean
+}
+
+export interface Blocked {
+  readonly kind: 'blocked'
+  readonly probes: number
+  readonly refusals: number
+  readonly verdict: Verdict
+}
+
+/** The next rate: KEEP x the goodput since `evidence`, within bounds. */
+export interface Verdict {
+  readonly evidence: Mark
+  readonly atLeast: number
+  readonly atMost: number
+  readonly mayReturn: boolean
+  readonly lesson: Lesson
+  /** Where the climb goes on if the first probe is answered. */
+  readonly bounds?: Bounds | undefined
+}
+
+export const FLOOR_RATE = 0.1
+/** The share of what went through that a rate is set to. */
+export const KEEP = 0.97
+export const FIRST_STEP = 0.03
+/** A try is long enough to show a difference of a few requests, within a minute. */
+export const TRY_REQUESTS = 40
+export const HORIZON_MS = 300_000
+const TRAIL_LENGTH = 32
+export const SHORTEST_TRY_MS = 20_000
+export const LONGEST_TRY_MS = 120_000
+/** How long a rate is left alone after a refusal. */
+export const QUIET_MIN_MS = 60_000
+export const QUIET_MAX_MS = 360_000
+/** Requests without a refusal that each refusal has to be followed by. */
+const REQUESTS_PER_REFUSAL = 300
+
+export const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(high, value))
+
+export const within = (settings: RateSettings, rate: number): number => Math.max(FLOOR_RATE, Math.min(settings.max, rate))
+
+export const busyMs = (pace: Pace, nowMs: number): number => nowMs - pace.idleMs
+
+export const markAt = (pace: Pace, nowMs: number): Mark => ({ atMs: busyMs(pace, nowMs), successes: pace.successes, idleMs: pace.idleMs })
+
+/** Successes per second since the mark. */
+export function goodputSince(mark: Mark, pace: Pace, nowMs: number): number {
+  const ms = busyMs(pace, nowMs) - mark.atMs
+  return ms > 0 ? (1000 * (pace.successes - mark.successes)) / ms : 0
+}
+
+/** The marks with one more: those within the horizon, and the youngest beyond it. */
+export function trailed(trail: readonly Mark[], mark: Mark): readonly Mark[] {
+  const all = [...trail, mark]
+  const old = all.findLastIndex((one) => mark.atMs - one.atMs >= HORIZON_MS)
+  return all.slice(Math.max(0, old, all.length - TRAIL_LENGTH))
+}
+
+/** One step to another rate. */
+export function stepped(pace: Pace, phase: Phase, rate: number, nowMs: number): Pace {
+  const step = markAt(pace, nowMs)
+  return { ...pace, phase, rate: within(pace.settings, rate), stepBefore: pace.step, step, trail: trailed(pace.trail, step) }
+}
+
+/** A try that ended well. */
+export function settled(pace: Pace, nowMs: number, bounds?: Bounds): Pace {
+  const phase: Hold = { kind: 'hold', untilMs: busyMs(pace, nowMs) + QUIET_MIN_MS, back: undefined, ...(bounds && { bounds }) }
+  return { ...pace, phase, lesson: { ...pace.lesson, failedReturns: 0 } }
+}
+
+/** How long to leave a rate alone: the longer, the more refusals the last block cost. */
+export const quietMs = (refusals: number, rate: number): number =>
+  clamp((1000 * REQUESTS_PER_REFUSAL * refusals) / rate, QUIET_MIN_MS, QUIET_MAX_MS)
