@@ -86,7 +86,7 @@ ${caFile === undefined ? '' : `    caFile: ${scalar(caFile)}\n`}${allowPlainHttp
       #   file: /var/run/secrets/capkeeper/write-key
     policies: [policies]
 
-    # audit: plan and measure, never write. Set enforce once the plans say what you want.
+    # With audit it plans and measures, and never writes. Set enforce once the plans say what you want.
     mode: audit
 
     # How often caps are read, and how often people, use and balance.
