@@ -5,6 +5,7 @@ import type { Operation } from '../../src/ports.ts'
 import { SANDBOX_KEYS } from '../../src/sandbox/sandbox.ts'
 import { PERMISSION_OF } from '../../src/sandbox/service.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
+import { fakeClock } from '../support/clock.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 import { type Ask, type Body, company, WAYS } from './conformance-ways.ts'
 
@@ -90,6 +91,18 @@ describe.each(WAYS)('%s, with add-on rows served', (_way, ask) => {
     expect([told.status, told.body.error]).toEqual([400, expect.stringMatching(/^invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED/)])
     expect(told.body.error).not.toContain('CASCADE_DATA')
   })
+})
+
+test('add-on rows lag behind as analytics do, together with the roster', async () => {
+  const clock = fakeClock()
+  const company = await startSandbox({ clock, addOnRows: 'served', working: false, analyticsDelay: 3 * 3_600_000 })
+  const { sandbox } = company
+  const rows = () => itemsIn(JSON.parse(sandbox.handle('Analytics', { service_key: 'sandbox-admin', ...addOn() }).body))
+  sandbox.recordUse('ada.lovelace@example.com', 70_000)
+  expect(rows()).toEqual([])
+  await clock.advance(3 * 3_600_000)
+  expect(rows()).toMatchObject([{ prompts_used: '70000', flex_credits_used: '20000' }])
+  await company.close()
 })
 
 test('over a whole company and several cycles the rows agree with the balance and the roster to the cent', async () => {
