@@ -94,6 +94,8 @@ export interface WriteFailure {
   readonly message: string
   /** The request never left. */
   readonly unsent?: true
+  /** The workspace has no caps, whatever the key. */
+  readonly lacksFeature?: true
 }
 
 export interface WriteClient extends ReadClient {

@@ -110,9 +110,17 @@ async function readingOf(scope: Scope, sent: Promise<Cap>, now: () => number): P
     return { scope, observed: await sent, readAt: now() }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return { scope, observed: 'unknown', readAt: now(), failure: { kind: error.kind, message: error.message } }
+    const lacking = error.lacksFeature || isRefusedForGood(scope, error)
+    return {
+      ...{ scope, observed: 'unknown', readAt: now() },
+      failure: { kind: error.kind, message: error.message, ...(lacking && { lacksFeature: true }) },
+    }
   }
 }
+
+/** A read of the team's cap has nothing in it that could be invalid: who calls it so has no caps (service-notes.md, section 1). */
+const isRefusedForGood = (scope: Scope, { kind, status = 0 }: ApiError): boolean =>
+  scope.kind === 'team' && kind === 'invalid' && [200, 400, 403, 412, 422].includes(status)
 
 async function orUnavailable(sent: Promise<Balance>): Promise<Balance | 'unavailable'> {
   try {
@@ -146,7 +154,11 @@ async function writeCap(sender: Sender, scope: Scope, cap: Cap, signal?: AbortSi
   }
 }
 
-const failureOf = ({ kind, message, unsent }: ApiError): WriteFailure => ({ kind, message, ...(unsent && { unsent }) })
+const failureOf = ({ kind, message, unsent, lacksFeature }: ApiError): WriteFailure => ({
+  ...{ kind, message },
+  ...(unsent && { unsent }),
+  ...(lacksFeature && { lacksFeature }),
+})
 
 /** Never sent, or judged and turned down: by a status, or by an `error` in a 200. */
 function hadNoEffect({ kind, status = 0, unsent }: ApiError): boolean {

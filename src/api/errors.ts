@@ -22,7 +22,7 @@ export interface ApiErrorFacts {
   readonly retryAfterMs?: number
   /** The permission to ask an administrator for; present when the kind is `auth`. */
   readonly permission?: string
-  /** The workspace's plan does not include the operation. */
+  /** The workspace's plan does not include the operation: no other key would be answered. */
   readonly lacksFeature?: true
   /** The request never left: it certainly had no effect. */
   readonly unsent?: true
@@ -91,16 +91,18 @@ function factsOf(answer: WireAnswer, operation: Operation, said: ErrorText, quot
     const message = `${operation}: redirected (${status}) to ${target}, which is not followed; set the base URL to where the service really is`
     return { operation, kind: 'malformed', status, message }
   }
-  if (lacksFeature(operation, status, said)) {
+  const kind = said.html && status < 300 ? 'malformed' : kindOf(status, said)
+  if (lacksFeature(operation, status, said, kind)) {
+    // Without a balance all else goes on; without caps there is no sense in asking for each of them.
+    const judged = operation === 'GetTeamCreditBalance' || kind === 'server' ? 'invalid' : kind
     return {
       operation,
-      kind: 'invalid',
+      kind: judged,
       status,
       lacksFeature: true,
       message: `${operation}: the plan lacks this feature (${status})${because}`,
     }
   }
-  const kind = said.html && status < 300 ? 'malformed' : kindOf(status, said)
   const retryAfterMs = retryAfter(answer, context.nowMs)
   const rest = retryAfterMs === undefined ? {} : { retryAfterMs }
   if (kind === 'auth') {
@@ -193,11 +195,24 @@ const STEMS: readonly (readonly [RegExp, ApiErrorKind])[] = [
   ],
 ]
 
-/** "Plan without the feature (enterprise tier needed)" is documented for one operation only. interface-spec.md, Errors. */
-function lacksFeature(operation: Operation, status: number, said: ErrorText): boolean {
-  if (operation !== 'GetTeamCreditBalance' || status === 401 || status === 429 || (status >= 500 && status !== 501)) return false
-  return status === 402 || said.code === 'unimplemented' || /\b(enterprise|plan|tier|subscription|upgrade)\b|\bfeature/i.test(said.message)
+/**
+ * "Plan without the feature (enterprise tier needed)" is documented for the balance. interface-spec.md, Errors. Caps too may be refused for
+ * good (service-notes.md, section 1): told from a wrong key by the words alone, and a refused value or id never counts as that.
+ */
+function lacksFeature(operation: Operation, status: number, said: ErrorText, kind: ApiErrorKind): boolean {
+  if (status === 401 || status === 429 || (status >= 500 && status !== 501)) return false
+  if (operation === 'GetTeamCreditBalance') {
+    return status === 402 || said.code === 'unimplemented' || PLAN_WORDS.test(said.message) || ABSENT_WORDS.test(said.message)
+  }
+  if (operation !== 'GetUsageConfig' && operation !== 'UsageConfig') return false
+  if (status === 402) return true
+  const mayBe = kind === 'auth' || (kind === 'invalid' && operation === 'GetUsageConfig') || status < 300
+  return mayBe && kind !== 'not_found' && ABSENT_WORDS.test(said.message)
 }
+
+const PLAN_WORDS = /\b(enterprise|plan|tier|subscription|upgrade)\b|\bfeature/i
+const ABSENT_WORDS =
+  /\b(enterprise|higher|paid) (plan|tier)\b|\b(plan|tier|subscription) (does|is|lacks|without)\b|\b(not|n't) (available|enabled|included) (for|on|in|by) (this|your|the) (team|workspace|organi[sz]ation|plan|tier|subscription|account)\b/i
 
 // ---- the words of a failure
 

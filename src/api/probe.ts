@@ -123,7 +123,7 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
           return holding(reader.readRuns({ fromAt: Math.floor(now / DAY_MS) * DAY_MS }, signal))
         case 'billingRead': {
           const { failure } = await reader.readCap(TEAM, signal)
-          return failure ? judged(failure.kind, failure.message) : { kind: 'held' }
+          return failure ? judged(failure) : { kind: 'held' }
         }
       }
     },
@@ -142,7 +142,8 @@ const tinyQuestion = (now: Instant) => ({
 })
 
 /** The request was judged and found wanting, so the key was good. */
-function isRefusal({ kind, status = 0, message }: ApiError): boolean {
+function isRefusal({ kind, status = 0, message, lacksFeature }: ApiError): boolean {
+  if (lacksFeature) return false
   if (kind === 'invalid') return [200, 400, 409, 412, 422].includes(status)
   return kind === 'not_found' && /group|user|e-?mail|scope/i.test(message)
 }
@@ -170,7 +171,7 @@ async function mayWrite(sender: Sender, signal: AbortSignal | undefined): Promis
     return { kind: 'held', accepted: true }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return isRefusal(error) ? { kind: 'held', message: error.message } : judged(error.kind, error.message)
+    return isRefusal(error) ? { kind: 'held', message: error.message } : judged(error)
   }
 }
 
@@ -180,8 +181,12 @@ async function holding(asked: Promise<unknown>): Promise<Holding> {
     return { kind: 'held' }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return judged(error.kind, error.message)
+    return judged(error)
   }
 }
 
-const judged = (kind: ApiError['kind'], message: string): Holding => ({ kind: kind === 'auth' ? 'lacking' : 'unclear', message })
+/** A plan without the operation says nothing about the key. */
+const judged = ({ kind, message, lacksFeature }: Pick<ApiError, 'kind' | 'message' | 'lacksFeature'>): Holding => ({
+  kind: kind === 'auth' && !lacksFeature ? 'lacking' : 'unclear',
+  message,
+})

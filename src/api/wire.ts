@@ -50,6 +50,8 @@ export const DATA_SOURCES = [
   'QUERY_DATA_SOURCE_CHAT_DATA',
   'QUERY_DATA_SOURCE_COMMAND_DATA',
   'QUERY_DATA_SOURCE_PCW_DATA',
+  // Not in the interface; some deployments have it (service-notes.md, section 1, Add-on use per person).
+  'QUERY_DATA_SOURCE_CASCADE_DATA',
 ] as const
 export type DataSource = (typeof DATA_SOURCES)[number]
 

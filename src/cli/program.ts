@@ -9,6 +9,7 @@ import { registerDoctor } from './doctor/command.ts'
 import { registerExplain } from './explain/command.ts'
 import { registerHistory } from './history/command.ts'
 import { registerImport } from './import/command.ts'
+import { registerInit } from './init/command.ts'
 import { registerLedger } from './ledger/command.ts'
 import { registerPause } from './pause/command.ts'
 import { registerResume } from './pause/resume.ts'
@@ -38,6 +39,7 @@ const COMMANDS: readonly Register[] = [
   registerResume,
   registerValidate,
   registerExplain,
+  registerInit,
   registerImport,
   registerAudit,
   registerReport,

@@ -1,7 +1,8 @@
 // The query language of Analytics as JSON Schemas, made from the table of fields: what each data source can select, filter on and group by,
 // and with which functions. Rules that no schema can say (aliases, mixing) are in words.
-import { ANALYTICS_SOURCES, type AnalyticsField, type AnalyticsSource, FILTERS } from './analytics/fields.ts'
+import { type AnalyticsField, type AnalyticsSource, FILTERS, sourcesServed } from './analytics/fields.ts'
 import { MAX_ALIAS, MAX_PARTS } from './analytics/query.ts'
+import type { Switches } from './switches.ts'
 
 export type Schema = Readonly<Record<string, unknown>>
 
@@ -91,14 +92,15 @@ function querySchema(source: AnalyticsSource): Schema {
   }
 }
 
-/** The schemas of queries by name; `Query` is any of them. */
-export function querySchemas(): Readonly<Record<string, Schema>> {
-  const each = ANALYTICS_SOURCES.flatMap((source): readonly (readonly [string, Schema])[] => [
+/** The schemas of queries by name, for the data sources that the switches let answer; `Query` is any of them. */
+export function querySchemas(switches: Switches): Readonly<Record<string, Schema>> {
+  const sources = sourcesServed(switches)
+  const each = sources.flatMap((source): readonly (readonly [string, Schema])[] => [
     [`Query.${shortName(source)}`, querySchema(source)],
     [`Selection.${shortName(source)}`, selectionSchema(source)],
     [`Filter.${shortName(source)}`, filterSchema(source)],
     ...(source.fields.some((field) => field.groupable) ? [[`Aggregation.${shortName(source)}`, groupSchema(source)] as const] : []),
   ])
-  const refs = ANALYTICS_SOURCES.map((source) => ({ $ref: `#/components/schemas/Query.${shortName(source)}` }))
+  const refs = sources.map((source) => ({ $ref: `#/components/schemas/Query.${shortName(source)}` }))
   return { Query: { oneOf: refs }, ...Object.fromEntries(each) }
 }

@@ -190,4 +190,7 @@ export function answerSchemas(switches: Switches): Readonly<Record<Operation, Sc
 }
 
 /** The schemas that others point to. */
-export const sharedSchemas = (switches: Switches): Readonly<Record<string, Schema>> => ({ ...querySchemas(), User: userSchema(switches) })
+export const sharedSchemas = (switches: Switches): Readonly<Record<string, Schema>> => ({
+  ...querySchemas(switches),
+  User: userSchema(switches),
+})

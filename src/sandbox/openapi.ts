@@ -3,7 +3,7 @@
 import type { Operation } from '../ports.ts'
 import type { Schema } from './openapi-analytics.ts'
 import { answerSchemas, REQUEST_SCHEMAS, sharedSchemas } from './openapi-schemas.ts'
-import { PERMISSION_OF } from './service.ts'
+import { PERMISSION_OF, WITHOUT_CAPS } from './service.ts'
 import type { Switches } from './switches.ts'
 
 export interface OperationText {
@@ -111,7 +111,7 @@ export function openApiDocument(switches: Switches): Schema {
       title: 'Usage, Billing and Analytics Reporting Service, as the capkeeper sandbox serves it',
       version: '1',
       description:
-        'Six operations, all POST with JSON bodies; the key travels in the body as service_key. The document describes the service with the ' +
+        'Six operations, all POST with JSON bodies, also behind any path prefix; the key travels in the body as service_key. The document describes the service with the ' +
         'switches in force. What the interface does not say is marked x-choice.',
       'x-choice': 'in requests null, an empty text and false of a flag count as not given, and fields that are not known are passed over',
     },
@@ -126,10 +126,12 @@ const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
 
 function operationOf(operation: Operation, texts: OperationText, switches: Switches): Schema {
   const { summary, description, example } = texts
+  const refused = switches.plan === 'no-caps' ? WITHOUT_CAPS[operation] : undefined
+  const plan = refused === undefined ? '' : `\n\nThis plan has it not: every request of a known key is refused with ${refused}.`
   return {
     operationId: operation,
     summary,
-    description: `${description}\n\nNeeds the permission ${PERMISSION_OF[operation]}.`,
+    description: `${description}\n\nNeeds the permission ${PERMISSION_OF[operation]}.${plan}`,
     requestBody: {
       required: true,
       content: {

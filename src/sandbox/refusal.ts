@@ -34,8 +34,8 @@ const CODES: Readonly<Record<number, string>> = {
 }
 
 /**
- * Writes a refusal in the configured style. The style `ok` answers 200 with `error` for everything but 405, 413, 429 and 5xx, which
- * keep their status: 429 is documented, and the others do not come from the operations themselves. Choice.
+ * Writes the refusal of an operation in the configured style. The style `ok` answers 200 with `error` for everything but 429, which is
+ * documented, and 5xx, which do not come from the operations themselves. Choice.
  */
 export function encodeRefusal(style: Switches['errors'], status: number, message: string): Encoded {
   switch (style) {
@@ -46,8 +46,12 @@ export function encodeRefusal(style: Switches['errors'], status: number, message
     case 'text':
       return { status, contentType: TEXT_TYPE, body: message }
     case 'ok': {
-      const keeps = status === 405 || status === 413 || status === 429 || status >= 500
+      const keeps = status === 429 || status >= 500
       return { status: keeps ? status : 200, contentType: JSON_TYPE, body: JSON.stringify({ error: message }) }
     }
   }
 }
+
+/** Writes what HTTP itself refuses (paths, methods, bodies): in the configured style, and with its own status also in the style `ok`. Choice. */
+export const encodeHttpRefusal = (style: Switches['errors'], status: number, message: string): Encoded =>
+  encodeRefusal(style === 'ok' ? 'error' : style, status, message)

@@ -6,13 +6,16 @@ import type { Exchange } from './exchange.ts'
 import { FIXTURE_SCHEMA, FIXTURE_SCHEMA_PATH } from './fixture-schema.ts'
 import { openApiDocument } from './openapi.ts'
 import { OPENAPI_PATH, PAGE_POLICY, sandboxPage } from './page.ts'
-import { type Encoded, encodeRefusal, JSON_TYPE } from './refusal.ts'
+import { type Encoded, encodeHttpRefusal, JSON_TYPE } from './refusal.ts'
 import type { Sandbox } from './sandbox.ts'
 
 /** The largest request body, in bytes; larger ones get 413. Choice. */
 export const MAX_BODY_BYTES = 1_048_576
 
 const MAX_CONNECTIONS = 1_024
+
+/** Tenants may have a path prefix (service-notes.md, section 1, Base URL): any is taken. */
+const PREFIX = /^(?:\/[^/?#]+)+(?=\/api\/v1\/)/
 
 export interface SandboxServerOptions {
   readonly sandbox: Sandbox
@@ -22,7 +25,7 @@ export interface SandboxServerOptions {
 }
 
 export interface SandboxServer {
-  /** Such as `http://127.0.0.1:8787`; operations are under `/api/v1/`. */
+  /** Such as `http://127.0.0.1:8787`; operations are under `/api/v1/`, behind any path prefix too. */
   readonly url: string
   /** Ends open connections at once. Does not close the sandbox. */
   readonly close: () => Promise<void>
@@ -34,6 +37,7 @@ export async function startSandboxServer({ sandbox, host, port }: SandboxServerO
     logger: false,
     bodyLimit: MAX_BODY_BYTES,
     forceCloseConnections: true,
+    rewriteUrl: ({ url = '/' }) => url.replace(PREFIX, ''),
     requestTimeout: 30_000,
     // Longer than any client waits for an answer that never comes.
     connectionTimeout: 300_000,
@@ -107,7 +111,7 @@ function sendEncoded(sandbox: Sandbox, reply: FastifyReply, { status, contentTyp
 /** Unknown paths, other methods, and bodies that HTTP itself refuses. */
 function refuseTheRest(app: FastifyInstance, sandbox: Sandbox, isPrivate: boolean): void {
   const refuse = (reply: FastifyReply, status: number, message: string): FastifyReply =>
-    sendEncoded(sandbox, reply, encodeRefusal(sandbox.switches.errors, status, message))
+    sendEncoded(sandbox, reply, encodeHttpRefusal(sandbox.switches.errors, status, message))
   // The keys are well known: a page of another site must not use them through a browser on this machine.
   app.addHook('onRequest', async (request, reply) => {
     if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return refuse(reply, 421, 'this address answers to localhost only')

@@ -31,8 +31,20 @@ export function authenticate(store: Store, body: unknown): StoredKey {
   return key
 }
 
-/** Answers one request of a known key: 403 without the permission, then whatever the operation says. */
+/**
+ * How a plan without caps refuses, whatever the key may do (service-notes.md, section 1, Caps and balance). That a valid read of a cap is
+ * called invalid, and the others forbidden, is choice: both codes were seen.
+ */
+export const WITHOUT_CAPS: Readonly<Partial<Record<Operation, number>>> = {
+  GetUsageConfig: 400,
+  UsageConfig: 403,
+  GetTeamCreditBalance: 403,
+}
+
+/** Answers one request of a known key: the plan, 403 without the permission, then whatever the operation says. */
 export function answer(context: ServiceContext, key: StoredKey, operation: Operation, body: unknown): Answer {
+  const refusedForGood = context.switches.plan === 'no-caps' ? WITHOUT_CAPS[operation] : undefined
+  if (refusedForGood !== undefined) throw new Refusal(refusedForGood, `${operation} is not available for this team`)
   const permission = PERMISSION_OF[operation]
   if (!key.permissions.includes(permission)) throw new Refusal(403, `insufficient permissions: ${operation} needs ${permission}`)
   const fields = fieldsOf(body)

@@ -153,6 +153,25 @@ CREATE INDEX IF NOT EXISTS agent_by_person ON agent_use (person, at, cents);
 CREATE INDEX IF NOT EXISTS command_by_person ON command_use (person, at);
 `
 
+/**
+ * Agent use with what of each row add-on credits paid: all of a person's use beyond their seat's credits within the cycle, which is the
+ * calendar month. Made anew at each start.
+ */
+const ADD_ON_VIEW = `
+DROP VIEW IF EXISTS add_on_use;
+CREATE VIEW add_on_use AS SELECT place AS rowid, person, at, ide, cents, modelName, metadata,
+  MIN(cents, MAX(0, before + cents - seat)) AS addOnCents
+FROM (SELECT used.rowid AS place, used.person, used.at, used.ide, used.cents,
+  CASE WHEN model IN ('', 'UNKNOWN') THEN '<nil>' ELSE 'MODEL_' || upper(replace(replace(replace(model, ' ', '_'), '.', '_'), '-', '_')) END
+    AS modelName,
+  '<nil>' AS metadata,
+  COALESCE((SELECT value FROM meta WHERE name = 'creditsPerSeat'), 0) * 100 AS seat,
+  COALESCE((SELECT SUM(cents) FROM agent_use AS earlier WHERE earlier.person = used.person
+    AND earlier.at >= unixepoch(used.at / 1000, 'unixepoch', 'start of month') * 1000
+    AND earlier.at <= used.at AND (earlier.at < used.at OR earlier.rowid < used.rowid)), 0) AS before
+FROM agent_use AS used);
+`
+
 const ACTIVE_DAYS = `SELECT person, COUNT(*) AS value FROM (
   SELECT person, at / ${DAY_MS} AS day FROM autocomplete_use WHERE at BETWEEN :fromAt AND :untilAt AND acceptances > 0
   UNION SELECT person, at / ${DAY_MS} FROM agent_use WHERE at BETWEEN :fromAt AND :untilAt
@@ -217,6 +236,7 @@ function openDatabase(file: string): DatabaseSync {
     }
     database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA user_version = ${SCHEMA_VERSION}`)
     database.exec(SCHEMA)
+    database.exec(ADD_ON_VIEW)
     return database
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)

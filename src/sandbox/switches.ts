@@ -31,7 +31,10 @@ export interface Switches {
   readonly jitter: number
   /** Probability by fault. */
   readonly faults: Readonly<Partial<Record<FaultName, number>>>
-  readonly plan: 'enterprise' | 'team' | 'quota'
+  /** `no-caps`: the balance and both cap operations are refused whatever the key. */
+  readonly plan: 'enterprise' | 'team' | 'quota' | 'no-caps'
+  /** Whether Analytics answers the fifth data source, add-on use per person. */
+  readonly addOnRows: 'refused' | 'served'
   /** Milliseconds that analytics, and so `promptCreditsUsed`, lag behind. */
   readonly analyticsDelay: number
 }
@@ -52,6 +55,7 @@ export const DEFAULT_SWITCHES: Switches = {
   jitter: 0,
   faults: {},
   plan: 'enterprise',
+  addOnRows: 'refused',
   analyticsDelay: 0,
 }
 
@@ -104,7 +108,12 @@ export const SWITCHES: { readonly [Name in SwitchName]: SwitchSpec<Name> } = {
   latency: spec('latency', milliseconds, 'how long every answer takes'),
   jitter: spec('jitter', milliseconds, 'up to how much longer, drawn per request'),
   faults: spec('faults', faults, `probabilities of ${FAULT_NAMES.join(', ')}; the same under the same seed`),
-  plan: spec('plan', oneOf('enterprise', 'team', 'quota'), 'team has no credit balance, quota no credit fields in analytics'),
+  plan: spec(
+    'plan',
+    oneOf('enterprise', 'team', 'quota', 'no-caps'),
+    'team has no credit balance, quota no credit fields in analytics, no-caps neither balance nor caps, whatever the key',
+  ),
+  addOnRows: spec('addOnRows', oneOf('refused', 'served'), 'whether Analytics tells add-on use per person, by its fifth data source'),
   analyticsDelay: spec('analyticsDelay', delay, 'how far analytics and credits used lag behind'),
 }
 

@@ -92,6 +92,22 @@ describe('a balance', () => {
     expect(sent).toHaveLength(6)
   })
 
+  it('that is forbidden says nothing of the caps, which need the same permission', async () => {
+    const { client, sent } = testClient(({ operation }) =>
+      operation === 'GetTeamCreditBalance' ? failing(403, 'permission denied') : ok({ addOnCreditCap: 1 }),
+    )
+    for (let turn = 0; turn < 3; turn += 1) expect(await rejection(client.readBalance())).toMatchObject({ kind: 'auth' })
+    expect((await client.readCap(TEAM)).observed).toBe(1)
+    expect(sent).toHaveLength(4)
+  })
+
+  it('whose key is unknown keeps caps from being asked', async () => {
+    const { client, sent } = testClient(() => failing(401, 'invalid service key'))
+    expect(await rejection(client.readBalance())).toMatchObject({ kind: 'auth' })
+    expect((await client.readCap(TEAM)).failure).toMatchObject({ kind: 'auth' })
+    expect(sent).toHaveLength(1)
+  })
+
   it('that fails otherwise rejects', async () => {
     const { client } = testClient(() => failing(400, 'nonsense'))
     expect(await rejection(client.readBalance())).toMatchObject({ name: 'ApiError', kind: 'invalid' })

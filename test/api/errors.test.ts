@@ -86,7 +86,38 @@ describe('the plan without the feature', () => {
   })
 
   it.each([
-    ['another operation', 403, { error: 'enterprise plan needed' }, 'GetUsageConfig'],
+    ['a read whose plan is named', 403, { error: 'an enterprise plan is needed' }, 'GetUsageConfig', 'auth'],
+    [
+      'a read that is there for no team',
+      400,
+      { code: 'invalid_argument', message: 'not available for this team' },
+      'GetUsageConfig',
+      'invalid',
+    ],
+    [
+      'a write that is there for no team',
+      403,
+      { code: 'permission_denied', message: 'caps are not enabled on your plan' },
+      'UsageConfig',
+      'auth',
+    ],
+    ['an error in a 200', 200, { error: 'permission denied: not included in this plan' }, 'UsageConfig', 'auth'],
+    ['402', 402, '', 'GetUsageConfig', 'invalid'],
+  ] as const)('is recognised for caps, which keep their kind: %s', (_name, status, body, operation, kind) => {
+    expect(judge(status, body, operation)).toMatchObject({
+      lacksFeature: true,
+      kind,
+      message: expect.stringContaining('the plan lacks this'),
+    })
+  })
+
+  it.each([
+    ['another operation', 403, { error: 'enterprise plan needed' }, 'UserPageAnalytics'],
+    ['a missing permission for caps', 403, { code: 'permission_denied', message: 'insufficient permissions' }, 'GetUsageConfig'],
+    ['an unknown group', 404, { error: 'group not available on this team' }, 'GetUsageConfig'],
+    ['a refused value', 400, { error: 'a cap of 0 is not enabled for this team' }, 'UsageConfig'],
+    ['a refused key for caps', 401, { error: 'not available for this team' }, 'GetUsageConfig'],
+    ['a planned outage', 503, { error: 'caps are not available for this team right now' }, 'GetUsageConfig'],
     ['a refused key', 401, { error: 'plan' }, 'GetTeamCreditBalance'],
     ['a missing permission', 403, { error: 'insufficient permissions' }, 'GetTeamCreditBalance'],
     ['an outage', 503, { error: 'billing plan service down' }, 'GetTeamCreditBalance'],

@@ -16,7 +16,7 @@ const ROWS: readonly Row[] = [
   ['commands of a command', ['capkeeper', 'ledger', 'b'], ['backup']],
   ['the flags of a nested command', ['capkeeper', 'ledger', 'backup', '--l'], ['--ledger']],
   ['the values of an argument', ['capkeeper', 'schema', 'p'], ['policy']],
-  ['commands that read', ['capkeeper', 'i'], ['import']],
+  ['commands that read', ['capkeeper', 'i'], ['import', 'init']],
   ['a flag of import', ['capkeeper', 'import', '--g'], ['--group']],
   ['a flag of audit', ['capkeeper', 'audit', '--o'], ['--output']],
   ['a flag of doctor', ['capkeeper', 'doctor', '--w'], ['--workspace']],

@@ -39,7 +39,7 @@ export function knownOf(store: Store): Known {
   const all = (name: string): readonly string[] => [...new Set(rows.flatMap((row) => (name in row ? [String(Object(row)[name])] : [])))]
   return {
     ...{ language: all('language'), ide: all('ide'), version: all('version'), model_id: all('model'), latest_intent_type: all('intent') },
-    ...{ command_source: all('commandSource'), provider_source: all('providerSource') },
+    ...{ command_source: all('commandSource'), provider_source: all('providerSource'), model: ['MODEL_CORVID_PRO', '<nil>'] },
     api_key: store.people().map((person) => person.apiKey),
     timestamp: all('at')
       .slice(0, 400)

@@ -25,9 +25,13 @@ const stamp = (at: number): string => new Date(at).toISOString()
 export function evaluate(store: Store, query: WireQueryRequest, bounds: NaiveBounds): readonly Item[] {
   if (query.data_source === 'QUERY_DATA_SOURCE_PCW_DATA') return [written(store, query, bounds)]
   const keys = new Map(store.people().map((person) => [person.id, person.apiKey]))
-  const rows = rowsOf(store, query.data_source)
-    .filter((row) => row.at <= bounds.untilAt && bounds.people.has(row.person))
-    .map((row) => cellsOf(row, keys.get(row.person) ?? ''))
+  const keyOf = (person: number): string => keys.get(person) ?? ''
+  const cells =
+    query.data_source === 'QUERY_DATA_SOURCE_CASCADE_DATA'
+      ? agentCells(store, keyOf)
+      : rowsOf(store, query.data_source).map((row) => ({ ...cellsOf(row, keyOf(row.person)), person: row.person }))
+  const rows = cells
+    .filter((row) => Number(row['at']) <= bounds.untilAt && bounds.people.has(Number(row['person'])))
     .filter((cells) => (query.filters ?? []).every((filter) => passes(cells, filter)))
   return grouped(rows, query)
 }
@@ -62,6 +66,22 @@ function cellsOf(row: AutocompleteUse | ChatUse | CommandUse, apiKey: string): C
     ...{ lines_added: row.linesAdded, lines_removed: row.linesRemoved, bytes_added: row.bytesAdded, bytes_removed: row.bytesRemoved },
     ...{ selection_lines: row.selectionLines, selection_bytes: row.selectionBytes, accepted: Number(row.accepted) },
   }
+}
+
+/** What add-on credits paid of a row: what its person had used in the month after it, beyond the seat's credits, less the same before it. */
+function agentCells(store: Store, keyOf: (person: number) => string): readonly Cells[] {
+  const seat = (store.meta('creditsPerSeat') ?? 0) * 100
+  const used = new Map<string, number>()
+  return [...store.use('agent')].map((row) => {
+    const month = `${row.person} ${stamp(row.at).slice(0, 7)}`
+    const before = used.get(month) ?? 0
+    used.set(month, before + row.cents)
+    return {
+      ...{ at: row.at, person: row.person, api_key: keyOf(row.person), date: floor(row.at, DAY), ide: row.ide, metadata: '<nil>' },
+      ...{ prompts_used: row.cents, flex_credits_used: Math.max(0, before + row.cents - seat) - Math.max(0, before - seat) },
+      model: row.model === 'UNKNOWN' ? '<nil>' : `MODEL_${row.model.toUpperCase().replace(' ', '_')}`,
+    }
+  })
 }
 
 /** `date UTC-8` is the day it was eight hours before UTC. */

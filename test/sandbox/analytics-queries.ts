@@ -2,7 +2,7 @@
 // the refusal has to say. The generators read the field table, so that a new field is asked for at once.
 import fc from 'fast-check'
 import type { FilterOperation, WireAggregation, WireFilter, WireQueryRequest, WireSelection } from '../../src/api/wire.ts'
-import { ANALYTICS_SOURCES, type AnalyticsField, type AnalyticsSource, FILTERS, FUNCTIONS } from '../../src/sandbox/analytics/fields.ts'
+import { type AnalyticsField, type AnalyticsSource, FILTERS, FUNCTIONS, sourcesServed } from '../../src/sandbox/analytics/fields.ts'
 
 const UNSPECIFIED = 'QUERY_AGGREGATION_UNSPECIFIED'
 export const OPERATIONS = Object.keys(FILTERS) as readonly FilterOperation[]
@@ -23,10 +23,13 @@ const aliases = fc.option(named, { nil: undefined })
 /** Values to compare with that rows really have, by field name. */
 export type Known = Readonly<Record<string, readonly string[]>>
 
-export const rowSources: readonly AnalyticsSource[] = ANALYTICS_SOURCES.filter((source) => !source.totals)
+/** Everything that can be asked; the sandboxes that are asked serve the fifth source too. */
+export const SERVED = { names: 'spec', addOnRows: 'served', plan: 'enterprise' } as const
+const SOURCES = sourcesServed(SERVED)
+export const rowSources: readonly AnalyticsSource[] = SOURCES.filter((source) => !source.totals)
 
 export function validQuery(known: Known): fc.Arbitrary<WireQueryRequest> {
-  return chosen(ANALYTICS_SOURCES).chain((source) =>
+  return chosen(SOURCES).chain((source) =>
     source.totals
       ? totalsQuery(source, known)
       : fc.oneof(rowsQuery(source, known), aggregateQuery(source, known), groupQuery(source, known)),
@@ -56,7 +59,9 @@ export const aggregateQuery = (source: AnalyticsSource, known: Known): fc.Arbitr
 /** Functions over groups, or the very fields grouped by. */
 const groupQuery = (source: AnalyticsSource, known: Known): fc.Arbitrary<WireQueryRequest> =>
   fc.tuple(selections(source, applicable), filters(source, known), groups(source), fc.boolean()).map(([list, narrowed, by, plainly]) => {
-    const plain = by.filter((one) => /^(api_key|date|hour|timestamp|language|ide|version|\w+_(id|type|source))/.test(one.field))
+    const plain = by.filter((one) =>
+      /^(api_key|date|hour|timestamp|language|ide|version|model|metadata|\w+_(id|type|source))/.test(one.field),
+    )
     return plainly && plain.length > 0
       ? query(
           source,
@@ -218,8 +223,8 @@ const SPOILS: Readonly<Record<string, Spoil>> = {
   },
   'a field that is neither grouped by nor aggregated': (valid) =>
     always({
-      query: { ...valid, selections: [{ field: 'version' }], aggregations: [{ field: 'ide', name: 'by' }] },
-      says: ['version', COUNT],
+      query: { ...valid, selections: [{ field: 'api_key' }], aggregations: [{ field: 'ide', name: 'by' }] },
+      says: ['api_key', COUNT],
     }),
   'functions on some selections only': (valid, source) => {
     const figure = firstOf(source, (one) => one.type === 'number').name
@@ -233,8 +238,8 @@ const SPOILS: Readonly<Record<string, Spoil>> = {
     fc
       .constantFrom<readonly [string, string, string]>(
         ['unspecified_ide', 'ide', 'ide'],
-        ['unspecified_version', 'ide', 'version'],
-        ['x', 'ide', 'version'],
+        ['unspecified_date', 'ide', 'date'],
+        ['x', 'ide', 'date'],
       )
       .map(([alias, one, other]) => ({
         query: {

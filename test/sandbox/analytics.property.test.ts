@@ -7,12 +7,12 @@ import { compile } from '../../src/sandbox/analytics/compile.ts'
 import { queriesOf } from '../../src/sandbox/analytics/query.ts'
 import { ask, bag, errorOf, HOUR, knownOf, NOW, sandboxOf } from './analytics-asking.ts'
 import { evaluate } from './analytics-naive.ts'
-import { faultyQuery, validQuery } from './analytics-queries.ts'
+import { faultyQuery, SERVED, validQuery } from './analytics-queries.ts'
 
 describe('every valid query', () => {
   const lag = 50 * HOUR
-  const fresh = sandboxOf()
-  const late = sandboxOf({ analyticsDelay: lag })
+  const fresh = sandboxOf({ addOnRows: 'served' })
+  const late = sandboxOf({ addOnRows: 'served', analyticsDelay: lag })
   const known = knownOf(fresh.store)
   const bounds = fc.record({ from: fc.integer({ min: -14, max: 1 }), length: fc.integer({ min: 0, max: 400 }), given: fc.boolean() })
   const request = fc.record({
@@ -49,8 +49,7 @@ describe('every valid query', () => {
 
   test('becomes the SQL that it becomes with other names and values: nothing of the client stands in it', () => {
     const reach = { fromAt: 0, untilAt: 1, departed: true, limit: 9 }
-    const compiled = (query: WireQueryRequest) =>
-      queriesOf({ query_requests: [query] }, { names: 'spec' }).map((one) => compile(one, reach))
+    const compiled = (query: WireQueryRequest) => queriesOf({ query_requests: [query] }, SERVED).map((one) => compile(one, reach))
     fc.assert(
       fc.property(validQuery(known), (valid) => {
         const [{ sql, parameters } = { sql: '', parameters: [] }] = compiled(valid)
@@ -78,7 +77,7 @@ function plainValue(value: string): string {
 }
 
 describe('every invalid query', () => {
-  const sandbox = sandboxOf({}, { company: { people: 9, groups: 2, days: 1 } })
+  const sandbox = sandboxOf({ addOnRows: 'served' }, { company: { people: 9, groups: 2, days: 1 } })
 
   test('is refused with 400 and the fault by its name', () => {
     const met = new Set<string>()

@@ -1,10 +1,10 @@
 // Analytics by the interface's tables and by rows that are small enough to count by hand: cells, aliases, dates, filters, totals, switches.
 import { describe, expect, test } from 'vitest'
-import { ANALYTICS_SOURCES, FUNCTIONS } from '../../src/sandbox/analytics/fields.ts'
+import { FUNCTIONS, sourcesServed } from '../../src/sandbox/analytics/fields.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { ask, type Body, errorOf, itemsOf, sandboxOf } from './analytics-asking.ts'
 
-/** interface-spec.md, the four tables of fields, typed from there. L: UNSPECIFIED, COUNT; N: SUM, MAX, MIN, AVG; T: SUM, COUNT; U: UNSPECIFIED. */
+/** interface-spec.md, the four tables of fields, and service-notes.md, section 1, the fifth; typed from there. L: UNSPECIFIED, COUNT; N: SUM, MAX, MIN, AVG; T: SUM, COUNT; U: UNSPECIFIED. */
 const INTERFACE: Readonly<Record<string, string>> = {
   USER_DATA:
     'api_key:L date:L date_UTC-x:L hour:L language:L ide:L version:L num_acceptances:N num_lines_accepted:N num_bytes_accepted:N ' +
@@ -13,10 +13,11 @@ const INTERFACE: Readonly<Record<string, string>> = {
     'api_key:L model_id:L date:L date_UTC-x:L ide:L version:L latest_intent_type:L num_chats_received:N chat_accepted:T ' +
     'chat_inserted_at_cursor:T chat_applied:T chat_loc_used:N',
   COMMAND_DATA:
-    'api_key:L date:L date_UTC-x:L timestamp:L language:L ide:L version:L command_source:L provider_source:L lines_added:N lines_removed:N ' +
+    'api_key:L date:L timestamp:L language:L ide:L version:L command_source:L provider_source:L lines_added:N lines_removed:N ' +
     'bytes_added:N bytes_removed:N selection_lines:N selection_bytes:N accepted:T',
   PCW_DATA:
     'percent_code_written:U assistant_bytes:U user_bytes:U total_bytes:U assistant_bytes_by_autocomplete:U assistant_bytes_by_command:U',
+  CASCADE_DATA: 'api_key:L date:L prompts_used:N flex_credits_used:N model:L ide:L metadata:L',
 }
 const TAKEN: Readonly<Record<string, readonly string[]>> = {
   L: ['UNSPECIFIED', 'COUNT'],
@@ -26,7 +27,8 @@ const TAKEN: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe('the field table', () => {
-  const sandbox = sandboxOf({}, { company: { people: 9, groups: 2, days: 3 } })
+  const sandbox = sandboxOf({ addOnRows: 'served' }, { company: { people: 9, groups: 2, days: 3 } })
+  const sources = sourcesServed(sandbox.switches)
   const fields = Object.entries(INTERFACE).flatMap(([source, list]) =>
     list.split(' ').map((entry) => {
       const [name = '', kind = ''] = entry.split(':')
@@ -35,13 +37,11 @@ describe('the field table', () => {
   )
 
   test('has the fields of the interface, and no others', () => {
-    const ours = ANALYTICS_SOURCES.flatMap((source) =>
+    const ours = sources.flatMap((source) =>
       source.fields.filter((field) => field.functions.length > 0).map((field) => `${source.name} ${field.name}`),
     )
     expect(ours).toEqual(fields.map(({ source, name }) => `${source} ${name}`))
-    const filterOnly = ANALYTICS_SOURCES.flatMap((source) =>
-      source.fields.filter((field) => field.functions.length === 0).map((field) => field.name),
-    )
+    const filterOnly = sources.flatMap((source) => source.fields.filter((field) => field.functions.length === 0).map((field) => field.name))
     expect(filterOnly).toEqual(['language', 'ide', 'version'])
   })
 

@@ -162,6 +162,11 @@ const REFUSALS: readonly ErrorRow[] = [
   ['Query request object: no selections', one(user({ selections: [] })), /at least one field or aggregation/],
   ['Selection: an unknown field', one(user({ selections: [{ field: 'teapots' }] })), /teapots/],
   ['Selection: a field of another source', one(user({ selections: [{ field: 'model_id' }] })), /model_id/],
+  [
+    'Fields of the command data source: it has no shifted date',
+    one(of('COMMAND_DATA', { selections: [sum('accepted')], aggregations: [{ field: 'date UTC-8', name: 'day' }] })),
+    /cannot group by it in QUERY_DATA_SOURCE_COMMAND_DATA/,
+  ],
   ['Selection: no field', one(user({ selections: [{ name: 'x' }] })), /field/],
   ['Selection: an unknown function', one(user({ selections: [fn('MEDIAN')] })), /QUERY_AGGREGATION_MEDIAN.*num_acceptances/],
   ['Filter: an unknown operation', one(counted([where('ide', 'LIKE', 'x')])), /QUERY_FILTER_LIKE/],

@@ -5,7 +5,7 @@ import formats from 'ajv-formats'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
-import { ANALYTICS_SOURCES, FUNCTIONS, findField } from '../../src/sandbox/analytics/fields.ts'
+import { FUNCTIONS, findField, sourcesServed } from '../../src/sandbox/analytics/fields.ts'
 import { OPERATION_TEXTS, openApiDocument } from '../../src/sandbox/openapi.ts'
 import { DEFAULT_SWITCHES, type Switches } from '../../src/sandbox/switches.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
@@ -42,11 +42,15 @@ function judge(document: Document) {
   }
 }
 
+const OPEN = { Analytics: 200, UserPageAnalytics: 200, CascadeAnalytics: 200 }
+
 const SWITCHED: readonly (readonly [string, Partial<Switches>])[] = [
   ['as by default', {}],
   ['as live deployments spell and count', { names: 'live', int64: 'string', zeros: 'omitted', capSpelling: 'snake', writeBody: 'empty' }],
   ['with both spellings, and no credits in analytics', { capSpelling: 'both', plan: 'quota', zeros: 'omitted' }],
   ['without a balance', { plan: 'team', errors: 'connect' }],
+  ['with add-on use by person', { addOnRows: 'served', zeros: 'omitted' }],
+  ['without caps', { plan: 'no-caps' }],
   ['with errors as text', { errors: 'text' }],
   ['with errors in a 200', { errors: 'ok' }],
 ]
@@ -100,7 +104,8 @@ describe.each(SWITCHED)('%s', (_name, switches) => {
     expect(valid(`${operation}Request`, request)).toEqual([])
     const { plan, errors } = fixture.sandbox.switches
     const refused = operation === 'GetTeamCreditBalance' && plan === 'team' && errors !== 'ok'
-    expect(await kept(operation, request)).toBe(refused ? 403 : 200)
+    const capless = { GetUsageConfig: 400, UsageConfig: 403, GetTeamCreditBalance: 403, ...OPEN }[operation]
+    expect(await kept(operation, request)).toBe(plan === 'no-caps' ? capless : refused ? 403 : 200)
     const answers = Object.values({ ...responses?.['200']?.content?.['application/json']?.examples }) as readonly { value: unknown }[]
     if (fixture.sandbox.switches === DEFAULT_SWITCHES) expect(answers).toHaveLength(1)
     if (Object.keys(switches).length === 0) for (const { value } of answers) expect(valid(`${operation}Answer`, value)).toEqual([])
@@ -143,18 +148,17 @@ test.each(['Analytics', 'CascadeAnalytics'] as const)('%s takes as many queries 
   await fixture.close()
 })
 
-describe('the query language in the document', () => {
-  const valid = judge(documentOf())
-  const NAMES = [
-    ...new Set([...ANALYTICS_SOURCES.flatMap((source) => source.fields.flatMap((field) => [field.name, field.liveName ?? 'x']))]),
-  ]
+describe.each(['refused', 'served'] as const)('the query language in the document, add-on rows %s', (addOnRows) => {
+  const valid = judge(documentOf({ addOnRows }))
+  const sources = sourcesServed({ addOnRows, plan: 'enterprise' })
+  const NAMES = [...new Set([...sources.flatMap((source) => source.fields.flatMap((field) => [field.name, field.liveName ?? 'x']))])]
   const SHIFTED = ['date UTC-8', 'date UTC+2', 'date UTC+5:30', 'date UTC+5.75', 'date UTC', 'date UTC8', 'date utc-8', 'date UTC-x']
   const names = fc.constantFrom(...NAMES, ...SHIFTED, 'nothing')
 
   test('takes a selection exactly when the service does', async () => {
-    const fixture = await startSandbox({ people: 3, days: 1 })
+    const fixture = await startSandbox({ people: 3, days: 1, addOnRows })
     const row = fc.record({
-      source: fc.constantFrom(...ANALYTICS_SOURCES),
+      source: fc.constantFrom(...sources),
       field: names,
       fn: fc.constantFrom(...FUNCTIONS, 'QUERY_AGGREGATION_MEDIAN'),
     })
@@ -172,7 +176,7 @@ describe('the query language in the document', () => {
 
   test('takes a group-by and a filter exactly where the table does', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...ANALYTICS_SOURCES), names, (source, name) => {
+      fc.property(fc.constantFrom(...sources), names, (source, name) => {
         const field = findField(source, name)?.field
         const query = { data_source: source.name, selections: [] }
         const short = source.name.replace('QUERY_DATA_SOURCE_', '')
@@ -185,8 +189,9 @@ describe('the query language in the document', () => {
   })
 
   test('says of every field what it means, and of every open list what is known', () => {
-    const schemas = documentOf().components.schemas
-    for (const source of ANALYTICS_SOURCES) {
+    const schemas = documentOf({ addOnRows }).components.schemas
+    expect(Object.hasOwn(schemas, 'Query.CASCADE_DATA')).toBe(addOnRows === 'served')
+    for (const source of sources) {
       const text = JSON.stringify(schemas[`Query.${source.name.replace('QUERY_DATA_SOURCE_', '')}`])
       for (const { name, meaning, values = [] } of source.fields)
         for (const part of [name, meaning, ...values]) expect(text).toContain(part)

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
-import { startSandboxServer } from '../../src/sandbox/server.ts'
+import { MAX_BODY_BYTES, startSandboxServer } from '../../src/sandbox/server.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 
 const OPERATIONS: readonly Operation[] = [
@@ -40,6 +40,41 @@ describe('the server', () => {
     expect(told.status).toBe(status)
     expect(JSON.parse(told.text)).toEqual({ error: expect.any(String) })
     if (status === 405) expect(told.headers.get('allow')).toBe(path.startsWith('/api/') ? 'POST' : 'GET, HEAD')
+  })
+
+  test.each(['/_route/api_server', '/a', '/tenants/acme%20inc/v2', '/api/v2'])(
+    'answers behind the path prefix %s as without it',
+    async (prefix) => {
+      const body = '{"service_key":"sandbox-admin","team_level":true}'
+      expect(await send(`${prefix}/api/v1/GetUsageConfig?x=1`, { method: 'POST', body })).toMatchObject({ status: 200, text: '{}' })
+      expect((await send(`${prefix}/api/v1/GetUsageConfig`, { method: 'POST', body: '{}' })).status).toBe(401)
+      expect((await send(`${prefix}/api/v1/GetUsageConfig`, { method: 'GET' })).status).toBe(405)
+      for (const path of [
+        `${prefix}/api/v1/Teapot`,
+        `${prefix}/GetUsageConfig`,
+        `${prefix}/api/v1`,
+        `${prefix}/api/v1/GetUsageConfig/more`,
+      ])
+        expect((await send(path, { method: 'POST', body })).status, path).toBe(404)
+    },
+  )
+
+  test('with errors in a 200 leaves what HTTP itself refuses alone: paths, methods, bodies and names of hosts', async () => {
+    const lenient = await startSandbox({ errors: 'ok' })
+    const status = async (path: string, init: RequestInit = { method: 'POST', body: '{}' }) => {
+      const answer = await fetch(`${lenient.url}${path}`, init)
+      expect(JSON.parse(await answer.text())).toEqual({ error: expect.any(String) })
+      return answer.status
+    }
+    for (const path of ['/api/v1/Teapot', '/api/v2/GetUsageConfig', '/_route/x/api/v1/Teapot', '/docs'])
+      expect(await status(path), path).toBe(404)
+    expect(await status('/api/v1/GetUsageConfig', { method: 'GET' })).toBe(405)
+    expect(await status('/api/v1/GetUsageConfig', { method: 'POST', body: ' '.repeat(MAX_BODY_BYTES + 1) })).toBe(413)
+    expect(await status('/api/v1/GetUsageConfig')).toBe(200)
+    expect(await status('/api/v1/GetUsageConfig', { method: 'POST', body: 'no JSON' })).toBe(200)
+    const unknown = JSON.stringify({ service_key: 'sandbox-admin', group_id: 'none' })
+    expect(await status('/api/v1/GetUsageConfig', { method: 'POST', body: unknown })).toBe(200)
+    await lenient.close()
   })
 
   test.each([

@@ -18,7 +18,7 @@ describe('the table of switches', () => {
   test('names every flag of the notes', () => {
     expect(Object.values(SWITCHES).map((spec) => spec.flag)).toEqual([
       ...['--cap-semantics', '--cap-reads', '--zero-cap', '--cap-spelling', '--write-body', '--names', '--int64', '--zeros', '--errors'],
-      ...['--rate-limit', '--retry-after', '--latency', '--jitter', '--faults', '--plan', '--analytics-delay'],
+      ...['--rate-limit', '--retry-after', '--latency', '--jitter', '--faults', '--plan', '--add-on-rows', '--analytics-delay'],
     ])
   })
 
@@ -45,6 +45,7 @@ describe('the table of switches', () => {
     ...['3', 'soon', '3 h', '-3h'].map((analyticsDelay) => ({ analyticsDelay })),
     ...['20ms', '1e3', '-1', '999999999'].map((latency) => ({ latency })),
     { capSemantics: 'copied' },
+    { addOnRows: 'yes' },
     { errors: 'ERROR' },
   ]
   test.each(bad)('refuses %j in one line that names the flag and what to write', (texts) => {
@@ -285,11 +286,12 @@ describe('a sandbox', () => {
     ['enterprise', 200, true],
     ['team', 403, true],
     ['quota', 200, false],
+    ['no-caps', 403, true],
   ] as const)('on the %s plan answers the balance with %i; credits in analytics: %s', async (plan, status, credits) => {
     await withSandbox({ plan }, async (ask) => {
       const balance = await ask('GetTeamCreditBalance')
       expect(balance.status).toBe(status)
-      if (status === 403) expect(balance.text).toContain('plan without the feature')
+      if (plan === 'team') expect(balance.text).toContain('plan without the feature')
       const [first] = JSON.parse((await ask('UserPageAnalytics')).text).userTableStats
       expect('promptCreditsUsed' in first).toBe(credits)
       const runs = await ask('CascadeAnalytics', { query_requests: [{ cascade_runs: {} }] })

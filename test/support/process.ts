@@ -92,19 +92,25 @@ export interface Screen {
   readonly screen: string
 }
 
-/** Runs `capkeeper …argv` on a terminal. Once `question` shows, `answer` is typed. */
+/** Runs `capkeeper …argv` on a terminal. Once `question` shows, `answer` is typed; `dialogue` is several of these, one after the other. */
 export async function onTerminal(
   argv: readonly string[],
-  options: ProcessOptions & { readonly question?: string; readonly answer?: string } = {},
+  options: ProcessOptions & {
+    readonly question?: string
+    readonly answer?: string
+    readonly dialogue?: readonly (readonly [question: string, answer: string])[]
+  } = {},
 ): Promise<Screen> {
   const line = [process.execPath, MAIN, ...argv].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   const around = surroundings({ ...options, env: { TERM: 'xterm', ...options.env } })
   const child = spawn('script', ['-qec', line, '/dev/null'], { ...around, stdio: 'pipe' })
   const running = watched(child)
-  const { question, answer } = options
-  if (question !== undefined) {
-    await until(`the question on ${running.stdout()}`, () => running.stdout().includes(question))
-    child.stdin.write(`${answer}\n`)
+  const { question, answer = '', dialogue = question === undefined ? [] : [[question, answer] as const] } = options
+  let answered = 0
+  for (const [asked, reply] of dialogue) {
+    await until(`the question ${asked} on ${running.stdout()}`, () => running.stdout().includes(asked, answered))
+    answered = running.stdout().indexOf(asked, answered) + asked.length
+    child.stdin.write(`${reply}\n`)
   }
   const { code } = await running.ended
   return { code, screen: running.stdout().replaceAll('\r\n', '\n') }

@@ -39,7 +39,8 @@ export function registerImport(program: Command, cli: Cli): void {
     .action(async (flags: ImportFlags) => (await import('./run.ts')).importCommand(flags, cli))
 }
 
-function readGroup(text: string, before: readonly NamedGroup[] = []): readonly NamedGroup[] {
+/** Reads `ID=NAME` behind those given before it. */
+export function readGroup(text: string, before: readonly NamedGroup[] = []): readonly NamedGroup[] {
   const at = text.indexOf('=')
   const [id, name] = [text.slice(0, at).trim(), text.slice(at + 1).trim()]
   if (at < 0 || id === '' || name === '') throw new InvalidArgumentError('Write ID=NAME, such as grp_platform=Platform.')

@@ -15,8 +15,8 @@ export function registerSchema(program: Command, cli: Cli): void {
     .addArgument(new Argument('<kind>', 'which file it describes').choices(['policy', 'config']))
     .addHelpText('after', examples('capkeeper schema policy > cap-policy.schema.json'))
     .action(async (kind: 'policy' | 'config') => {
-      const { CONFIG_SCHEMA, POLICY_SCHEMA } = await import('../../policy/schema.ts')
-      cli.stdout.write(`${JSON.stringify(kind === 'policy' ? POLICY_SCHEMA : CONFIG_SCHEMA, undefined, 2)}\n`)
+      const { schemaText } = await import('../shared/schemas.ts')
+      cli.stdout.write(schemaText(kind))
       cli.finish(EXIT.done)
     })
 }

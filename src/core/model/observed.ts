@@ -14,7 +14,8 @@ export interface CapReading {
   readonly scope: Scope
   readonly observed: Observed
   readonly readAt: Instant
-  readonly failure?: { readonly kind: ApiErrorKind; readonly message: string }
+  /** `lacksFeature`: the workspace has no caps, whatever the key. */
+  readonly failure?: { readonly kind: ApiErrorKind; readonly message: string; readonly lacksFeature?: true }
   /** While unknown: what was read last, for people to look at; never a ground for a write. */
   readonly last?: { readonly observed: Cap; readonly readAt: Instant }
 }

@@ -1,7 +1,8 @@
-// Every field of the four data sources, as data: what it means, its type, the functions it takes, its values, and the SQL it is read with.
+// Every field of the data sources, as data: what it means, its type, the functions it takes, its values, and the SQL it is read with.
 // Queries, errors, the OpenAPI document and the tests read this table and nothing else. The SQL here is all that is ever run: what a
 // request says only picks from it, and is bound as a parameter. interface-spec.md, Fields of the … data source.
 import type { AggregationFunction, DataSource, FilterOperation } from '../../api/wire.ts'
+import type { Switches } from '../switches.ts'
 
 /**
  * What the values of a field are. `person` is the hash of an API key. `date`, `hour` and `timestamp` are read as whole days, hours and
@@ -119,8 +120,10 @@ export const PAIR = 4_194_304
 const API_KEY: AnalyticsField = {
   ...{ name: 'api_key', meaning: 'hash of the user API key', type: 'person', functions: LISTED, ...PLAIN, sql: 'person' },
 }
-const DATES = (meaning: string): readonly AnalyticsField[] => [
-  { name: 'date', meaning, type: 'date', functions: LISTED, ...PLAIN, sql: DAY },
+const date = (meaning: string): AnalyticsField => ({ name: 'date', meaning, type: 'date', functions: LISTED, ...PLAIN, sql: DAY })
+/** The command source has no shifted date: interface-spec.md, Fields of the command data source. */
+const datesOf = (meaning: string): readonly AnalyticsField[] => [
+  date(meaning),
   {
     name: 'date UTC-x',
     meaning: 'date shifted by a timezone offset (x replaced by the offset)',
@@ -143,7 +146,7 @@ const USER_DATA: AnalyticsSource = {
   totals: false,
   fields: [
     API_KEY,
-    ...DATES('UTC date'),
+    ...datesOf('UTC date'),
     { name: 'hour', meaning: 'UTC hour', type: 'hour', functions: LISTED, ...PLAIN, sql: HOUR },
     LANGUAGE,
     IDE,
@@ -165,7 +168,7 @@ const CHAT_DATA: AnalyticsSource = {
   fields: [
     API_KEY,
     text('model_id', 'chat model identifier', 'model'),
-    ...DATES('UTC date of the response'),
+    ...datesOf('UTC date of the response'),
     IDE,
     VERSION,
     text('latest_intent_type', 'chat intent', 'intent', INTENTS),
@@ -184,7 +187,7 @@ const COMMAND_DATA: AnalyticsSource = {
   totals: false,
   fields: [
     API_KEY,
-    ...DATES('UTC date'),
+    date('UTC date'),
     { name: 'timestamp', meaning: 'UTC timestamp', type: 'timestamp', functions: LISTED, ...PLAIN, sql: 'at / 1000' },
     LANGUAGE,
     IDE,
@@ -241,7 +244,32 @@ const PCW_DATA: AnalyticsSource = {
   ],
 }
 
+/** The data sources of the interface. */
 export const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COMMAND_DATA, PCW_DATA]
+
+/**
+ * Add-on use per person (service-notes.md, section 1). Choices: one row for each entry of a conversation; `prompts_used` is all that it
+ * cost, as `promptsUsed` of CascadeAnalytics, and `flex_credits_used` the part of it that add-on credits paid; nothing is known of metadata.
+ */
+export const CASCADE_DATA: AnalyticsSource = {
+  name: 'QUERY_DATA_SOURCE_CASCADE_DATA',
+  meaning: 'credits of agent use, one row for each entry of a conversation',
+  rows: 'add_on_use',
+  totals: false,
+  fields: [
+    API_KEY,
+    date('UTC date'),
+    number('prompts_used', 'credits used, in cents', 'cents'),
+    number('flex_credits_used', 'what of them was paid from add-on credits, in cents', 'addOnCents'),
+    text('model', 'model enum; <nil> when unknown', 'modelName'),
+    IDE,
+    text('metadata', 'always <nil>', 'metadata'),
+  ],
+}
+
+/** The data sources that answer. A plan without credit fields in analytics has none of the fifth (choice). */
+export const sourcesServed = ({ addOnRows, plan }: Pick<Switches, 'addOnRows' | 'plan'>): readonly AnalyticsSource[] =>
+  addOnRows === 'served' && plan !== 'quota' ? [...ANALYTICS_SOURCES, CASCADE_DATA] : ANALYTICS_SOURCES
 
 /** A field as a request names it; `offsetMs` is how far its dates are shifted, 0 but for `date UTC-x`. */
 export interface NamedField {

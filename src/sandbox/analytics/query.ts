@@ -5,7 +5,7 @@ import type { AggregationFunction, FilterOperation } from '../../api/wire.ts'
 import { Refusal } from '../refusal.ts'
 import { type Fields, listField, textField } from '../request.ts'
 import type { Switches } from '../switches.ts'
-import { ANALYTICS_SOURCES, type AnalyticsSource, FILTERS, FUNCTIONS, findField, type NamedField } from './fields.ts'
+import { type AnalyticsSource, FILTERS, FUNCTIONS, findField, type NamedField, sourcesServed } from './fields.ts'
 import { readValue } from './values.ts'
 
 const UNSPECIFIED = 'QUERY_AGGREGATION_UNSPECIFIED'
@@ -38,15 +38,18 @@ export const MAX_PARTS = 100
 /** The longest alias, in characters. Choice. */
 export const MAX_ALIAS = 200
 
+/** The switches that say what may be asked, and how answers are spelt. */
+export type Judging = Pick<Switches, 'names' | 'addOnRows' | 'plan'>
+
 /** The queries of a request in their order; refuses with 400. */
-export function queriesOf(fields: Fields, switches: Pick<Switches, 'names'>): readonly Query[] {
+export function queriesOf(fields: Fields, switches: Judging): readonly Query[] {
   const requests = objectsIn(fields, 'query_requests', '')
   if (requests.length === 0) throw new Refusal(400, 'query_requests is required')
   return requests.map((request, index) => queryOf(request, `query_requests[${index}]`, switches))
 }
 
-function queryOf(request: Fields, place: string, switches: Pick<Switches, 'names'>): Query {
-  const source = sourceOf(request, place)
+function queryOf(request: Fields, place: string, switches: Judging): Query {
+  const source = sourceOf(request, place, switches)
   const selections = objectsIn(request, 'selections', place).map((one, index) =>
     selectionOf(one, source, `${place}.selections[${index}]`, switches),
   )
@@ -62,11 +65,12 @@ function queryOf(request: Fields, place: string, switches: Pick<Switches, 'names
 }
 
 /** An unknown name of a source reads as the unspecified one (service-notes.md, section 1). */
-function sourceOf(request: Fields, place: string): AnalyticsSource {
+function sourceOf(request: Fields, place: string, switches: Judging): AnalyticsSource {
+  const sources = sourcesServed(switches)
   const name = textField(request, 'data_source')
-  const source = ANALYTICS_SOURCES.find((one) => one.name === name)
+  const source = sources.find((one) => one.name === name)
   if (source) return source
-  const valid = ANALYTICS_SOURCES.map((one) => one.name).join(', ')
+  const valid = sources.map((one) => one.name).join(', ')
   throw new Refusal(400, `invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED; ${place}.data_source must be one of ${valid}`)
 }
 

@@ -1,0 +1,45 @@
+// What was read as a policy: the declarations that ask for exactly what is in force, and the notes that the file begins with.
+import type { Cap, CapRule, PolicySet } from '../../core/model/policy.ts'
+import { groupScope, type Scope, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
+import { type Adopted, adopt, type LiveGroup } from '../../core/resolve/adopt.ts'
+import type { WorkspaceConfig } from '../../daemon/config/config.ts'
+import { count } from '../shared/text.ts'
+import type { NamedGroup } from './command.ts'
+import type { Live } from './live.ts'
+
+/** The caps to declare. */
+export const adoptLive = (live: Live, groups: readonly NamedGroup[]): Adopted =>
+  adopt({
+    team: live.capOf(TEAM) ?? 'none',
+    groups: groups.map(({ id, name }): LiveGroup => ({ id, name, cap: live.capOf(groupScope(id)) ?? 'none', emails: live.emails(id) })),
+    people: live.people.flatMap((email) => ({ email, cap: live.capOf(userScope(email)) ?? 'none' })),
+  })
+
+/** The policy set of a workspace that declares them. */
+export function policyOf(workspace: string, { team, groups, people }: Adopted): PolicySet {
+  const at = { file: 'import', line: 1, column: 1 }
+  const rule = (scope: Scope, cap: Cap): readonly CapRule[] => (cap === 'none' ? [] : [{ scope, cap, at, document: workspace }])
+  return {
+    workspace,
+    rules: [
+      ...rule(TEAM, team),
+      ...groups.flatMap(({ id, cap }) => rule(groupScope(id), cap)),
+      ...people.flatMap(({ email, cap }) => rule(userScope(email), cap)),
+    ],
+    groups: groups.map(({ id, name }) => ({ scope: groupScope(id), name, at })),
+    grants: [],
+    protectedPeople: [],
+    approvals: [],
+    documents: [workspace],
+  }
+}
+
+/** Lines for the top of the file: what its reader has to know a month later. */
+export function notesOf(config: Pick<WorkspaceConfig, 'baseUrl'>, adopted: Adopted, live: Live): readonly string[] {
+  const lines = [`Imported by capkeeper from ${config.baseUrl}.`]
+  if (adopted.left > 0) lines.push(`${count(adopted.left, 'cap')} equal to the wider one ${adopted.left === 1 ? 'is' : 'are'} left out.`)
+  lines.push(...adopted.bare.map(({ id, name }) => `Group ${id} (${name}) has no cap of its own, and is not managed.`))
+  if (live.unread.length > 0) lines.push(`NOT COMPLETE: ${count(live.unread.length, 'cap')} could not be read:`)
+  lines.push(...live.unread.map(({ scope }) => `  ${scopeKey(scope)}`))
+  return lines
+}

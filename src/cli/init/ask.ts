@@ -1,0 +1,98 @@
+// The questions of `init`, one line each, on a terminal: only for what no flag and no variable gives. A wrong answer is asked again. It must
+// never show an answer again: somebody may paste the key where its file is asked for.
+import { createInterface } from 'node:readline/promises'
+import { createKeyRing } from '../../api/keys.ts'
+import { parseBaseUrl } from '../../api/url.ts'
+import type { NamedGroup } from '../import/command.ts'
+import { readGroup } from '../import/command.ts'
+import { type Cli, CommandError } from '../shared/context.ts'
+import { slugOf } from './render.ts'
+
+/** What has to be known before anything can be read. */
+export interface Answers {
+  readonly baseUrl?: string
+  readonly serviceKeyFile?: string
+  readonly workspace?: string
+  readonly group?: readonly NamedGroup[]
+}
+
+/** Answers that are already there; `hasKey` also where the key is in the environment. */
+export interface Given extends Answers {
+  readonly hasKey: boolean
+}
+
+const MAX_TRIES = 5
+const MAX_GROUPS = 1_000
+
+type Line = (question: string) => Promise<string>
+
+/** Asks for what is missing. Throws a `CommandError` when the terminal is closed, or no answer is one. */
+export async function askMissing(given: Given, cli: Cli): Promise<Answers> {
+  const lines = createInterface({ input: cli.stdin, output: cli.stderr })
+  const closed = Promise.withResolvers<never>()
+  closed.promise.catch(() => undefined)
+  lines.once('close', () => closed.reject(cancelled()))
+  lines.once('SIGINT', () => lines.close())
+  const line: Line = (question) => Promise.race([lines.question(question), closed.promise]).catch(() => Promise.reject(cancelled()))
+  try {
+    const baseUrl = given.baseUrl ?? (await ask(line, cli, 'Address of the service, such as https://service.example: ', addressFault))
+    const keyFile =
+      given.serviceKeyFile ??
+      (given.hasKey
+        ? undefined
+        : await ask(line, cli, 'File that holds the service key (not the key itself): ', (text) => keyFault(text, cli)))
+    const workspace = given.workspace ?? ((await ask(line, cli, 'Name of the workspace [default]: ', nameFault)) || 'default')
+    const group = given.group ?? (await askGroups(line, cli))
+    return { baseUrl, workspace, group, ...(keyFile === undefined ? {} : { serviceKeyFile: keyFile }) }
+  } finally {
+    lines.close()
+  }
+}
+
+const cancelled = (): CommandError => new CommandError('cancelled; nothing was written')
+
+/** The first answer without a fault, trimmed. */
+async function ask(line: Line, { stderr }: Cli, question: string, faultOf: (answer: string) => string | undefined): Promise<string> {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
+    const answer = (await line(question)).trim()
+    const fault = faultOf(answer)
+    if (fault === undefined) return answer
+    stderr.write(`  ${fault}\n`)
+  }
+  throw new CommandError(`no answer after ${MAX_TRIES} tries; nothing was written`)
+}
+
+function addressFault(text: string): string | undefined {
+  const parsed = parseBaseUrl(text)
+  return 'message' in parsed ? `${parsed.message}; write it like https://service.example` : undefined
+}
+
+function keyFault(file: string, { env, clock }: Cli): string | undefined {
+  if (file === '') return 'a path is needed'
+  const [problem] = createKeyRing({ default: { file } }, { env, clock }).problems()
+  return problem?.severity === 'error' ? 'that is no file with a key in it; give the path of one, never the key itself' : undefined
+}
+
+const nameFault = (name: string): string | undefined =>
+  name === '' || slugOf(name) !== '' ? undefined : 'a name has letters or digits in it, such as acme'
+
+/** The service lists no groups, so each one is named; an empty line ends them. */
+async function askGroups(line: Line, cli: Cli): Promise<readonly NamedGroup[]> {
+  cli.stderr.write('Groups, one a line as ID=NAME, such as grp_platform=Platform; an empty line goes on.\n')
+  let groups: readonly NamedGroup[] = []
+  for (let number = 1; number <= MAX_GROUPS; number += 1) {
+    const text = await ask(line, cli, `Group ${number}: `, (answer) => (answer === '' ? undefined : groupFault(answer, groups)))
+    if (text === '') return groups
+    groups = readGroup(text, groups)
+  }
+  return groups
+}
+
+function groupFault(text: string, groups: readonly NamedGroup[]): string | undefined {
+  try {
+    readGroup(text, groups)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,70 @@
+// New files, each there whole or not at all: written beside their place under another name, and then linked to it, which never replaces
+// anything. What was made is taken back when a later one fails. Must never overwrite or remove a file that it did not make.
+import { existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, rmdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CommandError } from '../shared/context.ts'
+
+export interface NewFile {
+  /** Below the folder, with `/`. */
+  readonly path: string
+  readonly text: string
+}
+
+/** Those of the paths where something is already, a link to nowhere included. */
+export const existingIn = (folder: string, paths: readonly string[]): readonly string[] =>
+  paths.filter((path) => lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined)
+
+/** Something is there that is not a folder. */
+export const isNoFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === false
+
+/** Makes all files, or none: throws a `CommandError` then, and leaves the folder as it was. */
+export function createFiles(folder: string, files: readonly NewFile[]): void {
+  const made: (() => void)[] = []
+  try {
+    makeFolder(folder, made)
+    const staging = mkdtempSync(join(folder, '.capkeeper-init-'))
+    try {
+      for (const [index, { path, text }] of files.entries()) {
+        const whole = join(staging, String(index))
+        writeFileSync(whole, text, { flush: true })
+        const target = join(folder, path)
+        makeFolder(dirname(target), made)
+        place(whole, target, text)
+        made.push(() => unlinkSync(target))
+      }
+    } finally {
+      rmSync(staging, { recursive: true, force: true })
+    }
+  } catch (error) {
+    for (const undo of made.toReversed()) quietly(undo)
+    throw new CommandError(`nothing was written: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** Makes a folder with those above it, and notes how to take away what was not there. */
+function makeFolder(folder: string, made: (() => void)[]): void {
+  if (existsSync(folder)) return
+  const parent = dirname(folder)
+  if (parent !== folder) makeFolder(parent, made)
+  mkdirSync(folder)
+  made.push(() => rmdirSync(folder))
+}
+
+const WITHOUT_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+
+/** A file system that knows no links gets the file written in place, which still replaces nothing. */
+function place(whole: string, target: string, text: string): void {
+  try {
+    linkSync(whole, target)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && WITHOUT_LINKS.includes(String(error.code)))) throw error
+    writeFileSync(target, text, { flag: 'wx', flush: true })
+  }
+}
+
+/** A folder that somebody else has put something into stays. */
+function quietly(undo: () => void): void {
+  try {
+    undo()
+  } catch {}
+}

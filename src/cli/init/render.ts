@@ -1,0 +1,160 @@
+// The texts that `init` writes and says: config, policy and workflow with their comments, and the words at the end. Pure; no key ever gets
+// here, only where it is found.
+import type { Instant } from '../../core/model/units.ts'
+import type { Adopted } from '../../core/resolve/adopt.ts'
+import type { KeyRef } from '../../daemon/config/config.ts'
+import { printPolicy } from '../../policy/print.ts'
+import type { Live } from '../import/live.ts'
+import { notesOf, policyOf } from '../import/policy.ts'
+import { shellWord } from '../shared/args.ts'
+import { schemaText } from '../shared/schemas.ts'
+import { count, padEnd, people, plain } from '../shared/text.ts'
+import type { NewFile } from './files.ts'
+import { workflowText } from './workflow.ts'
+
+export const CONFIG_FILE = 'capkeeper.yaml'
+const CONFIG_SCHEMA_FILE = 'capkeeper-config.schema.json'
+const POLICY_SCHEMA_FILE = 'policies/cap-policy.schema.json'
+const WORKFLOW_FILE = '.github/workflows/capkeeper.yaml'
+
+/** The files whose names do not depend on the workspace. */
+export const FIXED_FILES: readonly string[] = [CONFIG_FILE, CONFIG_SCHEMA_FILE, POLICY_SCHEMA_FILE, WORKFLOW_FILE]
+
+/** A name as a file has it: `Acme, Inc.` is `acme-inc`; '' when nothing is left of it. */
+export const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 60)
+
+export const policyFile = (workspace: string): string => `policies/${slugOf(workspace)}.yaml`
+
+export interface Start {
+  readonly workspace: string
+  readonly baseUrl: string
+  /** As the config is to name it: relative to its folder, or absolute. */
+  readonly key: KeyRef
+  readonly caFile?: string
+  readonly allowPlainHttp?: true
+  readonly adopted: Adopted
+  readonly live: Live
+  readonly now: Instant
+}
+
+/** Everything that is written, the config last: while it is missing, nothing uses the rest. */
+export const filesOf = (start: Start): readonly NewFile[] => [
+  { path: POLICY_SCHEMA_FILE, text: schemaText('policy') },
+  { path: CONFIG_SCHEMA_FILE, text: schemaText('config') },
+  { path: WORKFLOW_FILE, text: workflowText() },
+  { path: policyFile(start.workspace), text: policyText(start) },
+  { path: CONFIG_FILE, text: configText(start) },
+]
+
+const PLAIN_SCALAR = /^[a-z/.][\w./:@-]*$/i
+const OTHER_MEANING = /^(true|false|null|yes|no|on|off|y|n|~|\.nan|[-+]?\.inf)$|:$|^\.?\d/i
+
+/** A text as a YAML scalar that reads as that text. */
+const scalar = (text: string): string => (PLAIN_SCALAR.test(text) && !OTHER_MEANING.test(text) ? text : JSON.stringify(text))
+
+function configText({ workspace, baseUrl, key, caFile, allowPlainHttp }: Start): string {
+  const [kind, where] = 'file' in key ? ['file', key.file] : ['env', key.env]
+  return `# yaml-language-server: $schema=./${CONFIG_SCHEMA_FILE}
+#
+# How capkeeper runs; made by \`capkeeper init\`. Everything but the address and the key has a default. Paths are relative to this file.
+apiVersion: capkeeper/v1
+kind: Config
+
+# What capkeeper wrote and so owns: keep this file between runs, and out of git.
+ledger: ./capkeeper.db
+
+# Where the status page, /metrics, /livez and /readyz are.
+# listen: 127.0.0.1:9464
+
+# Turns credits into money in reports.
+# pricePerCredit: 0.04
+
+workspaces:
+  - name: ${scalar(workspace)}
+    baseUrl: ${scalar(baseUrl)}
+${caFile === undefined ? '' : `    caFile: ${scalar(caFile)}\n`}${allowPlainHttp ? '    allowPlainHttp: true\n' : ''}    keys:
+      # The key itself stays ${kind === 'file' ? 'in this file, which is read again when it changes: keep it out of git' : 'in this variable'}.
+      default:
+        ${kind}: ${scalar(where)}
+      # The one key that may write, when the one above can only read.
+      # billingWrite:
+      #   file: /var/run/secrets/capkeeper/write-key
+    policies: [policies]
+
+    # With audit it plans and measures, and never writes. Set enforce once the plans say what you want.
+    mode: audit
+
+    # How often caps are read, and how often people, use and balance.
+    # interval: 5m
+    # usageInterval: 15m
+`
+}
+
+const WEEKS_2_MS = 14 * 86_400_000
+
+/** Two columns further in than \`spec\`; comments say what each part is for. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  '  team:': '  # Whole add-on credits per person, for everybody without a cap of a group or their own.',
+  '  groups:': '  # For the members of a group; `id` is what caps are set on, `name` what lists the members.',
+  '  users:': "  # A person's own cap wins over every group's and the team's.",
+}
+
+function policyText({ workspace, baseUrl, adopted, live, now }: Start): string {
+  const printed = printPolicy(policyOf(workspace, adopted), { name: workspace, workspace: true })
+  const [schema = '', ...lines] = printed.trimEnd().split('\n')
+  const body = lines.flatMap((line) => [...(SECTIONS[line] === undefined ? [] : ['', SECTIONS[line]]), line])
+  const notes = notesOf({ baseUrl }, adopted, live)
+  const comment = [
+    ...notes,
+    'It asks for exactly what is in force, so the first plan changes nothing. Change it here, and review the plan.',
+  ]
+  return `${[schema, '#', ...comment.map((line) => `# ${plain(line)}`), ...body, ...conflictLines(adopted), ...exampleLines(adopted, now)].join('\n')}\n`
+}
+
+function conflictLines({ conflicts }: Adopted): readonly string[] {
+  if (conflicts.length === 0) return []
+  return [
+    '',
+    `  # ${people(conflicts.length)} without an own cap in groups whose caps differ. Until this says which one counts, they are reported and left alone.`,
+    '  # onGroupConflict: max',
+  ]
+}
+
+/** What a policy can say beside caps, to be uncommented. */
+const exampleLines = ({ team }: Adopted, now: Instant): readonly string[] => [
+  ...(team === 'none' ? ['', '  # A cap for everybody: whole add-on credits per person.', '  # team:', '  #   cap: 3000'] : []),
+  '',
+  '  # People whose cap is never lowered, blocked or cleared.',
+  '  # protected: [oncall@example.com]',
+  '',
+  '  # Temporary caps; what was there before comes back by itself.',
+  '  # grants:',
+  '  #   - user: ada@example.com',
+  '  #     cap: 6000',
+  `  #     until: ${new Date(now + WEEKS_2_MS).toISOString().slice(0, 10)}`,
+  '  #     reason: release week',
+]
+
+const ABOUT: Readonly<Record<string, string>> = {
+  [CONFIG_FILE]: 'how capkeeper runs; audit mode, nothing is written to the service',
+  [CONFIG_SCHEMA_FILE]: 'for editors',
+  [POLICY_SCHEMA_FILE]: 'for editors',
+  [WORKFLOW_FILE]: 'validates every push and plans every pull request',
+}
+
+/** What was read, what was written where, and the next three commands. `folder` is how the user named it. */
+export function endingText(start: Start, files: readonly NewFile[], folder: string): string {
+  const { workspace, adopted, live } = start
+  const declared = (adopted.team === 'none' ? 0 : 1) + adopted.groups.length + adopted.people.length
+  const width = Math.max(...files.map(({ path }) => path.length)) + 2
+  const listed = files.toReversed().map(({ path }) => `  ${padEnd(path, width)}${ABOUT[path] ?? 'the caps in force, as a policy'}`)
+  const config = shellWord(folder === '.' ? CONFIG_FILE : `${folder.replace(/\/+$/, '')}/${CONFIG_FILE}`)
+  const next = ['validate', 'plan', 'run'].map((command) => `  capkeeper ${command} --config ${config}`)
+  const read = `${plain(workspace)}: ${people(live.people.length)} read, ${count(declared, 'cap')} in force`
+  return `${[read, '', `written to ${plain(folder)}:`, ...listed, '', 'next:', ...next].join('\n')}\n`
+}

@@ -1,0 +1,139 @@
+// What `init` does: asks for what is missing, reads the service, and writes all files or none. Everything that can be wrong is found before
+// the first file is made.
+import { isAbsolute, relative, resolve } from 'node:path'
+import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { type KeyRef, loadConfig, networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
+import { type Live, readLive } from '../import/live.ts'
+import { adoptLive } from '../import/policy.ts'
+import { shellWord } from '../shared/args.ts'
+import { type Cli, CommandError, UsageError } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import { count, plain } from '../shared/text.ts'
+import { askMissing, type Given } from './ask.ts'
+import type { InitFlags } from './command.ts'
+import { createFiles, existingIn, isNoFolder } from './files.ts'
+import { endingText, FIXED_FILES, filesOf, policyFile, type Start, slugOf } from './render.ts'
+
+/** Starts a policy repository and leaves the exit code: 4 when single people could not be read, and are left out. */
+export async function initCommand(dir: string, flags: InitFlags, cli: Cli): Promise<void> {
+  const folder = resolve(dir)
+  refuseExisting(dir, folder, FIXED_FILES)
+  const isAsking = flags.nonInteractive !== true && cli.stdin.isTTY === true
+  const answered: InitFlags = isAsking ? { ...flags, ...(await askMissing(givenOf(flags, cli), cli)) } : flags
+  try {
+    await start(dir, folder, answered, cli)
+  } catch (error) {
+    if (isAsking && error instanceof CommandError) cli.stderr.write(`the answers again, as flags:\n  ${commandOf(dir, answered)}\n`)
+    throw error
+  }
+}
+
+async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): Promise<void> {
+  const config = readWorkspace(flags, cli)
+  refuseExisting(dir, folder, [policyFile(config.name)])
+  const groups = flags.group ?? []
+  if (groups.length === 0) cli.stderr.write('note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n')
+  const interrupted = 'interrupted; nothing was written'
+  const live = await interruptible(cli, (signal) => readLive({ config, groups, interrupted, cli, signal }))
+  refuseGaps(live, config)
+  const started: Start = {
+    workspace: config.name,
+    baseUrl: config.baseUrl,
+    key: keyFrom(config, folder),
+    ...(config.caFile === undefined ? {} : { caFile: pathFrom(config.caFile, folder) }),
+    ...(config.allowPlainHttp ? { allowPlainHttp: true } : {}),
+    adopted: adoptLive(live, groups),
+    live,
+    now: cli.clock.now(),
+  }
+  const files = filesOf(started)
+  for (const { path, text } of files) {
+    if (cli.secrets.redact(text) !== text)
+      throw new CommandError(`nothing was written: the service key would show in ${path}; rename what holds it`)
+  }
+  createFiles(folder, files)
+  tell(started, folder, cli)
+  cli.stdout.write(endingText(started, files, dir))
+  cli.finish(live.unread.length > 0 ? EXIT.partial : EXIT.done)
+}
+
+const givenOf = (flags: InitFlags, { env }: Cli): Given => {
+  const baseUrl = flags.baseUrl ?? (env['CAPKEEPER_BASE_URL'] || undefined)
+  const keyFile = flags.serviceKeyFile ?? (env['CAPKEEPER_SERVICE_KEY_FILE'] || undefined)
+  return {
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(keyFile === undefined ? {} : { serviceKeyFile: keyFile }),
+    ...(flags.workspace === undefined ? {} : { workspace: flags.workspace }),
+    ...(flags.group === undefined ? {} : { group: flags.group }),
+    hasKey: Boolean(env['CAPKEEPER_SERVICE_KEY']),
+  }
+}
+
+/** Flags and environment as one workspace; a config file and policies that the environment names are not what this is about. */
+function readWorkspace(flags: InitFlags, { env }: Cli): WorkspaceConfig {
+  const { CAPKEEPER_CONFIG: _config, CAPKEEPER_POLICIES: _policies, CAPKEEPER_LEDGER: _ledger, ...rest } = env
+  const { config, problems } = loadConfig({ env: rest, flags })
+  const [workspace] = config?.workspaces ?? []
+  if (!config || !workspace || hasErrors(problems)) throw new InputError(problems)
+  const missing = [
+    ...(workspace.baseUrl === '' ? ['--base-url URL'] : []),
+    ...(Object.keys(workspace.keys).length === 0 ? ['--service-key-file FILE'] : []),
+  ]
+  if (missing.length > 0) {
+    const why = flags.nonInteractive ? 'nothing is asked with --non-interactive' : 'there is no terminal to ask on'
+    throw new UsageError(`${why}: give ${missing.join(' and ')}`)
+  }
+  if (slugOf(workspace.name) === '') throw new UsageError('--workspace needs a name with letters or digits in it, such as acme')
+  const refused = networkProblems(config, { policies: false })
+  if (refused.length > 0) throw new InputError(refused)
+  return workspace
+}
+
+function refuseExisting(dir: string, folder: string, paths: readonly string[]): void {
+  if (isNoFolder(folder)) throw new CommandError(`nothing was written: ${dir} is not a folder`)
+  const existing = existingIn(folder, paths)
+  if (existing.length === 0) return
+  throw new CommandError(`nothing was written: ${dir} has ${existing.join(', ')} already; name another folder, or move what is there away`)
+}
+
+/** One person whom the service does not know is left out and named; an outage is not what a policy is made from. */
+function refuseGaps({ unread }: Live, { name }: WorkspaceConfig): void {
+  const grave = unread.filter(({ kind }) => kind !== 'not_found' && kind !== 'invalid')
+  const [first] = grave
+  if (first) throw new CommandError(`nothing was written: ${name}: ${count(grave.length, 'cap')} could not be read: ${first.message}`)
+}
+
+/** A path as the config names it: relative where it lies in the config's folder. */
+function pathFrom(path: string, folder: string): string {
+  const below = relative(folder, resolve(path))
+  return below.startsWith('..') || isAbsolute(below) ? resolve(path) : below
+}
+
+function keyFrom({ keys }: WorkspaceConfig, folder: string): KeyRef {
+  const key = keys.default ?? { env: 'CAPKEEPER_SERVICE_KEY' }
+  return 'file' in key ? { file: pathFrom(key.file, folder) } : key
+}
+
+function tell({ key, live, adopted }: Start, folder: string, { stderr, secrets }: Cli): void {
+  const talk = (line: string): unknown => stderr.write(secrets.redact(`${line}\n`))
+  if ('file' in key && !isAbsolute(key.file)) talk(`warning: the key file ${key.file} lies in ${folder}: keep it out of git`)
+  const [torn, ...others] = adopted.conflicts
+  if (torn !== undefined) {
+    talk(
+      `warning: ${others.length > 0 ? `${torn} and ${others.length} more` : torn}: their groups have different caps; see onGroupConflict in the policy`,
+    )
+  }
+  for (const { message } of live.unread.slice(0, 10)) talk(`error: left out: ${message}`)
+}
+
+/** The command that needs no questions. */
+function commandOf(dir: string, { baseUrl, serviceKeyFile, workspace, group = [] }: InitFlags): string {
+  const flags = [
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(serviceKeyFile === undefined ? [] : ['--service-key-file', serviceKeyFile]),
+    ...(workspace === undefined ? [] : ['--workspace', workspace]),
+    ...group.flatMap(({ id, name }) => ['--group', `${id}=${name}`]),
+  ]
+  return ['capkeeper', 'init', dir, ...flags].map((word) => shellWord(plain(word))).join(' ')
+}

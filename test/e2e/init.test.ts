@@ -1,0 +1,311 @@
+// `init` as a process against the sandbox over HTTP: what it writes is whole, validates, and plans to nothing; what is wrong leaves nothing.
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { run } from '../cli/world.ts'
+import { callsIn, wordsOf } from '../support/command-lines.ts'
+import { capkeeper, hasTerminals, onTerminal } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+import type { SandboxFixture } from '../support/sandbox.ts'
+import { readYaml, type Workflow, workflowOffences } from '../support/workflows.ts'
+import { type Place, place, service, written } from './world.ts'
+
+const FILES = [
+  '.github/workflows/capkeeper.yaml',
+  'capkeeper-config.schema.json',
+  'capkeeper.yaml',
+  'policies/acme.yaml',
+  'policies/cap-policy.schema.json',
+]
+const SCHEMA_LINE = /^# yaml-language-server: \$schema=\.\/(\S+)$/m
+const KEY = 'sandbox-admin'
+
+interface Beginning extends Place {
+  readonly service: SandboxFixture
+  /** Address, key file and name. */
+  readonly flags: readonly string[]
+  /** All files below the folder, but for the key. */
+  files(): readonly string[]
+  init(...argv: readonly string[]): ReturnType<typeof capkeeper>
+}
+
+async function beginning(options: Parameters<typeof service>[0] = {}): Promise<Beginning> {
+  const at = place()
+  at.write('key', `${KEY}\n`)
+  const fixture = await service(options)
+  const flags = ['--base-url', `${fixture.url}/_route/api_server`, '--service-key-file', 'key', '--workspace', 'acme']
+  return {
+    ...at,
+    service: fixture,
+    flags,
+    files: () => filesIn(at.folder).filter((name) => name !== 'key'),
+    init: (...argv) => capkeeper(['init', ...argv], { cwd: at.folder }),
+  }
+}
+
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .flatMap((entry) => (entry.isDirectory() ? [] : [join(entry.parentPath, entry.name).slice(folder.length + 1)]))
+    .toSorted()
+
+describe('init', () => {
+  test('writes files that hold together: they validate, plan to nothing, and the daemon writes nothing', async () => {
+    const at = await beginning()
+    at.service.setCap('team', 500)
+    at.service.setCap('group:grp_platform', 1500)
+    at.service.setCap('ada.lovelace@example.com', 0)
+    const { code, stdout, stderr } = await at.init('.', ...at.flags, '--group', 'grp_platform=Platform', '--group', 'grp_data=Data')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `warning: the key file key lies in ${at.folder}: keep it out of git\n` })
+    expect(at.files()).toEqual(FILES)
+    expect(stdout).toContain('acme: 19 people read, 3 caps in force')
+    for (const name of FILES) expect(stdout).toContain(`  ${name} `)
+
+    const commands = stdout.split('next:\n')[1]?.trim().split('\n').flatMap(callsIn).map(wordsOf) ?? []
+    expect(commands.map(([, command]) => command)).toEqual(['validate', 'plan', 'run'])
+    const [validate = [], plan = [], daemon = []] = commands.map((words) => words.slice(1))
+    expect((await capkeeper(validate, { cwd: at.folder })).code).toBe(0)
+    const planned = await capkeeper([...plan, '--detailed-exitcode'], { cwd: at.folder })
+    expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 3 scopes are in sync.') })
+    expect((await capkeeper([...daemon, '--once'], { cwd: at.folder })).code).toBe(0)
+    expect(written(at.service)).toEqual([])
+  }, 60_000)
+
+  test('writes what it says it writes: audit mode, editors’ lines that lead to schemas, a workflow by the rules, and no key', async () => {
+    const at = await beginning({ people: 3 })
+    expect((await at.init('caps', ...at.flags)).code).toBe(0)
+    expect(at.files()).toEqual(FILES.map((name) => `caps/${name}`))
+    expect(at.read('caps/capkeeper.yaml')).toContain('\n    mode: audit\n')
+    expect(at.read('caps/capkeeper.yaml')).toContain(`        file: ${at.path('key')}\n`)
+    for (const [file, kind] of [
+      ['caps/capkeeper.yaml', 'config'],
+      ['caps/policies/acme.yaml', 'policy'],
+    ] as const) {
+      const [first = ''] = at.read(file).split('\n')
+      const schema = join(at.path(file), '..', SCHEMA_LINE.exec(first)?.[1] ?? 'nowhere')
+      expect(readFileSync(schema, 'utf8')).toBe((await run(['schema', kind])).stdout)
+    }
+    const workflow = readYaml<Workflow>(at.read('caps/.github/workflows/capkeeper.yaml'))
+    expect(workflowOffences(workflow)).toEqual([])
+    const commands = Object.values(workflow.jobs).flatMap(({ steps }) => steps.flatMap((step) => callsIn(step.run ?? '')))
+    expect(commands.map((call) => wordsOf(call)[1])).toEqual(['validate', 'plan'])
+    for (const name of at.files()) expect(at.read(name)).not.toContain(KEY)
+  })
+
+  test('takes the key from the environment, and then the config names the variable', async () => {
+    const at = await beginning({ people: 3 })
+    const secret = 'env-key-0123456789-abcdef'
+    at.service.sandbox.store.saveKey({ secret, permissions: ['Teams Read-only', 'Billing Read'] })
+    const flags = ['--base-url', at.service.url, '--workspace', 'acme']
+    const ran = await capkeeper(['init', ...flags], { cwd: at.folder, env: { CAPKEEPER_SERVICE_KEY: secret } })
+    expect(ran.code).toBe(0)
+    expect(at.read('capkeeper.yaml')).toContain('        env: CAPKEEPER_SERVICE_KEY\n')
+    expect([ran.stdout, ran.stderr, ...at.files().map(at.read)].join('')).not.toContain(secret)
+  })
+
+  test('leaves out a person whom the service does not know, says so, and ends with 4', async () => {
+    const at = await beginning({ people: 4 })
+    const { store } = at.service.sandbox
+    // Gone between the roster and the caps.
+    at.service.setCap('team', 500)
+    const lost = store.people().at(-1)?.email ?? ''
+    const read = store.person
+    Object.assign(store, { person: (email: string) => (email === lost ? undefined : read(email)) })
+    const ran = await at.init('.', ...at.flags)
+    expect(ran).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining('error: left out: GetUsageConfig: the service does not know this'),
+    })
+    expect(at.read('policies/acme.yaml')).toContain(`# NOT COMPLETE: 1 cap could not be read:\n#   ${lost}\n`)
+    expect((await capkeeper(['plan', '--config', 'capkeeper.yaml', '--detailed-exitcode'], { cwd: at.folder })).code).toBe(0)
+  })
+})
+
+describe('init overwrites nothing', () => {
+  test.each(FILES)('where %s is there already it lists it, exits 1 and asks the service nothing', async (name) => {
+    const at = await beginning({ people: 3 })
+    at.write(name, 'mine')
+    const ran = await at.init('.', ...at.flags)
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran.stderr).toContain(`nothing was written: . has ${name} already`)
+    expect([at.files(), at.read(name), at.service.calls.count()]).toEqual([[name], 'mine', 0])
+  })
+
+  test('lists all that is there, a link to nowhere too', async () => {
+    const at = await beginning({ people: 3 })
+    at.write('capkeeper.yaml', 'mine')
+    mkdirSync(at.path('.github/workflows'), { recursive: true })
+    symlinkSync('nowhere', at.path('.github/workflows/capkeeper.yaml'))
+    const ran = await at.init('.', ...at.flags)
+    expect(ran.stderr).toContain('has capkeeper.yaml, .github/workflows/capkeeper.yaml already')
+    expect(existsSync(at.path('nowhere'))).toBe(false)
+  })
+
+  test('of two at the same time one writes it all, and the other nothing', async () => {
+    const at = await beginning({ people: 3 })
+    const ran = await Promise.all([at.init('.', ...at.flags), at.init('.', ...at.flags)])
+    expect(ran.map(({ code }) => code).toSorted()).toEqual([0, 1])
+    expect(at.files()).toEqual(FILES)
+    expect((await capkeeper(['validate', '--config', 'capkeeper.yaml'], { cwd: at.folder })).code).toBe(0)
+  })
+})
+
+type Bad = readonly [name: string, argv: (at: Beginning) => readonly string[], code: number, message: RegExp, key: string]
+
+describe('init writes nothing', () => {
+  const BAD: readonly Bad[] = [
+    ['without a terminal and without flags', () => [], 64, /no terminal to ask on: give --base-url URL and --service-key-file FILE/, KEY],
+    ['without a key', (at) => ['--base-url', at.service.url], 64, /: give --service-key-file FILE/, KEY],
+    [
+      'where nothing is asked',
+      () => ['--non-interactive', '--service-key-file', 'key'],
+      64,
+      /nothing is asked with --non-interactive: give --base-url/,
+      KEY,
+    ],
+    ['for a group without a name', (at) => [...at.flags, '--group', 'grp_platform'], 64, /ID=NAME/, KEY],
+    ['for a name without letters', (at) => [...at.flags, '--workspace', '…'], 64, /letters or digits/, KEY],
+    ['for an address that is none', (at) => [...at.flags, '--base-url', 'service'], 65, /--base-url: not an http or https address/, KEY],
+    ['for a key file that is not there', (at) => [...at.flags, '--service-key-file', 'none'], 65, /none/, KEY],
+    [
+      'where nothing listens',
+      (at) => [...at.flags, '--base-url', 'http://127.0.0.1:9'],
+      1,
+      /roster could not be read: .*nothing listens/,
+      KEY,
+    ],
+    ['with a wrong key', (at) => at.flags, 1, /the key was refused \(401\): needs Teams Read-only/, 'nobody-knows-this-key'],
+    ['with a key that reads no caps', (at) => at.flags, 1, /the team cap could not be read: .*needs Billing Read/, 'sandbox-teams-read'],
+    [
+      'for a group that the service does not know',
+      (at) => [...at.flags, '--group', 'grp_x=Nobody'],
+      1,
+      /Nobody\) could not be listed/,
+      KEY,
+    ],
+    ['into a file', (at) => ['key', ...at.flags], 1, /key is not a folder/, KEY],
+  ]
+  test.each(BAD)('%s', async (_name, argvOf, code, message, key) => {
+    const at = await beginning({ people: 3 })
+    at.write('key', key)
+    const ran = await at.init(...argvOf(at))
+    expect(ran).toMatchObject({ code, stdout: '' })
+    expect(ran.stderr).toMatch(message)
+    expect(at.files()).toEqual([])
+    expect(ran.stderr).not.toContain(at.read('key').trim())
+  })
+
+  test('on a plan without caps, which it tells from a wrong key', async () => {
+    for (const errors of ['error', 'connect', 'text', 'ok'] as const) {
+      const at = await beginning({ people: 3, plan: 'no-caps', errors })
+      const ran = await at.init('.', ...at.flags)
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('the service refuses caps here whatever the key') })
+      expect(at.files()).toEqual([])
+    }
+  })
+
+  test('while the service fails for everybody', async () => {
+    const at = await beginning({ people: 3, faults: { '5xx': 1 } })
+    expect(await at.init('.', ...at.flags)).toMatchObject({ code: 1, stderr: expect.stringContaining('the roster could not be read') })
+    expect(at.files()).toEqual([])
+  }, 60_000)
+})
+
+describe.skipIf(!hasTerminals)('init on a terminal', () => {
+  const ADDRESS = 'Address of the service'
+  const NAME = 'Name of the workspace [default]: '
+
+  test('asks for what is missing, asks again after a wrong answer, and never shows one again', async () => {
+    const at = await beginning({ people: 3 })
+    const pasted = 'pasted-key-instead-of-its-file'
+    const { code, screen } = await onTerminal(['init', 'caps'], {
+      cwd: at.folder,
+      dialogue: [
+        [ADDRESS, 'service'],
+        [ADDRESS, at.service.url],
+        ['File that holds the service key', pasted],
+        ['File that holds the service key', 'key'],
+        [NAME, 'Acme, Inc.'],
+        ['Group 1: ', 'grp_platform'],
+        ['Group 1: ', 'grp_platform=Platform'],
+        ['Group 2: ', ''],
+      ],
+    })
+    expect(code, screen).toBe(0)
+    expect(screen).toContain('not an http or https address; write it like')
+    expect(screen).toContain('that is no file with a key in it')
+    expect(screen).toContain('Write ID=NAME')
+    // Once as it was typed, echoed by the terminal.
+    expect(screen.split(pasted)).toHaveLength(2)
+    expect(at.read('caps/policies/acme-inc.yaml')).toContain('workspace: Acme, Inc.\n')
+    expect(at.read('caps/capkeeper.yaml')).toContain('  - name: "Acme, Inc."\n')
+  })
+
+  test('asks only for what no flag gives, and repeats the answers as flags when they were wrong', async () => {
+    const at = await beginning({ people: 3 })
+    const { code, screen } = await onTerminal(['init', ...at.flags], {
+      cwd: at.folder,
+      dialogue: [
+        ['Group 1: ', 'grp_none=No Group'],
+        ['Group 2: ', ''],
+      ],
+    })
+    expect(code).toBe(1)
+    expect(screen).not.toContain(ADDRESS)
+    expect(screen).toContain(`capkeeper init . ${at.flags.join(' ')} --group 'grp_none=No Group'`)
+    expect(at.files()).toEqual([])
+  })
+
+  test.each([
+    ['Ctrl-C', '\u0003'],
+    ['Ctrl-D', '\u0004'],
+  ])('takes %s for a no: it exits 1 and writes nothing', async (_name, answer) => {
+    const at = await beginning({ people: 3 })
+    const { code, screen } = await onTerminal(['init', 'caps'], { cwd: at.folder, question: ADDRESS, answer })
+    expect({ code, files: at.files() }).toEqual({ code: 1, files: [] })
+    expect(screen).toContain('cancelled; nothing was written')
+  })
+
+  test('asks nothing with --non-interactive', async () => {
+    const at = await beginning({ people: 3 })
+    const { code, screen } = await onTerminal(['init', '--non-interactive', ...at.flags], { cwd: at.folder })
+    expect(code, screen).toBe(0)
+    expect(at.files()).toEqual(FILES)
+  })
+})
+
+test('whatever the company and its caps are, the policy that init writes plans to nothing', async () => {
+  const cases = fc.record({
+    seed: fc.integer({ min: 1, max: 10_000 }),
+    people: fc.integer({ min: 1, max: 6 }),
+    groups: fc.integer({ min: 1, max: 3 }),
+    capSemantics: fc.constantFrom('layered' as const, 'fan-out' as const),
+    capReads: fc.constantFrom('explicit' as const, 'inherited' as const),
+    caps: fc.array(fc.tuple(fc.nat({ max: 16 }), fc.constantFrom(0, 100, 500, 2147483647)), { maxLength: 10 }),
+    workspace: fc.oneof(
+      fc.constantFrom('acme', 'true', '0x10', 'a: b # c', '-a', '"x"', 'A\\n', '1e3'),
+      fc.string({ minLength: 1, maxLength: 12 }),
+    ),
+  })
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ caps, workspace, ...options }) => {
+      fc.pre(/[a-z0-9]/i.test(workspace) && workspace.trim() === workspace && !workspace.startsWith('-'))
+      const at = place()
+      const clock = realClock()
+      const fixture = await service(options)
+      const { store } = fixture.sandbox
+      const scopes = ['team', ...store.groups().map(({ id }) => `group:${id}`), ...store.people().map(({ email }) => email)]
+      for (const [index, cap] of caps) fixture.setCap(scopes[index % scopes.length] ?? 'team', cap)
+      at.write('key', KEY)
+      const named = store.groups().flatMap(({ id, name }) => ['--group', `${id}=${name}`])
+      const flags = ['--base-url', fixture.url, '--service-key-file', at.path('key'), '--workspace', workspace]
+      const made = await run(['init', at.path('caps'), ...flags, ...named], { clock })
+      expect(made.code, made.stderr).toBe(0)
+      const config = at.path('caps/capkeeper.yaml')
+      const planned = await run(['plan', '--config', config, '--output', 'json', '--detailed-exitcode'], { clock })
+      expect({ code: planned.code, stderr: planned.stderr }).toEqual({ code: 0, stderr: '' })
+      expect(JSON.parse(planned.stdout)).toMatchObject({ workspace, changes: [], problems: expect.any(Array) })
+    }),
+    { numRuns: 6 },
+  )
+}, 120_000)
