@@ -1,8 +1,8 @@
 // The status page: one HTML document made from /status, without a script. It shows what needs a person first and tells the age of what
 // it shows; it decides nothing and knows nothing that /status does not say.
 import { createHash } from 'node:crypto'
+import { type Html, html } from '../core/escape/html.ts'
 import type { StatusDocument, WorkspaceStatus } from '../daemon/http/status-document.ts'
-import { type Html, html } from './html.ts'
 import { holdList, problemList, scopeCounts, scopeTable } from './scopes.ts'
 import { seenSection } from './seen.ts'
 import { STYLE } from './style.ts'

@@ -1,12 +1,13 @@
 // The answer to "why does this person have that cap": the declared chain with file:line and what won, what the service said, use, the
 // last write, and what keeps a write back. It only shows what `core/plan/explain.ts` put together.
 
+import { plain } from '../../core/escape/terminal.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { amountText, capText, columns, plain, rfc3339, shortTime } from '../shared/text.ts'
+import { amountText, capText, columns, rfc3339, shortTime } from '../shared/text.ts'
 
 /** One explanation as text, a block for each question. */
 export function renderExplainText(one: Explanation, paint: Paint = unpainted): string {

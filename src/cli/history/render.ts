@@ -1,10 +1,12 @@
 // What capkeeper wrote, newest first: when, from what to what, how it ended, why, and at which policy revision.
+
+import { plain } from '../../core/escape/terminal.ts'
 import type { HistoryEntry } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { capText, columns, plain, rfc3339, shortTime } from '../shared/text.ts'
+import { capText, columns, rfc3339, shortTime } from '../shared/text.ts'
 
 /** One line per write, and one below it with the reason, the source and the revision. */
 export function renderHistoryText(entries: readonly HistoryEntry[], paint: Paint = unpainted): string {

@@ -1,10 +1,11 @@
 // `pause`: stops writing at once, without a redeploy. It is recorded in the ledger, where every writer looks before each write, and ends
 // by itself.
 import { type Command, InvalidArgumentError } from 'commander'
+import { plain } from '../../core/escape/terminal.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readDuration } from '../shared/args.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { plain, shortTime } from '../shared/text.ts'
+import { shortTime } from '../shared/text.ts'
 
 const LONGEST_MS = 7 * 86_400_000
 

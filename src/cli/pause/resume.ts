@@ -1,9 +1,9 @@
 // `resume`: ends a pause before its time.
 import type { Command } from 'commander'
+import { plain } from '../../core/escape/terminal.ts'
 import { addLedgerFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { plain } from '../shared/text.ts'
 
 export function registerResume(program: Command, cli: Cli): void {
   const command = program

@@ -1,10 +1,12 @@
 // A plan as text for a terminal: what goes out, what a guard holds back and the command that releases it, what could not be read, and
 // one closing line of counts. Every value of the plan is shown as it is; nothing is left out, and nothing is worked out here but counts.
+
+import { plain } from '../../core/escape/terminal.ts'
 import { type Change, EFFECTS, type Effect, type Hold, type Plan } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { type Paint, type Style, unpainted } from '../shared/context.ts'
-import { capText, count, padEnd, padStart, people, plain, widthOf, wrap } from '../shared/text.ts'
+import { capText, count, padEnd, padStart, people, widthOf, wrap } from '../shared/text.ts'
 import {
   DONE,
   heldBy,

@@ -1,5 +1,6 @@
 // A report for programs: JSON with everything, and CSV with the table. Neither cuts anything.
 
+import { csvText } from '../../core/escape/csv.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Report } from '../../core/use/report.ts'
 import { rfc3339 } from '../shared/text.ts'
@@ -26,14 +27,7 @@ export function renderReportCsv(reports: readonly Report[]): string {
       ...titles.slice(1).map((title) => shown.get(title)?.raw(row) ?? ''),
     ]),
   )
-  return [head, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
+  return csvText([head, ...lines])
 }
 
 const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[- ]/g, '_')
-
-/** A text that a spreadsheet would take for a formula gets an apostrophe before it. */
-function csvCell(value: string | number): string {
-  if (typeof value === 'number') return String(value)
-  const safe = /^[=+\-@\t\r]/.test(value) && value !== '-' ? `'${value}` : value
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}

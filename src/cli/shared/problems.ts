@@ -1,9 +1,10 @@
 // Problems of policies and config as text for a terminal, as JSON and as Markdown. The wording and the caret lines are policy's; here
 // they only get colours and an envelope.
+
+import { code, escaped, fitting } from '../../core/escape/markdown.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
 import { type Paint, unpainted } from './context.ts'
-import { code, escaped, fitting } from './markdown.ts'
 import { count } from './text.ts'
 
 /** Every problem with its line and caret, then a line that counts them; '' when there are none. */
