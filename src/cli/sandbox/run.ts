@@ -9,7 +9,7 @@ import { addedKeys } from '../../sandbox/keys.ts'
 import { SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { parseSettings } from '../../sandbox/settings.ts'
 import { parseSwitches } from '../../sandbox/switches.ts'
-import { type Cli, UsageError } from '../shared/context.ts'
+import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import type { SandboxFlags } from './command.ts'
 import { type Embedded, startEmbedded } from './embedded.ts'
@@ -106,7 +106,10 @@ async function requireFree({ host, port }: SandboxFlags): Promise<void> {
     await listening.promise
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-    throw new UsageError(`${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`)
+    const message = `${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`
+    // The command line is right, and may succeed a minute later.
+    if (code === 'EADDRINUSE') throw new CommandError(message)
+    throw new UsageError(message)
   }
   const closed = Promise.withResolvers<void>()
   probe.close(() => closed.resolve())
