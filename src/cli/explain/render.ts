@@ -2,6 +2,7 @@
 // last write, and what keeps a write back. It only shows what `core/plan/explain.ts` put together.
 
 import { plain } from '../../core/escape/terminal.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
@@ -101,7 +102,7 @@ function presentLines({ change, hold, problems, desired }: Explanation, paint: P
 function lastWrite({ lastWrite: last }: Explanation): string {
   if (!last) return 'Last write: none by capkeeper.'
   const reason = last.reason === undefined ? '' : `, ${plain(last.reason)}`
-  const revision = last.revision === '' ? '' : ` at ${plain(last.revision.slice(0, 12))}`
+  const revision = last.revision === '' ? '' : ` at ${plain(shortRevision(last.revision))}`
   const caps = `${capText(last.from)} → ${capText(last.to)}`
   return `Last write: ${shortTime(last.at)} ${caps}, ${RESULT_WORDS[last.result]}, cause ${last.cause}${reason}, policies ${last.digest}${revision}.`
 }

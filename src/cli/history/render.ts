@@ -2,6 +2,7 @@
 
 import { plain } from '../../core/escape/terminal.ts'
 import type { HistoryEntry } from '../../core/model/change.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
@@ -29,7 +30,7 @@ const headCells = (entry: HistoryEntry): readonly string[] => [
 ]
 
 function detail(entry: HistoryEntry): string {
-  const revision = entry.revision === '' ? '' : ` at ${entry.revision.slice(0, 12)}`
+  const revision = entry.revision === '' ? '' : ` at ${shortRevision(entry.revision)}`
   const place = entry.source ? formatPosition(entry.source) : 'no longer declared'
   return [place, entry.reason, `policies ${entry.digest}${revision}`, `plan ${entry.planId}`]
     .flatMap((part) => (part === undefined || part === '' ? [] : [plain(part)]))

@@ -3,6 +3,7 @@
 
 import { plain } from '../../core/escape/terminal.ts'
 import { type Change, EFFECTS, type Effect, type Hold, type Plan } from '../../core/model/change.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { type Paint, type Style, unpainted } from '../shared/context.ts'
@@ -101,7 +102,7 @@ function layoutOf(plan: Plan, options: TextOptions): Layout {
 }
 
 function heading(plan: Plan, { paint }: Layout): string {
-  const revision = plan.revision === '' ? '' : ` at ${plan.revision.slice(0, 12)}`
+  const revision = plan.revision === '' ? '' : ` at ${shortRevision(plan.revision)}`
   return `${paint('bold', plain(plan.workspace))}: plan ${plan.id}, policies ${plan.policyDigest}${plain(revision)}`
 }
 

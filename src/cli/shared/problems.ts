@@ -2,6 +2,7 @@
 // they only get colours and an envelope.
 
 import { code, escaped, fitting } from '../../core/escape/markdown.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
 import { type Paint, unpainted } from './context.ts'
@@ -52,7 +53,7 @@ export const validationText = ({ workspaces }: Validation): string => workspaces
 
 function summary(one: ValidatedWorkspace): string {
   const groups = one.groups > 0 ? ` (${count(one.groups, 'group')})` : ''
-  const revision = one.revision === '' ? '' : ` at ${one.revision.slice(0, 12)}`
+  const revision = one.revision === '' ? '' : ` at ${shortRevision(one.revision)}`
   return `${one.workspace}: valid: ${count(one.rules, 'cap')}${groups}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
 }
 
