@@ -117,6 +117,33 @@ describe('a key that the service does not like', () => {
     expect(stdout + stderr).not.toContain(key)
   })
 
+  test('plan and explain with a wrong key say first that nothing could be read, and why, and exit 1', async () => {
+    const at = await world()
+    at.write('key', 'not-a-key-of-this-service')
+    const why = /^error: acme: nothing could be read: GetUsageConfig: the key was refused \(401\): needs Billing Read/
+    for (const command of [['plan'], ['plan', '--detailed-exitcode'], ['explain', 'team'], ['explain', 'ada.lovelace@example.com']]) {
+      const { code, stdout, stderr } = await at.run(...command)
+      expect({ command, code }).toEqual({ command, code: 1 })
+      expect(stderr).toMatch(why)
+      expect(stdout).not.toMatch(/No changes|nothing to change/)
+    }
+    expect((await at.run('plan')).stdout).toContain('Nothing could be read, so nothing is planned.')
+    const markdown = await at.run('plan', '--output', 'markdown')
+    expect(markdown).toMatchObject({ code: 1, stdout: expect.stringMatching(/^### capkeeper: acme\n\n\*\*Nothing could be read\*\*, so/) })
+  })
+
+  test('plan with nobody at the address exits 1 and says why, also while no scope is declared', async () => {
+    for (const policy of ['team: {cap: 500}', 'protected: [ada@example.com]']) {
+      const at = await world({ policy })
+      at.write('config.yaml', configText([workspace('acme', 'http://127.0.0.1:1')]))
+      const { code, stdout, stderr } = await at.run('plan')
+      expect({ policy, code }).toEqual({ policy, code: 1 })
+      expect(stderr).toMatch(/^error: acme: nothing could be read: .*ECONNREFUSED/)
+      expect(stdout).not.toContain('No changes')
+      expect(stdout).toContain('Nothing could be read, so nothing is planned.')
+    }
+  })
+
   test('apply with a balance that is refused without a word keeps the caps all the same', async () => {
     const at = await world()
     const front = createServer(async (request, response) => {

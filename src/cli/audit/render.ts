@@ -2,7 +2,7 @@
 // count elsewhere.
 
 import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
-import { plain } from '../../core/escape/terminal.ts'
+import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Audit } from '../../core/plan/audit.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
@@ -28,7 +28,7 @@ export function renderAuditJson(audited: readonly AuditedWorkspace[], now: Insta
     createdAt: rfc3339(now),
     workspaces: audited.map(({ workspace, audit, useIsUpperBound }) => ({ workspace, ...audit, useIsUpperBound })),
   }
-  return `${JSON.stringify(document, undefined, 2)}\n`
+  return jsonText(document)
 }
 
 /** One list of findings. */

@@ -1,6 +1,6 @@
 // How `doctor` shows what it found: line by line as checks come, or one JSON document at the end.
 
-import { plain } from '../../core/escape/terminal.ts'
+import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Aspect, Seen } from '../../core/interpret/seen.ts'
 import { compareProblems } from '../../policy/yaml.ts'
 import { type Cli, type Paint, painter, type Style } from '../shared/context.ts'
@@ -93,7 +93,7 @@ export function doctorJson(checks: readonly Check[], workspaces: readonly Worksp
     workspaces: workspaces.map(({ seen, ...rest }) => ({ ...rest, seen: seenJson(seen) })),
     checks: checks.map(({ problems, ...check }) => ({ ...check, ...(problems && { problems: problems.toSorted(compareProblems) }) })),
   }
-  return `${JSON.stringify(document, undefined, 2)}\n`
+  return jsonText(document)
 }
 
 const seenJson = (seen: Seen) =>

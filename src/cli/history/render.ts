@@ -1,6 +1,6 @@
 // What capkeeper wrote, newest first: when, from what to what, how it ended, why, and at which policy revision.
 
-import { plain } from '../../core/escape/terminal.ts'
+import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { HistoryEntry } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
@@ -37,8 +37,14 @@ function detail(entry: HistoryEntry): string {
     .join(' · ')
 }
 
-/** `{apiVersion, kind: "History", workspace, entries[]}`; instants are RFC 3339, caps numbers or `"none"`. */
+/** One write as a document: instants are RFC 3339, caps numbers or `"none"`. `explain` shows the last one in the same form. */
+export const historyDocument = ({ at, digest, ...entry }: HistoryEntry): Readonly<Record<string, unknown>> => ({
+  at: rfc3339(at),
+  ...entry,
+  policyDigest: digest,
+})
+
+/** `{apiVersion, kind: "History", workspace, entries[]}`. */
 export function renderHistoryJson(workspace: string, entries: readonly HistoryEntry[]): string {
-  const items = entries.map(({ at, digest, ...entry }) => ({ at: rfc3339(at), ...entry, policyDigest: digest }))
-  return `${JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'History', workspace, entries: items }, undefined, 2)}\n`
+  return jsonText({ apiVersion: 'capkeeper/v1', kind: 'History', workspace, entries: entries.map(historyDocument) })
 }

@@ -16,6 +16,7 @@ import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
+import { tellLine } from '../shared/tell.ts'
 import { count } from '../shared/text.ts'
 import type { ImportFlags, NamedGroup } from './command.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -185,7 +186,7 @@ function notesOf(config: WorkspaceConfig, adopted: Adopted, live: Live): string 
 }
 
 function tell(adopted: Adopted, live: Live, file: string, cli: Cli): void {
-  const talk = (line: string): unknown => cli.stderr.write(cli.secrets.redact(`${line}\n`))
+  const talk = (line: string): unknown => tellLine(cli, line)
   const [torn, ...others] = adopted.conflicts
   if (torn !== undefined) {
     const who = others.length > 0 ? `${torn} and ${others.length} more` : torn

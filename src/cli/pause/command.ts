@@ -44,7 +44,7 @@ async function pause(flags: PauseFlags, cli: Cli): Promise<void> {
     const now = cli.clock.now()
     const untilAt = now + flags.for
     ledger.savePause({ untilAt, reason, pausedAt: now })
-    cli.stdout.write(`${workspace}: paused until ${shortTime(untilAt)}: ${plain(reason)}\n`)
+    cli.stdout.write(`${plain(workspace)}: paused until ${shortTime(untilAt)}: ${plain(reason)}\n`)
     cli.finish(EXIT.done)
   })
 }

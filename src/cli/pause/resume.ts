@@ -20,7 +20,9 @@ async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
   withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
     const pause = ledger.pause(cli.clock.now())
     ledger.savePause(undefined)
-    cli.stdout.write(pause ? `${workspace}: resumed; it was paused for: ${plain(pause.reason)}\n` : `${workspace}: was not paused\n`)
+    cli.stdout.write(
+      pause ? `${plain(workspace)}: resumed; it was paused for: ${plain(pause.reason)}\n` : `${plain(workspace)}: was not paused\n`,
+    )
     cli.finish(EXIT.done)
   })
 }

@@ -38,7 +38,7 @@ function planSection(view: PlanView, release: (holdId: string) => string, room: 
   const going = changes.filter((change) => change.hold === undefined)
   const parts = [
     `### capkeeper: ${escaped(plan.workspace)}`,
-    headline(plan),
+    view.unread === undefined ? headline(plan) : `**Nothing could be read**, so nothing is planned: ${escaped(view.unread, 600)}`,
     ...budget.take(
       'hold',
       plan.holds.map((hold) => holdBlock(hold, plan, release)),

@@ -181,7 +181,9 @@ export function closingLine(view: PlanView): string {
   )
   const sync = counts.inSync > 0 ? `${count(counts.inSync, 'scope')} ${counts.inSync === 1 ? 'is' : 'are'} in sync.` : ''
   const going = EFFECTS.some((effect) => counts[effect] > 0)
-  const planned = counts.unknown > 0 && !going && counts.held === 0 ? 'No changes in what could be read.' : plannedCounts(view.plan)
+  const isPartial = counts.unknown > 0 && !going && counts.held === 0
+  const read = isPartial ? 'No changes in what could be read.' : plannedCounts(view.plan)
+  const planned = view.unread === undefined ? read : 'Nothing could be read, so nothing is planned.'
   const parts = [view.outcomes ? appliedCounts(view) : planned, rest.length > 0 ? `${rest.join(', ')}.` : '', sync]
   return parts.filter((part) => part !== '').join(' ')
 }

@@ -2,6 +2,7 @@
 // judged before anything is made, so that nothing is left half-written.
 import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { plain } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { takeLock } from '../../daemon/ledger/lock.ts'
@@ -118,7 +119,7 @@ async function requireFree({ host, port }: SandboxFlags): Promise<void> {
 
 function greeting({ url, sandbox }: Embedded): string {
   const keys = [...SANDBOX_KEYS, ...addedKeys(sandbox.store)].map(
-    ({ secret, permissions }) => `  ${secret.padEnd(24)}${permissions.join(', ')}`,
+    ({ secret, permissions }) => `  ${plain(secret).padEnd(24)}${permissions.join(', ')}`,
   )
   return `${url}\n\nkeys:\n${keys.join('\n')}\n\ntry:\n  curl -s ${url}/api/v1/GetTeamCreditBalance -H 'Content-Type: application/json' -d '{"service_key":"sandbox-admin"}'\n`
 }

@@ -2,6 +2,7 @@
 // they only get colours and an envelope.
 
 import { code, escaped, fitting } from '../../core/escape/markdown.ts'
+import { jsonText, plain } from '../../core/escape/terminal.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
@@ -54,7 +55,7 @@ export const validationText = ({ workspaces }: Validation): string => workspaces
 function summary(one: ValidatedWorkspace): string {
   const groups = one.groups > 0 ? ` (${count(one.groups, 'group')})` : ''
   const revision = one.revision === '' ? '' : ` at ${shortRevision(one.revision)}`
-  return `${one.workspace}: valid: ${count(one.rules, 'cap')}${groups}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
+  return `${plain(one.workspace)}: valid: ${count(one.rules, 'cap')}${groups}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
 }
 
 /** `{apiVersion, kind: "Validation", valid, workspaces[], problems[]}` (choice). */
@@ -67,7 +68,7 @@ export function validationJson(validation: Validation): string {
     workspaces: validation.workspaces,
     problems,
   }
-  return `${JSON.stringify(document, undefined, 2)}\n`
+  return jsonText(document)
 }
 
 const MARKDOWN_ROOM = 55_000
