@@ -54,11 +54,11 @@ describe('the quick start', () => {
     other.listen(9464, '127.0.0.1')
     onTestFinished(() => void other.close())
     const daemon = start(['run', '--sandbox', ...PORTS, '--policies', join(ROOT, 'policies')], { cwd: place().folder })
-    const page = await until('the address of the page', () => addressIn(daemon.stdout(), 'status page'))
+    const page = await until('the address of the page', () => addressIn(daemon.stdout(), 'status page'), 30_000)
     expect(daemon.stdout()).toContain('127.0.0.1:9464 is in use, so the pages take a free port (--listen chooses one)\n')
     expect(page).not.toContain(':9464')
     expect((await fetch(new URL('/livez', page))).status).toBe(200)
-  })
+  }, 60_000)
 
   test('with an address that was asked for and is taken ends with 1 and one line', async () => {
     const real = await service()
