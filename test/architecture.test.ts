@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { type LockFile, needlessEngines, withoutNeedlessEngines } from '../deploy/lock.ts'
 import { CODE_RULES } from './support/code-rules.ts'
 import { type Rule, type Sources, sourceFile, sourceFiles, trackedFiles } from './support/house.ts'
 import { HOMES, IMPORT_RULES, packageOf } from './support/import-rules.ts'
@@ -55,6 +56,7 @@ describe('the package', () => {
     ['an older Node', { ...ours, devDependencies: { ...ours.devDependencies, node: '22.1.0' } }],
     ['Node as a range', { ...ours, devDependencies: { ...ours.devDependencies, node: '24.x' } }],
     ["Node's binary not installed", { ...ours, allowScripts: {} }],
+    ['a checkout that asks for more than npm needs', { ...ours, devEngines: { runtime: { name: 'node', version: '>=24' } } }],
     ['an engine that is too old', { ...ours, engines: { node: '>=20' } }],
     ['a package that no rule knows', { ...ours, dependencies: { ...ours.dependencies, lodash: '4.0.0' } }],
     ['a package that is gone', { ...ours, dependencies: {} }],
@@ -84,6 +86,29 @@ describe('the package', () => {
       packages: { 'node_modules/a': { optionalDependencies: { '@a/linux': '1.0.0', '@a/darwin': '1.0.0' } }, 'node_modules/@a/linux': {} },
     }
     expect(missingFromLock(lock)).toEqual(['@a/darwin, optional of node_modules/a, is not locked'])
+  })
+
+  test('is locked so that npm on Node 20 warns of no package that runs on the Node brought along (npm run lock)', () => {
+    const lock: LockFile = JSON.parse(read('package-lock.json'))
+    expect(needlessEngines(lock)).toEqual([])
+    expect(Object.values(lock.packages).filter(({ engines }) => engines?.['node'] !== undefined)).toEqual([lock.packages['']])
+  })
+
+  test('keeps the word of a package that does not run on the Node brought along', () => {
+    const lock = {
+      lockfileVersion: 3,
+      packages: {
+        '': { engines: { node: '>=24' } },
+        'node_modules/node': { version: '24.21.0' },
+        'node_modules/a': { version: '1.0.0', engines: { node: '>=22', npm: '>=9' } },
+        'node_modules/b': { engines: { node: '>=26' } },
+      },
+    }
+    expect(needlessEngines(lock)).toEqual(['node_modules/a'])
+    expect(withoutNeedlessEngines(lock)).toEqual({
+      lockfileVersion: 3,
+      packages: { ...lock.packages, 'node_modules/a': { version: '1.0.0', engines: { npm: '>=9' } } },
+    })
   })
 
   test('makes a program that a shell can start', () => {

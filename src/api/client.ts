@@ -26,6 +26,8 @@ import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 
 /** How long an answer may take. Choice. */
 export const TIMEOUT_MS = 30_000
+/** The balance is one small object, and caps wait for it at most this long for each attempt. Choice. */
+export const BALANCE_TIMEOUT_MS = 10_000
 /** The roster and runs have no pages, so a big team takes longer. Choice. */
 export const ROSTER_TIMEOUT_MS = 60_000
 
@@ -68,7 +70,13 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
     readGroup: (group, signal) => listPeople({ group_name: group.name }, (answer) => decodeGroup(answer, group, clock.now()), signal),
     readBalance: (signal) =>
       orUnavailable(
-        sender.send(reading('GetTeamCreditBalance', {}, (answer) => decodeBalance(answer, clock.now()), { signal, urgency: 'late' })),
+        sender.send(
+          reading('GetTeamCreditBalance', {}, (answer) => decodeBalance(answer, clock.now()), {
+            signal,
+            urgency: 'late',
+            timeoutMs: BALANCE_TIMEOUT_MS,
+          }),
+        ),
       ),
     readRuns: (question, signal) =>
       sender.send(

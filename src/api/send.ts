@@ -13,7 +13,6 @@ import type { Permit, Turn, Urgency } from './lane.ts'
 import type { Paces } from './paces.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { underSignals } from './signals.ts'
-import { PERMISSION_OF } from './wire.ts'
 
 /** How often one request is sent again because of the rate before it fails; each time only when the pace allows. Choice. */
 export const MAX_REFUSALS = 100
@@ -139,7 +138,7 @@ async function attempt<Value>(
   return { result: await useTurn(machine, request, { ...turn, again }, key), admission: turn.admission }
 }
 
-const askerOf = (operation: Operation, key: ServiceKey) => ({ permission: PERMISSION_OF[operation], keyId: key.id })
+const askerOf = (operation: Operation, key: ServiceKey) => ({ operation, keyId: key.id })
 
 function permitFor(machine: Machine, operation: Operation, key: ServiceKey): Permit {
   const admission = admit(machine.backoff, askerOf(operation, key), machine.options.clock.monotonic())

@@ -1,8 +1,9 @@
 // The status page: one HTML document made from /status, without a script. It shows what needs a person first and tells the age of what
 // it shows; it decides nothing and knows nothing that /status does not say.
 import { createHash } from 'node:crypto'
+import { type Html, html } from '../core/escape/html.ts'
+import { shortRevision } from '../core/model/policy.ts'
 import type { StatusDocument, WorkspaceStatus } from '../daemon/http/status-document.ts'
-import { type Html, html } from './html.ts'
 import { holdList, problemList, scopeCounts, scopeTable } from './scopes.ts'
 import { seenSection } from './seen.ts'
 import { STYLE } from './style.ts'
@@ -115,7 +116,7 @@ function facts(workspace: WorkspaceStatus, now: string): Html {
   const { policy, lastCycle, lastSuccessAt, ratePerSecond, clockSkewSeconds, grants } = workspace
   const rows: readonly (readonly [string, Html | string | undefined | false])[] = [
     ['Policy', policy && html`<code>${policy.digest || 'none yet'}</code>, loaded ${ago(policy.loadedAt, now)}`],
-    ['Revision', policy && policy.revision !== '' && html`<code>${policy.revision.slice(0, 12)}</code>`],
+    ['Revision', policy && policy.revision !== '' && html`<code>${shortRevision(policy.revision)}</code>`],
     ['Last cycle', lastCycle && `${lastCycle.result}, ${ago(lastCycle.finishedAt, now)}`],
     ['It said', lastCycle?.message],
     ['Last success', lastSuccessAt !== undefined ? ago(lastSuccessAt, now) : 'none yet'],

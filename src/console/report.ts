@@ -1,6 +1,7 @@
 // A report as one self-contained page, to print or to mail: no script, nothing to fetch, every value escaped.
+
+import { type Html, html } from '../core/escape/html.ts'
 import type { Report, ReportRow } from '../core/use/report.ts'
-import { type Html, html } from './html.ts'
 import { STYLE } from './style.ts'
 import { BAND_TEXT, capText, day, instant, number, plural } from './text.ts'
 

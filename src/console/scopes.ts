@@ -1,8 +1,9 @@
 // The tables about scopes: what is held and how to release it, what is wrong in the policy, what is off, and how many stand where.
+
+import { type Html, html } from '../core/escape/html.ts'
 import { SCOPE_STATES } from '../core/model/events.ts'
 import { SCOPE_KINDS } from '../core/model/scope.ts'
 import type { HoldEntry, PolicySummary, ProblemEntry, ScopeEntry, WorkspaceStatus } from '../daemon/http/status-document.ts'
-import { type Html, html } from './html.ts'
 import { capText, number, plural, span, words } from './text.ts'
 
 export function holdList(holds: readonly HoldEntry[]): Html | false {

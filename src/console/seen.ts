@@ -1,6 +1,7 @@
 // The page's section on what the deployment has shown of itself: each finding in words, with its evidence and what it contradicts.
+
+import { type Html, html } from '../core/escape/html.ts'
 import type { SeenEntry, WorkspaceStatus } from '../daemon/http/status-document.ts'
-import { type Html, html } from './html.ts'
 import { ago } from './text.ts'
 
 const ASPECT_TEXT: Readonly<Record<SeenEntry['aspect'], string>> = {

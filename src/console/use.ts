@@ -1,7 +1,8 @@
 // The part about use: people by how near they are to their cap, the balance, declared groups. All of it with its age.
+
+import { type Html, html } from '../core/escape/html.ts'
 import { BANDS } from '../core/model/events.ts'
 import type { BurnSummary, UseSummary, WorkspaceStatus } from '../daemon/http/status-document.ts'
-import { type Html, html } from './html.ts'
 import { ago, BAND_TEXT, capText, day, instant, number, plural } from './text.ts'
 
 export function useSection({ use, balance, burn, groups }: WorkspaceStatus, now: string): Html | false {

@@ -1,31 +1,123 @@
-// The commit that a folder is checked out at, read from git's own files: no git program is needed, and none could be tricked into
-// running anything. Only the checked-out commit is told; whether files were edited after the checkout is not looked at.
-import { readFileSync, statSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+// The commit that a folder is checked out at, and whether policy files were edited since, read from git's own files: no git program is
+// needed, and none could be tricked into running anything.
+import { createHash } from 'node:crypto'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { openRepository, type Repository } from './git-objects.ts'
 
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/
 const MAX_LINKS = 5
 
+/** A worktree and the commit that is checked out in it, '' when that cannot be told. */
+export interface Checkout {
+  readonly worktree: string
+  readonly commit: string
+  /** Where its objects are; absent when the repository is not at hand. */
+  readonly gitDir?: string
+}
+
 /** The full commit id of the worktree around a real folder, or '' outside one. */
-export function commitOf(folder: string): string {
+export const commitOf = (folder: string): string => checkoutOf(folder)?.commit ?? ''
+
+/** The worktree around a real folder. */
+export function checkoutOf(folder: string): Checkout | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    const commit = commitIn(at)
-    if (commit !== undefined) return commit
-    if (dirname(at) === at) return ''
+    const checkout = checkoutIn(at)
+    if (checkout || dirname(at) === at) return checkout
   }
 }
 
 /** Undefined when this folder is not the top of a worktree. */
-function commitIn(worktree: string): string | undefined {
+function checkoutIn(worktree: string): Checkout | undefined {
   const dotGit = join(worktree, '.git')
   const kind = kindOf(dotGit)
   if (!kind) return undefined
   const gitDir = kind === 'folder' ? dotGit : linkedDir(worktree, dotGit)
   const commit = gitDir && head(gitDir)
-  if (commit) return commit
+  if (commit) return { worktree, commit, gitDir: commonDirOf(gitDir) }
   // git-sync calls its worktrees by their commit, and the repository may not be mounted here.
-  return COMMIT.test(basename(worktree)) ? basename(worktree) : ''
+  return { worktree, commit: COMMIT.test(basename(worktree)) ? basename(worktree) : '' }
 }
+
+/** A file as it was read: behind all links, with its text. */
+export interface ReadFile {
+  readonly real: string
+  readonly text: string
+}
+
+/**
+ * Whether policy files differ from the commit: edited, new, or gone from beneath `roots`. Staged or not makes no difference. False where the
+ * commit cannot be looked into.
+ */
+export function isEdited({ worktree, commit, gitDir }: Checkout, files: readonly ReadFile[], roots: readonly string[]): boolean {
+  if (gitDir === undefined || commit === '') return false
+  const repository = openRepository(gitDir)
+  const top = repository.rootOf(commit)
+  if (top === undefined) return false
+  const real = realPath(worktree)
+  const algorithm = commit.length === 64 ? 'sha256' : 'sha1'
+  const here = new Map(files.map((file) => [relative(real, file.real).split(sep).join('/'), file.text]))
+  const within = (path: string): boolean => path !== '..' && !path.startsWith('../') && !path.startsWith('/')
+  for (const [path, text] of here) {
+    if (!within(path)) continue
+    const id = entryAt(repository, top, path.split('/'))?.id
+    if (id === 'unread') return false
+    if (id === undefined || !blobIds(text, algorithm).includes(id)) return true
+  }
+  const committed = roots.flatMap((root) => {
+    const path = relative(real, realPath(root)).split(sep).join('/')
+    return within(path) ? policyFilesIn(repository, top, path) : []
+  })
+  return committed.some((path) => !here.has(path))
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+const UNREAD = { name: '', isFolder: false, id: 'unread' }
+
+/** The entry at a path of a tree; `unread` as its id when a tree on the way cannot be read. */
+function entryAt(repository: Repository, top: string, path: readonly string[]): typeof UNREAD | undefined {
+  let entry: typeof UNREAD | undefined = { name: '', isFolder: true, id: top }
+  for (const name of path) {
+    if (name === '') continue
+    if (!entry?.isFolder) return undefined
+    const entries = repository.entriesOf(entry.id)
+    if (!entries) return UNREAD
+    entry = entries.find((one) => one.name === name)
+  }
+  return entry
+}
+
+const MAX_DEPTH = 32
+
+/** Paths of the policy files that a commit holds beneath a path; hidden names are skipped, as they are on the disk. */
+function policyFilesIn(repository: Repository, top: string, path: string): readonly string[] {
+  const found: string[] = []
+  const visit = (tree: string, at: string, depth: number): void => {
+    for (const { name, isFolder, id } of (depth < MAX_DEPTH && repository.entriesOf(tree)) || []) {
+      if (name.startsWith('.')) continue
+      const here = at === '' ? name : `${at}/${name}`
+      if (isFolder) visit(id, here, depth + 1)
+      else if (/\.ya?ml$/i.test(name)) found.push(here)
+    }
+  }
+  const start = entryAt(repository, top, path.split('/'))
+  if (start?.isFolder) visit(start.id, path, 0)
+  return found
+}
+
+/** The id that git would give a text; also with the line ends that a checkout on Windows may have changed. */
+const blobIds = (text: string, algorithm: 'sha1' | 'sha256'): readonly string[] =>
+  (text.includes('\r\n') ? [text, text.replaceAll('\r\n', '\n')] : [text]).map((one) => {
+    const bytes = Buffer.from(one)
+    return createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
+  })
 
 function kindOf(path: string): 'folder' | 'file' | undefined {
   try {
@@ -42,9 +134,13 @@ function linkedDir(worktree: string, dotGit: string): string | undefined {
   return path === undefined ? undefined : resolve(worktree, path.trim())
 }
 
-function head(gitDir: string): string | undefined {
+function commonDirOf(gitDir: string): string {
   const common = textOf(join(gitDir, 'commondir')).trim()
-  const commonDir = common === '' ? gitDir : resolve(gitDir, common)
+  return common === '' ? gitDir : resolve(gitDir, common)
+}
+
+function head(gitDir: string): string | undefined {
+  const commonDir = commonDirOf(gitDir)
   let value = textOf(join(gitDir, 'HEAD')).trim()
   for (let link = 0; link < MAX_LINKS; link += 1) {
     if (COMMIT.test(value)) return value

@@ -6,8 +6,8 @@ import type { PolicyRevision, PolicySet } from '../core/model/policy.ts'
 import { hasErrors, type Problem } from '../core/model/problem.ts'
 import { scopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
-import { type PolicyText, type ReadFiles, readPolicyFiles } from './files.ts'
-import { commitOf } from './git.ts'
+import { type PolicyText, readPolicyFiles } from './files.ts'
+import { type Checkout, checkoutOf, isEdited } from './git.ts'
 import { joinDocuments } from './join.ts'
 import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from './parse.ts'
 import { didYouMean } from './suggest.ts'
@@ -73,7 +73,7 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
   const sets = joinAll(files, workspaces, assigned, options)
   const problems = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
   return {
-    sets: withRevisions(sets, { read, paths, cwd }),
+    sets: withRevisions(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd }),
     problems: problems.sort(compareProblems),
     files: read.texts.map(({ shown }) => shown),
     ...(single === undefined ? {} : { workspace: single }),
@@ -190,35 +190,32 @@ function joinAll(
   return sets
 }
 
-/** Adds digest and commit. A workspace without any document has the commit of the paths. */
-function withRevisions(
-  sets: ReturnType<typeof joinAll>,
-  { read, paths, cwd }: { readonly read: ReadFiles; readonly paths: readonly string[]; readonly cwd: string },
-): ReadonlyMap<string, PolicyRevision> {
-  const folderOf = new Map(read.texts.map(({ shown, real }) => [shown, dirname(real)]))
-  const commits = new Map<string, string>()
-  const commitAt = (folder: string): string => {
-    const commit = commits.get(folder) ?? commitOf(folder)
-    commits.set(folder, commit)
-    return commit
+/** What the revision of a workspace's policies is told from. */
+interface Read {
+  readonly files: readonly ParsedFile[]
+  /** The given paths of each workspace. */
+  readonly roots: ReadonlyMap<string, readonly string[]>
+  readonly cwd: string
+}
+
+/** Adds digest and revision. */
+function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMap<string, PolicyRevision> {
+  return new Map([...sets].map(([name, { set, files }]) => [name, { set, digest: digestOf(set), revision: revisionOf(name, files, read) }]))
+}
+
+/** The commits that the files are checked out at, then `+dirty` when one was edited since. Without any document those of the paths. */
+function revisionOf(name: string, files: readonly string[], { files: parsed, roots, cwd }: Read): string {
+  const texts = parsed.filter(({ readers }) => readers.includes(name)).map(({ file }) => file)
+  const folders = texts.filter(({ shown }) => files.includes(shown)).map(({ real }) => dirname(real))
+  const paths = (roots.get(name) ?? []).map((path) => resolve(cwd, path))
+  const checkouts = new Map<string, Checkout>()
+  for (const folder of new Set(folders.length > 0 ? folders : paths)) {
+    const checkout = checkoutOf(folder)
+    if (checkout && checkout.commit !== '') checkouts.set(checkout.worktree, checkout)
   }
-  return new Map(
-    [...sets].map(([name, { set, files }]) => {
-      const folders = files.length > 0 ? files.map((file) => folderOf.get(file) ?? cwd) : paths.map((path) => resolve(cwd, path))
-      const found = new Set(folders.map(commitAt))
-      return [
-        name,
-        {
-          set,
-          digest: digestOf(set),
-          revision: [...found]
-            .filter((commit) => commit !== '')
-            .sort()
-            .join('+'),
-        },
-      ]
-    }),
-  )
+  const commits = new Set([...checkouts.values()].map(({ commit }) => commit))
+  const isDirty = [...checkouts.values()].some((checkout) => isEdited(checkout, texts, paths))
+  return [...[...commits].sort(), ...(isDirty ? ['dirty'] : [])].join('+')
 }
 
 /**

@@ -2,6 +2,7 @@
 // throws for bad input. All scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70): what a value means is
 // for the readers in `nodes.ts` to decide. Policy files and the config are read by the same code.
 import { Composer, type Document, isScalar, type Node, Parser, type YAMLError } from 'yaml'
+import { plain, printable } from '../core/escape/terminal.ts'
 import { formatPosition, type Position, type Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 
@@ -243,10 +244,10 @@ export const formatProblems = (problems: readonly Problem[]): string => problems
 function formatProblem(problem: Problem): string {
   const place = problem.at ? `${formatPosition(problem.at)}: ` : ''
   return [
-    printable(`${place}${problem.severity}: ${problem.message}`),
+    plain(`${place}${problem.severity}: ${problem.message}`),
     ...excerpt(problem),
-    ...(problem.hint ? [printable(`  hint: ${problem.hint}`)] : []),
-    ...(problem.other ? [printable(`  see: ${formatPosition(problem.other)}`)] : []),
+    ...(problem.hint ? [plain(`  hint: ${problem.hint}`)] : []),
+    ...(problem.other ? [plain(`  see: ${formatPosition(problem.other)}`)] : []),
   ].join('\n')
 }
 
@@ -261,7 +262,3 @@ function excerpt(problem: Problem): readonly string[] {
   const carets = Math.max(1, Math.min(problem.length ?? 1, line.length - padding.length))
   return [`  ${line}`, `  ${padding}${'^'.repeat(carets)}`]
 }
-
-/** A file must not move the cursor or colour the terminal of whoever reads its problems. */
-const printable = (line: string): string =>
-  line.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (character) => (character === '\t' ? '\t' : '\uFFFD'))

@@ -1,6 +1,8 @@
 // The sandbox's page: its operations with a curl line each, its keys, and where the documents are. No script, nothing from elsewhere, and
 // every value escaped.
+
 import { createHash } from 'node:crypto'
+import { htmlText } from '../core/escape/html.ts'
 import type { Operation } from '../ports.ts'
 import { FIXTURE_SCHEMA_PATH } from './fixture-schema.ts'
 import { addedKeys } from './keys.ts'
@@ -24,15 +26,12 @@ table { border-collapse: collapse } th, td { text-align: left; padding: .2rem 1.
 /** Nothing but the page's own style. */
 export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
-
 /** The page as HTML; `url` is where the service is, such as `http://127.0.0.1:8787`. */
 export function sandboxPage({ store, switches, now }: Pick<Sandbox, 'store' | 'switches' | 'now'>, url: string): string {
   const operations = Object.entries(OPERATION_TEXTS).map(
-    ([name, { summary, example }]) => `<h3>${escaped(name)}</h3>
-<p>${escaped(summary)}. Needs ${escaped(PERMISSION_OF[name as Operation])}.</p>
-<pre>${escaped(curlLine(url, name, example))}</pre>`,
+    ([name, { summary, example }]) => `<h3>${htmlText(name)}</h3>
+<p>${htmlText(summary)}. Needs ${htmlText(PERMISSION_OF[name as Operation])}.</p>
+<pre>${htmlText(curlLine(url, name, example))}</pre>`,
   )
   const keys = [...SANDBOX_KEYS, ...addedKeys(store)].map(keyRow)
   const changed = Object.values(SWITCHES).filter(({ name }) => JSON.stringify(switches[name]) !== JSON.stringify(DEFAULT_SWITCHES[name]))
@@ -44,7 +43,7 @@ export function sandboxPage({ store, switches, now }: Pick<Sandbox, 'store' | 's
 <h1>capkeeper sandbox</h1>
 <p>The service on this machine, with ${store.people().length} invented people in ${store.groups().length} groups. It is ${new Date(now()).toISOString().slice(0, 16).replace('T', ' ')} UTC here.</p>
 <p>Documents: ${links.join(', ')}</p>
-<p>Switches: ${changed.length === 0 ? 'all as by default' : escaped(changed.map(({ flag, name }) => `${flag} ${JSON.stringify(switches[name])}`).join(', '))}</p>
+<p>Switches: ${changed.length === 0 ? 'all as by default' : htmlText(changed.map(({ flag, name }) => `${flag} ${JSON.stringify(switches[name])}`).join(', '))}</p>
 <h2>Operations</h2>
 ${operations.join('\n')}
 <h2>Keys</h2>
@@ -57,7 +56,7 @@ ${keys.join('\n')}
 }
 
 const keyRow = ({ secret, permissions, groupId }: StoredKey): string =>
-  `<tr><td><code>${escaped(secret)}</code></td><td>${escaped(permissions.join(', '))}${groupId === undefined ? '' : ` (group ${escaped(groupId)} only)`}</td></tr>`
+  `<tr><td><code>${htmlText(secret)}</code></td><td>${htmlText(permissions.join(', '))}${groupId === undefined ? '' : ` (group ${htmlText(groupId)} only)`}</td></tr>`
 
 /** One line that a shell takes as it stands. */
 export function curlLine(url: string, operation: string, example: Readonly<Record<string, unknown>>): string {

@@ -49,7 +49,7 @@ describe('an outage', () => {
 })
 
 describe('a refused key', () => {
-  it('stops the requests of its permission at once, and not the others', async () => {
+  it('stops the requests of its operation at once, and not the others', async () => {
     const { client, sent } = testClient(({ operation }) =>
       operation === 'GetUsageConfig' ? failing(403, 'no') : ok({ userTableStats: [] }),
     )
@@ -61,6 +61,20 @@ describe('a refused key', () => {
     expect(rest.every((reading) => reading.failure?.kind === 'auth')).toBe(true)
     expect(sent).toHaveLength(1)
     expect((await client.readRoster()).people).toEqual([])
+  })
+
+  it.each([
+    ['403 with an empty body', { status: 403, body: '' }],
+    ['401', failing(401)],
+    ['403 with words', failing(403, 'permission denied')],
+  ])('for the balance (%s) stops no cap from being read or written, though caps need the same permission', async (_name, refusal) => {
+    const { client, sent } = testClient(({ operation }) => (operation === 'GetTeamCreditBalance' ? refusal : ok({ addOnCreditCap: 1 })))
+    await expect(client.readBalance()).rejects.toMatchObject({ kind: 'auth' })
+    await expect(client.readBalance()).rejects.toMatchObject({ kind: 'auth', unsent: true })
+    const readings = await Promise.all([TEAM, ...people(5)].map((scope) => client.readCap(scope)))
+    expect(readings.map(({ observed }) => observed)).toEqual([1, 1, 1, 1, 1, 1])
+    expect(await client.writeCap(TEAM, 'none')).toEqual({ kind: 'accepted' })
+    expect(sent.filter(({ operation }) => operation === 'GetTeamCreditBalance')).toHaveLength(1)
   })
 
   it('is offered again after thirty seconds, and at once when it changes', async () => {

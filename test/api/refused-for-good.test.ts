@@ -1,6 +1,8 @@
 // A workspace without caps, told apart from a key without permissions, in every style of errors: the client over the sandbox.
+
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createWriteClient } from '../../src/api/client.ts'
+import { createPaces } from '../../src/api/paces.ts'
 import { keyNameFor, probesOf } from '../../src/api/probe.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
@@ -16,7 +18,7 @@ async function over(switches: Partial<Switches>, key: string) {
   const clock = hastyClock()
   const { transport, calls, close } = await startSandbox(switches)
   onTestFinished(close)
-  const options = { transport, clock, random: { next: () => 0.5 }, rate }
+  const options = { transport, clock, paces: createPaces(), random: { next: () => 0.5 }, rate }
   return { calls, options, client: createWriteClient({ ...options, keys: keyRing(clock, key) }) }
 }
 

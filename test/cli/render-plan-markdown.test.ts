@@ -18,27 +18,27 @@ describe('a plan as Markdown', () => {
         '**1 person with less, 120 people with a first cap.** 2 changes. **1 change held by a guard.**',
         '',
         '> [!WARNING]',
-        '> **Hold <code>7d1f0c2a9b34</code> by maxBlocked, protected**: 1 change, 1 person',
+        '> **Hold `7d1f0c2a9b34` by maxBlocked, protected**: 1 change, 1 person',
         '>',
-        '> acme: bob@example.com is protected; approve hold 7d1f0c2a9b34 or take the line out of spec.protected',
+        '> acme: bob@\u2060example.com is protected; approve hold 7d1f0c2a9b34 or take the line out of spec.protected',
         '>',
-        '> - &#33; block <code>bob@example.com</code> 800 → **100**',
+        '> - &#33; block `bob@example.com` 800 → **100**',
         '>',
-        '> To release exactly this change: <code>capkeeper approve 7d1f0c2a9b34</code>, or add <code>7d1f0c2a9b34</code> to <code>spec.approvals</code>.',
+        '> To release exactly this change: `capkeeper approve 7d1f0c2a9b34`, or add `7d1f0c2a9b34` to `spec.approvals`.',
         '',
         '| Change | Who | Cap | People | Why |',
         '| --- | --- | --- | --- | --- |',
-        '| &#126; lower | <code>ada@example.com</code> | 9000 → **4000** | 1 person | external |',
-        '| + set | <code>team</code> | none → **500** | 120 people | policy |',
+        '| &#126; lower | `ada@example.com` | 9000 → **4000** | 1 person | external |',
+        '| &#43; set | `team` | none → **500** | 120 people | policy |',
         '',
         '<details>',
         '<summary>3 changes with source and cause</summary>',
         '',
         '| Change | Who | Cap | Cause | Source | State |',
         '| --- | --- | --- | --- | --- | --- |',
-        '| &#33; block | <code>bob@example.com</code> | 800 → **100** | policy | <code>policies/acme.yaml:16:12</code> | held, <code>7d1f0c2a9b34</code> |',
-        '| &#126; lower | <code>ada@example.com</code> | 9000 → **4000** | external | <code>policies/acme.yaml:14:12</code> | goes out |',
-        '| + set | <code>team</code> | none → **500** | policy | <code>policies/acme.yaml:5:10</code> | goes out |',
+        '| &#33; block | `bob@example.com` | 800 → **100** | policy | `policies/acme.yaml:16:12` | held, `7d1f0c2a9b34` |',
+        '| &#126; lower | `ada@example.com` | 9000 → **4000** | external | `policies/acme.yaml:14:12` | goes out |',
+        '| &#43; set | `team` | none → **500** | policy | `policies/acme.yaml:5:10` | goes out |',
         '',
         '</details>',
         '',
@@ -56,7 +56,7 @@ describe('a plan as Markdown', () => {
   test('a reason can neither break the table, nor inject markup, nor call people', () => {
     const reason = 'a | b\n| c `x` <img src=x onerror=1> **bold** [l](u) @team \\| ![i](u) $m$'
     const text = renderPlanMarkdown([{ plan: plan({ changes: [{ ...teamSet, reason }] }) }])
-    const rows = text.split('\n').filter((line) => line.startsWith('| + set'))
+    const rows = text.split('\n').filter((line) => line.startsWith('| &#43; set'))
     expect(rows[0]?.match(/(?<!\\)\|/g)).toHaveLength(6)
     expect(text).not.toMatch(/<img|\*\*bold|`x`|\]\(u\)|@team|\$m/)
     expect(text).toContain('&#60;img src=x onerror=1&#62;')

@@ -73,7 +73,7 @@ describe('validate', () => {
     const ran = await run(['validate', bad(), '--output', 'markdown'])
     expect(ran).toMatchObject({ code: 65, stderr: '' })
     expect(ran.stdout).toContain('### capkeeper: validate\n\n**Not valid: 2 errors.**\n')
-    expect(ran.stdout).toMatch(/- <code>.*bad\.yaml:7:10<\/code> \*\*error\*\*: /)
+    expect(ran.stdout).toMatch(/- `.*bad\.yaml:7:10` \*\*error\*\*: /)
   })
 
   test('without anything to look at is wrong usage', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { html } from '../../src/console/html.ts'
 import { renderPage } from '../../src/console/page.ts'
 import { ago, span } from '../../src/console/text.ts'
+import { html } from '../../src/core/escape/html.ts'
 import type { WorkspaceView } from '../../src/core/model/events.ts'
 import { groupScope } from '../../src/core/model/scope.ts'
 import { statusDocument } from '../../src/daemon/http/status.ts'

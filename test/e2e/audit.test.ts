@@ -46,7 +46,7 @@ describe('audit', () => {
     })
     const markdown = (await at.run('audit', '--output', 'markdown')).stdout
     expect(markdown).toContain('### capkeeper audit: acme\n')
-    expect(markdown).toContain('| <code>edsger.dijkstra@example.com</code> | 0 | somebody else |')
+    expect(markdown).toContain('| `edsger.dijkstra@example.com` | 0 | somebody else |')
   })
 
   test('takes nobody’s inherited value for a cap of their own', async () => {

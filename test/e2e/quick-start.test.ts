@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
-import { describe, expect, test } from 'vitest'
-import { addressIn, capkeeper, type DaemonProcess, startDaemon, until } from '../support/process.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { addressIn, capkeeper, type DaemonProcess, start, startDaemon, until } from '../support/process.ts'
 import { place, policyText, service } from './world.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -45,6 +46,33 @@ describe('the quick start', () => {
     const { port } = new URL(real.url)
     const ran = await capkeeper(['run', '--sandbox', '--sandbox-port', port, '--policies', join(ROOT, 'policies'), '--once'])
     expect(ran).toMatchObject({ code: 1, stderr: `error: 127.0.0.1:${port} is in use; choose another port with --sandbox-port\n` })
+  })
+
+  test('takes a free port for its pages when 9464 is taken, and says so', async () => {
+    // Somebody else's capkeeper may have it already on the machine that tests run on.
+    const other = createServer().on('error', () => undefined)
+    other.listen(9464, '127.0.0.1')
+    onTestFinished(() => void other.close())
+    const daemon = start(['run', '--sandbox', ...PORTS, '--policies', join(ROOT, 'policies')], { cwd: place().folder })
+    const page = await until('the address of the page', () => addressIn(daemon.stdout(), 'status page'), 30_000)
+    expect(daemon.stdout()).toContain('127.0.0.1:9464 is in use, so the pages take a free port (--listen chooses one)\n')
+    expect(page).not.toContain(':9464')
+    expect((await fetch(new URL('/livez', page))).status).toBe(200)
+  }, 60_000)
+
+  test('with an address that was asked for and is taken ends with 1 and one line', async () => {
+    const real = await service()
+    const { host } = new URL(real.url)
+    const ran = await capkeeper(['run', '--sandbox', ...PORTS, '--listen', host, '--policies', join(ROOT, 'policies')], {
+      cwd: place().folder,
+    })
+    const why = 'the address is already in use; stop the program that has it, or choose another with --listen'
+    expect(ran).toMatchObject({ code: 1, stdout: '', stderr: `error: cannot listen on ${host}: ${why}\n` })
+  })
+
+  test('refuses the address and the key of another service, 64', async () => {
+    const ran = await capkeeper(['run', '--sandbox', ...PORTS, '--base-url', 'http://127.0.0.1:1'])
+    expect(ran).toMatchObject({ code: 64, stdout: '', stderr: expect.stringMatching(/^error: --base-url cannot be used with --sandbox/) })
   })
 
   // What npm runs; npm itself would only add its own second.

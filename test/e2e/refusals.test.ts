@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { capkeeper } from '../support/process.ts'
-import { place, policyText, service, world, written } from './world.ts'
+import { configText, place, policyText, service, workspace, world, written } from './world.ts'
 
 describe('wrong usage exits 64 with one clear line, and suggests what was meant', () => {
   test.each<readonly [string, readonly string[], RegExp]>([
@@ -113,6 +115,57 @@ describe('a key that the service does not like', () => {
     const { stdout, stderr } = await at.run('plan')
     expect(stdout + stderr).toMatch(message)
     expect(stdout + stderr).not.toContain(key)
+  })
+
+  test('plan and explain with a wrong key say first that nothing could be read, and why, and exit 1', async () => {
+    const at = await world()
+    at.write('key', 'not-a-key-of-this-service')
+    const why = /^error: acme: nothing could be read: GetUsageConfig: the key was refused \(401\): needs Billing Read/
+    for (const command of [['plan'], ['plan', '--detailed-exitcode'], ['explain', 'team'], ['explain', 'ada.lovelace@example.com']]) {
+      const { code, stdout, stderr } = await at.run(...command)
+      expect({ command, code }).toEqual({ command, code: 1 })
+      expect(stderr).toMatch(why)
+      expect(stdout).not.toMatch(/No changes|nothing to change/)
+    }
+    expect((await at.run('plan')).stdout).toContain('Nothing could be read, so nothing is planned.')
+    const markdown = await at.run('plan', '--output', 'markdown')
+    expect(markdown).toMatchObject({ code: 1, stdout: expect.stringMatching(/^### capkeeper: acme\n\n\*\*Nothing could be read\*\*, so/) })
+  })
+
+  test('plan with nobody at the address exits 1 and says why, also while no scope is declared', async () => {
+    for (const policy of ['team: {cap: 500}', 'protected: [ada@example.com]']) {
+      const at = await world({ policy })
+      at.write('config.yaml', configText([workspace('acme', 'http://127.0.0.1:1')]))
+      const { code, stdout, stderr } = await at.run('plan')
+      expect({ policy, code }).toEqual({ policy, code: 1 })
+      expect(stderr).toMatch(/^error: acme: nothing could be read: .*ECONNREFUSED/)
+      expect(stdout).not.toContain('No changes')
+      expect(stdout).toContain('Nothing could be read, so nothing is planned.')
+    }
+  })
+
+  test('apply with a balance that is refused without a word keeps the caps all the same', async () => {
+    const at = await world()
+    const front = createServer(async (request, response) => {
+      if (request.url?.endsWith('/GetTeamCreditBalance')) return response.writeHead(403).end()
+      const body = await text(request)
+      const answer = await fetch(`${at.service.url}${request.url}`, {
+        method: 'POST',
+        body,
+        headers: { 'Content-Type': 'application/json' },
+      })
+      return response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text())
+    })
+    const listening = Promise.withResolvers<void>()
+    front.listen(0, '127.0.0.1', listening.resolve)
+    await listening.promise
+    onTestFinished(() => void front.close())
+    const address = front.address()
+    const url = `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+    at.write('config.yaml', configText([workspace('acme', url)]))
+    const { code, stdout, stderr } = await at.run('apply', '--yes')
+    expect({ code, cap: at.service.capOf('team') }).toEqual({ code: 0, cap: 500 })
+    expect(stdout + stderr).toContain('GetTeamCreditBalance: the key was refused (403): needs Billing Read')
   })
 
   test('apply with a key that may not write names UsageConfig and Billing Write, and exits 1', async () => {

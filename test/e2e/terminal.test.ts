@@ -54,7 +54,7 @@ describe.skipIf(!hasTerminals)('on a terminal', () => {
     expect(wrong).toMatchObject({ code: 65, screen: expect.stringContaining(`${ESCAPE}[31merror:`) })
     const at = await world()
     const pretty = await onTerminal(['run', '--once', ...at.flags], { cwd: at.folder })
-    expect(pretty.screen).toMatch(/INFO.*cap written/)
+    expect(pretty.screen).toMatch(/INFO.*team: +set +none → 500/)
     const json = await onTerminal(['run', '--once', '--log-format', 'json', ...at.flags], { cwd: at.folder })
     expect(json.screen).toMatch(/^\{"level":"info",.*"msg":"cycle finished"\}$/m)
   })

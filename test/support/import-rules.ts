@@ -33,6 +33,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   hpagent: ['src/api/http.ts'],
   pino: ['src/daemon/conditions/log.ts'],
   'pino-pretty': ['src/daemon/conditions/log.ts'],
+  'get-east-asian-width': ['src/cli/shared/text.ts'],
   'prom-client': ['src/daemon/http/metrics.ts'],
   yaml: ['src/policy/', 'src/daemon/config/'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],

@@ -3,6 +3,7 @@ import { HOMES } from './import-rules.ts'
 
 export interface PackageFile {
   readonly engines?: Readonly<Record<string, string>>
+  readonly devEngines?: { readonly runtime?: { readonly name?: string; readonly version?: string } }
   readonly allowScripts?: Readonly<Record<string, boolean>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly devDependencies?: Readonly<Record<string, string>>
@@ -20,6 +21,8 @@ export function packageOffences(file: PackageFile): readonly string[] {
     ...(devDependencies['node']?.startsWith('24.') ? [] : ['node 24 is no development dependency']),
     ...(file.allowScripts?.['node'] === true ? [] : ["allowScripts does not let node's binary be installed"]),
     ...(file.engines?.['node'] === '>=24' ? [] : ['engines.node is not >=24']),
+    // With this npm does not hold `engines`, which is for users of the package, against the Node that runs npm in a checkout.
+    ...(file.devEngines?.runtime?.version === '>=20' ? [] : ['devEngines.runtime does not let npm run on Node 20']),
     ...homes.filter((name) => !(name in dependencies)).map((name) => `${name} has a home but is no dependency`),
     ...Object.keys(dependencies).flatMap((name) => (homes.includes(name) ? [] : [`${name} is a dependency without a home`])),
   ]

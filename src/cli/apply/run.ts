@@ -21,6 +21,7 @@ import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
+import { tellLine } from '../shared/tell.ts'
 import { count } from '../shared/text.ts'
 import type { ApplyFlags } from './command.ts'
 import { admit, readPlans } from './saved-plan.ts'
@@ -220,7 +221,7 @@ const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory
     width: columnsOf(cli.stdout),
   })
 
-const say = (cli: Cli, workspace: string, text: string): void => void cli.stderr.write(cli.secrets.redact(`${workspace}: ${text}\n`))
+const say = (cli: Cli, workspace: string, text: string): void => void tellLine(cli, `${workspace}: ${text}`)
 
 /** Says on stderr what the plan with its results does not. */
 function tell(report: CycleReport, { cli, config }: Job): void {

@@ -1,9 +1,12 @@
 // `approve ID`: records in the ledger that somebody looked at a hold and releases exactly its changes. It asks no service and needs no key.
+
 import type { Command } from 'commander'
+import { plain } from '../../core/escape/terminal.ts'
 import type { Ledger } from '../../ports.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
+import { tellLine } from '../shared/tell.ts'
 import { people, shortTime } from '../shared/text.ts'
 
 export function registerApprove(program: Command, cli: Cli): void {
@@ -25,15 +28,15 @@ async function approve(id: string, flags: NetworkFlags, cli: Cli): Promise<void>
   const showsHold = (ledger: Ledger): boolean => ledger.fact('holdsShown')?.[id] !== undefined
   withLedger(flags, cli, { mode: 'note', prefers: showsHold }, ({ workspace, ledger }) => {
     const before = ledger.approvals().find((one) => one.id === id)
-    if (!showsHold(ledger)) cli.stderr.write(`warning: no hold ${id} shows in ${workspace} now; the approval waits for it, for 14 days\n`)
+    if (!showsHold(ledger)) tellLine(cli, `warning: no hold ${id} shows in ${workspace} now; the approval waits for it, for 14 days`)
     cli.finish(EXIT.done)
     if (before?.state === 'pending') {
-      cli.stdout.write(`${workspace}: hold ${id} was approved at ${shortTime(before.approvedAt)} already\n`)
+      cli.stdout.write(`${plain(workspace)}: hold ${id} was approved at ${shortTime(before.approvedAt)} already\n`)
       return
     }
     if (before) cli.stderr.write(`warning: the approval of ${shortTime(before.approvedAt)} is ${before.state}; this is a new one\n`)
     ledger.saveApproval({ id, via: 'command', approvedAt: cli.clock.now(), state: 'pending', released: [] })
     const shown = ledger.fact('holdsShown')?.[id]
-    cli.stdout.write(`${workspace}: hold ${id} is approved${shown ? ` (${people(shown.people)})` : ''}\n`)
+    cli.stdout.write(`${plain(workspace)}: hold ${id} is approved${shown ? ` (${people(shown.people)})` : ''}\n`)
   })
 }

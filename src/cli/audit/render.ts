@@ -1,11 +1,12 @@
 // What an audit found, as text for a terminal, JSON for a script and Markdown for a ticket. Long lists are whole in JSON, and cut with a
 // count elsewhere.
 
+import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
+import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Audit } from '../../core/plan/audit.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { code, escaped, row, tableHead } from '../shared/markdown.ts'
-import { amountText, capText, columns, count, people, plain, rfc3339 } from '../shared/text.ts'
+import { amountText, capText, columns, count, people, rfc3339 } from '../shared/text.ts'
 
 export interface AuditedWorkspace {
   readonly workspace: string
@@ -27,7 +28,7 @@ export function renderAuditJson(audited: readonly AuditedWorkspace[], now: Insta
     createdAt: rfc3339(now),
     workspaces: audited.map(({ workspace, audit, useIsUpperBound }) => ({ workspace, ...audit, useIsUpperBound })),
   }
-  return `${JSON.stringify(document, undefined, 2)}\n`
+  return jsonText(document)
 }
 
 /** One list of findings. */

@@ -13,6 +13,7 @@ import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { type Ledgers, openLedgers } from '../shared/ledgers.ts'
 import { type SweepProgress, sweepProgress } from '../shared/progress.ts'
+import { tellLine } from '../shared/tell.ts'
 import type { AuditFlags } from './command.ts'
 import { type AuditedWorkspace, renderAuditJson, renderAuditMarkdown, renderAuditText } from './render.ts'
 
@@ -60,7 +61,7 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
     const ledger = await ledgers.of(one, client, signal)
     const parts = { client, settings: config, ledger, clock: cli.clock, digest: sha256 }
     const { knowledge, outlook, warnings } = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
-    for (const { message } of warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
+    for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
     const { usage, readings } = knowledge
     const { approved } = outlook.people
     const scopes = [TEAM, ...approved.map(({ email }) => userScope(email))].filter((scope) => !readings.has(scopeKey(scope)))

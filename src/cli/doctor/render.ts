@@ -1,10 +1,12 @@
 // How `doctor` shows what it found: line by line as checks come, or one JSON document at the end.
+
+import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Aspect, Seen } from '../../core/interpret/seen.ts'
 import { compareProblems } from '../../policy/yaml.ts'
 import { type Cli, type Paint, painter, type Style } from '../shared/context.ts'
 import { EXIT, type ExitCode } from '../shared/exit.ts'
 import { problemsText } from '../shared/problems.ts'
-import { count, padEnd, plain, rfc3339 } from '../shared/text.ts'
+import { count, padEnd, rfc3339 } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
 import { type Area, CHECK_STATUSES, type Check, type CheckStatus, type Tell } from './check.ts'
 import type { KeyReport } from './keys.ts'
@@ -91,7 +93,7 @@ export function doctorJson(checks: readonly Check[], workspaces: readonly Worksp
     workspaces: workspaces.map(({ seen, ...rest }) => ({ ...rest, seen: seenJson(seen) })),
     checks: checks.map(({ problems, ...check }) => ({ ...check, ...(problems && { problems: problems.toSorted(compareProblems) }) })),
   }
-  return `${JSON.stringify(document, undefined, 2)}\n`
+  return jsonText(document)
 }
 
 const seenJson = (seen: Seen) =>

@@ -1,12 +1,15 @@
 // The answer to "why does this person have that cap": the declared chain with file:line and what won, what the service said, use, the
 // last write, and what keeps a write back. It only shows what `core/plan/explain.ts` put together.
 
+import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
+import { historyDocument } from '../history/render.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { amountText, capText, columns, plain, rfc3339, shortTime } from '../shared/text.ts'
+import { amountText, capText, columns, rfc3339, shortTime } from '../shared/text.ts'
 
 /** One explanation as text, a block for each question. */
 export function renderExplainText(one: Explanation, paint: Paint = unpainted): string {
@@ -85,11 +88,19 @@ function useLine({ use }: Explanation): readonly string[] {
   return [`Used beyond the seat in this cycle: ${amountText(use.used)} credits${bound}${left}.`]
 }
 
-function presentLines({ change, hold, problems, desired }: Explanation, paint: Paint): readonly string[] {
+function presentLines({ scope, observed, change, hold, problems, desired }: Explanation, paint: Paint): readonly string[] {
+  const own = observed.find((one) => scopeKey(one.scope) === scopeKey(scope))
+  const isRead = own?.reading !== undefined && own.reading.failure === undefined
   const held = hold ? ` (held by ${hold.guards.join(', ')}, hold ${hold.id})` : ''
   const now = change
     ? [`Now: ${SIGNS[change.effect]} ${change.effect} ${capText(change.from)} → ${capText(change.to)}, cause ${change.cause}${held}`]
-    : [desired ? 'Now: nothing to change.' : 'Now: nothing is asked of this very scope.']
+    : [
+        desired
+          ? isRead
+            ? 'Now: nothing to change.'
+            : 'Now: not known; its cap could not be read.'
+          : 'Now: nothing is asked of this very scope.',
+      ]
   return [
     ...now,
     ...(hold ? [paint('yellow', `  ${plain(hold.message)}`)] : []),
@@ -100,7 +111,7 @@ function presentLines({ change, hold, problems, desired }: Explanation, paint: P
 function lastWrite({ lastWrite: last }: Explanation): string {
   if (!last) return 'Last write: none by capkeeper.'
   const reason = last.reason === undefined ? '' : `, ${plain(last.reason)}`
-  const revision = last.revision === '' ? '' : ` at ${plain(last.revision.slice(0, 12))}`
+  const revision = last.revision === '' ? '' : ` at ${plain(shortRevision(last.revision))}`
   const caps = `${capText(last.from)} → ${capText(last.to)}`
   return `Last write: ${shortTime(last.at)} ${caps}, ${RESULT_WORDS[last.result]}, cause ${last.cause}${reason}, policies ${last.digest}${revision}.`
 }
@@ -110,11 +121,13 @@ const ownedLine = ({ owned }: Explanation): readonly string[] =>
 
 /** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339 (choice). */
 export function renderExplainJson(workspace: string, one: Explanation): string {
-  const document = { apiVersion: 'capkeeper/v1', kind: 'Explanation', workspace, ...one }
-  const text = JSON.stringify(
-    document,
-    (key, value: unknown) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value),
-    2,
-  )
-  return `${text}\n`
+  const { lastWrite: last, ...rest } = one
+  const document = {
+    apiVersion: 'capkeeper/v1',
+    kind: 'Explanation',
+    workspace,
+    ...rest,
+    ...(last && { lastWrite: historyDocument(last) }),
+  }
+  return jsonText(document, (key, value) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value))
 }

@@ -9,6 +9,7 @@ import { sweep } from '../../daemon/cycle/read.ts'
 import { desiredInputs, type Planner } from '../../daemon/cycle/state.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import { tellReading, unreadBecause } from '../plan/unread.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
@@ -52,7 +53,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
     const scopes = unmanagedNear(scope, full).filter((other) => !readings.has(scopeKey(other)))
     await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, signal })
     progress.stop()
-    for (const { message } of full.warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
+    tellReading(cli, config.name, full)
     const { plan } = full.planned
     const explanation = explain(
       {
@@ -68,7 +69,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
     cli.stdout.write(
       flags.output === 'json' ? renderExplainJson(config.name, explanation) : renderExplainText(explanation, painter(cli.stdout)),
     )
-    return isUnread(full) ? EXIT.failed : EXIT.done
+    return unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
   } finally {
     progress.stop()
     close()
@@ -87,7 +88,3 @@ const unmanagedNear = (scope: Scope, { outlook }: Preview): readonly Scope[] =>
   scope.kind === 'user' && outlook.people.byKey.has(scopeKey(scope)) ? [scope, TEAM] : scope.kind === 'team' ? [scope] : []
 
 const isPending = (scope: Scope, { plan }: Planned): boolean => plan.changes.some((change) => scopeKey(change.scope) === scopeKey(scope))
-
-/** Nothing of what was to be read could be read. */
-const isUnread = ({ knowledge }: Preview): boolean =>
-  knowledge.readings.size > 0 && [...knowledge.readings.values()].every((reading) => reading.failure !== undefined)

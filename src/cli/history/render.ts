@@ -1,10 +1,13 @@
 // What capkeeper wrote, newest first: when, from what to what, how it ended, why, and at which policy revision.
+
+import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { HistoryEntry } from '../../core/model/change.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { capText, columns, plain, rfc3339, shortTime } from '../shared/text.ts'
+import { capText, columns, rfc3339, shortTime } from '../shared/text.ts'
 
 /** One line per write, and one below it with the reason, the source and the revision. */
 export function renderHistoryText(entries: readonly HistoryEntry[], paint: Paint = unpainted): string {
@@ -27,15 +30,21 @@ const headCells = (entry: HistoryEntry): readonly string[] => [
 ]
 
 function detail(entry: HistoryEntry): string {
-  const revision = entry.revision === '' ? '' : ` at ${entry.revision.slice(0, 12)}`
+  const revision = entry.revision === '' ? '' : ` at ${shortRevision(entry.revision)}`
   const place = entry.source ? formatPosition(entry.source) : 'no longer declared'
   return [place, entry.reason, `policies ${entry.digest}${revision}`, `plan ${entry.planId}`]
     .flatMap((part) => (part === undefined || part === '' ? [] : [plain(part)]))
     .join(' · ')
 }
 
-/** `{apiVersion, kind: "History", workspace, entries[]}`; instants are RFC 3339, caps numbers or `"none"`. */
+/** One write as a document: instants are RFC 3339, caps numbers or `"none"`. `explain` shows the last one in the same form. */
+export const historyDocument = ({ at, digest, ...entry }: HistoryEntry): Readonly<Record<string, unknown>> => ({
+  at: rfc3339(at),
+  ...entry,
+  policyDigest: digest,
+})
+
+/** `{apiVersion, kind: "History", workspace, entries[]}`. */
 export function renderHistoryJson(workspace: string, entries: readonly HistoryEntry[]): string {
-  const items = entries.map(({ at, digest, ...entry }) => ({ at: rfc3339(at), ...entry, policyDigest: digest }))
-  return `${JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'History', workspace, entries: items }, undefined, 2)}\n`
+  return jsonText({ apiVersion: 'capkeeper/v1', kind: 'History', workspace, entries: entries.map(historyDocument) })
 }

@@ -1,5 +1,6 @@
 // What `import` does: the roster, the groups, then every cap in force, and a policy that asks for just that. An answer is printed only when
 // there is one; what could not be read is named in it, never guessed.
+import { plain } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { Adopted } from '../../core/resolve/adopt.ts'
@@ -8,7 +9,8 @@ import { printPolicy } from '../../policy/print.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
-import { count, plain } from '../shared/text.ts'
+import { tellLine } from '../shared/tell.ts'
+import { count } from '../shared/text.ts'
 import type { ImportFlags } from './command.ts'
 import { openJournal } from './journal.ts'
 import { type Live, readLive } from './live.ts'
@@ -45,7 +47,7 @@ function readWorkspace(flags: ImportFlags, cli: Cli): { readonly config: Workspa
 }
 
 function tell(adopted: Adopted, live: Live, file: string, cli: Cli): void {
-  const talk = (line: string): unknown => cli.stderr.write(cli.secrets.redact(`${line}\n`))
+  const talk = (line: string): unknown => tellLine(cli, line)
   const [torn, ...others] = adopted.conflicts
   if (torn !== undefined) {
     const who = others.length > 0 ? `${torn} and ${others.length} more` : torn

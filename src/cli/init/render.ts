@@ -1,5 +1,6 @@
 // The texts that `init` writes and says: config, policy and workflow with their comments, and the words at the end. Pure; no key ever gets
 // here, only where it is found.
+import { plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Adopted } from '../../core/resolve/adopt.ts'
 import type { KeyRef } from '../../daemon/config/config.ts'
@@ -8,7 +9,7 @@ import type { Live } from '../import/live.ts'
 import { notesOf, policyOf } from '../import/policy.ts'
 import { shellWord } from '../shared/args.ts'
 import { schemaText } from '../shared/schemas.ts'
-import { count, padEnd, people, plain } from '../shared/text.ts'
+import { count, padEnd, people } from '../shared/text.ts'
 import type { NewFile } from './files.ts'
 import { workflowText } from './workflow.ts'
 

@@ -1,6 +1,8 @@
 // What `init` does: asks for what is missing, reads the service, and writes all files or none. Everything that can be wrong is found before
 // the first file is made.
+
 import { isAbsolute, relative, resolve } from 'node:path'
+import { plain } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { type KeyRef, loadConfig, networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
 import { type Live, readLive } from '../import/live.ts'
@@ -9,7 +11,7 @@ import { shellWord } from '../shared/args.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
-import { count, plain } from '../shared/text.ts'
+import { count } from '../shared/text.ts'
 import { askMissing, type Given } from './ask.ts'
 import type { InitFlags } from './command.ts'
 import { createFiles, existingIn, isNoFolder } from './files.ts'

@@ -1,10 +1,11 @@
 // `pause`: stops writing at once, without a redeploy. It is recorded in the ledger, where every writer looks before each write, and ends
 // by itself.
 import { type Command, InvalidArgumentError } from 'commander'
+import { plain } from '../../core/escape/terminal.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readDuration } from '../shared/args.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { plain, shortTime } from '../shared/text.ts'
+import { shortTime } from '../shared/text.ts'
 
 const LONGEST_MS = 7 * 86_400_000
 
@@ -43,7 +44,7 @@ async function pause(flags: PauseFlags, cli: Cli): Promise<void> {
     const now = cli.clock.now()
     const untilAt = now + flags.for
     ledger.savePause({ untilAt, reason, pausedAt: now })
-    cli.stdout.write(`${workspace}: paused until ${shortTime(untilAt)}: ${plain(reason)}\n`)
+    cli.stdout.write(`${plain(workspace)}: paused until ${shortTime(untilAt)}: ${plain(reason)}\n`)
     cli.finish(EXIT.done)
   })
 }

@@ -1,9 +1,9 @@
 // `resume`: ends a pause before its time.
 import type { Command } from 'commander'
+import { plain } from '../../core/escape/terminal.ts'
 import { addLedgerFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { plain } from '../shared/text.ts'
 
 export function registerResume(program: Command, cli: Cli): void {
   const command = program
@@ -20,7 +20,9 @@ async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
   withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
     const pause = ledger.pause(cli.clock.now())
     ledger.savePause(undefined)
-    cli.stdout.write(pause ? `${workspace}: resumed; it was paused for: ${plain(pause.reason)}\n` : `${workspace}: was not paused\n`)
+    cli.stdout.write(
+      pause ? `${plain(workspace)}: resumed; it was paused for: ${plain(pause.reason)}\n` : `${plain(workspace)}: was not paused\n`,
+    )
     cli.finish(EXIT.done)
   })
 }

@@ -1,4 +1,5 @@
 // A plan as the JSON document of product.md, section 3: what `--output json` and `plan --out` write. `plan-file.ts` reads it back.
+import { jsonText } from '../../core/escape/terminal.ts'
 import type { Change, PlanApproval, Release } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { rfc3339 } from '../shared/text.ts'
@@ -9,7 +10,7 @@ export function renderPlanJson(views: readonly PlanView[]): string {
   const [first, ...more] = views
   const document =
     first && more.length === 0 ? planDocument(first) : { apiVersion: 'capkeeper/v1', kind: 'PlanList', items: views.map(planDocument) }
-  return `${JSON.stringify(document, undefined, 2)}\n`
+  return jsonText(document)
 }
 
 /** The document of one plan: caps are numbers or `"none"`, instants RFC 3339; a change without a policy line or a reason has null there (choice). */

@@ -1,9 +1,10 @@
 // A plan as Markdown for a pull request: people first (who gets more, less, nothing), then what a guard holds, then the changes; the
 // details are folded. A comment of a code host has a bounded length: what does not fit is counted, never dropped in silence.
+
+import { code, escaped, fitting, folded, row, tableHead } from '../../core/escape/markdown.ts'
 import type { Change, Effect, Hold, Plan } from '../../core/model/change.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
-import { code, escaped, fitting, folded, row, tableHead } from '../shared/markdown.ts'
 import { capText, count, people, rfc3339 } from '../shared/text.ts'
 import { closingLine } from './render.ts'
 import { heldBy, outcomeOf, outgoing, type PlanView, RESULT_WORDS, type ReleaseOptions, releaseBy, SIGNS, subjectOf } from './view.ts'
@@ -37,7 +38,7 @@ function planSection(view: PlanView, release: (holdId: string) => string, room: 
   const going = outgoing({ ...plan, changes })
   const parts = [
     `### capkeeper: ${escaped(plan.workspace)}`,
-    headline(plan),
+    view.unread === undefined ? headline(plan) : `**Nothing could be read**, so nothing is planned: ${escaped(view.unread, 600)}`,
     ...approvalBlock(plan),
     ...budget.take(
       'hold',

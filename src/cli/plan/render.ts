@@ -1,10 +1,12 @@
 // A plan as text for a terminal: what goes out, what a guard holds back and the command that releases it, what could not be read, and
 // one closing line of counts. Every value of the plan is shown as it is; nothing is left out, and nothing is worked out here but counts.
+import { plain } from '../../core/escape/terminal.ts'
 import { type Change, EFFECTS, type Effect, type Hold, type Plan, type PlanProblem, type Release } from '../../core/model/change.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { type Paint, type Style, unpainted } from '../shared/context.ts'
-import { capText, count, padEnd, padStart, people, plain, widthOf, wrap } from '../shared/text.ts'
+import { capText, count, padEnd, padStart, people, widthOf, wrap } from '../shared/text.ts'
 import {
   DONE,
   heldBy,
@@ -101,7 +103,7 @@ function layoutOf(plan: Plan, options: TextOptions): Layout {
 }
 
 function heading(plan: Plan, { paint }: Layout): string {
-  const revision = plan.revision === '' ? '' : ` at ${plan.revision.slice(0, 12)}`
+  const revision = plan.revision === '' ? '' : ` at ${shortRevision(plan.revision)}`
   return `${paint('bold', plain(plan.workspace))}: plan ${plan.id}, policies ${plan.policyDigest}${plain(revision)}`
 }
 
@@ -212,7 +214,9 @@ export function closingLine(view: PlanView): string {
   )
   const sync = counts.inSync > 0 ? `${count(counts.inSync, 'scope')} ${counts.inSync === 1 ? 'is' : 'are'} in sync.` : ''
   const going = EFFECTS.some((effect) => counts[effect] > 0)
-  const planned = counts.unknown > 0 && !going && counts.held === 0 ? 'No changes in what could be read.' : plannedCounts(view.plan)
+  const isPartial = counts.unknown > 0 && !going && counts.held === 0
+  const read = isPartial ? 'No changes in what could be read.' : plannedCounts(view.plan)
+  const planned = view.unread === undefined ? read : 'Nothing could be read, so nothing is planned.'
   const parts = [view.outcomes ? appliedCounts(view) : planned, rest.length > 0 ? `${rest.join(', ')}.` : '', sync]
   return parts.filter((part) => part !== '').join(' ')
 }

@@ -15,6 +15,7 @@ import { isLedgerUrl } from '../shared/remote.ts'
 import type { PlanFlags } from './command.ts'
 import { showPlans, showWarnings } from './output.ts'
 import { renderPlanJson } from './render-json.ts'
+import { tellReading, unreadBecause } from './unread.ts'
 import { releaseBy } from './view.ts'
 
 /** Plans every workspace and leaves the exit code. */
@@ -26,7 +27,10 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const release = releaseCommand(plans, known, flags, setup.config.ledger)
   cli.stdout.write(
     showPlans(
-      plans.map((plan) => ({ plan })),
+      previews.map((one) => {
+        const unread = unreadBecause(one)
+        return { plan: one.planned.plan, ...(unread !== undefined && { unread }) }
+      }),
       flags.output,
       { releaseCommand: release, paint: painter(cli.stdout), width: columnsOf(cli.stdout) },
     ),
@@ -65,7 +69,7 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: b
         try {
           const parts = { client, settings: config, ledger: await ledgers.of(one, client, signal), clock: cli.clock, digest: sha256 }
           const done = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
-          for (const { message } of done.warnings) cli.stderr.write(cli.secrets.redact(`${config.name}: ${message}\n`))
+          tellReading(cli, config.name, done)
           return done
         } finally {
           close()
@@ -80,9 +84,9 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: b
 }
 
 /** Nothing could be read: failed. Else, when asked, the first that fits: a part could not be read, something is held, is pending. */
-function exitOf({ planned, outlook }: Preview, detailed: boolean): ExitCode {
-  const { plan } = planned
-  if (outlook.toRead.length > 0 && plan.unknown.length === outlook.toRead.length) return EXIT.failed
+function exitOf(one: Preview, detailed: boolean): ExitCode {
+  const { plan } = one.planned
+  if (unreadBecause(one) !== undefined) return EXIT.failed
   if (!detailed) return EXIT.done
   if (plan.unknown.length > 0) return EXIT.partial
   if (plan.holds.length > 0) return EXIT.held

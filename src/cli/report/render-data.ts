@@ -1,5 +1,7 @@
 // A report for programs: JSON with everything, and CSV with the table. Neither cuts anything.
 
+import { csvText } from '../../core/escape/csv.ts'
+import { jsonText } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Report } from '../../core/use/report.ts'
 import { rfc3339 } from '../shared/text.ts'
@@ -10,7 +12,7 @@ export function renderReportJson(reports: readonly Report[], now: Instant): stri
   const document = { apiVersion: 'capkeeper/v1', kind: 'Report', createdAt: rfc3339(now), reports }
   const withInstants = (key: string, value: unknown): unknown =>
     (key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value
-  return `${JSON.stringify(document, withInstants, 2)}\n`
+  return jsonText(document, withInstants)
 }
 
 /** RFC 4180, one table for all workspaces; of several views the columns are those that any of them has. */
@@ -26,14 +28,7 @@ export function renderReportCsv(reports: readonly Report[]): string {
       ...titles.slice(1).map((title) => shown.get(title)?.raw(row) ?? ''),
     ]),
   )
-  return [head, ...lines].map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
+  return csvText([head, ...lines])
 }
 
 const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[- ]/g, '_')
-
-/** A text that a spreadsheet would take for a formula gets an apostrophe before it. */
-function csvCell(value: string | number): string {
-  if (typeof value === 'number') return String(value)
-  const safe = /^[=+\-@\t\r]/.test(value) && value !== '-' ? `'${value}` : value
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}

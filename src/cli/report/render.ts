@@ -1,11 +1,12 @@
 // A report for a terminal and as Markdown. Long tables are cut with a count; JSON and CSV have all of it.
 
+import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
+import { plain } from '../../core/escape/terminal.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { Report } from '../../core/use/report.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { code, escaped, row, tableHead } from '../shared/markdown.ts'
-import { amountText, capText, columns, people, plain, shortTime, widthOf } from '../shared/text.ts'
+import { amountText, capText, columns, people, shortTime, widthOf } from '../shared/text.ts'
 import { changesText, columnsOf, dayText, headlinesOf } from './table.ts'
 
 /** Lines shown of a table. */

@@ -20,6 +20,7 @@ import { type Cli, CommandError, painter } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
+import { tellLine } from '../shared/tell.ts'
 import type { ReportFlags } from './command.ts'
 import { renderReportMarkdown, renderReportText } from './render.ts'
 import { renderReportCsv, renderReportJson } from './render-data.ts'
@@ -37,7 +38,7 @@ export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void>
   const results = await interruptible(cli, (signal) => reportAll(setup, flags, cli, signal))
   const [reports, failures] = [results.filter(isReport), results.filter((one) => one instanceof CommandError)]
   const [first, ...others] = failures
-  for (const { message } of reports.length > 0 ? failures : others) cli.stderr.write(cli.secrets.redact(`error: ${message}\n`))
+  for (const { message } of reports.length > 0 ? failures : others) tellLine(cli, `error: ${message}`)
   if (first && reports.length === 0) throw first
   const now = cli.clock.now()
   const renderers = {
@@ -67,7 +68,7 @@ async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: Abo
           const parts = { client, settings: one.config, ledger, clock: cli.clock, digest: sha256 }
           const only = flags.cycle === 'previous' ? { only: () => false } : {}
           const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...only })
-          for (const { message } of seen.warnings) cli.stderr.write(cli.secrets.redact(`${one.config.name}: ${message}\n`))
+          for (const { message } of seen.warnings) tellLine(cli, `${one.config.name}: ${message}`)
           const price = setup.config.pricePerCredit
           const gathered = await gather({ one, seen, client, ledger, flags, now: cli.clock.now(), signal })
           return reportOf({ ...gathered, ...(price !== undefined && { pricePerCredit: price }) })

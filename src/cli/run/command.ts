@@ -24,7 +24,10 @@ export function registerRun(program: Command, cli: Cli): void {
     .option('--sandbox', 'start the embedded service beside it and enforce on that (default policies: ./policies, no ledger file)')
     .option('--sandbox-port <port>', 'port of the embedded service (default: 8787, or a free one)', readInteger(0, 65_535))
     .option('--once', 'one cycle, then exit with the codes of `apply`')
-    .option('--listen <address>', 'host:port of the HTTP endpoints (default: the config, else 127.0.0.1:9464)')
+    .option(
+      '--listen <address>',
+      'host:port of the HTTP endpoints (default: the config, else 127.0.0.1:9464; with --sandbox a free port when that is taken)',
+    )
     .option('--rebind', 'a workspace has moved to another base URL: bind the ledger to the new one')
   addNetworkFlags(command)
     .addHelpText('after', examples('capkeeper run --config /etc/capkeeper/config.yaml', 'capkeeper run --sandbox', 'capkeeper run --once'))

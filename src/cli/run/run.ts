@@ -5,7 +5,7 @@ import { contentSecurityPolicy, renderPage } from '../../console/page.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { type Config, type LoadedConfig, loadConfig, networkProblems } from '../../daemon/config/config.ts'
 import { parseListen } from '../../daemon/config/values.ts'
-import { type Server, startServer } from '../../daemon/http/server.ts'
+import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { shareLedgers } from '../../daemon/ledger/share.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
@@ -37,6 +37,13 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   if (flags.listen !== undefined && !parseListen(flags.listen)) {
     throw new UsageError(`--listen '${flags.listen}' is not an address: write host:port, such as 127.0.0.1:9464`)
   }
+  const other = (['baseUrl', 'serviceKeyFile'] as const).filter((name) => flags.sandbox && flags[name] !== undefined)
+  if (other.length > 0) {
+    const named = other.map((name) => (name === 'baseUrl' ? '--base-url' : '--service-key-file')).join(' and ')
+    throw new UsageError(
+      `${named} cannot be used with --sandbox, which is the service itself: leave out one or the other (with npm start, set CAPKEEPER_BASE_URL)`,
+    )
+  }
   const cli = flags.sandbox ? { ...outer, env: withSandboxKey(outer.env) } : outer
   const embedded = flags.sandbox ? await startBeside(cli, flags.sandboxPort) : undefined
   const reader: Reader = { read: () => readConfig(reader, flags, cli, embedded), name: undefined }
@@ -61,8 +68,8 @@ function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedde
   return { loaded, config: named(config, workspace === undefined ? {} : { workspace }) }
 }
 
-/** With --sandbox the address and the key of another service must not matter. */
-function withoutService({ baseUrl: _, serviceKeyFile: __, ...flags }: RunFlags, cli: Cli): Parameters<typeof loadConfig>[0] {
+/** With --sandbox the address and the key of another service in the environment must not matter. */
+function withoutService(flags: RunFlags, cli: Cli): Parameters<typeof loadConfig>[0] {
   const env = { ...cli.env, CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
   return { env, flags }
 }
@@ -84,7 +91,8 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     if (reader.name === undefined) settings = withKnownName(settings, reader, store)
     const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
     // An address that is taken must be known before anything is written.
-    server = await listen(settings.config, running, host)
+    const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
+    server = await listen(settings.config, running, host, isQuick)
     const daemon = startDaemon({
       clock: cli.clock,
       config: settings.config,
@@ -176,9 +184,21 @@ function refuse(error: unknown, { complain, logger }: Host): void {
   else logger.error({ error: error instanceof Error ? error.message : String(error) }, message)
 }
 
-const listen = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
+/** `orElsewhere`: nobody chose the address, so another port serves as well when a program has it. */
+async function listen(config: Config, running: { readonly daemon?: Daemon }, host: Host, orElsewhere: boolean): Promise<Server> {
+  const { host: name, port } = config.listen
+  try {
+    return await listenOn(config.listen, running, host)
+  } catch (error) {
+    if (!orElsewhere || !(error instanceof ListenError) || !error.isTaken) throw error
+    host.cli.stdout.write(`${name}:${port} is in use, so the pages take a free port (--listen chooses one)\n`)
+    return listenOn({ host: name, port: 0 }, running, host)
+  }
+}
+
+const listenOn = (address: Config['listen'], running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
   startServer({
-    ...config.listen,
+    ...address,
     version: VERSION,
     clock: host.cli.clock,
     metrics: host.metrics,

@@ -2,6 +2,7 @@
 // judged before anything is made, so that nothing is left half-written.
 import { existsSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { plain } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { takeLock } from '../../daemon/ledger/lock.ts'
@@ -9,7 +10,7 @@ import { addedKeys } from '../../sandbox/keys.ts'
 import { SANDBOX_KEYS, type SandboxOptions } from '../../sandbox/sandbox.ts'
 import { parseSettings } from '../../sandbox/settings.ts'
 import { parseSwitches } from '../../sandbox/switches.ts'
-import { type Cli, UsageError } from '../shared/context.ts'
+import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import type { SandboxFlags } from './command.ts'
 import { type Embedded, startEmbedded } from './embedded.ts'
@@ -106,7 +107,10 @@ async function requireFree({ host, port }: SandboxFlags): Promise<void> {
     await listening.promise
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-    throw new UsageError(`${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`)
+    const message = `${host}:${port} ${LISTEN_FAILURES[code] ?? `cannot be listened on (${code})`}`
+    // The command line is right, and may succeed a minute later.
+    if (code === 'EADDRINUSE') throw new CommandError(message)
+    throw new UsageError(message)
   }
   const closed = Promise.withResolvers<void>()
   probe.close(() => closed.resolve())
@@ -115,7 +119,7 @@ async function requireFree({ host, port }: SandboxFlags): Promise<void> {
 
 function greeting({ url, sandbox }: Embedded): string {
   const keys = [...SANDBOX_KEYS, ...addedKeys(sandbox.store)].map(
-    ({ secret, permissions }) => `  ${secret.padEnd(24)}${permissions.join(', ')}`,
+    ({ secret, permissions }) => `  ${plain(secret).padEnd(24)}${permissions.join(', ')}`,
   )
   return `${url}\n\nkeys:\n${keys.join('\n')}\n\ntry:\n  curl -s ${url}/api/v1/GetTeamCreditBalance -H 'Content-Type: application/json' -d '{"service_key":"sandbox-admin"}'\n`
 }

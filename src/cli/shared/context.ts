@@ -77,6 +77,9 @@ export const painter =
   (style, text) =>
     stream.isTTY === true ? styleText(style, text, { stream, validateStream: true }) : text
 
+/** Whether `painter` colours what goes to a stream. */
+export const hasColours = (stream: Output): boolean => painter(stream)('red', 'x') !== 'x'
+
 /** Columns of the terminal, or undefined when the text goes elsewhere and need not be narrow. */
 export const columnsOf = (stream: Output): number | undefined => (stream.isTTY === true && stream.columns ? stream.columns : undefined)
 

@@ -1,10 +1,10 @@
 // What a person sees when a command fails, and the exit code that goes with it: one clear line, or the positioned problems; never a
 // stack (but with CAPKEEPER_DEBUG), never a key.
 import { CommanderError } from 'commander'
+import { plain } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { CommandError, painter, UsageError, type World } from './context.ts'
 import { EXIT, type ExitCode } from './exit.ts'
-import { plain } from './text.ts'
 
 /** Shows a failure on stderr and names its exit code. `command` is what to ask `--help` of. */
 export async function reportFailure(error: unknown, cli: World, command = 'capkeeper'): Promise<ExitCode> {

@@ -18,7 +18,7 @@ import type { Ledger } from '../../ports.ts'
 import { connectWriter, ledgerOf, readPolicies } from '../compose.ts'
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
 import type { NetworkFlags } from './args.ts'
-import type { Cli } from './context.ts'
+import { type Cli, hasColours } from './context.ts'
 import { VERSION } from './version.ts'
 
 export interface Host {
@@ -58,6 +58,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     clock: cli.clock,
     destination: cli.stderr,
     redact: cli.secrets.redact,
+    colour: hasColours(cli.stderr),
   })
   const hashed = hashLabels(sha256, saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
   const inForce = { config }

@@ -1,5 +1,6 @@
 // How commands that ask no service reach the ledger: which file, and which workspace in it. Nothing is made before it is certain what is
 // meant, so that a `pause` typed in the wrong folder fails instead of pausing nobody.
+import { plain } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { type LoadedConfig, loadConfig } from '../../daemon/config/config.ts'
 import { type LedgerReport, type LedgerStore, openLedger } from '../../daemon/ledger/ledger.ts'
@@ -9,6 +10,7 @@ import type { NetworkFlags } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
 import { EXIT } from './exit.ts'
 import { mustBeFile } from './remote.ts'
+import { tellLine } from './tell.ts'
 import { columns, count } from './text.ts'
 
 /** The ledger of one workspace, open. */
@@ -29,7 +31,7 @@ export function withLedger(flags: NetworkFlags, cli: Cli, options: AccessOptions
   const chosen = withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
   if (!chosen.known) {
     const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
-    cli.stderr.write(`warning: nothing has used ${file} for ${chosen.workspace} yet${consequence}\n`)
+    tellLine(cli, `warning: nothing has used ${file} for ${chosen.workspace} yet${consequence}`)
   }
   withStore(file, options.mode, cli, (store) => use({ workspace: chosen.workspace, ledger: store.workspace(chosen.workspace, undefined) }))
 }
@@ -38,7 +40,7 @@ export function withLedger(flags: NetworkFlags, cli: Cli, options: AccessOptions
 export function backupLedger(target: string, flags: NetworkFlags, cli: Cli): void {
   const { file } = ledgerFile(flags, cli)
   withStore(file, 'read', cli, (store) => store.backup(target))
-  cli.stdout.write(`${file}: copied to ${target}\n`)
+  cli.stdout.write(`${plain(`${file}: copied to ${target}`)}\n`)
   cli.finish(EXIT.done)
 }
 
@@ -47,7 +49,7 @@ export function checkLedger(flags: NetworkFlags, cli: Cli): void {
   const { file } = ledgerFile(flags, cli)
   const report = withStore(file, 'read', cli, (store) => store.check())
   if (!report.exists) throw new CommandError(`there is no ledger at ${file}; name it with --ledger`)
-  for (const problem of report.problems) cli.stderr.write(`error: ${problem}\n`)
+  for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
   cli.stdout.write(checkText(report))
   cli.finish(report.problems.length > 0 ? EXIT.failed : EXIT.done)
 }
@@ -56,8 +58,8 @@ function checkText(report: LedgerReport): string {
   const verdict = report.problems.length > 0 ? `not whole, ${count(report.problems.length, 'problem')}` : 'whole'
   const head = ['WORKSPACE', 'ADDRESS', 'CAPS OF OURS', 'OPEN INTENTS', 'HISTORY', 'APPROVALS', 'QUARANTINED']
   const rows = report.workspaces.map((one) => [
-    one.workspace,
-    `${one.baseUrl === '' ? 'none yet' : one.baseUrl}${one.current ? '' : ' (set aside)'}`,
+    plain(one.workspace),
+    `${one.baseUrl === '' ? 'none yet' : plain(one.baseUrl)}${one.current ? '' : ' (set aside)'}`,
     ...[one.owned, one.openIntents, one.history, one.approvals, one.quarantined].map(String),
   ])
   const table = rows.length > 0 ? columns([head, ...rows]) : []

@@ -1,9 +1,12 @@
 // Problems of policies and config as text for a terminal, as JSON and as Markdown. The wording and the caret lines are policy's; here
 // they only get colours and an envelope.
+
+import { code, escaped, fitting } from '../../core/escape/markdown.ts'
+import { jsonText, plain } from '../../core/escape/terminal.ts'
+import { shortRevision } from '../../core/model/policy.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { compareProblems, formatProblems } from '../../policy/yaml.ts'
 import { type Paint, unpainted } from './context.ts'
-import { code, escaped, fitting } from './markdown.ts'
 import { count } from './text.ts'
 
 /** Every problem with its line and caret, then a line that counts them; '' when there are none. */
@@ -51,8 +54,8 @@ export const validationText = ({ workspaces }: Validation): string => workspaces
 
 function summary(one: ValidatedWorkspace): string {
   const groups = one.groups > 0 ? ` (${count(one.groups, 'group')})` : ''
-  const revision = one.revision === '' ? '' : ` at ${one.revision.slice(0, 12)}`
-  return `${one.workspace}: valid: ${count(one.rules, 'cap')}${groups}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
+  const revision = one.revision === '' ? '' : ` at ${shortRevision(one.revision)}`
+  return `${plain(one.workspace)}: valid: ${count(one.rules, 'cap')}${groups}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
 }
 
 /** `{apiVersion, kind: "Validation", valid, workspaces[], problems[]}` (choice). */
@@ -65,7 +68,7 @@ export function validationJson(validation: Validation): string {
     workspaces: validation.workspaces,
     problems,
   }
-  return `${JSON.stringify(document, undefined, 2)}\n`
+  return jsonText(document)
 }
 
 const MARKDOWN_ROOM = 55_000

@@ -1,13 +1,9 @@
-// Small pieces of plain text that every rendering shares: counts, caps, instants, padding and wrapping. Text from policies and from
-// the service passes `plain` before it reaches a terminal, so that it can never move the cursor or reorder what a reviewer reads.
+// Small pieces of text that every rendering shares: counts, caps, instants, padding and wrapping. What others wrote passes
+// core/escape/terminal.ts before it comes here.
+
+import { eastAsianWidth } from 'get-east-asian-width'
 import type { Cap } from '../../core/model/policy.ts'
 import type { Instant } from '../../core/model/units.ts'
-
-// C0 and C1 controls, and the marks that change the direction of text.
-const UNSAFE = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
-
-/** One line of printable text: line breaks and tabs become spaces, every other control character a visible �. */
-export const plain = (text: string): string => text.replace(/[\r\n\t\u2028\u2029]+/g, ' ').replace(UNSAFE, '�')
 
 /** `1 person`, `12 people`. */
 export const count = (amount: number, one: string, many = `${one}s`): string => `${amount} ${amount === 1 ? one : many}`
@@ -19,8 +15,16 @@ export const capText = (cap: Cap | 'unknown'): string => String(cap)
 /** An amount of credits, to a hundredth. */
 export const amountText = (credits: number): string => String(Number(credits.toFixed(2)))
 
-/** Columns a text takes, one per code point. */
-export const widthOf = (text: string): number => [...text].length
+/** Columns that a text takes on a terminal: Chinese, Japanese and Korean signs and most emoji take two, combining marks and joiners none. */
+export function widthOf(text: string): number {
+  if (!WIDE.test(text)) return text.length
+  let width = 0
+  for (const character of text) width += WITHOUT_WIDTH.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0)
+  return width
+}
+
+const WIDE = /[^\x20-\x7e]/
+const WITHOUT_WIDTH = /^[\p{M}\p{Cf}\p{Emoji_Modifier}]$/u
 
 export const padEnd = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)))
 

@@ -1,5 +1,7 @@
 // `status`: asks a running daemon for its /status and shows it. It needs no key and no ledger; a config only says where the daemon listens.
+
 import type { Command } from 'commander'
+import { jsonText } from '../../core/escape/terminal.ts'
 import { InputError } from '../../core/model/problem.ts'
 import type { StatusDocument } from '../../daemon/http/status-document.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../shared/args.ts'
@@ -35,7 +37,7 @@ async function status(flags: StatusFlags, cli: Cli): Promise<void> {
   const url = statusUrl(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL)
   const text = await download(url, cli)
   if (flags.output === 'json') {
-    cli.stdout.write(`${JSON.stringify(readStatus(text, url), undefined, 2)}\n`)
+    cli.stdout.write(jsonText(readStatus(text, url)))
   } else {
     const { renderStatusText } = await import('./render.ts')
     cli.stdout.write(renderStatusText(readStatus(text, url), painter(cli.stdout)))

@@ -1,10 +1,12 @@
 // A running daemon's /status as a table, and below it what needs a person: a pause, a broken policy, holds, scopes that are not as
 // they should be, warnings. It only shows; it asks nothing.
+
+import { plain } from '../../core/escape/terminal.ts'
 import type { ScopeState } from '../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../core/model/scope.ts'
 import type { ScopeEntry, StatusDocument, WorkspaceStatus } from '../../daemon/http/status-document.ts'
 import { type Paint, type Style, unpainted } from '../shared/context.ts'
-import { columns, count, people, plain, shortTime, span } from '../shared/text.ts'
+import { columns, count, people, shortTime, span } from '../shared/text.ts'
 
 /** Scopes listed per workspace; /status has more. */
 const LISTED = 20

@@ -69,3 +69,6 @@ export interface PolicyRevision {
   /** The commit of the worktree the files lie in, or '' outside one. */
   readonly revision: string
 }
+
+/** A revision for people: each commit by its first 12 digits, `+dirty` as it is. */
+export const shortRevision = (revision: string): string => revision.replace(/[0-9a-f]{13,}/g, (commit) => commit.slice(0, 12))

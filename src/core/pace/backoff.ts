@@ -8,7 +8,7 @@ export const MAX_ATTEMPTS = 4
 export const RETRY_TOKENS = { start: 10, max: 20 }
 /** Requests in a row that fail at their first attempt open the circuit: retries of a few bad scopes say nothing of the others. Choice. */
 export const FAILURES_TO_OPEN = 10
-/** Refusals of a key in a row that close a permission which has worked before: one odd scope must not stop the others. Choice. */
+/** Refusals of a key in a row that close an operation which has worked before: one odd scope must not stop the others. Choice. */
 export const DENIALS_TO_CLOSE = 3
 const CIRCUIT_DELAY_MS = { first: 1_000, max: 300_000 }
 const DENIAL_DELAY_MS = { first: 30_000, max: 600_000 }
@@ -22,7 +22,7 @@ interface Gate<Failure> {
   readonly probing: boolean
 }
 
-/** What is known of one permission under one key. */
+/** What is known of one operation under one key. */
 interface Permit<Failure> {
   /** Identity of the key, never its value; another one forgets everything. */
   readonly keyId: string
@@ -39,9 +39,12 @@ export interface Backoff<Failure> {
   readonly permits: Readonly<Record<string, Permit<Failure>>>
 }
 
-/** Who asks: the permission the request needs, and the identity of the key that it will carry. */
+/**
+ * Who asks: the operation, and the identity of the key that the request will carry. Operations that need the same permission are judged apart,
+ * because a service may refuse one of them for reasons of its own: a refused balance says nothing of caps.
+ */
 export interface Asker {
-  readonly permission: string
+  readonly operation: string
   readonly keyId: string
 }
 
@@ -111,7 +114,7 @@ export const retryDelayMs = (attempts: number, roll: number): number =>
 const jittered = (delayMs: number, roll: number): number => delayMs * (0.5 + roll / 2)
 
 function permitOf<Failure>(state: Backoff<Failure>, asker: Asker): Permit<Failure> | undefined {
-  const permit = state.permits[asker.permission]
+  const permit = state.permits[asker.operation]
   return permit?.keyId === asker.keyId ? permit : undefined
 }
 
@@ -121,7 +124,7 @@ function alive<Failure>(state: Backoff<Failure>, tokens: number): Backoff<Failur
 
 const withPermit = <Failure>(state: Backoff<Failure>, asker: Asker, permit: Permit<Failure>): Backoff<Failure> => ({
   ...state,
-  permits: { ...state.permits, [asker.permission]: permit },
+  permits: { ...state.permits, [asker.operation]: permit },
 })
 
 function denied<Failure>(

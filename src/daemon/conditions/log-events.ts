@@ -4,20 +4,68 @@
 import type { Plan, ScopeChange } from '../../core/model/change.ts'
 import type { CycleEvent, Emit } from '../../core/model/events.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
-import { scopeKey } from '../../core/model/scope.ts'
+import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { LogFields, Logger } from './log.ts'
+import { healedSentence, type Naming, sentenceOf } from './log-sentences.ts'
 
-/** Takes events and writes their lines; remembers each workspace's plan, so that a write can be told from which plan it came. */
+type Foreign = Extract<CycleEvent, { readonly kind: 'foreign-change' }>
+
+/**
+ * Takes events and writes their lines; remembers each workspace's plan, so that a write can be told from which plan it came. For eyes, a
+ * foreign change waits for the end of its cycle, to be told in one line with what was done about it.
+ */
 export function eventLog(logger: Logger): Emit {
   const plans = new Map<string, Plan>()
+  const groups = new Map<string, string>()
+  const workspaces = new Set<string>()
+  const naming: Naming = {
+    groups,
+    get showsWorkspace() {
+      return workspaces.size > 1
+    },
+  }
+  const foreign = new Map<string, Foreign>()
+  const keyOf = ({ workspace }: CycleEvent, scope: Scope): string => `${workspace}\n${scopeKey(scope)}`
+  const tell = (event: CycleEvent): void => logEvent(logger, event, plans.get(event.workspace), naming)
   return (event) => {
+    workspaces.add(event.workspace)
     if (event.kind === 'planned') plans.set(event.workspace, event.plan)
-    logEvent(logger, event, plans.get(event.workspace))
+    if (event.kind === 'usage-read') for (const { id, name } of event.groups) groups.set(id, name)
+    if (logger.forEyes && event.kind === 'foreign-change') {
+      foreign.set(keyOf(event, event.scope), event)
+      return
+    }
+    if (event.kind === 'change-finished' && event.result === 'applied') {
+      const key = keyOf(event, event.change.scope)
+      const cause = foreign.get(key)
+      foreign.delete(key)
+      if (cause) {
+        const fields = {
+          workspace: event.workspace,
+          ...changeFields(event.change),
+          result: event.result,
+          ...planFields(plans.get(event.workspace)),
+        }
+        logger.warn(fields, 'somebody else changed a cap', () => healedSentence(cause, naming))
+        return
+      }
+    }
+    if (event.kind === 'cycle-finished') {
+      for (const [key, one] of foreign) {
+        if (one.workspace !== event.workspace) continue
+        foreign.delete(key)
+        tell(one)
+      }
+    }
+    tell(event)
   }
 }
 
+const ALONE: Naming = { groups: new Map(), showsWorkspace: false }
+
 /** Writes the line of one event; `plan` is the plan that it belongs to. */
-export function logEvent(logger: Logger, event: CycleEvent, plan?: Plan): void {
+export function logEvent(to: Logger, event: CycleEvent, plan?: Plan, naming: Naming = ALONE): void {
+  const logger = saying(to, () => sentenceOf(event, naming))
   const about: LogFields = { workspace: event.workspace }
   switch (event.kind) {
     case 'policy-loaded': {
@@ -75,6 +123,14 @@ export function logEvent(logger: Logger, event: CycleEvent, plan?: Plan): void {
       logCycle(logger, event, plan)
   }
 }
+
+/** The same logger, with a sentence for every line. */
+const saying = ({ error, warn, info, debug }: Logger, sentence: () => string): Logger => ({
+  error: (fields, message) => error(fields, message, sentence),
+  warn: (fields, message) => warn(fields, message, sentence),
+  info: (fields, message) => info(fields, message, sentence),
+  debug: (fields, message) => debug(fields, message, sentence),
+})
 
 function logChange(logger: Logger, event: Extract<CycleEvent, { kind: 'change-finished' }>, plan: Plan | undefined): void {
   const { change, result, error } = event

@@ -1,6 +1,8 @@
-// The log: one line per event, a static message and the data in fields, as JSON or for eyes. The only importer of pino. Whatever a line
-// says passes the redactor last of all, so that no service key leaves, wherever in a message or an error text it stands.
+// The log: one line per event. As JSON it has a static message and the data in fields; for eyes it is a sentence, with the fields only at
+// debug. The only importer of pino. Whatever a line says passes the redactor last of all, so that no service key leaves, wherever in a
+// message or an error text it stands.
 import { pino } from 'pino'
+import { plain, printable } from '../../core/escape/terminal.ts'
 import type { Clock } from '../../ports.ts'
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -10,7 +12,8 @@ export type LogFields = Readonly<
   Record<string, string | number | boolean | readonly string[] | Readonly<Record<string, number>> | undefined>
 >
 
-type Log = (fields: LogFields, message: string) => void
+/** `sentence` says it to a person; without one it is made of the message and the fields. */
+type Log = (fields: LogFields, message: string, sentence?: () => string) => void
 
 /** error: a person must act; warn: held, or a foreign change; info: something was written or changed state; debug: the rest. */
 export interface Logger {
@@ -18,6 +21,8 @@ export interface Logger {
   readonly warn: Log
   readonly info: Log
   readonly debug: Log
+  /** Lines are sentences for a person at a terminal. */
+  readonly forEyes?: boolean
 }
 
 export interface LoggerOptions {
@@ -35,7 +40,9 @@ export interface LoggerOptions {
 /** Makes a logger. Lines are `{"level":"info","time":"2026-11-20T12:00:00.000Z",…fields,"msg":"…"}`. Choice. */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
   const { level, clock, destination, redact } = options
-  const render = options.format === 'pretty' ? await prettyLine(options.colour ?? destination.isTTY === true) : asItIs
+  const forEyes = options.format === 'pretty'
+  const hidesFields = level !== 'debug' && level !== 'trace'
+  const render = forEyes ? await prettyLine(options.colour ?? destination.isTTY === true, hidesFields) : asItIs
   const lines = pino(
     {
       level,
@@ -46,13 +53,26 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
     { write: (line) => void destination.write(redact(render(line))) },
   )
   const log =
-    (name: keyof Logger): Log =>
-    (fields, message) => {
+    (name: 'error' | 'warn' | 'info' | 'debug'): Log =>
+    (fields, message, sentence) => {
+      if (!lines.isLevelEnabled(name)) return
+      const said = forEyes ? (sentence?.() ?? sentenceFrom(fields, message, hidesFields)) : message
       // Before the line as well: JSON spells some characters of a key in another way.
-      if (lines.isLevelEnabled(name)) lines[name](redactFields(fields, redact), redact(message))
+      lines[name](redactFields(fields, redact), redact(said))
     }
-  return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug') }
+  return { error: log('error'), warn: log('warn'), info: log('info'), debug: log('debug'), forEyes }
 }
+
+/** The message with its error, its problems on lines of their own and, when they do not show otherwise, its other fields. */
+function sentenceFrom({ error, problems, ...others }: LogFields, message: string, showsOthers: boolean): string {
+  const because = error === undefined ? '' : `: ${plain(String(error))}`
+  const rest = Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${plain(textOf(value))}`]))
+  const named = showsOthers && rest.length > 0 ? ` (${rest.join(', ')})` : ''
+  const lines = Array.isArray(problems) ? problems.map((line) => `\n  ${printable(String(line))}`) : []
+  return `${plain(message)}${because}${named}${lines.join('')}`
+}
+
+const textOf = (value: NonNullable<LogFields[string]>): string => (typeof value === 'object' ? JSON.stringify(value) : String(value))
 
 function redactFields(fields: LogFields, redact: (text: string) => string): LogFields {
   return Object.fromEntries(
@@ -66,7 +86,16 @@ function redactFields(fields: LogFields, redact: (text: string) => string): LogF
 const asItIs = (line: string): string => line
 
 /** Loaded only when asked for: in production it would cost start-up time for nothing. */
-async function prettyLine(colorize: boolean): Promise<(line: string) => string> {
+async function prettyLine(colorize: boolean, hideObject: boolean): Promise<(line: string) => string> {
   const { default: pretty } = await import('pino-pretty')
-  return pretty.prettyFactory({ colorize, translateTime: 'SYS:HH:MM:ss', singleLine: true, errorLikeObjectKeys: [] })
+  return pretty.prettyFactory({
+    colorize,
+    translateTime: 'SYS:HH:MM:ss',
+    // With nothing to put on it, a single line would have no end.
+    singleLine: !hideObject,
+    hideObject,
+    errorLikeObjectKeys: [],
+    // Without brackets: 80 columns are few.
+    customPrettifiers: { time: (time) => String(time) },
+  })
 }

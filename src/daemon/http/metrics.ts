@@ -2,6 +2,7 @@
 // never outlives what it tells of. The only file that knows prom-client; it decides no value itself and never carries a name of a person
 // unless metrics.perUser asks for it.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { labelsText, labelText } from '../../core/escape/labels.ts'
 import { CHANGE_RESULTS, EFFECTS } from '../../core/model/change.ts'
 import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceView } from '../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../core/model/scope.ts'
@@ -63,7 +64,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   function setGauges(views: readonly WorkspaceView[], health: Health): void {
     for (const gauge of Object.values(parts.gauges)) gauge.reset()
     const put: Put = (name, labels, value) => {
-      if (value !== undefined) parts.gauges[name].set(labels, value)
+      if (value !== undefined) parts.gauges[name].set(labelsText(labels), value)
     }
     const now = options.clock.now()
     put('capkeeper_build_info', { version: options.version, revision: options.revision }, 1)
@@ -126,7 +127,7 @@ const mapTable = <Name extends string, Row extends Definition, Part>(
   Object.fromEntries(Object.entries<Row>(table).map(([name, row]) => [name, make(name, row)])) as Record<Name, Part>
 
 function count({ counters, histograms }: Parts, event: CycleEvent): void {
-  const { workspace } = event
+  const workspace = labelText(event.workspace)
   switch (event.kind) {
     case 'change-finished': {
       const { scope, effect } = event.change
@@ -158,17 +159,19 @@ function count({ counters, histograms }: Parts, event: CycleEvent): void {
 function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspaces: ReadonlySet<string>): void {
   counters.capkeeper_credits_burned_total.reset()
   counters.capkeeper_group_credits_burned_total.reset()
-  for (const { workspace, groups, use } of views) {
-    if (!workspaces.has(workspace)) continue
+  for (const { workspace: name, groups, use } of views) {
+    if (!workspaces.has(name)) continue
+    const workspace = labelText(name)
     counters.capkeeper_credits_burned_total.inc({ workspace }, use?.burned.team ?? 0)
     for (const { id } of groups) {
-      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: id }, burnedOf(use?.burned.groups ?? {}, id))
+      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: labelText(id) }, burnedOf(use?.burned.groups ?? {}, id))
     }
   }
 }
 
 /** Every series of the counters that events feed. */
-function countersOf(workspace: string): readonly { readonly counter: CounterName; readonly labels: Record<string, string> }[] {
+function countersOf(name: string): readonly { readonly counter: CounterName; readonly labels: Record<string, string> }[] {
+  const workspace = labelText(name)
   const changes = SCOPE_KINDS.flatMap((kind) =>
     EFFECTS.flatMap((effect) => CHANGE_RESULTS.map((result) => ({ workspace, kind, effect, result }))),
   )
@@ -181,7 +184,8 @@ function countersOf(workspace: string): readonly { readonly counter: CounterName
   ]
 }
 
-function histogramsOf(workspace: string): readonly { readonly histogram: HistogramName; readonly labels: Record<string, string> }[] {
+function histogramsOf(name: string): readonly { readonly histogram: HistogramName; readonly labels: Record<string, string> }[] {
+  const workspace = labelText(name)
   return [
     ...PHASES.map((phase) => ({ histogram: 'capkeeper_reconcile_duration_seconds' as const, labels: { workspace, phase } })),
     ...OPERATIONS.map((operation) => ({ histogram: 'capkeeper_api_request_duration_seconds' as const, labels: { workspace, operation } })),

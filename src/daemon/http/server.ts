@@ -53,6 +53,12 @@ export interface Server {
 /** The address cannot be listened on. */
 export class ListenError extends Error {
   override readonly name = 'ListenError'
+  /** Another program listens there. */
+  readonly isTaken: boolean
+  constructor(message: string, isTaken: boolean) {
+    super(message)
+    this.isTaken = isTaken
+  }
 }
 
 const PATHS = ['/', '/metrics', '/livez', '/readyz', '/status', '/ledger']
@@ -88,7 +94,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     await server.listen({ host: options.host, port: options.port })
   } catch (error) {
-    throw new ListenError(`cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`)
+    const message = `cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`
+    throw new ListenError(message, codeOf(error) === 'EADDRINUSE')
   }
   const address = server.server.address()
   const port = typeof address === 'object' && address ? address.port : options.port
@@ -176,7 +183,8 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no such host; write an IP address in --listen',
 }
 
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '')
+
 function listenFailure(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return LISTEN_FAILURES[code] ?? (error instanceof Error ? error.message : 'unknown reason')
+  return LISTEN_FAILURES[codeOf(error)] ?? (error instanceof Error ? error.message : 'unknown reason')
 }

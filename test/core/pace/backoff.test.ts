@@ -14,8 +14,8 @@ import {
   startBackoff,
 } from '../../../src/core/pace/backoff.ts'
 
-const READER = { permission: 'billingRead', keyId: 'key-1' }
-const WRITER = { permission: 'billingWrite', keyId: 'key-1' }
+const READER = { operation: 'GetUsageConfig', keyId: 'key-1' }
+const WRITER = { operation: 'UsageConfig', keyId: 'key-1' }
 
 type Step = 'answered' | 'nothing' | 'failed' | 'denied'
 
@@ -58,7 +58,7 @@ describe('the circuit', () => {
     expect(admit(pass(state, 'failed', 0).state, READER, 0).kind).toBe('fail')
   })
 
-  it('fails every request of every permission at once with the last failure while it is open', () => {
+  it('fails every request of every operation at once with the last failure while it is open', () => {
     expect(admit(outage(), READER, 999)).toEqual({ kind: 'fail', failure: 'failed at 0' })
     expect(admit(outage(), WRITER, 999)).toEqual({ kind: 'fail', failure: 'failed at 0' })
   })
@@ -110,7 +110,7 @@ describe('the circuit', () => {
 })
 
 describe('a refused key', () => {
-  it('is not offered again for its permission at once, while other permissions go on', () => {
+  it('is not offered again for its operation at once, while other operations go on', () => {
     const state = passAll(['denied'])
     expect(admit(state, READER, 29_999)).toEqual({ kind: 'fail', failure: 'denied at 0' })
     expect(admit(state, WRITER, 0)).toEqual({ kind: 'go' })

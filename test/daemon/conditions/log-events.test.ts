@@ -89,6 +89,75 @@ test('a quiet cycle is one line at info', () => {
   expect(lines.filter((line) => line.level !== 'debug').map((line) => line.message)).toEqual(['cycle finished'])
 })
 
+describe('for eyes', () => {
+  const SENTENCES: readonly (readonly [string, CycleEvent, string])[] = [
+    [
+      'a policy',
+      event({ kind: 'policy-loaded', policy: { ...policy, revision: `${'a'.repeat(40)}+dirty` } }),
+      'policies d1gest at aaaaaaaaaaaa+dirty loaded',
+    ],
+    ['a write', event({ kind: 'change-finished', change, result: 'applied' }), 'ada@example.com:          raised    500 → 4000'],
+    [
+      'a write that failed',
+      event({ kind: 'change-finished', change, result: 'failed', error: 'no' }),
+      'ada@example.com:          failed    500 → 4000: no',
+    ],
+    [
+      'a hold',
+      event({ kind: 'held', hold: { ...hold, message: '41 of \u001b[31m120' } }),
+      'hold 7d1f0c2a9b34 by maxLowered: 41 of \uFFFD[31m120',
+    ],
+    ['a quiet cycle', event({ kind: 'cycle-finished', result: 'noop', ...times }), 'cycle finished in 0.0 s, nothing to do'],
+    ['a pause', event({ kind: 'paused', pause }), 'paused until 2026-11-20 00:00 UTC, nothing is written: migration'],
+  ]
+
+  test.each(SENTENCES)('%s is a sentence', (_name, one, expected) => {
+    const said: (string | undefined)[] = []
+    const say = (_fields: LogFields, _message: string, sentence?: () => string) => void said.push(sentence?.())
+    logEvent({ error: say, warn: say, info: say, debug: say, forEyes: true }, one)
+    expect(said).toEqual([expected])
+  })
+
+  test('a foreign change is told in one line with what was done about it, by the name of its group', () => {
+    const said: string[] = []
+    const say = (level: string) => (_fields: LogFields, _message: string, sentence?: () => string) =>
+      void said.push(`${level} ${sentence?.()}`)
+    const log = eventLog({ error: say('error'), warn: say('warn'), info: say('info'), debug: () => undefined, forEyes: true })
+    const scope = { kind: 'group', id: 'grp_data' } as const
+    log(event({ kind: 'usage-read', groups: [{ id: 'grp_data', name: 'Data', emails: [], readAt: 0 }] }))
+    log(event({ kind: 'foreign-change', scope, verified: credits(1000), observed: credits(2500) }))
+    log(event({ kind: 'foreign-change', scope: TEAM, verified: credits(5), observed: 'none' }))
+    expect(said).toEqual([])
+    log(event({ kind: 'change-finished', change: { ...change, scope, cause: 'external' }, result: 'applied' }))
+    log(event({ kind: 'cycle-finished', result: 'partial', message: 'team: no', ...times }))
+    expect(said).toEqual([
+      'warn group Data:               somebody else set 1000 → 2500; put back',
+      'warn team:                     somebody else set 5 → none; not put back yet',
+      'warn cycle finished in 0.0 s, done in part: team: no',
+    ])
+  })
+
+  test('workspaces are named while there are several', () => {
+    const said: string[] = []
+    const say = (_fields: LogFields, _message: string, sentence?: () => string) => void said.push(sentence?.() ?? '')
+    const log = eventLog({ error: say, warn: say, info: say, debug: () => undefined, forEyes: true })
+    log(event({ kind: 'cycle-finished', result: 'noop', ...times }))
+    log({ ...event({ kind: 'hold-released', id: 'x' }), workspace: 'beta' })
+    log(event({ kind: 'change-finished', change, result: 'applied' }))
+    expect(said).toEqual([
+      'cycle finished in 0.0 s, nothing to do',
+      'beta: hold x is gone',
+      'acme ada@example.com:     raised    500 → 4000',
+    ])
+  })
+
+  test('as JSON a foreign change is told at once', () => {
+    const { logger, lines } = recorder()
+    eventLog(logger)(event({ kind: 'foreign-change', scope: TEAM, verified: credits(5), observed: 'none' }))
+    expect(lines.map(({ message }) => message)).toEqual(['somebody else changed a cap'])
+  })
+})
+
 describe('fields', () => {
   test('a write tells scope, from, to, cause, the policy line, and the plan, digest and revision it came from', () => {
     const { logger, lines } = recorder()

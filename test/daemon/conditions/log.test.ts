@@ -66,11 +66,28 @@ test('text from outside cannot forge a line or colour a terminal', async () => {
   }
 })
 
-test('pretty lines are for eyes: level, message and fields on one line', async () => {
+test('pretty lines are sentences: the one that was handed in, or else the message with its error and its fields', async () => {
   const { log, lines } = await logger({ format: 'pretty', colour: false })
-  log.info({ workspace: 'acme', scope: 'team', from: 5, to: 'none' }, 'cap written')
-  expect(lines).toHaveLength(1)
-  expect(lines[0]).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: cap written \{"workspace":"acme","scope":"team","from":5,"to":"none"\}\n$/)
+  log.info({ workspace: 'acme', scope: 'team', from: 5, to: 'none' }, 'cap written', () => 'team: cleared 5 → none')
+  log.error({ error: 'no\u001b[2J', entries: 3 }, 'old history could not be forgotten')
+  log.error({ problems: ['a.yaml:1:2: error: bad', '  cap: x', '       ^'] }, 'policies have errors')
+  expect(lines.map((line) => line.replace(/^\d\d:\d\d:\d\d /, ''))).toEqual([
+    'INFO: team: cleared 5 → none\n',
+    'ERROR: old history could not be forgotten: no\uFFFD[2J (entries 3)\n',
+    'ERROR: policies have errors\n  a.yaml:1:2: error: bad\n    cap: x\n         ^\n',
+  ])
+})
+
+test('pretty lines have their fields at debug', async () => {
+  const { log, lines } = await logger({ format: 'pretty', level: 'debug', colour: false })
+  log.info({ workspace: 'acme', from: 5 }, 'cap written', () => 'team: cleared 5 → none')
+  expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d INFO: team: cleared 5 → none \{"workspace":"acme","from":5\}\n$/)
+})
+
+test('JSON keeps its message, whatever the sentence', async () => {
+  const { log, lines } = await logger()
+  log.info({}, 'cap written', () => 'team: cleared 5 → none')
+  expect(lines[0]).toContain('"msg":"cap written"')
 })
 
 test('pretty lines are coloured on a terminal', async () => {

@@ -1,15 +1,19 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { labelText } from '../../../src/core/escape/labels.ts'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
+import { credits } from '../../../src/core/model/units.ts'
 import { COUNTERS, GAUGES, HISTOGRAMS } from '../../../src/daemon/http/metrics-definitions.ts'
+import { texts } from '../../core/escape/texts.ts'
 import { event, HEALTHY, start } from '../../support/metrics.ts'
 import { emptyView, fullView, peopleOf, personEmail, rosterOf } from '../../support/views.ts'
 
 const promtool = ['/usr/bin/promtool', '/usr/local/bin/promtool'].find((path) => existsSync(path))
 
 describe('the page as a whole', () => {
-  const hostile = 'a"b\\c\nd{e="f"}'
+  const hostile = 'a"b\\c d{e="f"}'
   const hostileView = (): WorkspaceView => {
     const view = fullView(hostile)
     return { ...view, groups: view.groups.map((group) => ({ ...group, id: hostile })) }
@@ -25,6 +29,32 @@ describe('the page as a whole', () => {
       expect(check.status).toBe(0)
     }
   })
+
+  /** Labels as whoever looks at a dashboard sees them; two texts that look alike there are one series. */
+  const someTexts = [...new Set(fc.sample(texts, { numRuns: 400, seed: 11 }).map(labelText))]
+
+  test.skipIf(!promtool)('passes promtool check metrics whatever groups and models are called (needs promtool)', async () => {
+    const views = [hostilePeople(someTexts)]
+    const check = spawnSync(promtool ?? '', ['check', 'metrics'], { input: await start().metrics.render(views, HEALTHY), encoding: 'utf8' })
+    expect(check).toMatchObject({ stdout: '', stderr: '', status: 0 })
+  })
+
+  test('carries groups and models of any name, as they show', async () => {
+    const page = await start().scrape(hostilePeople(someTexts))
+    const groups = page.series('capkeeper_group_prompt_credits_used').map(({ labels }) => labels['group'])
+    expect(groups.toSorted()).toEqual(someTexts.toSorted())
+    const used = page.series('capkeeper_model_credits_used').map(({ labels }) => labels['model'])
+    expect(used.toSorted()).toEqual(someTexts.toSorted())
+    expect(page.samples.flatMap(({ labels }) => Object.values(labels)).join('')).not.toMatch(/[\p{Cc}\p{Bidi_Control}\p{Cs}]/u)
+  })
+
+  function hostilePeople(names: readonly string[]): WorkspaceView {
+    const view = fullView()
+    const [group] = view.groups
+    const models = names.map((model) => ({ model, mode: 'chat', used: credits(1) }))
+    const use = { burned: { team: credits(0), groups: {} }, runsReadAt: group?.readAt ?? 0, models }
+    return { ...view, use, groups: group ? names.map((id) => ({ ...group, id })) : [] }
+  }
 
   test('shows every metric under its name and type', async () => {
     const page = await start().scrape(fullView())

@@ -1,5 +1,6 @@
-// HTML that cannot be injected into: every value in the template is escaped unless it is itself made by this template. The page has no
+// HTML that cannot be injected into: every value in the template is escaped unless it is itself made by this template. A page has no
 // other way to put a value into markup.
+import { printable } from './terminal.ts'
 
 declare const brand: unique symbol
 
@@ -14,11 +15,12 @@ export type Value = Html | string | number | undefined | false | readonly Value[
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
+/** Text for an element or for an attribute in double quotes, where there is no template. */
+export const htmlText = (text: string): string => printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 
 function render(value: Value): string {
   if (value === undefined || value === false) return ''
-  if (typeof value === 'string') return escapeText(value)
+  if (typeof value === 'string') return htmlText(value)
   if (typeof value === 'number') return String(value)
   return 'markup' in value ? value.markup : value.map(render).join('')
 }

@@ -1,0 +1,29 @@
+import fc from 'fast-check'
+import { type DefaultTreeAdapterMap, parseFragment } from 'parse5'
+import { describe, expect, test } from 'vitest'
+import { html } from '../../../src/core/escape/html.ts'
+import { printable } from '../../../src/core/escape/terminal.ts'
+import { texts } from './texts.ts'
+
+type Element = DefaultTreeAdapterMap['element']
+
+const isElement = (node: DefaultTreeAdapterMap['node'] | undefined): node is Element => node !== undefined && 'attrs' in node
+
+describe('HTML', () => {
+  test('keeps text in its element and in its attribute', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const [element, ...others] = parseFragment(html`<p title="${text}" class="a">${text}</p>`.markup).childNodes
+        if (!isElement(element)) throw new Error('no element came out')
+        expect(others).toEqual([])
+        expect(element.attrs).toEqual([
+          { name: 'title', value: printable(text) },
+          { name: 'class', value: 'a' },
+        ])
+        expect(element.childNodes.map((node) => ('value' in node ? node.value : node.nodeName)).join('')).toBe(printable(text))
+        expect(element.childNodes.length).toBeLessThanOrEqual(1)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})

@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import type { Nodes, PhrasingContent } from 'mdast'
+import { fromMarkdown } from 'mdast-util-from-markdown'
+import { gfmFromMarkdown } from 'mdast-util-gfm'
+import { gfm } from 'micromark-extension-gfm'
+import { describe, expect, test } from 'vitest'
+import { code, escaped, row, tableHead } from '../../../src/core/escape/markdown.ts'
+import { plain } from '../../../src/core/escape/terminal.ts'
+import { texts } from './texts.ts'
+
+const JOINER = /\u2060/g
+
+const parse = (markdown: string) => fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] })
+
+/** The inline nodes of a document that is one block of the given kind, or of one in it. */
+function inside(markdown: string, ...way: readonly Nodes['type'][]): readonly PhrasingContent[] {
+  let node: Nodes = parse(markdown)
+  for (const type of way) {
+    expect(node).toMatchObject({ children: [{ type }] })
+    const next: Nodes | undefined = 'children' in node ? node.children[0] : undefined
+    if (!next) throw new Error('nothing inside')
+    node = next
+  }
+  return 'children' in node ? (node.children as PhrasingContent[]) : []
+}
+
+/** What a reader sees; anything but text and code is markup that should not be there. */
+function read(nodes: readonly PhrasingContent[]): string {
+  return nodes
+    .map((node) => {
+      if (node.type === 'text' || node.type === 'inlineCode') return node.value
+      if (node.type === 'html' && /^<\/?code>$/.test(node.value)) return ''
+      throw new Error(`${node.type} came out: ${JSON.stringify(node)}`)
+    })
+    .join('')
+}
+
+/** As a code host looks for people, issues and addresses in the finished text, outside of code. */
+const BECKONING: readonly RegExp[] = [/(^|\W)@[a-z\d"]/i, /\w@\w/, /#\d/, /\bgh-\d/i, /\bwww\./i, /:\/\//, /(^|[^\w])[!%~&][\w"]/]
+
+function beckonsNobody(nodes: readonly PhrasingContent[]): void {
+  let isCode = false
+  for (const node of nodes) {
+    if (node.type === 'html') isCode = node.value === '<code>'
+    if (node.type === 'text' && !isCode) for (const pattern of BECKONING) expect(node.value).not.toMatch(pattern)
+  }
+}
+
+const shown = (text: string): string => plain(text).trim()
+const seen = (nodes: readonly PhrasingContent[]): string => read(nodes).replace(JOINER, '').trim()
+
+const PLACES: readonly (readonly [string, (text: string) => string, readonly Nodes['type'][]])[] = [
+  ['at the start of a line', (text) => text, ['paragraph']],
+  ['at the start of a list item', (text) => `- ${text}`, ['list', 'listItem', 'paragraph']],
+  ['in a quote', (text) => `> ${text}`, ['blockquote', 'paragraph']],
+  ['as a heading', (text) => `### ${text}`, ['heading']],
+]
+
+describe('text in Markdown', () => {
+  test.each(PLACES)('is only text %s', (_name, place, way) => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        fc.pre(shown(text) !== '')
+        const nodes = inside(place(escaped(text, 1_000)), ...way)
+        expect(seen(nodes)).toBe(shown(text))
+        beckonsNobody(nodes)
+      }),
+      { numRuns: 700 },
+    )
+  })
+
+  test('is only text in the middle of a line, between our own words', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const nodes = inside(`before **${escaped(text, 1_000) || 'x'}** after`, 'paragraph')
+        expect(nodes.map(({ type }) => type)).toEqual(['text', 'strong', 'text'])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each([
+    ['sentences', escaped],
+    ['code', code],
+  ] as const)('stays in its cell of a table, as %s', (_name, write) => {
+    fc.assert(
+      fc.property(texts, texts, (one, other) => {
+        const table = parse([...tableHead(['A', 'B']), row([write(one, 1_000), write(other, 1_000)])].join('\n'))
+        expect(table.children).toHaveLength(1)
+        const [found] = table.children
+        if (found?.type !== 'table') throw new Error('no table came out')
+        expect(found.children.map(({ children }) => children.length)).toEqual([2, 2])
+        const cells = found.children[1]?.children ?? []
+        expect(cells.map(({ children }) => seen(children))).toEqual([shown(one), shown(other)])
+        for (const { children } of cells) beckonsNobody(children)
+      }),
+      { numRuns: 700 },
+    )
+  })
+
+  test('is code in a line, whatever it holds', () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(seen(inside(`x ${code(text, 1_000)}`, 'paragraph'))).toBe(`x ${shown(text)}`.trim())
+      }),
+      { numRuns: 700 },
+    )
+  })
+
+  test('is cut where it is too long', () => {
+    expect(escaped('x'.repeat(400))).toBe(`${'x'.repeat(299)}…`)
+    expect(code('x'.repeat(20), 5)).toBe('`xxxx…`')
+  })
+
+  test('can be copied out of code exactly as it is', () => {
+    expect(code('user:ada@example.com')).toBe('`user:ada@example.com`')
+    expect(code('a`b|c@d')).toBe('<code>a&#96;b&#124;c@\u2060d</code>')
+  })
+})

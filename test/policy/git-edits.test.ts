@@ -1,0 +1,118 @@
+import { execFileSync } from 'node:child_process'
+import { appendFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadPolicies } from '../../src/policy/load.ts'
+import { folders } from './support.ts'
+
+const folder = folders()
+
+const hasGit = ((): boolean => {
+  try {
+    return execFileSync('git', ['--version'], { encoding: 'utf8', stdio: 'pipe' }).startsWith('git')
+  } catch {
+    return false
+  }
+})()
+
+const policy = (name: string, cap: number): string =>
+  `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n  users: [{email: ${name}@example.com, cap: ${cap}}]\n`
+
+interface Checkout {
+  readonly root: string
+  git(...argv: readonly string[]): string
+  revision(...paths: readonly string[]): string | undefined
+}
+
+const names = ['-c', 'user.name=a', '-c', 'user.email=a@example.com', '-c', 'commit.gpgsign=false', '-c', 'core.autocrlf=false']
+
+/** Some policies and other files, committed several times so that packing makes deltas. */
+function commits(root: string, git: Checkout['git'], init: readonly string[]): void {
+  writeFileSync(join(root, 'README.md'), 'read me\n')
+  mkdirSync(join(root, 'policies/deep/er'), { recursive: true })
+  git('init', '-q', ...init)
+  for (let round = 1; round <= 3; round += 1) {
+    for (let at = 0; at < 30; at += 1) writeFileSync(join(root, `policies/p${at}.yaml`), policy(`p${at}`, at === 7 ? round : 1))
+    writeFileSync(join(root, 'policies/deep/er/q.yml'), policy('q', round))
+    git('add', '-A')
+    git('commit', '-qm', `round ${round}`)
+  }
+}
+
+function checkoutAt(root: string): Checkout {
+  const git = (...argv: readonly string[]): string =>
+    execFileSync('git', ['-C', root, ...names, ...argv], { encoding: 'utf8', stdio: 'pipe' }).trim()
+  const revision = (...paths: readonly string[]) =>
+    loadPolicies(paths.length > 0 ? paths : ['policies'], { cwd: root }).sets.get('default')?.revision
+  return { root, git, revision }
+}
+
+describe.skipIf(!hasGit).each<readonly [string, boolean, readonly string[]]>([
+  ['whose objects are loose', false, []],
+  ['that is packed', true, []],
+  ['of SHA-256 that is packed', true, ['--object-format=sha256']],
+])('the revision of a checkout %s', (_name, isPacked, init) => {
+  const template = mkdtempSync(join(tmpdir(), 'capkeeper-git-'))
+  beforeAll(() => {
+    const { git } = checkoutAt(template)
+    commits(template, git, init)
+    if (isPacked) git('gc', '-q', '--aggressive', '--prune=now')
+  })
+  afterAll(() => rmSync(template, { recursive: true, force: true }))
+
+  function prepared(): Checkout & { readonly commit: string } {
+    const root = folder({})
+    cpSync(template, root, { recursive: true })
+    const at = checkoutAt(root)
+    return { ...at, commit: at.git('rev-parse', 'HEAD') }
+  }
+
+  test('is the commit while no policy file was edited', () => {
+    const at = prepared()
+    expect(at.revision()).toBe(at.commit)
+    appendFileSync(join(at.root, 'README.md'), 'more\n')
+    writeFileSync(join(at.root, 'policies/notes.txt'), 'not a policy\n')
+    writeFileSync(join(at.root, 'policies/.hidden.yaml'), 'not read\n')
+    expect(at.revision()).toBe(at.commit)
+  })
+
+  test.each<readonly [string, (at: Checkout) => void]>([
+    ['was edited', (at) => appendFileSync(join(at.root, 'policies/p7.yaml'), '# a word\n')],
+    ['deep below was edited', (at) => appendFileSync(join(at.root, 'policies/deep/er/q.yml'), '# a word\n')],
+    [
+      'was edited and staged',
+      (at) => {
+        appendFileSync(join(at.root, 'policies/p7.yaml'), '# a word\n')
+        at.git('add', '-A')
+      },
+    ],
+    ['is new', (at) => writeFileSync(join(at.root, 'policies/new.yaml'), policy('new', 5))],
+    ['is gone', (at) => rmSync(join(at.root, 'policies/p3.yaml'))],
+  ])('has +dirty when a policy file %s, and no more when that is committed', (_row, edit) => {
+    const at = prepared()
+    edit(at)
+    expect(at.revision()).toBe(`${at.commit}+dirty`)
+    at.git('add', '-A')
+    at.git('commit', '-qm', 'edited')
+    expect(at.revision()).toBe(at.git('rev-parse', 'HEAD'))
+  })
+
+  test('looks only beneath the given paths', () => {
+    const at = prepared()
+    appendFileSync(join(at.root, 'policies/p7.yaml'), '# a word\n')
+    rmSync(join(at.root, 'policies/p3.yaml'))
+    expect(at.revision('policies/deep')).toBe(at.commit)
+    expect(at.revision('policies/p8.yaml', 'policies/p7.yaml')).toBe(`${at.commit}+dirty`)
+  })
+
+  test('is told in a linked worktree as well', () => {
+    const at = prepared()
+    const linked = join(folder({}), 'linked')
+    at.git('worktree', 'add', '-q', linked, 'HEAD~1')
+    const revision = () => loadPolicies(['policies'], { cwd: linked }).sets.get('default')?.revision
+    expect(revision()).toBe(at.git('rev-parse', 'HEAD~1'))
+    appendFileSync(join(linked, 'policies/p7.yaml'), '# a word\n')
+    expect(revision()).toBe(`${at.git('rev-parse', 'HEAD~1')}+dirty`)
+  })
+})
