@@ -233,6 +233,11 @@ const WORKSPACE = object(
       enum: ['layered', 'copied', null],
       description: 'Whether the service keeps caps per scope (default) or copies wide ones to members.',
     },
+    capReads: {
+      enum: ['auto', 'explicit', 'inherited', null],
+      description:
+        "Whether a read shows only a scope's own cap (explicit) or the cap that applies (inherited); default auto: found out by evidence.",
+    },
     interval: described(orNothing(DURATION), 'How often caps are read, from 100ms to 20d; default 5m.'),
     usageInterval: described(orNothing(DURATION), 'How often people, use and balance are read, from 100ms to 20d; default 15m.'),
     onDrift: { enum: ['heal', 'alert', null], description: 'What a change by somebody else gets; default heal.' },
@@ -262,6 +267,10 @@ export const CONFIG_SCHEMA = {
       listen: { type: ['string', 'null'], pattern: LISTEN_PATTERN, description: 'host:port of the HTTP server; default 127.0.0.1:9464.' },
       people: { enum: ['hash', 'email', null], description: 'How people show; default email on loopback, else hash.' },
       ledger: described(orNothing(PATH), 'The durable record, relative to this file; :memory: for none.'),
+      approvals: {
+        enum: ['separate', 'together', null],
+        description: "Whether a policy's approval may arrive with the change that it releases; default separate: only after it was shown.",
+      },
       metrics: orNothing(METRICS),
       pricePerCredit: {
         type: ['number', 'null'],

@@ -18,7 +18,7 @@ const VALUES = [
   'localhost:80  :80  127.0.0.1:9464  "[::1]:80"  " host:1 "  host:0080  host:65535  host:65536  host:70000  host:99999  host:  a b:1  a/b:1',
   'http://a  https://a  HTTPS://A  " https://a "  https://a/api/v1/  https://a/b c  https://ä.example  https://a/x%zz  https://[::1]:8/x  https://a:  https://a:80',
   'https://a:65536  https://  https://a/b?c  https://a/b#c  https://u:p@a  https://a b  ftp://a  a.example',
-  'hash  email  top  all  enforce  audit  paused  Enforce  "enforce"  layered  copied  heal  alert  ignore  report  min  max  none  "none"  None',
+  'hash  email  top  all  enforce  audit  paused  Enforce  "enforce"  layered  copied  heal  alert  ignore  report  auto  explicit  inherited  separate  together  min  max  none  "none"  None',
   '2026-11-20  "2026-11-20"  " 2026-11-20 "  2026-13-40  2026-02-30  2026-12-32  2026-11-20T10:00:00Z  2026-11-20 10:00:00Z  2026-11-20t10:00:00.5+05:30  2026-11-20T23:59:60Z',
   '2026-11-20T25:00:00Z  2026-11-20T10:60:00Z  2026-11-20T10:00:61Z  2026-11-20T10:00:00+25:00  2026-11-20T10:00Z  cycleEnd  "cycleEnd"  Europe/Berlin  UTC',
   'a@b.c  " a@b.c "  a@b  a@  @b  a:b@c  [a@b.c]  7d1f0c2a9b34  " 7D1F0C2A9B34 "  [7d1f0c2a9b34]  [123456789012]  ["5"]',

@@ -187,6 +187,8 @@ function configOf({ scenario, mode }: Life): WorkspaceConfig {
     policies: ['policies'],
     mode,
     capSemantics,
+    capReads: 'auto',
+    approvals: 'separate',
     intervalMs,
     usageIntervalMs,
     onDrift: 'heal',

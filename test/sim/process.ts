@@ -92,6 +92,7 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     listen: { host: '127.0.0.1', port: 9464 },
     people: 'email',
     ledger: parts.ledgerFile,
+    approvals: 'separate',
     metrics: { perUser: 'off', userLabel: 'hash' },
     workspaces: [parts.config()],
   }

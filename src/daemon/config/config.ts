@@ -26,12 +26,19 @@ import { type KeyRef, type Keys, type Listen, parseListen } from './values.ts'
 
 export type { KeyRef, Keys } from './values.ts'
 
+export type Approvals = 'separate' | 'together'
+
+/** Whether a read shows a scope's own cap only or the one that applies; `auto`: to be found out by evidence. */
+export type CapReads = 'auto' | 'explicit' | 'inherited'
+
 export interface Config {
   readonly listen: Listen
   /** How people show on the page, in `/status` and in `/metrics`. */
   readonly people: 'hash' | 'email'
   /** A path, or `:memory:`. */
   readonly ledger: string
+  /** Whether an approval in a policy may arrive with the change that it releases. */
+  readonly approvals: Approvals
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   /** At least one; only the chosen one with `--workspace`. */
@@ -50,6 +57,9 @@ export interface WorkspaceConfig {
   readonly policies: readonly string[]
   readonly mode: Mode
   readonly capSemantics: 'layered' | 'copied'
+  readonly capReads: CapReads
+  /** That of the whole config. */
+  readonly approvals: Approvals
   readonly intervalMs: number
   readonly usageIntervalMs: number
   readonly onDrift: 'heal' | 'alert'
@@ -100,6 +110,7 @@ export const KEY_VARIABLE = 'CAPKEEPER_SERVICE_KEY'
 const DEFAULT_LISTEN: Listen = { host: '127.0.0.1', port: 9464 }
 const DEFAULT_LEDGER = './capkeeper.db'
 const DEFAULT_NAME = 'default'
+const DEFAULT_APPROVALS: Approvals = 'separate'
 
 /** Settings of one workspace that flags or environment give, with the names to complain under. */
 interface Overrides {
@@ -133,12 +144,16 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   const beyond = beyondLimit('workspaces', configured?.length ?? 1)
   if (beyond !== undefined) problems.push({ severity: 'warning', code: 'BEYOND_LIMIT', message: beyond })
   const chosen = configured ? choose(configured, flags.workspace, problems) : [fresh(flags.workspace ?? DEFAULT_NAME)]
-  const workspaces = override(chosen, overrides, problems).map(withTransport(env, flags, problems))
+  const approvals = file?.approvals ?? DEFAULT_APPROVALS
+  const workspaces = override(chosen, overrides, problems)
+    .map((workspace) => ({ ...workspace, approvals }))
+    .map(withTransport(env, flags, problems))
   const ledger = flags.ledger ?? variable(env, 'CAPKEEPER_LEDGER') ?? file?.ledger ?? DEFAULT_LEDGER
   const config: Config = {
     listen,
     people: file?.people ?? (isLoopback(listen.host) ? 'email' : 'hash'),
     ledger,
+    approvals,
     metrics: file?.metrics ?? { perUser: 'off', userLabel: 'hash' },
     ...(file?.pricePerCredit === undefined ? {} : { pricePerCredit: file.pricePerCredit }),
     workspaces,
@@ -152,7 +167,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
 }
 
 function complete({ at: _at, caFileAt: _caFileAt, ...workspace }: FileWorkspace): WorkspaceConfig {
-  return { baseUrl: '', ...workspace }
+  return { baseUrl: '', approvals: DEFAULT_APPROVALS, ...workspace }
 }
 
 /** The one workspace there is without a config file. */
@@ -163,6 +178,8 @@ const fresh = (name: string): WorkspaceConfig => ({
   policies: [],
   mode: 'enforce',
   capSemantics: 'layered',
+  capReads: 'auto',
+  approvals: DEFAULT_APPROVALS,
   intervalMs: DEFAULT_INTERVAL_MS,
   usageIntervalMs: DEFAULT_USAGE_INTERVAL_MS,
   onDrift: 'heal',

@@ -26,7 +26,7 @@ import {
 } from '../../policy/nodes.ts'
 import { API_VERSION, CONFIG_KEYS, CONFIG_KIND } from '../../policy/schema.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
-import type { WorkspaceConfig } from './config.ts'
+import type { Approvals, WorkspaceConfig } from './config.ts'
 import { type Listen, parseListen, readGuards, readInterval, readKeys, readNumber, wordOf } from './values.ts'
 
 export interface Rate {
@@ -36,7 +36,7 @@ export interface Rate {
 }
 
 /** A workspace as the file has it; what is absent has no default that is always the same. */
-export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl'> {
+export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals'> {
   readonly at: Position
   readonly caFileAt?: Place
   readonly baseUrl?: string
@@ -46,6 +46,7 @@ export interface FileConfig {
   readonly listen?: Listen
   readonly people?: 'hash' | 'email'
   readonly ledger?: string
+  readonly approvals?: Approvals
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   readonly workspaces: readonly FileWorkspace[]
@@ -110,6 +111,10 @@ function readConfig(reader: Reader, path: string): FileConfig | undefined {
     ...optional(
       'ledger',
       given(named, 'ledger', (field) => readLedger(reader, field, locate)),
+    ),
+    ...optional(
+      'approvals',
+      given(named, 'approvals', (field) => readChoice(reader, field, ['separate', 'together'] as const)?.value),
     ),
     ...optional(
       'pricePerCredit',
@@ -200,6 +205,7 @@ function readWorkspace(reader: Reader, item: Item, locate: (path: string) => str
     policies: readItems(reader, fields.get('policies'), (path) => readText(reader, path)?.value).map(locate),
     mode: choice('mode', MODES),
     capSemantics: choice('capSemantics', ['layered', 'copied'] as const),
+    capReads: choice('capReads', ['auto', 'explicit', 'inherited'] as const),
     intervalMs: given(fields, 'interval', (field) => readInterval(reader, field)) ?? DEFAULT_INTERVAL_MS,
     usageIntervalMs: given(fields, 'usageInterval', (field) => readInterval(reader, field)) ?? DEFAULT_USAGE_INTERVAL_MS,
     onDrift: choice('onDrift', ['heal', 'alert'] as const),

@@ -25,6 +25,8 @@ const FRESH = {
   policies: [],
   mode: 'enforce',
   capSemantics: 'layered',
+  capReads: 'auto',
+  approvals: 'separate',
   intervalMs: 300_000,
   usageIntervalMs: 900_000,
   onDrift: 'heal',
@@ -41,6 +43,7 @@ describe('without a config file', () => {
         listen: { host: '127.0.0.1', port: 9464 },
         people: 'email',
         ledger: './capkeeper.db',
+        approvals: 'separate',
         metrics: { perUser: 'off', userLabel: 'hash' },
         workspaces: [{ name: 'default', ...FRESH }],
       },
@@ -112,6 +115,7 @@ describe('a config file', () => {
     const { config, problems, file } = load(`${HEAD}listen: 0.0.0.0:9999
 people: email
 ledger: ./data/x.db
+approvals: together
 metrics: {perUser: top, userLabel: email}
 pricePerCredit: 0.04
 workspaces:
@@ -124,6 +128,7 @@ workspaces:
     policies: [/policies, more]
     mode: audit
     capSemantics: copied
+    capReads: explicit
     interval: 90s
     usageInterval: 1h30m
     onDrift: alert
@@ -138,6 +143,7 @@ workspaces:
       listen: { host: '0.0.0.0', port: 9999 },
       people: 'email',
       ledger: 'conf/data/x.db',
+      approvals: 'together',
       metrics: { perUser: 'top', userLabel: 'email' },
       pricePerCredit: 0.04,
       workspaces: [
@@ -148,6 +154,8 @@ workspaces:
           policies: ['/policies', 'conf/more'],
           mode: 'audit',
           capSemantics: 'copied',
+          capReads: 'explicit',
+          approvals: 'together',
           intervalMs: 90_000,
           usageIntervalMs: 5_400_000,
           onDrift: 'alert',
@@ -223,6 +231,8 @@ workspaces:
     ['a key in two places', workspace('keys: {default: {file: a, env: b}}'), ['5:10 KEY_REFERENCE']],
     ['a key under another name', workspace(`serviceKey: ${SECRET}`), ['5:3 UNKNOWN_KEY']],
     ['a key where its file belongs', workspace(`keys:\n  default:\n    vallue: ${SECRET}`), ['6:5 KEY_REFERENCE', '7:7 UNKNOWN_KEY']],
+    ['approvals that come at no time', `${HEAD}approvals: later`, ['3:12 UNKNOWN_VALUE']],
+    ['reads of another kind', workspace('capReads: own'), ['5:13 UNKNOWN_VALUE']],
     ['another mode', workspace('mode: dry'), ['5:9 UNKNOWN_VALUE']],
     ['a duration without a unit', workspace('interval: 300'), ['5:13 DURATION']],
     ['a duration of nothing', workspace('interval: 0s'), ['5:13 DURATION']],

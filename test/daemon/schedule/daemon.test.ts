@@ -18,6 +18,8 @@ const workspaceConfig = (name: string, more: Partial<WorkspaceConfig> = {}): Wor
   policies: ['policies'],
   mode: 'enforce',
   capSemantics: 'layered',
+  capReads: 'auto',
+  approvals: 'separate',
   intervalMs: 5 * MINUTE,
   usageIntervalMs: 15 * MINUTE,
   onDrift: 'heal',
@@ -32,6 +34,7 @@ const configOf = (...workspaces: readonly WorkspaceConfig[]): Config => ({
   listen: { host: '127.0.0.1', port: 0 },
   people: 'email',
   ledger: ':memory:',
+  approvals: 'separate',
   metrics: { perUser: 'off', userLabel: 'hash' },
   workspaces,
 })
