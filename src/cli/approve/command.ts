@@ -2,9 +2,10 @@
 
 import type { Command } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
+import { HOLD_ID_DIGITS } from '../../core/plan/approval.ts'
 import type { Ledger } from '../../ports.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from '../shared/args.ts'
-import type { Cli } from '../shared/context.ts'
+import { type Cli, CommandError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { tellLine } from '../shared/tell.ts'
 import { people, shortTime } from '../shared/text.ts'
@@ -17,24 +18,37 @@ export function registerApprove(program: Command, cli: Cli): void {
       'Records the release of a hold in the ledger. The id stands in `capkeeper plan`, in the log and on the status page; it stands for ' +
         'exactly the changes that the hold keeps back. A running daemon takes the approval up in its next cycle, or at once with SIGHUP.',
     )
-    .argument('<id>', 'hold id, 12 hex digits', readHoldId)
+    .argument('<id>', 'hold id, or its first 8 or more digits', readHoldId)
   addLedgerFlags(command)
     .addHelpText('after', examples('capkeeper approve 7d1f0c2a9b34'))
     .action((id: string, flags: NetworkFlags) => approve(id, flags, cli))
 }
 
-async function approve(id: string, flags: NetworkFlags, cli: Cli): Promise<void> {
+/** The whole id. Throws a `CommandError` when no hold, or more than one, begins with what was typed. */
+function wholeId(typed: string, ledger: Ledger, workspace: string): string {
+  if (typed.length === HOLD_ID_DIGITS) return typed
+  const found = Object.keys(ledger.fact('holdsShown') ?? {}).filter((id) => id.startsWith(typed))
+  const [only, ...others] = found
+  if (only === undefined) throw new CommandError(`no hold of ${workspace} begins with ${typed}`)
+  if (others.length > 0) throw new CommandError(`${found.length} holds of ${workspace} begin with ${typed}; type more of the id`)
+  return only
+}
+
+async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../shared/ledger-access.ts')
-  const showsHold = (ledger: Ledger): boolean => ledger.fact('holdsShown')?.[id] !== undefined
+  const showsHold = (ledger: Ledger): boolean => Object.keys(ledger.fact('holdsShown') ?? {}).some((id) => id.startsWith(typed))
   withLedger(flags, cli, { mode: 'note', prefers: showsHold }, ({ workspace, ledger }) => {
+    const id = wholeId(typed, ledger, workspace)
     const before = ledger.approvals().find((one) => one.id === id)
     if (!showsHold(ledger)) tellLine(cli, `warning: no hold ${id} shows in ${workspace} now; the approval waits for it, for 14 days`)
     cli.finish(EXIT.done)
-    if (before?.state === 'pending') {
+    // What a policy lists and nothing released yet needs no second step any more.
+    if (before?.state === 'pending' && (before.via === 'command' || before.released.length > 0)) {
       cli.stdout.write(`${plain(workspace)}: hold ${id} was approved at ${shortTime(before.approvedAt)} already\n`)
       return
     }
-    if (before) cli.stderr.write(`warning: the approval of ${shortTime(before.approvedAt)} is ${before.state}; this is a new one\n`)
+    if (before && before.state !== 'pending')
+      cli.stderr.write(`warning: the approval of ${shortTime(before.approvedAt)} is ${before.state}; this is a new one\n`)
     ledger.saveApproval({ id, via: 'command', approvedAt: cli.clock.now(), state: 'pending', released: [] })
     const shown = ledger.fact('holdsShown')?.[id]
     cli.stdout.write(`${plain(workspace)}: hold ${id} is approved${shown ? ` (${people(shown.people)})` : ''}\n`)

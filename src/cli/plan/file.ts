@@ -18,7 +18,7 @@ import type { Cap } from '../../core/model/policy.ts'
 import { InputError, type Position } from '../../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../../core/model/scope.ts'
 import { credits, MAX_CAP } from '../../core/model/units.ts'
-import { HOLD_ID_DIGITS } from '../../core/plan/guards/judge.ts'
+import { HOLD_ID_DIGITS } from '../../core/plan/approval.ts'
 
 /**
  * Reads a saved plan: one plan, or the items of a PlanList. `file` is only named in errors. Throws an `InputError` with the code

@@ -169,10 +169,11 @@ export const readInteger =
     return value
   }
 
-/** Reads a hold id: 12 hex digits, as plans print it. */
+/** Reads a hold id: 32 hex digits as plans print it, or its first 8 or more. */
 export function readHoldId(text: string): string {
   const id = text.trim().toLowerCase()
-  if (!/^[0-9a-f]{12}$/.test(id)) throw new InvalidArgumentError('A hold id has 12 hex digits, as `capkeeper plan` prints it.')
+  if (!/^[0-9a-f]{8,32}$/.test(id))
+    throw new InvalidArgumentError('A hold id has 32 hex digits, as `capkeeper plan` prints it; its first 8 or more are enough.')
   return id
 }
 

@@ -17,6 +17,9 @@ export const APPROVAL_LIFE_MS = 14 * 86_400_000
 /** An approval is void when more than this many times the people shown are affected. */
 export const APPROVAL_GROWTH = 1.25
 
+/** 128 bits: nobody can make two sets of changes with one id. */
+export const HOLD_ID_DIGITS = 32
+
 /** So many digits of a hold's id tell it from others when an operator types it. */
 export const MIN_HOLD_PREFIX = 8
 

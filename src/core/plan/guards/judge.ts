@@ -4,6 +4,7 @@
 import { TEAM_KEY } from '../../interpret/effective.ts'
 import type { GuardCode, Hold } from '../../model/change.ts'
 import { compareScopes, type ScopeKey } from '../../model/scope.ts'
+import { HOLD_ID_DIGITS } from '../approval.ts'
 import type { Difference } from '../diff.ts'
 import { type Impact, impactOf } from '../impact.ts'
 import { breaker } from './breaker.ts'
@@ -106,9 +107,6 @@ function wayOut(guards: readonly GuardCode[]): string {
   const others = guards.flatMap((guard) => SETTLED_OTHERWISE[guard] ?? [])
   return [...(limits.length > 0 ? [`raise ${limits.join(' and ')}`] : []), ...others].join(', ')
 }
-
-/** 128 bits: nobody can make two sets of changes with one id. */
-export const HOLD_ID_DIGITS = 32
 
 /** 32 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while they are the same. */
 export function holdId(
