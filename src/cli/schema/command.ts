@@ -15,8 +15,11 @@ export function registerSchema(program: Command, cli: Cli): void {
     .addArgument(new Argument('<kind>', 'which file it describes').choices(['policy', 'config']))
     .addHelpText('after', examples('capkeeper schema policy > cap-policy.schema.json'))
     .action(async (kind: 'policy' | 'config') => {
-      const { CONFIG_SCHEMA, POLICY_SCHEMA } = await import('../../policy/schema.ts')
-      cli.stdout.write(`${JSON.stringify(kind === 'policy' ? POLICY_SCHEMA : CONFIG_SCHEMA, undefined, 2)}\n`)
+      const schema =
+        kind === 'policy'
+          ? (await import('../../policy/schema.ts')).POLICY_SCHEMA
+          : (await import('../../daemon/config/schema.ts')).CONFIG_SCHEMA
+      cli.stdout.write(`${JSON.stringify(schema, undefined, 2)}\n`)
       cli.finish(EXIT.done)
     })
 }

@@ -166,7 +166,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   }
 }
 
-function complete({ at: _at, caFileAt: _caFileAt, ...workspace }: FileWorkspace): WorkspaceConfig {
+function complete({ caFileAt: _caFileAt, ...workspace }: FileWorkspace): WorkspaceConfig {
   return { baseUrl: '', approvals: DEFAULT_APPROVALS, ...workspace }
 }
 

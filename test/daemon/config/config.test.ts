@@ -239,7 +239,7 @@ workspaces:
     ['a duration too long for a timer', workspace('interval: 40d'), ['5:13 DURATION']],
     ['a prune that is neither', workspace('prune: maybe'), ['5:10 NOT_BOOLEAN']],
     ['an unknown guard', workspace('guards: {maxLowerd: off}'), ['5:12 UNKNOWN_KEY']],
-    ['a share that is none', workspace('guards: {maxLowered: 20}'), ['5:24 NUMBER']],
+    ['a share that is none', workspace('guards: {maxLowered: few}'), ['5:24 NUMBER']],
     ['a share beyond everybody', workspace('guards: {maxLowered: 120%}'), ['5:24 NUMBER']],
     ['a floor that is not whole', workspace('guards: {maxLowered: {floor: 1.5}}'), ['5:32 NUMBER']],
     ['a switch that is neither', workspace('guards: {emptyPolicy: 20%}'), ['5:25 NOT_BOOLEAN']],
