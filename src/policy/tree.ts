@@ -42,9 +42,10 @@ export interface Reader {
   readonly says: Says
   anchors?: ReadonlyMap<Alias, Node>
   aliasCount: number
-  /** How many nodes the aliases that were followed stand for. */
+  /** How many nodes, and how much text, the aliases that were followed stand for. */
   aliasedNodes: number
-  readonly sizes: Map<Node, number>
+  aliasedText: number
+  readonly sizes: Map<Node, { readonly nodes: number; readonly text: number }>
 }
 
 /** Messages about kinds of values, by the text that was written. */
@@ -56,6 +57,7 @@ export type Convert = (scalar: Scalar, schema: AnnotatedSchema) => unknown
 /** Aliases that one document may use, and what they may stand for together: a few lines must not become gigabytes. */
 const MAX_ALIASES = 10_000
 const MAX_ALIASED_NODES = 200_000
+const MAX_ALIASED_TEXT = 1024 * 1024
 
 /** Problems that are kept of one document; who sees so many repairs the first ones first. */
 const MAX_PROBLEMS = 1_000
@@ -63,7 +65,7 @@ const MAX_PROBLEMS = 1_000
 /** The tree of a document; `name` is what messages call it. */
 export function growTree(given: Pick<Reader, 'source' | 'document' | 'convert' | 'says'>, schema: AnnotatedSchema, name: string): Branch {
   const { document } = given
-  const reader: Reader = { ...given, problems: [], aliasCount: 0, aliasedNodes: 0, sizes: new Map() }
+  const reader: Reader = { ...given, problems: [], aliasCount: 0, aliasedNodes: 0, aliasedText: 0, sizes: new Map() }
   return grow(reader, { parent: undefined, key: name, keyNode: document.root, given: document.root, schema })
 }
 
@@ -157,23 +159,30 @@ function resolve(reader: Reader, node: YamlNode): YamlNode | undefined {
   reader.anchors ??= collectAnchors(reader.document)
   const target = reader.anchors.get(node)
   if (target && !affords(reader, target)) {
-    return refuse(`the aliases of this document stand for more than ${MAX_ALIASED_NODES} values`, 'write the values out')
+    const most = `more than ${MAX_ALIASED_NODES} values or ${MAX_ALIASED_TEXT} characters`
+    return refuse(`the aliases of this document stand for ${most}`, 'write the values out')
   }
   return target ?? refuse(`the alias *${node.source} has no anchor &${node.source} above it`)
 }
 
 /** Counts what an alias stands for; aliases within it are counted when they are followed themselves. */
 function affords(reader: Reader, target: Node): boolean {
-  let size = reader.sizes.get(target) ?? 0
-  if (size === 0) {
-    const count = (): void => {
-      size += 1
-    }
-    visit(target, { Node: count })
-    reader.sizes.set(target, size)
-  }
-  reader.aliasedNodes += size
-  return reader.aliasedNodes <= MAX_ALIASED_NODES
+  const size = reader.sizes.get(target) ?? sizeOf(target)
+  reader.sizes.set(target, size)
+  reader.aliasedNodes += size.nodes
+  reader.aliasedText += size.text
+  return reader.aliasedNodes <= MAX_ALIASED_NODES && reader.aliasedText <= MAX_ALIASED_TEXT
+}
+
+function sizeOf(target: Node): { readonly nodes: number; readonly text: number } {
+  let [nodes, text] = [0, 0]
+  visit(target, {
+    Node(_key, node) {
+      nodes += 1
+      if (isScalar(node)) text += textOf(node).length
+    },
+  })
+  return { nodes, text }
 }
 
 /** An alias means the last node of that name above it. */

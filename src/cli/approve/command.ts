@@ -23,7 +23,7 @@ export function registerApprove(program: Command, cli: Cli): void {
 async function approve(id: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../shared/ledger-access.ts')
   const showsHold = (ledger: Ledger): boolean => ledger.fact('holdsShown')?.[id] !== undefined
-  withLedger(flags, cli, { mode: 'note', prefers: showsHold }, ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'note', prefers: showsHold }, ({ workspace, ledger }) => {
     const before = ledger.approvals().find((one) => one.id === id)
     if (!showsHold(ledger)) cli.stderr.write(`warning: no hold ${id} shows in ${workspace} now; the approval waits for it, for 14 days\n`)
     cli.finish(EXIT.done)

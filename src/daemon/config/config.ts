@@ -18,6 +18,7 @@ import {
   DEFAULT_USAGE_INTERVAL_MS,
   type FileConfig,
   type FileWorkspace,
+  type ParsedConfig,
   parseConfigText,
   type Rate,
 } from './file.ts'
@@ -121,14 +122,29 @@ interface Overrides {
 
 /** Reads the config file, if any, and puts environment and flags on top. Never throws for bad input; never reads a service key. */
 export function loadConfig(input: ConfigInput): LoadedConfig {
+  const found = readConfigFile(input)
+  return 'text' in found ? completed(input, found, parseConfigText(found.shown, found.text, found.file)) : found
+}
+
+/** A config file that was found, and how it is shown. */
+export interface ConfigFileText {
+  readonly file: string
+  readonly shown: string
+  readonly text: string
+}
+
+/** The config file that the input names; without one, or when it cannot be read, what there is to say already. */
+export function readConfigFile(input: ConfigInput): ConfigFileText | LoadedConfig {
   const cwd = input.cwd ?? process.cwd()
   const file = input.file ?? input.flags.config ?? variable(input.env, 'CAPKEEPER_CONFIG')
   if (file === undefined) return build(input, undefined, [])
   const read = readTextFile(file, cwd)
-  if ('problem' in read) return { problems: [read.problem], file }
-  const { config, problems } = parseConfigText(shownPath(file, cwd) || file, read.text, file)
-  return config ? { ...build(input, config, problems), file, caFilesAt: caFilesOf(config) } : { problems, file }
+  return 'problem' in read ? { problems: [read.problem], file } : { file, shown: shownPath(file, cwd) || file, text: read.text }
 }
+
+/** A parsed config file with environment and flags on top. */
+export const completed = (input: ConfigInput, { file }: ConfigFileText, { config, problems }: ParsedConfig): LoadedConfig =>
+  config ? { ...build(input, config, problems), file, caFilesAt: caFilesOf(config) } : { problems, file }
 
 const caFilesOf = ({ workspaces }: FileConfig): ReadonlyMap<string, Place> =>
   new Map(workspaces.flatMap(({ caFile, caFileAt }) => (caFile !== undefined && caFileAt ? [[caFile, caFileAt]] : [])))

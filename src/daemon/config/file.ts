@@ -37,6 +37,12 @@ export interface FileConfig {
   readonly workspaces: readonly FileWorkspace[]
 }
 
+/** `config` is there exactly when no problem is an error. */
+export interface ParsedConfig {
+  readonly config?: FileConfig
+  readonly problems: readonly Problem[]
+}
+
 export const DEFAULT_INTERVAL_MS = 5 * 60_000
 export const DEFAULT_USAGE_INTERVAL_MS = 15 * 60_000
 export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
@@ -45,11 +51,7 @@ const MAX_INTERVAL_MS = 20 * 86_400_000
 const MIN_INTERVAL_MS = 100
 
 /** Parses the text of a config file. `path` is where the file lies: paths in it are relative to its folder. */
-export function parseConfigText(
-  file: string,
-  text: string,
-  path = file,
-): { readonly config?: FileConfig; readonly problems: readonly Problem[] } {
+export function parseConfigText(file: string, text: string, path = file): ParsedConfig {
   const yaml = readYaml(file, text)
   const [document, ...more] = yaml.documents
   if (!document) return { problems: yaml.problems.length > 0 ? yaml.problems.map(withoutSecrets) : [emptyProblem(file)] }
