@@ -85,14 +85,21 @@ function compose(text: string): readonly Document.Parsed[] | number {
 /** The document and a scalar lie on the parser's stack beside the collections. */
 const BESIDE_COLLECTIONS = 2
 
-/** The tokens of a text, up to where it is nested too deep. yaml tells nobody how deep it is, so its stack is looked at. */
+/**
+ * The tokens of a text, up to where it is nested too deep or has shown more faults than are kept. yaml tells nobody how deep it is, so its
+ * stack is looked at.
+ */
 function* shallowTokens(text: string, tooDeep: { offset?: number }): Generator<CST.Token> {
   const parser = new Parser()
   const stack: unknown = Reflect.get(parser, 'stack')
+  let faults = 0
   for (const lexeme of new Lexer().lex(text)) {
-    yield* parser.next(lexeme)
-    if (!Array.isArray(stack)) continue
-    if (stack.length > MAX_NESTING + BESIDE_COLLECTIONS) {
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'error') faults += 1
+      yield token
+    }
+    if (faults > MAX_KEPT_ERRORS) break
+    if (Array.isArray(stack) && stack.length > MAX_NESTING + BESIDE_COLLECTIONS) {
       tooDeep.offset = Number(Reflect.get(parser, 'offset')) - 1
       return
     }
