@@ -2,7 +2,7 @@
 // could not bear is an error of that file, and the others are read without it.
 import type { Problem } from '../core/model/problem.ts'
 import type { Clock } from '../ports.ts'
-import { beside, type Outcome, runAside } from './aside.ts'
+import type { Outcome } from './aside.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES } from './bounds.ts'
 import { listPolicyFiles } from './files.ts'
 import { type LoadedPolicies, type LoadOptions, loadPolicies } from './load.ts'
@@ -14,6 +14,7 @@ const MAX_REFUSED = 8
 export async function loadPoliciesAside(paths: readonly string[], options: LoadOptions, clock: Clock): Promise<LoadedPolicies> {
   const cwd = options.cwd ?? process.cwd()
   if (listPolicyFiles(paths, cwd).bytes <= SMALL_BYTES) return loadPolicies(paths, options)
+  const { beside, runAside } = await import('./aside.ts')
   const workspaces = options.workspaces?.map((one) => (typeof one === 'string' ? one : nameAndPolicies(one)))
   const end = clock.monotonic() + READING_DEADLINE_MS
   const refused = new Map<string, Problem>()

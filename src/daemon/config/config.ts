@@ -12,18 +12,18 @@ import type { ProblemCode } from '../../policy/codes.ts'
 import { readTextFile, shownPath } from '../../policy/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Place, quoted } from '../../policy/yaml.ts'
+import type { FileConfig, FileWorkspace, ParsedConfig } from './file.ts'
+import { plainHttpProblems, withTransport } from './transport.ts'
 import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
   DEFAULT_USAGE_INTERVAL_MS,
-  type FileConfig,
-  type FileWorkspace,
-  type ParsedConfig,
-  parseConfigText,
+  type KeyRef,
+  type Keys,
+  type Listen,
+  parseListen,
   type Rate,
-} from './file.ts'
-import { plainHttpProblems, withTransport } from './transport.ts'
-import { type KeyRef, type Keys, type Listen, parseListen } from './values.ts'
+} from './values.ts'
 
 export type { KeyRef, Keys } from './values.ts'
 
@@ -118,12 +118,6 @@ interface Overrides {
   readonly policies?: { readonly value: readonly string[]; readonly by: string }
   readonly baseUrl?: { readonly value: string; readonly by: string }
   readonly key?: { readonly value: KeyRef; readonly by: string }
-}
-
-/** Reads the config file, if any, and puts environment and flags on top. Never throws for bad input; never reads a service key. */
-export function loadConfig(input: ConfigInput): LoadedConfig {
-  const found = readConfigFile(input)
-  return 'text' in found ? completed(input, found, parseConfigText(found.shown, found.text, found.file)) : found
 }
 
 /** A config file that was found, and how it is shown. */

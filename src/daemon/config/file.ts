@@ -13,13 +13,18 @@ import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import type { Approvals, WorkspaceConfig } from './config.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, WorkspaceText } from './schema-source.ts'
-import { guardsOf, type KeyRef, type Keys, type Listen, parseDuration, parseListen } from './values.ts'
-
-export interface Rate {
-  readonly start: number
-  readonly max: number
-  readonly concurrency: number
-}
+import {
+  DEFAULT_INTERVAL_MS,
+  DEFAULT_RATE,
+  DEFAULT_USAGE_INTERVAL_MS,
+  guardsOf,
+  type KeyRef,
+  type Keys,
+  type Listen,
+  parseDuration,
+  parseListen,
+  type Rate,
+} from './values.ts'
 
 /** A workspace as the file has it; what is absent has no default that is always the same. */
 export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals'> {
@@ -43,9 +48,6 @@ export interface ParsedConfig {
   readonly problems: readonly Problem[]
 }
 
-export const DEFAULT_INTERVAL_MS = 5 * 60_000
-export const DEFAULT_USAGE_INTERVAL_MS = 15 * 60_000
-export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
 /** Longest interval: what one timer can wait is 24 days. */
 const MAX_INTERVAL_MS = 20 * 86_400_000
 const MIN_INTERVAL_MS = 100

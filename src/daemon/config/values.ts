@@ -21,6 +21,16 @@ export interface Listen {
   readonly port: number
 }
 
+export interface Rate {
+  readonly start: number
+  readonly max: number
+  readonly concurrency: number
+}
+
+export const DEFAULT_INTERVAL_MS = 5 * 60_000
+export const DEFAULT_USAGE_INTERVAL_MS = 15 * 60_000
+export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
+
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** `90s`, `5m`, `2h`, `1d`, or several joined (`1h30m`), in milliseconds; undefined when it is none. */
