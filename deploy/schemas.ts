@@ -7,6 +7,7 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import { type AnnotatedSchema, published } from '../src/policy/check.ts'
 import { POLICY } from '../src/policy/schema-source.ts'
+import { FIXTURE } from '../src/sandbox/fixture-schema-source.ts'
 
 /** Where a validator goes, the schema it is made of, and the way from there to the types of both. */
 const VALIDATORS = [
@@ -49,10 +50,19 @@ function validatorOf(source: string, schema: object, types: string): string {
   ].join('\n')
 }
 
+/** A schema that is compiled where it is needed, which is rarely. */
+const schemaOnly = (source: string, name: string, schema: object): string =>
+  [
+    `// Made of ${source} by \`npm run schemas:generate\`; never edited by hand.`,
+    `export const ${name}: Readonly<Record<string, unknown>> = ${JSON.stringify(schema)}`,
+    '',
+  ].join('\n')
+
 /** Path from the root of the repository and text of every generated file. */
 export function generatedSchemas(): ReadonlyMap<string, string> {
   return new Map([
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
+    ['src/sandbox/fixture-schema.generated.ts', schemaOnly('fixture-schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
     ['policies/cap-policy.schema.json', `${JSON.stringify(published(plain(POLICY)), undefined, 2)}\n`] as const,
   ])
 }

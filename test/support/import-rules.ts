@@ -35,7 +35,12 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   pino: ['src/daemon/conditions/log.ts'],
   'pino-pretty': ['src/daemon/conditions/log.ts'],
   'prom-client': ['src/daemon/http/metrics.ts'],
-  typebox: ['src/policy/schema-build.ts', 'src/policy/schema-source.ts', 'src/daemon/config/schema-source.ts'],
+  typebox: [
+    'src/sandbox/fixture-schema-source.ts',
+    'src/policy/schema-build.ts',
+    'src/policy/schema-source.ts',
+    'src/daemon/config/schema-source.ts',
+  ],
   yaml: ['src/policy/', 'src/daemon/config/'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }
