@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
+import { SAVED_PLAN } from '../src/cli/plan/schema-source.ts'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import { type AnnotatedSchema, published } from '../src/policy/check.ts'
 import { POLICY } from '../src/policy/schema-source.ts'
@@ -13,10 +14,11 @@ import { FIXTURE } from '../src/sandbox/fixture-schema-source.ts'
 const VALIDATORS = [
   ['src/policy/schema.generated.ts', 'src/policy/schema-source.ts', POLICY, './check.ts'],
   ['src/daemon/config/schema.generated.ts', 'src/daemon/config/schema-source.ts', CONFIG, '../../policy/check.ts'],
+  ['src/cli/plan/schema.generated.ts', 'src/cli/plan/schema-source.ts', SAVED_PLAN, '../../policy/check.ts'],
 ] as const
 
 /** Notes of ours that a validator need not know. */
-const NOTES = ['x-kind', 'x-rule', 'x-secret']
+const NOTES = ['x-kind', 'x-rule', 'x-secret', 'x-wanted']
 
 /** JSON alone: what the builder of schemas hides in them is not meant for others. */
 const plain = (schema: object): AnnotatedSchema => JSON.parse(JSON.stringify(schema))

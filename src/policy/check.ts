@@ -17,6 +17,8 @@ export interface AnnotatedSchema {
   readonly 'x-kind'?: string
   /** What is said when a condition of `allOf` does not hold. */
   readonly 'x-rule'?: string
+  /** What belongs in a place, where that is all there is to say. */
+  readonly 'x-wanted'?: string
   /** Somebody may have written a secret beneath it: its lines are not repeated. */
   readonly 'x-secret'?: boolean
 }

@@ -40,6 +40,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/policy/schema-build.ts',
     'src/policy/schema-source.ts',
     'src/daemon/config/schema-source.ts',
+    'src/cli/plan/schema-source.ts',
   ],
   yaml: ['src/policy/', 'src/daemon/config/'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
