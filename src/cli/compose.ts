@@ -8,10 +8,12 @@ import { createPaces } from '../api/paces.ts'
 import type { ClientOptions } from '../api/send.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
-import { type Config, type LoadedConfig, loadConfig, networkProblems, type WorkspaceConfig } from '../daemon/config/config.ts'
+import { type Config, type LoadedConfig, networkProblems, type WorkspaceConfig } from '../daemon/config/config.ts'
+import { loadConfigAside } from '../daemon/config/load-aside.ts'
 import { type LedgerMode, type LedgerStore, openLedger } from '../daemon/ledger/ledger.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
-import { type LoadedPolicies, loadPolicies } from '../policy/load.ts'
+import type { LoadedPolicies, LoadOptions } from '../policy/load.ts'
+import { loadPoliciesAside } from '../policy/load-aside.ts'
 import type { Ledger } from '../ports.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
@@ -31,10 +33,10 @@ export interface WorkspaceSetup {
 }
 
 /** Loads both; throws an `InputError` with every problem of both at once, or with what the network still misses. */
-export function readSetup(cli: Cli, flags: NetworkFlags): Setup {
-  const loaded = loadConfig({ env: cli.env, flags })
+export async function readSetup(cli: Cli, flags: NetworkFlags): Promise<Setup> {
+  const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
-  const policies = readPolicies(loaded, loaded.config, cli, flags.workspace)
+  const policies = await readPolicies(loaded, loaded.config, cli, flags.workspace)
   const problems = [...loaded.problems, ...policies.problems]
   const missing = networkProblems(loaded.config)
   if (hasErrors(problems) || missing.length > 0) throw new InputError([...missing, ...problems])
@@ -47,13 +49,14 @@ export function readSetup(cli: Cli, flags: NetworkFlags): Setup {
 }
 
 /** The policies of every workspace of a configuration. */
-export function readPolicies(loaded: LoadedConfig, config: Config, cli: Cli, workspace: string | undefined): LoadedPolicies {
+export function readPolicies(loaded: LoadedConfig, config: Config, cli: Cli, workspace: string | undefined): Promise<LoadedPolicies> {
   const paths = [...new Set(config.workspaces.flatMap((one) => one.policies))]
-  return loadPolicies(paths, {
+  const options: LoadOptions = {
     ...(loaded.configured && { workspaces: loaded.configured }),
     ...(workspace !== undefined && { workspace }),
     now: cli.clock.now(),
-  })
+  }
+  return loadPoliciesAside(paths, options, cli.clock)
 }
 
 /** Without a config file the workspace is called as the flag or the policies say. */

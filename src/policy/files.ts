@@ -33,6 +33,8 @@ export interface Listing {
   readonly folders: readonly string[]
   readonly problems: readonly FileProblem[]
   readonly stamp: string
+  /** Of all files together. */
+  readonly bytes: number
 }
 
 /** A problem with a path; nobody who reads one of `roots` has all of its policies. */
@@ -54,8 +56,9 @@ const MAX_FILES = 10_000
 /** Names in all folders together, hidden ones and other files included. */
 const MAX_NAMES = 100_000
 const MAX_DEPTH = 32
-/** Of one file, and of all policy files together. */
-const MAX_BYTES = 32 * 1024 * 1024
+/** Of one file, and of all policy files together. product.md, section 11. */
+export const MAX_FILE_BYTES = 1024 * 1024
+export const MAX_BYTES_TOGETHER = 16 * 1024 * 1024
 const MAX_READINGS = 5
 
 interface Walk {
@@ -78,7 +81,7 @@ export function listPolicyFiles(paths: readonly string[], cwd: string): Listing 
   const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
   const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
   const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
-  return { files, folders: [...folders], problems, stamp }
+  return { files, folders: [...folders], problems, stamp, bytes: spent.bytes }
 }
 
 function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): void {
@@ -159,7 +162,8 @@ function visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: 
 
 function addFile(walk: Walk, real: string, shown: string, stats: BigIntStats): undefined {
   if (!stats.isFile()) return complain(walk, shown, 'FILE_UNREADABLE', 'is not a regular file')
-  if (stats.size > MAX_BYTES) return complain(walk, shown, 'TOO_LARGE', `has ${stats.size} bytes, at most ${MAX_BYTES} are read`)
+  if (stats.size > MAX_FILE_BYTES)
+    return complain(walk, shown, 'TOO_LARGE', `has ${stats.size} bytes, at most ${MAX_FILE_BYTES} are read`, 'split it into several files')
   const known = walk.found.get(real)
   if (known) {
     if (!known.roots.includes(walk.root)) known.roots.push(walk.root)
@@ -170,15 +174,21 @@ function addFile(walk: Walk, real: string, shown: string, stats: BigIntStats): u
     return
   }
   walk.spent.bytes += Number(stats.size)
-  if (walk.spent.bytes > MAX_BYTES) {
-    return complain(walk, shown, 'TOO_LARGE', `and the policy files before it have more than the ${MAX_BYTES} bytes that are read together`)
+  if (walk.spent.bytes > MAX_BYTES_TOGETHER) {
+    return complain(
+      walk,
+      shown,
+      'TOO_LARGE',
+      `and the policy files before it have more than the ${MAX_BYTES_TOGETHER} bytes that are read together`,
+    )
   }
   const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':')
   walk.found.set(real, { shown, roots: [walk.root], stamp })
 }
 
 function complain(walk: Walk, shown: string, code: ProblemCode, what: string, hint?: string): undefined {
-  const problem: Problem = { severity: 'error', code, message: `${shown} ${what}`, ...(hint === undefined ? {} : { hint }) }
+  const at = { file: shown, line: 1, column: 1 }
+  const problem: Problem = { severity: 'error', code, message: `${shown} ${what}`, at, ...(hint === undefined ? {} : { hint }) }
   walk.problems.push({ problem, roots: [walk.root] })
 }
 
@@ -241,14 +251,14 @@ function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NO
   try {
     if (flags !== 0 && !fstatSync(file).isFile()) throw new UnfitFileError('it is not a regular file')
     const pieces: Buffer[] = []
-    for (let total = 0; total <= MAX_BYTES; ) {
+    for (let total = 0; total <= MAX_FILE_BYTES; ) {
       const piece = Buffer.allocUnsafe(PIECE_BYTES)
       const length = readSync(file, piece)
       if (length === 0) return Buffer.concat(pieces)
       pieces.push(piece.subarray(0, length))
       total += length
     }
-    throw new UnfitFileError(`it has more than the ${MAX_BYTES} bytes that are read`)
+    throw new UnfitFileError(`it has more than the ${MAX_FILE_BYTES} bytes that are read`)
   } finally {
     closeSync(file)
   }
@@ -262,8 +272,10 @@ export function readTextFile(path: string, cwd: string): { readonly text: string
   try {
     const absolute = resolve(cwd, path)
     const { size } = statSync(absolute)
-    if (size > MAX_BYTES)
-      return { problem: { severity: 'error', code: 'TOO_LARGE', message: `${shown} has ${size} bytes, at most ${MAX_BYTES} are read` } }
+    if (size > MAX_FILE_BYTES) {
+      const message = `${shown} has ${size} bytes, at most ${MAX_FILE_BYTES} are read`
+      return { problem: { severity: 'error', code: 'TOO_LARGE', message, at: { file: shown, line: 1, column: 1 } } }
+    }
     return { text: decode(readBounded(absolute, 0)) }
   } catch (error) {
     return { problem: fileProblem([], shown, error).problem }

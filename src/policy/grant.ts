@@ -1,122 +1,61 @@
-// One entry of `spec.grants`: who it is for, how much, from when until when, and why. Whether it fits the other entries (a base for
-// `add`, no other grant at the same time) is checked in `join.ts`.
-import { isScalar } from 'yaml'
+// One entry of `spec.grants`: what the schema cannot say of it, which is whether its days exist, and whether it ends after it begins. Whether
+// it fits the other entries (a base for `add`, no other grant at the same time) is checked in `join.ts`.
 import type { Grant } from '../core/model/policy.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
-import type { Zone } from './dates.ts'
-import {
-  type Field,
-  type Fields,
-  type Item,
-  type Placed,
-  placeOf,
-  type Read,
-  type Reader,
-  readFlag,
-  readMap,
-  readText,
-  report,
-  requireField,
-  textOf,
-} from './nodes.ts'
-import { POLICY_KEYS } from './schema.ts'
-import { checkAllowZero, readAdd, readEmail, readFrom, readGrantCap, readUntil } from './values.ts'
-
-export interface GrantInput {
-  readonly item: Item
-  readonly document: string
-  readonly zone: Zone | undefined
-}
+import { credits, type Instant } from '../core/model/units.ts'
+import { readDate, readInstant, type Zone } from './dates.ts'
+import { refuse } from './kinds.ts'
+import type { Placed } from './parse.ts'
+import type { GrantText } from './schema-source.ts'
+import { type Branch, describe, field, good, keyPlaceOf, nameOf, placeOf, report } from './tree.ts'
 
 /** Reads a grant; undefined when something in it is wrong, which is reported. */
-export function readGrant(reader: Reader, { item, document, zone }: GrantInput): Placed<Grant> | undefined {
-  const fields = readMap(reader, item.value, item.name, POLICY_KEYS.grant)
-  if (!fields || !zone) return undefined
-  checkAllowZero(reader, fields)
-  const subject = readGrantScope(reader, fields, item)
-  const amount = readGrantAmount(reader, fields, item)
-  const times = readGrantTimes(reader, fields, item, zone)
-  const reasonField = requireField(reader, item.value, fields.get('reason'), 'reason', item.name)
-  const reason = reasonField && readText(reader, reasonField)
-  const ticketField = fields.get('ticket')
-  const ticket = ticketField && readText(reader, ticketField)
-  if (!subject || !amount || !times || !reason || (ticketField && !ticket)) return undefined
+export function readGrant(branch: Branch<GrantText>, document: string, zone: Zone | undefined): Placed<Grant> | undefined {
+  const times = zone && readTimes(branch, zone)
+  const grant = good(branch)
+  const amount = field(branch, 'cap') ?? field(branch, 'add')
+  const subject = field(branch, 'user') ?? field(branch, 'group') ?? field(branch, 'team')
+  if (!grant || !times || !amount || !subject) return undefined
   return {
     value: {
-      scope: subject.value,
-      amount: { kind: amount.kind, credits: amount.read.value },
+      scope: scopeOf(grant),
+      amount: grant.cap === undefined ? { kind: 'add', credits: credits(grant.add ?? 0) } : { kind: 'cap', credits: credits(grant.cap) },
       ...times,
-      reason: reason.value,
-      ...(ticket ? { ticket: ticket.value } : {}),
-      at: amount.read.at,
+      reason: grant.reason,
+      ...(grant.ticket === undefined ? {} : { ticket: grant.ticket }),
+      at: placeOf(amount),
       document,
     },
-    at: subject.at,
+    at: grant.team ? keyPlaceOf(subject) : placeOf(subject),
   }
 }
 
-/** The one of two keys that is there; both or neither is reported. */
-function onlyField(
-  reader: Reader,
-  fields: Fields,
-  item: Item,
-  keys: readonly string[],
-  code: 'GRANT_SCOPE' | 'GRANT_AMOUNT',
-): Field | undefined {
-  const found = keys.flatMap((key) => fields.get(key) ?? [])
-  const words = `exactly one of ${keys.join(', ')}`
-  if (found.length === 0) return report(reader, item.value, code, `${item.name} has none of ${keys.join(', ')}`, { hint: `write ${words}` })
-  const [first, second] = found
-  if (!second) return first
-  const names = found.map(({ key }) => key).join(' and ')
-  const later = found.reduce((last, field) => ((field.keyNode.range?.[0] ?? 0) > (last.keyNode.range?.[0] ?? 0) ? field : last))
-  return report(reader, later.keyNode, code, `${item.name} has ${names}`, { hint: `keep ${words}` })
+const scopeOf = ({ user, group }: GrantText): Scope =>
+  user !== undefined ? userScope(user) : group !== undefined ? groupScope(group) : TEAM
+
+function readTimes(branch: Branch<GrantText>, zone: Zone): Pick<Grant, 'fromAt' | 'until'> | undefined {
+  const [fromField, untilField] = [field(branch, 'from'), field(branch, 'until')]
+  const fromAt = instantOf(fromField, (day) => zone.startOfDay(day))
+  const isCycleEnd = good(untilField) === 'cycleEnd'
+  const untilAt = isCycleEnd ? undefined : instantOf(untilField, (day) => zone.endOfDay(day))
+  if (fromField?.faulty || !untilField || untilField.faulty) return undefined
+  const from = fromAt === undefined ? {} : { fromAt }
+  if (isCycleEnd) return { ...from, until: { kind: 'cycleEnd' } }
+  if (untilAt === undefined) return undefined
+  if (fromField && fromAt !== undefined && fromAt >= untilAt) {
+    const [until, start] = [describe(untilField.node), describe(fromField.node)]
+    return report(untilField, 'GRANT_TIMES', `${nameOf(branch)} ends before it begins: until ${until}, from ${start}`, {
+      hint: 'write an until that is after from',
+      other: placeOf(fromField),
+    })
+  }
+  return { ...from, until: { kind: 'instant', at: untilAt } }
 }
 
-function readGrantScope(reader: Reader, fields: Fields, item: Item): Placed<Scope> | undefined {
-  const field = onlyField(reader, fields, item, ['user', 'group', 'team'], 'GRANT_SCOPE')
-  if (!field) return undefined
-  if (field.key === 'user') {
-    const email = readEmail(reader, field)
-    return email && { value: userScope(email.value), at: email.at }
-  }
-  if (field.key === 'group') {
-    const id = readText(reader, field)
-    return id && { value: groupScope(id.value), at: id.at }
-  }
-  const flag = readFlag(reader, field)
-  if (!flag) return undefined
-  if (flag.value) return { value: TEAM, at: placeOf(reader, field.keyNode) }
-  return report(reader, flag.node, 'GRANT_SCOPE', `${field.name} is false`, { hint: 'write team: true, or user or group instead' })
+/** A day by its place in the zone, or an instant as it is; the pattern lets through days that do not exist. */
+function instantOf(branch: Branch<string> | undefined, ofDay: (day: Instant) => Instant): Instant | undefined {
+  const text = good(branch)
+  if (branch === undefined || text === undefined) return undefined
+  const day = readDate(text)
+  return (day === undefined ? readInstant(text) : ofDay(day)) ?? refuse(branch)
 }
-
-function readGrantAmount(reader: Reader, fields: Fields, item: Item) {
-  const field = onlyField(reader, fields, item, ['cap', 'add'], 'GRANT_AMOUNT')
-  if (!field) return undefined
-  if (field.key === 'add') {
-    const read = readAdd(reader, field)
-    return read && { kind: 'add' as const, read }
-  }
-  const read = readGrantCap(reader, fields, field)
-  return read && { kind: 'cap' as const, read }
-}
-
-function readGrantTimes(reader: Reader, fields: Fields, item: Item, zone: Zone): Pick<Grant, 'fromAt' | 'until'> | undefined {
-  const fromField = fields.get('from')
-  const untilField = requireField(reader, item.value, fields.get('until'), 'until', item.name)
-  const from = fromField && readFrom(reader, fromField, zone)
-  const until = untilField && readUntil(reader, untilField, zone)
-  if (!until || (fromField && !from)) return undefined
-  if (until.value.kind === 'cycleEnd') {
-    if (from) return { fromAt: from.value, until: until.value }
-    const message = `${untilField.name} is cycleEnd, and there is no from to say which cycle`
-    return report(reader, until.node, 'GRANT_TIMES', message, { hint: 'write from: and the day it begins' })
-  }
-  if (!from || from.value < until.value.at) return { ...(from ? { fromAt: from.value } : {}), until: until.value }
-  return report(reader, until.node, 'GRANT_TIMES', `${item.name} ends before it begins: until ${textIn(until)}, from ${textIn(from)}`, {
-    hint: 'write an until that is after from',
-    other: from.at,
-  })
-}
-
-const textIn = ({ node }: Read<unknown>): string => (isScalar(node) ? textOf(node) : '')

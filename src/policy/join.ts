@@ -6,8 +6,7 @@ import type { Position, Problem } from '../core/model/problem.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { ProblemCode } from './codes.ts'
-import type { Placed } from './nodes.ts'
-import type { PolicyDocument } from './parse.ts'
+import type { Placed, PolicyDocument } from './parse.ts'
 import { compareText, type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 
 export interface JoinInput {
@@ -117,9 +116,8 @@ export function nameOf(scope: Scope): string {
 /** Every scope once; a group counts by its id, also without a cap. */
 function checkScopes(together: Together): void {
   const bare = together.documents.flatMap(({ bareGroups }) => bareGroups).map((group) => ({ scope: group.scope, at: group.at }))
-  const declared = [...together.rules.map(({ value, at }) => ({ scope: value.scope, at })), ...bare].sort((a, b) =>
-    comparePlaces(a.at, b.at),
-  )
+  const named = together.documents.flatMap((document) => document.declared.map(({ value, at }) => ({ scope: value, at })))
+  const declared = [...named, ...bare].sort((a, b) => comparePlaces(a.at, b.at))
   const names = new Map(together.groups.map((group) => [placeKey(group.at), group.name]))
   const first = new Map<ScopeKey, Position>()
   for (const { scope, at } of declared) {

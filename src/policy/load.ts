@@ -6,6 +6,7 @@ import type { PolicyRevision, PolicySet } from '../core/model/policy.ts'
 import { hasErrors, type Problem } from '../core/model/problem.ts'
 import { scopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
+import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from './bounds.ts'
 import { type PolicyText, readPolicyFiles } from './files.ts'
 import { type Checkout, checkoutOf, isEdited } from './git.ts'
 import { joinDocuments } from './join.ts'
@@ -28,6 +29,10 @@ export interface LoadOptions {
   readonly cwd?: string
   /** Warns about grants that ended before; absent: no such warning. */
   readonly now?: Instant
+  /** Files, by the path shown, that are known to be too much for this machine, and what is said of each. */
+  readonly refused?: ReadonlyMap<string, Problem>
+  /** Hears which file is looked into now. */
+  readonly onFile?: (shown: string) => void
 }
 
 /**
@@ -62,7 +67,7 @@ interface Assigned {
 export function loadPolicies(paths: readonly string[], options: LoadOptions = {}): LoadedPolicies {
   const cwd = options.cwd ?? process.cwd()
   const read = readPolicyFiles(paths, cwd)
-  const parsed = read.texts.map((file) => ({ ...parsePolicyText(file.shown, file.text), file }))
+  const parsed = read.texts.map((file) => ({ ...parseFile(file, options), file }))
   const single = options.workspaces ? undefined : singleWorkspace(parsed, options.workspace)
   const workspaces = options.workspaces?.map(asSource) ?? [{ name: single ?? DEFAULT_WORKSPACE }]
   const readersOf = readersFinder(workspaces, cwd)
@@ -71,13 +76,38 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
   for (const { roots } of read.problems) for (const reader of readersOf(roots)) assigned.broken.add(reader)
   checkNames(files, assigned)
   const sets = joinAll(files, workspaces, assigned, options)
-  const problems = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
+  const found = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
+  const revisions = withRevisions(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
+  const tooMuch = beyondText(revisions)
   return {
-    sets: withRevisions(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd }),
-    problems: problems.sort(compareProblems),
+    sets: tooMuch ? new Map() : revisions,
+    problems: fewest([...(tooMuch ? [tooMuch] : []), ...found.sort(compareProblems)]),
     files: read.texts.map(({ shown }) => shown),
     ...(single === undefined ? {} : { workspace: single }),
   }
+}
+
+function parseFile({ shown, text }: PolicyText, { refused, onFile }: LoadOptions): ParsedPolicyText {
+  onFile?.(shown)
+  const refusal = refused?.get(shown)
+  if (!refusal) return parsePolicyText(shown, text)
+  return { source: { file: shown, text: '', lineStarts: [0] }, documents: [], problems: [refusal], damaged: true }
+}
+
+/** All that the sets say is kept in memory and in the ledger, once for each workspace, also where the files say it once with aliases. */
+function beyondText(sets: ReadonlyMap<string, PolicyRevision>): Problem | undefined {
+  const length = [...sets.values()].reduce((sum, { set }) => sum + linesOf(set).reduce((all, line) => all + line.length, 0), 0)
+  if (length <= MAX_SET_TEXT) return undefined
+  const message = `the policies of all workspaces say ${length} characters together, at most ${MAX_SET_TEXT} are kept`
+  return { severity: 'error', code: 'TOO_LARGE', message, hint: 'spread the workspaces over several daemons, or shorten the reasons' }
+}
+
+/** Errors before warnings where not all are kept, so that what is invalid never looks valid. */
+function fewest(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= MAX_PROBLEMS_TOGETHER) return problems
+  const kept = problems.toSorted((a, b) => a.severity.localeCompare(b.severity)).slice(0, MAX_PROBLEMS_TOGETHER)
+  const message = `${problems.length} problems in all files together; the first ${MAX_PROBLEMS_TOGETHER} are shown`
+  return [...kept, { severity: 'error', code: 'TOO_LARGE', message }]
 }
 
 const asSource = (workspace: string | WorkspaceSource): WorkspaceSource => (typeof workspace === 'string' ? { name: workspace } : workspace)
@@ -222,8 +252,15 @@ function revisionOf(name: string, files: readonly string[], { files: parsed, roo
  * 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. File names, places, document names, order,
  * formatting and comments make no difference.
  */
-export function digestOf(set: PolicySet): string {
-  const lines = [
+export const digestOf = (set: PolicySet): string =>
+  createHash('sha256')
+    .update([...linesOf(set)].sort(compareText).join('\n'))
+    .digest('hex')
+    .slice(0, 12)
+
+/** What a set means, a line for each thing it says. */
+function linesOf(set: PolicySet): readonly string[] {
+  return [
     ...set.rules.map(({ scope, cap, reason }) => ['rule', scopeKey(scope), cap, reason ?? null]),
     ...set.grants.map((grant) => [
       'grant',
@@ -239,5 +276,4 @@ export function digestOf(set: PolicySet): string {
     ...set.approvals.map(({ id }) => ['approval', id]),
     ['onGroupConflict', set.onGroupConflict ?? null],
   ].map((line) => JSON.stringify(line))
-  return createHash('sha256').update(lines.sort(compareText).join('\n')).digest('hex').slice(0, 12)
 }

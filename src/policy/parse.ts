@@ -1,34 +1,24 @@
-// One policy text to what its documents declare. Here are the rules that a document must keep by itself (product.md, section 2); what
-// only shows when all files are together is checked in `join.ts`. Everything that can be read is given back even when something else
-// in the document is wrong, so that all problems are found at once; `whole` says whether nothing was.
-import type { CapRule, DeclaredGroup, Grant, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
+// One policy text to what its documents declare. The schema says what a document may hold (faults.ts); here are the rules that it must keep
+// by itself beyond that, about times (product.md, section 2). What only shows when all files are together is checked in `join.ts`. Whatever
+// can be read is given back even when something else is wrong, so that all problems are found at once; `whole` says whether nothing was.
+import type { Cap, CapRule, DeclaredGroup, Grant, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
+import { credits } from '../core/model/units.ts'
 import { type Zone, zoneNamed } from './dates.ts'
+import { checkDocument } from './faults.ts'
 import { readGrant } from './grant.ts'
-import {
-  type Field,
-  type Fields,
-  type Item,
-  isNothing,
-  openReader,
-  type Placed,
-  placed,
-  placeOf,
-  type Reader,
-  readChoice,
-  readItems,
-  readMap,
-  readScalar,
-  readText,
-  report,
-  requireField,
-  textOf,
-  written,
-} from './nodes.ts'
-import { API_VERSION, CONFIG_KIND, POLICY_KEYS, POLICY_KIND } from './schema.ts'
-import { checkAllowZero, readCap, readEmail } from './values.ts'
-import { quoted, readYaml, type Source, type YamlDocument } from './yaml.ts'
+import { refuse } from './kinds.ts'
+import { check, SCHEMA } from './schema.generated.ts'
+import type { GroupText, PolicyText, RuleText, SpecText, UserText } from './schema-source.ts'
+import { type Branch, field, good, isMapping, items, keyPlaceOf, placeOf } from './tree.ts'
+import { readYaml, type Source } from './yaml.ts'
+
+/** Something declared, and where its subject (the e-mail, the id, the key `team`) is named. */
+export interface Placed<T> {
+  readonly value: T
+  readonly at: Position
+}
 
 /** What one document declares. `at` of a rule or grant is its cap; of a group its id. */
 export interface PolicyDocument {
@@ -36,6 +26,8 @@ export interface PolicyDocument {
   readonly name: Placed<string>
   readonly workspace?: Placed<string>
   readonly rules: readonly Placed<CapRule>[]
+  /** Every scope that is given a cap, also where the cap itself is wrong. */
+  readonly declared: readonly Placed<Scope>[]
   readonly grants: readonly Placed<Grant>[]
   readonly groups: readonly DeclaredGroup[]
   /** Those of the groups that have no cap: known for a grant, not managed. */
@@ -62,9 +54,9 @@ export function parsePolicyText(file: string, text: string): ParsedPolicyText {
   const documents: PolicyDocument[] = []
   let damaged = yaml.damaged || hasErrors(yaml.problems)
   for (const document of yaml.documents) {
-    const reader = openReader(yaml.source, document)
-    const parsed = readDocument(reader, document)
-    problems.push(...reader.problems)
+    const root = checkDocument<PolicyText>({ source: yaml.source, document, name: 'the document' }, SCHEMA, check)
+    const parsed = readDocument(root)
+    problems.push(...root.reader.problems)
     if (parsed) documents.push(parsed)
     else damaged = true
   }
@@ -72,172 +64,104 @@ export function parsePolicyText(file: string, text: string): ParsedPolicyText {
 }
 
 /** Undefined when it is not known which workspace the document is for. */
-function readDocument(reader: Reader, { root }: YamlDocument): PolicyDocument | undefined {
-  const fields = readMap(reader, root, 'the document', POLICY_KEYS.document)
-  if (!fields) return undefined
-  const named = (key: string): Field | undefined => rename(fields.get(key), key)
-  checkKind(reader, root, named('apiVersion'), named('kind'))
-  const name = readMetadata(reader, root, named('metadata'))
-  const specField = requireField(reader, root, named('spec'), 'spec', 'the document')
-  const spec = specField && readMap(reader, specField.value, 'spec', POLICY_KEYS.spec)
-  if (!spec) return undefined
-  const workspaceField = spec.get('workspace')
-  const workspace = workspaceField && readText(reader, workspaceField)
-  if (workspaceField && !workspace) return undefined
-  const declared = readSpec(reader, spec, name?.value ?? '')
+function readDocument(root: Branch<PolicyText>): PolicyDocument | undefined {
+  const spec = field(root, 'spec')
+  if (!spec || !isMapping(spec)) return undefined
+  const workspace = field(spec, 'workspace')
+  if (workspace?.faulty) return undefined
+  const metadata = field(root, 'metadata')
+  const name = metadata && placed(field(metadata, 'name'))
+  const declared = readSpec(spec, name?.value ?? '')
+  const theirs = placed(workspace)
   return {
-    file: reader.source.file,
-    name: name ?? { value: '', at: placeOf(reader, root) },
-    ...(workspace ? { workspace: placed(workspace) } : {}),
+    file: root.reader.source.file,
+    name: name ?? { value: '', at: placeOf(root) },
+    ...(theirs ? { workspace: theirs } : {}),
     ...declared,
-    whole: !hasErrors(reader.problems),
+    whole: !hasErrors(root.reader.problems),
   }
 }
 
-/** At the top of a document a key needs no path before it. */
-const rename = (field: Field | undefined, name: string): Field | undefined => field && { ...field, name }
-
-/** Checks the two lines that say what a document is. */
-function checkKind(reader: Reader, root: YamlDocument['root'], version: Field | undefined, kind: Field | undefined): void {
-  expectWord(reader, root, version, 'apiVersion', API_VERSION)
-  const hint = kind && isWord(kind, CONFIG_KIND) ? 'the config is given with --config and lies outside the policy folders' : undefined
-  expectWord(reader, root, kind, 'kind', POLICY_KIND, hint)
-}
-
-const isWord = (field: Field, word: string): boolean => field.value !== null && 'value' in field.value && field.value.value === word
-
-function expectWord(reader: Reader, root: YamlDocument['root'], field: Field | undefined, key: string, word: string, hint?: string): void {
-  const read = field && readScalar(reader, field, 'KIND', `not ${word}`)
-  const way = { hint: hint ?? `write ${key}: ${word}` }
-  if (!field) report(reader, root, 'KIND', `the document has no ${key}`, way)
-  else if (read && textOf(read.value) !== word) report(reader, read.node, 'KIND', `${key} is ${written(read.value)}, not ${word}`, way)
-}
-
-function readMetadata(reader: Reader, root: YamlDocument['root'], given: Field | undefined): Placed<string> | undefined {
-  const field = requireField(reader, root, given, 'metadata', 'the document')
-  const metadata = field && readMap(reader, field.value, 'metadata', POLICY_KEYS.metadata)
-  if (!field || !metadata) return undefined
-  for (const key of ['labels', 'annotations']) checkLabels(reader, metadata.get(key))
-  const name = requireField(reader, field.value ?? root, metadata.get('name'), 'name', 'metadata')
-  const read = name && readText(reader, name)
-  return read && placed(read)
-}
-
-function checkLabels(reader: Reader, field: Field | undefined): void {
-  if (!field || isNothing(field.value)) return
-  const labels = readMap(reader, field.value, field.name)
-  for (const label of labels?.values() ?? []) if (!isNothing(label.value)) readScalar(reader, label, 'NOT_TEXT', 'not a text')
+/** A value with its place; undefined when it is wrong or not there. */
+function placed<T>(branch: Branch<T> | undefined): Placed<T> | undefined {
+  const value = good(branch)
+  return branch === undefined || value === undefined ? undefined : { value, at: placeOf(branch) }
 }
 
 type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'whole'>
 
-function readSpec(reader: Reader, spec: Fields, document: string): Declared {
-  const zone = readZone(reader, spec.get('timezone'))
-  const conflictField = spec.get('onGroupConflict')
-  const conflict = conflictField && readChoice(reader, conflictField, ['min', 'max'] as const)
-  const groups = readItems(reader, spec.get('groups'), (item, node) => readGroup(reader, item, node, document))
-  const users = readItems(reader, spec.get('users'), (item, node) => readUser(reader, item, node, document))
-  const team = readTeam(reader, spec.get('team'), document)
+function readSpec(spec: Branch<SpecText>, document: string): Declared {
+  const zone = readZone(field(spec, 'timezone'))
+  const conflict = placed(field(spec, 'onGroupConflict'))
+  const groups = items(field(spec, 'groups')).map((group) => readGroup(group, document))
+  const team = field(spec, 'team')
+  const rules = [
+    ...(team && isMapping(team) ? [declare(team, { scope: TEAM, at: keyPlaceOf(team), document })] : []),
+    ...groups.flatMap(({ rule }) => rule ?? []),
+    ...items(field(spec, 'users')).map((user) => readUser(user, document)),
+  ]
   return {
-    rules: [...(team ? [team] : []), ...groups.flatMap(({ rule }) => (rule ? [rule] : [])), ...users],
-    groups: groups.map(({ group }) => group),
-    bareGroups: groups.flatMap(({ group, bare }) => (bare ? [group] : [])),
-    grants: readItems(reader, spec.get('grants'), (item) => readGrant(reader, { item, document, zone })),
-    protectedPeople: readItems(reader, spec.get('protected'), (item) => readProtected(reader, item)),
-    approvals: readItems(reader, spec.get('approvals'), (item) => readApproval(reader, item)),
-    ...(conflict ? { onGroupConflict: placed(conflict) } : {}),
+    rules: rules.flatMap(({ rule }) => rule ?? []),
+    declared: rules.flatMap(({ declared }) => declared ?? []),
+    groups: groups.flatMap(({ group }) => group ?? []),
+    bareGroups: groups.flatMap(({ group, isBare }) => (group && isBare ? [group] : [])),
+    grants: items(field(spec, 'grants')).flatMap((grant) => readGrant(grant, document, zone) ?? []),
+    protectedPeople: items(field(spec, 'protected')).flatMap((person) => {
+      const email = placed(person)
+      return email ? [{ scope: { kind: 'user', email: email.value }, at: email.at } as const] : []
+    }),
+    approvals: items(field(spec, 'approvals')).flatMap((approval) => {
+      const id = placed(approval)
+      return id ? [{ id: id.value, at: id.at }] : []
+    }),
+    ...(conflict ? { onGroupConflict: conflict } : {}),
   }
 }
 
 const UTC = 'UTC'
 
-function readZone(reader: Reader, field: Field | undefined): Zone | undefined {
-  const read = field && !isNothing(field.value) ? readText(reader, field) : undefined
-  const zone = zoneNamed(read?.value ?? UTC)
-  if (!zone && read) {
-    report(reader, read.node, 'TIMEZONE', `${field?.name} is ${quoted(read.value)}, not a known time zone`, {
-      hint: 'write a name of the IANA database such as Europe/Berlin',
-    })
-  }
+function readZone(branch: Branch<string> | undefined): Zone | undefined {
+  const zone = zoneNamed(good(branch) ?? UTC)
+  if (!zone && branch) refuse(branch)
   return zone ?? zoneNamed(UTC)
 }
 
-const optionalReason = (reader: Reader, fields: Fields): { readonly reason?: string } => {
-  const field = fields.get('reason')
-  const read = field && readText(reader, field)
-  return read ? { reason: read.value } : {}
-}
-
 interface RuleTarget {
-  readonly scope: Scope
+  /** Undefined when it cannot be read. */
+  readonly scope: Scope | undefined
   readonly at: Position
-  readonly node: Item['value']
-  readonly name: string
   readonly document: string
 }
 
-function readRule(reader: Reader, fields: Fields, target: RuleTarget): Placed<CapRule> | undefined {
-  const { scope, document } = target
-  checkAllowZero(reader, fields)
-  const reason = optionalReason(reader, fields)
-  const field = fields.get('cap')
-  if (!field) return report(reader, target.node, 'MISSING', `${target.name} has no cap`, { hint: 'write cap: 500, or cap: none' })
-  const cap = readCap(reader, fields, field)
-  return cap && { value: { scope, cap: cap.value, ...reason, at: cap.at, document }, at: target.at }
+interface Rule {
+  readonly declared?: Placed<Scope>
+  readonly rule?: Placed<CapRule>
 }
 
-function readTeam(reader: Reader, field: Field | undefined, document: string): Placed<CapRule> | undefined {
-  if (!field) return undefined
-  const { value, keyNode } = field
-  if (value === null || isNothing(value)) {
-    return report(reader, keyNode, 'MISSING', `${field.name} is empty`, { hint: 'write cap: 500 beneath it, or leave it out' })
-  }
-  const fields = readMap(reader, value, field.name, POLICY_KEYS.team)
-  const at = placeOf(reader, keyNode)
-  return fields && readRule(reader, fields, { scope: TEAM, at, node: value, name: field.name, document })
+/** A scope is declared as soon as it is named; it has a rule when its cap can be read. */
+function declare(branch: Branch<Partial<RuleText>>, { scope, at, document }: RuleTarget): Rule {
+  if (!scope) return {}
+  const [cap, reason] = [placed(field(branch, 'cap')), good(field(branch, 'reason'))]
+  const rule = cap && { scope, cap: capOf(cap.value), ...(reason === undefined ? {} : { reason }), at: cap.at, document }
+  return { declared: { value: scope, at }, ...(rule ? { rule: { value: rule, at } } : {}) }
 }
 
-function readGroup(reader: Reader, item: Item, node: Item['value'], document: string) {
-  const fields = readMap(reader, node, item.name, POLICY_KEYS.group)
-  if (!fields) return undefined
-  const idField = requireField(reader, node, fields.get('id'), 'id', item.name)
-  const nameField = requireField(reader, node, fields.get('name'), 'name', item.name)
-  const id = idField && readText(reader, idField)
-  const name = nameField && readText(reader, nameField)
+const capOf = (cap: number | 'none'): Cap => (cap === 'none' ? cap : credits(cap))
+
+function readGroup(branch: Branch<GroupText>, document: string) {
+  const [id, name] = [placed(field(branch, 'id')), placed(field(branch, 'name'))]
+  const isBare = !branch.children.has('cap')
   const scope = groupScope(id?.value ?? '')
-  const at = id?.at ?? placeOf(reader, node)
-  const rule = fields.has('cap') ? readRule(reader, fields, { scope, at, node, name: item.name, document }) : checkUnmanaged(reader, fields)
-  if (!id || !name) return undefined
-  return { group: { scope, name: name.value, at } satisfies DeclaredGroup, rule, bare: !fields.has('cap') }
+  const at = id?.at ?? placeOf(branch)
+  const { rule, ...named } = isBare ? {} : declare(branch, { scope: id && scope, at, document })
+  return {
+    isBare,
+    group: id && name ? ({ scope, name: name.value, at } satisfies DeclaredGroup) : undefined,
+    rule: { ...named, ...(rule && name ? { rule } : {}) },
+  }
 }
 
-/** A group without a cap: its other keys must still be right. */
-function checkUnmanaged(reader: Reader, fields: Fields): undefined {
-  checkAllowZero(reader, fields)
-  optionalReason(reader, fields)
-}
-
-function readUser(reader: Reader, item: Item, node: Item['value'], document: string): Placed<CapRule> | undefined {
-  const fields = readMap(reader, node, item.name, POLICY_KEYS.user)
-  if (!fields) return undefined
-  const field = requireField(reader, node, fields.get('email'), 'email', item.name)
-  const email = field && readEmail(reader, field)
-  const at = email?.at ?? placeOf(reader, node)
-  const rule = readRule(reader, fields, { scope: userScope(email?.value ?? ''), at, node, name: item.name, document })
-  return email && rule
-}
-
-function readProtected(reader: Reader, item: Item): ProtectedPerson | undefined {
-  const email = readEmail(reader, item)
-  return email && { scope: { kind: 'user', email: email.value }, at: email.at }
-}
-
-function readApproval(reader: Reader, item: Item): PolicyApproval | undefined {
-  const read = readScalar(reader, item, 'APPROVAL', 'not a hold id')
-  if (!read) return undefined
-  const id = textOf(read.value).trim().toLowerCase()
-  if (/^[0-9a-f]{12}$/.test(id)) return { id, at: read.at }
-  return report(reader, read.node, 'APPROVAL', `${item.name} is ${written(read.value)}, not a hold id`, {
-    hint: 'a hold id has 12 hex digits, as `capkeeper plan` prints it',
-  })
+function readUser(branch: Branch<UserText>, document: string): Rule {
+  const email = placed(field(branch, 'email'))
+  return declare(branch, { scope: email && userScope(email.value), at: email?.at ?? placeOf(branch), document })
 }

@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import type { CapRule, Grant, PolicySet } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
-import { API_VERSION, POLICY_KIND } from './schema.ts'
+import { API_VERSION, POLICY_KIND } from './words.ts'
 
 export interface PrintOptions {
   /** `metadata.name`; default: the workspace. */

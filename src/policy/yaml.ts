@@ -1,7 +1,7 @@
 // YAML text to documents with places, and problems to text. Every fault of a text becomes a `Problem` with its place; nothing here
 // throws for bad input. All scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70): what a value means is
 // for the readers in `nodes.ts` to decide. Policy files and the config are read by the same code.
-import { Composer, type Document, isScalar, type Node, Parser, type YAMLError } from 'yaml'
+import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, type YAMLError } from 'yaml'
 import { plain, printable } from '../core/escape/terminal.ts'
 import { formatPosition, type Position, type Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
@@ -29,8 +29,11 @@ export interface YamlText {
   readonly damaged: boolean
 }
 
-/** Longest text that is read, in UTF-16 units: about 50,000 entries. */
-export const MAX_TEXT_LENGTH = 8 * 1024 * 1024
+/** Longest text that is read, in UTF-16 units: as long as the longest file. product.md, section 11. */
+export const MAX_TEXT_LENGTH = 1024 * 1024
+
+/** Mappings and lists within each other. product.md, section 11. */
+export const MAX_NESTING = 64
 
 /** Documents in one text. */
 const MAX_DOCUMENTS = 10_000
@@ -52,6 +55,11 @@ export function readYaml(file: string, text: string): YamlText {
     return unreadable(source, 'TOO_LARGE', `${clean.length} characters, at most ${MAX_TEXT_LENGTH} are read`)
   try {
     const parsed = compose(clean)
+    if (typeof parsed === 'number') {
+      const extra = { hint: 'nothing here needs so many levels' }
+      const message = `nested too deep: at most ${MAX_NESTING} levels are read`
+      return { ...nothing(source), problems: [problemAt(source, [parsed, parsed + 1], 'error', 'TOO_LARGE', message, extra)] }
+    }
     if (parsed.length > MAX_DOCUMENTS) return unreadable(source, 'TOO_LARGE', `more than the ${MAX_DOCUMENTS} documents that are read`)
     return sortOut(source, parsed)
   } catch (error) {
@@ -59,16 +67,45 @@ export function readYaml(file: string, text: string): YamlText {
   }
 }
 
-/** At most one document more than the bound. No alias is expanded: what stands behind them is counted by those who follow them. */
-function compose(text: string): readonly Document.Parsed[] {
+/**
+ * At most one document more than the bound; or where the text is nested too deep, found before anything of it is built. No alias is
+ * expanded: what stands behind them is counted by those who follow them.
+ */
+function compose(text: string): readonly Document.Parsed[] | number {
   const composer = new Composer({ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, logLevel: 'silent' })
   keepFewErrors(composer)
   const documents: Document.Parsed[] = []
-  for (const document of composer.compose(new Parser().parse(text))) {
+  const tooDeep: { offset?: number } = {}
+  for (const document of composer.compose(shallowTokens(text, tooDeep))) {
     documents.push(document)
     if (documents.length > MAX_DOCUMENTS) break
   }
-  return documents
+  return tooDeep.offset ?? documents
+}
+
+/** The document and a scalar lie on the parser's stack beside the collections. */
+const BESIDE_COLLECTIONS = 2
+
+/**
+ * The tokens of a text, up to where it is nested too deep or has shown more faults than are kept. yaml tells nobody how deep it is, so its
+ * stack is looked at.
+ */
+function* shallowTokens(text: string, tooDeep: { offset?: number }): Generator<CST.Token> {
+  const parser = new Parser()
+  const stack: unknown = Reflect.get(parser, 'stack')
+  let faults = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'error') faults += 1
+      yield token
+    }
+    if (faults > MAX_KEPT_ERRORS) break
+    if (Array.isArray(stack) && stack.length > MAX_NESTING + BESIDE_COLLECTIONS) {
+      tooDeep.offset = Number(Reflect.get(parser, 'offset')) - 1
+      return
+    }
+  }
+  yield* parser.end()
 }
 
 /** A megabyte of quotes is a million errors, and half a minute; yaml has no setting for it. */
@@ -91,8 +128,11 @@ function lineStartsOf(text: string): readonly number[] {
 
 function unreadable(source: Source, code: ProblemCode, message: string): YamlText {
   const at = { file: source.file, line: 1, column: 1 }
-  return { source, documents: [], problems: [{ severity: 'error', code, message, at }], damaged: true }
+  return { ...nothing(source), problems: [{ severity: 'error', code, message, at }] }
 }
+
+/** What is known of a text that cannot be read. */
+const nothing = (source: Source) => ({ source, documents: [], damaged: true })
 
 function sortOut(source: Source, parsed: readonly Document.Parsed[]): YamlText {
   const documents: YamlDocument[] = []

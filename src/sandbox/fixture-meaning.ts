@@ -2,7 +2,7 @@
 // state's own instant. Works on files that keep to the schema; where things stand in the text is for others to find.
 import { normaliseEmail, parseScope } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
-import type { FixtureDocument } from './fixture-schema.ts'
+import type { FixtureDocument } from './fixture-schema-source.ts'
 import { pointerPart } from './json-places.ts'
 import { SANDBOX_KEYS } from './sandbox.ts'
 import { parseTimestamp } from './time.ts'

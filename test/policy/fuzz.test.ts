@@ -33,7 +33,7 @@ grants:
   reason: release week
 - {group: g1, add: 800, until: 2026-12-15T18:00:00+01:00, reason: r, ticket: OPS-12}
 protected: [oncall@example.com]
-approvals: [7d1f0c2a9b34]`)
+approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a]`)
 const SMALL = policyText('team:\n  cap: 500 # all\nusers:\n- &u {email: a@b.c, cap: 7}')
 const ODD = [
   ...['\n', '\r\n', '\r', '\t', '\u00a0', '\u2028', '\ufeff', '\u0000', '\u001b[31m', '\ud800', '😀', 'é', '\u202e'],

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
-import { readTextFile } from '../../src/policy/files.ts'
+import { listPolicyFiles, readTextFile } from '../../src/policy/files.ts'
 import { loadPolicies } from '../../src/policy/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
@@ -39,10 +39,11 @@ describe('a policy folder', () => {
   it('with a huge file, or with too much in all files, is refused before anything is read', () => {
     const root = folder({ 'a.yaml': GOOD, 'b.yaml': '', 'c.yaml': '' })
     truncateSync(join(root, 'b.yaml'), 2 ** 40)
-    expect(refusals(root)).toEqual(['b.yaml has 1099511627776 bytes, at most 33554432 are read'])
-    truncateSync(join(root, 'b.yaml'), 2 ** 24)
-    truncateSync(join(root, 'c.yaml'), 2 ** 24 + 1)
-    expect(refusals(root)).toContain('c.yaml and the policy files before it have more than the 33554432 bytes that are read together')
+    expect(refusals(root)).toEqual(['b.yaml has 1099511627776 bytes, at most 1048576 are read'])
+    const most = folder(Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`${String(index).padStart(2, '0')}.yaml`, ''])))
+    for (let index = 0; index < 17; index += 1) truncateSync(join(most, `${String(index).padStart(2, '0')}.yaml`), 2 ** 20)
+    const found = listPolicyFiles(['.'], most).problems.map(({ problem }) => problem.message)
+    expect(found).toEqual(['16.yaml and the policy files before it have more than the 16777216 bytes that are read together'])
   })
 
   it('that is too deep is refused, and one that leads back to itself is read once', () => {
@@ -75,7 +76,7 @@ describe('a policy folder', () => {
 describe('a config file', () => {
   it('without end is refused', () => {
     const read = readTextFile('/dev/zero', '/')
-    expect('problem' in read && read.problem.message).toContain('it has more than the 33554432 bytes that are read')
+    expect('problem' in read && read.problem.message).toContain('it has more than the 1048576 bytes that are read')
   })
 
   it('may be a pipe, as a shell makes one of a command', () => {
@@ -97,7 +98,7 @@ describe('a text', () => {
     ['of commas', `[${many(', ', 30_000)}]`, /Unexpected/],
     ['of documents', many('---\na\n', 12_000), /more than the 10000 documents that are read/],
     ['of unknown keys', policyText(`team: {${many('a: 1, ', 8_000)}}`), /more than 1000 problems/],
-    ['of more than is read', many('#', 9_000_000), /9000000 characters, at most 8388608 are read/],
+    ['of more than is read', many('#', 1_048_577), /1048577 characters, at most 1048576 are read/],
     [
       'whose aliases multiply',
       policyText(`users:\n- &a {${KEYS}}\n${many('- *a\n', 9_000)}`),

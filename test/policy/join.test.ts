@@ -114,14 +114,17 @@ describe('rules across documents', () => {
 
   it('join protected people and approvals', () => {
     const { sets } = load(
-      files('protected: [b@b.c, a@b.c]\napprovals: [7d1f0c2a9b34]', 'protected: [A@b.c]\napprovals: [7D1F0C2A9B34, 000000000000]'),
+      files(
+        'protected: [b@b.c, a@b.c]\napprovals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a]',
+        'protected: [A@b.c]\napprovals: [7D1F0C2A9B347D1F0C2A9B347D1F0C2A, 00000000000000000000000000000000]',
+      ),
     )
     const set = sets.get('default')?.set
     expect(set?.protectedPeople).toEqual([
       { scope: { kind: 'user', email: 'a@b.c' }, at: { file: 'a.yaml', line: 6, column: 22 } },
       { scope: { kind: 'user', email: 'b@b.c' }, at: { file: 'a.yaml', line: 6, column: 15 } },
     ])
-    expect(set?.approvals.map(({ id }) => id)).toEqual(['000000000000', '7d1f0c2a9b34'])
+    expect(set?.approvals.map(({ id }) => id)).toEqual(['00000000000000000000000000000000', '7d1f0c2a9b347d1f0c2a9b347d1f0c2a'])
   })
 
   it('do not report as missing what may stand in a broken file', () => {

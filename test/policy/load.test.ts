@@ -220,7 +220,7 @@ describe('the digest', () => {
     ['person', 'a@b.c', 'b@b.c'],
     ['reason', 'reason: r', 'reason: s'],
     ['protected person', 'spec:\n', 'spec:\n  protected: [a@b.c]\n'],
-    ['approval', 'spec:\n', 'spec:\n  approvals: [7d1f0c2a9b34]\n'],
+    ['approval', 'spec:\n', 'spec:\n  approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a]\n'],
     ['conflict rule', 'spec:\n', 'spec:\n  onGroupConflict: max\n'],
   ])('differs with another %s', (_name, from, to) =>
     expect(digest({ 'a.yaml': base.replace(from, to) })).not.toBe(digest({ 'a.yaml': base })),

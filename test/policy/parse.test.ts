@@ -45,7 +45,7 @@ spec:
       reason: release week
       ticket: 4711
   protected: [OnCall@example.com]
-  approvals: [7d1f0c2a9b34, 123456789012, 1e1000000000, "00000000000A"]
+  approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2a, 12345678901234567890123456789012, 1e100000000010000000001000000000, "0000000000000000000000000000000A"]
   onGroupConflict: max
 `,
   )
@@ -85,6 +85,11 @@ spec:
             at: { file, line: 18, column: 14 },
           },
         ],
+        declared: [
+          { value: { kind: 'team' }, at: { file, line: 10, column: 3 } },
+          { value: { kind: 'group', id: 'grp_platform' }, at: { file, line: 13, column: 11 } },
+          { value: { kind: 'user', email: 'ada@example.com' }, at: { file, line: 18, column: 14 } },
+        ],
         groups: [{ scope: { kind: 'group', id: 'grp_platform' }, name: 'Platform', at: { file, line: 13, column: 11 } }],
         bareGroups: [],
         grants: [
@@ -104,10 +109,10 @@ spec:
         ],
         protectedPeople: [{ scope: { kind: 'user', email: 'oncall@example.com' }, at: { file, line: 28, column: 15 } }],
         approvals: [
-          { id: '7d1f0c2a9b34', at: { file, line: 29, column: 15 } },
-          { id: '123456789012', at: { file, line: 29, column: 29 } },
-          { id: '1e1000000000', at: { file, line: 29, column: 43 } },
-          { id: '00000000000a', at: { file, line: 29, column: 57 } },
+          { id: '7d1f0c2a9b347d1f0c2a9b347d1f0c2a', at: { file, line: 29, column: 15 } },
+          { id: '12345678901234567890123456789012', at: { file, line: 29, column: 49 } },
+          { id: '1e100000000010000000001000000000', at: { file, line: 29, column: 83 } },
+          { id: '0000000000000000000000000000000a', at: { file, line: 29, column: 117 } },
         ],
         onGroupConflict: { value: 'max', at: { file, line: 30, column: 20 } },
         whole: true,
@@ -190,8 +195,8 @@ describe('groups, users and lists', () => {
     ['a team that is empty', 'team:', ['6:3 MISSING']],
     ['an empty reason', 'team:\n  cap: 5\n  reason: " "', ['8:13 NOT_TEXT']],
     ['a protected that is no e-mail', 'protected: [oncall]', ['6:15 EMAIL']],
-    ['an approval with 11 digits', 'approvals: [7d1f0c2a9b3]', ['6:15 APPROVAL']],
-    ['an approval that is not hex', 'approvals: [7d1f0c2a9b3g]', ['6:15 APPROVAL']],
+    ['an approval with 31 digits', 'approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2]', ['6:15 APPROVAL']],
+    ['an approval that is not hex', 'approvals: [7d1f0c2a9b347d1f0c2a9b347d1f0c2g]', ['6:15 APPROVAL']],
     ['an unknown onGroupConflict', 'onGroupConflict: avg', ['6:20 UNKNOWN_VALUE']],
     ['a time zone that does not exist', 'timezone: Mars/Olympus', ['6:13 TIMEZONE']],
     ['an empty workspace', 'workspace:', ['6:3 NOT_TEXT']],

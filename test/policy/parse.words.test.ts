@@ -81,17 +81,17 @@ describe('a declaration', () => {
     [
       'of an approval that is none',
       'approvals: [x]',
-      ['spec.approvals[0] is x, not a hold id; a hold id has 12 hex digits, as `capkeeper plan` prints it'],
+      ['spec.approvals[0] is x, not a hold id; a hold id has 32 hex digits, as `capkeeper plan` prints it'],
     ],
     [
       'of an approval that is longer',
       'approvals: [7d1f0c2a9b340]',
-      ['spec.approvals[0] is 7d1f0c2a9b340, not a hold id; a hold id has 12 hex digits, as `capkeeper plan` prints it'],
+      ['spec.approvals[0] is 7d1f0c2a9b340, not a hold id; the whole id of 32 hex digits is needed, as `capkeeper plan` prints it'],
     ],
     [
       'of an approval with more before it',
       'approvals: [x7d1f0c2a9b34]',
-      ['spec.approvals[0] is x7d1f0c2a9b34, not a hold id; a hold id has 12 hex digits, as `capkeeper plan` prints it'],
+      ['spec.approvals[0] is x7d1f0c2a9b34, not a hold id; a hold id has 32 hex digits, as `capkeeper plan` prints it'],
     ],
     ['of an approval that is a list', 'approvals: [[a]]', ['spec.approvals[0] is a list, not a hold id']],
     ['of a key that nobody knows', 'grant: []', ['unknown key "grant" in spec; did you mean "grants"?']],
@@ -108,7 +108,9 @@ describe('what is given back', () => {
   }
 
   it('of a whole document: everything, with the names of its document and file', () => {
-    const one = only('workspace: acme\nonGroupConflict: min\nteam: {cap: 5, reason: r}\nprotected: [A@b.c]\napprovals: [" 7D1F0C2A9B34 "]')
+    const one = only(
+      'workspace: acme\nonGroupConflict: min\nteam: {cap: 5, reason: r}\nprotected: [A@b.c]\napprovals: [" 7D1F0C2A9B347D1F0C2A9B347D1F0C2A "]',
+    )
     expect(one).toMatchObject({
       ...{
         file: 'x.yaml',
@@ -124,7 +126,7 @@ describe('what is given back', () => {
         },
       ],
       protectedPeople: [{ scope: { kind: 'user', email: 'a@b.c' }, at: { line: 9, column: 15 } }],
-      approvals: [{ id: '7d1f0c2a9b34', at: { line: 10, column: 15 } }],
+      approvals: [{ id: '7d1f0c2a9b347d1f0c2a9b347d1f0c2a', at: { line: 10, column: 15 } }],
     })
     expect(parsed('team: {cap: 5}')).toMatchObject({ damaged: false, problems: [], source: { file: 'x.yaml' } })
   })

@@ -5,8 +5,9 @@ import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
+import { CONFIG_KEYS, CONFIG_SCHEMA } from '../../src/daemon/config/schema.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import { CONFIG_KEYS, CONFIG_SCHEMA, POLICY_SCHEMA } from '../../src/policy/schema.ts'
+import { POLICY_SCHEMA } from '../../src/policy/schema.ts'
 import { policyText } from './support.ts'
 
 /** Values by what they are about. Lists are split at two spaces. */
@@ -21,7 +22,7 @@ const VALUES = [
   'hash  email  top  all  enforce  audit  paused  Enforce  "enforce"  layered  copied  heal  alert  ignore  report  auto  explicit  inherited  separate  together  min  max  none  "none"  None',
   '2026-11-20  "2026-11-20"  " 2026-11-20 "  2026-13-40  2026-02-30  2026-12-32  2026-11-20T10:00:00Z  2026-11-20 10:00:00Z  2026-11-20t10:00:00.5+05:30  2026-11-20T23:59:60Z',
   '2026-11-20T25:00:00Z  2026-11-20T10:60:00Z  2026-11-20T10:00:61Z  2026-11-20T10:00:00+25:00  2026-11-20T10:00Z  cycleEnd  "cycleEnd"  Europe/Berlin  UTC',
-  'a@b.c  " a@b.c "  a@b  a@  @b  a:b@c  [a@b.c]  7d1f0c2a9b34  " 7D1F0C2A9B34 "  [7d1f0c2a9b34]  [123456789012]  ["5"]',
+  'a@b.c  " a@b.c "  a@b  a@  @b  a:b@c  [a@b.c]  7d1f0c2a9b34  [7d1f0c2a9b34]  [7d1f0c2a9b347d1f0c2a9b347d1f0c2a]  [" 7D1F0C2A9B347D1F0C2A9B347D1F0C2A "]  [12345678901234567890123456789012]  ["5"]',
 ].flatMap((line) => line.split('  '))
 
 /** Values that YAML reads as another text than was written, which a schema cannot see and the parsers refuse. */

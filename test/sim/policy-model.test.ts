@@ -54,7 +54,7 @@ it('the real parser finds nothing wrong with the text of a model', () => {
     users: new Map<string, number | 'none'>([[ADA, 0]]),
     grants: [grant(ADA, 6000), { scope: 'team' as ScopeKey, add: 100, fromAt: NOW, untilAt: NOW + HOUR, cycleEnd: true }],
     protectedPeople: new Set([ADA]),
-    approvals: new Set(['7d1f0c2a9b34']),
+    approvals: new Set(['7d1f0c2a9b347d1f0c2a9b347d1f0c2a']),
     onGroupConflict: 'min',
   })
   for (const [file, text] of policyFiles(policy)) expect(parsePolicyText(file, text).problems.map(({ message }) => message)).toEqual([])

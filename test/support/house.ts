@@ -81,10 +81,10 @@ export function trackedFiles(root: string): readonly string[] {
   }
 }
 
-/** All TypeScript of `src` and `test`. */
+/** All TypeScript of `src` and `test` that somebody wrote; what a program wrote is compared with what it would write now. */
 export const sourceFiles = (root: string): readonly SourceFile[] =>
   ['src', 'test'].flatMap((folder) =>
     filesUnder(root, folder)
-      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => path.endsWith('.ts') && !path.endsWith('.generated.ts'))
       .map((path) => sourceFile(path, readFileSync(join(root, path), 'utf8'))),
   )

@@ -31,13 +31,24 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   fastify: ['src/daemon/http/server.ts', 'src/sandbox/server.ts'],
   got: ['src/api/http.ts'],
   hpagent: ['src/api/http.ts'],
+  leven: ['src/policy/suggest.ts'],
   pino: ['src/daemon/conditions/log.ts'],
   'pino-pretty': ['src/daemon/conditions/log.ts'],
   'get-east-asian-width': ['src/cli/shared/text.ts'],
   'prom-client': ['src/daemon/http/metrics.ts'],
+  typebox: [
+    'src/sandbox/fixture-schema-source.ts',
+    'src/policy/schema-build.ts',
+    'src/policy/schema-source.ts',
+    'src/daemon/config/schema-source.ts',
+    'src/cli/plan/schema-source.ts',
+  ],
   yaml: ['src/policy/', 'src/daemon/config/'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }
+
+/** Packages that only a generator loads: no file that runs loads one, or a file that does. */
+export const BUILD_ONLY = ['typebox']
 
 /** What commands without network must not load at their start. */
 const HEAVY = new Set(['got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
@@ -117,6 +128,23 @@ function heavyStart(files: readonly SourceFile[]): readonly string[] {
   }
   for (const path of START) visit(path, [])
   return found
+}
+
+/** Imports of values from files that build a schema, anywhere but in such files. */
+function generatorInputs(files: readonly SourceFile[]): readonly string[] {
+  const inputs = new Set(
+    files
+      .filter((file) => inSource(file) && file.imports.some(({ specifier }) => BUILD_ONLY.includes(specifier ?? '')))
+      .map(({ path }) => path),
+  )
+  return files
+    .filter((file) => inSource(file) && !inputs.has(file.path))
+    .flatMap((file) =>
+      file.imports.flatMap((one) => {
+        const isInput = one.specifier !== undefined && isRelative(one.specifier) && inputs.has(targetOf(file, one.specifier))
+        return isInput && !one.typeOnly ? [offence(file, one, 'only a generator loads it')] : []
+      }),
+    )
 }
 
 /** Whether a file holds nothing but re-exports. */
@@ -220,6 +248,22 @@ export const IMPORT_RULES: readonly Rule[] = [
       'src/cli/program.ts': "await import('../daemon/http/server.ts')\nimport type { A } from '../daemon/http/metrics.ts'",
       'src/daemon/http/server.ts': "import fastify from 'fastify'",
       'src/daemon/http/metrics.ts': "import { Gauge } from 'prom-client'",
+    },
+  },
+  {
+    rule: 'what a generator reads is known to the program by its types only',
+    offences: generatorInputs,
+    breaks: [
+      { 'src/policy/parse.ts': "import { POLICY } from './schema-source.ts'", 'src/policy/schema-source.ts': "import Type from 'typebox'" },
+      {
+        'src/cli/x.ts': "const { POLICY } = await import('../policy/schema-source.ts')",
+        'src/policy/schema-source.ts': "import Type from 'typebox'",
+      },
+    ],
+    keeps: {
+      'src/policy/parse.ts': "import type { PolicyText } from './schema-source.ts'",
+      'src/daemon/config/schema-source.ts': "import { text } from '../../policy/schema-source.ts'\nimport Type from 'typebox'",
+      'src/policy/schema-source.ts': "import Type from 'typebox'",
     },
   },
   {

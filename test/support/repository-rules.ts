@@ -1,5 +1,5 @@
 // The house rules about what stands beside the sources: the package, its lock, the linter's settings, and every file's words.
-import { HOMES } from './import-rules.ts'
+import { BUILD_ONLY, HOMES } from './import-rules.ts'
 
 export interface PackageFile {
   readonly engines?: Readonly<Record<string, string>>
@@ -15,7 +15,7 @@ const EXACT = /^\d+\.\d+\.\d+$/
 export function packageOffences(file: PackageFile): readonly string[] {
   const { dependencies = {}, devDependencies = {} } = file
   const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(([, version]) => !EXACT.test(version))
-  const homes = Object.keys(HOMES).filter((name) => !name.startsWith('node:'))
+  const homes = Object.keys(HOMES).filter((name) => !name.startsWith('node:') && !BUILD_ONLY.includes(name))
   return [
     ...loose.map(([name, version]) => `${name} is ${version}, not an exact version`),
     ...(devDependencies['node']?.startsWith('24.') ? [] : ['node 24 is no development dependency']),
@@ -24,6 +24,7 @@ export function packageOffences(file: PackageFile): readonly string[] {
     // With this npm does not hold `engines`, which is for users of the package, against the Node that runs npm in a checkout.
     ...(file.devEngines?.runtime?.version === '>=20' ? [] : ['devEngines.runtime does not let npm run on Node 20']),
     ...homes.filter((name) => !(name in dependencies)).map((name) => `${name} has a home but is no dependency`),
+    ...BUILD_ONLY.filter((name) => !(name in devDependencies)).map((name) => `${name} is no development dependency`),
     ...Object.keys(dependencies).flatMap((name) => (homes.includes(name) ? [] : [`${name} is a dependency without a home`])),
   ]
 }

@@ -31,7 +31,7 @@ export type Done = { readonly report: CycleReport } | { readonly failure: unknow
 
 /** Applies every workspace and leaves the exit code. */
 export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
-  const setup = readSetup(cli, flags)
+  const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
   const store = openStore(cli, setup.config, 'write')

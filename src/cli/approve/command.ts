@@ -37,7 +37,7 @@ function wholeId(typed: string, ledger: Ledger, workspace: string): string {
 async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../shared/ledger-access.ts')
   const showsHold = (ledger: Ledger): boolean => Object.keys(ledger.fact('holdsShown') ?? {}).some((id) => id.startsWith(typed))
-  withLedger(flags, cli, { mode: 'note', prefers: showsHold }, ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'note', prefers: showsHold }, ({ workspace, ledger }) => {
     const id = wholeId(typed, ledger, workspace)
     const before = ledger.approvals().find((one) => one.id === id)
     if (!showsHold(ledger)) tellLine(cli, `warning: no hold ${id} shows in ${workspace} now; the approval waits for it, for 14 days`)

@@ -19,7 +19,7 @@ import { type AuditedWorkspace, renderAuditJson, renderAuditMarkdown, renderAudi
 
 /** Audits every workspace; ends with 4 when some caps could not be read, with 1 when none or nobody could. */
 export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {
-  const setup = readSetup(cli, flags)
+  const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   const audited = await interruptible(cli, (signal) => auditAll(setup, cli, signal))
   const renderers = {

@@ -6,7 +6,8 @@ import { createHttpTransport, type HttpTransport } from '../../api/http.ts'
 import { probesOf } from '../../api/probe.ts'
 import type { Sighting } from '../../core/interpret/seen.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
-import { type Config, type LoadedConfig, loadConfig, networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
+import { type Config, type LoadedConfig, networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
+import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { systemRandom } from '../../daemon/schedule/system.ts'
@@ -37,13 +38,13 @@ export async function doctorCommand(flags: DoctorFlags, cli: Cli): Promise<void>
 
 async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal: AbortSignal): Promise<readonly WorkspaceReport[]> {
   await checkProgram(cli.clock, findings.about('program'))
-  const loaded = loadConfig({ env: cli.env, flags })
+  const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   checkConfig(loaded, findings.about('config'))
   if (!loaded.config) {
     findings.about('service')('reached', notChecked('service, keys and ledger: the configuration has to be valid first'))
     return []
   }
-  const policies = checkPolicies(loaded, loaded.config, flags, cli, findings.about('policies'))
+  const policies = await checkPolicies(loaded, loaded.config, flags, cli, findings.about('policies'))
   const config = named(loaded.config, policies)
   const report = checkLedgerFile(config, cli, findings.about('ledger'))
   const store = report && report.problems.length === 0 ? openStore(cli, config, 'read') : undefined
@@ -67,8 +68,8 @@ function checkConfig({ config, file, problems }: LoadedConfig, tell: Tell): void
   else tell('config', ok(`${subject}: valid, ${count(config?.workspaces.length ?? 0, 'workspace')}`))
 }
 
-function checkPolicies(loaded: LoadedConfig, config: Config, flags: DoctorFlags, cli: Cli, tell: Tell): LoadedPolicies {
-  const policies = readPolicies(loaded, config, cli, flags.workspace)
+async function checkPolicies(loaded: LoadedConfig, config: Config, flags: DoctorFlags, cli: Cli, tell: Tell): Promise<LoadedPolicies> {
+  const policies = await readPolicies(loaded, config, cli, flags.workspace)
   const without = config.workspaces.filter((one) => one.policies.length === 0)
   const judged: readonly Problem[] = without.length === config.workspaces.length ? [] : policies.problems
   if (without.length > 0)

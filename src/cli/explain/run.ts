@@ -22,7 +22,7 @@ import { renderExplainJson, renderExplainText } from './render.ts'
 export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli): Promise<void> {
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
-  const setup = readSetup(cli, flags)
+  const setup = await readSetup(cli, flags)
   const codes: ExitCode[] = []
   await interruptible(cli, async (signal) => {
     for (const one of setup.workspaces) codes.push(await explainOne(scope, one, { setup, flags, cli, signal }))

@@ -40,7 +40,7 @@ async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli):
     import('../shared/ledger-access.ts'),
     import('./render.ts'),
   ])
-  withLedger(flags, cli, { mode: 'read' }, ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'read' }, ({ workspace, ledger }) => {
     const sinceAt = flags.since?.(cli.clock.now())
     const entries = ledger.history({ ...(scope && { scope }), ...(sinceAt !== undefined && { sinceAt }), limit: flags.limit })
     cli.stdout.write(flags.output === 'json' ? renderHistoryJson(workspace, entries) : renderHistoryText(entries, painter(cli.stdout)))

@@ -4,7 +4,8 @@ import { plain } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { Adopted } from '../../core/resolve/adopt.ts'
-import { loadConfig, networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
+import { networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
+import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { printPolicy } from '../../policy/print.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
@@ -18,7 +19,7 @@ import { adoptLive, notesOf, policyOf } from './policy.ts'
 
 /** Imports one workspace and leaves the exit code: 4 when some caps could not be read. */
 export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void> {
-  const { config, isNamed } = readWorkspace(flags, cli)
+  const { config, isNamed } = await readWorkspace(flags, cli)
   const groups = flags.group ?? []
   if (groups.length === 0) cli.stderr.write('note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n')
   const journal = openJournal(flags.journal, { workspace: config.name, baseUrl: config.baseUrl }, cli.clock.now())
@@ -32,8 +33,8 @@ export async function importCommand(flags: ImportFlags, cli: Cli): Promise<void>
   cli.finish(live.unread.length > 0 ? EXIT.partial : EXIT.done)
 }
 
-function readWorkspace(flags: ImportFlags, cli: Cli): { readonly config: WorkspaceConfig; readonly isNamed: boolean } {
-  const loaded = loadConfig({ env: cli.env, flags })
+async function readWorkspace(flags: ImportFlags, cli: Cli): Promise<{ readonly config: WorkspaceConfig; readonly isNamed: boolean }> {
+  const loaded = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   if (!loaded.config || hasErrors(loaded.problems)) throw new InputError(loaded.problems)
   const missing = networkProblems(loaded.config, { policies: false })
   const [config, ...others] = loaded.config.workspaces

@@ -4,7 +4,8 @@
 import { isAbsolute, relative, resolve } from 'node:path'
 import { plain } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
-import { type KeyRef, loadConfig, networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
+import { type KeyRef, networkProblems, type WorkspaceConfig } from '../../daemon/config/config.ts'
+import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { type Live, readLive } from '../import/live.ts'
 import { adoptLive } from '../import/policy.ts'
 import { shellWord } from '../shared/args.ts'
@@ -32,7 +33,7 @@ export async function initCommand(dir: string, flags: InitFlags, cli: Cli): Prom
 }
 
 async function start(dir: string, folder: string, flags: InitFlags, cli: Cli): Promise<void> {
-  const config = readWorkspace(flags, cli)
+  const config = await readWorkspace(flags, cli)
   refuseExisting(dir, folder, [policyFile(config.name)])
   const groups = flags.group ?? []
   if (groups.length === 0) cli.stderr.write('note: the service lists no groups; name each one with --group ID=NAME, or it is left out\n')
@@ -73,9 +74,9 @@ const givenOf = (flags: InitFlags, { env }: Cli): Given => {
 }
 
 /** Flags and environment as one workspace; a config file and policies that the environment names are not what this is about. */
-function readWorkspace(flags: InitFlags, { env }: Cli): WorkspaceConfig {
+async function readWorkspace(flags: InitFlags, { env, clock }: Cli): Promise<WorkspaceConfig> {
   const { CAPKEEPER_CONFIG: _config, CAPKEEPER_POLICIES: _policies, CAPKEEPER_LEDGER: _ledger, ...rest } = env
-  const { config, problems } = loadConfig({ env: rest, flags })
+  const { config, problems } = await loadConfigAside({ env: rest, flags }, clock)
   const [workspace] = config?.workspaces ?? []
   if (!config || !workspace || hasErrors(problems)) throw new InputError(problems)
   const missing = [

@@ -40,7 +40,7 @@ async function pause(flags: PauseFlags, cli: Cli): Promise<void> {
   const reason = flags.reason.trim()
   if (reason === '') throw new UsageError('--reason is empty: say why, others will read it')
   const { withLedger } = await import('../shared/ledger-access.ts')
-  withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
     const now = cli.clock.now()
     const untilAt = now + flags.for
     ledger.savePause({ untilAt, reason, pausedAt: now })

@@ -17,7 +17,7 @@ export function registerResume(program: Command, cli: Cli): void {
 
 async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../shared/ledger-access.ts')
-  withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
     const pause = ledger.pause(cli.clock.now())
     ledger.savePause(undefined)
     cli.stdout.write(

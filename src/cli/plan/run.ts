@@ -20,7 +20,7 @@ import { releaseBy } from './view.ts'
 
 /** Plans every workspace and leaves the exit code. */
 export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
-  const setup = readSetup(cli, flags)
+  const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   const { previews, known } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags.rebind === true))
   const plans = previews.map((one) => one.planned.plan)

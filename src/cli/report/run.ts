@@ -33,7 +33,7 @@ const CHUNK_MS = 30 * DAY_MS
 
 /** Reports on every workspace that can be read; ends with 4 when another cannot, and fails when none can. */
 export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void> {
-  const setup = readSetup(cli, flags)
+  const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   const results = await interruptible(cli, (signal) => reportAll(setup, flags, cli, signal))
   const [reports, failures] = [results.filter(isReport), results.filter((one) => one instanceof CommandError)]

@@ -14,8 +14,8 @@ import type { Reader } from './run.ts'
 
 /** Runs one cycle and leaves the exit code. */
 export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
-  const { loaded, config } = reader.read()
-  const { sets, problems } = readPolicies(loaded, config, cli, flags.workspace)
+  const { loaded, config } = await reader.read()
+  const { sets, problems } = await readPolicies(loaded, config, cli, flags.workspace)
   if (hasErrors(problems)) throw new InputError(problems)
   const store = openStore(cli, config, 'write')
   try {

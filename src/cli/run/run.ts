@@ -3,7 +3,8 @@
 
 import { contentSecurityPolicy, renderPage } from '../../console/page.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
-import { type Config, type LoadedConfig, loadConfig, networkProblems } from '../../daemon/config/config.ts'
+import { type Config, type ConfigInput, type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
+import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { parseListen } from '../../daemon/config/values.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
@@ -27,7 +28,7 @@ export interface Settings {
 /** How the daemon reads its configuration, the first time and again. */
 export interface Reader {
   /** Throws an `InputError` with everything that is wrong or missing. */
-  read(): Settings
+  read(): Promise<Settings>
   /** The workspace's name while broken policies cannot tell it. */
   name: string | undefined
 }
@@ -55,21 +56,21 @@ export async function runCommand(flags: RunFlags, outer: Cli): Promise<void> {
   }
 }
 
-function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Settings {
-  const loaded = loadConfig(embedded ? withoutService(flags, cli) : { env: cli.env, flags })
+async function readConfig(reader: Reader, flags: RunFlags, cli: Cli, embedded: Embedded | undefined): Promise<Settings> {
+  const loaded = await loadConfigAside(embedded ? withoutService(flags, cli) : { env: cli.env, flags }, cli.clock)
   if (!loaded.config) throw new InputError(loaded.problems)
   const keepsLedger = loaded.file !== undefined || (flags.ledger ?? cli.env['CAPKEEPER_LEDGER'] ?? '') !== ''
   const config = embedded ? besideSandbox(loaded.config, { isQuick: loaded.file === undefined, keepsLedger }, embedded.url) : loaded.config
   const missing = networkProblems(config)
   if (missing.length > 0) throw new InputError(missing)
-  const policies = readPolicies(loaded, config, cli, flags.workspace)
+  const policies = await readPolicies(loaded, config, cli, flags.workspace)
   if (!hasErrors(policies.problems)) reader.name = policies.workspace
   const workspace = reader.name ?? policies.workspace
   return { loaded, config: named(config, workspace === undefined ? {} : { workspace }) }
 }
 
 /** With --sandbox the address and the key of another service in the environment must not matter. */
-function withoutService(flags: RunFlags, cli: Cli): Parameters<typeof loadConfig>[0] {
+function withoutService(flags: RunFlags, cli: Cli): ConfigInput {
   const env = { ...cli.env, CAPKEEPER_BASE_URL: undefined, CAPKEEPER_SERVICE_KEY: undefined, CAPKEEPER_SERVICE_KEY_FILE: undefined }
   return { env, flags }
 }
@@ -82,13 +83,13 @@ const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonl
 })
 
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
-  let settings = reader.read()
+  let settings = await reader.read()
   const store = openStore(cli, settings.config, 'write')
   const running: { daemon?: Daemon } = {}
   const aging = new AbortController()
   let server: Server | undefined
   try {
-    if (reader.name === undefined) settings = withKnownName(settings, reader, store)
+    if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
     const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
     // An address that is taken must be known before anything is written.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
@@ -98,8 +99,8 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       config: settings.config,
       open: (one) => openWorkspace(one, host),
       loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
-      reloadConfig() {
-        const next = reread(reader, host)
+      async reloadConfig() {
+        const next = await reread(reader, host)
         if (next) settings = next
         return next?.config
       },
@@ -127,7 +128,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
 }
 
 /** Broken policies at the start may hide what the workspace is called: then it is called as the ledger knows it. */
-function withKnownName({ loaded, config }: Settings, reader: Reader, store: LedgerStore): Settings {
+async function withKnownName({ loaded, config }: Settings, reader: Reader, store: LedgerStore): Promise<Settings> {
   const [only, ...others] = store.workspaces().filter((one) => one.current)
   if (loaded.file !== undefined || !only || others.length > 0) return { loaded, config }
   reader.name = only.workspace
@@ -135,21 +136,22 @@ function withKnownName({ loaded, config }: Settings, reader: Reader, store: Ledg
 }
 
 interface Following {
-  readonly configChanged: () => void
+  readonly configChanged: () => Promise<void>
   close(): void
 }
 
 /** Watches the policy and config files that are in force, and whatever a new configuration names in their place. */
 function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Following {
   // Without a config file the policies also say what the workspace is called, so they are read as configuration.
-  const policiesChanged = (): void => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
+  const policiesChanged = (): void | Promise<void> => (settings().loaded.file === undefined ? configChanged() : daemon.policiesChanged())
   const watchPolicies = (paths: readonly string[]): Watcher => watchPaths(paths, cli.clock, policiesChanged)
   let paths = policyPaths(settings().config)
   let policies = watchPolicies(paths)
-  function configChanged(): void {
-    daemon.configChanged()
+  let closed = false
+  async function configChanged(): Promise<void> {
+    await daemon.configChanged()
     const next = policyPaths(settings().config)
-    if (next.join('\n') === paths.join('\n')) return
+    if (closed || next.join('\n') === paths.join('\n')) return
     policies.close()
     paths = next
     policies = watchPolicies(paths)
@@ -159,6 +161,7 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
   return {
     configChanged,
     close() {
+      closed = true
       policies.close()
       config?.close()
     },
@@ -167,9 +170,9 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
 
 const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
 
-function reread(reader: Reader, host: Host): Settings | undefined {
+async function reread(reader: Reader, host: Host): Promise<Settings | undefined> {
   try {
-    return reader.read()
+    return await reader.read()
   } catch (error) {
     if (!(error instanceof InputError)) throw error
     refuse(error, host)
@@ -224,7 +227,12 @@ function announce({ url }: Server, { cli, logger }: Host, embedded: Embedded | u
 }
 
 /** Listens to signals; resolves when the daemon was asked to stop and has stopped. */
-async function untilStopped(daemon: Daemon, host: Host, embedded: Embedded | undefined, configChanged: () => void): Promise<void> {
+async function untilStopped(
+  daemon: Daemon,
+  host: Host,
+  embedded: Embedded | undefined,
+  configChanged: Following['configChanged'],
+): Promise<void> {
   const { cli, logger } = host
   const stopped = Promise.withResolvers<void>()
   let asked = false
@@ -237,8 +245,7 @@ async function untilStopped(daemon: Daemon, host: Host, embedded: Embedded | und
     daemon.stop().then(stopped.resolve, stopped.reject)
   }
   const reload = (): void => {
-    configChanged()
-    daemon.hurry()
+    void configChanged().then(() => daemon.hurry())
   }
   // On a terminal a hangup means that the terminal was closed.
   const offHangup = cli.signals.on('hangup', cli.stdin.isTTY === true ? stop : reload)

@@ -211,8 +211,8 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
 }
 
 /** Loads the policies of all workspaces; problems are logged with their places. */
-export function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): PolicyLoad {
-  const policies = readPolicies(loaded, config, host.cli, host.flags.workspace)
+export async function loadForDaemon(loaded: LoadedConfig, config: Config, host: Host): Promise<PolicyLoad> {
+  const policies = await readPolicies(loaded, config, host.cli, host.flags.workspace)
   if (hasErrors(policies.problems)) host.complain(policies.problems, 'policies have errors')
   return policies
 }

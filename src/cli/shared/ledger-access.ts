@@ -2,9 +2,10 @@
 // meant, so that a `pause` typed in the wrong folder fails instead of pausing nobody.
 import { plain } from '../../core/escape/terminal.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
-import { type LoadedConfig, loadConfig } from '../../daemon/config/config.ts'
+import type { LoadedConfig } from '../../daemon/config/config.ts'
+import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { type LedgerReport, type LedgerStore, openLedger } from '../../daemon/ledger/ledger.ts'
-import { loadPolicies } from '../../policy/load.ts'
+import { loadPoliciesAside } from '../../policy/load-aside.ts'
 import type { Ledger } from '../../ports.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
@@ -26,8 +27,8 @@ export interface AccessOptions {
 }
 
 /** Opens the ledger that flags, environment and config name, hands one workspace of it to `use`, and closes it. */
-export function withLedger(flags: NetworkFlags, cli: Cli, options: AccessOptions, use: (open: OpenLedger) => void): void {
-  const { file, names } = ledgerFile(flags, cli)
+export async function withLedger(flags: NetworkFlags, cli: Cli, options: AccessOptions, use: (open: OpenLedger) => void): Promise<void> {
+  const { file, names } = await ledgerFile(flags, cli)
   const chosen = withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
   if (!chosen.known) {
     const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
@@ -37,16 +38,16 @@ export function withLedger(flags: NetworkFlags, cli: Cli, options: AccessOptions
 }
 
 /** `ledger backup FILE`. */
-export function backupLedger(target: string, flags: NetworkFlags, cli: Cli): void {
-  const { file } = ledgerFile(flags, cli)
+export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli): Promise<void> {
+  const { file } = await ledgerFile(flags, cli)
   withStore(file, 'read', cli, (store) => store.backup(target))
   cli.stdout.write(`${plain(`${file}: copied to ${target}`)}\n`)
   cli.finish(EXIT.done)
 }
 
 /** `ledger check`; leaves 1 when the ledger is missing or not whole. */
-export function checkLedger(flags: NetworkFlags, cli: Cli): void {
-  const { file } = ledgerFile(flags, cli)
+export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> {
+  const { file } = await ledgerFile(flags, cli)
   const report = withStore(file, 'read', cli, (store) => store.check())
   if (!report.exists) throw new CommandError(`there is no ledger at ${file}; name it with --ledger`)
   for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
@@ -71,24 +72,32 @@ interface Names {
   readonly asked: string | undefined
   readonly configured: readonly string[]
   /** What the policies call it; absent when none are given. */
-  readonly inPolicies: () => string | undefined
+  readonly inPolicies: string | undefined
 }
 
 /** The file, and the names in config and policies. A broken config only matters when it would have to name the file: a pause must always go. */
-function ledgerFile(flags: NetworkFlags, cli: Cli): { readonly file: string; readonly names: Names } {
-  const loaded = loadConfig({ env: cli.env, flags: { config: flags.config, ledger: flags.ledger, policies: flags.policies } })
+async function ledgerFile(flags: NetworkFlags, cli: Cli): Promise<{ readonly file: string; readonly names: Names }> {
+  const given = { config: flags.config, ledger: flags.ledger, policies: flags.policies }
+  const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
   if (file === undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
   mustBeFile(file)
   if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
   const configured = loaded.configured?.map(({ name }) => name) ?? []
-  return { file, names: { asked: flags.workspace, configured, inPolicies: () => nameInPolicies(loaded) } }
+  return {
+    file,
+    names: {
+      asked: flags.workspace,
+      configured,
+      inPolicies: flags.workspace === undefined ? await nameInPolicies(loaded, cli) : undefined,
+    },
+  }
 }
 
 /** Without a config file the policies name the workspace, as they do for `plan`. */
-function nameInPolicies({ config, configured }: LoadedConfig): string | undefined {
+async function nameInPolicies({ config, configured }: LoadedConfig, { clock }: Cli): Promise<string | undefined> {
   const paths = config?.workspaces.flatMap((one) => one.policies) ?? []
-  return configured || paths.length === 0 ? undefined : loadPolicies(paths, {}).workspace
+  return configured || paths.length === 0 ? undefined : (await loadPoliciesAside(paths, {}, clock)).workspace
 }
 
 function withStore<T>(file: string, mode: 'note' | 'read', cli: Cli, use: (store: LedgerStore) => T): T {
@@ -106,7 +115,7 @@ interface Chosen {
   readonly known: boolean
 }
 
-function chooseWorkspace(store: LedgerStore, { asked, configured, inPolicies }: Names, options: AccessOptions): Chosen {
+function chooseWorkspace(store: LedgerStore, { asked, configured, inPolicies: declared }: Names, options: AccessOptions): Chosen {
   const bound = store.workspaces().flatMap((one) => (one.current ? [one.workspace] : []))
   const names = [...new Set([...bound, ...configured])]
   const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
@@ -116,7 +125,6 @@ function chooseWorkspace(store: LedgerStore, { asked, configured, inPolicies }: 
   }
   const [only, ...others] = names
   if (others.length === 0 && only !== undefined) return chosen(only)
-  const declared = inPolicies()
   if (only === undefined && declared !== undefined) return chosen(declared)
   if (only === undefined)
     throw new UsageError(`${store.file} knows no workspace yet; name one with --workspace, or another file with --ledger`)

@@ -46,10 +46,10 @@ async function status(flags: StatusFlags, cli: Cli): Promise<void> {
 }
 
 /** Where the config lets the daemon listen; undefined without a config. */
-async function configuredUrl({ config: file }: StatusFlags, { env }: Cli): Promise<string | undefined> {
+async function configuredUrl({ config: file }: StatusFlags, { env, clock }: Cli): Promise<string | undefined> {
   if (file === undefined && !env['CAPKEEPER_CONFIG']) return undefined
-  const { loadConfig } = await import('../../daemon/config/config.ts')
-  const { config, problems } = loadConfig({ env, flags: { config: file } })
+  const { loadConfigAside } = await import('../../daemon/config/load-aside.ts')
+  const { config, problems } = await loadConfigAside({ env, flags: { config: file } }, clock)
   if (!config) throw new InputError(problems)
   const { host, port } = config.listen
   if (port === 0) throw new UsageError('the config lets the daemon listen on any free port: name its address with --url')

@@ -4,9 +4,11 @@ import { authoritiesIn } from '../../api/authorities.ts'
 import { sweepTooLong } from '../../core/model/limits.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
-import { type LoadedConfig, loadConfig } from '../../daemon/config/config.ts'
+import type { LoadedConfig } from '../../daemon/config/config.ts'
+import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
-import { type LoadedPolicies, loadPolicies } from '../../policy/load.ts'
+import type { LoadedPolicies, LoadOptions } from '../../policy/load.ts'
+import { loadPoliciesAside } from '../../policy/load-aside.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import {
@@ -20,13 +22,13 @@ import {
 import type { ValidateFlags } from './command.ts'
 
 /** Checks the given paths, or those of the flags and the config. Leaves 65 when anything is wrong. */
-export function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): void {
-  const config = loadConfig({ env: cli.env, flags })
+export async function validate(given: readonly string[], flags: ValidateFlags, cli: Cli): Promise<void> {
+  const config = await loadConfigAside({ env: cli.env, flags }, cli.clock)
   const paths = given.length > 0 ? given : pathsOf(config)
   if (paths.length === 0 && config.file === undefined && !hasErrors(config.problems)) {
     throw new UsageError('nothing to validate: name policy files or folders, or a config file with --config')
   }
-  const loaded = paths.length > 0 ? loadPolicies(paths, loadOptions(config, flags, cli)) : undefined
+  const loaded = paths.length > 0 ? await loadPoliciesAside(paths, loadOptions(config, flags, cli), cli.clock) : undefined
   const plainHttp = plainHttpProblems(config.config?.workspaces ?? [], 'warning')
   const policies = (loaded?.problems ?? []).filter((problem) => isJudged(problem, config))
   const problems = [
@@ -42,7 +44,7 @@ export function validate(given: readonly string[], flags: ValidateFlags, cli: Cl
 
 const pathsOf = ({ config }: LoadedConfig): readonly string[] => [...new Set(config?.workspaces.flatMap(({ policies }) => policies) ?? [])]
 
-const loadOptions = ({ configured }: LoadedConfig, { workspace }: ValidateFlags, cli: Cli): Parameters<typeof loadPolicies>[1] => ({
+const loadOptions = ({ configured }: LoadedConfig, { workspace }: ValidateFlags, cli: Cli): LoadOptions => ({
   ...(configured && { workspaces: configured }),
   ...(workspace !== undefined && { workspace }),
   now: cli.clock.now(),

@@ -12,17 +12,18 @@ import type { ProblemCode } from '../../policy/codes.ts'
 import { readTextFile, shownPath } from '../../policy/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Place, quoted } from '../../policy/yaml.ts'
+import type { FileConfig, FileWorkspace, ParsedConfig } from './file.ts'
+import { plainHttpProblems, withTransport } from './transport.ts'
 import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
   DEFAULT_USAGE_INTERVAL_MS,
-  type FileConfig,
-  type FileWorkspace,
-  parseConfigText,
+  type KeyRef,
+  type Keys,
+  type Listen,
+  parseListen,
   type Rate,
-} from './file.ts'
-import { plainHttpProblems, withTransport } from './transport.ts'
-import { type KeyRef, type Keys, type Listen, parseListen } from './values.ts'
+} from './values.ts'
 
 export type { KeyRef, Keys } from './values.ts'
 
@@ -119,16 +120,25 @@ interface Overrides {
   readonly key?: { readonly value: KeyRef; readonly by: string }
 }
 
-/** Reads the config file, if any, and puts environment and flags on top. Never throws for bad input; never reads a service key. */
-export function loadConfig(input: ConfigInput): LoadedConfig {
+/** A config file that was found, and how it is shown. */
+export interface ConfigFileText {
+  readonly file: string
+  readonly shown: string
+  readonly text: string
+}
+
+/** The config file that the input names; without one, or when it cannot be read, what there is to say already. */
+export function readConfigFile(input: ConfigInput): ConfigFileText | LoadedConfig {
   const cwd = input.cwd ?? process.cwd()
   const file = input.file ?? input.flags.config ?? variable(input.env, 'CAPKEEPER_CONFIG')
   if (file === undefined) return build(input, undefined, [])
   const read = readTextFile(file, cwd)
-  if ('problem' in read) return { problems: [read.problem], file }
-  const { config, problems } = parseConfigText(shownPath(file, cwd) || file, read.text, file)
-  return config ? { ...build(input, config, problems), file, caFilesAt: caFilesOf(config) } : { problems, file }
+  return 'problem' in read ? { problems: [read.problem], file } : { file, shown: shownPath(file, cwd) || file, text: read.text }
 }
+
+/** A parsed config file with environment and flags on top. */
+export const completed = (input: ConfigInput, { file }: ConfigFileText, { config, problems }: ParsedConfig): LoadedConfig =>
+  config ? { ...build(input, config, problems), file, caFilesAt: caFilesOf(config) } : { problems, file }
 
 const caFilesOf = ({ workspaces }: FileConfig): ReadonlyMap<string, Place> =>
   new Map(workspaces.flatMap(({ caFile, caFileAt }) => (caFile !== undefined && caFileAt ? [[caFile, caFileAt]] : [])))
@@ -166,7 +176,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   }
 }
 
-function complete({ at: _at, caFileAt: _caFileAt, ...workspace }: FileWorkspace): WorkspaceConfig {
+function complete({ caFileAt: _caFileAt, ...workspace }: FileWorkspace): WorkspaceConfig {
   return { baseUrl: '', approvals: DEFAULT_APPROVALS, ...workspace }
 }
 

@@ -1,43 +1,33 @@
 // The config file's text to settings. It says what the file says and nothing else: flags, environment and the defaults of what is
-// absent come on top in `config.ts`. Like policies, all problems are found at once, each with its place.
+// absent come on top in `config.ts`. The schema says what the file may hold; here is what compares one value with another. Like policies, all
+// problems are found at once, each with its place.
 
 import { dirname, isAbsolute, join } from 'node:path'
 import { parseBaseUrl } from '../../api/url.ts'
-import { MODES } from '../../core/model/events.ts'
 import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
-import {
-  type Field,
-  type Fields,
-  type Item,
-  isNothing,
-  openReader,
-  type Reader,
-  readChoice,
-  readFlag,
-  readItems,
-  readMap,
-  readScalar,
-  readText,
-  report,
-  requireField,
-  shownPlaceOf,
-  textOf,
-  written,
-} from '../../policy/nodes.ts'
-import { API_VERSION, CONFIG_KEYS, CONFIG_KIND } from '../../policy/schema.ts'
+import { checkDocument } from '../../policy/faults.ts'
+import { refuse } from '../../policy/kinds.ts'
+import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf } from '../../policy/tree.ts'
+import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import type { Approvals, WorkspaceConfig } from './config.ts'
-import { type Listen, parseListen, readGuards, readInterval, readKeys, readNumber, wordOf } from './values.ts'
-
-export interface Rate {
-  readonly start: number
-  readonly max: number
-  readonly concurrency: number
-}
+import { check, SCHEMA } from './schema.generated.ts'
+import type { ConfigText, WorkspaceText } from './schema-source.ts'
+import {
+  DEFAULT_INTERVAL_MS,
+  DEFAULT_RATE,
+  DEFAULT_USAGE_INTERVAL_MS,
+  guardsOf,
+  type KeyRef,
+  type Keys,
+  type Listen,
+  parseDuration,
+  parseListen,
+  type Rate,
+} from './values.ts'
 
 /** A workspace as the file has it; what is absent has no default that is always the same. */
 export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals'> {
-  readonly at: Position
   readonly caFileAt?: Place
   readonly baseUrl?: string
 }
@@ -52,177 +42,45 @@ export interface FileConfig {
   readonly workspaces: readonly FileWorkspace[]
 }
 
-export const DEFAULT_INTERVAL_MS = 5 * 60_000
-export const DEFAULT_USAGE_INTERVAL_MS = 15 * 60_000
-export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
+/** `config` is there exactly when no problem is an error. */
+export interface ParsedConfig {
+  readonly config?: FileConfig
+  readonly problems: readonly Problem[]
+}
+
+/** Longest interval: what one timer can wait is 24 days. */
+const MAX_INTERVAL_MS = 20 * 86_400_000
+const MIN_INTERVAL_MS = 100
 
 /** Parses the text of a config file. `path` is where the file lies: paths in it are relative to its folder. */
-export function parseConfigText(
-  file: string,
-  text: string,
-  path = file,
-): { readonly config?: FileConfig; readonly problems: readonly Problem[] } {
+export function parseConfigText(file: string, text: string, path = file): ParsedConfig {
   const yaml = readYaml(file, text)
   const [document, ...more] = yaml.documents
-  const start: Position = { file, line: 1, column: 1 }
-  if (!document) {
-    const empty: Problem = {
-      severity: 'error',
-      code: 'MISSING',
-      message: 'the config is empty',
-      at: start,
-      hint: `write apiVersion: ${API_VERSION} and kind: ${CONFIG_KIND}`,
-    }
-    return { problems: yaml.problems.length > 0 ? yaml.problems.map(withoutSecrets) : [empty] }
+  if (!document) return { problems: yaml.problems.length > 0 ? yaml.problems.map(withoutSecrets) : [emptyProblem(file)] }
+  const source = yaml.source
+  const root = checkDocument<ConfigText>({ source, document, name: 'the config', says: { url: whyNoUrl } }, SCHEMA, check)
+  for (const extra of more) {
+    const second = { ...root, node: extra.root }
+    report(second, 'KIND', 'a second document: a config file holds one', { hint: 'remove what follows ---' })
   }
-  const reader = openReader(yaml.source, document)
-  for (const extra of more)
-    report(reader, extra.root, 'KIND', 'a second document: a config file holds one', { hint: 'remove what follows ---' })
-  const config = readConfig(reader, path)
-  const problems = [...yaml.problems, ...reader.problems].map(withoutSecrets)
-  return config && !hasErrors(problems) ? { config, problems } : { problems }
+  const workspaces = items(field(root, 'workspaces'))
+  checkNames(workspaces)
+  for (const workspace of workspaces) checkWorkspace(workspace)
+  const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
+  return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems }
 }
 
-/** Relative to the folder of the config file, as Prometheus and its like do. */
-const locator =
-  (path: string) =>
-  (found: string): string =>
-    isAbsolute(found) ? found : join(dirname(path), found)
+const emptyProblem = (file: string): Problem => ({
+  severity: 'error',
+  code: 'MISSING',
+  message: 'the config is empty',
+  at: { file, line: 1, column: 1 },
+  hint: `write apiVersion: ${API_VERSION} and kind: ${CONFIG_KIND}`,
+})
 
-function readConfig(reader: Reader, path: string): FileConfig | undefined {
-  const root = reader.document.root
-  const fields = readMap(reader, root, 'the config', CONFIG_KEYS.document)
-  if (!fields) return undefined
-  const named: Fields = new Map([...fields].map(([key, field]) => [key, { ...field, name: key }]))
-  expectWord(reader, named, 'apiVersion', API_VERSION)
-  expectWord(reader, named, 'kind', CONFIG_KIND)
-  const locate = locator(path)
-  const workspaces = readItems(reader, named.get('workspaces'), (item) => readWorkspace(reader, item, locate))
-  checkNames(reader, workspaces)
-  return {
-    ...optional(
-      'listen',
-      given(named, 'listen', (field) => readListen(reader, field)),
-    ),
-    ...optional(
-      'people',
-      given(named, 'people', (field) => readChoice(reader, field, ['hash', 'email'] as const)?.value),
-    ),
-    ...optional(
-      'ledger',
-      given(named, 'ledger', (field) => readLedger(reader, field, locate)),
-    ),
-    ...optional(
-      'approvals',
-      given(named, 'approvals', (field) => readChoice(reader, field, ['separate', 'together'] as const)?.value),
-    ),
-    ...optional(
-      'pricePerCredit',
-      given(named, 'pricePerCredit', (field) => readPrice(reader, field)),
-    ),
-    metrics: readMetrics(reader, named.get('metrics')),
-    workspaces,
-  }
-}
-
-function expectWord(reader: Reader, fields: Fields, key: string, word: string): void {
-  const field = fields.get(key)
-  const hint = `write ${key}: ${word}`
-  if (!field) {
-    report(reader, reader.document.root, 'KIND', `the config has no ${key}`, { hint })
-    return
-  }
-  const read = readScalar(reader, field, 'KIND', `not ${word}`)
-  if (read && textOf(read.value) !== word) report(reader, read.node, 'KIND', `${key} is ${written(read.value)}, not ${word}`, { hint })
-}
-
-/** Reads a key that is there and says something. */
-function given<T>(fields: Fields, key: string, read: (field: Field) => T | undefined): T | undefined {
-  const field = fields.get(key)
-  return field && !isNothing(field.value) ? read(field) : undefined
-}
-
-const optional = <K extends string, T>(key: K, value: T | undefined) =>
-  value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: T })
-
-function readListen(reader: Reader, field: Field): Listen | undefined {
-  const read = readText(reader, field)
-  const listen = read && parseListen(read.value)
-  if (listen || !read) return listen
-  return report(reader, read.node, 'ADDRESS', `listen is ${quoted(read.value)}, not host:port`, {
-    hint: 'write 127.0.0.1:9464, or 0.0.0.0:9464 for all addresses',
-  })
-}
-
-const readLedger = (reader: Reader, field: Field, locate: (path: string) => string): string | undefined => {
-  const read = readText(reader, field)
-  return read && (read.value === ':memory:' ? read.value : locate(read.value))
-}
-
-function readCaFile(
-  reader: Reader,
-  field: Field,
-  locate: (path: string) => string,
-): Pick<FileWorkspace, 'caFile' | 'caFileAt'> | undefined {
-  const read = readText(reader, field)
-  return read && { caFile: locate(read.value), caFileAt: withoutSecrets(shownPlaceOf(reader, read.node)) }
-}
-
-function readPrice(reader: Reader, field: Field): number | undefined {
-  const price = readNumber(reader, field, { least: 0, most: 1_000_000 })
-  if (price !== 0) return price
-  return report(reader, field.value ?? field.keyNode, 'NUMBER', 'pricePerCredit is 0', { hint: 'leave it out to show no money' })
-}
-
-function readMetrics(reader: Reader, field: Field | undefined): FileConfig['metrics'] {
-  const fields: Fields =
-    (field && !isNothing(field.value) ? readMap(reader, field.value, 'metrics', CONFIG_KEYS.metrics) : undefined) ?? new Map()
-  return {
-    perUser: given(fields, 'perUser', (one) => readPerUser(reader, one)) ?? 'off',
-    userLabel: given(fields, 'userLabel', (one) => readChoice(reader, one, ['hash', 'email'] as const)?.value) ?? 'hash',
-  }
-}
-
-/** `off` is false to YAML 1.1, which Helm and others write it back as. */
-const readPerUser = (reader: Reader, field: Field): FileConfig['metrics']['perUser'] | undefined =>
-  wordOf(field) === 'off' ? 'off' : readChoice(reader, field, ['off', 'top', 'all'] as const)?.value
-
-function readWorkspace(reader: Reader, item: Item, locate: (path: string) => string): FileWorkspace | undefined {
-  const fields = readMap(reader, item.value, item.name, CONFIG_KEYS.workspace)
-  if (!fields) return undefined
-  const nameField = requireField(reader, item.value, fields.get('name'), 'name', item.name)
-  const name = nameField && readText(reader, nameField)
-  const choice = <T extends string>(key: string, choices: readonly [T, ...T[]]): T =>
-    given(fields, key, (field) => readChoice(reader, field, choices)?.value) ?? choices[0]
-  const settings = {
-    ...optional(
-      'baseUrl',
-      given(fields, 'baseUrl', (field) => readBaseUrl(reader, field)),
-    ),
-    ...given(fields, 'caFile', (field) => readCaFile(reader, field, locate)),
-    ...(given(fields, 'allowPlainHttp', (field) => readFlag(reader, field)?.value) === true ? { allowPlainHttp: true as const } : {}),
-    keys: readKeys(reader, fields.get('keys'), locate),
-    policies: readItems(reader, fields.get('policies'), (path) => readText(reader, path)?.value).map(locate),
-    mode: choice('mode', MODES),
-    capSemantics: choice('capSemantics', ['layered', 'copied'] as const),
-    capReads: choice('capReads', ['auto', 'explicit', 'inherited'] as const),
-    intervalMs: given(fields, 'interval', (field) => readInterval(reader, field)) ?? DEFAULT_INTERVAL_MS,
-    usageIntervalMs: given(fields, 'usageInterval', (field) => readInterval(reader, field)) ?? DEFAULT_USAGE_INTERVAL_MS,
-    onDrift: choice('onDrift', ['heal', 'alert'] as const),
-    prune: given(fields, 'prune', (field) => readFlag(reader, field)?.value) ?? true,
-    undeclaredUsers: choice('undeclaredUsers', ['ignore', 'report'] as const),
-    guards: readGuards(reader, fields.get('guards')),
-    rate: readRate(reader, fields.get('rate')),
-  }
-  return name && { name: name.value, at: name.at, ...settings }
-}
-
-function readBaseUrl(reader: Reader, field: Field): string | undefined {
-  const read = readText(reader, field)
-  const parsed = read && parseBaseUrl(read.value)
-  if (!read || !parsed) return undefined
-  if ('url' in parsed) return parsed.url
-  return report(reader, read.node, 'URL', `${field.name}: ${parsed.message}`, { hint: 'write it like https://service.example/api/v1' })
+function whyNoUrl(text: string): string {
+  const parsed = parseBaseUrl(text)
+  return 'message' in parsed ? parsed.message : 'not an address that can be reached'
 }
 
 /** Lines that may hold a secret written in the wrong place are not repeated. */
@@ -233,34 +91,103 @@ function withoutSecrets<T extends Place>(place: T): T | Omit<T, 'sourceLine'> {
   return sourceLine === undefined || SECRETIVE.test(sourceLine) ? rest : place
 }
 
-const REQUESTS = { least: 0.1, most: 1000 }
-
-/** Without `start`, learning starts at the usual rate or at `max`, whichever is less. */
-function readRate(reader: Reader, field: Field | undefined): Rate {
-  const fields = field && !isNothing(field.value) ? readMap(reader, field.value, field.name, CONFIG_KEYS.rate) : undefined
-  if (!fields) return DEFAULT_RATE
-  const start = given(fields, 'start', (one) => readNumber(reader, one, REQUESTS))
-  const max = given(fields, 'max', (one) => readNumber(reader, one, REQUESTS)) ?? DEFAULT_RATE.max
-  const concurrency = given(fields, 'concurrency', (one) => readNumber(reader, one, { least: 1, most: 64, whole: true }))
-  const startField = fields.get('start')
-  if (start !== undefined && start > max && startField) {
-    const hint = 'start at max or below, or raise max'
-    report(reader, startField.value ?? startField.keyNode, 'NUMBER', `${startField.name} is ${start}, more than max, which is ${max}`, {
-      hint,
-    })
-  }
-  return { start: start ?? Math.min(DEFAULT_RATE.start, max), max, concurrency: concurrency ?? DEFAULT_RATE.concurrency }
-}
-
-function checkNames(reader: Reader, workspaces: readonly FileWorkspace[]): void {
+/** What two workspaces, or two values of one, say about each other. */
+function checkNames(workspaces: readonly Branch<WorkspaceText>[]): void {
   const first = new Map<string, Position>()
-  for (const { name, at } of workspaces) {
+  for (const workspace of workspaces) {
+    const branch = field(workspace, 'name')
+    const name = good(branch)
+    if (!branch || name === undefined) continue
     const other = first.get(name)
     if (!other) {
-      first.set(name, at)
+      first.set(name, placeOf(branch))
       continue
     }
+    const { source, problems } = branch.reader
     const message = `the workspace ${quoted(name)} is configured twice`
-    reader.problems.push(problemOn(reader.source, at, 'error', 'DUPLICATE_NAME', message, { hint: 'give each its own name', other }))
+    problems.push(problemOn(source, placeOf(branch), 'error', 'DUPLICATE_NAME', message, { hint: 'give each its own name', other }))
   }
+}
+
+/** Durations that add up, and a rate that starts above its end. */
+function checkWorkspace(workspace: Branch<WorkspaceText>): void {
+  for (const interval of [field(workspace, 'interval'), field(workspace, 'usageInterval')]) {
+    const ms = parseDuration(good(interval)?.trim() ?? '')
+    if (interval && ms !== undefined && (ms < MIN_INTERVAL_MS || ms > MAX_INTERVAL_MS)) refuse(interval)
+  }
+  const rate = field(workspace, 'rate')
+  const start = rate && field(rate, 'start')
+  const max = (rate && good(field(rate, 'max'))) ?? DEFAULT_RATE.max
+  const first = good(start)
+  if (start && first !== undefined && first > max) {
+    const message = `${nameOf(start)} is ${first}, more than max, which is ${max}`
+    report(start, 'NUMBER', message, { hint: 'start at max or below, or raise max' })
+  }
+}
+
+type Locate = (path: string) => string
+
+/** Relative to the folder of the config file, as Prometheus and its like do. */
+const locator =
+  (path: string): Locate =>
+  (found) =>
+    isAbsolute(found) ? found : join(dirname(path), found)
+
+/** A key with its value, or nothing at all. */
+const optional = <K extends string, T>(key: K, value: T | undefined) =>
+  value === undefined ? {} : ({ [key]: value } as { readonly [P in K]: T })
+
+/** The settings of a file without an error. */
+function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
+  const { listen, people, ledger, approvals, metrics, pricePerCredit } = root.value
+  const perUser = metrics?.perUser ?? 'off'
+  return {
+    ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
+    ...optional('people', people),
+    ...optional('ledger', ledger === undefined || ledger === ':memory:' ? ledger : locate(ledger)),
+    ...optional('approvals', approvals),
+    ...optional('pricePerCredit', pricePerCredit),
+    // `off` is false to YAML 1.1, which Helm and others write it back as.
+    metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
+    workspaces: items(field(root, 'workspaces')).map((workspace) => workspaceOf(workspace, locate)),
+  }
+}
+
+function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspace {
+  const { name, baseUrl, caFile, allowPlainHttp, keys, policies, guards, rate, ...settings } = branch.value
+  const address = baseUrl === undefined ? undefined : parseBaseUrl(baseUrl)
+  const caFileField = field(branch, 'caFile')
+  return {
+    name,
+    ...(address && 'url' in address ? { baseUrl: address.url } : {}),
+    ...(caFile === undefined || !caFileField ? {} : { caFile: locate(caFile), caFileAt: withoutSecrets(shownPlaceOf(caFileField)) }),
+    ...(allowPlainHttp === true ? { allowPlainHttp } : {}),
+    keys: keysOf(keys ?? {}, locate),
+    policies: (policies ?? []).map(locate),
+    mode: settings.mode ?? 'enforce',
+    capSemantics: settings.capSemantics ?? 'layered',
+    capReads: settings.capReads ?? 'auto',
+    intervalMs: parseDuration(settings.interval?.trim() ?? '') ?? DEFAULT_INTERVAL_MS,
+    usageIntervalMs: parseDuration(settings.usageInterval?.trim() ?? '') ?? DEFAULT_USAGE_INTERVAL_MS,
+    onDrift: settings.onDrift ?? 'heal',
+    prune: settings.prune ?? true,
+    undeclaredUsers: settings.undeclaredUsers ?? 'ignore',
+    guards: guardsOf(guards ?? {}),
+    rate: rateOf(rate),
+  }
+}
+
+/** References to keys, with paths that can be opened. */
+const keysOf = (given: NonNullable<WorkspaceText['keys']>, locate: Locate): Keys =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, { file, env }]): [string, KeyRef] => [
+      name,
+      file === undefined ? { env: env ?? '' } : { file: locate(file) },
+    ]),
+  )
+
+/** Without `start`, learning starts at the usual rate or at `max`, whichever is less. */
+function rateOf(given: WorkspaceText['rate'] = {}): Rate {
+  const max = given.max ?? DEFAULT_RATE.max
+  return { start: given.start ?? Math.min(DEFAULT_RATE.start, max), max, concurrency: given.concurrency ?? DEFAULT_RATE.concurrency }
 }

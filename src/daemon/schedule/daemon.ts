@@ -12,6 +12,7 @@ import type { Readiness } from '../http/server.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 
 /** A workspace's real parts, and how to let go of them. */
 export interface OpenedWorkspace {
@@ -29,9 +30,10 @@ export interface DaemonParts {
   readonly clock: Clock
   readonly config: Config
   open(config: WorkspaceConfig): OpenedWorkspace
-  loadPolicies(config: Config): PolicyLoad
+  /** A promise where it takes its time: everything else goes on meanwhile. */
+  loadPolicies(config: Config): PolicyLoad | Promise<PolicyLoad>
   /** Reads the configuration again; undefined when it is broken, and then the last good one stays in force. */
-  reloadConfig(): Config | undefined
+  reloadConfig(): Config | undefined | Promise<Config | undefined>
   registered(name: string, present: boolean): void
   /** A configuration was read, but a workspace of it cannot be opened: the last good one stays in force. */
   refused?(error: unknown): void
@@ -49,8 +51,8 @@ export interface Daemon {
   ready(): Readiness
   /** Policy files changed. */
   policiesChanged(): void
-  /** The configuration file changed. */
-  configChanged(): void
+  /** The configuration file changed; resolves when it was read. */
+  configChanged(): Promise<void>
   /** SIGHUP: everything is read again and reconciled at once. */
   hurry(): void
   /** Reads stop at once, the write in flight gets `GRACE_MS`, then its intent stays. */
@@ -80,6 +82,8 @@ interface State {
   stopping: boolean
   /** The configurations that are being followed, one after the other: two loops of one workspace must never run side by side. */
   following: Promise<void>
+  /** Hands every workspace its policies as they are now. */
+  readonly feed: () => Promise<void>
 }
 
 /** Starts every workspace of the configuration. */
@@ -93,9 +97,11 @@ export function startDaemon(parts: DaemonParts): Daemon {
     configValid: true,
     stopping: false,
     following: Promise.resolve(),
+    feed: oneAtATime(() => feed(state)),
   }
   for (const settings of config.workspaces) start(state, settings, parts.open(settings))
-  feed(state)
+  void state.feed()
+  const readConfig = oneAtATime(() => reread(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
   const canRecord = (): boolean => parts.ledgerWritable() && runners().every(({ workspace }) => !workspace.ledgerFailed)
   return {
@@ -103,12 +109,8 @@ export function startDaemon(parts: DaemonParts): Daemon {
     health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => readiness(runners(), canRecord()),
-    policiesChanged: () => feedOrComplain(state),
-    configChanged() {
-      const next = parts.reloadConfig()
-      state.configValid = next !== undefined
-      if (next) state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
-    },
+    policiesChanged: () => void state.feed(),
+    configChanged: readConfig,
     hurry() {
       for (const runner of runners()) runner.loop.hurry()
     },
@@ -148,17 +150,30 @@ function complain({ runners }: State, error: unknown): void {
   for (const { workspace } of runners.values()) report(workspace, { kind: 'warning', code: 'BUG', message })
 }
 
-function feedOrComplain(state: State): void {
+function feed(state: State): void | Promise<void> {
+  const { config } = state
   try {
-    feed(state)
+    const loaded = state.parts.loadPolicies(config)
+    if (!(loaded instanceof Promise)) return give(state, loaded)
+    // Policies of a configuration that is no more in force are nobody's; whoever replaced it asks again.
+    return loaded
+      .then((load) => (state.config === config && !state.stopping ? give(state, load) : undefined))
+      .catch((error) => complain(state, error))
   } catch (error) {
     complain(state, error)
   }
 }
 
-/** Hands every workspace its policies as they are now. */
-function feed({ parts, runners, config }: State): void {
-  const { sets, problems } = parts.loadPolicies(config)
+function reread(state: State): void | Promise<void> {
+  const take = (next: Config | undefined): void => {
+    state.configValid = next !== undefined
+    if (next) state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
+  }
+  const next = state.parts.reloadConfig()
+  return next instanceof Promise ? next.then(take).catch((error) => complain(state, error)) : take(next)
+}
+
+function give({ parts, runners }: State, { sets, problems }: PolicyLoad): void {
   for (const [name, { loop, workspace }] of runners) {
     const policy = sets.get(name)
     const before = workspace.shown.policy ?? lastGood(workspace)
@@ -194,7 +209,7 @@ async function follow(state: State, next: Config): Promise<void> {
     if (state.stopping) one.close()
     else start(state, settings, one)
   }
-  if (!state.stopping) feedOrComplain(state)
+  if (!state.stopping) await state.feed()
 }
 
 /** Opens what is new or changed before anything is ended; undefined when that cannot be done. */

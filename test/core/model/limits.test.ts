@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { beyondLimit, MEASURED_LIMITS, sweepTooLong } from '../../../src/core/model/limits.ts'
-import { loadConfig } from '../../../src/daemon/config/config.ts'
+import { loadConfig } from '../../../src/daemon/config/load.ts'
 import { loadPolicies } from '../../../src/policy/load.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { folders, policyText } from '../../policy/support.ts'

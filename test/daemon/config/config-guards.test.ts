@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { parseConfigText } from '../../../src/daemon/config/file.ts'
-import { CONFIG_SCHEMA } from '../../../src/policy/schema.ts'
+import { CONFIG_SCHEMA } from '../../../src/daemon/config/schema.ts'
 
 const text = (guards: string): string => `apiVersion: capkeeper/v1
 kind: Config

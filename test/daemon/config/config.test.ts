@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
-import { type ConfigFlags, loadConfig, networkProblems } from '../../../src/daemon/config/config.ts'
+import { type ConfigFlags, networkProblems } from '../../../src/daemon/config/config.ts'
 import { parseConfigText } from '../../../src/daemon/config/file.ts'
+import { loadConfig } from '../../../src/daemon/config/load.ts'
 import { parseDuration, parseListen } from '../../../src/daemon/config/values.ts'
 import { formatProblems } from '../../../src/policy/yaml.ts'
 import { folders, places } from '../../policy/support.ts'
@@ -239,7 +240,7 @@ workspaces:
     ['a duration too long for a timer', workspace('interval: 40d'), ['5:13 DURATION']],
     ['a prune that is neither', workspace('prune: maybe'), ['5:10 NOT_BOOLEAN']],
     ['an unknown guard', workspace('guards: {maxLowerd: off}'), ['5:12 UNKNOWN_KEY']],
-    ['a share that is none', workspace('guards: {maxLowered: 20}'), ['5:24 NUMBER']],
+    ['a share that is none', workspace('guards: {maxLowered: few}'), ['5:24 NUMBER']],
     ['a share beyond everybody', workspace('guards: {maxLowered: 120%}'), ['5:24 NUMBER']],
     ['a floor that is not whole', workspace('guards: {maxLowered: {floor: 1.5}}'), ['5:32 NUMBER']],
     ['a switch that is neither', workspace('guards: {emptyPolicy: 20%}'), ['5:25 NOT_BOOLEAN']],

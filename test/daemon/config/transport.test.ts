@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type ConfigFlags, loadConfig, networkProblems } from '../../../src/daemon/config/config.ts'
+import { type ConfigFlags, networkProblems } from '../../../src/daemon/config/config.ts'
+import { loadConfig } from '../../../src/daemon/config/load.ts'
 import { folders } from '../../policy/support.ts'
 
 const folder = folders()

@@ -1,0 +1,176 @@
+// The schema of the config file, from which everything else is made, as policy/schema-source.ts says. Only the generator loads this file.
+// It compares no two values: durations that add up, a start above max and workspaces of one name are rules of their own.
+import type { Static } from 'typebox'
+import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
+import { MODES } from '../../core/model/events.ts'
+import { choice, DIALECT, flag, leaf, list, object, optional, orNothing, pattern, text, word } from '../../policy/schema-build.ts'
+import { INTERVAL_PATTERN, LISTEN_PATTERN, percentPattern, TOO_SHORT_PATTERN, URL_PATTERN } from '../../policy/schema-patterns.ts'
+import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
+
+const interval = (description: string) =>
+  orNothing(
+    leaf<string>(
+      'interval',
+      { type: 'string', pattern: INTERVAL_PATTERN, not: { type: 'string', pattern: TOO_SHORT_PATTERN } },
+      description,
+    ),
+  )
+
+const number = (least: number, most: number, description?: string) =>
+  leaf<number>('number', { type: 'number', minimum: least, maximum: most }, description)
+const whole = (least: number, most: number, description?: string) =>
+  leaf<number>('number', { type: 'integer', minimum: least, maximum: most }, description)
+
+/** `off` and `false` switch a guard off, `on` and `true` leave it at its default. Helm and others write `off` back as false. */
+const SWITCH = { enum: ['on', 'off', true, false, 'true', 'false'] }
+export type Switch = 'on' | 'off' | boolean | 'true' | 'false'
+
+/** `15%`, `15 %` or 15: the same in every guard. */
+const percent = (most: number) => [
+  { type: 'string', pattern: percentPattern(most) },
+  { type: 'number', minimum: 0, maximum: most },
+]
+export type Percent = string | number
+const PERCENT = leaf<Percent>('percent', { anyOf: percent(100) })
+
+/** The most that a raise may be allowed, in percent: beyond what is left, within reason. */
+const MOST_RAISE = 10_000
+const MOST_FLOOR = 1_000_000
+const TIMES = whole(1, 1000)
+
+const SHARE_MAP = object('Holds when more than both are reached.', { percent: optional(PERCENT), floor: optional(whole(0, MOST_FLOOR)) })
+const BREAKER_MAP = object('Failed changes in a row, or their share of those to be written.', {
+  inARow: optional(TIMES),
+  percent: optional(PERCENT),
+})
+const CONTESTED_MAP = object('Foreign changes of one scope.', { times: optional(TIMES) })
+
+const SHARE = leaf<Switch | Percent | Static<typeof SHARE_MAP>>('share', { anyOf: [SWITCH, ...percent(100), SHARE_MAP] })
+const guard = {
+  switch: leaf<Switch>('switch', SWITCH),
+  share: SHARE,
+  shrink: leaf<Switch | Percent>(
+    'percent-or-off',
+    { anyOf: [SWITCH, ...percent(100)] },
+    `Percent of the people; default ${DEFAULT_GUARDS.rosterShrink}.`,
+  ),
+  raise: leaf<Switch | Percent>(
+    'percent-or-off',
+    { anyOf: [SWITCH, ...percent(MOST_RAISE)] },
+    'Percent of the add-on credits remaining; default 100.',
+  ),
+  breaker: leaf<Switch | Percent | Static<typeof BREAKER_MAP>>(
+    'percent-or-off',
+    { anyOf: [SWITCH, ...percent(100), BREAKER_MAP] },
+    'When failing writes stop; default 3 in a row or 10 %.',
+  ),
+  contested: leaf<Switch | number | Static<typeof CONTESTED_MAP>>(
+    'times',
+    { anyOf: [SWITCH, { type: 'integer', minimum: 1, maximum: 1000 }, CONTESTED_MAP] },
+    'Foreign changes of one scope within 24 h; default 3.',
+  ),
+}
+const BY_CODE = {
+  emptyPolicy: optional(guard.switch),
+  rosterShrink: optional(guard.shrink),
+  maxAffected: optional(guard.share),
+  maxLowered: optional(guard.share),
+  maxBlocked: optional(guard.share),
+  maxCleared: optional(guard.share),
+  maxRaise: optional(guard.raise),
+  protected: optional(guard.switch),
+  readQuality: optional(guard.share),
+  breaker: optional(guard.breaker),
+  semantics: optional(guard.switch),
+  contested: optional(guard.contested),
+} satisfies Record<GuardCode, unknown>
+
+const GUARDS = object('Limits; see the manual.', BY_CODE)
+
+const PATH = optional(text())
+const KEY_REFERENCE = object(
+  'Where a key is found: in a file, or in an environment variable.',
+  { file: PATH, env: PATH },
+  {
+    'x-kind': 'key-reference',
+    allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }],
+  },
+)
+const KEYS = object(
+  'Service keys; the four of one permission fall back to default.',
+  {
+    default: optional(KEY_REFERENCE),
+    analyticsRead: optional(KEY_REFERENCE),
+    teamsRead: optional(KEY_REFERENCE),
+    billingRead: optional(KEY_REFERENCE),
+    billingWrite: optional(KEY_REFERENCE),
+  },
+  { 'x-kind': 'keys', 'x-secret': true },
+)
+
+const RATE = object('Requests per second.', {
+  start: orNothing(number(0.1, 1000, 'Where learning starts; default 5.')),
+  max: orNothing(number(0.1, 1000, 'Never more than this; default 10.')),
+  concurrency: orNothing(whole(1, 64, 'Requests in flight; default 8.')),
+})
+
+const WORKSPACE = object('One team account of the service.', {
+  name: text(),
+  baseUrl: orNothing(pattern('url', URL_PATTERN, 'Address of the service.')),
+  caFile: orNothing(text('CA certificates (PEM) that the service is checked against in place of the usual ones; relative to this file.')),
+  allowPlainHttp: orNothing(flag('Allow http:// to another machine, where the key travels unencrypted; default false.')),
+  keys: orNothing(KEYS),
+  policies: list('Policy files and folders, relative to this file.', text()),
+  mode: orNothing(choice(MODES, 'enforce; audit: plan and measure, never write; paused. Default enforce.')),
+  capSemantics: orNothing(
+    choice(['layered', 'copied'], 'Whether the service keeps caps per scope (default) or copies wide ones to members.'),
+  ),
+  capReads: orNothing(
+    choice(
+      ['auto', 'explicit', 'inherited'],
+      "Whether a read shows only a scope's own cap (explicit) or the cap that applies (inherited); default auto: found out by evidence.",
+    ),
+  ),
+  interval: interval('How often caps are read, from 100ms to 20d; default 5m.'),
+  usageInterval: interval('How often people, use and balance are read, from 100ms to 20d; default 15m.'),
+  onDrift: orNothing(choice(['heal', 'alert'], 'What a change by somebody else gets; default heal.')),
+  prune: orNothing(flag('Clear caps that are ours and that no policy declares any more; default true.')),
+  undeclaredUsers: orNothing(choice(['ignore', 'report'], 'Sweep for user caps that are not ours; default ignore.')),
+  guards: orNothing(GUARDS),
+  rate: orNothing(RATE),
+})
+
+const METRICS = object('Series per person.', {
+  perUser: orNothing(
+    leaf<'off' | 'top' | 'all' | false | 'false'>('per-user', { enum: ['off', 'top', 'all', false, 'false'] }, 'Default off.'),
+  ),
+  userLabel: orNothing(choice(['hash', 'email'], 'Default hash.')),
+})
+
+/** The config file. */
+export const CONFIG = object(
+  'How capkeeper runs; everything has a default but the address and the key.',
+  {
+    apiVersion: word(API_VERSION),
+    kind: word(CONFIG_KIND),
+    listen: orNothing(pattern('listen', LISTEN_PATTERN, 'host:port of the HTTP server; default 127.0.0.1:9464.')),
+    people: orNothing(choice(['hash', 'email'], 'How people show; default email on loopback, else hash.')),
+    ledger: orNothing(text('The durable record, relative to this file; :memory: for none.')),
+    approvals: orNothing(
+      choice(
+        ['separate', 'together'],
+        "Whether a policy's approval may arrive with the change that it releases; default separate: only after it was shown.",
+      ),
+    ),
+    metrics: orNothing(METRICS),
+    pricePerCredit: orNothing(
+      leaf<number>('price', { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000 }, 'Turns credits into money in reports.'),
+    ),
+    workspaces: list('Each is kept independently of the others.', WORKSPACE),
+  },
+  { $schema: DIALECT, $id: 'urn:capkeeper:schema:config', title: 'capkeeper config' },
+)
+
+export type ConfigText = Static<typeof CONFIG>
+export type WorkspaceText = Static<typeof WORKSPACE>
+export type GuardsText = Static<typeof GUARDS>

@@ -1,0 +1,291 @@
+// A YAML document beside its schema: plain values for the validator, and for each the node that it came from, so that whatever is said of a
+// value is said at its place. A scalar is judged by the text that was written, quotes included. Nothing here throws for bad input.
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml'
+import type { Position, Problem } from '../core/model/problem.ts'
+import type { AnnotatedSchema } from './check.ts'
+import type { ProblemCode } from './codes.ts'
+import {
+  NULLS,
+  type Place,
+  type ProblemExtra,
+  placeAt,
+  positionAt,
+  problemAt,
+  quoted,
+  type Source,
+  type YamlDocument,
+  type YamlNode,
+} from './yaml.ts'
+
+/** One value of a document: where it stands, what it is, and what it should be. `T` holds once nothing in it is faulty. */
+export interface Branch<T = unknown> {
+  readonly reader: Reader
+  readonly parent: Branch | undefined
+  /** Its key, its place in a list, or what messages call the document. */
+  readonly key: string | number
+  readonly keyNode: Node
+  /** Null where nothing was written at all. */
+  readonly node: YamlNode
+  readonly schema: AnnotatedSchema
+  readonly value: T
+  readonly children: ReadonlyMap<string | number, Branch>
+  /** Something in it is wrong. */
+  faulty: boolean
+}
+
+/** Reads one document and collects its problems. */
+export interface Reader {
+  readonly source: Source
+  readonly document: YamlDocument
+  readonly problems: Problem[]
+  readonly convert: Convert
+  readonly says: Says
+  anchors?: ReadonlyMap<Alias, Node>
+  aliasCount: number
+  /** How many nodes, and how much text, the aliases that were followed stand for. */
+  aliasedNodes: number
+  aliasedText: number
+  readonly sizes: Map<Node, { readonly nodes: number; readonly text: number }>
+}
+
+/** Messages about kinds of values, by the text that was written. */
+export type Says = Readonly<Record<string, (text: string) => string>>
+
+/** The value that a scalar stands for where a schema belongs. */
+export type Convert = (scalar: Scalar, schema: AnnotatedSchema) => unknown
+
+/** Aliases that one document may use, and what they may stand for together: a few lines must not become gigabytes. */
+const MAX_ALIASES = 10_000
+const MAX_ALIASED_NODES = 200_000
+const MAX_ALIASED_TEXT = 1024 * 1024
+
+/** Problems that are kept of one document; who sees so many repairs the first ones first. */
+const MAX_PROBLEMS = 1_000
+
+/** The tree of a document; `name` is what messages call it. */
+export function growTree(given: Pick<Reader, 'source' | 'document' | 'convert' | 'says'>, schema: AnnotatedSchema, name: string): Branch {
+  const { document } = given
+  const reader: Reader = { ...given, problems: [], aliasCount: 0, aliasedNodes: 0, aliasedText: 0, sizes: new Map() }
+  return grow(reader, { parent: undefined, key: name, keyNode: document.root, given: document.root, schema })
+}
+
+interface Seed {
+  readonly parent: Branch | undefined
+  readonly key: string | number
+  readonly keyNode: Node
+  readonly given: YamlNode
+  readonly schema: AnnotatedSchema
+}
+
+function grow(reader: Reader, { given, schema, ...seed }: Seed): Branch {
+  const node = resolve(reader, given)
+  const children = new Map<string | number, Branch>()
+  const chosen = fitting(schema, node ?? null)
+  const more = { reader, schema: chosen, children, faulty: false }
+  // An alias that leads nowhere has been reported; nothing else is to be said of it.
+  if (node === undefined) return { ...seed, ...more, node: given, value: undefined, faulty: true }
+  if (isMap(node) && (chosen.properties ?? chosen.additionalProperties)) {
+    const value: Record<string, unknown> = Object.create(null)
+    return growMap({ ...seed, ...more, node, value }, node, value, children)
+  }
+  if (isSeq(node) && chosen.items) {
+    const value: unknown[] = []
+    return growList({ ...seed, ...more, node, value }, node, value, children)
+  }
+  return { ...seed, ...more, node, value: isMap(node) ? {} : isSeq(node) ? [] : isScalar(node) ? scalarValue(reader, node, chosen) : null }
+}
+
+const scalarValue = (reader: Reader, node: Scalar, schema: AnnotatedSchema): unknown =>
+  isNothing(node) ? null : reader.convert(node, schema)
+
+/** Of the forms that a value may have, the one for mappings when it is one; the notes are those of the whole. */
+function fitting(schema: AnnotatedSchema, node: YamlNode): AnnotatedSchema {
+  const form = isMap(node) ? schema.anyOf?.find(({ properties }) => properties) : undefined
+  return form ? { ...schema, ...form } : schema
+}
+
+/** Whether a key with nothing behind it counts as left out. */
+const admitsNothing = ({ type, enum: words }: AnnotatedSchema): boolean => (type?.includes('null') || words?.includes(null)) ?? false
+
+function growMap(branch: Branch, node: YAMLMap, value: Record<string, unknown>, children: Map<string | number, Branch>): Branch {
+  const { reader, schema } = branch
+  const { properties = {}, additionalProperties } = schema
+  const others = typeof additionalProperties === 'object' ? additionalProperties : undefined
+  for (const pair of node.items) {
+    const keyNode = pair.key as Node
+    const key = isScalar(keyNode) ? textOf(keyNode) : undefined
+    if (key === undefined) {
+      reportAt(branch, keyNode, 'UNKNOWN_KEY', `a key of ${nameOf(branch)} is ${describe(keyNode)}, not a word`)
+      continue
+    }
+    const first = children.get(key)
+    if (first) {
+      const extra = { hint: 'keep one of the two', other: positionOf(reader, first.keyNode) }
+      reportAt(branch, keyNode, 'YAML_DUPLICATE_KEY', `${quoted(key)} stands twice in ${nameOf(branch)}`, extra)
+      continue
+    }
+    const known = Object.hasOwn(properties, key) ? properties[key] : others
+    const given = known ? ((pair.value as YamlNode | undefined) ?? null) : null
+    const child = grow(reader, { parent: branch, key, keyNode, given, schema: known ?? {} })
+    children.set(key, child)
+    if (child.faulty) spread(branch)
+    if (child.value === null && known && admitsNothing(known)) continue
+    value[key] = child.value
+  }
+  return branch
+}
+
+function growList(branch: Branch, node: YAMLSeq, value: unknown[], children: Map<string | number, Branch>): Branch {
+  for (const [index, item] of node.items.entries()) {
+    const seed = { parent: branch, key: index, keyNode: branch.keyNode, given: item as YamlNode, schema: branch.schema.items ?? {} }
+    const child = grow(branch.reader, seed)
+    children.set(index, child)
+    if (child.faulty) spread(branch)
+    value.push(child.value)
+  }
+  return branch
+}
+
+/** The node that an alias stands for; any other node as it is. An alias without an anchor is reported. */
+function resolve(reader: Reader, node: YamlNode): YamlNode | undefined {
+  if (!isAlias(node)) return node
+  const refuse = (message: string, hint?: string): undefined =>
+    push(reader, problemAt(reader.source, rangeOf(node), 'error', 'YAML_ALIAS', message, hint === undefined ? {} : { hint }))
+  reader.aliasCount += 1
+  if (reader.aliasCount > MAX_ALIASES) {
+    if (reader.aliasCount > MAX_ALIASES + 1) return undefined
+    return refuse(`more than ${MAX_ALIASES} aliases in one document`, 'write the values out')
+  }
+  reader.anchors ??= collectAnchors(reader.document)
+  const target = reader.anchors.get(node)
+  if (target && !affords(reader, target)) {
+    const most = `more than ${MAX_ALIASED_NODES} values or ${MAX_ALIASED_TEXT} characters`
+    return refuse(`the aliases of this document stand for ${most}`, 'write the values out')
+  }
+  return target ?? refuse(`the alias *${node.source} has no anchor &${node.source} above it`)
+}
+
+/** Counts what an alias stands for; aliases within it are counted when they are followed themselves. */
+function affords(reader: Reader, target: Node): boolean {
+  const size = reader.sizes.get(target) ?? sizeOf(target)
+  reader.sizes.set(target, size)
+  reader.aliasedNodes += size.nodes
+  reader.aliasedText += size.text
+  return reader.aliasedNodes <= MAX_ALIASED_NODES && reader.aliasedText <= MAX_ALIASED_TEXT
+}
+
+function sizeOf(target: Node): { readonly nodes: number; readonly text: number } {
+  let [nodes, text] = [0, 0]
+  visit(target, {
+    Node(_key, node) {
+      nodes += 1
+      if (isScalar(node)) text += textOf(node).length
+    },
+  })
+  return { nodes, text }
+}
+
+/** An alias means the last node of that name above it. */
+function collectAnchors({ root }: YamlDocument): ReadonlyMap<Alias, Node> {
+  const named = new Map<string, Node>()
+  const targets = new Map<Alias, Node>()
+  visit(root, {
+    Node(_key, node) {
+      if (isAlias(node)) {
+        const target = named.get(node.source)
+        if (target) targets.set(node, target)
+      } else if (node.anchor !== undefined) named.set(node.anchor, node)
+    },
+  })
+  return targets
+}
+
+/** What messages call a branch: `spec.users[3].cap`; keys at the top of a document need no path before them. */
+export function nameOf({ parent, key }: Branch): string {
+  if (typeof key === 'number') return `${parent ? nameOf(parent) : ''}[${key}]`
+  return parent?.parent ? `${nameOf(parent)}.${key}` : key
+}
+
+/** A key of a mapping, when it is there and not left empty where that means left out. */
+export function field<T extends object, K extends keyof T & string>(branch: Branch<T>, key: K): Branch<NonNullable<T[K]>> | undefined {
+  const child = branch.children.get(key)
+  // The validator has compared the value with the schema that `T` was made of.
+  return child && !(child.value === null && admitsNothing(child.schema)) ? (child as Branch<NonNullable<T[K]>>) : undefined
+}
+
+/** The items of a list; none when it is left out, left empty, or something else. */
+export const items = <T>(branch: Branch<readonly T[]> | undefined): readonly Branch<T>[] =>
+  [...(branch?.children.values() ?? [])] as Branch<T>[]
+
+/** Whether a mapping was written. */
+export const isMapping = ({ node }: Branch): boolean => isMap(node)
+
+/** The value, unless something in it is wrong. */
+export const good = <T>(branch: Branch<T> | undefined): T | undefined => (branch && !branch.faulty ? branch.value : undefined)
+
+/** The place of a branch's value. */
+export const placeOf = (branch: Branch): Position => positionOf(branch.reader, branch.node ?? branch.keyNode)
+
+/** The place of a branch's key. */
+export const keyPlaceOf = ({ reader, keyNode }: Branch): Position => positionOf(reader, keyNode)
+
+/** The same as the place of a value with its line, for a problem that is found only later. */
+export const shownPlaceOf = ({ reader, node, keyNode }: Branch): Place => placeAt(reader.source, rangeOf(node ?? keyNode))
+
+const positionOf = (reader: Reader, node: Node): Position => positionAt(reader.source, rangeOf(node)[0])
+
+const rangeOf = (node: Node): readonly [number, number] => [node.range?.[0] ?? 0, node.range?.[1] ?? 0]
+
+/** Reports an error about a branch: at its value, or at its key. */
+export const report = (
+  branch: Branch,
+  code: ProblemCode,
+  message: string,
+  extra: ProblemExtra & { readonly on?: 'key' } = {},
+): undefined => {
+  const { on, ...rest } = extra
+  return reportAt(branch, on === 'key' ? branch.keyNode : (branch.node ?? branch.keyNode), code, message, rest)
+}
+
+function reportAt(branch: Branch, node: Node, code: ProblemCode, message: string, extra: ProblemExtra = {}): undefined {
+  spread(branch)
+  const { reader } = branch
+  const { sourceLine, ...problem } = problemAt(reader.source, rangeOf(node), 'error', code, message, extra)
+  push(reader, sourceLine === undefined || isSecret(branch) ? problem : { ...problem, sourceLine })
+}
+
+/** Of more than `MAX_PROBLEMS` the rest is only said to be. */
+function push({ problems }: Reader, problem: Problem): undefined {
+  if (problems.length < MAX_PROBLEMS) problems.push(problem)
+  else if (problems.length === MAX_PROBLEMS) {
+    const { hint: _hint, other: _other, ...place } = problem
+    const message = `more than ${MAX_PROBLEMS} problems in this document; the rest is not shown`
+    problems.push({ ...place, code: 'TOO_LARGE', message })
+  }
+}
+
+/** A fault makes whatever contains it faulty. */
+function spread(branch: Branch): void {
+  for (let at: Branch | undefined = branch; at && !at.faulty; at = at.parent) at.faulty = true
+}
+
+const isSecret = (branch: Branch): boolean => branch.schema['x-secret'] === true || (branch.parent !== undefined && isSecret(branch.parent))
+
+/** The text of a scalar, whatever YAML would take it for. */
+export const textOf = (node: Scalar): string => (typeof node.value === 'string' ? node.value : (node.source ?? ''))
+
+/** Written without quotes and without a tag, so YAML may take it for a number or a boolean. */
+export const isPlain = (node: Scalar): boolean => (node.type === 'PLAIN' || node.type === undefined) && node.tag === undefined
+
+/** A scalar as it stands in a message: quoted texts keep their quotes. */
+export const written = (node: Scalar): string => (isPlain(node) ? quoted(textOf(node)).slice(1, -1) : quoted(textOf(node)))
+
+/** Nothing was written: no value, `~` or `null`. */
+export const isNothing = (node: YamlNode): boolean => node === null || (isScalar(node) && isPlain(node) && NULLS.has(textOf(node)))
+
+/** What a node is, for messages. */
+export function describe(node: YamlNode): string {
+  if (isNothing(node)) return 'empty'
+  if (isScalar(node)) return written(node)
+  return isMap(node) ? 'a mapping' : isSeq(node) ? 'a list' : 'an alias'
+}

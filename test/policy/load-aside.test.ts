@@ -1,0 +1,60 @@
+// Policies and config read in a thread of their own: the same as without one, within bounds that end the thread and nothing else.
+import { describe, expect, it } from 'vitest'
+import { loadConfig } from '../../src/daemon/config/load.ts'
+import { loadConfigAside } from '../../src/daemon/config/load-aside.ts'
+import { loadPolicies } from '../../src/policy/load.ts'
+import { loadPoliciesAside } from '../../src/policy/load-aside.ts'
+import { realClock } from '../support/real-clock.ts'
+import { folders, placesWithFiles, policyText } from './support.ts'
+
+const folder = folders()
+const clock = realClock()
+const TIMEOUT = 60_000
+const people = (count: number): string =>
+  `users:\n${Array.from({ length: count }, (_, index) => `- {email: person.${index}@example.com, cap: ${index + 1}}`).join('\n')}`
+
+describe('policies beyond what is read at once', () => {
+  it('give the sets, the problems and the files that they give without a thread', { timeout: TIMEOUT }, async () => {
+    const cwd = folder({
+      'p/a.yaml': policyText(`workspace: acme\n${people(2_000)}`, 'a'),
+      'p/b.yaml': policyText('workspace: acme\nusers: [{email: person.1@example.com, cap: 5}]', 'b'),
+      'p/c.yaml': policyText('workspace: beta\nteam: {cap: 7}\nusers: [{email: a@b.c, cap: none}]', 'c'),
+    })
+    const options = { cwd, workspaces: ['acme', { name: 'beta' }] }
+    const aside = await loadPoliciesAside(['p'], options, clock)
+    expect(aside).toEqual(loadPolicies(['p'], options))
+    expect([...aside.sets.keys()]).toEqual(['beta'])
+    expect(placesWithFiles(aside.problems)[0]).toBe('p/b.yaml:7:19 DUPLICATE_SCOPE (p/a.yaml:9:13)')
+  })
+
+  it('are given up in time', { timeout: TIMEOUT }, async () => {
+    const cwd = folder({ 'a.yaml': policyText(people(3_000)) })
+    const hasty = { ...clock, sleep: () => Promise.resolve() }
+    const { sets, problems } = await loadPoliciesAside(['a.yaml'], { cwd }, hasty)
+    expect(sets.size).toBe(0)
+    expect(problems).toMatchObject([{ severity: 'error', code: 'TOO_LARGE', message: expect.stringContaining('was not read within 20 s') }])
+  })
+
+  it('may not say more together than is kept, also by aliases', { timeout: TIMEOUT }, async () => {
+    const reason = 'r'.repeat(20_000)
+    const grants = Array.from(
+      { length: 50 },
+      (_, index) => `- {user: person.${index}@example.com, cap: 5, until: 2027-01-31, reason: ${index === 0 ? `&r ${reason}` : '*r'}}`,
+    )
+    const file = (name: string): string => policyText(`workspace: ${name}\ngrants:\n${grants.join('\n')}`, name)
+    const names = Array.from({ length: 10 }, (_, index) => `w${index}`)
+    const cwd = folder(Object.fromEntries(names.map((name) => [`p/${name}.yaml`, file(name)])))
+    const { sets, problems } = await loadPoliciesAside(['p'], { cwd, workspaces: names }, clock)
+    expect(sets.size).toBe(0)
+    expect(problems[0]?.message).toMatch(/^the policies of all workspaces say \d+ characters together, at most 8388608 are kept$/)
+  })
+})
+
+it('a config beyond what is read at once is the same in a thread', { timeout: TIMEOUT }, async () => {
+  const workspaces = Array.from({ length: 1_500 }, (_, index) => `- {name: w${index}, baseUrl: "https://s${index}.example", interval: 9m}`)
+  const text = `apiVersion: capkeeper/v1\nkind: Config\nworkspaces:\n${workspaces.join('\n')}\n`
+  const input = { file: 'c.yaml', env: {}, flags: {}, cwd: folder({ 'c.yaml': text }) }
+  const aside = await loadConfigAside(input, clock)
+  expect(aside.config?.workspaces).toHaveLength(1_500)
+  expect(aside).toEqual(loadConfig(input))
+})
