@@ -6,7 +6,7 @@ import type { WireSighting } from '../core/interpret/seen.ts'
 import type { RequestOutcome } from '../core/model/events.ts'
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pacing.ts'
-import type { Clock, Operation, Random, Transport, TransportFailure, WireAnswer } from '../ports.ts'
+import type { Clock, Operation, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { ApiError, classify, errorSighting, notSent, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import type { Permit, Turn, Urgency } from './lane.ts'
@@ -51,6 +51,8 @@ export interface ApiRequest<Value> {
   readonly urgency: Urgency
   /** Takes the parsed body of a success, undefined when it is not JSON; throws an `ApiError` of kind `malformed`. */
   readonly decode: (body: unknown) => Value
+  /** A listing: how it is read row by row, where that can be done. */
+  readonly rows?: RowPlan
   /** A write: sent again only after a refusal for the rate, which certainly had no effect. */
   readonly once: boolean
   readonly signal: AbortSignal | undefined
@@ -176,11 +178,11 @@ interface Exchanged<Value> {
 
 async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key: ServiceKey): Promise<Exchanged<Value>> {
   const { transport, clock, signal } = machine.options
-  const { operation, timeoutMs } = request
+  const { operation, timeoutMs, rows } = request
   const signals = request.once ? [request.signal] : [signal, request.signal]
   const askedAt = clock.now()
   const answer = await underSignals(signals, (either) =>
-    transport.send(operation, { ...request.body, service_key: key.value }, { timeoutMs, signal: either }),
+    transport.send(operation, { ...request.body, service_key: key.value }, { timeoutMs, signal: either, ...(rows && { rows }) }),
   )
   if ('kind' in answer) return { result: { kind: 'error', error: unanswered(machine, operation, answer) }, answered: false }
   noteSkew(machine, answer, askedAt)
