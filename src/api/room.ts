@@ -8,7 +8,7 @@ const OWN_HEAP_BYTES = 32 * 1024 * 1024
 /** Everybody's own share, at most: as much as 1,000 people with their groups. */
 const MAX_SHARE_BYTES = 1024 * 1024
 /** How many times over what an answer says is in memory, from the answer over plan and record to the pages. Measured. */
-const COPIES = 4
+const COPIES = 1.5
 
 /** One workspace's account. */
 export interface Account {

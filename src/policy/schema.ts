@@ -262,6 +262,10 @@ export const CONFIG_SCHEMA = {
       listen: { type: ['string', 'null'], pattern: LISTEN_PATTERN, description: 'host:port of the HTTP server; default 127.0.0.1:9464.' },
       people: { enum: ['hash', 'email', null], description: 'How people show; default email on loopback, else hash.' },
       ledger: described(orNothing(PATH), 'The durable record, relative to this file; :memory: for none.'),
+      ledgerToken: {
+        anyOf: [KEY_REFERENCE, { type: 'null' }],
+        description: 'Where the token is found that /ledger asks for; needed unless listen is loopback.',
+      },
       metrics: orNothing(METRICS),
       pricePerCredit: {
         type: ['number', 'null'],

@@ -32,6 +32,8 @@ export interface Config {
   readonly people: 'hash' | 'email'
   /** A path, or `:memory:`. */
   readonly ledger: string
+  /** Where the token is found that `/ledger` asks for. */
+  readonly ledgerToken?: KeyRef
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   /** At least one; only the chosen one with `--workspace`. */
@@ -139,6 +141,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
     listen,
     people: file?.people ?? (isLoopback(listen.host) ? 'email' : 'hash'),
     ledger,
+    ...(file?.ledgerToken === undefined ? {} : { ledgerToken: file.ledgerToken }),
     metrics: file?.metrics ?? { perUser: 'off', userLabel: 'hash' },
     ...(file?.pricePerCredit === undefined ? {} : { pricePerCredit: file.pricePerCredit }),
     workspaces,

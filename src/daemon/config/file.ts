@@ -27,7 +27,7 @@ import {
 import { API_VERSION, CONFIG_KEYS, CONFIG_KIND } from '../../policy/schema.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import type { WorkspaceConfig } from './config.ts'
-import { type Listen, parseListen, readGuards, readInterval, readKeys, readNumber, wordOf } from './values.ts'
+import { type KeyRef, type Listen, parseListen, readGuards, readInterval, readKeys, readNumber, readToken, wordOf } from './values.ts'
 
 export interface Rate {
   readonly start: number
@@ -46,6 +46,7 @@ export interface FileConfig {
   readonly listen?: Listen
   readonly people?: 'hash' | 'email'
   readonly ledger?: string
+  readonly ledgerToken?: KeyRef
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   readonly workspaces: readonly FileWorkspace[]
@@ -110,6 +111,10 @@ function readConfig(reader: Reader, path: string): FileConfig | undefined {
     ...optional(
       'ledger',
       given(named, 'ledger', (field) => readLedger(reader, field, locate)),
+    ),
+    ...optional(
+      'ledgerToken',
+      given(named, 'ledgerToken', (field) => readToken(reader, field, locate)),
     ),
     ...optional(
       'pricePerCredit',

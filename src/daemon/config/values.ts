@@ -112,6 +112,14 @@ function hideLines(reader: Reader, known: number): void {
   reader.problems.push(...found.map(({ sourceLine: _hidden, ...problem }) => problem))
 }
 
+/** `ledgerToken`: a reference like those of keys. */
+export function readToken(reader: Reader, field: Field, locate: (path: string) => string): KeyRef | undefined {
+  const known = reader.problems.length
+  const reference = readKeyReference(reader, field, locate)
+  hideLines(reader, known)
+  return reference
+}
+
 function readKeyReference(reader: Reader, field: Field, locate: (path: string) => string): KeyRef | undefined {
   const hint = `write ${field.key}: {file: PATH} or ${field.key}: {env: NAME}`
   const node = field.value ?? field.keyNode
