@@ -6,8 +6,9 @@ import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { type Config, type LoadedConfig, loadConfig, networkProblems } from '../../daemon/config/config.ts'
 import { parseListen } from '../../daemon/config/values.ts'
 import { type Server, startServer } from '../../daemon/http/server.ts'
+import { ledgerGate } from '../../daemon/http/token.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
-import { shareLedgers } from '../../daemon/ledger/share.ts'
+import { ledgerPieces } from '../../daemon/ledger/share.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { type Watcher, watchPaths } from '../../policy/watch.ts'
@@ -186,8 +187,9 @@ const listen = (config: Config, running: { readonly daemon?: Daemon }, host: Hos
     people: host.people,
     views: () => running.daemon?.views() ?? [],
     health: () => running.daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() },
+    ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
     ledger: () =>
-      shareLedgers({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
+      ledgerPieces({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })

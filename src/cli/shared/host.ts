@@ -29,7 +29,7 @@ export interface Host {
   readonly people: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly isEmbedded: boolean
-  /** Takes up what another configuration says for the whole process; `listen` and `ledger` need a restart, and the log says so. */
+  /** Takes up what another configuration says for the whole process; `listen`, `ledger` and `ledgerToken` need a restart, and the log says so. */
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
   complain(problems: readonly Problem[], message: string): void
@@ -85,7 +85,9 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
       const before = inForce.config
       if (JSON.stringify(next) === JSON.stringify(before)) return
       logger.info({}, 'configuration loaded')
-      const waiting = (['listen', 'ledger'] as const).filter((name) => JSON.stringify(next[name]) !== JSON.stringify(before[name]))
+      const waiting = (['listen', 'ledger', 'ledgerToken'] as const).filter(
+        (name) => JSON.stringify(next[name]) !== JSON.stringify(before[name]),
+      )
       if (waiting.length > 0) logger.warn({ settings: waiting }, 'settings that changed take effect with the next start')
       inForce.config = next
     },
