@@ -22,6 +22,8 @@ export interface RequestEvent {
   readonly operation: Operation
   readonly outcome: RequestOutcome
   readonly durationMs: number
+  /** Why it failed. */
+  readonly message?: string
 }
 
 /** Everything a client of one workspace is made of. */
@@ -167,7 +169,7 @@ async function useTurn<Value>(
       again: turn.again,
     })
     turn.end(exchanged && paceAnswerOf(exchanged))
-    if (exchanged) onRequest?.({ operation: request.operation, outcome: outcomeOf(exchanged.result), durationMs: nowMs - startedAt })
+    if (exchanged) onRequest?.(eventOf(request.operation, exchanged.result, nowMs - startedAt))
   }
 }
 
@@ -238,5 +240,12 @@ function paceAnswerOf({ result, answered }: Exchanged<unknown>): Parameters<Turn
   const { retryAfterMs } = result.error
   return retryAfterMs === undefined ? { kind: 'refused' } : { kind: 'refused', retryAfterMs }
 }
+
+const eventOf = (operation: Operation, result: Result<unknown>, durationMs: number): RequestEvent => ({
+  operation,
+  outcome: outcomeOf(result),
+  durationMs,
+  ...(result.kind === 'error' && { message: result.error.message }),
+})
 
 const outcomeOf = (result: Result<unknown>): RequestOutcome => (result.kind === 'value' ? 'ok' : result.error.kind)

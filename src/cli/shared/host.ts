@@ -166,7 +166,11 @@ export const bound = (
 
 /** Opens one workspace with its ledger and its client. */
 export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorkspace {
-  const { cli, emit } = host
+  const { cli, emit, logger } = host
+  const about = { workspace: config.name, address: config.baseUrl }
+  // Until the first answer nothing else would be said, and that may take minutes.
+  logger.info(about, 'asking the service')
+  let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
   const connection = connectWriter(cli, config, {
@@ -176,7 +180,13 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       learning.pace[key] = learned
       emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
     },
-    onRequest: (event) => emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event }),
+    onRequest({ message, ...event }) {
+      if (first === 'waiting') {
+        first = event.outcome === 'ok' ? 'answered' : 'failed'
+        if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')
+      }
+      emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
+    },
   })
   host.atEnd.push(learning.keep)
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
@@ -195,6 +205,7 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
         if (event.kind === 'cycle-finished') learning.keep()
       },
     },
+    requestFailed: () => first === 'failed',
     close: connection.close,
   }
 }
