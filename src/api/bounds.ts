@@ -21,6 +21,8 @@ export const MAX_ANSWER_BYTES: Readonly<Record<Operation, number>> = {
 
 /** One row of a listing; real ones have some hundred bytes. */
 export const MAX_ROW_BYTES = 16 * KIB
+/** Rows of one listing: ten times the people that capkeeper is measured with, and more runs than a listing of real ones can hold. */
+export const MAX_ROWS = 500_000
 /** Objects and arrays within each other; the deepest answer of the interface has six. */
 export const MAX_NESTING = 32
 /** A connection, TLS included, has to stand by then. */

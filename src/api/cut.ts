@@ -2,7 +2,7 @@
 // parsed, reduced by its asker to what is needed, and let go. What stands around the rows is small, and is parsed at the end. It judges
 // nothing but bounds; what is not JSON is left for the parser to find.
 import type { RowPath, RowPlan } from '../ports.ts'
-import { BoundError, isTooDeep, MAX_NESTING, MAX_ROW_BYTES, MAX_SMALL_ANSWER_BYTES, sizeText, TOO_DEEP } from './bounds.ts'
+import { BoundError, isTooDeep, MAX_NESTING, MAX_ROW_BYTES, MAX_ROWS, MAX_SMALL_ANSWER_BYTES, sizeText, TOO_DEEP } from './bounds.ts'
 
 export interface Cutter {
   /** Takes the next bytes; returns how much more memory the rows now take, roughly. Throws a `BoundError`. */
@@ -34,16 +34,17 @@ interface State {
   /** Bytes around the rows, and of the row that is under way. */
   readonly around: Pieces
   readonly row: Pieces
-  /** Within a row, and how deep in it: 0 for a row that is a string, a number or the like. */
-  isInRow: boolean
+  rowCount: number
+  /** In a list of rows, and how deep in one of them; 0: between two. */
+  isInRows: boolean
   rowDepth: number
+  /** A comma was the last thing before the row that is under way. */
+  afterComma: boolean
   inString: boolean
   escaped: boolean
   /** The string under way outside of rows, which may be the name of a field; and the last one. */
   name: number[] | undefined
   lastString: string
-  /** Nothing stands between the last row, or the beginning of the list, and here; rows are parted by one comma. */
-  before: 'begin' | 'row' | 'comma'
   isBroken: boolean
 }
 
@@ -57,8 +58,6 @@ const [OPEN_LIST, CLOSE_LIST, OPEN_MAP, CLOSE_MAP] = [0x5b, 0x5d, 0x7b, 0x7d]
 /** No field on the way to a row has a longer name. */
 const MAX_NAME = 64
 
-const isSpace = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
-
 export function createCutter(plan: RowPlan): Cutter {
   const state: State = {
     plan,
@@ -67,20 +66,21 @@ export function createCutter(plan: RowPlan): Cutter {
     kept: [],
     around: { parts: [], bytes: 0 },
     row: { parts: [], bytes: 0 },
-    isInRow: false,
+    rowCount: 0,
+    isInRows: false,
     rowDepth: 0,
+    afterComma: false,
     inString: false,
     escaped: false,
     name: undefined,
     lastString: '',
-    before: 'begin',
     isBroken: false,
   }
   return {
     push: (chunk) => push(state, chunk),
     end() {
       const text = new TextDecoder().decode(Buffer.concat(state.around.parts))
-      return { text, value: state.isBroken || state.isInRow ? undefined : putBack(parsed(text), state.kept) }
+      return { text, value: state.isBroken || state.isInRows ? undefined : putBack(parsed(text), state.kept) }
     },
   }
 }
@@ -96,45 +96,32 @@ function parsed(text: string): unknown {
 
 function push(state: State, chunk: Buffer): number {
   let grown = 0
-  let at = 0
-  while (at < chunk.length && !state.isBroken) {
-    const begin = at
-    if (!state.isInRow) {
+  for (let at = 0; at < chunk.length && !state.isBroken; ) {
+    if (!state.isInRows) {
       at = passAround(state, chunk, at)
       continue
     }
-    at = passRow(state, chunk, at)
-    add(state.row, chunk.subarray(begin, at), MAX_ROW_BYTES, 'a row of the answer')
-    if (!state.isInRow) grown += endRow(state)
+    const { begin, comma, end } = { begin: at, ...passRows(state, chunk, at) }
+    const isOver = end < chunk.length
+    // What stands behind the last comma goes on in the next chunk.
+    if (isOver || comma !== undefined) grown += endRows(state, chunk.subarray(begin, isOver ? end : comma), isOver)
+    if (isOver) state.isInRows = false
+    else add(state.row, chunk.subarray(comma === undefined ? begin : comma + 1, end), MAX_ROW_BYTES, 'a row of the answer')
+    at = end
   }
   return grown
 }
 
-/** Goes over what is no row; ends where a row begins, or at the end of the chunk. */
+/** Goes over what is no row; ends where a list of rows begins, or at the end of the chunk. */
 function passAround(state: State, chunk: Buffer, from: number): number {
-  let begin = from
-  const end = (at: number): void => add(state.around, chunk.subarray(begin, at), MAX_SMALL_ANSWER_BYTES, 'what stands around the rows')
-  for (let at = from; at < chunk.length; at += 1) {
+  let at = from
+  for (; at < chunk.length && !state.isInRows; at += 1) {
     const byte = chunk[at] ?? 0
-    const top = state.stack.at(-1)
     if (state.inString) passString(state, byte)
-    else if (!top?.group || byte === CLOSE_LIST) passSign(state, byte, top)
-    else {
-      end(at)
-      begin = at + 1
-      if (isSpace(byte)) continue
-      if (byte !== COMMA) {
-        state.isBroken ||= state.before === 'row'
-        state.before = 'row'
-        state.isInRow = true
-        return at
-      }
-      state.isBroken ||= state.before !== 'row'
-      state.before = 'comma'
-    }
+    else passSign(state, byte, state.stack.at(-1))
   }
-  end(chunk.length)
-  return chunk.length
+  add(state.around, chunk.subarray(from, at), MAX_SMALL_ANSWER_BYTES, 'what stands around the rows')
+  return at
 }
 
 function passString(state: State, byte: number): void {
@@ -159,12 +146,12 @@ function passSign(state: State, byte: number, top: Container | undefined): void 
   else if (byte === OPEN_MAP || byte === OPEN_LIST) {
     if (stack.length >= MAX_NESTING) throw new BoundError(TOO_DEEP)
     const isList = byte === OPEN_LIST
-    stack.push({ name: isList ? '*' : '', count: 0, group: isList ? groupHere(state) : undefined })
-    state.before = 'begin'
-  } else if (byte === CLOSE_MAP || byte === CLOSE_LIST) {
-    if (top?.group && state.before === 'comma') state.isBroken = true
-    stack.pop()
-  } else if (byte === COMMA && top?.name === '*') top.count += 1
+    const group = isList ? groupHere(state) : undefined
+    stack.push({ name: isList ? '*' : '', count: 0, group })
+    state.isInRows = group !== undefined
+    state.afterComma = false
+  } else if (byte === CLOSE_MAP || byte === CLOSE_LIST) stack.pop()
+  else if (byte === COMMA && top?.name === '*') top.count += 1
 }
 
 /** The rows of the list that opens now, when the plan names it. */
@@ -173,12 +160,13 @@ function groupHere({ plan, stack }: State): Group | undefined {
   return found && { path: found, places: stack.flatMap(({ name, count }) => (name === '*' ? [count] : [])), rows: [] }
 }
 
-/** Goes over a row; ends behind it, or at the end of the chunk. */
-function passRow(state: State, chunk: Buffer, from: number): number {
+/** Goes over rows to the end of their list, or of the chunk; and tells where the last comma between two was. */
+function passRows(state: State, chunk: Buffer, from: number): { readonly comma: number | undefined; readonly end: number } {
   let { inString, escaped, rowDepth } = state
+  const deepest = MAX_NESTING - state.stack.length
+  let comma: number | undefined
   let at = from
-  let isOver = false
-  for (; at < chunk.length && !isOver; at += 1) {
+  for (; at < chunk.length; at += 1) {
     const byte = chunk[at]
     if (inString) {
       if (escaped) escaped = false
@@ -187,38 +175,44 @@ function passRow(state: State, chunk: Buffer, from: number): number {
     } else if (byte === QUOTE) inString = true
     else if (byte === OPEN_MAP || byte === OPEN_LIST) {
       rowDepth += 1
-      if (rowDepth + state.stack.length > MAX_NESTING) throw new BoundError(TOO_DEEP)
-    } else if (rowDepth === 0 && (byte === COMMA || byte === CLOSE_LIST || byte === CLOSE_MAP)) break
-    else if (byte === CLOSE_MAP || byte === CLOSE_LIST) {
+      if (rowDepth > deepest) throw new BoundError(TOO_DEEP)
+    } else if (byte === CLOSE_MAP || byte === CLOSE_LIST) {
+      if (rowDepth === 0) break
       rowDepth -= 1
-      isOver = rowDepth === 0
-    }
+    } else if (byte === COMMA && rowDepth === 0) comma = at
   }
   state.inString = inString
   state.escaped = escaped
   state.rowDepth = rowDepth
-  // A row that ends by what follows it is a string, a number or the like.
-  state.isInRow = !isOver && at === chunk.length
-  return at
+  return { comma, end: at }
 }
 
-/** Parses the row and keeps what its asker wants of it; returns how much memory that takes, roughly. */
-function endRow(state: State): number {
-  const [only, ...more] = state.row.parts
-  const bytes = only && more.length === 0 ? only : Buffer.concat(state.row.parts)
+/** Parses the rows that are whole now, and keeps what their asker wants of them; returns how much memory that takes, roughly. */
+function endRows(state: State, bytes: Buffer, isOver: boolean): number {
+  const text = (state.row.bytes === 0 ? bytes : Buffer.concat([...state.row.parts, bytes])).toString('utf8')
   state.row.parts = []
   state.row.bytes = 0
-  const row = parsed(bytes.toString('utf8'))
-  if (row === undefined) {
+  // A comma stands between two rows, and nowhere else.
+  const isBlank = text.trim() === ''
+  if (isBlank && (!isOver || state.afterComma)) state.isBroken = true
+  state.afterComma = true
+  const rows = isBlank ? [] : parsed(`[${text}]`)
+  if (!Array.isArray(rows)) {
     state.isBroken = true
     return 0
   }
-  const kept = state.keep(row)
+  state.rowCount += rows.length
+  if (state.rowCount > MAX_ROWS) throw new BoundError(`the answer has more than ${MAX_ROWS} rows and was dropped`)
   const group = state.stack.at(-1)?.group
-  if (kept === undefined || !group) return 0
-  if (group.rows.length === 0) state.kept.push(group)
-  group.rows.push(kept)
-  return weightOf(kept)
+  let grown = 0
+  for (const row of rows) {
+    const kept = state.keep(row)
+    if (kept === undefined || !group) continue
+    if (group.rows.length === 0) state.kept.push(group)
+    group.rows.push(kept)
+    grown += weightOf(kept)
+  }
+  return grown
 }
 
 function add(pieces: Pieces, bytes: Buffer, limit: number, what: string): void {
@@ -236,10 +230,9 @@ const FIELD_WEIGHT = 24
 function weightOf(row: unknown): number {
   if (typeof row === 'string') return FIELD_WEIGHT + row.length
   if (typeof row !== 'object' || row === null) return FIELD_WEIGHT
-  return Object.entries(row).reduce(
-    (sum, [name, value]) => sum + FIELD_WEIGHT + (Array.isArray(row) ? 0 : name.length) + weightOf(value),
-    ROW_WEIGHT,
-  )
+  let weight = ROW_WEIGHT
+  for (const name in row) weight += name.length + weightOf(Reflect.get(row, name))
+  return weight
 }
 
 /** The rows in the lists that they came from. */
