@@ -5,6 +5,7 @@ import type { RunsReading, RunUse } from '../core/model/observed.ts'
 import { BugError } from '../core/model/problem.ts'
 import { type Cents, type Credits, cents, creditsOf, type Instant } from '../core/model/units.ts'
 import type { RowPlan, RunsQuestion } from '../ports.ts'
+import { BoundError } from './bounds.ts'
 import { compareText, counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
 import { isObject, malformed } from './errors.ts'
 import { createRunSums, RUN_PATHS } from './run-sums.ts'
@@ -198,7 +199,11 @@ export function encodeRuns({ fromAt, untilAt, groupName }: RunsQuestion): Cascad
  */
 export function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion, latestAt?: Instant): RunsReading {
   const sums = createRunSums()
-  for (const row of decodeCascade(body).cascade_runs) sums.take(row)
+  try {
+    for (const row of decodeCascade(body).cascade_runs) sums.take(row)
+  } catch (error) {
+    throw error instanceof BoundError ? malformed('CascadeAnalytics', error.message) : error
+  }
   const { rows, ...rest } = sums.reading(latestAt)
   const asked = rows.filter(({ dayAt }: RunUse) => dayAt >= fromAt && dayAt < untilAt)
   return { rows: asked, ...rest }

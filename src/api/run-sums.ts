@@ -3,6 +3,7 @@
 import type { RunsReading } from '../core/model/observed.ts'
 import { cents, creditsOf, type Instant } from '../core/model/units.ts'
 import type { RowPath, RowPlan } from '../ports.ts'
+import { BoundError } from './bounds.ts'
 import { compareText, type Fields, MAX_CENTS, MAX_FIGURE, numberOf, setAside } from './decode.ts'
 import { isObject, malformed } from './errors.ts'
 
@@ -14,6 +15,9 @@ export const RUN_PATHS: readonly RowPath[] = [
 
 /** Names of models and modes are short; what is longer is no name. */
 const MAX_NAME = 200
+
+/** Sums of one answer: a month of 20 models in 10 modes has a third of that, and each becomes a record. */
+export const MAX_RUN_SUMS = 20_000
 
 /** JSON has no such key: what carries it was summed here. */
 const SUM = Symbol('a sum of runs')
@@ -37,7 +41,7 @@ interface Aside {
 }
 
 export interface RunSums {
-  /** Returns what is new to be kept, undefined when the row went into a sum that is there. */
+  /** Returns what is new to be kept, undefined when the row went into a sum that is there. Throws a `BoundError`. */
   take(row: Fields): RunSum | Aside | undefined
   /** Days of after `latestAt` make no sense either. Throws `malformed` when nothing made sense. */
   reading(latestAt?: Instant): RunsReading
@@ -69,8 +73,10 @@ export function createRunSums(): RunSums {
       if ('why' in judged) return leave(judged.why, judged.rows)
       const key = JSON.stringify([judged.dayAt, judged.model, judged.mode])
       const known = sums.get(key)
-      if (!known) sums.set(key, judged)
-      else {
+      if (!known) {
+        if (sums.size >= MAX_RUN_SUMS) throw new BoundError(`the answer has more than ${MAX_RUN_SUMS} kinds of runs and was dropped`)
+        sums.set(key, judged)
+      } else {
         known.messages = Math.min(MAX_FIGURE, known.messages + judged.messages)
         if (judged.cents !== undefined) known.cents = Math.min(MAX_FIGURE, (known.cents ?? 0) + judged.cents)
       }

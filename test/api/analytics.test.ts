@@ -11,6 +11,7 @@ import {
   sumCascade,
 } from '../../src/api/analytics.ts'
 import { ApiError } from '../../src/api/errors.ts'
+import { MAX_RUN_SUMS } from '../../src/api/run-sums.ts'
 
 const DAY = 86_400_000
 const query: AnalyticsQuery = {
@@ -197,6 +198,11 @@ describe('runs of some days', () => {
 
   it('are malformed when no run makes sense', () => {
     expect(() => decodeRuns(answer('soon'), { fromAt: 0 })).toThrow('a run has no day')
+  })
+
+  it('are malformed when there are too many kinds of them', () => {
+    const runs = Array.from({ length: MAX_RUN_SUMS + 1 }, (_, index) => ({ day: '2026-02-01', model: String(index) }))
+    expect(() => decodeRuns({ queryResults: [{ cascadeRuns: runs }] }, { fromAt: 0 })).toThrow('more than 20000 kinds of runs')
   })
 
   const good = { day: '2026-02-01', model: 'M', mode: 'X', messagesSent: '1', promptsUsed: '250' }
