@@ -172,6 +172,8 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ERR_READING_RESPONSE_STREAM: 'the answer was cut off',
+  ERR_HTTP_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+  HPE_HEADER_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet; is the clock of this machine right?',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',

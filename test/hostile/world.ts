@@ -167,8 +167,8 @@ export interface Daemon {
 }
 
 export interface DaemonOptions {
-  /** Name and address of each workspace. */
-  readonly workspaces: Readonly<Record<string, string>>
+  /** Name and address of each workspace, or more of its settings. */
+  readonly workspaces: Readonly<Record<string, string | Readonly<Record<string, unknown>>>>
   readonly settings?: Readonly<Record<string, unknown>>
   readonly config?: Readonly<Record<string, unknown>>
   readonly at?: Folder
@@ -180,13 +180,13 @@ export interface DaemonOptions {
 
 export function daemonFiles({ workspaces, settings, config, at = folder() }: DaemonOptions): Folder {
   at.write('key', 'test-key-0123456789-abcdefghijklmnop\n')
-  const list = Object.entries(workspaces).map(([name, baseUrl]) => {
+  const list = Object.entries(workspaces).map(([name, own]) => {
     const spec = `  workspace: ${name}\n  team: {cap: ${CAP}}\n`
     at.write(`policies/${name}.yaml`, `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n${spec}`)
     const keys = { default: { file: 'key' } }
+    const more = typeof own === 'string' ? { baseUrl: own } : own
     return {
       name,
-      baseUrl,
       keys,
       policies: ['policies'],
       interval: '1s',
@@ -194,6 +194,7 @@ export function daemonFiles({ workspaces, settings, config, at = folder() }: Dae
       rate: { start: 50, max: 200 },
       guards: { contested: 'off' },
       ...settings,
+      ...more,
     }
   })
   at.write('config.yaml', JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Config', ledger: 'ledger.db', ...config, workspaces: list }))
