@@ -1,7 +1,7 @@
 // The disk beneath the ledger: full, read-only, damaged, or of a newer version. Nothing is written to the service that could not be recorded,
 // nothing that was there is overwritten, and what can go on goes on.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -86,6 +86,7 @@ function fill(file: string): void {
       // Full, for pieces of this size.
     }
   }
+  closeSync(opened)
 }
 
 describe('a ledger', () => {
@@ -163,4 +164,5 @@ describe('a ledger', () => {
 function overwrite(file: string, at: number): void {
   const opened = openSync(file, 'r+')
   writeSync(opened, Buffer.alloc(4_096, 0xa5), 0, 4_096, at)
+  closeSync(opened)
 }
