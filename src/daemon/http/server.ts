@@ -88,13 +88,15 @@ export const SERVER_LIMITS: ServerLimits = {
   maxConnections: connectionsWithin(descriptorLimit()),
 }
 
+/** Connections that wait to be taken in: further ones would be dropped by the system, and come back seconds later. Choice. */
+const BACKLOG = 1_024
+
 /** Starts to serve. Rejects with a `ListenError` that names the address and the way out. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const limits = { ...SERVER_LIMITS, ...options.limits }
   const server = createServer(options, limits)
   try {
-    // So many are taken in at a stretch at most: a newcomer is heard before it could have to make way.
-    await server.listen({ host: options.host, port: options.port, backlog: Math.ceil(limits.maxConnections / 2) })
+    await server.listen({ host: options.host, port: options.port, backlog: BACKLOG })
   } catch (error) {
     throw new ListenError(`cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`)
   }
