@@ -29,7 +29,11 @@ const running = (): { readonly daemon: Daemon; readonly good: Service } => {
 
 beforeAll(async () => {
   state.good = await service({}, PEOPLE)
-  state.daemon = await daemon({ workspaces: { acme: state.good.url }, settings: { interval: IS_HEAVY ? '5s' : '1s', usageInterval: '1h' }, ...(ENV && { env: ENV }) })
+  state.daemon = await daemon({
+    workspaces: { acme: state.good.url },
+    settings: { interval: IS_HEAVY ? '5s' : '1s', usageInterval: '1h' },
+    ...(ENV && { env: ENV }),
+  })
   await heals(state.good, 60_000)
 }, 90_000)
 afterAll(endAll)
