@@ -116,6 +116,8 @@ export async function service(answers: Answers = {}, people = 20): Promise<Servi
     })
   }
   const server = createServer(listener)
+  // A kept connection must not end just when it is used again.
+  server.keepAliveTimeout = 120_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const close = (): Promise<void> =>
     new Promise((resolve) => {
