@@ -2,7 +2,18 @@
 
 import type { Seen } from './core/interpret/seen.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
-import type { ApiErrorKind, Balance, CapReading, Cycle, GroupMembers, OwnedCap, Roster, RunUse } from './core/model/observed.ts'
+import type {
+  ApiErrorKind,
+  Balance,
+  CapReading,
+  Cycle,
+  GroupMembers,
+  OwnedCap,
+  Roster,
+  RunsReading,
+  RunUse,
+  SetAside,
+} from './core/model/observed.ts'
 import type { Cap, PolicyRevision } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
@@ -37,16 +48,32 @@ export interface WireAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly body: string
+  /** The value of the body, where it was read row by row; `body` then lacks the rows. Undefined in it: the body is not JSON. */
+  readonly rows?: { readonly value: unknown }
+}
+
+/** The names on the way to a row; `*` is any place of a list, and the last name always is one. */
+export type RowPath = readonly string[]
+
+/** A listing that need not be in memory as a whole: where its rows stand, and what is needed of each. */
+export interface RowPlan {
+  readonly at: readonly RowPath[]
+  /** For one answer: takes each row and returns what is kept in its place, undefined for nothing. */
+  keeper(): (row: unknown) => unknown
+  /** What was said stays in memory, until what has the same name is asked again; absent: it is used up. */
+  readonly staysAs?: string
 }
 
 export interface SendOptions {
   readonly timeoutMs: number
   readonly signal?: AbortSignal
+  /** A transport may use it, or leave it and give the whole body. */
+  readonly rows?: RowPlan
 }
 
-/** No answer arrived; whether the request took effect is not known. */
+/** No answer arrived, or one past a bound (`malformed`); whether the request took effect is not known. */
 export interface TransportFailure {
-  readonly kind: Extract<ApiErrorKind, 'timeout' | 'network'>
+  readonly kind: Extract<ApiErrorKind, 'timeout' | 'network' | 'malformed'>
   readonly message: string
 }
 
@@ -66,13 +93,13 @@ export interface ReadClient {
    */
   readCap(scope: Scope, signal?: AbortSignal, urgency?: 'urgent' | 'late'): Promise<CapReading>
   /** Endpoints 2, the whole team. */
-  readRoster(signal?: AbortSignal): Promise<Roster>
+  readRoster(signal?: AbortSignal): Promise<Roster & SetAside>
   /** Endpoints 2 with `group_name`; rejects with kind `not_found` when the service does not know the group. */
   readGroup(group: { readonly id: string; readonly name: string }, signal?: AbortSignal): Promise<GroupMembers>
   /** Endpoints 6; `unavailable` when the plan lacks the feature. */
   readBalance(signal?: AbortSignal): Promise<Balance | 'unavailable'>
   /** Endpoints 3: runs summed by day, model and mode, in one request. A `group_name` the service does not know rejects with `not_found`. */
-  readRuns(question: RunsQuestion, signal?: AbortSignal): Promise<readonly RunUse[]>
+  readRuns(question: RunsQuestion, signal?: AbortSignal): Promise<RunsReading>
   /** The service's clock minus ours, from the last `Date` header; absent before the first answer. */
   clockSkewMs(): number | undefined
 }

@@ -1,12 +1,14 @@
 // Analytics and CascadeAnalytics: questions in our words to requests in the wire's, and their answers back. Pure. Numbers in analytics
 // arrive as strings and stay text in Analytics, whose columns the asker names; agent rows are summed, because the service may split
 // one conversation over several (interface-spec.md, Agent analytics result objects).
-import type { RunUse } from '../core/model/observed.ts'
+import type { RunsReading, RunUse } from '../core/model/observed.ts'
 import { BugError } from '../core/model/problem.ts'
 import { type Cents, type Credits, cents, creditsOf, type Instant } from '../core/model/units.ts'
-import type { RunsQuestion } from '../ports.ts'
+import type { RowPlan, RunsQuestion } from '../ports.ts'
+import { BoundError } from './bounds.ts'
 import { compareText, counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
 import { isObject, malformed } from './errors.ts'
+import { createRunSums, RUN_PATHS } from './run-sums.ts'
 import type { AnalyticsRequest, CascadeRequest, CascadeSource, IdeType, WireQueryRequest } from './wire.ts'
 import { CASCADE_WRAPPER } from './wire.ts'
 
@@ -191,13 +193,27 @@ export function encodeRuns({ fromAt, untilAt, groupName }: RunsQuestion): Cascad
   }
 }
 
-/** Runs of the days that were asked for, summed by day, model and mode; rows without a day are malformed. */
-export function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion): readonly RunUse[] {
-  return sumRuns(decodeCascade(body).cascade_runs).flatMap(({ day, model, mode, messages, used }) => {
-    const dayAt = Date.parse(day)
-    if (Number.isNaN(dayAt)) throw malformed('CascadeAnalytics', 'a run has no day')
-    return dayAt < fromAt || dayAt >= untilAt ? [] : [{ dayAt, model, mode, messages, ...(used !== undefined && { used }) }]
-  })
+/**
+ * Runs of the days that were asked for, summed by day, model and mode; rows that make no sense, of after `latestAt` too, are set aside and
+ * counted. Malformed when nothing else is left.
+ */
+export function decodeRuns(body: unknown, { fromAt, untilAt = Number.POSITIVE_INFINITY }: RunsQuestion, latestAt?: Instant): RunsReading {
+  const sums = createRunSums()
+  try {
+    for (const row of decodeCascade(body).cascade_runs) sums.take(row)
+  } catch (error) {
+    throw error instanceof BoundError ? malformed('CascadeAnalytics', error.message) : error
+  }
+  const { rows, ...rest } = sums.reading(latestAt)
+  const asked = rows.filter(({ dayAt }: RunUse) => dayAt >= fromAt && dayAt < untilAt)
+  return { rows: asked, ...rest }
+}
+
+/** How answers of both kinds are read row by row: as the rows are. */
+export const ANALYTICS_ROWS: RowPlan = { at: [['queryResults', '*', 'responseItems', '*']], keeper: () => (row) => row }
+export const CASCADE_ROWS: RowPlan = {
+  at: [...RUN_PATHS, ...['cascadeLines', 'cascadeToolUsage'].map((name) => ['queryResults', '*', name, name, '*'])],
+  keeper: () => (row) => row,
 }
 
 /** Rows as they came, not yet summed: chunks are joined first. */

@@ -5,8 +5,10 @@ import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
 import type { ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
 import {
+  ANALYTICS_ROWS,
   type AnalyticsQuestion,
   type AnalyticsRow,
+  CASCADE_ROWS,
   type CascadeQuestion,
   type CascadeRows,
   type CascadeUse,
@@ -18,9 +20,10 @@ import {
   encodeRuns,
   sumCascade,
 } from './analytics.ts'
-import { decodeBalance, decodeCap, decodeGroup, decodeRoster, spellingSighting } from './decode.ts'
+import { decodeBalance, decodeCap, decodeGroup, decodeRoster, rosterRows, spellingSighting } from './decode.ts'
 import { ApiError } from './errors.ts'
 import type { KeyName } from './keys.ts'
+import { RUN_ROWS } from './run-sums.ts'
 import { type ApiRequest, type ClientOptions, createSender, type Sender } from './send.ts'
 import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 
@@ -30,6 +33,8 @@ export const TIMEOUT_MS = 30_000
 export const BALANCE_TIMEOUT_MS = 10_000
 /** The roster and runs have no pages, so a big team takes longer. Choice. */
 export const ROSTER_TIMEOUT_MS = 60_000
+
+const DAY_MS = 86_400_000
 
 /** The reading client with all that the service can tell. */
 export interface ServiceReader extends ReadClient {
@@ -55,7 +60,14 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
 /** The reading client over a sender, for those who share it with another kind of request. */
 export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): ServiceReader {
   const listPeople = <Value>(body: UserPageRequest, decode: (answer: unknown) => Value, signal?: AbortSignal): Promise<Value> =>
-    sender.send(reading('UserPageAnalytics', body, decode, { signal, urgency: 'late', timeoutMs: ROSTER_TIMEOUT_MS }))
+    sender.send(
+      reading('UserPageAnalytics', body, decode, {
+        signal,
+        urgency: 'late',
+        timeoutMs: ROSTER_TIMEOUT_MS,
+        rows: rosterRows(body.group_name),
+      }),
+    )
   const decode = (answer: unknown): Cap => {
     const sighting = onSeen && spellingSighting(answer)
     if (sighting) onSeen?.(sighting)
@@ -80,20 +92,25 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       ),
     readRuns: (question, signal) =>
       sender.send(
-        reading('CascadeAnalytics', encodeRuns(question), (answer) => decodeRuns(answer, question), {
+        reading('CascadeAnalytics', encodeRuns(question), (answer) => decodeRuns(answer, question, clock.now() + DAY_MS), {
           signal,
           urgency: 'late',
           timeoutMs: ROSTER_TIMEOUT_MS,
+          rows: RUN_ROWS,
         }),
       ),
     analytics: (question, signal) =>
       sender.send(
-        reading('Analytics', encodeAnalytics(question), (answer) => decodeAnalytics(answer, question.queries), { signal, urgency: 'late' }),
+        reading('Analytics', encodeAnalytics(question), (answer) => decodeAnalytics(answer, question.queries), {
+          signal,
+          urgency: 'late',
+          rows: ANALYTICS_ROWS,
+        }),
       ),
     async cascade(question, signal) {
       const chunks: CascadeRows[] = []
       for (const body of encodeCascade(question)) {
-        chunks.push(await sender.send(reading('CascadeAnalytics', body, decodeCascade, { signal, urgency: 'late' })))
+        chunks.push(await sender.send(reading('CascadeAnalytics', body, decodeCascade, { signal, urgency: 'late', rows: CASCADE_ROWS })))
       }
       return sumCascade(chunks)
     },
@@ -102,15 +119,18 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
   }
 }
 
-type ReadingOptions = Pick<ApiRequest<unknown>, 'urgency'> & { readonly signal: AbortSignal | undefined; readonly timeoutMs?: number }
+type ReadingOptions = Pick<ApiRequest<unknown>, 'urgency' | 'rows'> & {
+  readonly signal: AbortSignal | undefined
+  readonly timeoutMs?: number
+}
 
 function reading<Value>(
   operation: ApiRequest<Value>['operation'],
   body: object,
   decode: (answer: unknown) => Value,
-  { urgency, signal, timeoutMs = TIMEOUT_MS }: ReadingOptions,
+  { urgency, signal, rows, timeoutMs = TIMEOUT_MS }: ReadingOptions,
 ): ApiRequest<Value> {
-  return { operation, body, decode, urgency, signal, timeoutMs, once: false }
+  return { operation, body, decode, urgency, signal, timeoutMs, once: false, ...(rows && { rows }) }
 }
 
 async function readingOf(scope: Scope, sent: Promise<Cap>, now: () => number): Promise<CapReading> {

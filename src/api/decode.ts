@@ -2,11 +2,11 @@
 // numbers may be strings, names may be the live ones. What cannot be understood is `malformed`, never guessed; no reading is made up.
 
 import type { WireSighting } from '../core/interpret/seen.ts'
-import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster } from '../core/model/observed.ts'
+import type { Balance, Cycle, GroupMembers, MemberStatus, Person, Roster, SetAside } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
-import { type Credits, cents, credits, creditsOf, type Instant } from '../core/model/units.ts'
-import type { Operation } from '../ports.ts'
+import { type Credits, cents, credits, creditsOf, type Instant, MAX_CAP } from '../core/model/units.ts'
+import type { Operation, RowPlan } from '../ports.ts'
 import { isObject, malformed } from './errors.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -35,12 +35,18 @@ export function numberOf(value: unknown): number | undefined {
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
+/** Counts and credits beyond it are not exact, and no record takes them. */
+export const MAX_FIGURE = Number.MAX_SAFE_INTEGER
+/** Use of one person or run, in cents: as much as the greatest cap. Sums of them are cut where they are recorded. Choice. */
+export const MAX_CENTS = MAX_CAP * 100
+
 /** A counter: absent and null count 0. */
 export function counterOf(operation: Operation, fields: Fields, name: string): number {
   const value = fields[name]
   if (isAbsent(value)) return 0
   const count = numberOf(value)
   if (count === undefined) throw malformed(operation, `${name} is not a number`)
+  if (Math.abs(count) > MAX_FIGURE) throw malformed(operation, `${name} is ${count}, which is beyond 2^53`)
   return count
 }
 
@@ -99,10 +105,42 @@ interface RosterRow {
   readonly fields: Fields
 }
 
-/** interface-spec.md, Endpoints 2. Rows without an e-mail are skipped; of duplicates an approved one is kept, else the first. */
-export function decodeRoster(body: unknown, readAt: Instant): Roster {
+/** How a listing of people is read row by row; `of`: the name of the group, none for the whole team. */
+export const rosterRows = (of = ''): RowPlan => ({
+  at: [['userTableStats', '*']],
+  staysAs: `people of ${of}`,
+  keeper: () => (row) => (isObject(row) ? rosterFieldsOf(row) : undefined),
+})
+
+/** All that is read of a row; nothing else of it is ever in memory (a test compares). Written out, as it is done for everybody. */
+const rosterFieldsOf = (row: Fields): Fields => ({
+  email: scalarOf(row['email']),
+  name: scalarOf(row['name']),
+  teamStatus: scalarOf(row['teamStatus']),
+  disableService: scalarOf(row['disableService']),
+  disableCodeium: scalarOf(row['disableCodeium']),
+  promptCreditsUsed: scalarOf(row['promptCreditsUsed']),
+  lastChatUsageTime: scalarOf(row['lastChatUsageTime']),
+})
+
+const scalarOf = (value: unknown): unknown => (typeof value === 'object' && value !== null ? {} : value)
+
+/** RFC 5321 allows 254. */
+const MAX_EMAIL = 320
+const MAX_NAME = 200
+
+/** Texts that no record could hold, and figures that do not fit. A figure that is no number is merely not known. */
+const makesSense = ({ email, fields }: RosterRow): boolean =>
+  email.length <= MAX_EMAIL && !/[\p{Cc}\p{Cs}]/u.test(email) && Math.abs(numberOf(fields['promptCreditsUsed']) ?? 0) <= MAX_CENTS
+
+/**
+ * interface-spec.md, Endpoints 2. Rows without an e-mail are skipped, rows that make no sense are set aside and counted; of duplicates an
+ * approved one is kept, else the first.
+ */
+export function decodeRoster(body: unknown, readAt: Instant): Roster & SetAside {
   const answer = objectOf('UserPageAnalytics', body)
-  const rows = emailRowsOf(answer)
+  const found = emailRowsOf(answer)
+  const rows = found.filter(makesSense)
   const cycle = cycleOf(answer)
   const statusesAbsent = rows.length > 0 && rows.every(({ fields }) => isAbsent(fields['teamStatus']))
   const tellsUse = tellsUseOf(rows, cycle)
@@ -120,12 +158,19 @@ export function decodeRoster(body: unknown, readAt: Instant): Roster {
     readAt,
     statusesAbsent,
     duplicates: [...duplicates].sort(compareText),
+    ...setAside(found.length - rows.length),
   }
 }
 
+/** Absent where there is nothing to tell. */
+export const setAside = (malformedRows: number): SetAside => (malformedRows === 0 ? {} : { malformedRows })
+
 /** The members of one group: the same listing, narrowed by `group_name`. */
 export function decodeGroup(body: unknown, group: { readonly id: string; readonly name: string }, readAt: Instant): GroupMembers {
-  const { people } = decodeRoster(body, readAt)
+  const answer = objectOf('UserPageAnalytics', body)
+  // Who is in a group does not depend on a figure: without it the row still names a member.
+  const rows = emailRowsOf(answer).map((row) => (makesSense(row) ? row.fields : { ...row.fields, promptCreditsUsed: 'set aside' }))
+  const { people } = decodeRoster({ ...answer, userTableStats: rows }, readAt)
   const used = people.map((person) => person.used).filter((one) => one !== undefined)
   return {
     id: group.id,
@@ -157,7 +202,7 @@ function personOf(email: string, fields: Fields, answer: { readonly statusesAbse
   const usedCents = isAbsent(fields['promptCreditsUsed']) && answer.tellsUse ? 0 : numberOf(fields['promptCreditsUsed'])
   return {
     email,
-    name: typeof fields['name'] === 'string' ? fields['name'] : '',
+    name: typeof fields['name'] === 'string' ? fields['name'].slice(0, MAX_NAME) : '',
     status: answer.statusesAbsent ? 'approved' : statusOf(fields['teamStatus']),
     disabled: fields['disableService'] === true || fields['disableCodeium'] === true,
     ...(usedCents === undefined ? {} : { used: creditsOf(cents(usedCents)) }),

@@ -5,6 +5,7 @@
 import type { SeenValue, WireSighting } from '../core/interpret/seen.ts'
 import type { ApiErrorKind } from '../core/model/observed.ts'
 import type { Operation, WireAnswer } from '../ports.ts'
+import { isTooDeep, TOO_DEEP } from './bounds.ts'
 import { PERMISSION_NAME, PERMISSION_OF } from './wire.ts'
 
 /** The longest piece of the service's own words in a message. Choice. */
@@ -73,8 +74,9 @@ export type Verdict = { readonly kind: 'ok'; readonly body: unknown } | { readon
 
 /** Judges an answer of any status; a 2xx with a non-empty `error` is a failure. interface-spec.md, Errors; the rest is choice. */
 export function classify(answer: WireAnswer, operation: Operation, context: ClassifyContext): Verdict {
-  const body = parseJson(answer.body)
+  const body = bodyOf(answer)
   const succeeded = answer.status >= 200 && answer.status < 300
+  if (succeeded && body === undefined && isTooDeep(answer.body)) return { kind: 'failed', error: malformed(operation, TOO_DEEP) }
   const said = errorTextOf(body, answer.body)
   // What a success says of a write does not matter, but a page is not the service's: nobody knows whether the write ever reached it.
   const isStray = operation === 'UsageConfig' && said.html
@@ -121,7 +123,7 @@ export function errorSighting(answer: WireAnswer, operation: Operation): WireSig
   const { status } = answer
   const succeeded = status >= 200 && status < 300
   if (!succeeded && (status < 400 || status >= 500 || [407, 408, 429].includes(status))) return undefined
-  const value = succeeded ? 'ok' : shapeOf(parseJson(answer.body), answer.body)
+  const value = succeeded ? 'ok' : shapeOf(bodyOf(answer), answer.body)
   return value && { aspect: 'errors', value, evidence: `${operation} was refused with ${status} and ${SHAPE_TEXT[value]}` }
 }
 
@@ -223,10 +225,12 @@ interface ErrorText {
   readonly html: boolean
 }
 
-/** The JSON value of a body; undefined for anything that is not JSON, zero bytes included. */
+const bodyOf = ({ body, rows }: WireAnswer): unknown => (rows ? rows.value : parseJson(body))
+
+/** The JSON value of a body; undefined for anything that is not JSON, zero bytes included, and for what is nested too deep to be parsed. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return isTooDeep(text) ? undefined : JSON.parse(text)
   } catch {
     return undefined
   }

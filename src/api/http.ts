@@ -3,15 +3,16 @@
 // looked at. got and hpagent are loaded with the first request, because commands that need no network must not pay for them.
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import type { Got, Response } from 'got'
+import type { LookupFunction } from 'node:net'
+import type { Got } from 'got'
 import { InputError, type Problem } from '../core/model/problem.ts'
-import type { SendOptions, Transport, TransportFailure, WireAnswer } from '../ports.ts'
+import type { Operation, SendOptions, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import type { Authorities } from './authorities.ts'
+import { BoundError, CONNECT_TIMEOUT_MS } from './bounds.ts'
+import { type Received, receive } from './receive.ts'
+import { type Account, processRoom, type Room } from './room.ts'
 import { parseBaseUrl, proxyFor } from './url.ts'
 import { OPERATION_PATH } from './wire.ts'
-
-/** The largest answer that is taken, after decompression. Choice: a roster of 50,000 people has about 20 MiB. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
 export interface HttpTransportOptions {
   /** With or without path prefix, trailing slash, `/api/v1`. */
@@ -24,6 +25,10 @@ export interface HttpTransportOptions {
   readonly concurrency: number
   /** Who vouches for the service's certificate, in place of the usual authorities; asked with each request. */
   readonly authorities?: () => Authorities
+  /** What answers of all transports together may take. Default: that of the process. */
+  readonly room?: Room
+  /** How names of hosts are looked up, in place of the system's way. */
+  readonly lookup?: LookupFunction
 }
 
 export interface HttpTransport extends Transport {
@@ -42,6 +47,8 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   if ('message' in base) throw new InputError([{ severity: 'error', code: 'BASE_URL_INVALID', message: base.message }])
   const proxy = checkedProxy(proxyFor(base.url, options.proxyEnv))
   checkVerification(base.url, options)
+  const room = options.room ?? processRoom
+  const account = room.open()
   let agents: Promise<Agents> | undefined
   let client: { readonly pem: string | undefined; readonly got: Promise<Got> } | undefined
   return {
@@ -51,10 +58,16 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       if (trusted && 'message' in trusted) return { kind: 'network', message: trusted.message }
       agents ??= openAgents(proxy, options.concurrency)
       // A kept connection is only used again by those who trust the same authorities: node:https tells them apart.
-      if (!client || client.pem !== trusted?.pem) client = { pem: trusted?.pem, got: openClient(agents, options.userAgent, trusted?.pem) }
-      return exchange(await client.got, `${base.url}${OPERATION_PATH}${operation}`, body, sendOptions)
+      if (!client || client.pem !== trusted?.pem) client = { pem: trusted?.pem, got: openClient(agents, options, trusted?.pem) }
+      return exchange(
+        { client: await client.got, room, account },
+        { operation, url: `${base.url}${OPERATION_PATH}${operation}` },
+        body,
+        sendOptions,
+      )
     },
     close() {
+      account.close()
       void agents?.then((opened) => {
         opened.http.destroy()
         opened.https.destroy()
@@ -93,7 +106,7 @@ async function openAgents(proxy: string | undefined, concurrency: number): Promi
   return { http: new HttpProxyAgent(through), https: new HttpsProxyAgent(through) }
 }
 
-async function openClient(agents: Promise<Agents>, userAgent: string, pem: string | undefined): Promise<Got> {
+async function openClient(agents: Promise<Agents>, { userAgent, lookup }: HttpTransportOptions, pem: string | undefined): Promise<Got> {
   const [{ default: got }, agent] = await Promise.all([import('got'), agents])
   return got.extend({
     method: 'POST',
@@ -104,53 +117,50 @@ async function openClient(agents: Promise<Agents>, userAgent: string, pem: strin
     retry: { limit: 0 },
     throwHttpErrors: false,
     followRedirect: false,
-    responseType: 'text',
+    ...(lookup && { dnsLookup: lookup }),
   })
 }
 
-/** Why the exchange was cut off from our side. */
-type Cut = 'caller' | 'size'
+interface Way {
+  readonly client: Got
+  readonly room: Room
+  readonly account: Account
+}
 
 async function exchange(
-  client: Got,
-  url: string,
+  { client, room, account }: Way,
+  { operation, url }: { readonly operation: Operation; readonly url: string },
   body: Readonly<Record<string, unknown>>,
-  { timeoutMs, signal }: SendOptions,
+  { timeoutMs, signal, rows }: SendOptions,
 ): Promise<WireAnswer | TransportFailure> {
-  const cutter = new AbortController()
-  let cut: Cut | undefined
-  const cutOff = (why: Cut): void => {
-    cut ??= why
-    cutter.abort()
-  }
-  const onAbort = (): void => cutOff('caller')
-  signal?.addEventListener('abort', onAbort, { once: true })
+  const claim = account.begin()
+  const connect = Math.min(CONNECT_TIMEOUT_MS, timeoutMs)
+  const timeout = { request: timeoutMs, lookup: connect, connect, secureConnect: connect }
+  const stream = client.stream(url, { body: JSON.stringify(body), timeout })
+  const abort = (): void => void stream.destroy(new Error('aborted'))
+  signal?.addEventListener('abort', abort, { once: true })
   try {
     signal?.throwIfAborted()
-    const request = client(url, { body: JSON.stringify(body), timeout: { request: timeoutMs }, signal: cutter.signal })
-    request.on('downloadProgress', ({ transferred, total }) => {
-      if (transferred > MAX_ANSWER_BYTES || (total ?? 0) > MAX_ANSWER_BYTES) cutOff('size')
-    })
-    return answerOf(await request)
+    const received = await receive(stream, { operation, rows, room, claim })
+    if (rows?.staysAs !== undefined) claim.keep(rows.staysAs)
+    return answerOf(received)
   } catch (error) {
     if (signal?.aborted) throw signal.reason
-    return cut === 'size' ? TOO_LARGE : failureOf(error, timeoutMs)
+    return error instanceof BoundError ? { kind: 'malformed', message: error.message } : failureOf(error, timeout)
   } finally {
-    signal?.removeEventListener('abort', onAbort)
+    signal?.removeEventListener('abort', abort)
+    claim.free()
+    // Whatever was not read by now is not wanted; a connection whose answer was read to its end is kept all the same.
+    stream.destroy()
   }
 }
 
-const TOO_LARGE: TransportFailure = {
-  kind: 'network',
-  message: `the answer is larger than ${MAX_ANSWER_BYTES / 1024 / 1024} MiB and was dropped`,
-}
-
-function answerOf(response: Response<string>): WireAnswer {
-  const headers = Object.entries(response.headers).map(([name, value]) => [
+function answerOf({ answer, ...rest }: Received): WireAnswer {
+  const headers = Object.entries(answer.headers).map(([name, value]) => [
     name.toLowerCase(),
     Array.isArray(value) ? value.join(', ') : value,
   ])
-  return { status: response.statusCode, headers: Object.fromEntries(headers), body: response.body }
+  return { status: answer.statusCode, headers: Object.fromEntries(headers), ...rest }
 }
 
 const REASONS: Readonly<Record<string, string | undefined>> = {
@@ -162,6 +172,8 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the network cannot be reached',
   ERR_READING_RESPONSE_STREAM: 'the answer was cut off',
+  ERR_HTTP_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+  HPE_HEADER_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   CERT_NOT_YET_VALID: 'the certificate is not valid yet; is the clock of this machine right?',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
@@ -171,10 +183,14 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
 const UNTRUSTED = 'the certificate is not trusted; name a private CA with --ca-file, or caFile in the config'
 
 /** Says what happened from the code alone: a message of got's may quote addresses, and its object holds the request. */
-function failureOf(error: unknown, timeoutMs: number): TransportFailure {
+function failureOf(error: unknown, timeout: { readonly request: number; readonly connect: number }): TransportFailure {
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
   if (code === 'ETIMEDOUT' && error instanceof Error && error.name === 'TimeoutError') {
-    return { kind: 'timeout', message: `no answer within ${timeoutMs / 1000} s` }
+    const isAnswer = !('event' in error) || error.event === 'request'
+    return {
+      kind: 'timeout',
+      message: isAnswer ? `no answer within ${timeout.request / 1000} s` : `no connection within ${timeout.connect / 1000} s`,
+    }
   }
   const proxyStatus = error instanceof Error ? /^Bad response: (\d{3})$/.exec(error.message)?.[1] : undefined
   if (proxyStatus) return { kind: 'network', message: `the proxy refused to connect (${proxyStatus})` }

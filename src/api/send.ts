@@ -6,7 +6,7 @@ import type { WireSighting } from '../core/interpret/seen.ts'
 import type { RequestOutcome } from '../core/model/events.ts'
 import { admit, type Backoff, type Ending, ended, probing, retryDelayMs, spendRetry, startBackoff } from '../core/pace/backoff.ts'
 import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
-import type { Clock, Operation, Random, Transport, TransportFailure, WireAnswer } from '../ports.ts'
+import type { Clock, Operation, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { ApiError, classify, errorSighting, notSent, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
 import type { Permit, Turn, Urgency } from './lane.ts'
@@ -22,6 +22,8 @@ export interface RequestEvent {
   readonly operation: Operation
   readonly outcome: RequestOutcome
   readonly durationMs: number
+  /** Why it failed. */
+  readonly message?: string
 }
 
 /** Everything a client of one workspace is made of. */
@@ -53,6 +55,8 @@ export interface ApiRequest<Value> {
   readonly urgency: Urgency
   /** Takes the parsed body of a success, undefined when it is not JSON; throws an `ApiError` of kind `malformed`. */
   readonly decode: (body: unknown) => Value
+  /** A listing: how it is read row by row, where that can be done. */
+  readonly rows?: RowPlan
   /** A write: sent again only after a refusal for the rate, which certainly had no effect. */
   readonly once: boolean
   readonly signal: AbortSignal | undefined
@@ -168,7 +172,7 @@ async function useTurn<Value>(
       again: turn.again,
     })
     turn.end(exchanged && paceAnswerOf(exchanged))
-    if (exchanged) onRequest?.({ operation: request.operation, outcome: outcomeOf(exchanged.result), durationMs: nowMs - startedAt })
+    if (exchanged) onRequest?.(eventOf(request.operation, exchanged.result, nowMs - startedAt))
   }
 }
 
@@ -179,11 +183,11 @@ interface Exchanged<Value> {
 
 async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key: ServiceKey): Promise<Exchanged<Value>> {
   const { transport, clock, signal } = machine.options
-  const { operation, timeoutMs } = request
+  const { operation, timeoutMs, rows } = request
   const signals = request.once ? [request.signal] : [signal, request.signal]
   const askedAt = clock.now()
   const answer = await underSignals(signals, (either) =>
-    transport.send(operation, { ...request.body, service_key: key.value }, { timeoutMs, signal: either }),
+    transport.send(operation, { ...request.body, service_key: key.value }, { timeoutMs, signal: either, ...(rows && { rows }) }),
   )
   if ('kind' in answer) return { result: { kind: 'error', error: unanswered(machine, operation, answer) }, answered: false }
   noteSkew(machine, answer, askedAt)
@@ -241,5 +245,12 @@ function paceAnswerOf({ result, answered }: Exchanged<unknown>): Parameters<Turn
   const { retryAfterMs } = result.error
   return retryAfterMs === undefined ? { kind: 'refused' } : { kind: 'refused', retryAfterMs }
 }
+
+const eventOf = (operation: Operation, result: Result<unknown>, durationMs: number): RequestEvent => ({
+  operation,
+  outcome: outcomeOf(result),
+  durationMs,
+  ...(result.kind === 'error' && { message: result.error.message }),
+})
 
 const outcomeOf = (result: Result<unknown>): RequestOutcome => (result.kind === 'value' ? 'ok' : result.error.kind)

@@ -11,6 +11,7 @@ import {
   sumCascade,
 } from '../../src/api/analytics.ts'
 import { ApiError } from '../../src/api/errors.ts'
+import { MAX_RUN_SUMS } from '../../src/api/run-sums.ts'
 
 const DAY = 86_400_000
 const query: AnalyticsQuery = {
@@ -190,13 +191,36 @@ describe('runs of some days', () => {
 
   it('are summed by day in credits, without days that were not asked for', () => {
     const body = answer('2026-01-31T00:00:00Z', '2026-02-01', '2026-02-01 00:00:00 +0000 UTC', '2026-02-03')
-    expect(decodeRuns(body, { fromAt: midnight(1), untilAt: midnight(3) })).toEqual([
-      { dayAt: midnight(1), model: 'M', mode: 'X', messages: 2, used: 5 },
-    ])
+    expect(decodeRuns(body, { fromAt: midnight(1), untilAt: midnight(3) })).toEqual({
+      rows: [{ dayAt: midnight(1), model: 'M', mode: 'X', messages: 2, used: 5 }],
+    })
   })
 
-  it('are malformed when a run has no day', () => {
+  it('are malformed when no run makes sense', () => {
     expect(() => decodeRuns(answer('soon'), { fromAt: 0 })).toThrow('a run has no day')
+  })
+
+  it('are malformed when there are too many kinds of them', () => {
+    const runs = Array.from({ length: MAX_RUN_SUMS + 1 }, (_, index) => ({ day: '2026-02-01', model: String(index) }))
+    expect(() => decodeRuns({ queryResults: [{ cascadeRuns: runs }] }, { fromAt: 0 })).toThrow('more than 20000 kinds of runs')
+  })
+
+  const good = { day: '2026-02-01', model: 'M', mode: 'X', messagesSent: '1', promptsUsed: '250' }
+  it.each([
+    ['without a day', { day: 'soon' }],
+    ['of a day to come', { day: '9999-01-01' }],
+    ['with half a message', { messagesSent: '1.5' }],
+    ['with more messages than can be counted', { messagesSent: '1e19' }],
+    ['with messages that are no number', { messagesSent: 'many' }],
+    ['with more cents than the greatest cap has', { promptsUsed: '214748364701' }],
+    ['with cents that are no number', { promptsUsed: {} }],
+    ['with an endless name', { model: 'M'.repeat(201) }],
+  ])('set a run aside %s, and count the others', (_name, odd) => {
+    const body = { queryResults: [{ cascadeRuns: { cascadeRuns: [good, { ...good, ...odd }] } }] }
+    expect(decodeRuns(body, { fromAt: 0 }, midnight(4))).toEqual({
+      rows: [{ dayAt: midnight(1), model: 'M', mode: 'X', messages: 1, used: 2.5 }],
+      malformedRows: 1,
+    })
   })
 })
 

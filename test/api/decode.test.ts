@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeBalance, decodeCap, decodeGroup, decodeRoster, instantOf, numberOf, spellingSighting } from '../../src/api/decode.ts'
+import {
+  decodeBalance,
+  decodeCap,
+  decodeGroup,
+  decodeRoster,
+  instantOf,
+  numberOf,
+  rosterRows,
+  spellingSighting,
+} from '../../src/api/decode.ts'
 import { ApiError, parseJson } from '../../src/api/errors.ts'
 
 const READ_AT = Date.UTC(2026, 10, 20)
@@ -147,6 +156,28 @@ describe('a roster', () => {
   })
 
   it.each([
+    ['more cents than the greatest cap has', { promptCreditsUsed: '1e19' }],
+    ['an address that is longer than any', { email: `${'b'.repeat(330)}@x.y` }],
+  ])('sets a row aside that has %s, counts it, and reads the others', (_name, odd) => {
+    const read = decodeRoster({ userTableStats: [row({ promptCreditsUsed: 100 }), row({ email: 'b@x.y', ...odd })] }, READ_AT)
+    expect(read.people.map(({ email, used }) => [email, used])).toEqual([['ada@example.com', 1]])
+    expect(read.malformedRows).toBe(1)
+  })
+
+  it('reads no field that is not kept while the answer arrives', () => {
+    const read = new Set<string>()
+    const seen = new Proxy(row({}), {
+      get: (target, name) => {
+        if (typeof name === 'string') read.add(name)
+        return Reflect.get(target, name)
+      },
+    })
+    decodeRoster({ userTableStats: [seen], billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' }, READ_AT)
+    const kept = rosterRows().keeper()(row({}))
+    expect([...read].sort()).toEqual(Object.keys(Object(kept)).sort())
+  })
+
+  it.each([
     ['only one end is there', { billingCycleStart: '2026-11-01T00:00:00Z' }],
     ['its ends are the wrong way round', { billingCycleStart: '2026-12-01T00:00:00Z', billingCycleEnd: '2026-11-01T00:00:00Z' }],
     ['an end is no time', { billingCycleStart: 'soon', billingCycleEnd: '2026-11-01T00:00:00Z' }],
@@ -170,6 +201,11 @@ describe('a group', () => {
   it('tells its members and sums what those with a figure used', () => {
     const body = { userTableStats: [row({ promptCreditsUsed: 100 }), row({ email: 'b@x.y', promptCreditsUsed: '250' })] }
     expect(decodeGroup(body, group, READ_AT)).toEqual({ ...group, emails: ['ada@example.com', 'b@x.y'], used: 3.5, readAt: READ_AT })
+  })
+
+  it('keeps a member whose figure makes no sense', () => {
+    const body = { userTableStats: [row({ promptCreditsUsed: 100 }), row({ email: 'b@x.y', promptCreditsUsed: '1e19' })] }
+    expect(decodeGroup(body, group, READ_AT)).toMatchObject({ emails: ['ada@example.com', 'b@x.y'], used: 1 })
   })
 
   it('tells no use when nobody carries a figure', () => {

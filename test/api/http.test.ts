@@ -2,7 +2,8 @@ import { connect } from 'node:net'
 import { inspect } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createHttpTransport, type HttpTransport, type HttpTransportOptions, MAX_ANSWER_BYTES } from '../../src/api/http.ts'
+import { MAX_SMALL_ANSWER_BYTES } from '../../src/api/bounds.ts'
+import { createHttpTransport, type HttpTransport, type HttpTransportOptions } from '../../src/api/http.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { KEY, listen, type TestServer, testClient } from './world.ts'
@@ -141,23 +142,29 @@ describe('a request without an answer', () => {
     })
   })
 
-  it('is a failure when the answer is larger than the bound', async () => {
-    const server = await serve((_request, response) => {
-      response.writeHead(200, { 'content-length': String(MAX_ANSWER_BYTES + 1) })
-      response.write('x'.repeat(1_000_000))
+  it('is a failure when the answer is larger than the bound, announced or not', async () => {
+    const server = await serve((request, response) => {
+      if (request.url?.endsWith('GetUsageConfig')) response.writeHead(200, { 'content-length': String(MAX_SMALL_ANSWER_BYTES + 1) })
+      response.write('x'.repeat(MAX_SMALL_ANSWER_BYTES + 1))
     })
-    expect(await transportTo(server.url).send('UserPageAnalytics', BODY, SOON)).toEqual({
-      kind: 'network',
-      message: 'the answer is larger than 64 MiB and was dropped',
-    })
+    for (const operation of ['GetUsageConfig', 'GetTeamCreditBalance'] as const) {
+      expect(await transportTo(server.url).send(operation, BODY, SOON)).toEqual({
+        kind: 'malformed',
+        message: 'the answer is larger than 64 KiB and was dropped',
+      })
+    }
   })
 
   it('is a failure when a small answer unpacks to more than the bound', async () => {
-    const bomb = gzipSync(Buffer.alloc(MAX_ANSWER_BYTES + 1))
+    const bomb = gzipSync(Buffer.alloc(MAX_SMALL_ANSWER_BYTES + 1))
     const server = await serve((_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb))
-    expect(await transportTo(server.url).send('UserPageAnalytics', BODY, { timeoutMs: 20_000 })).toMatchObject({
-      message: expect.stringContaining('64 MiB'),
-    })
+    expect(await transportTo(server.url).send('GetTeamCreditBalance', BODY, SOON)).toMatchObject({ kind: 'malformed' })
+  })
+
+  it('is the status and the beginning of its words when the service fails at length', async () => {
+    const server = await serve((_request, response) => response.writeHead(503).end('x'.repeat(5_000_000)))
+    const answer = await transportTo(server.url).send('GetUsageConfig', BODY, SOON)
+    expect(answer).toMatchObject({ status: 503, body: 'x'.repeat(MAX_SMALL_ANSWER_BYTES) })
   })
 
   it('rejects with the reason of its signal when that aborts, before or during', async () => {

@@ -125,6 +125,7 @@ async function scrapesOf(size: Size): Promise<Scrapes> {
     views: () => [viewOf(workspace)],
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
+    ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
   })
   const blocks: number[] = []

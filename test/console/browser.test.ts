@@ -52,6 +52,7 @@ async function open(views: readonly WorkspaceView[], width: number) {
     views: () => views,
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
+    ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
   })
   const profile = await mkdtemp(join(tmpdir(), 'capkeeper-browser-'))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { capkeeper } from '../support/process.ts'
+import { capkeeper, startDaemon } from '../support/process.ts'
 import { configText, policyText, type World, workspace, world } from './world.ts'
 
 const POLICY = `team: {cap: 500}
@@ -66,6 +66,24 @@ describe('plan with the ledger of a running daemon', () => {
     },
     60_000,
   )
+
+  test('shows the token that the daemon asks for, from the environment or a file, and no other gets in', async () => {
+    const at = await world({ policy: 'team: {cap: 500}' })
+    at.write('token', 'the-token-of-the-ledger\n')
+    at.write('wrong', 'another-token\n')
+    const config = at.write('guarded.yaml', configText([workspace('acme', at.service.url)], { ledgerToken: { file: 'token' } }))
+    const daemon = await startDaemon(['--config', config], { cwd: at.folder })
+    await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
+    const plan = (env: Readonly<Record<string, string>>, ...more: readonly string[]) =>
+      capkeeper(['plan', '--config', config, '--ledger', daemon.url, ...more], { cwd: at.folder, env })
+    const refused = { code: 1, stdout: '', stderr: expect.stringContaining('refused (401)') }
+    expect(await plan({})).toMatchObject(refused)
+    expect(await plan({}, '--ledger-token-file', 'wrong')).toMatchObject(refused)
+    expect(await plan({}, '--ledger-token-file', 'nowhere')).toMatchObject({ code: 64 })
+    expect(await plan({ CAPKEEPER_LEDGER_TOKEN: 'the-token-of-the-ledger' })).toMatchObject({ code: 0 })
+    expect(await plan({}, '--ledger-token-file', 'token')).toMatchObject({ code: 0 })
+    expect(daemon.stderr()).not.toContain('the-token-of-the-ledger')
+  }, 60_000)
 
   test('says that no daemon answers', async () => {
     const at = await world()

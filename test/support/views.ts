@@ -6,7 +6,6 @@ import type { Balance, Cycle, Roster } from '../../src/core/model/observed.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { bandOf, estimatedAddOnUse } from '../../src/core/use/bands.ts'
-import type { LedgerDocument } from '../../src/daemon/ledger/share.ts'
 
 /** 2026-11-20T12:00Z, where `fakeClock()` starts. */
 export const NOW = Date.UTC(2026, 10, 20, 12)
@@ -230,4 +229,6 @@ export const CHANGE: ScopeChange = {
 }
 
 /** What a daemon without workspaces tells of its ledger. */
-export const noLedger = (): LedgerDocument => ({ apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: NOW, key: 'k', workspaces: [] })
+export const noLedger = (): readonly string[] => [
+  JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: NOW, key: 'k', workspaces: [] }),
+]

@@ -1,6 +1,6 @@
 // `audit`: what the policies do not say about the caps in force. It reads only.
 import type { Command } from 'commander'
-import { addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
+import { addFlags, addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
 export interface AuditFlags extends NetworkFlags {
@@ -16,7 +16,7 @@ export function registerAudit(program: Command, cli: Cli): void {
         'people whom no cap reaches, and people who have used 85 % of theirs or more. One request a person; nothing is written.',
     )
     .addOption(outputOption(['text', 'json', 'markdown']))
-  addNetworkFlags(command)
+  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
     .addHelpText('after', examples('capkeeper audit', 'capkeeper audit --workspace acme --output json | jq .workspaces[].undeclared'))
     .action(async (flags: AuditFlags) => (await import('./run.ts')).auditCommand(flags, cli))
 }

@@ -21,7 +21,7 @@ import { type AuditedWorkspace, renderAuditJson, renderAuditMarkdown, renderAudi
 export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const audited = await interruptible(cli, (signal) => auditAll(setup, cli, signal))
+  const audited = await interruptible(cli, (signal) => auditAll(setup, cli, signal, flags))
   const renderers = {
     text: () => renderAuditText(audited, painter(cli.stdout)),
     json: () => renderAuditJson(audited, cli.clock.now()),
@@ -36,8 +36,8 @@ function exitOf({ audit: { people, unread }, read }: AuditedWorkspace): ExitCode
   return unread.length > 0 ? EXIT.partial : EXIT.done
 }
 
-async function auditAll(setup: Setup, cli: Cli, signal: AbortSignal): Promise<readonly AuditedWorkspace[]> {
-  const ledgers = await openLedgers(cli, setup, signal)
+async function auditAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: AuditFlags): Promise<readonly AuditedWorkspace[]> {
+  const ledgers = await openLedgers(cli, setup, signal, flags)
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
     return await Promise.all(setup.workspaces.map((one) => auditOne(one, { cli, signal, ledgers, progress })))

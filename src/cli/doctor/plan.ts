@@ -113,7 +113,7 @@ async function checkGroups(reader: ServiceReader, { set, signal }: PlanInputs, t
 }
 
 async function checkRuns(reader: ServiceReader, { now, signal }: PlanInputs, tell: Tell): Promise<void> {
-  const runs = await reader.readRuns({ fromAt: (Math.floor(now / DAY_MS) - 29) * DAY_MS }, signal)
+  const { rows: runs } = await reader.readRuns({ fromAt: (Math.floor(now / DAY_MS) - 29) * DAY_MS }, signal)
   if (runs.length === 0) tell('agentCredits', notChecked('agent analytics: nobody used an agent in the last 30 days'))
   else if (runs.some(({ used }) => used !== undefined)) tell('agentCredits', ok('agent analytics tell the credits used by model'))
   else tell('agentCredits', warning('agent analytics tell no credits on this plan: use by model is not known'))

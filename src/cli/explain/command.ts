@@ -1,6 +1,6 @@
 // `explain`: why a scope has its cap: every declaration that bears on it, which one won, what the service shows, and why it is held.
 import type { Command } from 'commander'
-import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
+import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
 export interface ExplainFlags extends NetworkFlags {
@@ -17,7 +17,7 @@ export function registerExplain(program: Command, cli: Cli): void {
     )
     .argument('<scope>', 'an e-mail, group:ID or team')
     .addOption(outputOption(['text', 'json']))
-  addNetworkFlags(command)
+  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
     .addHelpText('after', examples('capkeeper explain ada.lovelace@example.com', 'capkeeper explain group:grp_platform --output json'))
     .action(async (scope: string, flags: ExplainFlags) => (await import('./run.ts')).explainCommand(scope, flags, cli))
 }

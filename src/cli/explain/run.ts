@@ -39,7 +39,7 @@ interface Shared {
 
 async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<ExitCode> {
   const { config, policy } = one
-  const ledgers = await openLedgers(cli, setup, signal)
+  const ledgers = await openLedgers(cli, setup, signal, flags)
   const { client, close } = connectReader(cli, config, { signal })
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {

@@ -1,6 +1,6 @@
 // `plan`: what would be written, and why. It never writes: its client has no write method, and the ledger is opened for reading.
 import type { Command } from 'commander'
-import { addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
+import { addFlags, addNetworkFlags, examples, type NetworkFlags, type OutputFormat, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
 export interface PlanFlags extends NetworkFlags {
@@ -25,7 +25,7 @@ export function registerPlan(program: Command, cli: Cli): void {
     )
     .option('--rebind', 'plan as if the ledger were bound to this base URL')
     .option('--out <file>', 'save the plan as JSON, for `capkeeper apply --plan`')
-  addNetworkFlags(command)
+  addFlags(addNetworkFlags(command), ['ledgerTokenFile'])
     .addHelpText(
       'after',
       examples(

@@ -9,7 +9,7 @@ import { ledgerArgs, shellWord } from '../shared/args.ts'
 import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
-import { openLedgers } from '../shared/ledgers.ts'
+import { type LedgerFlags, openLedgers } from '../shared/ledgers.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
 import type { PlanFlags } from './command.ts'
@@ -22,7 +22,7 @@ import { releaseBy } from './view.ts'
 export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const { previews, known } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags.rebind === true))
+  const { previews, known } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags))
   const plans = previews.map((one) => one.planned.plan)
   const release = releaseCommand(plans, known, flags, setup.config.ledger)
   cli.stdout.write(
@@ -58,8 +58,8 @@ interface Previews {
   readonly known: readonly string[]
 }
 
-async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, rebind: boolean): Promise<Previews> {
-  const ledgers = await openLedgers(cli, setup, signal, rebind)
+async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: LedgerFlags): Promise<Previews> {
+  const ledgers = await openLedgers(cli, setup, signal, flags)
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
     const previews = await Promise.all(

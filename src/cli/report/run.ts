@@ -140,7 +140,8 @@ async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes
   try {
     for (let at = midnight(fromAt); at <= now; at += CHUNK_MS) {
       const untilAt = at + CHUNK_MS
-      rows.push(...(await client.readRuns({ fromAt: at, ...(untilAt <= now && { untilAt }) }, signal)))
+      const reading = await client.readRuns({ fromAt: at, ...(untilAt <= now && { untilAt }) }, signal)
+      for (const row of reading.rows) rows.push(row)
     }
     return rows
   } catch (error) {

@@ -7,8 +7,9 @@ import { type Config, type ConfigInput, type LoadedConfig, networkProblems } fro
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { parseListen } from '../../daemon/config/values.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
+import { ledgerGate } from '../../daemon/http/token.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
-import { shareLedgers } from '../../daemon/ledger/share.ts'
+import { ledgerPieces } from '../../daemon/ledger/share.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { type Watcher, watchPaths } from '../../policy/watch.ts'
@@ -191,17 +192,17 @@ function refuse(error: unknown, { complain, logger }: Host): void {
 async function listen(config: Config, running: { readonly daemon?: Daemon }, host: Host, orElsewhere: boolean): Promise<Server> {
   const { host: name, port } = config.listen
   try {
-    return await listenOn(config.listen, running, host)
+    return await listenOn(config, running, host)
   } catch (error) {
     if (!orElsewhere || !(error instanceof ListenError) || !error.isTaken) throw error
     host.cli.stdout.write(`${name}:${port} is in use, so the pages take a free port (--listen chooses one)\n`)
-    return listenOn({ host: name, port: 0 }, running, host)
+    return listenOn({ ...config, listen: { host: name, port: 0 } }, running, host)
   }
 }
 
-const listenOn = (address: Config['listen'], running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
+const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
   startServer({
-    ...address,
+    ...config.listen,
     version: VERSION,
     clock: host.cli.clock,
     metrics: host.metrics,
@@ -209,8 +210,9 @@ const listenOn = (address: Config['listen'], running: { readonly daemon?: Daemon
     people: host.people,
     views: () => running.daemon?.views() ?? [],
     health: () => running.daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() },
+    ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
     ledger: () =>
-      shareLedgers({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
+      ledgerPieces({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })

@@ -19,6 +19,7 @@ export interface NetworkFlags {
   readonly caFile?: string
   readonly allowPlainHttp?: true
   readonly ledger?: string
+  readonly ledgerTokenFile?: string
   readonly workspace?: string
   readonly logLevel?: LogLevel
   readonly logFormat?: LogFormat
@@ -55,6 +56,11 @@ const FLAGS = {
       '--ledger <file>',
       'CAPKEEPER_LEDGER',
       'the durable record; :memory: for none; plan and explain also take the address of a running daemon; default ./capkeeper.db',
+    ),
+  ledgerTokenFile: () =>
+    new Option(
+      '--ledger-token-file <file>',
+      'file that holds the token for the ledger of a running daemon; or set CAPKEEPER_LEDGER_TOKEN to the token itself',
     ),
   workspace: () => new Option('--workspace <name>', 'only this workspace; default: all of the config, or the one the policies name'),
   logLevel: () => new Option('--log-level <level>', 'least important line shown; default info').choices(LOG_LEVELS),

@@ -32,7 +32,7 @@ export interface Host {
   readonly isEmbedded: boolean
   /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
   pacesOf(config: WorkspaceConfig): Paces
-  /** Takes up what another configuration says for the whole process; `listen` and `ledger` need a restart, and the log says so. */
+  /** Takes up what another configuration says for the whole process; `listen`, `ledger` and `ledgerToken` need a restart, and the log says so. */
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
   complain(problems: readonly Problem[], message: string): void
@@ -97,7 +97,9 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
       const before = inForce.config
       if (JSON.stringify(next) === JSON.stringify(before)) return
       logger.info({}, 'configuration loaded')
-      const waiting = (['listen', 'ledger'] as const).filter((name) => JSON.stringify(next[name]) !== JSON.stringify(before[name]))
+      const waiting = (['listen', 'ledger', 'ledgerToken'] as const).filter(
+        (name) => JSON.stringify(next[name]) !== JSON.stringify(before[name]),
+      )
       if (waiting.length > 0) logger.warn({ settings: waiting }, 'settings that changed take effect with the next start')
       inForce.config = next
     },
@@ -176,7 +178,11 @@ export const bound = (
 
 /** Opens one workspace with its ledger and its client. */
 export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorkspace {
-  const { cli, emit } = host
+  const { cli, emit, logger } = host
+  const about = { workspace: config.name, address: config.baseUrl }
+  // Until the first answer nothing else would be said, and that may take minutes.
+  logger.info(about, 'asking the service')
+  let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
   const connection = connectWriter(cli, config, {
@@ -187,7 +193,13 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       learning.pace[key] = learned
       emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
     },
-    onRequest: (event) => emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event }),
+    onRequest({ message, ...event }) {
+      if (first === 'waiting') {
+        first = event.outcome === 'ok' ? 'answered' : 'failed'
+        if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')
+      }
+      emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
+    },
   })
   host.atEnd.push(learning.keep)
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
@@ -206,6 +218,7 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
         if (event.kind === 'cycle-finished') learning.keep()
       },
     },
+    requestFailed: () => first === 'failed',
     close: connection.close,
   }
 }

@@ -10,8 +10,9 @@ import { readShared, type SharedLedger, type SharedWorkspace, sharedWorkspaces }
 import { sha256 } from '../../daemon/schedule/system.ts'
 import type { ReadClient } from '../../ports.ts'
 import { ledgerOf, openStore, type Setup, type WorkspaceSetup } from '../compose.ts'
+import type { NetworkFlags } from './args.ts'
 import { type Cli, CommandError } from './context.ts'
-import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl } from './remote.ts'
+import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken } from './remote.ts'
 
 /** The ledgers of a command, open for reading. */
 export interface Ledgers {
@@ -21,22 +22,27 @@ export interface Ledgers {
   close(): void
 }
 
+/** What a command was told of the ledger. */
+export interface LedgerFlags extends Pick<NetworkFlags, 'ledgerTokenFile'> {
+  readonly rebind?: boolean
+}
+
 /** Opens the file, or asks the daemon. Throws a `LedgerError`, or a `CommandError` when no daemon answers. */
-export async function openLedgers(cli: Cli, { config }: Setup, signal: AbortSignal, rebind = false): Promise<Ledgers> {
-  if (isLedgerUrl(config.ledger)) return remoteLedgers(config.ledger, cli, signal)
+export async function openLedgers(cli: Cli, { config }: Setup, signal: AbortSignal, flags: LedgerFlags): Promise<Ledgers> {
+  if (isLedgerUrl(config.ledger)) return remoteLedgers(config.ledger, cli, ledgerToken(flags, cli), signal)
   const store = openStore(cli, config, 'read')
   return {
     known: store.workspaces().flatMap((one) => (one.current ? [one.workspace] : [])),
-    of: async (one) => ledgerOf(store, one.config, rebind),
+    of: async (one) => ledgerOf(store, one.config, flags.rebind === true),
     close: () => store.close(),
   }
 }
 
 const TIMEOUT_MS = 30_000
 
-async function remoteLedgers(address: string, { clock }: Cli, signal: AbortSignal): Promise<Ledgers> {
+async function remoteLedgers(address: string, { clock }: Cli, token: string | undefined, signal: AbortSignal): Promise<Ledgers> {
   const url = ledgerUrl(address)
-  const answer = await download({ url, timeoutMs: TIMEOUT_MS, clock, signal })
+  const answer = await download({ url, timeoutMs: TIMEOUT_MS, clock, signal, token })
   const workspaces = understood(url, () => sharedWorkspaces(answer))
   return {
     known: workspaces.map((one) => one.workspace),
@@ -63,6 +69,7 @@ async function download(question: DaemonQuestion): Promise<unknown> {
     question.signal?.throwIfAborted()
     throw new CommandError(`no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there?`)
   })
+  if (answer.status === 401 || answer.status === 403) throw new CommandError(`${url} refused (${answer.status}): ${answer.text.trim()}`)
   if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon of this version?`)
   try {
     return JSON.parse(answer.text)

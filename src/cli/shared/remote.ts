@@ -1,6 +1,8 @@
 // What commands that talk to a running daemon share: the one request each of them makes, its time limit, and why it failed.
+import { readToken } from '../../daemon/http/token.ts'
 import type { Clock } from '../../ports.ts'
-import { UsageError } from './context.ts'
+import type { NetworkFlags } from './args.ts'
+import { type Cli, UsageError } from './context.ts'
 
 /** A ledger that a daemon tells, in place of a file. */
 export const isLedgerUrl = (ledger: string): boolean => /^https?:\/\//.test(ledger)
@@ -11,6 +13,8 @@ export interface DaemonQuestion {
   readonly timeoutMs: number
   readonly signal?: AbortSignal
   readonly clock: Clock
+  /** Shown to the daemon; for /ledger alone. */
+  readonly token?: string | undefined
 }
 
 /** Status and body of a daemon's answer; rejects as `fetch` does, and when it takes too long. Redirects are followed nowhere. */
@@ -19,17 +23,33 @@ export async function askDaemon({
   timeoutMs,
   signal,
   clock,
+  token,
 }: DaemonQuestion): Promise<{ readonly status: number; readonly text: string }> {
   const [answered, late] = [new AbortController(), new AbortController()]
   const giveUp = () => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`))
   clock.sleep(timeoutMs, answered.signal).then(giveUp, () => undefined)
   try {
+    const headers = { accept: 'application/json', ...(token !== undefined && { authorization: `Bearer ${token}` }) }
     const ending = AbortSignal.any([late.signal, ...(signal ? [signal] : [])])
-    const answer = await fetch(url, { signal: ending, redirect: 'error', headers: { accept: 'application/json' } })
+    const answer = await fetch(url, { signal: ending, redirect: 'error', headers })
     return { status: answer.status, text: await answer.text() }
   } finally {
     answered.abort()
   }
+}
+
+/** The token for the ledger of a daemon, when one is given: the flag before the environment. Throws a `UsageError` for one that is no token. */
+export function ledgerToken(
+  { ledgerTokenFile: file }: Pick<NetworkFlags, 'ledgerTokenFile'>,
+  { env }: Pick<Cli, 'env'>,
+): string | undefined {
+  const source = file === undefined ? { env: 'CAPKEEPER_LEDGER_TOKEN' } : { file }
+  if ('env' in source && (env[source.env] ?? '') === '') return undefined
+  const token = readToken(source, env)
+  if (token !== undefined) return token
+  throw new UsageError(
+    'file' in source ? `${file} holds no token for the ledger, or cannot be read` : 'CAPKEEPER_LEDGER_TOKEN holds no token',
+  )
 }
 
 /** fetch says only "fetch failed"; why stands in its cause. */

@@ -50,6 +50,11 @@ export interface Roster {
   readonly duplicates: readonly string[]
 }
 
+/** Rows of an answer that made no sense and were set aside; absent when there are none. */
+export interface SetAside {
+  readonly malformedRows?: number
+}
+
 /** The members of one declared group, by e-mail. `unknown`: the service does not know the group, or the listing failed. */
 export interface GroupMembers {
   readonly id: string
@@ -81,6 +86,10 @@ export interface RunUse {
   readonly messages: number
   /** Absent when the plan shows no credits. */
   readonly used?: Credits
+}
+
+export interface RunsReading extends SetAside {
+  readonly rows: readonly RunUse[]
 }
 
 export type OwnerKind = 'policy' | 'grant' | 'conflict' | 'copied'

@@ -10,7 +10,7 @@ import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { LedgerFacts, RunsAsked, RunsBatch } from '../../ports.ts'
-import type { Warning } from '../conditions/standing.ts'
+import { malformedRows, type Warning } from '../conditions/standing.ts'
 import { type Failure, failureOf } from '../cycle/failure.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
@@ -44,18 +44,24 @@ interface Target {
 
 /** Asks for what is due; what could not be read is one warning. Rejects only when `signal` aborts, or with a `LedgerError`. */
 export async function collectRuns(workspace: Workspace, knowledge: WorkspaceState, signal?: AbortSignal): Promise<readonly Warning[]> {
-  const failure = await collect(workspace, knowledge, { scope: TEAM }, signal)
+  const aside: Aside = { rows: 0 }
+  const failure = await collect(workspace, knowledge, { scope: TEAM }, aside, signal)
   // What stops the one stops the others; they would only be told again.
   if (failure) return [{ code: 'RUNS_UNREAD', message: `runs of agents could not be read: ${failure.message}` }]
   const warnings: Warning[] = []
   for (const target of dueGroups(workspace, knowledge)) {
     workspace.collector.triedAt.set(scopeKey(target.scope), workspace.clock.monotonic())
-    const failed = await collect(workspace, knowledge, target, signal)
+    const failed = await collect(workspace, knowledge, target, aside, signal)
     if (failed)
       warnings.push({ code: 'GROUP_RUNS_UNREAD', message: `runs of ${scopeKey(target.scope)} could not be read: ${failed.message}` })
     if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
   }
-  return warnings.slice(0, 1)
+  return [...warnings.slice(0, 1), ...malformedRows('runs of agents', aside.rows)]
+}
+
+/** How many rows made no sense, in one round. */
+interface Aside {
+  rows: number
 }
 
 function dueGroups({ ledger, clock, collector }: Workspace, knowledge: WorkspaceState): readonly Target[] {
@@ -82,6 +88,7 @@ async function collect(
   workspace: Workspace,
   knowledge: WorkspaceState,
   target: Target,
+  aside: Aside,
   signal?: AbortSignal,
 ): Promise<Failure | undefined> {
   const { ledger, clock, collector } = workspace
@@ -97,7 +104,8 @@ async function collect(
     const isLast = untilAt > now
     try {
       const question = { fromAt, ...(!isLast && { untilAt }), ...(target.groupName !== undefined && { groupName: target.groupName }) }
-      const rows = await workspace.client.readRuns(question, signal)
+      const { rows, malformedRows: bad = 0 } = await workspace.client.readRuns(question, signal)
+      aside.rows += bad
       const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
       const wideAt = isLast && isWide ? now : (before?.wideAt ?? startAt)
       const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }

@@ -2,12 +2,12 @@
 // good value and says so; it never stops the others. What is believed of a shrunken roster is decided in core/resolve/roster.ts.
 
 import { beyondLimit } from '../../core/model/limits.ts'
-import type { Balance, GroupMembers, OwnedCap, Roster } from '../../core/model/observed.ts'
+import type { Balance, GroupMembers, OwnedCap, Roster, SetAside } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
 import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
-import type { Warning } from '../conditions/standing.ts'
+import { malformedRows, type Warning } from '../conditions/standing.ts'
 import { failureOf } from '../cycle/failure.ts'
 import type { Planner, WorkspaceState } from '../cycle/state.ts'
 
@@ -73,7 +73,8 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   }
   const rows = await attempt('ROSTER_UNREAD', () => client.readRoster(signal))
   // A team without anybody is a reading that went wrong: nobody could be counted by it.
-  const roster = rows && rows.people.length > 0 ? rows : undefined
+  const roster = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
+  warnings.push(...malformedRows('the roster', rows?.malformedRows))
   if (rows && !roster) warnings.push({ code: 'ROSTER_UNREAD', message: 'the roster came without anybody, which counts as not read' })
   const balance = await attempt('BALANCE_UNREAD', () => client.readBalance(signal))
   const groups = await readGroups(inputs, warnings)
@@ -87,6 +88,11 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
     groupsRead: groups.read && roster !== undefined && !isDoubted,
     warnings,
   }
+}
+
+/** The number of rows that were set aside is told, and not kept. */
+function withoutCount({ malformedRows: _, ...roster }: Roster & SetAside): Roster {
+  return roster
 }
 
 /** What made the roster doubtful, such as a key that sees one group only, empties the others as well: what was known of them serves. */

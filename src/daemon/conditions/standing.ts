@@ -14,6 +14,12 @@ export interface Warning {
   readonly quiet?: true
 }
 
+/** Rows of an answer that made no sense; none: no warning. */
+export const malformedRows = (of: string, rows = 0): readonly Warning[] =>
+  rows === 0
+    ? []
+    : [{ code: 'MALFORMED_ROWS', about: of, message: `${rows} ${rows === 1 ? 'row' : 'rows'} of ${of} made no sense and were set aside` }]
+
 /** Messages of the warnings that hold, by what they are about. */
 export type Standing = ReadonlyMap<WarningSource, ReadonlyMap<string, string>>
 

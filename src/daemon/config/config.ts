@@ -40,6 +40,8 @@ export interface Config {
   readonly ledger: string
   /** Whether an approval in a policy may arrive with the change that it releases. */
   readonly approvals: Approvals
+  /** Where the token is found that `/ledger` asks for. */
+  readonly ledgerToken?: KeyRef
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   /** At least one; only the chosen one with `--workspace`. */
@@ -164,6 +166,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
     people: file?.people ?? (isLoopback(listen.host) ? 'email' : 'hash'),
     ledger,
     approvals,
+    ...(file?.ledgerToken === undefined ? {} : { ledgerToken: file.ledgerToken }),
     metrics: file?.metrics ?? { perUser: 'off', userLabel: 'hash' },
     ...(file?.pricePerCredit === undefined ? {} : { pricePerCredit: file.pricePerCredit }),
     workspaces,

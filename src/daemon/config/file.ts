@@ -37,6 +37,7 @@ export interface FileConfig {
   readonly people?: 'hash' | 'email'
   readonly ledger?: string
   readonly approvals?: Approvals
+  readonly ledgerToken?: KeyRef
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   readonly workspaces: readonly FileWorkspace[]
@@ -139,13 +140,14 @@ const optional = <K extends string, T>(key: K, value: T | undefined) =>
 
 /** The settings of a file without an error. */
 function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
-  const { listen, people, ledger, approvals, metrics, pricePerCredit } = root.value
+  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit } = root.value
   const perUser = metrics?.perUser ?? 'off'
   return {
     ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
     ...optional('people', people),
     ...optional('ledger', ledger === undefined || ledger === ':memory:' ? ledger : locate(ledger)),
     ...optional('approvals', approvals),
+    ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
     ...optional('pricePerCredit', pricePerCredit),
     // `off` is false to YAML 1.1, which Helm and others write it back as.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
@@ -179,12 +181,10 @@ function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspa
 
 /** References to keys, with paths that can be opened. */
 const keysOf = (given: NonNullable<WorkspaceText['keys']>, locate: Locate): Keys =>
-  Object.fromEntries(
-    Object.entries(given).map(([name, { file, env }]): [string, KeyRef] => [
-      name,
-      file === undefined ? { env: env ?? '' } : { file: locate(file) },
-    ]),
-  )
+  Object.fromEntries(Object.entries(given).map(([name, reference]): [string, KeyRef] => [name, referenceOf(reference, locate)]))
+
+const referenceOf = ({ file, env }: { readonly file?: string; readonly env?: string }, locate: Locate): KeyRef =>
+  file === undefined ? { env: env ?? '' } : { file: locate(file) }
 
 /** Without `start`, learning starts at the usual rate or at `max`, whichever is less. */
 function rateOf(given: WorkspaceText['rate'] = {}): Rate {

@@ -96,6 +96,15 @@ const KEY_REFERENCE = object(
     allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }],
   },
 )
+const LEDGER_TOKEN = object(
+  'Where the token is found that /ledger asks for; needed unless listen is loopback.',
+  { file: PATH, env: PATH },
+  {
+    'x-kind': 'key-reference',
+    'x-secret': true,
+    allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }],
+  },
+)
 const KEYS = object(
   'Service keys; the four of one permission fall back to default.',
   {
@@ -156,6 +165,7 @@ export const CONFIG = object(
     listen: orNothing(pattern('listen', LISTEN_PATTERN, 'host:port of the HTTP server; default 127.0.0.1:9464.')),
     people: orNothing(choice(['hash', 'email'], 'How people show; default email on loopback, else hash.')),
     ledger: orNothing(text('The durable record, relative to this file; :memory: for none.')),
+    ledgerToken: orNothing(LEDGER_TOKEN),
     approvals: orNothing(
       choice(
         ['separate', 'together'],

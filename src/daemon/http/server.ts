@@ -5,11 +5,13 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import type { Clock } from '../../ports.ts'
-import type { LedgerDocument } from '../ledger/share.ts'
+import { boundConnections, connectionsWithin, descriptorLimit } from './connections.ts'
 import type { Health, Metrics } from './metrics.ts'
+import { gathered, type SharedPage, sharePage } from './shared.ts'
 import { statusDocument } from './status.ts'
 import type { StatusDocument } from './status-document.ts'
 import type { PeopleLabels } from './status-labels.ts'
+import type { LedgerGate } from './token.ts'
 
 /** `reasons` say what is missing while `ready` is false. */
 export interface Readiness {
@@ -28,15 +30,16 @@ export interface ServerOptions {
   /** 0 takes any free port. */
   readonly port: number
   readonly version: string
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>
   readonly page: Page
   readonly people: PeopleLabels
   readonly views: () => readonly WorkspaceView[]
   readonly health: () => Health
   readonly ready: () => Readiness
-  /** People hashed, whatever `people` says. */
-  readonly ledger: () => LedgerDocument
+  /** The text of /ledger in pieces, which are made on the way; people hashed, whatever `people` says. */
+  readonly ledger: () => Iterable<string>
+  readonly ledgerGate: LedgerGate
   /** Told of a page that could not be made; the client gets a bare 500. */
   readonly onError?: (error: Error) => void
   /** Default `SERVER_LIMITS`. */
@@ -74,7 +77,9 @@ export interface ServerLimits {
   readonly idleTimeoutMs: number
   readonly checkEveryMs: number
   readonly maxHeaderBytes: number
-  /** Connections at once; further ones are closed. A scraper and some people need a handful. */
+  /** Until the whole answer is taken: whoever reads slower is cut off. */
+  readonly answerTimeoutMs: number
+  /** Connections at once; those that stand idle longest make way for further ones. */
   readonly maxConnections: number
 }
 
@@ -85,14 +90,19 @@ export const SERVER_LIMITS: ServerLimits = {
   idleTimeoutMs: 60_000,
   checkEveryMs: 5_000,
   maxHeaderBytes: 16_384,
-  maxConnections: 256,
+  answerTimeoutMs: 30_000,
+  maxConnections: connectionsWithin(descriptorLimit()),
 }
+
+/** Connections that wait to be taken in: further ones would be dropped by the system, and come back seconds later. Choice. */
+const BACKLOG = 1_024
 
 /** Starts to serve. Rejects with a `ListenError` that names the address and the way out. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const server = createServer(options)
+  const limits = { ...SERVER_LIMITS, ...options.limits }
+  const server = createServer(options, limits)
   try {
-    await server.listen({ host: options.host, port: options.port })
+    await server.listen({ host: options.host, port: options.port, backlog: BACKLOG })
   } catch (error) {
     const message = `cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`
     throw new ListenError(message, codeOf(error) === 'EADDRINUSE')
@@ -102,8 +112,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   return { url: `http://${hostText(reachable(options.host))}:${port}`, close: () => server.close() }
 }
 
-function createServer(options: ServerOptions): FastifyInstance {
-  const limits = { ...SERVER_LIMITS, ...options.limits }
+function createServer(options: ServerOptions, limits: ServerLimits): FastifyInstance {
   const server = fastify({
     forceCloseConnections: true,
     requestTimeout: limits.requestTimeoutMs,
@@ -116,9 +125,10 @@ function createServer(options: ServerOptions): FastifyInstance {
     },
     bodyLimit: 1024,
   })
-  server.server.maxConnections = limits.maxConnections
+  boundConnections(server.server, limits.maxConnections)
   const isPrivate = isLoopback(options.host)
   server.addHook('onRequest', async (request, reply) => {
+    cutSlowReader(reply, options.clock, limits.answerTimeoutMs)
     reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
     reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
     // A page of another site must not read this one through a browser on this machine.
@@ -141,25 +151,38 @@ function createServer(options: ServerOptions): FastifyInstance {
   return server
 }
 
+/** Whatever is still under way by then is cut off with its connection. */
+function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): void {
+  const over = new AbortController()
+  raw.once('close', () => over.abort())
+  clock.sleep(withinMs, over.signal).then(
+    () => raw.destroy(),
+    () => undefined,
+  )
+}
+
 function addRoutes(server: FastifyInstance, options: ServerOptions): void {
-  const { metrics, page, people, version } = options
-  const status = () => statusDocument({ views: options.views(), health: options.health(), people, version, now: options.clock.now() })
+  const { metrics, page, people, version, clock } = options
+  const status = () => statusDocument({ views: options.views(), health: options.health(), people, version, now: clock.now() })
+  const serve = (path: string, type: string, make: Parameters<typeof sharePage>[1]): void => {
+    const shared: SharedPage = sharePage(clock, make)
+    server.get(path, async (request, reply) => {
+      const refusal = path === '/ledger' ? options.ledgerGate(request.headers.authorization) : undefined
+      if (refusal) return plain(reply.header('WWW-Authenticate', 'Bearer'), refusal.status, refusal.message)
+      if (path === '/') reply.header('Content-Security-Policy', page.contentSecurityPolicy)
+      return reply.type(type).send(await shared())
+    })
+  }
   server.get('/livez', (_, reply) => plain(reply, 200, 'ok\n'))
   server.get('/readyz', (_, reply) => {
     const { ready, reasons } = options.ready()
     if (ready) return plain(reply, 200, 'ok\n')
     return plain(reply, 503, ['not ready', ...reasons.map((reason) => `- ${people.text(reason)}`), ''].join('\n'))
   })
-  server.get('/metrics', async (_, reply) => {
-    const text = await metrics.render(options.views(), options.health())
-    return reply.type(metrics.contentType).send(text)
-  })
-  server.get('/status', (_, reply) => reply.type('application/json; charset=utf-8').send(`${JSON.stringify(status(), undefined, 2)}\n`))
-  server.get('/ledger', (_, reply) => reply.type('application/json; charset=utf-8').send(`${JSON.stringify(options.ledger())}\n`))
-  server.get('/', (_, reply) => {
-    reply.header('Content-Security-Policy', page.contentSecurityPolicy)
-    return reply.type('text/html; charset=utf-8').send(page.render(status()))
-  })
+  serve('/metrics', metrics.contentType, () => metrics.render(options.views(), options.health()))
+  serve('/status', 'application/json; charset=utf-8', () => `${JSON.stringify(status(), undefined, 2)}\n`)
+  serve('/ledger', 'application/json; charset=utf-8', () => gathered(options.ledger(), clock))
+  serve('/', 'text/html; charset=utf-8', () => page.render(status()))
 }
 
 const plain = (reply: FastifyReply, code: number, text: string): FastifyReply =>

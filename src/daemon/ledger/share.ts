@@ -2,10 +2,11 @@
 // so that a plan made in a pull request shows what the daemon would do. People go out as hashes, with a key that is new in every answer; who knows an
 // address can find it in there, nobody can read one. What is not needed for a plan never leaves.
 import type { HistoryEntry, Intent, Pause } from '../../core/model/change.ts'
+import type { Roster } from '../../core/model/observed.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
-import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
+import type { Digest, Ledger, LedgerFacts, UsageFacts } from '../../ports.ts'
 import type { LedgerReader } from '../cycle/state.ts'
 import { hashLabels } from '../http/status-labels.ts'
 import { type Decode, list, number, optional, shape, text, Undecodable } from './decode.ts'
@@ -55,7 +56,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
 
 const isFact = (name: string): name is keyof LedgerFacts => Object.hasOwn(SHARED, name)
 
-const SHARED_FACTS = Object.keys(SHARED).filter((name): name is keyof LedgerFacts => isFact(name) && SHARED[name])
+const SHARED_FACTS = Object.keys(SHARED).filter((name): name is keyof LedgerFacts => isFact(name) && SHARED[name] && name !== 'usage')
 
 /** A text that is an address and nothing else is hashed whole, whatever signs it is made of. */
 const isEmail = (text: string): boolean => /^[^\s@|]+@[^\s@|]+$/.test(text)
@@ -67,27 +68,62 @@ const HASHED = /[0-9a-f]{12}@people\.invalid/g
 export interface ShareOptions {
   readonly workspaces: readonly SharedWorkspace[]
   readonly now: Instant
-  /** New for every answer, so that answers cannot be joined with each other or with /status. */
+  /** New for every document that is made, so that they cannot be joined with each other or with /status. */
   readonly key: string
   readonly digest: Digest
 }
 
-/** What is shared of these workspaces, people hashed. */
-export function shareLedgers({ workspaces, now, key, digest }: ShareOptions): LedgerDocument {
+/** The text of a `LedgerDocument` of these workspaces, people hashed, in pieces: each is made when it is asked for. */
+export function* ledgerPieces({ workspaces, now, key, digest }: ShareOptions): Generator<string> {
   const labels = hashLabels(digest, key, withSuffix)
-  return {
-    apiVersion: 'capkeeper/v1',
-    kind: 'Ledger',
-    createdAt: now,
-    key,
-    workspaces: workspaces.map(({ workspace, baseUrl, ledger }) =>
-      mapTexts({ workspace, baseUrl, ...contentOf(ledger, now) }, (text) => (isEmail(text) ? labels.label(text) : labels.text(text))),
-    ),
+  const mask = (text: string): string => (isEmail(text) ? labels.label(text) : labels.text(text))
+  const head: Omit<LedgerDocument, 'workspaces'> = { apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: now, key }
+  yield `${JSON.stringify(head).slice(0, -1)},"workspaces":[`
+  for (const [index, { workspace, baseUrl, ledger }] of workspaces.entries()) {
+    if (index > 0) yield ','
+    yield* piecesOf({ workspace, baseUrl, ...contentOf(ledger, now) }, mask)
   }
+  yield ']}\n'
 }
+
+/** How many values of a list go into one piece. */
+const AT_A_TIME = 200
+
+/** JSON in which every text, names of fields included, went through `mask`; long lists come in several pieces. */
+function* piecesOf(value: unknown, mask: (text: string) => string): Generator<string> {
+  if (Array.isArray(value)) {
+    yield '['
+    if (value.some(holdsList)) {
+      for (const [index, one] of value.entries()) {
+        if (index > 0) yield ','
+        yield* piecesOf(one, mask)
+      }
+    } else {
+      for (let at = 0; at < value.length; at += AT_A_TIME) {
+        if (at > 0) yield ','
+        yield JSON.stringify(mapTexts(value.slice(at, at + AT_A_TIME), mask)).slice(1, -1)
+      }
+    }
+    yield ']'
+  } else if (typeof value === 'object' && value !== null) {
+    let separator = '{'
+    for (const [name, one] of Object.entries(value)) {
+      if (one === undefined) continue
+      yield `${separator}${JSON.stringify(mask(name))}:`
+      yield* piecesOf(one, mask)
+      separator = ','
+    }
+    yield separator === '{' ? '{}' : '}'
+  } else yield JSON.stringify(mapTexts(value, mask)) ?? 'null'
+}
+
+const holdsList = (value: unknown): boolean =>
+  Array.isArray(value) ||
+  (typeof value === 'object' && value !== null && Object.values(value).some((one) => Array.isArray(one) && one.length > AT_A_TIME))
 
 function contentOf(ledger: SharedLedger, now: Instant) {
   const seen = new Set<string>()
+  const usage = ledger.fact('usage')
   return {
     owned: ledger.owned(),
     openIntents: ledger.openIntents(),
@@ -95,7 +131,7 @@ function contentOf(ledger: SharedLedger, now: Instant) {
     quarantined: ledger.quarantined(),
     pause: ledger.pause(now),
     lastWrites: ledger.history({ sinceAt: now - SHARED_HISTORY_MS }).filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
-    facts: Object.fromEntries(SHARED_FACTS.map((name) => [name, nameless(name, ledger.fact(name))])),
+    facts: { ...Object.fromEntries(SHARED_FACTS.map((name) => [name, ledger.fact(name)])), ...(usage && { usage: nameless(usage) }) },
   }
 }
 
@@ -106,12 +142,13 @@ const SHARED_HISTORY_MS = 30 * 24 * 3_600_000
 const isFirst = ({ scope }: HistoryEntry, seen: Set<string>): boolean => !seen.has(scopeKey(scope)) && seen.add(scopeKey(scope)).size > 0
 
 /** Display names of people are nobody's business. */
-function nameless(name: keyof LedgerFacts, value: unknown): unknown {
-  if (name !== 'usage' || typeof value !== 'object' || value === null) return value
-  return JSON.parse(JSON.stringify(value, (key, inner) => (key === 'people' && Array.isArray(inner) ? inner.map(withoutName) : inner)))
-}
+const nameless = ({ roster, doubted, ...rest }: UsageFacts): UsageFacts => ({
+  ...rest,
+  roster: withoutNames(roster),
+  ...(doubted && { doubted: { ...doubted, roster: withoutNames(doubted.roster) } }),
+})
 
-const withoutName = (person: object): object => ({ ...person, name: '' })
+const withoutNames = (roster: Roster): Roster => ({ ...roster, people: roster.people.map((person) => ({ ...person, name: '' })) })
 
 /** A copy in which every text, keys of objects included, went through `change`. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {

@@ -59,7 +59,7 @@ export function use(database: LedgerDatabase, binding: number, keepFact: KeepFac
       })),
     useByPerson: (days) =>
       rows(
-        `SELECT email, sum(cents) AS cents FROM person_use JOIN person ON person.id = person_use.person
+        `SELECT email, min(sum(cents), ${MOST}) AS cents FROM person_use JOIN person ON person.id = person_use.person
          WHERE person_use.binding = ? AND day >= ? AND day < ? GROUP BY person ORDER BY sum(cents) DESC, email`,
         binding,
         ...bounds(days),
@@ -72,7 +72,10 @@ const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
 /** The first and the last day, as SQL compares them. */
 const bounds = ({ fromAt, untilAt }: DayRange): readonly [number, number] => [dayOf(fromAt), Math.ceil(untilAt / DAY_MS)]
 
-const centsOf = (amount: Credits): number => Math.round(amount * 100)
+/** Sums that no exact number holds are cut: a record that refused them would stop all writing. */
+const MOST = Number.MAX_SAFE_INTEGER
+
+const centsOf = (amount: Credits): number => Math.max(-MOST, Math.min(MOST, Math.round(amount * 100)))
 
 function runOf(row: Row): RunUse {
   const used = row['cents']
@@ -103,7 +106,7 @@ function keepPeople(database: LedgerDatabase, binding: number, { burned, readAt,
   for (const email of raised) database.run(known, binding, email, centsOf(burned.highest?.get(email) ?? credits(0)), day)
   const burn = `INSERT INTO person_use (binding, day, person, cents)
                 SELECT binding, ?, id, ? FROM person WHERE binding = ? AND email = ?
-                ON CONFLICT (binding, day, person) DO UPDATE SET cents = cents + excluded.cents`
+                ON CONFLICT (binding, day, person) DO UPDATE SET cents = min(cents + excluded.cents, ${MOST})`
   for (const [email, increase] of increases) database.run(burn, day, centsOf(increase), binding, email)
 }
 

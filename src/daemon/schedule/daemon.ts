@@ -17,6 +17,8 @@ import { oneAtATime } from './one-at-a-time.ts'
 /** A workspace's real parts, and how to let go of them. */
 export interface OpenedWorkspace {
   readonly parts: WorkspaceParts
+  /** A request to its service has failed, however it goes on. */
+  requestFailed?(): boolean
   close(): void
 }
 
@@ -68,6 +70,9 @@ interface Runner {
   readonly loop: Loop
   readonly stop: AbortController
   readonly close: () => void
+  readonly requestFailed: () => boolean
+  /** On the monotonic clock. */
+  readonly startedAt: number
   /** It was told to stop; ended once. */
   ending: Promise<void> | undefined
 }
@@ -108,7 +113,7 @@ export function startDaemon(parts: DaemonParts): Daemon {
     views: () => runners().map((runner) => viewOf(runner.workspace)),
     health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
-    ready: () => readiness(runners(), canRecord()),
+    ready: () => readiness(runners(), canRecord(), parts.clock.monotonic()),
     policiesChanged: () => void state.feed(),
     configChanged: readConfig,
     hurry() {
@@ -135,7 +140,16 @@ function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened
   const stopOne = new AbortController()
   parts.registered(settings.name, true)
   const loop = startLoop(workspace, { stop: stopOne.signal, cut: cut.signal })
-  runners.set(settings.name, { config: settings, workspace, loop, stop: stopOne, close: opened.close, ending: undefined })
+  runners.set(settings.name, {
+    config: settings,
+    workspace,
+    loop,
+    stop: stopOne,
+    close: opened.close,
+    requestFailed: () => opened.requestFailed?.() ?? false,
+    startedAt: parts.clock.monotonic(),
+    ending: undefined,
+  })
 }
 
 function end(runner: Runner): Promise<void> {
@@ -230,9 +244,16 @@ const isSame = (a: WorkspaceConfig | undefined, b: WorkspaceConfig | undefined):
 const lastGood = ({ ledger }: Workspace): { readonly digest: string; readonly revision: string } | undefined =>
   orNothing(() => ledger.fact('policy'))
 
+/** A service that has said nothing for so long has been tried. Choice. */
+export const ATTEMPT_MS = 30_000
+
+/** A cycle was through, a request of it failed, or it has taken too long: a service that is away must not keep the daemon from being ready. */
+const wasTried = ({ workspace, requestFailed, startedAt }: Runner, now: number): boolean =>
+  workspace.attempted || requestFailed() || now - startedAt >= ATTEMPT_MS
+
 /** Ready once everything was tried once; neither a bad policy nor an outage of the service takes that back. */
-function readiness(runners: readonly Runner[], ledgerWritable: boolean): Readiness {
-  const untried = runners.filter(({ workspace }) => !workspace.attempted).map(({ config }) => `${config.name}: not attempted yet`)
+function readiness(runners: readonly Runner[], ledgerWritable: boolean, now: number): Readiness {
+  const untried = runners.filter((runner) => !wasTried(runner, now)).map(({ config }) => `${config.name}: not attempted yet`)
   const reasons = ledgerWritable ? untried : ['the ledger cannot be written', ...untried]
   return { ready: reasons.length === 0, reasons }
 }

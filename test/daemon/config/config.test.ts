@@ -118,6 +118,7 @@ people: email
 ledger: ./data/x.db
 approvals: together
 metrics: {perUser: top, userLabel: email}
+ledgerToken: {file: token}
 pricePerCredit: 0.04
 workspaces:
   - name: acme
@@ -146,6 +147,7 @@ workspaces:
       ledger: 'conf/data/x.db',
       approvals: 'together',
       metrics: { perUser: 'top', userLabel: 'email' },
+      ledgerToken: { file: 'conf/token' },
       pricePerCredit: 0.04,
       workspaces: [
         {
@@ -219,6 +221,7 @@ workspaces:
     ['a port beyond all ports', `${HEAD}listen: localhost:70000`, ['3:9 ADDRESS']],
     ['people by name', `${HEAD}people: name`, ['3:9 UNKNOWN_VALUE']],
     ['a price of nothing', `${HEAD}pricePerCredit: 0`, ['3:17 NUMBER']],
+    ['a token in its place', `${HEAD}ledgerToken: ${SECRET}`, ['3:1 KEY_REFERENCE']],
     ['a price in quotes', `${HEAD}pricePerCredit: "1"`, ['3:17 NUMBER']],
     ['an unknown series setting', `${HEAD}metrics: {perUser: some}`, ['3:20 UNKNOWN_VALUE']],
     ['a workspace without a name', `${HEAD}workspaces: [{mode: audit}]`, ['3:14 MISSING']],

@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { contentSecurityPolicy, renderPage } from '../../../src/console/page.ts'
+import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
 import { createMetrics } from '../../../src/daemon/http/metrics.ts'
 import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../../src/daemon/http/status-labels.ts'
@@ -26,6 +27,7 @@ async function start(limits: Partial<ServerLimits>, more: Partial<ServerOptions>
     views: () => [],
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
+    ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
     limits: { checkEveryMs: 20, ...limits },
     ...more,
@@ -77,18 +79,52 @@ describe('a slow client is cut off, and the server goes on', () => {
   })
 
   test('the limits that the daemon runs with', () => {
-    expect(SERVER_LIMITS).toMatchObject({ headersTimeoutMs: 10_000, requestTimeoutMs: 15_000, idleTimeoutMs: 60_000, maxConnections: 256 })
+    expect(SERVER_LIMITS).toMatchObject({
+      headersTimeoutMs: 10_000,
+      requestTimeoutMs: 15_000,
+      idleTimeoutMs: 60_000,
+      answerTimeoutMs: 30_000,
+    })
+    expect([64, 256, 1_024, 1_048_576, Number.POSITIVE_INFINITY].map(connectionsWithin)).toEqual([6, 54, 246, 512, 512])
+    expect(descriptorLimit()).toBeGreaterThan(0)
   })
 })
 
 describe('what is too much is refused', () => {
-  test('more connections than the bound are closed, and those that are there keep working', async () => {
+  const ASK = 'GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n'
+
+  test('of more connections than the bound the one that has stood idle longest makes way, and the others keep working', async () => {
     const server = await start({ maxConnections: 3 })
-    const held = await Promise.all([client(server), client(server), client(server)])
-    const [first] = held
-    expect(await (await client(server)).said).toBe('')
-    first?.socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n')
-    expect(await first?.said).toMatch(/^HTTP\/1\.1 200 /)
+    const first = await client(server)
+    const [second, third] = [await client(server), await client(server)]
+    const newest = await client(server)
+    expect(await first.said).toBe('')
+    for (const { socket, said } of [second, third, newest]) {
+      socket.write(ASK)
+      expect(await said).toMatch(/^HTTP\/1\.1 200 /)
+    }
+  })
+
+  test('who does not take an answer makes way as well, once nobody is idle', async () => {
+    const server = await start({ maxConnections: 2 }, { ledger: () => ['x'.repeat(20_000_000)] })
+    const unread = [await client(server), await client(server)]
+    for (const { socket } of unread) {
+      socket.pause()
+      socket.write('GET /ledger HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    }
+    expect(await OK(server)).toBe(200)
+  })
+
+  test('who takes an answer too slowly is cut off', async () => {
+    const clock = fakeClock()
+    const server = await start({ answerTimeoutMs: 1_000 }, { clock, ledger: () => ['x'.repeat(20_000_000)] })
+    const { socket, said } = await client(server)
+    socket.write('GET /ledger HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    await new Promise((resolve) => socket.once('data', resolve))
+    socket.pause()
+    await clock.advance(1_001)
+    socket.resume()
+    expect((await said).length).toBeLessThan(20_000_000)
   })
 
   const close = 'Host: localhost\r\nConnection: close\r\n'

@@ -27,6 +27,7 @@ async function start(overrides: Partial<ServerOptions> = {}): Promise<Server> {
     views: () => [fullView()],
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
+    ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
     ...overrides,
   })

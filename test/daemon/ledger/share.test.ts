@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { outlook, planFrom, recall } from '../../../src/daemon/cycle/state.ts'
-import { readShared, sharedWorkspaces, shareLedgers } from '../../../src/daemon/ledger/share.ts'
+import { ledgerPieces, readShared, sharedWorkspaces } from '../../../src/daemon/ledger/share.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
 import { NOW } from '../../support/declare.ts'
@@ -14,14 +14,14 @@ const emailOf = (name: string): string => `${name}@example.com`
 
 const share = (world: World, key = KEY): unknown =>
   JSON.parse(
-    JSON.stringify(
-      shareLedgers({
+    [
+      ...ledgerPieces({
         workspaces: [{ workspace: 'acme', baseUrl: 'http://service', ledger: world.ledger }],
         now: world.clock.now(),
         key,
         digest: sha256,
       }),
-    ),
+    ].join(''),
   )
 
 /** A workspace with everything: caps of ours, a hold that was shown, a grant, an approval, somebody quarantined. */

@@ -1,10 +1,15 @@
 // Use in the ledger: what older ledgers have of it, how long it is kept, and that sums go on over restarts and cycles.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { decodeRuns } from '../../../src/api/analytics.ts'
+import { decodeRoster } from '../../../src/api/decode.ts'
+import { ApiError } from '../../../src/api/errors.ts'
+import type { RunsReading } from '../../../src/core/model/observed.ts'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { type Burned, foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
 import { showBurn } from '../../../src/daemon/collect/burning.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { type LedgerMode, openLedger } from '../../../src/daemon/ledger/ledger.ts'
@@ -51,6 +56,109 @@ function versionOne(): string {
   sqlite.exec('PRAGMA user_version = 1')
   sqlite.close()
   return file
+}
+
+const figure = fc.oneof(
+  fc.constantFrom(
+    '1e19',
+    1e300,
+    -1e300,
+    '9007199254740993',
+    214_748_364_700,
+    '214748364700',
+    -5,
+    '0.5',
+    'many',
+    null,
+    {},
+    2 ** 53,
+    1.5,
+    '\u0000',
+  ),
+  fc.double(),
+  fc.integer(),
+  fc.bigInt().map(String),
+)
+const word = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('a', 'a\ud800', 'a\ud801', 'a\0', '<nil>', undefined, 7))
+const ROSTERS = fc.array(
+  fc.record({
+    userTableStats: fc.array(fc.record({ email: word.map((text) => `${text}@x.y`), name: word, promptCreditsUsed: figure }), {
+      maxLength: 5,
+    }),
+    billingCycleStart: fc.constantFrom('2026-11-01', '2026-10-01', '0001-01-01', undefined),
+    billingCycleEnd: fc.constantFrom('2026-12-01', '9999-12-31', undefined),
+  }),
+  { minLength: 1, maxLength: 5 },
+)
+const RUNS = fc.record({
+  queryResults: fc.tuple(
+    fc.record({
+      cascadeRuns: fc.array(
+        fc.record(
+          {
+            day: fc.constantFrom('2026-11-18', '2026-11-19T00:00:00Z', 'soon', '9999-12-31'),
+            model: word,
+            mode: word,
+            messagesSent: figure,
+            promptsUsed: figure,
+          },
+          { requiredKeys: ['day'] },
+        ),
+        { maxLength: 6 },
+      ),
+    }),
+  ),
+})
+
+describe('whatever the service says', () => {
+  test('that the decoder lets in, the ledger takes and gives back', () => {
+    const store = open(newFile())
+    const ledger = store.workspace('acme', URL_A)
+    fc.assert(
+      fc.property(ROSTERS, RUNS, (bodies, runs) => {
+        let burned: Burned = { ...NOTHING_BURNED, highest: new Map() }
+        bodies.forEach((body, index) => {
+          const read = decodeRoster(body, NOW + index)
+          const step = foldUsage(burned, read, [{ id: 'g', name: 'G', emails: read.people.map((one) => one.email), readAt: NOW }])
+          ledger.saveFact('usage', { roster: read, groups: [] })
+          ledger.saveBurn(step)
+          burned = step.burned
+        })
+        expect(ledger.highestUse().size).toBeGreaterThanOrEqual(0)
+        expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW + DAY }).every(({ used }) => used <= Number.MAX_SAFE_INTEGER)).toBe(true)
+        expect(ledger.useReadings().length).toBeGreaterThan(-1)
+        expect(ledger.fact('usage')?.roster.readAt).toBe(NOW + bodies.length - 1)
+        const days = { fromAt: midnight(10), untilAt: midnight(28) }
+        const { rows } = madeSense(() => decodeRuns(runs, days, NOW + DAY))
+        ledger.saveRuns(TEAM, { ...days, rows, asked: { [scopeKey(TEAM)]: ASKED } })
+        expect(ledger.runs(TEAM, days)).toHaveLength(rows.length)
+      }),
+      { numRuns: 300 },
+    )
+    store.close()
+  })
+
+  test('sums beyond what can be counted are cut, and the ledger goes on', () => {
+    const store = open(newFile())
+    const ledger = store.workspace('acme', URL_A)
+    const huge = Number.MAX_SAFE_INTEGER
+    burn(ledger, [
+      { at: midnight(18), used: 0 },
+      { at: midnight(19), used: huge },
+    ])
+    expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([expect.objectContaining({ used: huge / 100 })])
+    store.close()
+  })
+})
+
+/** Runs of which none makes sense are refused as a whole. */
+function madeSense(read: () => RunsReading): RunsReading {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ApiError && error.kind === 'malformed') return { rows: [] }
+    throw error
+  }
 }
 
 describe('a ledger of before there was use', () => {

@@ -5,7 +5,7 @@ import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import type { PolicyRevision } from '../../../src/core/model/policy.ts'
 import { InputError, type Problem } from '../../../src/core/model/problem.ts'
 import type { Config, WorkspaceConfig } from '../../../src/daemon/config/config.ts'
-import { type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import { ATTEMPT_MS, type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { createWorld, type Declared, revisionOf, type World, type WorldOptions, worldClock } from '../../support/world.ts'
 
 const SECOND = 1000
@@ -271,6 +271,14 @@ describe('readiness and the end', () => {
     const one = await house(['acme', 'beta'], TWO, { switches: { latency: 500 } })
     expect(one.daemon.ready()).toEqual({ ready: false, reasons: ['acme: not attempted yet', 'beta: not attempted yet'] })
     await one.clock.pass(MINUTE)
+    expect(one.daemon.ready().ready).toBe(true)
+  })
+
+  test('a service that says nothing counts as tried after 30 s', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } }, { switches: { latency: 3_600_000 } })
+    await one.clock.pass(ATTEMPT_MS - 1)
+    expect(one.daemon.ready()).toEqual({ ready: false, reasons: ['acme: not attempted yet'] })
+    await one.clock.pass(1)
     expect(one.daemon.ready().ready).toBe(true)
   })
 

@@ -1,0 +1,70 @@
+// Who may read /ledger: whoever reaches this machine itself, or shows the token that the configuration names. The token is read for each request,
+// so that a new one counts at once, and compared in a time that tells nothing of it. It is never put into an answer, a log or an error.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { closeSync, openSync, readSync } from 'node:fs'
+import { isLoopback } from '../../core/model/loopback.ts'
+
+/** Where the token is found. */
+export type TokenSource = { readonly file: string } | { readonly env: string }
+
+/** Why a request may not read; undefined when it may. */
+export interface Refusal {
+  readonly status: 401 | 403
+  readonly message: string
+}
+
+/** Judges the `Authorization` header of a request. */
+export type LedgerGate = (authorization: string | undefined) => Refusal | undefined
+
+export interface LedgerGateOptions {
+  /** Where the daemon listens. */
+  readonly host: string
+  readonly token: TokenSource | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+const MAX_TOKEN_BYTES = 4_096
+
+/** Choice: 403 where nobody could be let in, 401 where the right token would do. */
+export function ledgerGate({ host, token, env }: LedgerGateOptions): LedgerGate {
+  if (!token) return () => (isLoopback(host) ? undefined : { status: 403, message: NO_TOKEN })
+  return (authorization) => {
+    const expected = readToken(token, env)
+    if (expected === undefined) return { status: 403, message: `the token for /ledger cannot be read from ${nameOf(token)}\n` }
+    const given = /^Bearer +(\S+) *$/i.exec(authorization ?? '')?.[1]
+    return given !== undefined && isSame(given, expected) ? undefined : { status: 401, message: WRONG_TOKEN }
+  }
+}
+
+const NO_TOKEN =
+  '/ledger tells of people and is not given out beyond this machine without a token: name one with ledgerToken in the config, and give it to ' +
+  'readers in CAPKEEPER_LEDGER_TOKEN or with --ledger-token-file\n'
+
+const WRONG_TOKEN = '/ledger needs its token: set CAPKEEPER_LEDGER_TOKEN, or give --ledger-token-file\n'
+
+const nameOf = (token: TokenSource): string => ('file' in token ? token.file : `the variable ${token.env}`)
+
+/** Digests have one length, whatever was given. */
+const isSame = (given: string, expected: string): boolean => timingSafeEqual(digestOf(given), digestOf(expected))
+
+const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
+
+/** Without white space around it; undefined when there is none. */
+export function readToken(token: TokenSource, env: LedgerGateOptions['env']): string | undefined {
+  const text = ('file' in token ? beginningOf(token.file) : env[token.env])?.trim()
+  return text === undefined || text === '' || /\s/.test(text) ? undefined : text
+}
+
+function beginningOf(file: string): string | undefined {
+  try {
+    const opened = openSync(file, 'r')
+    try {
+      const bytes = Buffer.alloc(MAX_TOKEN_BYTES)
+      return bytes.toString('utf8', 0, readSync(opened, bytes))
+    } finally {
+      closeSync(opened)
+    }
+  } catch {
+    return undefined
+  }
+}

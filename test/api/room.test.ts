@@ -1,0 +1,50 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createRoom } from '../../src/api/room.ts'
+
+describe('the room that all answers share', () => {
+  it('refuses an answer that takes more than is left, and has room again when that is let go', () => {
+    const room = createRoom(1_000)
+    const [one, other] = [room.open(), room.open()]
+    const large = one.begin()
+    expect(large.grow(700)).toBe(true)
+    expect(large.grow(100)).toBe(false)
+    large.free()
+    expect(other.begin().grow(700)).toBe(true)
+  })
+
+  it('leaves everybody a share, however much the others take', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 100 }), fc.array(fc.nat(1_000_000), { maxLength: 50 }), (others, sizes) => {
+        const room = createRoom(1_000_000)
+        const small = room.open()
+        const greedy = Array.from({ length: others }, () => room.open())
+        for (const [index, size] of sizes.entries()) {
+          const claim = greedy[index % others]?.begin()
+          if (claim?.grow(size)) claim.keep(String(index))
+          else claim?.free()
+        }
+        expect(small.begin().grow(1_000_000 / (2 * (others + 1)))).toBe(true)
+      }),
+    )
+  })
+
+  it('counts what is kept until the same is asked again, and then once', () => {
+    const room = createRoom(1_000)
+    const one = room.open()
+    for (let turn = 0; turn < 10; turn += 1) {
+      const claim = one.begin()
+      expect(claim.grow(400)).toBe(true)
+      claim.keep('people')
+    }
+    expect(one.begin().grow(700)).toBe(false)
+  })
+
+  it('gets back what a workspace that ends had taken', () => {
+    const room = createRoom(1_000)
+    const one = room.open()
+    one.begin().grow(900)
+    one.close()
+    expect(room.open().begin().grow(900)).toBe(true)
+  })
+})

@@ -1,0 +1,168 @@
+// The disk beneath the ledger: full, read-only, damaged, or of a newer version. Nothing is written to the service that could not be recorded,
+// nothing that was there is overwritten, and what can go on goes on.
+import { spawnSync } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, describe, expect, test } from 'vitest'
+import { capkeeper, until } from '../support/process.ts'
+import { atEnd, CAP, daemon, daemonFiles, endAll, type Folder, folder, heals, pause, type Service, service } from './world.ts'
+
+afterAll(endAll)
+
+/** A file system of one megabyte in a folder; false where this machine lets nobody mount one. */
+function mount(path: string): boolean {
+  mkdirSync(path, { recursive: true })
+  const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', path])
+  if (status === 0) atEnd(() => spawnSync('umount', ['-l', path]))
+  return status === 0
+}
+
+const CAN_MOUNT = ((): boolean => {
+  const probe = folder()
+  const can = mount(join(probe.path, 'disk'))
+  if (can) spawnSync('umount', [join(probe.path, 'disk')])
+  return can
+})()
+
+/** A folder with a ledger that a daemon has used. */
+async function used(good: Service, at: Folder = folder()): Promise<Folder> {
+  const one = await daemon({ workspaces: { acme: good.url }, at })
+  await heals(good)
+  one.child.kill('SIGTERM')
+  expect(await one.over).toBe(0)
+  return at
+}
+
+describe('a disk that', () => {
+  test.skipIf(!CAN_MOUNT)(
+    'is full stops writing to the service, and nothing else, until there is room',
+    async () => {
+      const at = folder()
+      mount(join(at.path, 'disk'))
+      const good = await service()
+      const one = await daemon({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
+      await heals(good)
+      const filler = join(at.path, 'disk', 'filler')
+      fill(filler)
+      good.cap = 9
+      await pause(2_500)
+      expect(good.cap).toBe(9)
+      expect((await one.get('/livez')).status).toBe(200)
+      expect(one.ended()).toBeUndefined()
+      rmSync(filler)
+      await until('the cap to be put back', () => good.cap === CAP, 25_000)
+    },
+    60_000,
+  )
+
+  test.skipIf(!CAN_MOUNT)(
+    'is read-only at the start is told in one line, and the next start works',
+    async () => {
+      const at = folder()
+      const disk = join(at.path, 'disk')
+      mount(disk)
+      const good = await service()
+      const files = daemonFiles({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
+      spawnSync('mount', ['-o', 'remount,ro', disk])
+      const ran = await capkeeper(['run', '--config', 'config.yaml', '--listen', '127.0.0.1:0'], { cwd: files.path })
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ledger.db') })
+      expect(ran.stderr).not.toMatch(/\bat .*\.ts:\d+/)
+      spawnSync('mount', ['-o', 'remount,rw', disk])
+      await daemon({ workspaces: { acme: good.url }, at, config: { ledger: 'disk/ledger.db' } })
+      await heals(good)
+    },
+    40_000,
+  )
+})
+
+/** Writes until nothing more goes in. */
+function fill(file: string): void {
+  const opened = openSync(file, 'w')
+  for (const size of [65_536, 4_096, 512, 1]) {
+    try {
+      for (let piece = 0; piece < 10_000; piece += 1) writeSync(opened, Buffer.alloc(size))
+    } catch {
+      // Full, for pieces of this size.
+    }
+  }
+  closeSync(opened)
+}
+
+describe('a ledger', () => {
+  test('whose write-ahead log is removed while it runs and after a crash goes on', async () => {
+    const good = await service()
+    const at = folder()
+    const one = await daemon({ workspaces: { acme: good.url }, at })
+    await heals(good)
+    rmSync(join(at.path, 'ledger.db-wal'), { force: true })
+    await pause(500)
+    expect(one.ended()).toBeUndefined()
+    one.child.kill('SIGKILL')
+    await one.over
+    rmSync(join(at.path, 'ledger.db-wal'), { force: true })
+    const next = await daemon({ workspaces: { acme: good.url }, at })
+    await heals(good)
+    expect(next.ended()).toBeUndefined()
+  }, 40_000)
+
+  test('of which a page was overwritten while it runs does not end the process', async () => {
+    const good = await service()
+    const at = folder()
+    const one = await daemon({ workspaces: { acme: good.url }, at })
+    await heals(good)
+    overwrite(join(at.path, 'ledger.db'), 4_096)
+    good.cap = 9
+    await pause(2_000)
+    expect(one.ended()).toBeUndefined()
+    expect((await one.get('/livez')).status).toBe(200)
+  }, 40_000)
+
+  test.each([
+    ['the first page', 0],
+    ['a page further on', 4_096 * 3],
+  ])(
+    'of which %s was overwritten is refused in words, or works; it is never made anew in silence',
+    async (_what, at) => {
+      const good = await service()
+      const files = await used(good)
+      overwrite(join(files.path, 'ledger.db'), at)
+      const size = statSync(join(files.path, 'ledger.db')).size
+      const ran = await capkeeper(['ledger', 'check', '--ledger', 'ledger.db'], { cwd: files.path })
+      expect(ran.code).toBe(1)
+      expect(ran.stderr).toContain('ledger.db')
+      expect(ran.stderr).not.toMatch(/\bat .*\.ts:\d+/)
+      expect(statSync(join(files.path, 'ledger.db')).size).toBe(size)
+    },
+    40_000,
+  )
+
+  test('of a newer version is refused, and left as it is', async () => {
+    const good = await service()
+    const files = await used(good)
+    const file = join(files.path, 'ledger.db')
+    const sqlite = new DatabaseSync(file)
+    sqlite.exec('PRAGMA user_version = 99')
+    sqlite.close()
+    const before = readFileSync(file)
+    const asked = good.asked.get('GetUsageConfig')
+    const ran = await capkeeper(['run', '--config', 'config.yaml', '--listen', '127.0.0.1:0'], { cwd: files.path })
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('newer capkeeper') })
+    expect(readFileSync(file).equals(before)).toBe(true)
+    expect(good.asked.get('GetUsageConfig')).toBe(asked)
+  }, 40_000)
+
+  test('that was cut short is refused in words', async () => {
+    const files = folder()
+    writeFileSync(join(files.path, 'ledger.db'), 'SQLite format 3\0')
+    truncateSync(join(files.path, 'ledger.db'), 10)
+    const ran = await capkeeper(['ledger', 'check', '--ledger', 'ledger.db'], { cwd: files.path })
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('ledger.db') })
+  })
+})
+
+function overwrite(file: string, at: number): void {
+  const opened = openSync(file, 'r+')
+  writeSync(opened, Buffer.alloc(4_096, 0xa5), 0, 4_096, at)
+  closeSync(opened)
+}

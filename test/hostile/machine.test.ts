@@ -1,0 +1,124 @@
+// The machine beneath the program: descriptors, signals, and a clock that jumps. After each of them everything is kept as before.
+import { spawnSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Operation } from '../../src/ports.ts'
+import { capkeeper, until } from '../support/process.ts'
+import { atEnd, CAP, type Daemon, daemon, daemonFiles, endAll, folder, heals, IS_HEAVY, pause, service } from './world.ts'
+
+afterAll(endAll)
+
+const HAS_SHELL_LIMIT = spawnSync('sh', ['-c', 'ulimit -n 64']).status === 0
+const LIBRARY = ['/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1', '/usr/lib/aarch64-linux-gnu/faketime/libfaketime.so.1'].find(
+  existsSync,
+)
+
+describe('with 64 descriptors', () => {
+  test.skipIf(!HAS_SHELL_LIMIT)(
+    'clients of the pages do not keep policies from being read, nor the service from being asked',
+    async () => {
+      const at = folder()
+      const good = await service()
+      const workspaces = { acme: good.url }
+      const one = await daemon({ workspaces, at, under: ['sh', '-c', 'ulimit -n 64 && exec "$0" "$@"'] })
+      await heals(good)
+      const { hostname, port } = new URL(one.url)
+      for (let client = 0; client < 200; client += 1) {
+        const socket = connect(Number(port), hostname).on('error', () => undefined)
+        atEnd(() => socket.destroy())
+      }
+      await pause(200)
+      const policy = `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: acme}\nspec: {workspace: acme, team: {cap: ${CAP + 1}}}\n`
+      at.write('policies/acme.yaml', policy)
+      await until('the new cap', () => good.cap === CAP + 1)
+      expect((await one.get('/metrics')).text).toMatch(/^capkeeper_policy_valid\{workspace="acme"\} 1$/m)
+      expect(one.stderr()).not.toMatch(/policy is invalid|policies have errors|EMFILE/)
+    },
+    30_000,
+  )
+})
+
+describe('a signal', () => {
+  const STEPS: readonly Operation[] = ['UserPageAnalytics', 'GetTeamCreditBalance', 'GetUsageConfig', 'UsageConfig', 'CascadeAnalytics']
+
+  test(`to stop, at each of ${STEPS.length} steps, ends it in order, and the next start finishes`, async () => {
+    const at = folder()
+    const trap: { step: Operation | undefined; victim: Daemon | undefined } = { step: undefined, victim: undefined }
+    const good = await service()
+    const trapped = await service(
+      Object.fromEntries(
+        STEPS.map((step) => [
+          step,
+          (body, response) => {
+            if (trap.step === step) {
+              trap.step = undefined
+              trap.victim?.child.kill('SIGTERM')
+            }
+            void forward(good.url, step, body).then((text) => response.writeHead(200).end(text))
+          },
+        ]),
+      ),
+    )
+    for (const step of STEPS) {
+      good.cap = 9
+      trap.step = undefined
+      const one = await daemon({ workspaces: { acme: trapped.url }, at, settings: { interval: '200ms', usageInterval: '200ms' } })
+      trap.victim = one
+      trap.step = step
+      expect(await one.over, step).toBe(0)
+      expect(one.stderr()).toContain('"msg":"stopped"')
+    }
+    await daemon({ workspaces: { acme: trapped.url }, at })
+    await until('the cap to be set', () => good.cap === CAP)
+    expect(await capkeeper(['ledger', 'check', '--ledger', join(at.path, 'ledger.db')])).toMatchObject({ code: 0 })
+  }, 60_000)
+
+  test('to read everything again, 1,000 times, changes nothing', async () => {
+    const good = await service()
+    const one = await daemon({ workspaces: { acme: good.url } })
+    await heals(good)
+    for (let signal = 0; signal < 1_000; signal += 1) {
+      one.child.kill('SIGHUP')
+      if (signal % 50 === 49) await pause(10)
+    }
+    await heals(good, 20_000)
+    expect(one.ended()).toBeUndefined()
+    expect((await one.get('/metrics')).text).toMatch(/^capkeeper_config_valid 1$/m)
+  }, 40_000)
+})
+
+const forward = async (url: string, operation: string, body: unknown): Promise<string> =>
+  (await fetch(`${url}/api/v1/${operation}`, { method: 'POST', body: JSON.stringify(body) })).text()
+
+describe('a wall clock that jumps', () => {
+  const jumps: readonly (readonly [string, string])[] = [
+    ['a day ahead', '+1d'],
+    ['a day back', '-1d'],
+    ...(IS_HEAVY
+      ? ([
+          ['ten years ahead', '+3650d'],
+          ['to 1999', '-9500d'],
+        ] as const)
+      : []),
+  ]
+  test.skipIf(LIBRARY === undefined).each(jumps)(
+    '%s stops nothing',
+    async (_what, offset) => {
+      const at = daemonFiles({ workspaces: {} })
+      const file = join(at.path, 'time')
+      const env = { LD_PRELOAD: LIBRARY ?? '', FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1', FAKETIME_DONT_FAKE_MONOTONIC: '1' }
+      writeFileSync(file, '+0')
+      const good = await service()
+      const one = await daemon({ workspaces: { acme: good.url }, at, env })
+      await heals(good)
+      writeFileSync(file, offset)
+      await heals(good)
+      const dates = one.log().map(({ time }) => Date.parse(String(time)))
+      expect(Math.abs((dates.at(-1) ?? 0) - (dates[0] ?? 0))).toBeGreaterThan(80_000_000)
+      expect((await one.get('/livez')).status).toBe(200)
+    },
+    40_000,
+  )
+})

@@ -1,0 +1,136 @@
+// Clients of the pages that want too much: /ledger of a large workspace that nobody takes, thousands of connections, and slow ones.
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { until } from '../support/process.ts'
+import {
+  atEnd,
+  type Daemon,
+  daemon,
+  endAll,
+  heals,
+  IS_HEAVY,
+  LIVE_WITHIN_MS,
+  POD_LIMIT_MIB,
+  pause,
+  type Service,
+  service,
+  watchLife,
+} from './world.ts'
+
+/** With 50,000 people the old space that deploy/README.md states for them. */
+const [PEOPLE, ENV] = IS_HEAVY ? [50_000, { NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=160' }] : [10_000, undefined]
+const CONNECTIONS = IS_HEAVY ? 5_000 : 1_000
+
+const state: { daemon?: Daemon; good?: Service } = {}
+const running = (): { readonly daemon: Daemon; readonly good: Service } => {
+  if (!state.daemon || !state.good) throw new Error('no daemon')
+  return { daemon: state.daemon, good: state.good }
+}
+
+beforeAll(async () => {
+  state.good = await service({}, PEOPLE)
+  state.daemon = await daemon({
+    workspaces: { acme: state.good.url },
+    settings: { interval: IS_HEAVY ? '5s' : '1s', usageInterval: '1h' },
+    ...(ENV && { env: ENV }),
+  })
+  await heals(state.good, 60_000)
+}, 90_000)
+afterAll(endAll)
+
+function connection(daemonOf: Daemon): Socket {
+  const { hostname, port } = new URL(daemonOf.url)
+  const socket = connect(Number(port), hostname).on('error', () => undefined)
+  atEnd(() => socket.destroy())
+  return socket
+}
+
+/** Under this the daemon lives, answers and heals. */
+async function holdsUnder(trial: (daemonOf: Daemon) => Promise<void>): Promise<void> {
+  const { daemon: one, good } = running()
+  const watch = watchLife(one)
+  await trial(one)
+  await heals(good, 20_000)
+  const longest = await watch.stop()
+  expect(one.ended()).toBeUndefined()
+  expect(longest).toBeLessThan(LIVE_WITHIN_MS)
+  expect(one.peakMiB()).toBeLessThan(POD_LIMIT_MIB)
+}
+
+describe(`the pages of a workspace of ${PEOPLE} people`, () => {
+  test(
+    'hold when 200 ask for /ledger and take nothing',
+    () =>
+      holdsUnder(async (one) => {
+        for (let client = 0; client < 200; client += 1) {
+          const socket = connection(one).pause()
+          socket.write('GET /ledger HTTP/1.1\r\nHost: localhost\r\n\r\n')
+        }
+        await pause(1_500)
+      }),
+    60_000,
+  )
+
+  test(
+    'hold when every page is asked for 300 times at once',
+    () =>
+      holdsUnder(async (one) => {
+        const asked = ['/', '/status', '/metrics'].flatMap((path) =>
+          Array.from({ length: 300 }, () => one.get(path).catch(() => undefined)),
+        )
+        const answers = await Promise.all(asked)
+        expect(answers.filter((answer) => answer?.status === 200).length).toBeGreaterThan(0)
+      }),
+    60_000,
+  )
+
+  test(
+    `hold with ${CONNECTIONS} connections that say nothing`,
+    () =>
+      holdsUnder(async (one) => {
+        for (let client = 0; client < CONNECTIONS; client += 1) {
+          connection(one)
+          if (client % 100 === 99) await pause(20)
+        }
+        await pause(300)
+      }),
+    60_000,
+  )
+
+  test(
+    'hold with 300 connections that send a header now and then',
+    () =>
+      holdsUnder(async (one) => {
+        const slow = Array.from({ length: 300 }, () => connection(one))
+        for (const socket of slow) socket.write('GET /status HTTP/1.1\r\nHost: localhost\r\n')
+        for (let round = 0; round < 5; round += 1) {
+          for (const socket of slow) socket.write('X-A: b\r\n')
+          await pause(100)
+        }
+      }),
+    60_000,
+  )
+
+  test('/ledger is whole for who takes it', async () => {
+    const { daemon: one } = running()
+    const ledger = await until('the ledger', async () => JSON.parse((await one.get('/ledger')).text))
+    expect(ledger.workspaces[0].facts.usage.roster.people).toHaveLength(PEOPLE)
+  })
+})
+
+describe('/ledger beyond loopback', () => {
+  test('is not given out without a token that is configured', async () => {
+    const one = await daemon({ workspaces: { acme: running().good.url }, listen: '0.0.0.0:0' })
+    expect(await one.get('/ledger')).toMatchObject({ status: 403, text: expect.stringContaining('ledgerToken') })
+    expect(await one.get('/livez')).toMatchObject({ status: 200 })
+  })
+
+  test('is given out to who shows it', async () => {
+    const workspaces = { acme: running().good.url }
+    const one = await daemon({ workspaces, listen: '0.0.0.0:0', config: { ledgerToken: { env: 'TOKEN' } }, env: { TOKEN: 'the-token' } })
+    expect(await one.get('/ledger')).toMatchObject({ status: 401 })
+    expect(await one.get('/ledger', { authorization: 'Bearer wrong' })).toMatchObject({ status: 401 })
+    expect(await one.get('/ledger', { authorization: 'Bearer the-token' })).toMatchObject({ status: 200 })
+    expect(one.stderr()).not.toContain('the-token')
+  })
+})

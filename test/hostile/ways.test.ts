@@ -1,0 +1,158 @@
+// The ways to the services: one daemon with a good workspace beside workspaces that hang, reset, refuse, fail TLS or are dropped; and names of
+// hosts that are looked up late or wrongly.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createHttpTransport } from '../../src/api/http.ts'
+import { authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { until } from '../support/process.ts'
+import {
+  atEnd,
+  type Daemon,
+  daemon,
+  endAll,
+  heals,
+  IS_HEAVY,
+  LIVE_WITHIN_MS,
+  pause,
+  port,
+  type Service,
+  service,
+  watchLife,
+} from './world.ts'
+
+/** An address on loopback that drops what comes: its program is stopped, and nobody else gets into its queue. */
+async function droppedAddress(): Promise<string> {
+  const program = "const s=require('net').createServer().listen({port:0,host:'127.0.0.1',backlog:1},()=>console.log(s.address().port))"
+  const child: ChildProcess = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'ignore'] })
+  atEnd(() => child.kill('SIGKILL'))
+  let said = ''
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  const number = Number(await until('a port', () => said.trim() || undefined))
+  child.kill('SIGSTOP')
+  for (let filler = 0; filler < 4; filler += 1) {
+    const socket = connect(number, '127.0.0.1').on('error', () => undefined)
+    atEnd(() => socket.destroy())
+    await pause(50)
+  }
+  return `http://127.0.0.1:${number}`
+}
+
+/** What is wrong with the way, and what the log says of it. */
+const CASES: readonly (readonly [string, string, RegExp])[] = [
+  ['hangs', 'hangs', /asking the service/],
+  ['resets each connection', 'resets', /ECONNRESET/],
+  ['refuses connections', 'refuses', /nothing listens at the address/],
+  ['cuts its answers off', 'cuts', /cut off|ECONNRESET/],
+  ['speaks no HTTP', 'garbage', /HPE_INVALID/],
+  ['speaks no TLS where it should', 'plain', /EPROTO|TLS/],
+  ['drops what is sent to it', 'drops', /no connection within 10 s/],
+  ['fails every other request', 'flaps', /the service failed \(500\)/],
+  ...(hasOpenssl ? ([['shows a certificate that has expired', 'expired', /the certificate has expired/]] as const) : []),
+]
+
+const state: { daemon?: Daemon; good?: Service; flaps?: Service; hangs?: string; longest: number; readyMs?: number } = { longest: 0 }
+const running = (): Daemon => {
+  if (!state.daemon) throw new Error('no daemon')
+  return state.daemon
+}
+
+async function addresses(): Promise<Record<string, string | Record<string, unknown>>> {
+  const { folder, remove } = certificateFolder()
+  atEnd(remove)
+  const ours = hasOpenssl ? authority(folder, 'ours') : undefined
+  const expired = ours && (await httpsServer(ours.sign('IP:127.0.0.1', -1), (_, response) => response.end('{}')))
+  atEnd(() => expired?.close())
+  const plain = await port((socket) => socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')))
+  let count = 0
+  state.flaps = await service({
+    UserPageAnalytics: (_, response) => {
+      count += 1
+      if (count % 2 === 1) response.writeHead(500).end()
+      else response.writeHead(200).end('{"userTableStats":[{"email":"ada@example.com"}]}')
+    },
+  })
+  state.hangs = await port(() => undefined)
+  return {
+    hangs: state.hangs,
+    resets: await port((socket) => socket.resetAndDestroy()),
+    refuses: 'http://127.0.0.1:9',
+    cuts: await port((socket) => socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"addOn'))),
+    garbage: await port((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n\r\n'))),
+    plain: plain.replace('http:', 'https:'),
+    drops: await droppedAddress(),
+    flaps: state.flaps.url,
+    ...(expired && ours && { expired: { baseUrl: expired.url, caFile: ours.file } }),
+  }
+}
+
+beforeAll(async () => {
+  state.good = await service()
+  const workspaces = { ...(await addresses()), good: state.good.url }
+  // More of the same, for the numbers: half of them hang.
+  const others = Array.from(
+    { length: IS_HEAVY ? 40 : 6 },
+    (_, index) => [`more-${index}`, index % 2 === 0 ? state.hangs : 'http://127.0.0.1:9'] as const,
+  )
+  state.daemon = await daemon({ workspaces: { ...workspaces, ...Object.fromEntries(others.map(([name, url]) => [name, url ?? ''])) } })
+  const watch = watchLife(running())
+  await heals(state.good)
+  await until('all but what hangs to be told', () => CASES.every(([, name, told]) => told.test(running().said(name))), 30_000).catch(
+    () => undefined,
+  )
+  await heals(state.good)
+  state.longest = await watch.stop()
+}, 90_000)
+afterAll(endAll)
+
+describe('a workspace whose service', () => {
+  test.each(CASES)('%s is told so, and disturbs no other', (_what, name, told) => {
+    expect(running().said(name)).toMatch(told)
+    expect(running().said(name)).toContain('asking the service')
+    expect(running().said('good')).not.toMatch(/first request failed|_UNREAD|cycle failed/)
+  })
+
+  test('is away holds nobody up', async () => {
+    expect(running().ended()).toBeUndefined()
+    expect(state.longest).toBeLessThan(LIVE_WITHIN_MS)
+    if (state.good) await heals(state.good)
+  })
+
+  test('fails now and then is kept all the same', async () => {
+    if (state.flaps) await heals(state.flaps, 20_000)
+  })
+
+  test.runIf(IS_HEAVY)(
+    'says nothing at all does not keep the daemon from being ready for more than 30 s',
+    async () => {
+      await until('the daemon to be ready', async () => (await running().get('/readyz')).status === 200, 31_000)
+    },
+    40_000,
+  )
+})
+
+describe('a name of a host', () => {
+  type Lookup = NonNullable<Parameters<typeof createHttpTransport>[0]['lookup']>
+  const rows: readonly (readonly [string, Lookup, object])[] = [
+    ['that is never answered', () => undefined, { kind: 'timeout', message: 'no answer within 0.5 s' }],
+    [
+      'that is not known',
+      (_host, _options, done) => done(Object.assign(new Error('no'), { code: 'ENOTFOUND' }), '', 4),
+      { kind: 'network' },
+    ],
+    ['that leads to the wrong place', (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]), { kind: 'network' }],
+  ]
+  test.each(rows)('%s fails that request in its time', async (_what, lookup, expected) => {
+    const transport = createHttpTransport({
+      baseUrl: 'http://service.test:9',
+      userAgent: 'capkeeper/0',
+      proxyEnv: {},
+      concurrency: 1,
+      lookup,
+    })
+    atEnd(() => transport.close())
+    expect(await transport.send('GetUsageConfig', {}, { timeoutMs: 500 })).toMatchObject(expected)
+  })
+})

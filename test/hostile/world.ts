@@ -1,0 +1,306 @@
+// What hostile trials are made of: the program as a process with the flags of the image, services on loopback that are good or anything but,
+// and a watch that asks /livez all the time. Everything ends with the test file. Nothing leaves this machine.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import type { Operation } from '../../src/ports.ts'
+import { MAIN, until } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+
+/** What deploy/Dockerfile sets; test/deploy compares nothing here, so it is read from there. */
+export const IMAGE_FLAGS: string = (() => {
+  const file = readFileSync(join(import.meta.dirname, '../../deploy/Dockerfile'), 'utf8')
+  const [, flags] = /NODE_OPTIONS="([^"]+)"/.exec(file) ?? []
+  if (flags === undefined) throw new Error('deploy/Dockerfile sets no NODE_OPTIONS')
+  return flags
+})()
+
+/** The limit of deploy/kubernetes/base/statefulset.yaml. */
+export const POD_LIMIT_MIB = 384
+/** `npm run hostile`: the built program, and everything larger and longer. */
+export const IS_HEAVY = process.env['CAPKEEPER_HOSTILE'] === 'heavy'
+/** /livez has a second; as many times as long as others keep this machine busy. */
+export const LIVE_WITHIN_MS = 1_000 * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism())
+const PROGRAM = process.env['CAPKEEPER_HOSTILE_MAIN'] ?? MAIN
+
+const clock = realClock()
+export const pause = (ms: number): Promise<void> => clock.sleep(ms)
+
+const endings: (() => unknown)[] = []
+/** To be called after all tests of a file. */
+export async function endAll(): Promise<void> {
+  for (const end of endings.splice(0).reverse()) await end()
+}
+export const atEnd = (end: () => unknown): void => void endings.push(end)
+
+export interface Folder {
+  readonly path: string
+  write(name: string, text: string): string
+}
+
+export function folder(parent = tmpdir()): Folder {
+  const path = mkdtempSync(join(parent, 'capkeeper-hostile-'))
+  atEnd(() => rmSync(path, { recursive: true, force: true }))
+  return {
+    path,
+    write(name, text) {
+      mkdirSync(dirname(join(path, name)), { recursive: true })
+      writeFileSync(join(path, name), text)
+      return join(path, name)
+    },
+  }
+}
+
+// ---- services
+
+export type Answer = (body: Readonly<Record<string, unknown>>, response: ServerResponse, request: IncomingMessage) => void
+export type Answers = { readonly [operation in Operation]?: Answer }
+
+export interface Service {
+  readonly url: string
+  /** The team's cap as it is stored now; a foreign hand may set it. */
+  cap: number
+  /** How often each operation was asked. */
+  readonly asked: Map<string, number>
+  close(): Promise<void>
+}
+
+const say =
+  (value: unknown): Answer =>
+  (_, response) =>
+    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+
+export const rosterOf = (people: number, more: Readonly<Record<string, unknown>> = {}): string =>
+  JSON.stringify({
+    userTableStats: Array.from({ length: people }, (_, index) => ({
+      email: `person.${index}@example.com`,
+      name: `Person ${index}`,
+      teamStatus: 'USER_TEAM_STATUS_APPROVED',
+      promptCreditsUsed: String(index % 400),
+      ...more,
+    })),
+    billingCycleStart: '2026-11-01T00:00:00Z',
+    billingCycleEnd: '2036-12-01T00:00:00Z',
+  })
+
+const BALANCE = { promptCreditsPerSeat: 500, numSeats: 20, addOnCreditsAvailable: 1_000_000_000, addOnCreditsUsed: 5 }
+
+/** A service of a team with a cap; `answers` take the place of the good ones. */
+export async function service(answers: Answers = {}, people = 20): Promise<Service> {
+  const roster = rosterOf(people)
+  const asked = new Map<string, number>()
+  const good: Required<Answers> = {
+    Analytics: say({ queryResults: [] }),
+    UserPageAnalytics: (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(roster),
+    CascadeAnalytics: say({ queryResults: [] }),
+    GetUsageConfig: (body, response, request) => say(body['team_level'] ? { addOnCreditCap: made.cap } : {})(body, response, request),
+    UsageConfig(body, response, request) {
+      made.cap = Number(body['set_add_on_credit_cap'])
+      say({})(body, response, request)
+    },
+    GetTeamCreditBalance: say(BALANCE),
+  }
+  const listener: RequestListener = (request, response) => {
+    const chunks: Buffer[] = []
+    response.on('error', () => undefined)
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const operation = (request.url ?? '').split('/').at(-1) ?? ''
+      asked.set(operation, (asked.get(operation) ?? 0) + 1)
+      const answer = operation in good ? (answers[operation as Operation] ?? good[operation as Operation]) : undefined
+      if (answer) answer(JSON.parse(Buffer.concat(chunks).toString()), response, request)
+      else response.writeHead(404).end()
+    })
+  }
+  const server = createServer(listener)
+  // A kept connection must not end just when it is used again.
+  server.keepAliveTimeout = 120_000
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      server.closeAllConnections()
+    })
+  atEnd(close)
+  const made: Service = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cap: 7, asked, close }
+  return made
+}
+
+/** A port that does with each connection as it is told. */
+export async function port(onConnection: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>()
+  const server = createTcpServer((socket) => {
+    sockets.add(socket.on('error', () => undefined))
+    onConnection(socket)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  atEnd(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+// ---- the daemon
+
+/** The cap that policies of these trials ask for. */
+export const CAP = 400
+
+export interface Daemon {
+  readonly pid: number
+  readonly url: string
+  readonly child: ChildProcess
+  stderr(): string
+  get(
+    path: string,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<{ readonly status: number; readonly text: string; readonly ms: number }>
+  log(): readonly Readonly<Record<string, unknown>>[]
+  /** What the log says of a workspace. */
+  said(workspace: string): string
+  /** The most memory that it ever had. */
+  peakMiB(): number
+  /** Undefined while it lives. */
+  readonly ended: () => string | undefined
+  readonly over: Promise<number | null>
+}
+
+export interface DaemonOptions {
+  /** Name and address of each workspace, or more of its settings. */
+  readonly workspaces: Readonly<Record<string, string | Readonly<Record<string, unknown>>>>
+  readonly settings?: Readonly<Record<string, unknown>>
+  readonly config?: Readonly<Record<string, unknown>>
+  readonly at?: Folder
+  readonly env?: Readonly<Record<string, string>>
+  /** What to run before the program, such as `['prlimit', '--nofile=64']`. */
+  readonly under?: readonly string[]
+  readonly listen?: string
+}
+
+export function daemonFiles({ workspaces, settings, config, at = folder() }: DaemonOptions): Folder {
+  at.write('key', 'test-key-0123456789-abcdefghijklmnop\n')
+  const list = Object.entries(workspaces).map(([name, own]) => {
+    const spec = `  workspace: ${name}\n  team: {cap: ${CAP}}\n`
+    at.write(`policies/${name}.yaml`, `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n${spec}`)
+    const keys = { default: { file: 'key' } }
+    const more = typeof own === 'string' ? { baseUrl: own } : own
+    return {
+      name,
+      keys,
+      policies: ['policies'],
+      interval: '1s',
+      usageInterval: '1s',
+      rate: { start: 50, max: 200 },
+      guards: { contested: 'off' },
+      ...settings,
+      ...more,
+    }
+  })
+  at.write('config.yaml', JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Config', ledger: 'ledger.db', ...config, workspaces: list }))
+  return at
+}
+
+/** Starts it and waits until its pages answer. */
+export async function daemon(options: DaemonOptions): Promise<Daemon> {
+  const at = daemonFiles(options)
+  const [program = '', ...args] = [...(options.under ?? []), process.execPath, PROGRAM, 'run', '--listen', options.listen ?? '127.0.0.1:0']
+  const child = spawn(program, [...args, '--config', 'config.yaml'], {
+    cwd: at.path,
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_OPTIONS: IMAGE_FLAGS, ...options.env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let stderr = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const over = new Promise<number | null>((resolve) => child.once('close', (code) => resolve(code)))
+  atEnd(async () => {
+    child.kill('SIGKILL')
+    await over
+  })
+  const ended = (): string | undefined =>
+    child.exitCode === null && child.signalCode === null
+      ? undefined
+      : `it ended with ${child.exitCode ?? child.signalCode}: ${stderr.slice(-3_000)}`
+  const log = () =>
+    stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+  const url = await until('the address of the daemon', () => {
+    const why = ended()
+    if (why !== undefined) throw new Error(why)
+    return log()
+      .map(({ page }) => page)
+      .find((page) => typeof page === 'string')
+  })
+  return {
+    pid: child.pid ?? 0,
+    url: url.replace(/\/$/, ''),
+    child,
+    stderr: () => stderr,
+    ended,
+    over,
+    log,
+    said: (workspace) => JSON.stringify(log().filter((line) => line['workspace'] === workspace)),
+    peakMiB: () => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    async get(path, headers = {}) {
+      const beganMs = clock.monotonic()
+      const answer = await fetch(new URL(path, url), { headers: { connection: 'close', ...headers } })
+      return { status: answer.status, text: await answer.text(), ms: clock.monotonic() - beganMs }
+    },
+  }
+}
+
+export interface Watch {
+  /** Ends it; the longest that /livez took, in ms; Infinity when it failed. */
+  stop(): Promise<number>
+}
+
+/** Asks /livez again and again. How long this process itself was held up meanwhile does not count. */
+export function watchLife(of: Daemon): Watch {
+  let isOver = false
+  let longest = 0
+  let lag = 0
+  const ticking = (async () => {
+    while (!isOver) {
+      const beganMs = clock.monotonic()
+      await clock.sleep(10)
+      lag += clock.monotonic() - beganMs - 10
+    }
+  })()
+  const watching = (async () => {
+    while (!isOver) {
+      const before = lag
+      const beganMs = clock.monotonic()
+      // Whoever had to make way asks again at once, as a probe may.
+      let isAlive = false
+      while (!isAlive && clock.monotonic() - beganMs < 30_000) {
+        isAlive = await of.get('/livez').then(
+          ({ status }) => status === 200,
+          () => false,
+        )
+        if (!isAlive) await clock.sleep(10)
+      }
+      const ms = isAlive ? clock.monotonic() - beganMs - (lag - before) : Number.POSITIVE_INFINITY
+      longest = Math.max(longest, ms)
+      await clock.sleep(50)
+    }
+  })()
+  return {
+    async stop() {
+      isOver = true
+      await Promise.all([watching, ticking])
+      return longest
+    },
+  }
+}
+
+/** Somebody else changes the cap of a good service, and the daemon puts it back. */
+export async function heals(good: Service, withinMs = 10_000): Promise<void> {
+  good.cap = 9
+  await until('the cap to be put back', () => good.cap === CAP, withinMs)
+}
