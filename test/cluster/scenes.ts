@@ -1,0 +1,3 @@
+import type { Scene } from './world.ts'
+
+export const SCENES: readonly Scene[] = []
