@@ -1,20 +1,37 @@
 // The cluster's DNS, as much of it as is asked for here: A records of headless services, from the endpoints that the API server has. It forwards
-// nothing, because nothing outside is to be reached.
-import { createSocket, type Socket } from 'node:dgram'
+// nothing, because nothing outside is to be reached. A process of its own, as the scenes keep theirs busy:
+//   node dns.ts ADDRESS API TOKEN
+import { createSocket } from 'node:dgram'
+import { request } from 'node:https'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** `NAME.NAMESPACE.svc.cluster.local` to addresses. */
-export type Lookup = (service: string, namespace: string) => readonly string[]
+type Lookup = (service: string, namespace: string) => readonly string[]
 
 const TYPE_A = 1
 const NAME_ERROR = 3
+const REFRESH_MS = 500
 
-/** Answers on an address, port 53, until it is closed. */
-export function serveDns(address: string, lookup: Lookup): Promise<Socket> {
-  const socket = createSocket('udp4')
-  socket.on('message', (query, from) => socket.send(answerTo(query, lookup), from.port, from.address))
+interface Slice {
+  readonly metadata: { readonly namespace: string; readonly labels?: Readonly<Record<string, string>> }
+  readonly endpoints?: readonly { readonly addresses: readonly string[] }[]
+}
+
+/** All endpoints of the cluster, as a lookup. */
+function slices(api: string, token: string): Promise<Lookup> {
   return new Promise((resolve, reject) => {
-    socket.once('error', reject)
-    socket.bind(53, address, () => resolve(socket))
+    const options = { headers: { authorization: `Bearer ${token}` }, rejectUnauthorized: false }
+    const asked = request(`${api}/apis/discovery.k8s.io/v1/endpointslices`, options, async (response) => {
+      let text = ''
+      for await (const chunk of response) text += String(chunk)
+      const { items }: { readonly items: readonly Slice[] } = JSON.parse(text)
+      resolve((service, namespace) =>
+        items
+          .filter(({ metadata }) => metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === service)
+          .flatMap(({ endpoints = [] }) => endpoints.flatMap(({ addresses }) => addresses)),
+      )
+    })
+    asked.once('error', reject).end()
   })
 }
 
@@ -49,4 +66,16 @@ function recordOf(address: string): Buffer {
   record.writeUInt16BE(4, 10)
   record.set(address.split('.').map(Number), 12)
   return record
+}
+
+if (import.meta.main) {
+  const [address = '', api = '', token = ''] = process.argv.slice(2)
+  let lookup: Lookup = () => []
+  const socket = createSocket('udp4')
+  socket.on('message', (query, from) => socket.send(answerTo(query, lookup), from.port, from.address))
+  socket.bind(53, address)
+  for (;;) {
+    lookup = await slices(api, token).catch(() => lookup)
+    await sleep(REFRESH_MS)
+  }
 }

@@ -10,7 +10,7 @@ import { makeImages } from './images.ts'
 import { buildParts, missingParts, versions } from './parts.ts'
 import { SCENES } from './scenes.ts'
 import { prepare } from './setting.ts'
-import { createWorld, ROOT } from './world.ts'
+import { createWorld, ROOT, type World } from './world.ts'
 
 const INSIDE = '--inside'
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -33,13 +33,12 @@ async function play(folder: string): Promise<number> {
   const images = makeImages(join(folder, 'images'))
   const cluster = await startCluster(folder, (line) => say(`${elapsed()}  ${line}`))
   const failed: string[] = []
+  const world = createWorld(join(folder, 'home'), cluster.kubeconfig, (line) => say(`          ${line}`))
   try {
     for (const file of images) cluster.load(file)
-    const home = join(folder, 'home')
-    mkdirSync(home)
-    symlinkSync(join(ROOT, 'deploy'), join(home, 'deploy'))
-    symlinkSync(ROOT, join(folder, 'capkeeper'))
-    const world = createWorld(home, cluster.kubeconfig, (line) => say(`          ${line}`))
+    mkdirSync(world.folder)
+    symlinkSync(join(ROOT, 'deploy'), join(world.folder, 'deploy'))
+    symlinkSync(ROOT, join(world.folder, 'capkeeper'))
     await prepare(world, folder)
     for (const { name, play: playScene } of WANTED) {
       try {
@@ -47,18 +46,22 @@ async function play(folder: string): Promise<number> {
         say(`${elapsed()}  ok: ${name}`)
       } catch (error) {
         failed.push(name)
-        say(`${elapsed()}  FAILED: ${name}\n${error instanceof Error ? error.message : String(error)}`)
+        say(`${elapsed()}  FAILED: ${name}\n${error instanceof Error ? error.message : String(error)}\n${events(world)}`)
       }
     }
   } catch (error) {
     failed.push('the setting')
-    say(error instanceof Error ? error.message : String(error))
+    say(`${error instanceof Error ? error.message : String(error)}\n${events(world)}`)
   }
   if (failed.length > 0) say(cluster.logs())
   await cluster.stop()
   say(`${WANTED.filter(({ name }) => !failed.includes(name)).length} passed, ${failed.length} failed`)
   return failed.length === 0 ? 0 : 1
 }
+
+/** What the cluster itself said last, for when something went wrong. */
+const events = (world: World): string =>
+  world.try('bash', '-c', 'kubectl get pods -A; kubectl get events -A --sort-by=.lastTimestamp | tail -n 15').said
 
 async function outside(): Promise<number> {
   const missing = missingParts()

@@ -7,7 +7,7 @@ import { must, type World } from './world.ts'
 
 /** Where the pods find the service. */
 export const SERVICE = 'http://sandbox.service.svc.cluster.local:8787'
-const VOLUMES = 8
+const VOLUMES = 16
 
 /** The values that every release of the scenes begins with. */
 export const VALUES = {
@@ -25,7 +25,7 @@ const volume = (folder: string, index: number): object => ({
   kind: 'PersistentVolume',
   metadata: { name: `volume-${index}` },
   spec: {
-    capacity: { storage: '1Gi' },
+    capacity: { storage: '5Gi' },
     accessModes: ['ReadWriteOnce'],
     storageClassName: 'local',
     persistentVolumeReclaimPolicy: 'Retain',
@@ -76,7 +76,7 @@ export function addOperatorKinds(world: World): void {
 }
 
 export function apply(world: World, name: string, objects: readonly object[]): void {
-  world.write(name, objects.map((one) => JSON.stringify(one)).join('\n---\n'))
+  world.write(name, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }))
   world.run('kubectl', 'apply', '-f', name)
 }
 
@@ -110,7 +110,7 @@ export async function prepare(world: World, folder: string): Promise<void> {
     world.try('kubectl', '-n', 'service', 'get', 'serviceaccount', 'default').status === 0 ? true : undefined,
   )
   apply(world, 'sandbox.yaml', [SANDBOX, SANDBOX_SERVICE])
-  world.run('kubectl', '-n', 'service', 'wait', '--for=condition=Ready', 'pod/sandbox', '--timeout=120s')
+  world.run('kubectl', '-n', 'service', 'wait', '--for=condition=Ready', 'pod/sandbox', '--timeout=240s')
   world.write('service-key', 'sandbox-admin\n')
   world.guide('kubectl create namespace capkeeper')
   world.guide('kubectl label namespace capkeeper pod-security.kubernetes.io/enforce=restricted')

@@ -100,7 +100,7 @@ describe('the guide installs with', () => {
 
   test.skipIf(!hasHelm)('helm what it shows', () => {
     const at = folder()
-    writeFileSync(join(at, 'values.yaml'), found('mode: audit                    # enforce comes later'))
+    writeFileSync(join(at, 'values.yaml'), found('mode: audit                    # the default'))
     expectInstalled(helmed('--values', join(at, 'values.yaml')))
   })
 
@@ -113,7 +113,7 @@ describe('the guide installs with', () => {
     mkdirSync(mine)
     symlinkSync(ROOT, join(at, 'capkeeper'))
     writeFileSync(join(mine, 'kustomization.yaml'), change(found('kind: Kustomization')))
-    cpSync(join(ROOT, 'deploy/kubernetes/overlays/audit/config.yaml'), join(mine, 'config.yaml'))
+    cpSync(join(ROOT, 'deploy/kubernetes/base/config.yaml'), join(mine, 'config.yaml'))
     cpSync(join(ROOT, 'deploy/kubernetes/base/policies'), join(mine, 'policies'), { recursive: true })
     const objects = rendered('kubectl', 'kustomize', mine)
     expectInstalled(objects)
