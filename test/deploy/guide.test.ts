@@ -1,4 +1,6 @@
 // The documents are typed off by hand: every command in them is one the program takes, every config one that it reads, every link leads somewhere.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -130,6 +132,17 @@ describe('the guide installs with', () => {
     expect(pod.spec.securityContext).toEqual(securityContext)
     expect(pod.spec.containers[0].securityContext).toEqual(set.spec.template.spec.containers[0].securityContext)
   })
+})
+
+test('the pod for restoring ends when it is asked to, also as the first process of its container', async () => {
+  const pod = parse(blocks(read('deploy/README.md'), 'yaml').find((block) => block.includes('capkeeper-restore')) ?? '')
+  const [, ...argv] = pod.spec.containers[0].command
+  // Whoever takes the signal itself ends with 0; by the kernel's default it would end by the signal, and as the first process not at all.
+  const script = `${argv[1]}; console.log('up')`
+  const child = spawn(process.execPath, [argv[0], script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
 })
 
 function folder(): string {
