@@ -111,7 +111,7 @@ describe('the wait for the first sync', () => {
 async function serving(ready: number): Promise<string> {
   const server: Server = createServer(({ url }, response) => {
     if (url === '/readyz') response.writeHead(ready).end(ready === 200 ? 'ok' : 'not yet')
-    else response.end(JSON.stringify({ workspaces: ['acme', 'labs'].map((name) => ({ name, mode: 'audit' })) }))
+    else response.end(JSON.stringify({ workspaces: ['acme', 'labs'].map((workspace) => ({ workspace, mode: 'audit' })) }))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())

@@ -21,8 +21,8 @@ for (;;) {
 console.log(`/readyz: ${said}`)
 
 const status = await (await ask('/status')).json()
-for (const { name, mode } of status.workspaces) console.log(`/status: ${name}, ${mode}`)
-const missing = wanted.filter((name) => !status.workspaces.some((one) => one.name === name))
+for (const { workspace, mode } of status.workspaces) console.log(`/status: ${workspace}, ${mode}`)
+const missing = wanted.filter((name) => !status.workspaces.some(({ workspace }) => workspace === name))
 if (missing.length > 0) {
   console.error(`/status does not know ${missing.join(', ')}`)
   process.exit(1)
