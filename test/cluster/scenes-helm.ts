@@ -122,7 +122,13 @@ export const HELM: readonly Scene[] = [
       await world.until('a pod that cannot be started', () =>
         /ImagePullBackOff|ErrImagePull/.test(ofPod(world, '.status.containerStatuses[0].state.waiting.reason')) ? true : undefined,
       )
-      world.guide('helm rollback capkeeper --namespace capkeeper')
+      const good = world
+        .guide('helm history capkeeper --namespace capkeeper')
+        .split('\n')
+        .filter((line) => line.includes('superseded'))
+        .at(-1)
+      must(good?.startsWith('3') === true, `the last good revision is 3, as in the guide, but: ${good}`)
+      world.guide('helm rollback capkeeper 3 --namespace capkeeper')
       const from = performance.now()
       await world.until('a pod that is ready again', () =>
         isReady(world) && !ofPod(world, '.spec.containers[0].image').endsWith(':none') ? true : undefined,
