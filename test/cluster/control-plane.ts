@@ -1,7 +1,7 @@
 // Starts a whole Kubernetes of one node inside namespaces of its own (network, mounts, processes), which end with it: etcd, API server, controller
 // manager, scheduler, containerd and kubelet. It listens on loopback and on addresses of that network alone, and knows nothing of capkeeper.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { createWriteStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { IMAGES } from './images.ts'
@@ -34,10 +34,10 @@ export async function startCluster(folder: string, say: (line: string) => void):
   const parts: Part[] = []
   const start = (name: string, program: string, argv: readonly string[]): void => {
     const log = join(folder, `${name}.log`)
-    const child = spawn(program, [...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
-    const file = createWriteStream(log)
-    child.stdout.pipe(file, { end: false })
-    child.stderr.pipe(file, { end: false })
+    // Into a file at once: the scenes keep this process busy, and a part whose pipe is full stands still.
+    const file = openSync(log, 'w')
+    const child = spawn(program, [...argv], { stdio: ['ignore', file, file] })
+    closeSync(file)
     parts.push({ name, child, log })
   }
   network()

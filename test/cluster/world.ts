@@ -73,7 +73,8 @@ export function createWorld(folder: string, kubeconfig: string, say: (line: stri
     try: attempt,
     run,
     guide(line, below = '.') {
-      if (!GUIDE.split('\n').some((one) => one.trim() === line)) throw new Error(`deploy/README.md has no line: ${line}`)
+      const stands = GUIDE.includes(`\`${line}\``) || GUIDE.split('\n').some((one) => one.trim() === line)
+      if (!stands) throw new Error(`deploy/README.md has no line: ${line}`)
       return run('bash', '-c', `set -euo pipefail; ${ALIAS}; cd ${below}; ${line}`)
     },
     write: (name, content) => writeFileSync(join(folder, name), typeof content === 'string' ? content : stringify(content)),
