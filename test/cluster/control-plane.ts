@@ -3,9 +3,11 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { realClock } from '../support/real-clock.ts'
 import { IMAGES } from './images.ts'
 import { CNI_PLUGINS, PARTS } from './parts.ts'
+
+const clock = realClock()
 
 const API = 'https://127.0.0.1:6443'
 const NODE_ADDRESS = '10.99.0.1'
@@ -46,12 +48,12 @@ export async function startCluster(folder: string, say: (line: string) => void):
   start('apiserver', join(PARTS, 'kube-apiserver'), apiServerFlags(folder))
   const kubectl = (...argv: readonly string[]) => spawnSync('kubectl', ['--kubeconfig', kubeconfig, ...argv], { encoding: 'utf8' })
   const until = async (what: string, isSo: () => boolean): Promise<void> => {
-    const end = performance.now() + WITHIN_MS
+    const end = clock.monotonic() + WITHIN_MS
     while (!isSo()) {
       const ended = parts.find(({ child }) => child.exitCode !== null)
-      if (ended || performance.now() > end)
+      if (ended || clock.monotonic() > end)
         throw new Error(`${ended ? `${ended.name} ended before` : 'in vain waited for'} ${what}\n${tails(parts)}`)
-      await sleep(500)
+      await clock.sleep(500)
     }
     say(`${what}`)
   }
@@ -108,7 +110,7 @@ export async function startCluster(folder: string, say: (line: string) => void):
     async stop() {
       for (const { child } of parts.toReversed()) {
         child.kill('SIGTERM')
-        await Promise.race([new Promise((resolve) => child.once('exit', resolve)), sleep(5_000)])
+        await Promise.race([new Promise((resolve) => child.once('exit', resolve)), clock.sleep(5_000)])
       }
     },
   }

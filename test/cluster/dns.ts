@@ -3,7 +3,9 @@
 //   node dns.ts ADDRESS API TOKEN
 import { createSocket } from 'node:dgram'
 import { request } from 'node:https'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { realClock } from '../support/real-clock.ts'
+
+const clock = realClock()
 
 /** `NAME.NAMESPACE.svc.cluster.local` to addresses. */
 type Lookup = (service: string, namespace: string) => readonly string[]
@@ -76,6 +78,6 @@ if (import.meta.main) {
   socket.bind(53, address)
   for (;;) {
     lookup = await slices(api, token).catch(() => lookup)
-    await sleep(REFRESH_MS)
+    await clock.sleep(REFRESH_MS)
   }
 }

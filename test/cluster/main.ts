@@ -5,12 +5,15 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { realClock } from '../support/real-clock.ts'
 import { startCluster } from './control-plane.ts'
 import { makeImages } from './images.ts'
 import { buildParts, missingParts, versions } from './parts.ts'
 import { SCENES } from './scenes.ts'
 import { prepare } from './setting.ts'
 import { createWorld, ROOT, type World } from './world.ts'
+
+const clock = realClock()
 
 const INSIDE = '--inside'
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -28,8 +31,8 @@ async function enter(): Promise<number> {
 }
 
 async function play(folder: string): Promise<number> {
-  const from = performance.now()
-  const elapsed = (): string => `${((performance.now() - from) / 1000).toFixed(0).padStart(4)} s`
+  const from = clock.monotonic()
+  const elapsed = (): string => `${((clock.monotonic() - from) / 1000).toFixed(0).padStart(4)} s`
   const images = makeImages(join(folder, 'images'))
   const cluster = await startCluster(folder, (line) => say(`${elapsed()}  ${line}`))
   const failed: string[] = []

@@ -1,15 +1,18 @@
 // Care of a release: stopping, backup and restore, drain, a second release beside it, uninstall and adoption.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { realClock } from '../support/real-clock.ts'
 import { blockOf, isReady, page, podId, written } from './looks.ts'
 import { ENFORCE, INSTALL, ROLLOUT, UPGRADE, values } from './scenes-helm.ts'
 import { addOperatorKinds, apply, VALUES } from './setting.ts'
 import { must, ROOT, type Scene, type World } from './world.ts'
 
+const clock = realClock()
+
 const GROWN = { ...ENFORCE, persistence: { size: '2Gi' } }
 const UNINSTALL = 'helm uninstall capkeeper --namespace capkeeper'
 const gone = 'kubectl -n capkeeper wait --for=delete pod/capkeeper-0 --timeout=60s'
-const seconds = (from: number): number => (performance.now() - from) / 1000
+const seconds = (from: number): number => (clock.monotonic() - from) / 1000
 const guide = (): string => readFileSync(join(ROOT, 'deploy/README.md'), 'utf8')
 const claim = (name: string): object => ({
   apiVersion: 'v1',
@@ -37,7 +40,7 @@ function restore(world: World): void {
     `kubectl -n capkeeper exec -i capkeeper-restore -- /nodejs/bin/node -e 'process.stdin.pipe(fs.createWriteStream("/data/capkeeper.db", { mode: 0o600 }))' < capkeeper-2026-11-20.db`,
   )
   world.guide('kubectl -n capkeeper exec capkeeper-restore -- capkeeper ledger check --ledger /data/capkeeper.db')
-  const from = performance.now()
+  const from = clock.monotonic()
   world.guide('kubectl -n capkeeper delete pod capkeeper-restore')
   must(seconds(from) < 10, `the pod for restoring goes within 10 s (${seconds(from).toFixed(0)} s)`)
   world.guide('kubectl -n capkeeper scale statefulset/capkeeper --replicas 1')

@@ -1,7 +1,11 @@
 // A release by Helm: first install, enforcing, edits, rotation, and what is refused with nothing changed.
+
+import { realClock } from '../support/real-clock.ts'
 import { isReady, mark, mustRefuse, ofPod, page, podId, written } from './looks.ts'
 import { policyOf, VALUES } from './setting.ts'
 import { must, type Scene, type World } from './world.ts'
+
+const clock = realClock()
 
 export const INSTALL = 'helm install capkeeper deploy/helm/capkeeper --namespace capkeeper --values my-values.yaml'
 export const UPGRADE = 'helm upgrade capkeeper deploy/helm/capkeeper --namespace capkeeper --values my-values.yaml'
@@ -129,11 +133,11 @@ export const HELM: readonly Scene[] = [
         .at(-1)
       must(good?.startsWith('3') === true, `the last good revision is 3, as in the guide, but: ${good}`)
       world.guide('helm rollback capkeeper 3 --namespace capkeeper')
-      const from = performance.now()
+      const from = clock.monotonic()
       await world.until('a pod that is ready again', () =>
         isReady(world) && !ofPod(world, '.spec.containers[0].image').endsWith(':none') ? true : undefined,
       )
-      world.say(`ready again ${((performance.now() - from) / 1000).toFixed(0)} s after the rollback`)
+      world.say(`ready again ${((clock.monotonic() - from) / 1000).toFixed(0)} s after the rollback`)
     },
   },
   {

@@ -3,8 +3,10 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { stringify } from 'yaml'
+import { realClock } from '../support/real-clock.ts'
+
+const clock = realClock()
 
 export const ROOT = join(import.meta.dirname, '../..')
 const GUIDE = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8')
@@ -79,12 +81,12 @@ export function createWorld(folder: string, kubeconfig: string, say: (line: stri
     },
     write: (name, content) => writeFileSync(join(folder, name), typeof content === 'string' ? content : stringify(content)),
     async until(what, find) {
-      const end = performance.now() + WITHIN_MS
+      const end = clock.monotonic() + WITHIN_MS
       for (;;) {
         const found = find()
         if (found !== undefined) return found
-        if (performance.now() > end) throw new Error(`${what} did not come about within ${WITHIN_MS / 1000} s`)
-        await sleep(1000)
+        if (clock.monotonic() > end) throw new Error(`${what} did not come about within ${WITHIN_MS / 1000} s`)
+        await clock.sleep(1000)
       }
     },
   }

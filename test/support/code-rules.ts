@@ -14,7 +14,7 @@ const CLOCK_MODULES = /^(node:)?(timers|timers\/promises|perf_hooks)$/
 const CLOCK_HOME = 'src/daemon/system.ts'
 
 /** Where tests may look at the real clock. */
-const REAL_TIME_TESTS = ['test/e2e/', 'test/cluster/', 'test/bench/', 'test/support/real-clock.ts']
+const REAL_TIME_TESTS = ['test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
 
 /** Names that only the wire has; a word of ours is in none of them. interface-spec.md and the spellings of live deployments. */
 const WIRE_NAMES = new RegExp(
