@@ -19,6 +19,7 @@ const CHART_FILES = `${CHART}/files`
 export function generatedFiles(): ReadonlyMap<string, string> {
   const values = readFileSync(join(import.meta.dirname, CHART, 'values.yaml'), 'utf8')
   const schema = valuesSchema(values)
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
   const rules = readFileSync(join(import.meta.dirname, 'prometheus/capkeeper.rules.yaml'), 'utf8')
   const dashboards = [OVERVIEW, WORKSPACE, DRIFT].map(
     (dashboard) => [`${dashboard.uid}.json`, `${JSON.stringify(dashboardJson(dashboard, TAG), undefined, 2)}\n`] as const,
@@ -27,7 +28,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['kubernetes/base/prometheusrule.yaml', prometheusRule(rules)],
     [`${CHART_FILES}/capkeeper.rules.yaml`, rules],
     [`${CHART}/values.schema.json`, `${JSON.stringify(schema, undefined, 2)}\n`],
-    [`${CHART}/README.md`, chartReadme(schema, values)],
+    [`${CHART}/README.md`, chartReadme(schema, values, version)],
     ...dashboards.map(([name, text]) => [`grafana/${name}`, text] as const),
     ...dashboards.map(([name, text]) => [`${CHART_FILES}/dashboards/${name}`, text] as const),
   ])

@@ -27,10 +27,10 @@ Each value of a workspace is one of capkeeper's config; \`capkeeper schema confi
 |---|---|---|
 `
 
-/** The README, from the schema that Helm checks with and the text of values.yaml. */
-export function chartReadme(schema: JsonSchema, valuesYaml: string): string {
+/** The README of a version, from the schema that Helm checks with and the text of values.yaml. */
+export function chartReadme(schema: JsonSchema, valuesYaml: string, version: string): string {
   const rows = rowsOf(schema, parse(valuesYaml), '')
-  return HEAD.replace('VERSION', '0.1.0') + rows.map((cells) => `| ${cells.map(cell).join(' | ')} |\n`).join('')
+  return HEAD.replace('VERSION', version) + rows.map((cells) => `| ${cells.map(cell).join(' | ')} |\n`).join('')
 }
 
 type Row = readonly [name: string, byDefault: string, about: string]
