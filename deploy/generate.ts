@@ -1,19 +1,25 @@
-// Writes the files of deploy/ that are made from others: the PrometheusRule manifest from the rule file, the dashboards from deploy/source, and
-// the copies of both that the Helm chart carries, because a chart reads no file outside its own folder.
+// Writes the files of deploy/ that are made from others: the PrometheusRule manifest from the rule file, the dashboards from deploy/source, the
+// copies of both that the Helm chart carries, because a chart reads no file outside its own folder, and the chart's schema and README.
 // `npm run deploy:generate`; a test fails while one of them is not up to date.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { chartReadme } from './source/chart-readme.ts'
 import { DRIFT } from './source/drift.ts'
 import { prometheusRule } from './source/manifest.ts'
 import { OVERVIEW } from './source/overview.ts'
 import { dashboardJson } from './source/panels.ts'
+import { valuesSchema } from './source/values-schema.ts'
 import { WORKSPACE } from './source/workspace.ts'
 
 const TAG = 'capkeeper'
-const CHART_FILES = 'helm/capkeeper/files'
+const CHART = 'helm/capkeeper'
+const CHART_FILES = `${CHART}/files`
 
 /** Path below deploy/ and text of every generated file. */
 export function generatedFiles(): ReadonlyMap<string, string> {
+  const values = readFileSync(join(import.meta.dirname, CHART, 'values.yaml'), 'utf8')
+  const schema = valuesSchema(values)
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
   const rules = readFileSync(join(import.meta.dirname, 'prometheus/capkeeper.rules.yaml'), 'utf8')
   const dashboards = [OVERVIEW, WORKSPACE, DRIFT].map(
     (dashboard) => [`${dashboard.uid}.json`, `${JSON.stringify(dashboardJson(dashboard, TAG), undefined, 2)}\n`] as const,
@@ -21,6 +27,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['kubernetes/base/prometheusrule.yaml', prometheusRule(rules)],
     [`${CHART_FILES}/capkeeper.rules.yaml`, rules],
+    [`${CHART}/values.schema.json`, `${JSON.stringify(schema, undefined, 2)}\n`],
+    [`${CHART}/README.md`, chartReadme(schema, values, version)],
     ...dashboards.map(([name, text]) => [`grafana/${name}`, text] as const),
     ...dashboards.map(([name, text]) => [`${CHART_FILES}/dashboards/${name}`, text] as const),
   ])

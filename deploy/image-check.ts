@@ -29,7 +29,8 @@ const MAX_MB = 200
 /** What the base image has beside Node: C and C++ libraries, certificates, time zones. Estimated generously; everything else is measured. */
 const BASE_MB = 45
 const WITHIN_MS = 30_000
-const PORTS = { service: 18_787, page: 19_464 }
+/** Nobody else's daemon keeps a workspace of this name, so an answer that has it is from the one that was started here. */
+const WORKSPACE = `image-check-${process.pid}`
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -87,27 +88,47 @@ interface Place {
 }
 
 /** Starts the program as the image does: its user, its environment and nothing of this one's, no folder to write but the data folder. */
-function run({ node, main, data }: Place, argv: readonly string[]): ChildProcess {
+function run({ node, main, data }: Place, argv: readonly string[]): Started {
   const child = spawn(node, [main, ...argv], {
     cwd: data,
     env: { ...pairsOf(FINAL, 'ENV'), PATH: '/nowhere', HOME: '/nonexistent', TMPDIR: '/nonexistent' },
-    stdio: ['ignore', 'ignore', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     ...(IS_ROOT && { uid: USER, gid: USER }),
   })
-  return child
+  const said: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => said.push(text))
+  return { child, said: () => said.join('') }
 }
 
-async function answers(path: string): Promise<string> {
+/** A program that was started here, with all that it has said. */
+export interface Started {
+  readonly child: ChildProcess
+  readonly said: () => string
+}
+
+/** Waits for `find` to find something, as long as the program lives. What is found of a program that has ended is not believed. */
+export async function within<T>({ child, said }: Started, what: string, find: () => Promise<T | undefined> | T | undefined): Promise<T> {
   const end = performance.now() + WITHIN_MS
   for (;;) {
-    const answer = await fetch(`http://127.0.0.1:${PORTS.page}${path}`).catch(() => undefined)
-    if (answer?.status === 200) return answer.text()
-    if (performance.now() > end) throw new Error(`${path} gave ${answer?.status ?? 'no answer'} for ${WITHIN_MS} ms`)
+    const found = await find()
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended before ${what}: ${said()}`)
+    if (found !== undefined) return found
+    if (performance.now() > end) throw new Error(`${what} was not there within ${WITHIN_MS} ms: ${said()}`)
     await sleep(100)
   }
 }
 
-function writeInputs(folder: string): string {
+/** The address that a program says it has: the system chose its port, so no other program answers there. */
+export const addressOf = (started: Started): Promise<string> =>
+  within(started, 'its address', () => /http:\/\/127\.0\.0\.1:\d+/.exec(started.said())?.[0])
+
+const answer = (started: Started, url: string): Promise<string> =>
+  within(started, url, async () => {
+    const got = await fetch(url).catch(() => undefined)
+    return got?.status === 200 ? got.text() : undefined
+  })
+
+function writeInputs(folder: string, service: string): string {
   mkdirSync(join(folder, 'policies'))
   writeFileSync(join(folder, 'key'), 'sandbox-admin\n')
   writeFileSync(
@@ -115,41 +136,34 @@ function writeInputs(folder: string): string {
     'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: acme}\nspec: {team: {cap: 100000}}\n',
   )
   const config = join(folder, 'config.yaml')
-  const workspace = `{name: acme, baseUrl: "http://127.0.0.1:${PORTS.service}", keys: {default: {file: key}}, policies: [policies]}`
+  const workspace = `{name: ${WORKSPACE}, baseUrl: "${service}", keys: {default: {file: key}}, policies: [policies]}`
   writeFileSync(config, `apiVersion: capkeeper/v1\nkind: Config\nworkspaces: [${workspace}]\n`)
   return config
 }
 
-async function live(place: Place, config: string, started: ChildProcess[]): Promise<void> {
-  started.push(run(place, ['sandbox', '--port', `${PORTS.service}`, '--data', ':memory:']))
-  const daemon = run(place, [
-    'run',
-    '--config',
-    config,
-    '--ledger',
-    join(place.data, 'capkeeper.db'),
-    '--listen',
-    `127.0.0.1:${PORTS.page}`,
-  ])
+async function live(place: Place, inputs: string, started: Started[]): Promise<void> {
+  const sandbox = run(place, ['sandbox', '--port', '0', '--data', ':memory:'])
+  started.push(sandbox)
+  const config = writeInputs(inputs, await addressOf(sandbox))
+  seal(inputs)
+  const daemon = run(place, ['run', '--config', config, '--ledger', join(place.data, 'capkeeper.db'), '--listen', '127.0.0.1:0'])
   started.push(daemon)
-  const said: string[] = []
-  daemon.stderr?.setEncoding('utf8').on('data', (text: string) => said.push(text))
-  must((await answers('/livez')).length > 0, '/livez answers')
-  must((await answers('/readyz')).length > 0, '/readyz answers')
-  const metrics = await answers('/metrics')
+  const page = await addressOf(daemon)
+  must((await answer(daemon, `${page}/livez`)).length > 0, '/livez answers')
+  must((await answer(daemon, `${page}/readyz`)).length > 0, '/readyz answers')
+  must((await answer(daemon, `${page}/status`)).includes(WORKSPACE), '/status is that of the daemon that was started here')
+  const metrics = await answer(daemon, `${page}/metrics`)
   const resident = Number(/^process_resident_memory_bytes (\S+)/m.exec(metrics)?.[1]) / 1e6
   say(`  ${resident.toFixed(0)} MB resident with ${pairsOf(FINAL, 'ENV')['NODE_OPTIONS']}`)
-  const end = performance.now() + WITHIN_MS
-  while (!said.join('').includes('"cap written"') && performance.now() < end) await sleep(100)
-  if (!said.join('').includes('"cap written"')) say(said.join(''))
-  must(said.join('').includes('"cap written"'), 'a cap is written')
+  await within(daemon, 'a cap that is written', () => (daemon.said().includes('"cap written"') ? true : undefined))
+  say('  ok: a cap is written')
   must(existsSync(join(place.data, 'capkeeper.db')), 'the ledger lies in the data folder')
-  daemon.kill(valuesOf(FINAL, 'STOPSIGNAL')[0] === 'SIGTERM' ? 'SIGTERM' : 'SIGINT')
-  const [code] = await once(daemon, 'exit')
+  daemon.child.kill(valuesOf(FINAL, 'STOPSIGNAL')[0] === 'SIGTERM' ? 'SIGTERM' : 'SIGINT')
+  const [code] = await once(daemon.child, 'exit')
   must(code === 0, `SIGTERM ends it with 0 (${code})`)
 }
 
-async function check(folder: string, started: ChildProcess[]): Promise<void> {
+async function check(folder: string, started: Started[]): Promise<void> {
   const [app, data, inputs] = [join(folder, 'app'), join(folder, 'data'), join(folder, 'etc')]
   const place: Place = { node: join(folder, 'node'), main: join(app, 'dist/main.js'), data }
   chmodSync(folder, 0o755)
@@ -159,20 +173,19 @@ async function check(folder: string, started: ChildProcess[]): Promise<void> {
   say('size')
   measure(app, place.node)
   for (const path of [data, inputs]) mkdirSync(path)
-  const config = writeInputs(inputs)
-  for (const path of [app, place.node, inputs]) seal(path)
+  for (const path of [app, place.node]) seal(path)
   if (IS_ROOT) chownSync(data, USER, USER)
   say(
     IS_ROOT
       ? `start as user ${USER}, everything but the data folder read-only`
       : 'start as this user (run it as root to see another), files read-only',
   )
-  await live(place, config, started)
+  await live(place, inputs, started)
 }
 
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-image-'))
-  const started: ChildProcess[] = []
+  const started: Started[] = []
   try {
     await check(folder, started)
     say('the image would work')
@@ -181,7 +194,7 @@ if (import.meta.main) {
     if (error instanceof Error && 'stdout' in error) say(String(error.stdout))
     process.exitCode = 1
   } finally {
-    for (const child of started) child.kill('SIGKILL')
+    for (const { child } of started) child.kill('SIGKILL')
     execFileSync('chmod', ['-R', 'u+w', folder])
     rmSync(folder, { recursive: true })
   }

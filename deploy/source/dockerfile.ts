@@ -1,5 +1,5 @@
 // What deploy/Dockerfile says, for those who carry its steps out without a container engine. It knows as much of the language as that
-// file uses: continued lines, COPY, RUN, ENV, and instructions with one value.
+// file uses: continued lines, COPY, RUN, ENV, and instructions with one value. Mounts of a RUN are left out: they are about its surroundings.
 
 export interface Instruction {
   readonly name: string
@@ -15,7 +15,7 @@ export function stagesOf(dockerfile: string): readonly (readonly Instruction[])[
     .filter((line) => line.trim() !== '')
   const stages: Instruction[][] = []
   for (const line of lines) {
-    const [, name = '', value = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? []
+    const [, name = '', value = ''] = /^([A-Z]+)\s+(?:--mount=\S+\s+)*(.*)$/.exec(line) ?? []
     if (name === 'FROM') stages.push([])
     stages.at(-1)?.push({ name, value })
   }

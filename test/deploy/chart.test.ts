@@ -7,7 +7,7 @@ import { isMap, isScalar, parse, parseDocument, type YAMLMap } from 'yaml'
 import { CONFIG_KEYS } from '../../src/daemon/config/schema.ts'
 import { ofKind, rendered, statefulSet } from '../support/kubernetes.ts'
 import { readDeploy, runProgram } from '../support/rules.ts'
-import { CHART, hasHelm, helmed, valuesFile } from './renderings.ts'
+import { CHART, hasHelm, helmed, refusal, valuesFile } from './renderings.ts'
 
 const schema = JSON.parse(readDeploy('helm/capkeeper/values.schema.json'))
 const podOf = (...flags: readonly string[]) => statefulSet(helmed(...flags)).spec?.template.spec
@@ -16,7 +16,7 @@ describe('helm', () => {
   test.skipIf(!hasHelm)('lint --strict finds nothing wrong with the chart or any of its values files (needs helm)', () => {
     const files = readdirSync(`${CHART}/ci`).map((file) => `${CHART}/ci/${file}`)
     for (const flags of [[], ...files.map((file) => ['--values', file])]) {
-      expect(runProgram('helm', ['lint', '--strict', CHART, ...flags])).toMatchObject({ status: 0 })
+      expect(runProgram('helm', ['lint', '--strict', '--kube-version', '1.35.0', CHART, ...flags])).toMatchObject({ status: 0 })
     }
   })
 
@@ -53,7 +53,7 @@ describe('helm', () => {
     ['less time to end than a write may take', ['--set', 'terminationGracePeriodSeconds=5'], 'terminationGracePeriodSeconds'],
     ['policy files that capkeeper would not read', ['--set', 'policies.files.acme=x'], 'acme'],
   ])('refuses %s (needs helm)', (_row, flags, named) => {
-    const { status, said } = runProgram('helm', ['template', 'capkeeper', CHART, ...flags])
+    const { status, said } = refusal(...flags)
     expect(status).toBe(1)
     expect(said).toContain(named)
   })
@@ -66,7 +66,7 @@ describe('helm', () => {
       const packed = runProgram('tar', ['-tzf', join(folder, archive)])
         .said.trim()
         .split('\n')
-      expect(packed.filter((path) => path.startsWith('capkeeper/files/'))).toHaveLength(4)
+      expect(packed.filter((path) => path.startsWith('capkeeper/files/'))).toHaveLength(7)
       expect(packed.filter((path) => path.startsWith('capkeeper/ci/'))).toEqual([])
     } finally {
       rmSync(folder, { recursive: true })
@@ -76,7 +76,9 @@ describe('helm', () => {
   test.skipIf(!hasHelm)('names everything after the release, unless told otherwise (needs helm)', () => {
     const names = (...flags: readonly string[]) =>
       new Set(
-        rendered('helm', 'template', ...flags, CHART).map(({ metadata }) => metadata.name.replace(/-(config|policies|dashboard-\w+)$/, '')),
+        rendered('helm', 'template', ...flags, CHART, '--no-hooks', '--kube-version', '1.35.0').map(({ metadata }) =>
+          metadata.name.replace(/-(config|policies|dashboard-\w+)$/, ''),
+        ),
       )
     expect(names('capkeeper')).toEqual(new Set(['capkeeper']))
     expect(names('prod')).toEqual(new Set(['prod-capkeeper']))
@@ -94,7 +96,17 @@ function notesOf(...flags: readonly string[]): string {
       join(chart, 'templates/notes.yaml'),
       `{{ define "notes" }}${text}{{ end }}\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: notes}\ndata: {text: {{ include "notes" . | quote }}}\n`,
     )
-    const [notes] = rendered('helm', 'template', 'capkeeper', chart, '--show-only', 'templates/notes.yaml', ...flags)
+    const [notes] = rendered(
+      'helm',
+      'template',
+      'capkeeper',
+      chart,
+      '--show-only',
+      'templates/notes.yaml',
+      '--kube-version',
+      '1.35.0',
+      ...flags,
+    )
     return notes?.data?.['text'] ?? ''
   } finally {
     rmSync(chart, { recursive: true })
@@ -120,7 +132,8 @@ describe('values', () => {
   })
 
   test.skipIf(!hasHelm)('pin images by digest, and give git-sync its repository and secret (needs helm)', () => {
-    const [capkeeper, sidecar] = podOf('--values', valuesFile('git-sync'))?.containers ?? []
+    const found = podOf('--values', valuesFile('git-sync'))
+    const [capkeeper, sidecar] = [found?.containers[0], found?.initContainers?.[0]]
     expect(capkeeper?.image).toMatch(/^images\.example\.com\/capkeeper@sha256:[0-9a-f]{64}$/)
     expect(capkeeper?.env).toContainEqual({ name: 'HTTPS_PROXY', value: 'http://proxy.example.com:3128' })
     expect(sidecar?.args).toEqual(
@@ -162,7 +175,7 @@ describe('values', () => {
     const [policy] = ofKind(helmed('--values', valuesFile('workspaces')), 'NetworkPolicy')
     const runners = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'runners' } } }
     expect(policy?.spec).toMatchObject({
-      ingress: [{ from: [{}, runners] }],
+      ingress: [{ from: [{}, { podSelector: {} }, runners] }],
       egress: [{}, { ports: [{ port: 443, protocol: 'TCP' }], to: [{ ipBlock: { cidr: '192.0.2.0/24' } }] }],
     })
   })

@@ -22,7 +22,7 @@ describe('the workflow', () => {
     ['started with secrets for forks', text.replace('pull_request:', 'pull_request_target:'), 'a fork gets secrets'],
     ['that may write contents', text.replace('contents: read', 'contents: write'), 'the default is not to read'],
     ['without time limits', text.replaceAll(/timeout-minutes: .*/g, ''), 'validate may hang'],
-    ['on a branch of an action', text.replace('checkout@v6.0.2', 'checkout@main'), 'which moves'],
+    ['on a tag of an action', text.replace(/checkout@[0-9a-f]{40}/, 'checkout@v6'), 'which moves'],
     ['that meets itself', text.replace(/concurrency:[\s\S]*?true\n/, ''), 'runs of one branch'],
     ['that leaves its token about', text.replace('persist-credentials: false', 'fetch-depth: 1'), 'keeps the token'],
     [
@@ -34,14 +34,14 @@ describe('the workflow', () => {
     expect(workflowOffences(readYaml(changed)).join('\n')).toContain(why)
   })
 
-  test('validates every push, and every pull request', () => {
-    expect(Object.keys(workflow.on)).toEqual(['push', 'pull_request'])
-    expect(workflow.on).toEqual({ push: null, pull_request: null })
+  test('validates every push, every pull request, and what a merge queue would merge', () => {
+    expect(workflow.on).toEqual({ push: null, pull_request: null, merge_group: null })
     expect(workflow.jobs['validate']).not.toHaveProperty('if')
   })
 
-  test('plans only on pull requests of the repository itself, and may then write to them and to nothing else', () => {
+  test('plans in merge queues and on pull requests of the repository itself, and may then write to them and to nothing else', () => {
     const { plan } = workflow.jobs
+    expect(plan?.if).toMatch(/^github\.event_name == 'merge_group' \|\| \(github\.event_name == 'pull_request' && .*\)$/)
     expect(plan?.if).toContain("github.event_name == 'pull_request'")
     expect(plan?.if).toContain('head.repo.full_name == github.repository')
     expect(plan?.permissions).toEqual({ contents: 'read', 'pull-requests': 'write' })

@@ -1,4 +1,6 @@
 // The documents are typed off by hand: every command in them is one the program takes, every config one that it reads, every link leads somewhere.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -100,7 +102,7 @@ describe('the guide installs with', () => {
 
   test.skipIf(!hasHelm)('helm what it shows', () => {
     const at = folder()
-    writeFileSync(join(at, 'values.yaml'), found('mode: audit                    # enforce comes later'))
+    writeFileSync(join(at, 'values.yaml'), found('mode: audit                    # the default'))
     expectInstalled(helmed('--values', join(at, 'values.yaml')))
   })
 
@@ -113,7 +115,7 @@ describe('the guide installs with', () => {
     mkdirSync(mine)
     symlinkSync(ROOT, join(at, 'capkeeper'))
     writeFileSync(join(mine, 'kustomization.yaml'), change(found('kind: Kustomization')))
-    cpSync(join(ROOT, 'deploy/kubernetes/overlays/audit/config.yaml'), join(mine, 'config.yaml'))
+    cpSync(join(ROOT, 'deploy/kubernetes/base/config.yaml'), join(mine, 'config.yaml'))
     cpSync(join(ROOT, 'deploy/kubernetes/base/policies'), join(mine, 'policies'), { recursive: true })
     const objects = rendered('kubectl', 'kustomize', mine)
     expectInstalled(objects)
@@ -130,6 +132,17 @@ describe('the guide installs with', () => {
     expect(pod.spec.securityContext).toEqual(securityContext)
     expect(pod.spec.containers[0].securityContext).toEqual(set.spec.template.spec.containers[0].securityContext)
   })
+})
+
+test('the pod for restoring ends when it is asked to, also as the first process of its container', async () => {
+  const pod = parse(blocks(read('deploy/README.md'), 'yaml').find((block) => block.includes('capkeeper-restore')) ?? '')
+  const [, ...argv] = pod.spec.containers[0].command
+  // Whoever takes the signal itself ends with 0; by the kernel's default it would end by the signal, and as the first process not at all.
+  const script = `${argv[1]}; console.log('up')`
+  const child = spawn(process.execPath, [argv[0], script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(child.stdout, 'data')
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
 })
 
 function folder(): string {

@@ -12,7 +12,7 @@ const mounted = (manifests: readonly Manifest[]): unknown =>
   parse(ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === 'capkeeper-config')?.data?.['config.yaml'] ?? '')
 
 const sidecar = (manifests: readonly Manifest[]) =>
-  statefulSet(manifests).spec?.template.spec?.containers.find(({ name }) => name === 'git-sync')
+  statefulSet(manifests).spec?.template.spec?.initContainers?.find(({ name }) => name === 'git-sync')
 
 describe('the base', () => {
   test.skipIf(!isThere)(`is everything that was asked for ${NEEDS}`, () => {
@@ -71,17 +71,24 @@ describe('the base', () => {
 
 describe('an overlay', () => {
   test.each([
-    ['audit', { mode: 'audit' }],
-    ['git-sync', { policies: ['/git/current/policies'] }],
+    ['enforce', { mode: 'enforce' }],
+    ['git-sync', { policies: ['/git/root/current/policies'] }],
   ])('%s has the config of the base but for one thing', (name, changed) => {
     const base = parse(readDeploy('kubernetes/base/config.yaml'))
     const [workspace] = base.workspaces
     expect(parse(readDeploy(`kubernetes/overlays/${name}/config.yaml`))).toEqual({ ...base, workspaces: [{ ...workspace, ...changed }] })
   })
 
-  test.skipIf(!isThere)(`audit never writes ${NEEDS}`, () => {
-    expect(mounted(kustomized('overlays/audit'))).toMatchObject({ workspaces: [{ mode: 'audit' }] })
-    expect(kustomized('overlays/audit').map(named)).toEqual(kustomized('base').map(named))
+  test.skipIf(!isThere).each([
+    ['base', 'audit'],
+    ['overlays/git-sync', 'audit'],
+    ['overlays/enforce', 'enforce'],
+  ])(`writes only where it says so: %s is in mode %s ${NEEDS}`, (folder, mode) => {
+    expect(mounted(kustomized(folder))).toMatchObject({ workspaces: [{ mode }] })
+  })
+
+  test.skipIf(!isThere)(`enforce has the objects of the base ${NEEDS}`, () => {
+    expect(kustomized('overlays/enforce').map(named)).toEqual(kustomized('base').map(named))
   })
 
   test.skipIf(!isThere)(`git-sync fetches into a folder that both containers see at one path, and capkeeper only reads ${NEEDS}`, () => {
@@ -89,9 +96,16 @@ describe('an overlay', () => {
     const [capkeeper] = statefulSet(manifests).spec?.template.spec?.containers ?? []
     expect(capkeeper?.volumeMounts).toContainEqual({ name: 'git', mountPath: '/git', readOnly: true })
     expect(sidecar(manifests)?.volumeMounts).toContainEqual({ name: 'git', mountPath: '/git' })
-    expect(sidecar(manifests)?.args).toEqual(expect.arrayContaining(['--root=/git', '--link=current', '--max-failures=-1']))
-    expect(mounted(manifests)).toMatchObject({ workspaces: [{ policies: ['/git/current/policies'] }] })
+    // The root is below the volume: git-sync makes it, and git trusts a folder only of its own user.
+    expect(sidecar(manifests)?.args).toEqual(expect.arrayContaining(['--root=/git/root', '--link=current', '--max-failures=-1']))
+    expect(mounted(manifests)).toMatchObject({ workspaces: [{ policies: ['/git/root/current/policies'] }] })
     expect(ofKind(manifests, 'ConfigMap').map(({ metadata }) => metadata.name)).not.toContain('capkeeper-policies')
+  })
+
+  test.skipIf(!isThere)(`git-sync starts as a sidecar, and capkeeper waits for its first sync with an image of its own ${NEEDS}`, () => {
+    const { initContainers = [], containers = [] } = statefulSet(kustomized('overlays/git-sync')).spec?.template.spec ?? {}
+    expect(initContainers).toMatchObject([{ name: 'git-sync', restartPolicy: 'Always' }, { name: 'first-sync' }])
+    expect(initContainers[1]?.image).toBe(containers[0]?.image)
   })
 
   test.skipIf(!isThere)(`of somebody else takes the monitoring out with a component, and the address and image in ${NEEDS}`, () => {
@@ -101,16 +115,23 @@ describe('an overlay', () => {
     expect(ofKind(manifests, 'ConfigMap').map(({ metadata }) => metadata.name)).toEqual(['capkeeper-config', 'capkeeper-policies'])
     expect(statefulSet(manifests).spec?.template.spec?.containers[0]?.image).toBe('images.company.example/capkeeper:1.2.3')
   })
+
+  test.skipIf(!isThere)(`of somebody else puts the image into every container of ours ${NEEDS}`, () => {
+    const { initContainers = [], containers = [] } =
+      statefulSet(kustomizedBy(OWN.replace('overlays/enforce', 'overlays/git-sync'))).spec?.template.spec ?? {}
+    const images = [...initContainers, ...containers].filter(({ name }) => name !== 'git-sync').map(({ image }) => image)
+    expect(images).toEqual(['images.company.example/capkeeper:1.2.3', 'images.company.example/capkeeper:1.2.3'])
+  })
 })
 
 const OWN = `apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
-resources: [deploy/overlays/audit]
+resources: [deploy/overlays/enforce]
 components: [deploy/components/without-monitoring]
 images: [{name: images.example.com/capkeeper, newName: images.company.example/capkeeper, newTag: 1.2.3}]
 `
 
-test.skipIf(!hasKustomize || !hasKubectl).each(['base', 'overlays/audit', 'overlays/git-sync'])(
+test.skipIf(!hasKustomize || !hasKubectl).each(['base', 'overlays/enforce', 'overlays/git-sync'])(
   'kubectl and kustomize make the same of %s (needs kustomize 5 and a kubectl with it)',
   (folder) => {
     const path = `${DEPLOY}/kubernetes/${folder}`

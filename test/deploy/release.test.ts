@@ -3,6 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { withRepository } from '../../deploy/chart-release.ts'
 import { releaseNotes, sectionOf } from '../../deploy/release-notes.ts'
 import { readYaml, scriptsOf, type Workflow, workflowOffences } from '../support/workflows.ts'
 
@@ -41,6 +43,31 @@ describe('the package', () => {
 
   test('runs no script on the machine that installs it', () => {
     expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?install$|^prepare$/.test(name))).toEqual([])
+  })
+})
+
+describe('the chart', () => {
+  const chart = read('deploy/helm/capkeeper/Chart.yaml')
+
+  test('names no place that nobody knows yet, and what it needs and brings', () => {
+    expect(Object.keys(parse(chart)).filter((key) => ['home', 'sources', 'icon', 'maintainers'].includes(key))).toEqual([])
+    expect(parse(chart)).toMatchObject({ kubeVersion: '>=1.29.0-0', annotations: { 'artifacthub.io/license': manifest.license } })
+  })
+
+  test('gets the place of the repository when it is released, and keeps everything else', () => {
+    const released = parse(withRepository(chart, 'https://git.example.com/acme/capkeeper', '4f2a9c81'))
+    expect(released).toEqual({
+      ...parse(chart),
+      home: 'https://git.example.com/acme/capkeeper',
+      sources: ['https://git.example.com/acme/capkeeper'],
+      icon: 'https://git.example.com/acme/capkeeper/raw/4f2a9c81/deploy/helm/icon.svg',
+      maintainers: [{ name: 'acme', url: 'https://git.example.com/acme' }],
+    })
+    expect(read('deploy/helm/icon.svg')).toContain('<svg ')
+  })
+
+  test('is not released from something that is no repository', () => {
+    expect(() => withRepository(chart, 'https://git.example.com/', 'x')).toThrow('not the address of a repository')
   })
 })
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answers, type Manifest, rendered } from '../support/kubernetes.ts'
 import type { Outside } from '../support/references.ts'
-import { DEPLOY, runProgram } from '../support/rules.ts'
+import { type Checked, DEPLOY, runProgram } from '../support/rules.ts'
 
 export interface Rendering {
   readonly title: string
@@ -37,8 +37,27 @@ export function kustomizedBy(lines: string): readonly Manifest[] {
   }
 }
 
+/** A cluster as the chart wants it, with the Prometheus operator; a Helm built from source knows of none by itself. */
+const CLUSTER = [
+  ...['--kube-version', '1.35.0'],
+  ...['PodMonitor', 'PrometheusRule', 'ServiceMonitor'].flatMap((kind) => ['--api-versions', `monitoring.coreos.com/v1/${kind}`]),
+] as const
+const TEMPLATE = ['template', 'capkeeper', CHART, '--namespace', 'capkeeper'] as const
+
+/** What a release consists of; its hooks are not part of it. */
 export const helmed = (...flags: readonly string[]): readonly Manifest[] =>
-  rendered('helm', 'template', 'capkeeper', CHART, '--namespace', 'capkeeper', ...flags)
+  rendered('helm', ...TEMPLATE, ...CLUSTER, '--no-hooks', ...flags)
+
+/** As `helmed`, for a cluster without the Prometheus operator. */
+export const helmedWithoutOperator = (...flags: readonly string[]): readonly Manifest[] =>
+  rendered('helm', ...TEMPLATE, '--kube-version', '1.35.0', '--no-hooks', ...flags)
+
+/** What runs before an install or an upgrade, and with `helm test`. */
+export const hooksOf = (...flags: readonly string[]): readonly Manifest[] =>
+  rendered('helm', ...TEMPLATE, ...CLUSTER, ...flags).filter(({ metadata }) => metadata.annotations?.['helm.sh/hook'] !== undefined)
+
+/** What Helm says when it refuses. */
+export const refusal = (...flags: readonly string[]): Checked => runProgram('helm', [...TEMPLATE, ...CLUSTER, ...flags])
 
 const kustomization = (folder: string, ...outside: Outside): Rendering => ({
   title: `kustomize ${folder}`,
@@ -67,7 +86,7 @@ const VALUES = readdirSync(join(CHART, 'ci')).map((file) => file.replace('-value
 
 export const RENDERINGS: readonly Rendering[] = [
   kustomization('base'),
-  kustomization('overlays/audit'),
+  kustomization('overlays/enforce'),
   kustomization('overlays/git-sync', 'Secret capkeeper-git'),
   chart(undefined),
   ...VALUES.map(chart),

@@ -3,11 +3,16 @@
 import { spawnSync } from 'node:child_process'
 import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor'
 import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule'
+import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor'
 import { type IStatefulSet, StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet'
+import { CronJob } from 'kubernetes-models/batch/v1/CronJob'
+import { Job } from 'kubernetes-models/batch/v1/Job'
 import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget'
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap'
 import { Namespace } from 'kubernetes-models/v1/Namespace'
+import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim'
+import { Pod } from 'kubernetes-models/v1/Pod'
 import { Secret } from 'kubernetes-models/v1/Secret'
 import { Service } from 'kubernetes-models/v1/Service'
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
@@ -49,14 +54,19 @@ export function statefulSet(manifests: readonly Manifest[]): IStatefulSet {
 
 const MODELS = [
   ConfigMap,
+  CronJob,
+  Job,
   Namespace,
   NetworkPolicy,
+  PersistentVolumeClaim,
+  Pod,
   PodDisruptionBudget,
   PodMonitor,
   PrometheusRule,
   Secret,
   Service,
   ServiceAccount,
+  ServiceMonitor,
   StatefulSet,
 ]
 

@@ -17,7 +17,7 @@ export function referenceOffences(manifests: readonly Manifest[], outside: Outsi
   const there = new Set([...manifests.map(named), ...outside])
   const wanted = [`Service ${serviceName}`, `ServiceAccount ${pod.serviceAccountName}`, ...sourcesOf(pod)]
   const volumes = [...(pod.volumes ?? []).map(({ name }) => name), ...volumeClaimTemplates.map(({ metadata }) => metadata?.name)]
-  const mounts = pod.containers.flatMap(({ volumeMounts = [] }) => volumeMounts)
+  const mounts = [...(pod.initContainers ?? []), ...pod.containers].flatMap(({ volumeMounts = [] }) => volumeMounts)
   return [
     ...wanted.filter((name) => !there.has(name)).map((name) => `${name} is not there`),
     ...outside.filter((name) => !wanted.includes(name)).map((name) => `${name} is needed by nobody`),

@@ -30,8 +30,8 @@ export interface Action {
 /** A workflow or action file. */
 export const readYaml = <T>(text: string): T => parse(text)
 
-/** A tag of a whole version, a major version or a full commit; a branch moves. */
-const PINNED = /@(v\d+(\.\d+\.\d+)?|[0-9a-f]{40})$/
+/** A full commit; branches move, and tags can be moved. */
+const PINNED = /@[0-9a-f]{40}$/
 /** What outsiders fill in, and what a shell would run when it stood in a script: `${{ … }}` belongs into `env`. */
 const EXPRESSION = /\$\{\{/
 

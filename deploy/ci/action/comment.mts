@@ -1,5 +1,6 @@
 // Keeps one comment with the plan on a pull request: made once, found again by a mark that readers do not see, and changed from then on.
-// What does not fit into a comment goes into the summary of the job, and the comment says so. It talks to the GitHub API and to nothing else.
+// What does not fit into a comment goes into the summary of the job, and the comment says so. Releases and weakened guards stand first. It talks to
+// the GitHub API and to nothing else; without a pull request (a merge queue) it writes the summary alone.
 //   node comment.mts FILE...     each FILE is the Markdown of one plan
 import { appendFileSync, readFileSync } from 'node:fs'
 
@@ -33,19 +34,52 @@ export interface Frame {
 /** Stands first in the comment, unseen. */
 export const markOf = (label: string): string => `<!-- capkeeper plan: ${label.replaceAll(/[^\w./ -]/g, '_')} -->`
 
+/** How a plan begins a line about what is let through: a release of a hold, a guard made weaker, somebody who is no longer protected. */
+const LETS_THROUGH = /^\W*(?:releases? |policy weakens |no longer protected)/i
+/** Lines of this kind that are shown; more are counted. */
+const FIRST_LINES = 20
+
+/** What a reviewer must see before anything else, of all plans, each line with its workspace; empty when there is nothing of the kind. */
+export function firstOfAll(plans: readonly string[]): string {
+  const lines = plans.flatMap((plan) => {
+    const [, workspace = ''] = /^### capkeeper: (.*)$/m.exec(plan) ?? []
+    const found = plan.split('\n').filter((line) => LETS_THROUGH.test(line))
+    return found.map((line) => `- ${workspace === '' ? '' : `${workspace}: `}${line.replace(/^[\s>*-]+/, '').slice(0, 500)}`)
+  })
+  if (lines.length === 0) return ''
+  const more = lines.length > FIRST_LINES ? [`- and ${lines.length - FIRST_LINES} more`] : []
+  return [
+    '> [!CAUTION]',
+    '> **This lets through what a guard would hold:**',
+    '>',
+    ...[...lines.slice(0, FIRST_LINES), ...more].map((line) => `> ${line}`),
+  ].join('\n')
+}
+
+/** Plans that let something through come first; the others keep their order. */
+const gravestFirst = (plans: readonly string[]): readonly string[] =>
+  plans.toSorted((a, b) => Number(firstOfAll([b]) !== '') - Number(firstOfAll([a]) !== ''))
+
 /** The comment: as many whole plans as fit, in their order, and a line for those that do not. */
-export function commentBody(plans: readonly string[], { label, commit, runUrl }: Frame): string {
+export function commentBody(unordered: readonly string[], { label, commit, runUrl }: Frame): string {
+  const plans = gravestFirst(unordered)
+  const first = firstOfAll(plans)
   const closing = `<sub>for ${commit.slice(0, 12)}, by [this job](${runUrl})</sub>\n`
-  const room = COMMENT_LIMIT - markOf(label).length - closing.length - 200
+  const room = COMMENT_LIMIT - markOf(label).length - closing.length - first.length - 200
   const { taken, left } = fitting(plans, room)
   const more = left === 0 ? [] : [`**${left} more ${left === 1 ? 'plan stands' : 'plans stand'} in the [summary of the job](${runUrl}).**`]
-  return [markOf(label), ...taken, ...more, closing].join('\n\n')
+  return [markOf(label), ...(first === '' ? [] : [first]), ...taken, ...more, closing].join('\n\n')
 }
 
 /** All plans, for the summary of the job, which takes more than a comment. */
 export function summaryBody(plans: readonly string[]): string {
-  const { taken, left } = fitting(plans, SUMMARY_LIMIT)
-  return [...taken, ...(left === 0 ? [] : [`${left} more did not fit; they are in the artifact of this run.`])].join('\n\n')
+  const first = firstOfAll(plans)
+  const { taken, left } = fitting(gravestFirst(plans), SUMMARY_LIMIT - first.length)
+  return [
+    ...(first === '' ? [] : [first]),
+    ...taken,
+    ...(left === 0 ? [] : [`${left} more did not fit; they are in the artifact of this run.`]),
+  ].join('\n\n')
 }
 
 function fitting(texts: readonly string[], room: number): { readonly taken: readonly string[]; readonly left: number } {
@@ -113,6 +147,10 @@ async function main(files: readonly string[]): Promise<void> {
   const plans = files.map((file) => readFileSync(file, 'utf8').trim())
   const summary = process.env['GITHUB_STEP_SUMMARY']
   if (summary) appendFileSync(summary, `${summaryBody(plans)}\n`)
+  if (!process.env['PULL_REQUEST']) {
+    process.stdout.write('no pull request: the plan is in the summary of the job\n')
+    return
+  }
   const pullRequest = Number(needed('PULL_REQUEST'))
   const place = { apiUrl: needed('GITHUB_API_URL'), repository: needed('GITHUB_REPOSITORY'), pullRequest, token: needed('GITHUB_TOKEN') }
   const label = process.env['LABEL'] || 'default'

@@ -2,6 +2,7 @@
 // last write, and what keeps a write back. It only shows what `core/plan/explain.ts` put together.
 
 import { jsonText, plain } from '../../core/escape/terminal.ts'
+import type { Change } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
@@ -104,8 +105,16 @@ function presentLines({ scope, observed, change, hold, problems, desired }: Expl
   return [
     ...now,
     ...(hold ? [paint('yellow', `  ${plain(hold.message)}`)] : []),
+    ...(change && WAITS.has(change.disposition.kind) ? [paint('yellow', `  ${plain(whyNotNow(change))}`)] : []),
     ...problems.map((problem) => `  ${problem.severity}: ${plain(problem.message)} (${problem.code})`),
   ]
+}
+
+const WAITS: ReadonlySet<string> = new Set(['deferred', 'excluded'])
+
+function whyNotNow({ disposition }: Change): string {
+  if (disposition.kind === 'deferred') return `waits: ${disposition.reason}`
+  return disposition.kind === 'excluded' ? `not written: ${disposition.reason}` : ''
 }
 
 function lastWrite({ lastWrite: last }: Explanation): string {

@@ -31,9 +31,7 @@ interface RulesNow {
 export function weakenings({ guards, policy, reviewed }: RulesNow): readonly Weakening[] {
   if (!reviewed) return []
   const found = GUARD_NAMES.flatMap((name): Weakening[] =>
-    isWeaker(guards[name], reviewed.guards[name])
-      ? [{ rule: `guards.${name}`, from: text(reviewed.guards[name]), to: text(guards[name]) }]
-      : [],
+    isWeaker(guards[name], reviewed.guards[name]) ? [{ rule: `guards.${name}`, ...texts(reviewed.guards[name], guards[name]) }] : [],
   )
   const listed = new Set(policy.set.protectedPeople.map(({ scope }) => scope.email))
   const gone = reviewed.protectedEmails.filter((email) => !listed.has(email))
@@ -79,6 +77,14 @@ function text(setting: Setting): string {
   if (typeof setting === 'boolean') return setting ? 'on' : 'off'
   if (typeof setting === 'number') return `${setting} %`
   return setting === 'off' ? 'off' : 'floor' in setting ? limitText(setting) : `${setting.inARow} in a row or ${setting.percent} %`
+}
+
+/** The floor is named only where it is what changed. */
+function texts(from: Setting, to: Setting): { readonly from: string; readonly to: string } {
+  const isShare = (one: Setting): one is ShareLimit => typeof one === 'object' && 'floor' in one
+  return isShare(from) && isShare(to) && from.floor === to.floor
+    ? { from: `${from.percent} %`, to: `${to.percent} %` }
+    : { from: text(from), to: text(to) }
 }
 
 const limitText = ({ percent, floor }: ShareLimit): string => `${percent} % (never under ${floor})`

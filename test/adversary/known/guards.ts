@@ -132,9 +132,9 @@ const unrelatedGoes: Known = {
   run: async (open) => {
     const people = Array.from({ length: 20 }, (_, i) => person(`p${i + 1}`, i > 2 ? 2000 : 0))
     const groups = [{ id: 'grp_a', name: 'A', members: emails(1, 2) }]
-    const world = await open(plainCompany(20, { team: 5000, 'group:grp_a': 1500, 'p1@adv.example': 3000 }, { people, groups }))
+    const world = await open(plainCompany(20, { team: 5000, 'group:grp_a': 1500, 'p1@adv.example': 1200 }, { people, groups }))
     world.configure({})
-    const policy = { ...noPolicy, team: 5000, groups: [{ id: 'grp_a', name: 'A', cap: 1500 }], users: users(1, 1, 3000) }
+    const policy = { ...noPolicy, team: 5000, groups: [{ id: 'grp_a', name: 'A', cap: 1500 }], users: users(1, 1, 1200) }
     world.write(policy)
     mustExit(world, await apply(world), 0)
     world.write({ ...policy, team: 10, users: [] })

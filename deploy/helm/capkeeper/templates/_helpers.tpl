@@ -13,18 +13,25 @@
 {{- end }}
 {{- end }}
 
+{{- /* What all pods of the release have in common; a component (daemon, test, backup) goes with it. */ -}}
+{{- define "capkeeper.instanceLabels" -}}
+app.kubernetes.io/name: {{ include "capkeeper.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end }}
+
 {{- define "capkeeper.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "capkeeper.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{ include "capkeeper.instanceLabels" . }}
 app.kubernetes.io/component: daemon
 {{- end }}
 
 {{- define "capkeeper.labels" -}}
-app.kubernetes.io/name: {{ include "capkeeper.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+{{- with .Values.commonLabels }}
+{{- toYaml . }}
+{{ end -}}
+{{ include "capkeeper.instanceLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | quote }}
 {{- end }}
 
 {{- define "capkeeper.serviceAccount" -}}
@@ -42,7 +49,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- /* Where capkeeper finds the policies. */ -}}
 {{- define "capkeeper.policiesPath" -}}
 {{- if .Values.gitSync.enabled }}
-{{- printf "/git/current/%s" .Values.gitSync.folder | trimSuffix "/" }}
+{{- printf "/git/root/current/%s" .Values.gitSync.folder | trimSuffix "/" }}
 {{- else -}}
 /policies
 {{- end }}
@@ -51,16 +58,117 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- /* One image, from {repository, tag, digest} and the tag to use when there is none. */ -}}
 {{- define "capkeeper.image" -}}
 {{- if .image.digest }}
-{{- printf "%s@%s" .image.repository .image.digest }}
+{{- printf "%s@%s" .image.repository .image.digest | quote }}
 {{- else }}
-{{- printf "%s:%s" .image.repository (default .tag .image.tag) }}
+{{- printf "%s:%s" .image.repository (default .tag .image.tag) | quote }}
 {{- end }}
 {{- end }}
 
-{{- /* What the Pod Security Standard "restricted" asks of a container. */ -}}
-{{- define "capkeeper.containerSecurity" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities:
-  drop: [ALL]
+{{- define "capkeeper.ownImage" -}}
+image: {{ include "capkeeper.image" (dict "image" .Values.image "tag" .Chart.AppVersion) }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- end }}
+
+{{- /* Of any pod that nothing is to be done from. */ -}}
+{{- define "capkeeper.podBasics" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- end }}
+
+{{- define "capkeeper.env" -}}
+- name: CAPKEEPER_CONFIG
+  value: /etc/capkeeper/config.yaml
+- name: NODE_OPTIONS
+  value: {{ .Values.nodeOptions | quote }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* The config as it is mounted. Whole values: keys of a workspace's own take the place of all of the default. */ -}}
+{{- define "capkeeper.config" -}}
+apiVersion: capkeeper/v1
+kind: Config
+listen: 0.0.0.0:9464
+people: {{ .Values.people }}
+ledger: /data/capkeeper.db
+{{- with .Values.metrics }}
+metrics:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.config }}
+{{ toYaml . }}
+{{- end }}
+workspaces:
+{{- range .Values.workspaces }}
+  {{- $key := dict "file" (printf "/var/run/secrets/capkeeper/%s" $.Values.keys.entry) }}
+  {{- $policies := list (include "capkeeper.policiesPath" $) }}
+  {{- $filled := dict "mode" $.Values.mode "keys" (dict "default" $key) "policies" $policies }}
+  {{- range $name, $value := . }}{{ $_ := set $filled $name $value }}{{ end }}
+  - name: {{ .name | quote }}
+    {{- toYaml (omit $filled "name") | nindent 4 }}
+{{- end }}
+{{- end }}
+
+{{- define "capkeeper.policyFiles" -}}
+{{- range $name, $text := .Values.policies.files }}
+{{ $name | quote }}: |
+  {{- $text | trim | nindent 2 }}
+{{- else }}{}
+{{- end }}
+{{- end }}
+
+{{- /* Bytes of a quantity such as 1Gi, as Kubernetes writes 1024Mi in another way than it was given. */ -}}
+{{- define "capkeeper.bytes" -}}
+{{- $units := dict "" 1 "k" 1000 "M" 1000000 "G" 1000000000 "T" 1000000000000 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 }}
+{{- mul (regexFind "^[0-9]+" . | int64) (get $units (regexFind "[A-Za-z]*$" .)) }}
+{{- end }}
+
+{{- /* Seconds of a duration such as 30s, 2m. */ -}}
+{{- define "capkeeper.seconds" -}}
+{{- mul (regexFind "^[0-9]+" . | int64) (get (dict "s" 1 "m" 60 "h" 3600) (regexFind "[a-z]$" .)) }}
+{{- end }}
+
+{{- /* Prometheus refuses a scrape that may take longer than the interval. */ -}}
+{{- define "capkeeper.scrapeTimeout" -}}
+{{- printf "%ds" (min 10 (include "capkeeper.seconds" . | int64)) }}
+{{- end }}
+
+{{- /* "yes" where a release of this chart other than this one has objects of the kind in the namespace; Helm looks only when it has a cluster. */ -}}
+{{- define "capkeeper.madeByAnother" -}}
+{{- $found := "" }}
+{{- range (lookup .apiVersion .kind .root.Release.Namespace "").items }}
+  {{- $labels := default dict .metadata.labels }}
+  {{- $isAnother := ne (default "" (get (default dict .metadata.annotations) "meta.helm.sh/release-name")) $.root.Release.Name }}
+  {{- if and $isAnother (eq (default "" (get $labels "app.kubernetes.io/component")) $.component) (hasPrefix "capkeeper-" (default "" (get $labels "helm.sh/chart"))) }}
+    {{- $found = "yes" }}
+  {{- end }}
+{{- end }}
+{{- $found }}
+{{- end }}
+
+{{- define "capkeeper.hasPodMonitor" -}}
+{{- $isKnown := .Capabilities.APIVersions.Has "monitoring.coreos.com/v1/PodMonitor" }}
+{{- if eq (toString .Values.podMonitor.enabled) "auto" }}
+{{- if and $isKnown (not .Values.serviceMonitor.enabled) }}yes{{ end }}
+{{- else if .Values.podMonitor.enabled }}yes{{ end }}
+{{- end }}
+
+{{- define "capkeeper.hasRules" -}}
+{{- $isKnown := .Capabilities.APIVersions.Has "monitoring.coreos.com/v1/PrometheusRule" }}
+{{- if eq (toString .Values.prometheusRule.enabled) "auto" }}
+{{- if and $isKnown (not (include "capkeeper.madeByAnother" (dict "root" . "apiVersion" "monitoring.coreos.com/v1" "kind" "PrometheusRule" "component" "alerts"))) }}yes{{ end }}
+{{- else if .Values.prometheusRule.enabled }}yes{{ end }}
+{{- end }}
+
+{{- define "capkeeper.hasDashboards" -}}
+{{- if .Values.dashboards.enabled }}
+{{- if not (include "capkeeper.madeByAnother" (dict "root" . "apiVersion" "v1" "kind" "ConfigMap" "component" "dashboards")) }}yes{{ end }}
+{{- end }}
 {{- end }}

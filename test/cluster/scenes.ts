@@ -1,0 +1,8 @@
+// What is played, in this order: the life of a release by Helm, from a first install that is refused to one that is adopted again, and then by kustomize.
+
+import { CARE } from './scenes-care.ts'
+import { HELM } from './scenes-helm.ts'
+import { KUSTOMIZE } from './scenes-kustomize.ts'
+import type { Scene } from './world.ts'
+
+export const SCENES: readonly Scene[] = [...HELM, ...CARE, ...KUSTOMIZE]

@@ -1,0 +1,134 @@
+// The scheduled backup: the script of the CronJob run on a real ledger, and the copy put back as the guide says; and what the CronJob is made of.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { ofKind, schemaOffences } from '../support/kubernetes.ts'
+import { restrictedOffences } from '../support/pod-security.ts'
+import { DEPLOY, readDeploy } from '../support/rules.ts'
+import { hasHelm, helmed } from './renderings.ts'
+
+const MAIN = join(DEPLOY, '../src/main.ts')
+const capkeeper = (...argv: readonly string[]): string =>
+  execFileSync(process.execPath, [MAIN, ...argv], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+
+function folder(): string {
+  const at = mkdtempSync(join(tmpdir(), 'capkeeper-backup-'))
+  onTestFinished(() => rmSync(at, { recursive: true }))
+  return at
+}
+
+/** A ledger that holds something to be found again. */
+function ledgerIn(at: string): string {
+  const ledger = join(at, 'capkeeper.db')
+  capkeeper('pause', '--for', '1h', '--reason', 'before the backup', ...flagsOf(at, ledger))
+  return ledger
+}
+
+function flagsOf(at: string, ledger: string): readonly string[] {
+  const config = join(at, 'config.yaml')
+  if (!existsSync(config)) {
+    mkdirSync(join(at, 'policies'))
+    writeFileSync(join(at, 'key'), 'sandbox-admin\n')
+    writeFileSync(
+      config,
+      'apiVersion: capkeeper/v1\nkind: Config\nworkspaces: [{name: acme, baseUrl: "http://127.0.0.1:9", keys: {default: {file: key}}, policies: [policies]}]\n',
+    )
+  }
+  return ['--config', config, '--ledger', ledger]
+}
+
+function backUp(ledger: string, copies: string, keep = '14') {
+  const script = readDeploy('helm/capkeeper/files/backup.mjs')
+  const env = { FOLDER: copies, KEEP: keep, LEDGER: ledger, MAIN }
+  return spawnSync(process.execPath, ['--input-type=module', '--eval', script], { env, encoding: 'utf8' })
+}
+
+describe('the backup', () => {
+  test('is a copy that is checked, and holds what the ledger held when it is put back', () => {
+    const [at, copies] = [folder(), folder()]
+    const ledger = ledgerIn(at)
+    expect(backUp(ledger, copies)).toMatchObject({ status: 0, stdout: expect.stringContaining('kept ') })
+    const [copy = '', ...more] = readdirSync(copies)
+    expect([copy, more]).toEqual([expect.stringMatching(/^capkeeper-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.db$/), []])
+    const lost = folder()
+    const restored = join(lost, 'capkeeper.db')
+    copyFileSync(join(copies, copy), restored)
+    expect(capkeeper('ledger', 'check', '--ledger', restored)).not.toBe('')
+    expect(capkeeper('resume', ...flagsOf(lost, restored))).toContain('it was paused for: before the backup')
+  })
+
+  test('keeps as many copies as it is told, the newest, and touches nothing else', () => {
+    const [at, copies] = [folder(), folder()]
+    for (const day of ['01', '02', '03']) writeFileSync(join(copies, `capkeeper-2020-01-${day}T03-17-00.db`), 'old')
+    writeFileSync(join(copies, 'before-upgrade.db'), 'mine')
+    expect(backUp(ledgerIn(at), copies, '2').status).toBe(0)
+    expect(readdirSync(copies).toSorted()).toEqual([
+      'before-upgrade.db',
+      'capkeeper-2020-01-03T03-17-00.db',
+      expect.stringMatching(/^capkeeper-2\d{3}-/),
+    ])
+  })
+
+  test('of a ledger that is broken fails, leaves no copy, and keeps the old ones', () => {
+    const [at, copies] = [folder(), folder()]
+    const ledger = join(at, 'capkeeper.db')
+    writeFileSync(ledger, 'this is no database, and long enough to be looked at as one '.repeat(100))
+    writeFileSync(join(copies, 'capkeeper-2020-01-01T03-17-00.db'), 'old')
+    expect(backUp(ledger, copies, '1').status).toBe(1)
+    expect(readdirSync(copies)).toEqual(['capkeeper-2020-01-01T03-17-00.db'])
+    expect(readFileSync(ledger, 'utf8')).toContain('no database')
+  })
+})
+
+describe('the CronJob', () => {
+  const cronJob = (...flags: readonly string[]) => {
+    const [found] = ofKind(helmed('--set', 'backup.enabled=true', ...flags), 'CronJob')
+    if (!found) throw new Error('there is no CronJob')
+    return found
+  }
+  const podOf = (...flags: readonly string[]) => Object(cronJob(...flags).spec).jobTemplate.spec.template.spec
+
+  test.skipIf(!hasHelm)('is what Kubernetes takes and a restricted namespace lets in (needs helm)', () => {
+    for (const flags of [
+      ['backup.existingClaim=copies'],
+      ['backup.s3.bucket=backups/capkeeper'],
+      ['backup.existingClaim=copies,backup.s3.bucket=b'],
+    ]) {
+      expect(schemaOffences(cronJob('--set', ...flags))).toEqual([])
+      expect(restrictedOffences(podOf('--set', ...flags))).toEqual([])
+    }
+  })
+
+  test.skipIf(!hasHelm)('runs on the node of the daemon, with its volume (needs helm)', () => {
+    const pod = podOf('--set', 'backup.existingClaim=copies')
+    const [{ labelSelector, topologyKey }] = pod.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution
+    expect(topologyKey).toBe('kubernetes.io/hostname')
+    const [set] = ofKind(helmed(), 'StatefulSet')
+    expect(Object(set?.spec).template.metadata.labels).toMatchObject(labelSelector.matchLabels)
+    expect(pod.volumes).toEqual([
+      { name: 'data', persistentVolumeClaim: { claimName: 'data-capkeeper-0' } },
+      { name: 'backup', persistentVolumeClaim: { claimName: 'copies' } },
+      { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } },
+    ])
+    expect(podOf('--set', 'backup.existingClaim=copies,persistence.existingClaim=mine').volumes[0].persistentVolumeClaim).toEqual({
+      claimName: 'mine',
+    })
+  })
+
+  test.skipIf(!hasHelm)('uploads with a key from a secret, never from the values (needs helm)', () => {
+    const pod = podOf('--set', 'backup.s3.bucket=backups/capkeeper,backup.s3.existingSecret=store')
+    expect(pod.initContainers.map(({ name }: { readonly name: string }) => name)).toEqual(['copy'])
+    expect(pod.containers[0].args.slice(0, 3)).toEqual(['copy', '/backup', 'store:backups/capkeeper'])
+    expect(pod.containers[0].env).toContainEqual({
+      name: 'RCLONE_CONFIG_STORE_SECRET_ACCESS_KEY',
+      valueFrom: { secretKeyRef: { name: 'store', key: 'secret-access-key' } },
+    })
+  })
+
+  test.skipIf(!hasHelm)('carries the script as a whole (needs helm)', () => {
+    const [copy] = podOf('--set', 'backup.s3.bucket=b').initContainers
+    expect(copy.args).toEqual([readDeploy('helm/capkeeper/files/backup.mjs')])
+  })
+})

@@ -1,0 +1,126 @@
+// The examples for those who deploy by something else than their own hands: what they name is there, their values are values of the chart, and the
+// health check of Argo CD is run by a real Lua where there is one.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { AlertmanagerConfig } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1alpha1/AlertmanagerConfig'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { answers, manifestsOf } from '../support/kubernetes.ts'
+import { readDeploy, runProgram } from '../support/rules.ts'
+import { hasHelm, helmed } from './renderings.ts'
+
+const { version } = JSON.parse(readDeploy('../package.json'))
+const of = (path: string, kind: string) => {
+  const found = manifestsOf(readDeploy(path)).find((one) => one.kind === kind)
+  if (!found) throw new Error(`${path} has no ${kind}`)
+  return Object(found.spec)
+}
+
+function folder(): string {
+  const at = mkdtempSync(join(tmpdir(), 'capkeeper-examples-'))
+  onTestFinished(() => rmSync(at, { recursive: true }))
+  return at
+}
+
+function renderedWith(values: unknown) {
+  const file = join(folder(), 'values.yaml')
+  writeFileSync(file, stringify(values))
+  return helmed('--values', file)
+}
+
+test('External Secrets makes the secret that the pod mounts, with the entry that the config names', () => {
+  const { target, data } = of('examples/external-secrets/capkeeper-keys.yaml', 'ExternalSecret')
+  expect(target).toMatchObject({ name: 'capkeeper-keys', deletionPolicy: 'Retain' })
+  expect(data.map(({ secretKey }: { readonly secretKey: string }) => secretKey)).toEqual(['service-key'])
+  expect(readDeploy('kubernetes/base/config.yaml')).toContain('/var/run/secrets/capkeeper/service-key')
+})
+
+describe('Argo CD', () => {
+  const { source, syncPolicy } = of('examples/argocd/application.yaml', 'Application')
+
+  test.skipIf(!hasHelm)('installs the chart of this version in audit, with values that it takes (needs helm)', () => {
+    expect(source).toMatchObject({ chart: 'capkeeper', targetRevision: version })
+    const manifests = renderedWith(source.helm.valuesObject)
+    expect(JSON.stringify(manifests)).toContain('mode: audit')
+  })
+
+  test('never takes the ledger away by itself', () => {
+    expect(syncPolicy.automated).toEqual({ selfHeal: true, prune: false })
+  })
+
+  const hasLua = answers('lua5.4', '-v')
+  test.skipIf(!hasLua).each([
+    ['healthy when the pod is ready', {}, { readyReplicas: 1 }, 'Healthy'],
+    ['progressing while it is not', {}, { readyReplicas: 0 }, 'Progressing'],
+    ['progressing while the change was not seen', {}, { readyReplicas: 1, observedGeneration: 1 }, 'Progressing'],
+    [
+      'progressing while the old pod runs',
+      {},
+      { readyReplicas: 1, currentRevision: 'a', updateRevision: 'b', updatedReplicas: 0 },
+      'Progressing',
+    ],
+    ['suspended when it was scaled to 0', { replicas: 0 }, {}, 'Suspended'],
+    ['progressing before there is any status', {}, undefined, 'Progressing'],
+  ])('calls it %s (needs lua5.4)', (_row, spec, status, wanted) => {
+    const check: string = parse(readDeploy('examples/argocd/health.yaml')).data['resource.customizations.health.apps_StatefulSet']
+    const object = {
+      metadata: { generation: 2 },
+      spec: { replicas: 1, ...spec },
+      ...(status && { status: { observedGeneration: 2, ...status } }),
+    }
+    const file = join(folder(), 'health.lua')
+    writeFileSync(file, `obj = ${luaOf(object)}\nlocal function check()\n${check}\nend\nprint(check().status)\n`)
+    expect(runProgram('lua5.4', [file])).toEqual({ status: 0, said: `${wanted}\n` })
+  })
+})
+
+/** A plain object as a table of Lua. */
+const luaOf = (value: unknown): string =>
+  value !== null && typeof value === 'object'
+    ? `{${Object.entries(value)
+        .map(([key, inner]) => `${key} = ${luaOf(inner)}`)
+        .join(', ')}}`
+    : JSON.stringify(value)
+
+describe('Flux', () => {
+  const release = of('examples/flux/helmrelease.yaml', 'HelmRelease')
+
+  test.skipIf(!hasHelm)(
+    'installs the chart in audit, with values that it takes, tests it, and rolls a failed upgrade back (needs helm)',
+    () => {
+      expect(JSON.stringify(renderedWith(release.values))).toContain('mode: audit')
+      expect(release).toMatchObject({ test: { enable: true }, upgrade: { remediation: { strategy: 'rollback' } } })
+      expect(of('examples/flux/helmrelease.yaml', 'OCIRepository').ref).toEqual({ tag: version })
+    },
+  )
+
+  test('waits for the pod, and leaves the StatefulSet when it prunes', () => {
+    const { wait, patches } = of('examples/flux/kustomization.yaml', 'Kustomization')
+    expect(wait).toBe(true)
+    expect(parse(patches[0].patch).metadata.annotations).toEqual({ 'kustomize.toolkit.fluxcd.io/prune': 'disabled' })
+  })
+})
+
+describe('the AlertmanagerConfig', () => {
+  const spec = of('alertmanager/alertmanagerconfig.yaml', 'AlertmanagerConfig')
+  const sample = parse(readDeploy('alertmanager/alertmanager.yaml'))
+
+  test('is what the operator takes', () => {
+    expect(() => new AlertmanagerConfig({ metadata: { name: 'capkeeper' }, spec }).validate()).not.toThrow()
+  })
+
+  test('routes, waits and inhibits as the sample for Alertmanager does', () => {
+    const [theirs] = sample.route.routes
+    expect(spec.route).toMatchObject({ groupBy: theirs.group_by, groupWait: theirs.group_wait, repeatInterval: theirs.repeat_interval })
+    expect(spec.route.routes.map(({ receiver }: { readonly receiver: string }) => receiver)).toEqual([theirs.routes[0].receiver])
+    expect(spec.inhibitRules.map(({ equal }: { readonly equal?: unknown }) => equal)).toEqual(
+      sample.inhibit_rules.map(({ equal }: { readonly equal?: unknown }) => equal),
+    )
+    expect(spec.receivers.map(({ name }: { readonly name: string }) => name)).toEqual(['capkeeper-pages', 'capkeeper-tickets'])
+  })
+
+  test('holds no secret', () => {
+    expect(JSON.stringify(spec.receivers)).not.toMatch(/hooks\.slack|"authPassword":"/)
+  })
+})
