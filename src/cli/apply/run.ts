@@ -201,10 +201,15 @@ function viewOf({ planned, after, applied }: CycleReport): PlanView {
     ({ scope }) => !known.has(scopeKey(scope)) && known.add(scopeKey(scope)),
   )
   const changes = [...first, ...later]
+  const told = new Set(planned.plan.problems.map(({ code, message }) => `${code} ${message}`))
+  const news = after.plan.problems.filter(({ code, message }) => !told.has(`${code} ${message}`))
   const going = changes.filter((change) => holdOf(change) === undefined)
   const byEffect = Object.fromEntries(EFFECTS.map((effect) => [effect, going.filter((change) => change.effect === effect).length]))
   const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length }
-  return { plan: { ...planned.plan, changes, holds: after.plan.holds, counts, approvals: after.plan.approvals }, outcomes }
+  return {
+    plan: { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals: after.plan.approvals },
+    outcomes,
+  }
 }
 
 /** A scope that had changed since it was planned has failed. */

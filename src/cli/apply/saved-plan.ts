@@ -39,7 +39,7 @@ export function admit(saved: Plan, fresh: Plan, now: Instant): ReadonlyMap<Scope
     refuse(`it was made for policies ${saved.policyDigest}, and these are ${fresh.policyDigest}`)
   const present = new Map(fresh.changes.map((change) => [scopeKey(change.scope), change]))
   const wanted = saved.changes.filter((change) => holdOf(change) === undefined || !isHeldNow(present.get(scopeKey(change.scope))))
-  for (const change of wanted) {
+  for (const change of saved.changes) {
     const now = present.get(scopeKey(change.scope))
     if (!now || !isSame(now, change)) refuse(mismatch(change, now))
   }

@@ -46,7 +46,7 @@ export function renderPlanText(view: PlanView, options: TextOptions = {}): strin
     outgoing(plan).flatMap((change) => changeLines(change, view, layout)),
     ...plan.holds.map((hold) => holdLines(hold, view, layout)),
     unknownLines(plan, layout),
-    problemLines(plan, layout),
+    problemLines(plan.problems, layout),
     indented(closingLine(view), layout, ''),
   ]
   return blocks
@@ -60,7 +60,9 @@ export function renderResultText(view: PlanView, options: TextOptions = {}): str
   const layout = layoutOf(view.plan, options)
   const bad = outgoing(view.plan).filter((change) => !isWell(outcomeOf(view, change)))
   const lines = bad.flatMap((change) => changeLines(change, view, layout))
-  return [...lines, ...(lines.length > 0 ? [''] : []), ...indented(closingLine(view), layout, '')].map((line) => `${line}\n`).join('')
+  const news = problemLines(view.news ?? [], layout)
+  const blocks = [lines, news, indented(closingLine(view), layout, '')].filter((block) => block.length > 0)
+  return blocks.map((block) => block.map((line) => `${line}\n`).join('')).join('\n')
 }
 
 interface Layout {
@@ -197,8 +199,8 @@ function unknownLines(plan: Plan, layout: Layout): readonly string[] {
 /** How many scopes of one cause are named. */
 const UNKNOWN_NAMED = 5
 
-function problemLines(plan: Plan, layout: Layout): readonly string[] {
-  const told = plan.problems.filter((one) => !isWeakened(one) && one.code !== 'APPROVAL_UNMATCHED')
+function problemLines(problems: readonly PlanProblem[], layout: Layout): readonly string[] {
+  const told = problems.filter((one) => !isWeakened(one) && one.code !== 'APPROVAL_UNMATCHED')
   return told.flatMap((problem) => {
     const place = problem.at ? ` at ${formatPosition(problem.at)}` : ''
     const text = indented(plain(`${problem.severity}: ${subjectOf(problem)}${problem.message} (${problem.code}${place})`), layout, '')

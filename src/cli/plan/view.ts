@@ -15,6 +15,8 @@ export interface Outcome {
 export interface PlanView {
   readonly plan: Plan
   readonly outcomes?: ReadonlyMap<ScopeKey, Outcome>
+  /** What became known while it was applied. */
+  readonly news?: readonly PlanProblem[]
   /** Nothing could be read, and why: the plan says nothing of the service. */
   readonly unread?: string
 }

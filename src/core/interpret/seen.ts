@@ -63,13 +63,14 @@ export function withSighting(seen: Seen, { aspect, value, evidence }: Sighting, 
 }
 
 /**
- * What the readings of a sweep tell that is not known yet: a person or group with nothing set, read after a team that has a cap, shows
- * that reads are explicit; a 0 shows that 0 is stored.
+ * What the readings of a sweep tell that is not known yet: a person or group with nothing set, read after an ancestor that has a cap,
+ * shows that reads are explicit; a 0 shows that 0 is stored.
  */
 export function readingSightings(
   seen: Seen,
   readings: ReadonlyMap<ScopeKey, CapReading>,
   mayBeZero: (key: ScopeKey) => boolean = () => false,
+  groupsOf: (key: ScopeKey) => readonly ScopeKey[] = () => [],
 ): readonly Sighting[] {
   if (seen.reads?.value === 'explicit' && seen.zero?.value === 'stored') return []
   const team = readings.get(scopeKey(TEAM))
@@ -77,8 +78,9 @@ export function readingSightings(
   for (const reading of readings.values()) {
     const key = scopeKey(reading.scope)
     if (reading.observed === 0) sightings.set('zero', { aspect: 'zero', value: 'stored', evidence: `${key} reads 0` })
-    if (isExplicit(reading, team) && !mayBeZero(key)) {
-      const evidence = `${key} reads unset while the team has ${team?.observed}`
+    const above = [...groupsOf(key).map((group) => readings.get(group)), team].find((one) => isExplicit(reading, one))
+    if (above && !mayBeZero(key)) {
+      const evidence = `${key} reads unset while ${scopeKey(above.scope)} has ${above.observed}`
       sightings.set('reads', { aspect: 'reads', value: 'explicit', evidence })
     }
     if (sightings.size === 2) break
@@ -88,6 +90,6 @@ export function readingSightings(
 
 const isPositive = (observed: Observed | undefined): boolean => typeof observed === 'number' && observed > 0
 
-/** A reading older than the team's may be from a time when the team had nothing either. */
-const isExplicit = (reading: CapReading, team: CapReading | undefined): boolean =>
-  reading.observed === 'none' && reading.scope.kind !== 'team' && isPositive(team?.observed) && reading.readAt >= (team?.readAt ?? 0)
+/** A reading older than the ancestor's may be from a time when the ancestor had nothing either. */
+const isExplicit = (reading: CapReading, above: CapReading | undefined): boolean =>
+  reading.observed === 'none' && reading.scope.kind !== 'team' && isPositive(above?.observed) && reading.readAt >= (above?.readAt ?? 0)

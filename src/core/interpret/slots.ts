@@ -56,6 +56,8 @@ export function interpret(inputs: SlotInputs): Slots {
   const isOpen = model.reads !== 'explicit'
   const mayBeInherited = (key: ScopeKey): boolean => {
     const observed = isOpen ? shown(key) : undefined
+    const ours = inputs.owned.get(key)
+    if (ours?.written && ours.cap === observed) return false
     return typeof observed === 'number' && key !== TEAM_KEY && readers.some((reader) => reader(key) === observed)
   }
   const at = (key: ScopeKey): Slot => {

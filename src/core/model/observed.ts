@@ -105,6 +105,8 @@ export interface OwnedCap {
   /** The identity of the policy entry that `cap` was verified under (`DesiredCap.entry`). */
   readonly entry: string
   readonly verifiedAt: Instant
+  /** A write of ours set it at this very scope, so that it is not merely inherited. */
+  readonly written?: boolean
   /** What a later write of ours set and the old value was read back after: it may stand there all the same, and is ours as well. */
   readonly tried?: Cap
   /** What stood there before a grant on a scope without a declared base; given back when the grant ends. */

@@ -42,6 +42,8 @@ export interface Difference {
   readonly entry: string
   readonly healing: boolean
   readonly grantEnd: boolean
+  /** It shows already, and perhaps only because it is inherited: it is set before what it may be inherited from goes. */
+  readonly pin?: true
 }
 
 export interface DiffInputs {
@@ -187,7 +189,12 @@ export const setBefore = (from: Cap, slots: Pick<Slots, 'model' | 'inherited'>, 
  */
 export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, before: Cap, now: Instant): OwnedCap {
   const { scope, cap, owner, entry, origin } = desired
-  const record: OwnedCap = { scope, cap, owner, entry, verifiedAt: now, ...(origin.grant !== undefined && { grant: origin.grant }) }
+  const isWritten = owned?.written === true && owned.cap === cap
+  const record: OwnedCap = {
+    ...{ scope, cap, owner, entry, verifiedAt: now },
+    ...(isWritten && { written: true }),
+    ...(origin.grant !== undefined && { grant: origin.grant }),
+  }
   const hasBase = desired.losers.some((loser) => loser.kind === 'rule' && scopeKey(loser.scope) === scopeKey(desired.scope))
   if (origin.kind !== 'grant' || hasBase) return record
   if (owned?.owner === 'grant' && owned.baseline !== undefined) return { ...record, baseline: owned.baseline }

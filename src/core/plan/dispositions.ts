@@ -19,6 +19,13 @@ export interface Failure {
   readonly reason: string
 }
 
+/** A team or group cap that the service has refused, which is asked for all the same. */
+export interface Refused {
+  readonly scope: Scope
+  readonly to: Cap
+  readonly message: string
+}
+
 /** A change with what becomes of it. */
 export interface DisposedChange {
   readonly difference: Difference
@@ -40,6 +47,7 @@ export interface DisposeInputs {
   readonly excluded?: (difference: Difference) => Exclusion | undefined
   readonly failed?: ReadonlyMap<ScopeKey, Failure>
   readonly givenUp?: ReadonlySet<ScopeKey>
+  readonly refused?: readonly Refused[]
   readonly unknown: readonly { readonly scope: Scope; readonly message: string }[]
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
@@ -62,11 +70,15 @@ export function dispose(inputs: DisposeInputs): Disposed {
   const unread = unreadChanges(inputs)
   // What a guard holds is not put back now, so nobody has it to fall back on.
   const asPending = (one: Difference): Pending => (heldBy.has(one.key) && one.healing ? { ...one, healing: false } : one)
-  const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread]
+  const refused = (inputs.refused ?? []).map(
+    ({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }),
+  )
+  const pending: Pending[] = [...differences.filter((one) => !inputs.watched?.(one)).map(asPending), ...unread, ...refused]
   const ready = differences.filter((one) => !fixed.has(one.key))
   const { waves, blocked } = schedule({ ...waveInputs(inputs), ready, pending })
   const going = waves.flat()
-  const words: Words = { fixed, unread: new Set(unread.map(({ key }) => key)) }
+  const messages = new Map((inputs.refused ?? []).map(({ scope, message }) => [scopeKey(scope), message]))
+  const words: Words = { fixed, unread: new Set(unread.map(({ key }) => key)), refused: messages }
   const waiting = ready.filter((one) => blocked.has(one.key))
   const disposed = (difference: Difference, disposition: Disposition): DisposedChange => {
     const released = judged.releases.get(difference.key)
@@ -137,9 +149,10 @@ function failed({ key, to }: Difference, inputs: DisposeInputs): Disposition | u
 interface Words {
   readonly fixed: ReadonlyMap<ScopeKey, Disposition>
   readonly unread: ReadonlySet<ScopeKey>
+  readonly refused: ReadonlyMap<ScopeKey, string>
 }
 
-function deferred(blocker: Blocker | undefined, { fixed, unread }: Words, slots: Slots): Disposition {
+function deferred(blocker: Blocker | undefined, { fixed, unread, refused }: Words, slots: Slots): Disposition {
   if (!blocker) return READY
   if (blocker.kind === 'reads') {
     const key = scopeKey(blocker.scope)
@@ -149,7 +162,9 @@ function deferred(blocker: Blocker | undefined, { fixed, unread }: Words, slots:
   const key = scopeKey(blocker.by)
   const waitsFor = blocker.by
   if (unread.has(key)) return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor }
-  return { kind: 'deferred', code: 'order', reason: `${key} ${whyNot(fixed.get(key))}`, waitsFor }
+  const refusal = refused.get(key)
+  const why = refusal === undefined ? whyNot(fixed.get(key)) : `comes first, and is refused: ${refusal}`
+  return { kind: 'deferred', code: 'order', reason: `${key} ${why}`, waitsFor }
 }
 
 function whyNot(disposition: Disposition | undefined): string {

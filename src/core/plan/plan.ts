@@ -14,10 +14,11 @@ import type { DesiredCap, Resolution } from '../resolve/desired.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
 import { type Diff, type Difference, diff } from './diff.ts'
-import { type Disposed, dispose, type Exclusion, type Failure } from './dispositions.ts'
+import { type Disposed, dispose, type Exclusion, type Failure, type Refused } from './dispositions.ts'
 import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
+import { pins } from './pins.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, weakenings } from './reviewed.ts'
 import { scopeStates } from './states.ts'
@@ -96,7 +97,8 @@ export function buildPlan(given: PlanInputs): Planned {
   const skipped = new Set([...given.skipped, ...[...given.quarantined.keys()].filter((key) => !desired.has(key))])
   const slots = interpret({ ...given, unsetGroups: unsetGroups(left.desired) })
   const result = diff({ ...given, resolution: left, slots, skipped })
-  const differences = result.differences.toSorted((a, b) => compareScopes(a.scope, b.scope))
+  const found = [...result.differences, ...pins(result, slots, desired, given.people)]
+  const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const impact = impactInputs(given, slots, result, desired)
   const byKey = byKeyOf(differences)
   const whole = impactOf(byKey, impact)
@@ -104,7 +106,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const disposed = dispose({ ...given, differences, judged, slots, unknown: result.unknown, desired })
+  const disposed = dispose({ ...given, differences, judged, slots, unknown: result.unknown, desired, refused: refusedWide(given, desired) })
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = { ...given, weakenings: weakenings(given) }
   const scopes = scopeStates(inputs, declared, result, changes, contested)
@@ -131,6 +133,13 @@ export function buildPlan(given: PlanInputs): Planned {
     contested,
   }
 }
+
+/** Teams and groups that the service has refused: what counts on them goes on waiting. */
+const refusedWide = ({ resolution, quarantined }: PlanInputs, desired: ReadonlyMap<ScopeKey, DesiredCap>): readonly Refused[] =>
+  resolution.desired.flatMap(({ scope, cap }) => {
+    const left = scope.kind === 'user' || desired.has(scopeKey(scope)) ? undefined : quarantined.get(scopeKey(scope))
+    return left ? [{ scope, to: cap, message: left.message }] : []
+  })
 
 /** What is asked for now: a scope that is left alone is asked for nothing, or for what stood there before a 0 that was not kept. */
 function desiredNow({ resolution, quarantined }: PlanInputs) {

@@ -73,7 +73,8 @@ async function secondLook(change: Change, run: WriteRun): Promise<WriteResult | 
     const error = `not written, because it could not be read again: ${reading.failure.message}`
     return { result: 'failed', error, ...blameOf(reading.failure.kind) }
   }
-  if (reading.observed === change.from) return undefined
+  const isPin = run.planned.differences.get(scopeKey(change.scope))?.pin === true
+  if (reading.observed === change.from || (isPin && reading.observed === change.to)) return undefined
   if (reading.observed === change.to) return { result: 'skipped' }
   return { result: 'skipped', error: `changed from ${change.from} to ${reading.observed} since it was planned`, foreign: reading.observed }
 }

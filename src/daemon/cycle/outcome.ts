@@ -150,11 +150,13 @@ export function ownershipOf(
   if (isUnmoved && answer === 'lost') return givenUp(owned)
   const before = setBefore(from, slots, key)
   const desired = desiredAt(key)
-  if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore') return ownedFrom(desired, owned, before, clock.now())
+  const written = observed === to && to !== 'none' ? { written: true } : {}
+  if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore')
+    return { ...ownedFrom(desired, owned, before, clock.now()), ...written }
   if (isUnmoved) return 'released'
   if (to === 'none' || intent.entry.startsWith('restore')) return givenUp(owned)
   const owner = OWNERS[intent.entry.split('|')[0] ?? ''] ?? 'policy'
-  return { scope, cap: to, owner, entry: intent.entry, verifiedAt: clock.now(), ...(owner === 'grant' && { baseline: before }) }
+  return { scope, cap: to, owner, entry: intent.entry, verifiedAt: clock.now(), ...written, ...(owner === 'grant' && { baseline: before }) }
 }
 
 /** Ours still, under no policy entry. */

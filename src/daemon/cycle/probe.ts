@@ -36,7 +36,8 @@ export async function probeReads(probe: Probe): Promise<Seen> {
     urgent: true,
     ...(signal && { signal }),
   })
-  return readingSightings(seen, readings).reduce((known, sighting) => withSighting(known, sighting, clock.now()), seen)
+  const groupsOf = (key: ScopeKey): readonly ScopeKey[] => desired.people.byKey.get(key)?.groups ?? []
+  return readingSightings(seen, readings, undefined, groupsOf).reduce((known, sighting) => withSighting(known, sighting, clock.now()), seen)
 }
 
 function peopleToProbe({ people, toRead }: DesiredState, readings: ReadonlyMap<ScopeKey, CapReading>): readonly Scope[] {

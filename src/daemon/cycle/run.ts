@@ -142,7 +142,7 @@ async function settle(
 ): Promise<DesiredState> {
   const { ledger, clock } = workspace
   const isOurZero = (key: ScopeKey): boolean => read.owned.get(key)?.cap === 0 || read.quarantine.active.has(key)
-  noteSeen(ledger, readingSightings(seenIn(ledger), knowledge.readings, isOurZero), clock)
+  noteSeen(ledger, readingSightings(seenIn(ledger), knowledge.readings, isOurZero, groupsIn(read)), clock)
   const closed = recoverIntents(recoveryOf(workspace, knowledge, read))
   const left = rememberUnknown(read, knowledge, ledger, clock.now())
   rememberRules(knowledge, workspace.config.guards, ledger, clock.now())
@@ -152,6 +152,11 @@ async function settle(
   const isAsBefore = closed.length === 0 && left === 0 && read.grantsFrozen === grantsFrozen(knowledge)
   return isAsBefore ? read : outlook(knowledge, planner)
 }
+
+const groupsIn =
+  ({ people }: DesiredState) =>
+  (key: ScopeKey): readonly ScopeKey[] =>
+    people.byKey.get(key)?.groups ?? []
 
 /** The process died after a team or group write: what the ledger says was beneath is compared with what is there now. */
 async function lookAfterCrash(wide: ReturnType<typeof recoverIntents>, beneath: Parameters<typeof lookBeneath>[1]): Promise<void> {

@@ -54,7 +54,9 @@ function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: ReturnTyp
     return was === undefined || was === 'unknown' ? inputs.now(key) : was
   }
   const pending = planned.pending.filter(({ key, to }) => !(tried.has(key) && (isThere(key, to) || hasLanded(run, key))))
-  const wave = nextWave({ ...inputs, ready, pending, before })
+  // What was just written is there, whatever a read could show beside it.
+  const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && inputs.mayBeInherited(key)
+  const wave = nextWave({ ...inputs, mayBeInherited, ready, pending, before })
   return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
 }
 

@@ -62,6 +62,7 @@ export const ownedCap = shape<OwnedCap>({
   owner: oneOf(['policy', 'grant', 'conflict', 'copied']),
   entry: text,
   verifiedAt: number,
+  written: optional(boolean),
   tried: optional(cap),
   baseline: optional(cap),
   grant: optional(text),
