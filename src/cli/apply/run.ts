@@ -209,6 +209,7 @@ function viewOf({ planned, after, applied }: CycleReport): PlanView {
   return {
     plan: { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals: after.plan.approvals },
     outcomes,
+    news,
   }
 }
 

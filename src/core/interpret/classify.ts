@@ -4,7 +4,8 @@
 //   -----------------  ---------  ----------  ------------------------------------------------------------
 //   not readable       any        any         unread
 //   what was written   any        any         landed
-//   what is inherited  none       any         landed, unless reads show only what is set at the very scope
+//   what is inherited  none       any         landed, unless reads show only what is set at the very scope; where the value has not moved,
+//                                             only an accepted answer tells
 //   nothing            0          any         zeroDropped, unless a kept 0 was seen here: then it may be stale
 //   the old value      any        lost        notLanded
 //   the old value      any        accepted    unmoved: a stale reading, or a scope that keeps nothing
@@ -34,7 +35,7 @@ export type Verdict = 'unread' | 'landed' | 'zeroDropped' | 'notLanded' | 'unmov
 export function classify({ from, to, answer }: Sent, { observed, inherited, model, wasInVain }: ReadBack): Verdict {
   if (observed === 'unknown') return 'unread'
   if (observed === to) return 'landed'
-  if (to === 'none' && model.reads !== 'explicit' && observed === inherited) return 'landed'
+  if (to === 'none' && model.reads !== 'explicit' && observed === inherited && (observed !== from || answer === 'accepted')) return 'landed'
   const mayBeStale = from === 'none' && model.zero === 'stored' && !wasInVain
   if (to === 0 && observed === 'none' && !mayBeStale) return 'zeroDropped'
   if (observed !== from) return 'foreign'

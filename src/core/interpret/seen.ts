@@ -80,7 +80,8 @@ export function readingSightings(
     if (reading.observed === 0) sightings.set('zero', { aspect: 'zero', value: 'stored', evidence: `${key} reads 0` })
     const above = [...groupsOf(key).map((group) => readings.get(group)), team].find((one) => isExplicit(reading, one))
     if (above && !mayBeZero(key)) {
-      const evidence = `${key} reads unset while ${scopeKey(above.scope)} has ${above.observed}`
+      const name = above.scope.kind === 'team' ? 'the team' : scopeKey(above.scope)
+      const evidence = `${key} reads unset while ${name} has ${above.observed}`
       sightings.set('reads', { aspect: 'reads', value: 'explicit', evidence })
     }
     if (sightings.size === 2) break

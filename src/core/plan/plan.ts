@@ -138,7 +138,9 @@ export function buildPlan(given: PlanInputs): Planned {
 const refusedWide = ({ resolution, quarantined }: PlanInputs, desired: ReadonlyMap<ScopeKey, DesiredCap>): readonly Refused[] =>
   resolution.desired.flatMap(({ scope, cap }) => {
     const left = scope.kind === 'user' || desired.has(scopeKey(scope)) ? undefined : quarantined.get(scopeKey(scope))
-    return left ? [{ scope, to: cap, message: left.message }] : []
+    // A group that the service does not know has nobody in it.
+    const isNobody = scope.kind === 'group' && left?.code === 'SCOPE_UNKNOWN'
+    return left && !isNobody ? [{ scope, to: cap, message: left.message }] : []
   })
 
 /** What is asked for now: a scope that is left alone is asked for nothing, or for what stood there before a 0 that was not kept. */

@@ -75,7 +75,7 @@ describe('the first start', () => {
     const order = one.calls.map(({ operation }) => operation)
     const lastRead = order.lastIndexOf('GetUsageConfig')
     expect(order.filter((operation, at) => operation === 'CascadeAnalytics' && at < lastRead).length).toBeLessThanOrEqual(1)
-    expect(one.count('GetUsageConfig')).toBe(people)
+    expect(one.count('GetUsageConfig')).toBe(people + 1)
     await life.stop()
   })
 })

@@ -272,9 +272,10 @@ describe('people who were found at the cap of their group', () => {
       .then(async () => holds(await one.cycle({ caps: { team: 900, 'group:g': 100, ...kept } })))
   }
 
-  test('are lowered with it where reads show what applies, for nothing of theirs may be set', async () => {
+  test('keep it where reads show what applies: it is set at their own scope before the group is lowered', async () => {
     const one = await testWorld({ people: 20, groups, switches: { capReads: 'inherited' } })
-    expect(await lowered(one)).toEqual(['maxAffected+maxLowered'])
+    expect(await lowered(one)).toEqual([])
+    expect(one.writes().slice(-7)).toEqual([...names(6).map((name) => `${name} 500`), 'group:g 100'])
   })
 
   test('keep theirs where somebody was seen to be unset beneath the team', async () => {

@@ -182,7 +182,7 @@ describe('a ledger of before there was use', () => {
     saveRuns(ledger, midnight(3), 12)
     expect(ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toHaveLength(1)
     expect(ledger.owned()).toHaveLength(1)
-    expect(store.check()).toMatchObject({ schemaVersion: 2, problems: [] })
+    expect(store.check()).toMatchObject({ schemaVersion: 3, problems: [] })
     store.close()
   })
 })
