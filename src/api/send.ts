@@ -225,8 +225,6 @@ function endingOf(result: Result<unknown>): Ending<ApiError> {
     case 'rate_limited':
       return { kind: 'nothing' }
     case 'auth':
-      // A forbidden balance may be the plan's doing, and says nothing of the caps that need the same permission.
-      if (result.error.operation === 'GetTeamCreditBalance' && result.error.status !== 401) return { kind: 'answered' }
       return { kind: 'denied', failure: result.error }
     case 'invalid':
     case 'not_found':

@@ -136,12 +136,10 @@ export const inputsOf = (world: BigWorld, policy: PolicyRevision, resolution: Re
   facts: {
     reads: { failed: 0, total: world.readings.size, teamFailed: false },
     rosterMissing: false,
-    copyingSeen: false,
     verifiedDeclared: policy.set.rules.length,
   },
   guards: DEFAULT_GUARDS,
-  capSemantics: 'layered',
-  readsExplicit: true,
+  model: { layers: 'layered', layersProven: true, reads: 'explicit', zero: 'stored' },
   prune: true,
   now: world.now,
   digest: sha256,

@@ -1,9 +1,9 @@
 // G8: a plan over 20,000 scopes and 50,000 people, guards included, beside the bare diff of the same inputs.
 
-import { type ScopeKey, scopeKey, TEAM } from '../../src/core/model/scope.ts'
+import { interpret, unsetGroups } from '../../src/core/interpret/slots.ts'
+import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { diff } from '../../src/core/plan/diff.ts'
-import { widerReader } from '../../src/core/plan/impact.ts'
 import type { Planned } from '../../src/core/plan/plan.ts'
 import { buildPlan, type PlanInputs } from '../../src/core/plan/plan.ts'
 import { atMost, median, ms, publish, type Row } from './bench.ts'
@@ -23,8 +23,8 @@ function withTeamDrift(world: BigWorld): BigWorld {
 function compare(figure: string, world: BigWorld, expected: (planned: Planned) => boolean): Row {
   const policy = policyIn(world)
   const inputs: PlanInputs = inputsOf(world, policy, resolveAll(world, policy))
-  const wider = widerReader(inputs.people, (key: ScopeKey) => inputs.readings.get(key)?.observed)
-  const bare = (): number => diff({ ...inputs, wider }).differences.length
+  const slots = interpret({ ...inputs, unsetGroups: unsetGroups(inputs.resolution.desired) })
+  const bare = (): number => diff({ ...inputs, slots }).differences.length
   const whole = (): Planned => buildPlan(inputs)
   if (!expected(whole())) throw new Error(`${figure}: the plan is not what the bench is about`)
   const times = { bare: [] as number[], whole: [] as number[] }

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createFiles, existingIn } from '../../src/cli/init/files.ts'
 import { CONFIG_FILE, endingText, filesOf, policyFile, type Start } from '../../src/cli/init/render.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { loadConfig } from '../../src/daemon/config/config.ts'
+import { loadConfig } from '../../src/daemon/config/load.ts'
 import { loadPolicies } from '../../src/policy/load.ts'
 import { wordsOf } from '../support/command-lines.ts'
 

@@ -9,7 +9,7 @@ import { adaLower, groupRaise } from './plans.ts'
 import { run } from './world.ts'
 
 const clock = fakeClock()
-const HOLD = '7d1f0c2a9b34'
+const HOLD = '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'
 let folder = ''
 let file = ''
 beforeEach(() => {

@@ -15,7 +15,7 @@ describe('wrong usage exits 64 and says what to do on stderr', () => {
     ],
     ['an output that a command does not have', ['history', '--output', 'markdown'], 'Allowed choices are text, json.'],
     ['a missing argument', ['approve'], "missing required argument 'id'"],
-    ['a hold id of the wrong form', ['approve', '7d1f'], 'A hold id has 12 hex digits'],
+    ['a hold id of the wrong form', ['approve', '7d1f'], 'A hold id has 32 hex digits'],
     ['too many arguments', ['resume', 'acme'], "too many arguments for 'resume'"],
     ['a pause without a reason', ['pause', '--for', '4h'], "required option '--reason <text>' not specified"],
     ['a pause with an empty reason', ['pause', '--for', '4h', '--reason', ' '], 'error: --reason is empty'],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { renderExplainJson, renderExplainText } from '../../src/cli/explain/render.ts'
+import { READY } from '../../src/core/model/change.ts'
 import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import type { Explanation } from '../../src/core/plan/explain.ts'
@@ -45,8 +46,9 @@ const whole: Explanation = {
     people: 1,
     healing: false,
     grantEnd: false,
+    disposition: READY,
   },
-  hold: { id: '7d1f0c2a9b34', guards: ['readQuality'], people: 1, changes: [], message: 'acme: 9 of 20 reads failed' },
+  hold: { id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b', guards: ['readQuality'], people: 1, changes: [], message: 'acme: 9 of 20 reads failed' },
   problems: [],
 }
 
@@ -72,7 +74,7 @@ describe('an explanation as text', () => {
         'In force: 4000, set at ada@example.com.',
         'Used beyond the seat in this cycle: 312.5 credits, 3687.5 left.',
         '',
-        'Now: ~ raise 4000 → 6000, cause policy (held by readQuality, hold 7d1f0c2a9b34)',
+        'Now: ~ raise 4000 → 6000, cause policy (held by readQuality, hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b)',
         '  acme: 9 of 20 reads failed',
         '',
         'Last write: none by capkeeper.',

@@ -47,7 +47,7 @@ describe('a plan as JSON', () => {
           people: 1,
           source: { file: 'policies/acme.yaml', line: 16, column: 12 },
           reason: null,
-          hold: '7d1f0c2a9b34',
+          hold: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
         },
         {
           scope: { kind: 'user', email: 'old@example.com' },
@@ -63,7 +63,7 @@ describe('a plan as JSON', () => {
       ],
       holds: [
         {
-          id: '7d1f0c2a9b34',
+          id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
           guards: ['maxBlocked', 'protected'],
           people: 1,
           changes: [{ scope: { kind: 'user', email: 'bob@example.com' }, from: 800, to: 100 }],
@@ -72,6 +72,7 @@ describe('a plan as JSON', () => {
       ],
       unknown: [],
       problems: [],
+      approvals: [],
     })
   })
 

@@ -41,11 +41,11 @@ describe('a plan as text', () => {
       lines(
         HEAD,
         '',
-        'Hold 7d1f0c2a9b34 by maxBlocked, protected: 1 change, 1 person',
-        '  acme: bob@example.com is protected; approve hold 7d1f0c2a9b34 or take the line out of spec.protected',
+        'Hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b by maxBlocked, protected: 1 change, 1 person',
+        '  acme: bob@example.com is protected; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or take the line out of spec.protected',
         '    ! block  bob@example.com  800 → 100  1 person  policy',
         '             policies/acme.yaml:16:12',
-        '  To release exactly this change: capkeeper approve 7d1f0c2a9b34',
+        '  To release exactly this change: capkeeper approve 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
         '',
         'Plan: nothing to write. 1 held. 3 scopes are in sync.',
       ),
@@ -136,10 +136,12 @@ describe('a plan as text', () => {
     expect(renderPlanText(...input)).toBe(expected)
   })
 
-  test('stays within the width of the terminal whatever the length of names and reasons', () => {
+  test('stays within the width of the terminal whatever the length of names and reasons, but for the command to copy', () => {
     const long: Change = { ...adaLower, scope: userScope(`${'a'.repeat(50)}@example.com`), reason: 'because '.repeat(40) }
     const text = renderPlanText({ plan: { ...fullPlan, changes: [...fullPlan.changes, long] } }, { width: 80 })
-    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
+    expect(text.split('\n').filter((line) => line.length > 80)).toEqual([
+      `  To release exactly this change: capkeeper approve ${bobHold.id}`,
+    ])
     expect(text).toContain(`${'a'.repeat(50)}@example.com`)
   })
 
@@ -150,8 +152,10 @@ describe('a plan as text', () => {
 
   test('names the flags that reach the same ledger in the command that releases a hold', () => {
     const text = renderPlanText({ plan: fullPlan }, { releaseCommand: releaseBy(['--ledger', 'team.db']) })
-    expect(text).toContain('capkeeper approve 7d1f0c2a9b34 --ledger team.db\n')
-    expect(renderPlanText({ plan: fullPlan }, { releaseCommand: releaseBy([], true) })).toContain('capkeeper apply --approve 7d1f0c2a9b34')
+    expect(text).toContain('capkeeper approve 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b --ledger team.db\n')
+    expect(renderPlanText({ plan: fullPlan }, { releaseCommand: releaseBy([], true) })).toContain(
+      'capkeeper apply --approve 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
+    )
   })
 
   test('colours do not shift any column', () => {

@@ -51,7 +51,7 @@ const troubled: WorkspaceStatus = {
   ],
   holds: [
     {
-      id: '7d1f0c2a9b34',
+      id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
       guards: ['maxBlocked'],
       people: 1,
       message: 'beta: 1 of 20 people would be blocked',
@@ -94,7 +94,7 @@ describe('the state of a daemon as text', () => {
         '',
         'beta',
         '  paused until 2026-11-20 16:00:00Z: billing migration',
-        '  hold 7d1f0c2a9b34 by maxBlocked, 1 person: beta: 1 of 20 people would be blocked',
+        '  hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b by maxBlocked, 1 person: beta: 1 of 20 people would be blocked',
         '  warning: the key may not read the balance',
         '  held     bob@example.com  800 → 100  policy  maxBlocked',
         '  unknown  eve@example.com  unknown            HTTP 503',

@@ -56,9 +56,10 @@ describe('flag values', () => {
     expect(() => readSince(text)).toThrow('Write a duration')
   })
 
-  test('a hold id has 12 hex digits, in any case', () => {
+  test('a hold id has 8 to 32 hex digits, in any case', () => {
     expect(readHoldId('7D1F0C2A9B34')).toBe('7d1f0c2a9b34')
-    for (const wrong of ['7d1f0c2a9b3', '7d1f0c2a9b34f', '7d1f0c2a9b3g', '']) expect(() => readHoldId(wrong)).toThrow('12 hex digits')
+    for (const wrong of ['7d1f0c2', `${'7d1f0c2a'.repeat(4)}0`, '7d1f0c2a9b3g', ''])
+      expect(() => readHoldId(wrong)).toThrow('32 hex digits')
   })
 
   test('a word is quoted for the shell only when it must be', () => {

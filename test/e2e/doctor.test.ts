@@ -240,7 +240,9 @@ describe('how the deployment works', () => {
   test('and contradicts the configuration is a warning with what to set', async () => {
     const one = await world({ settings: { capSemantics: 'layered' } })
     const ledger = openLedger({ file: one.path('ledger.db'), mode: 'write', clock: realClock() })
-    ledger.workspace('acme', one.service.url).saveFact('copyingSeen', { at: realClock().now(), evidence: 'ada changed without a write' })
+    ledger.workspace('acme', one.service.url).saveFact('seen', {
+      caps: { value: 'copied', at: realClock().now(), evidence: 'ada changed without a write' },
+    })
     ledger.close()
     expect((await doctorOf(one)).checks.find(({ name }) => name === 'caps')).toMatchObject({
       status: 'warning',

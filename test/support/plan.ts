@@ -56,6 +56,9 @@ export interface PlanSketch extends PolicySketch {
   readonly now?: number
 }
 
+/** A service that was seen to copy team and group caps. */
+export const COPYING: Partial<ServiceModel> = { copying: 'after team was written (400 to 500), p0@example.com changed from 900 to 500' }
+
 export const NO_FAILED_READS = { failed: 0, total: 100, teamFailed: false }
 
 const readingsOf = (observed: PlanSketch['observed']): ReadonlyMap<ScopeKey, CapReading> =>

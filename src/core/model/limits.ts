@@ -29,3 +29,6 @@ export function sweepTooLong(scopes: number, ratePerSecond: number, intervalMs: 
     `${minutes(intervalMs)}, so drift is seen only that late; raise rate.max if the service allows it, or the interval`
   )
 }
+
+/** So often a cycle plans and writes; what then remains is reported (product.md, section 6). */
+export const MOST_PASSES = 8

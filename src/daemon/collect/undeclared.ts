@@ -1,3 +1,5 @@
+// `undeclaredUsers: report`: looks at the own caps of people that no policy declares, a few at a time and only while nothing else is due, so
+// that one pass takes as long as the usage interval. It only reads; without the setting it reads nothing at all.
 import type { ScopeStatus } from '../../core/model/events.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'

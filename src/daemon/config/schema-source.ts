@@ -165,7 +165,7 @@ export const CONFIG = object(
     listen: orNothing(pattern('listen', LISTEN_PATTERN, 'host:port of the HTTP server; default 127.0.0.1:9464.')),
     people: orNothing(choice(['hash', 'email'], 'How people show; default email on loopback, else hash.')),
     ledger: orNothing(text('The durable record, relative to this file; :memory: for none.')),
-    ledgerToken: orNothing(LEDGER_TOKEN),
+    ledgerToken: optional(LEDGER_TOKEN),
     approvals: orNothing(
       choice(
         ['separate', 'together'],

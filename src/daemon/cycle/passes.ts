@@ -1,6 +1,7 @@
 // Carries plans out in passes: after the writes of a pass, everything that they could have changed is read again and planned again, until
 // nothing is left that may be written (product.md, section 6). It puts steps in order and decides nothing about caps.
 import { type Change, isReady } from '../../core/model/change.ts'
+import { MOST_PASSES } from '../../core/model/limits.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -14,9 +15,6 @@ import { beginPlan, endPlan } from './record.ts'
 import type { CycleOptions } from './run.ts'
 import type { DesiredState, WorkspaceState } from './state.ts'
 import { type WaveRun, writeWaves } from './write.ts'
-
-/** So often a plan is made and carried out; what then remains is reported. */
-export const MOST_PASSES = 8
 
 /** A plan with what it was made from. */
 export interface Pass {

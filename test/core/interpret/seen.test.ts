@@ -1,14 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  ASPECTS,
-  alsoSeen,
-  FLICKER_MS,
-  layeringSighting,
-  readingSightings,
-  SEEN_VALUES,
-  type Seen,
-  withSighting,
-} from '../../../src/core/interpret/seen.ts'
+import { ASPECTS, FLICKER_MS, readingSightings, SEEN_VALUES, type Seen, withSighting } from '../../../src/core/interpret/seen.ts'
 import type { CapReading } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { cap, NOW, type PlainCap, scope } from '../../support/declare.ts'
@@ -38,39 +29,29 @@ describe('a sighting', () => {
   })
 
   test('that only flickers back is noted once an hour at most', () => {
-    const twice = withSighting(withSighting({}, layered, NOW), copied, NOW + 1)
-    expect(withSighting(twice, layered, NOW + FLICKER_MS)).toBe(twice)
-    expect(withSighting(twice, layered, NOW + 1 + FLICKER_MS).caps?.value).toBe('layered')
+    const [stored, omitted] = [
+      { aspect: 'zero', value: 'stored', evidence: 'team reads 0' },
+      { aspect: 'zero', value: 'omitted', evidence: 'team reads unset' },
+    ] as const
+    const twice = withSighting(withSighting({}, stored, NOW), omitted, NOW + 1)
+    expect(withSighting(twice, stored, NOW + FLICKER_MS)).toBe(twice)
+    expect(withSighting(twice, stored, NOW + 1 + FLICKER_MS).zero?.value).toBe('stored')
+  })
+
+  test.each([
+    [copied, layered],
+    [
+      { aspect: 'reads', value: 'inherited', evidence: 'ada reads 600 as well' },
+      { aspect: 'reads', value: 'explicit', evidence: 'ada still reads unset' },
+    ],
+  ] as const)('$0.aspect $0.value stays whatever is seen later: one stale reading could seem to disprove it', (lasting, other) => {
+    const seen = withSighting(withSighting({}, other, NOW), lasting, NOW + 1)
+    expect(seen[lasting.aspect]).toMatchObject({ value: lasting.value, before: { value: other.value } })
+    expect(withSighting(seen, other, NOW + 9 * FLICKER_MS)).toBe(seen)
   })
 })
 
-describe('what other facts tell', () => {
-  const seen = withSighting({}, layered, NOW)
-  test.each<readonly [string, Seen, number, string]>([
-    ['counts when nothing was seen', {}, NOW, 'copied'],
-    ['counts when it was seen later', seen, NOW + 1, 'copied'],
-    ['counts when it was seen at the same time', seen, NOW, 'copied'],
-    ['does not count when it was seen before', seen, NOW - 1, 'layered'],
-  ])('%s', (_row, before, at, expected) => expect(alsoSeen(before, copied, at).caps?.value).toBe(expected))
-
-  test('every question has its place in the list', () => expect(ASPECTS).toEqual(Object.keys(SEEN_VALUES)))
-})
-
-describe('layering is seen beneath a write of the team from 500 to 600', () => {
-  const wide = { scope: scope('team'), from: cap(500), to: cap(600) }
-  test.each<readonly [string, PlainCap, PlainCap | 'unknown', boolean]>([
-    ['when somebody with a cap of their own kept it', 4000, 4000, true],
-    ['not when somebody had nothing', 'none', 'none', false],
-    ['not when somebody shows the old team cap, which may be inherited', 500, 500, false],
-    ['not when somebody has what the team gets anyway', 600, 600, false],
-    ['not when their cap changed', 4000, 600, false],
-    ['not when it could not be read again', 4000, 'unknown', false],
-  ])('%s', (_row, before, after, isSeen) => {
-    const sighting = layeringSighting(wide, reading('ada', before), reading('ada', after))
-    const evidence = 'after team was written (500 to 600), ada@example.com kept its 4000'
-    expect(sighting).toEqual(isSeen ? { aspect: 'caps', value: 'layered', evidence } : undefined)
-  })
-})
+test('every question has its place in the list', () => expect(ASPECTS).toEqual(Object.keys(SEEN_VALUES)))
 
 describe('the readings of a sweep', () => {
   const sightings = (readings: readonly CapReading[], seen: Seen = {}): readonly string[] =>

@@ -61,9 +61,17 @@ describe('what is approved now', () => {
   test.each<readonly [string, readonly Approval[], readonly string[], readonly string[], readonly string[]]>([
     ['a new id in policy', [], ['a'], [], ['a policy pending now']],
     ['a new id on the command line', [], [], ['a'], ['a command pending now']],
-    ['an id in both counts once, for policy', [], ['a'], ['a'], ['a policy pending now']],
+    ['an id in both counts once, as an operator’s word', [], ['a'], ['a'], ['a command pending now']],
     ['a known id in policy goes on as it is', [approval({ ...old, state: 'spent' })], ['a'], [], ['a policy spent before']],
-    ['a pending id goes on, also when it is given again', [approval(old)], [], ['a'], ['a policy pending before']],
+    [
+      'a pending id that has released something goes on, also when it is given again',
+      [approval({ ...old, released: [released('ada')] })],
+      [],
+      ['a'],
+      ['a policy pending before'],
+    ],
+    ['a pending id of policy that released nothing becomes an operator’s word', [approval(old)], [], ['a'], ['a command pending now']],
+    ['an operator’s word is not given twice', [approval({ ...old, via: 'command' })], [], ['a'], ['a command pending before']],
     ['a spent id that is given again begins again', [approval({ ...old, state: 'spent' })], [], ['a'], ['a command pending now']],
     ['a void id that is given again begins again', [approval({ ...old, state: 'void' })], [], ['a'], ['a command pending now']],
     ['after 14 days it is still good', [approval({ approvedAt: NOW - APPROVAL_LIFE_MS })], [], [], ['a policy pending before']],
@@ -106,8 +114,8 @@ describe('verifying', () => {
 
 describe('what is released', () => {
   const two = approval({ released: [released('ada'), released('bob')] })
-  const of = (one: Approval, differences: readonly Difference[], overwritten?: readonly string[]) => [
-    ...releasedChanges([one], differences, overwritten && new Set(overwritten.map(key))),
+  const of = (one: Approval, differences: readonly Difference[], overwritten: readonly string[] = []) => [
+    ...releasedChanges([one], differences, (at) => overwritten.map(key).includes(at)).keys(),
   ]
   test.each<readonly [string, Approval, readonly Difference[], readonly string[] | undefined, readonly string[]]>([
     ['the changes as they were shown', two, [difference('ada'), difference('bob'), difference('cyd')], undefined, ['ada', 'bob']],
@@ -187,8 +195,23 @@ describe('matching', () => {
     ['of a roster that is not doubted any more', approval(), doubt, SHOWN(8, 50), undefined, { state: 'pending' }, true],
     ['of another guard does not look at the roster', approval(), hold(), SHOWN(8, 50), 40, { state: 'pending' }, true],
   ])('%s', (_name, one, other, shown, roster, expected, isMatched) => {
-    const { approvals, matched } = matchApprovals([one], [other], shown, roster)
+    const { approvals, matched } = matchApprovals([one], [other], shown, { ...(roster !== undefined && { roster }), isSeparate: false })
     expect(approvals).toMatchObject([expected])
     expect(matched).toEqual(isMatched ? [other] : [])
+  })
+
+  const seen = (reviewed?: boolean) => ({ a: { people: 8, at: NOW, ...(reviewed !== undefined && { reviewed }) } })
+  test.each<readonly [string, Approval['via'], Parameters<typeof matchApprovals>[2], boolean, boolean]>([
+    ['in a policy releases what was shown without it', 'policy', seen(true), true, true],
+    ['in a policy releases nothing that was shown only beside it', 'policy', seen(false), true, false],
+    ['in a policy releases nothing that was shown before anybody noted revisions', 'policy', seen(), true, false],
+    ['in a policy releases nothing that was never shown', 'policy', {}, true, false],
+    ['in a policy may come with its change where approvals are together', 'policy', {}, false, true],
+    ['of an operator needs no second step', 'command', {}, true, true],
+  ])('two steps: an approval %s', (_name, via, shown, isSeparate, isMatched) => {
+    const result = matchApprovals([approval({ via })], [hold()], shown, { isSeparate })
+    expect(result.matched).toHaveLength(isMatched ? 1 : 0)
+    expect(result.approvals).toMatchObject([{ state: 'pending', released: isMatched ? [released('ada'), released('bob')] : [] }])
+    expect(result.unmatched.map((one) => one.id)).toEqual(isMatched ? [] : ['a'])
   })
 })

@@ -1,33 +1,36 @@
 import { describe, expect, test } from 'vitest'
-import type { Approval } from '../../../src/core/model/change.ts'
+import { type Approval, isReady } from '../../../src/core/model/change.ts'
 import { APPROVAL_LIFE_MS } from '../../../src/core/plan/approval.ts'
 import { DAY, NOW } from '../../support/declare.ts'
 import { each, lines, type PlanSketch, planOf } from '../../support/plan.ts'
 
 /** 16 of 100 people lowered: one hold by maxLowered. */
 const held: PlanSketch = { people: 100, caps: { ...each(100, 500), ...each(16, 400) }, observed: each(100, 500) }
-const holdId = '83e8b86e1a06'
-const open = (sketch: PlanSketch): number => planOf(sketch).plan.changes.filter((one) => one.hold === undefined).length
+const holdId = '35fbf18efa8ca7059c8d6c6492af67dc'
+/** Somebody could read the hold before its approval was listed. */
+const REVIEWED = { [holdId]: { people: 16, at: NOW, reviewed: true } }
+const open = (sketch: PlanSketch): number => planOf(sketch).plan.changes.filter(isReady).length
 const first = (approvals: readonly Approval[]): Approval | undefined => approvals[0]
 
 describe('an approval', () => {
   test('names a hold, which has the same id on every machine', () => expect(planOf(held).plan.holds).toMatchObject([{ id: holdId }]))
 
   test.each([
-    ['listed in policy', { approvalIds: [holdId] }],
+    ['listed in policy', { approvalIds: [holdId], holdsShown: REVIEWED }],
     ['given by the command approve', { approvals: [{ id: holdId, via: 'command', approvedAt: NOW, state: 'pending', released: [] }] }],
     ['given by apply --approve', { approve: [holdId] }],
   ] as const)('%s releases exactly the changes of its hold', (_name, more) => {
     const planned = planOf({ ...held, ...more })
     expect(planned.plan.holds).toEqual([])
-    expect(planned.released.size).toBe(16)
+    expect(planned.plan.changes.map((one) => one.released?.id)).toEqual(Array(16).fill(holdId))
+    expect(planned.plan.approvals.map((one) => [one.id, one.releases.length])).toEqual([[holdId, 16]])
     expect(first(planned.approvals)).toMatchObject({ id: holdId, state: 'pending', people: 16 })
   })
 
-  test('of another hold releases nothing', () => expect(open({ ...held, approve: ['000000000000'] })).toBe(0))
+  test('of another hold releases nothing', () => expect(open({ ...held, approve: ['0'.repeat(32)] })).toBe(0))
 
   test('does not release what came on top: other values make another hold', () => {
-    expect(open({ ...held, caps: { ...held.caps, p50: 400 }, approvalIds: [holdId] })).toBe(0)
+    expect(open({ ...held, caps: { ...held.caps, p50: 400 }, approvalIds: [holdId], holdsShown: REVIEWED })).toBe(0)
   })
 
   test('stays released when a crash left half of it, and does not count what is done', () => {
@@ -50,7 +53,7 @@ describe('an approval', () => {
     const planned = planOf({ approvals: [spent], approvalIds: [holdId] })
     expect(planned.plan.problems.map((one) => [one.code, one.message])).toContainEqual([
       'APPROVAL_SPENT',
-      `approval ${holdId} is spent and releases nothing any more; remove it from spec.approvals`,
+      `approval ${holdId}: it was used, and releases nothing any more; remove it from spec.approvals`,
     ])
   })
 

@@ -7,6 +7,8 @@ const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
 const endedForAll = { ...ended, on: 'team' }
 const running = { on: 'p0', cap: 6000, until: NOW + 9 * DAY }
 
+const WIDER: PlanSketch = { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 } }
+
 const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
   ['a scope that reads as asked needs nothing', { caps: { p0: 500 }, observed: { p0: 500 } }, []],
   ['a scope without a cap gets its first', { caps: { p0: 500 }, observed: { p0: 'none' } }, ['p0 set none>500 policy']],
@@ -18,7 +20,8 @@ const TABLE: readonly (readonly [string, PlanSketch, readonly string[]])[] = [
   ['a raise below use is still a raise', { caps: { p0: 500 }, observed: { p0: 400 }, used: { p0: 900 } }, ['p0 raise 400>500 policy']],
   ['none clears what is set', { caps: { p0: 'none' }, observed: { p0: 600 } }, ['p0 clear 600>none policy']],
   ['none over nothing needs nothing', { caps: { p0: 'none' }, observed: { p0: 'none' } }, []],
-  ['none that reads the wider value is in sync', { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 } }, []],
+  ['none that reads the wider value is in sync where reads may show it', { ...WIDER, readsExplicit: false }, []],
+  ['none that reads the wider value is cleared where reads show only what is set', WIDER, ['p0 clear 300>none policy']],
   [
     'none that reads the wider value is cleared where we own that very number',
     { caps: { team: 300, p0: 'none' }, observed: { team: 300, p0: 300 }, owned: { p0: { cap: 300 } } },

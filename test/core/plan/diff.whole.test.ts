@@ -5,14 +5,15 @@ import { credits } from '../../../src/core/model/units.ts'
 import { ownedFrom, setBefore } from '../../../src/core/plan/diff.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { grantId } from '../../../src/core/resolve/grants.ts'
-import { DAY, grant, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
-import { type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+import { cap, DAY, grant, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
+import { COPYING, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
 const running = { on: 'p0', cap: 6000, until: NOW + 9 * DAY }
 const at = { file: '', line: 0, column: 0 }
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
 const P0 = { scope: scope('p0'), key: 'p0@example.com' }
+const sentToTeam = (amount: number) => [{ scope: scope('team'), from: 'none' as const, to: credits(amount), at: NOW }]
 const diffOf = (sketch: PlanSketch) => planOf(sketch).diff
 const byGrant = (more: Partial<OwnedSketch> = {}): OwnedSketch => ({ cap: 6000, owner: 'grant', grant: running, ...more })
 
@@ -110,15 +111,16 @@ describe('a difference', () => {
   ])('%s', (_name, sketch, expected) => expect(diffOf(sketch).differences).toEqual([expected]))
 
   test('by our own wide write is no foreign change, and is put back', () => {
-    const inputs = planInputs({ caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } })
-    const { differences } = buildPlan({ ...inputs, overwritten: new Set([scopeKey(scope('p0'))]) }).diff
+    const inputs = planInputs({ caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } }, model: COPYING })
+    const { differences } = buildPlan({ ...inputs, sent: sentToTeam(900) }).diff
     expect(differences).toMatchObject([{ cause: 'policy', healing: true }])
   })
 
   test('gives a base back also over what our own wide write put there', () => {
-    const inputs = planInputs({ grants: [ended], observed: { p0: 777 }, owned: { p0: byGrant({ grant: ended, baseline: 800 }) } })
+    const given = byGrant({ grant: ended, baseline: 800 })
+    const inputs = planInputs({ grants: [ended], observed: { p0: 777 }, owned: { p0: given }, model: COPYING })
     expect(buildPlan(inputs).diff).toMatchObject({ differences: [], released: ['p0@example.com'] })
-    const overwritten = buildPlan({ ...inputs, overwritten: new Set([scopeKey(scope('p0'))]) }).diff
+    const overwritten = buildPlan({ ...inputs, sent: sentToTeam(777) }).diff
     expect(overwritten).toMatchObject({ differences: [{ from: 777, to: 800, cause: 'expired' }], released: [] })
   })
 })
@@ -235,8 +237,12 @@ describe('what the ledger is to remember', () => {
     expect(person && ownedFrom(person, undefined, credits(9), NOW).baseline).toBe(9)
   })
 
-  test('what only shows the wider value was not set', () => {
-    expect([setBefore(credits(5), credits(5)), setBefore(credits(5), credits(6)), setBefore('none', 'none')]).toEqual(['none', 5, 'none'])
+  test('what only shows the wider value was not set, unless reads show only what is set', () => {
+    const was = (value: PlainCap, wider: PlainCap, readsExplicit = false) => {
+      const { slots } = planOf({ observed: { p0: value, team: wider }, readsExplicit })
+      return setBefore(cap(value), slots, scopeKey(scope('p0')))
+    }
+    expect([was(5, 5), was(5, 6), was('none', 'none'), was(5, 5, true)]).toEqual(['none', 5, 'none', 5])
   })
 
   const news = (one: OwnedSketch | undefined, sketch: PlanSketch) =>
@@ -253,7 +259,7 @@ describe('what the ledger is to remember', () => {
   ])('a scope found equal is news: %s', (_name, one, sketch, isNews) => expect(news(one, sketch)).toHaveLength(isNews ? 1 : 0))
 
   test('a person whose cap only shows the wider value remembers that nothing was set', () => {
-    const { adopted } = diffOf({ caps: { team: 6000 }, grants: [running], observed: { team: 6000, p0: 6000 } })
+    const { adopted } = diffOf({ caps: { team: 6000 }, grants: [running], observed: { team: 6000, p0: 6000 }, readsExplicit: false })
     expect(adopted.map((one) => [one.cap, one.baseline])).toEqual([
       [6000, undefined],
       [6000, 'none'],

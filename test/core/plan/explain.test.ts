@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { HistoryEntry, Hold, Plan } from '../../../src/core/model/change.ts'
+import { type HistoryEntry, type Hold, type Plan, READY } from '../../../src/core/model/change.ts'
 import type { Roster } from '../../../src/core/model/observed.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
@@ -93,7 +93,7 @@ describe('what became of a scope', () => {
     revision: '',
   })
   const hold = (name: string): Hold => ({
-    id: '7d1f0c2a9b34',
+    id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
     guards: ['maxLowered'],
     people: 1,
     changes: [{ scope: scope(name), from: credits(2), to: credits(1) }],
@@ -119,6 +119,7 @@ describe('what became of a scope', () => {
         people: 1,
         healing: false,
         grantEnd: false,
+        disposition: READY,
       },
     ],
     holds: [hold('bob')],
@@ -127,6 +128,7 @@ describe('what became of a scope', () => {
       { severity: 'warning', code: 'SOME', message: 'about all' },
       { severity: 'error', code: 'OTHER', message: 'about ada', scope: scope('ada') },
     ],
+    approvals: [],
   }
   const policy: PolicySketch = { caps: { ada: 1, bob: 2 } }
 
@@ -144,7 +146,7 @@ describe('what became of a scope', () => {
   })
 
   test('is the hold that keeps it back, of the plan or by itself', () => {
-    expect(explained('bob', policy, { plan }).hold?.id).toBe('7d1f0c2a9b34')
+    expect(explained('bob', policy, { plan }).hold?.id).toBe('7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b')
     expect(explained('ada', policy, { holds: [hold('ada')] }).hold?.message).toBe('too many')
     expect(explained('ada', policy, { plan })).not.toHaveProperty('hold')
   })

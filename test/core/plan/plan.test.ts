@@ -1,29 +1,41 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { isReady } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { writeOrder } from '../../../src/core/plan/plan.ts'
-import { HOUR, NOW } from '../../support/declare.ts'
-import { each, type PlanSketch, planOf } from '../../support/plan.ts'
+import { HOUR, NOW, scope, short } from '../../support/declare.ts'
+import { type PlanSketch, planOf } from '../../support/plan.ts'
 
 const mixed: PlanSketch = {
   caps: { p2: 600, 'group:b': 600, team: 600, p1: 400, 'group:a': 400, p0: 'none' },
   observed: { team: 500, 'group:a': 500, 'group:b': 500, p0: 700, p1: 500, p2: 500 },
 }
-const phases = (sketch: PlanSketch, semantics: 'layered' | 'copied') =>
-  writeOrder(planOf(sketch).plan.changes, semantics).map((phase) =>
-    phase.map((one) => scopeKey(one.scope).replace('@example.com', '')).join(' '),
-  )
+const order = (sketch: PlanSketch): readonly string[] => planOf(sketch).plan.changes.map((one) => short(one.scope))
+const ready = (sketch: PlanSketch): readonly string[] =>
+  planOf(sketch).plan.changes.flatMap((one) => (isReady(one) ? short(one.scope) : []))
 
 describe('a plan', () => {
-  test('is in the canonical order: team, groups, users', () => {
-    expect(planOf(mixed).plan.changes.map((one) => scopeKey(one.scope))).toEqual([
-      'team',
-      'group:a',
-      'group:b',
-      'p0@example.com',
-      'p1@example.com',
-      'p2@example.com',
+  test('is in the order of writing: first sets and raises from narrow to wide, then the rest from wide to narrow', () =>
+    expect(order(mixed)).toEqual(['p2', 'group:b', 'team', 'group:a', 'p0', 'p1']))
+  test('has what is held behind what goes out', () => {
+    const doubted: PlanSketch = { ...mixed, facts: { rosterDoubt: { before: 40, now: 20 } } }
+    expect(order(doubted)).toEqual(['p2', 'team', 'group:a', 'group:b', 'p0', 'p1'])
+    expect(ready(doubted)).toEqual(['p2'])
+  })
+  test('has wide writes first where caps are copied, and what they overwrite behind them', () => {
+    const copied: PlanSketch = {
+      people: ['p0', 'p1', 'p2'],
+      caps: { team: 600, p0: 900, p1: 700 },
+      observed: { team: 500, p0: 900, p1: 500, p2: 500 },
+      capSemantics: 'copied',
+    }
+    const { changes } = planOf(copied).plan
+    expect(changes.map((one) => [short(one.scope), one.from, one.to, one.disposition.kind])).toEqual([
+      ['team', 500, 600, 'ready'],
+      ['p1', 500, 700, 'ready'],
+      ['p2', 500, 600, 'ready'],
+      ['p0', 600, 900, 'deferred'],
     ])
+    expect(changes.at(-1)?.disposition).toMatchObject({ code: 'order', waitsFor: scope('team') })
   })
   test('has an id of 16 hex digits that time does not change', () => {
     const { id } = planOf(mixed).plan
@@ -56,20 +68,10 @@ describe('a plan', () => {
       groups: { g: ['p0', 'p1'] },
     }).plan
     expect(changes.map((one) => [one.people, one.source?.line])).toEqual([
-      [18, 1],
-      [1, 2],
       [1, 3],
+      [1, 2],
+      [18, 1],
     ])
-  })
-})
-
-describe('the order of writes', () => {
-  test('layered: sets and raises first, users before groups before the team, then lowers and clears the other way round', () =>
-    expect(phases(mixed, 'layered')).toEqual(['p2', 'group:b', 'team', 'group:a', 'p0 p1']))
-  test('copied: wide writes come first', () => expect(phases(mixed, 'copied')).toEqual(['team', 'group:a group:b', 'p2', 'p0 p1']))
-  test('what is held is in no phase', () => {
-    const sketch = { people: 100, caps: { ...each(100, 500), ...each(16, 400) }, observed: each(100, 500) }
-    expect(phases(sketch, 'layered')).toEqual([])
   })
 })
 

@@ -1,15 +1,20 @@
 // The plan as one object, what guards are asked about it when only a part goes, and the problems that it carries.
 import { describe, expect, test } from 'vitest'
-import type { Approval, Change } from '../../../src/core/model/change.ts'
-import { scopeKey } from '../../../src/core/model/scope.ts'
+import { type Approval, type ExclusionCode, isReady } from '../../../src/core/model/change.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { buildPlan, type PlanInputs, writeOrder } from '../../../src/core/plan/plan.ts'
+import type { Difference } from '../../../src/core/plan/diff.ts'
+import type { Exclusion } from '../../../src/core/plan/dispositions.ts'
+import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { DAY, HOUR, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
 const running = { on: 'p1', cap: 6000, until: NOW + 9 * DAY }
-const keys = (...names: readonly string[]) => new Set(names.map((name) => scopeKey(scope(name))))
+/** Leaves out what is not one of these. */
+const but =
+  (code: ExclusionCode, ...names: readonly string[]) =>
+  ({ scope: at }: Pick<Difference, 'scope'>): Exclusion | undefined =>
+    names.includes(short(at)) ? undefined : { kind: 'excluded', code, reason: 'not now' }
 const built = (sketch: PlanSketch, more: Partial<PlanInputs> = {}) => buildPlan({ ...planInputs(sketch), ...more })
 
 describe('a plan as a whole', () => {
@@ -43,10 +48,11 @@ describe('a plan as a whole', () => {
           source: AT,
           healing: false,
           grantEnd: false,
+          disposition: { kind: 'ready' },
         },
         {
           ...{ scope: scope('p1'), action: 'set', effect: 'raise', from: 400, to: 6000, cause: 'policy', people: 1 },
-          ...{ source: { ...AT, line: 101 }, reason: 'release week', healing: false, grantEnd: false },
+          ...{ source: { ...AT, line: 101 }, reason: 'release week', healing: false, grantEnd: false, disposition: { kind: 'ready' } },
         },
       ],
       holds: [],
@@ -60,6 +66,7 @@ describe('a plan as a whole', () => {
           at: { ...AT, line: 3 },
         },
       ],
+      approvals: [],
     })
   })
 
@@ -118,56 +125,59 @@ describe('when only a part goes', () => {
   }
 
   test('the whole stands', () => expect(lines(planOf(leaning))).toEqual(['team set none>500 policy', 'p0 clear 500>none policy']))
-  test('a change that leans on one that stays behind is held', () => {
-    const part = built(leaning, { only: keys('p0') })
+  test('a change that leans on one of another run waits for it, and says so', () => {
+    const part = built(leaning, { excluded: but('focus', 'p0') })
+    expect(part.plan.changes.map((one) => [short(one.scope), one.disposition])).toEqual([
+      ['p0', { kind: 'deferred', code: 'order', reason: 'team comes first, and is not written now: not now', waitsFor: scope('team') }],
+      ['team', { kind: 'excluded', code: 'focus', reason: 'not now' }],
+    ])
+    expect(part.plan.holds).toEqual([])
+  })
+  test('a change that leans on one that nobody is going to write is judged without it, and held', () => {
+    const part = built(leaning, { watched: but('onDrift', 'p0') })
     expect(lines(part)).toEqual(['team set none>500 policy', 'p0 clear 500>none policy held:maxCleared'])
     expect(part.plan.holds.map((hold) => hold.changes.length)).toEqual([1])
   })
-  test('a change that leans on one that may not be written is held', () => {
-    const part = built(leaning, { writable: (one) => one.key !== 'team' })
-    expect(lines(part)).toEqual(['team set none>500 policy', 'p0 clear 500>none policy held:maxCleared'])
-  })
-  test('what cannot be written is not judged', () => {
+  test('what nobody is going to write is not judged', () => {
     const lower = { caps: each(20, 400), observed: each(20, 500) }
     expect(planOf(lower).plan.holds).toHaveLength(1)
-    expect(built(lower, { writable: () => false }).plan.holds).toEqual([])
+    expect(built(lower, { watched: but('onDrift') }).plan.holds).toEqual([])
   })
   test('all of it named is the same as all of it', () =>
-    expect(built(leaning, { only: keys('p0', 'team') }).plan.id).toBe(planOf(leaning).plan.id))
-  test('what the whole holds stays held, beside what the part holds', () => {
+    expect(built(leaning, { excluded: but('focus', 'p0', 'team') }).plan).toEqual(planOf(leaning).plan))
+  test.each(['mode', 'pause'] as const)('%s keeps everything back in the order of writing', (code) => {
+    const { changes } = built(leaning, { excluded: but(code) }).plan
+    expect(changes.map((one) => [short(one.scope), one.disposition])).toEqual([
+      ['team', { kind: 'excluded', code, reason: 'not now' }],
+      ['p0', { kind: 'excluded', code, reason: 'not now' }],
+    ])
+  })
+  test('the same is held whichever part this run writes, with the same ids', () => {
     const both: PlanSketch = {
       ...leaning,
       people: 30,
-      caps: { ...leaning.caps, ...Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`p${index + 1}`, 3])) },
-      observed: { ...leaning.observed, ...Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`p${index + 1}`, 4])) },
+      caps: { ...each(10, 3), ...leaning.caps },
+      observed: { ...each(10, 4), ...leaning.observed },
     }
-    const part = built(both, {
-      only: new Set([
-        ...keys('p0'),
-        ...Object.keys(both.caps ?? {})
-          .flatMap((name) => [...keys(name)])
-          .filter((key) => key !== 'team'),
-      ]),
-    })
-    expect(part.plan.holds.map((hold) => [hold.guards.join(), hold.changes.length])).toEqual([
-      ['maxAffected,maxLowered', 9],
-      ['maxCleared', 1],
-    ])
-    const approved = built({ ...both, approve: part.plan.holds.map((hold) => hold.id) }, { only: keys('p0', 'p1') })
-    expect([...approved.released].map((key) => key.split('@')[0])).toEqual(expect.arrayContaining(['p1', 'p0']))
+    const whole = planOf(both).plan.holds
+    expect(whole.map((hold) => [hold.guards.join(), hold.changes.length])).toEqual([['maxAffected,maxLowered', 9]])
+    expect(built(both, { excluded: but('focus', 'p0') }).plan.holds).toEqual(whole)
+    const approved = built({ ...both, approve: whole.map((hold) => hold.id) }, { excluded: but('focus', 'p1') })
+    expect(approved.plan.changes.flatMap((one) => (isReady(one) ? short(one.scope) : []))).toEqual(['p1'])
+    expect(approved.plan.changes.filter((one) => one.released)).toHaveLength(9)
     expect(approved.rosterAccepted).toBe(false)
   })
-  test('an approved doubt about the roster counts, whichever judgement met it', () => {
+  test('an approved doubt about the roster counts, also when this run writes something else', () => {
     const doubt = { ...leaning, facts: { rosterDoubt: { before: 40, now: 20 } } }
     const [hold] = built(doubt).plan.holds
-    const approved = built({ ...doubt, approve: [hold?.id ?? ''] }, { only: keys('team') })
-    expect(approved.rosterAccepted).toBe(true)
+    expect(built({ ...doubt, approve: [hold?.id ?? ''] }, { excluded: but('focus', 'team') }).rosterAccepted).toBe(true)
   })
   test('nothing is matched while nothing is going to be written', () => {
     const lower = { people: 100, caps: each(16, 400), observed: each(16, 500) }
     const id = planOf(lower).plan.holds[0]?.id ?? ''
     expect(planOf({ ...lower, approve: [id] }).plan.holds).toEqual([])
-    const idle = built({ ...lower, approve: [id] }, { idle: true })
+    const given = { id, via: 'command', approvedAt: NOW, state: 'pending', released: [] } as const
+    const idle = built({ ...lower, approvals: [given] }, { idle: true })
     expect(idle.plan.holds.map((one) => one.id)).toEqual([id])
     expect(idle.approvals).toMatchObject([{ id, state: 'pending', released: [] }])
   })
@@ -207,7 +217,7 @@ describe('the problems of a plan', () => {
     ])
   })
   const approval = (more: Partial<Approval>): Approval => ({
-    id: '7d1f0c2a9b34',
+    id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
     via: 'policy',
     approvedAt: NOW,
     state: 'spent',
@@ -215,10 +225,10 @@ describe('the problems of a plan', () => {
     ...more,
   })
   test.each<readonly [string, Partial<Approval>, readonly string[], readonly string[]]>([
-    ['spent and still in policy', {}, ['7d1f0c2a9b34'], ['warning APPROVAL_SPENT acme.yaml:1']],
-    ['void and still in policy', { state: 'void' }, ['7d1f0c2a9b34'], ['warning APPROVAL_VOID acme.yaml:1']],
+    ['spent and still in policy', {}, ['7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'], ['warning APPROVAL_SPENT acme.yaml:1']],
+    ['void and still in policy', { state: 'void' }, ['7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'], ['warning APPROVAL_VOID acme.yaml:1']],
     ['spent and in no policy', {}, [], []],
-    ['pending', { state: 'pending' }, ['7d1f0c2a9b34'], []],
+    ['pending and match nothing', { state: 'pending' }, ['7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'], ['warning APPROVAL_UNMATCHED acme.yaml:1']],
   ])('are approvals that are %s', (_name, more, approvalIds, expected) => {
     const found = problems({ ...FINE, approvals: [approval(more)], approvalIds })
     expect(found.map(({ severity, code, at }) => `${severity} ${code} ${at?.file}:${at?.line}`)).toEqual(expected)
@@ -306,34 +316,4 @@ describe('an open breaker', () => {
     ['holds what was approved before it opened: that had its try', [approved(openedAt - 1)], true],
     ['lets through what was approved as it opened, or later', [approved(openedAt)], false],
   ])('%s', (_name, approvals, isHeld) => expect(lines(planOf({ ...lower, approvals }))[0]?.includes('held:breaker')).toBe(isHeld))
-})
-
-describe('the order of writes', () => {
-  const change = (name: string, from: PlainCap, to: PlainCap, hold?: string): Change => ({
-    ...{
-      scope: scope(name),
-      action: to === 'none' ? 'clear' : 'set',
-      effect: 'set',
-      cause: 'policy',
-      people: 1,
-      healing: false,
-      grantEnd: false,
-    },
-    ...{ from: from === 'none' ? from : credits(from), to: to === 'none' ? to : credits(to), ...(hold !== undefined && { hold }) },
-  })
-  const order = (changes: readonly Change[], semantics: 'layered' | 'copied', isUnset?: (one: Change) => boolean) =>
-    writeOrder(changes, semantics, isUnset).map((phase) => phase.map((one) => short(one.scope)).join(' '))
-  const changes = [
-    ...[change('team', 5, 4), change('group:up', 5, 6), change('group:down', 6, 5), change('group:gone', 5, 'none')],
-    ...[change('first', 'none', 5), change('up', 5, 6), change('same', 5, 5), change('gone', 5, 'none'), change('held', 5, 6, 'x')],
-  ]
-  test('puts first caps and raises before the rest, and leaves out what is held', () => {
-    expect(order(changes, 'layered')).toEqual(['first up', 'group:up', 'team', 'group:down group:gone', 'same gone'])
-    expect(order(changes, 'copied')).toEqual(['team', 'group:up group:down group:gone', 'first up', 'same gone'])
-  })
-  test('counts a cap as a first one where only the wider value showed, but never a clearing', () => {
-    const isUnset = (one: Change): boolean => short(one.scope) === 'same' || short(one.scope) === 'gone'
-    expect(order(changes, 'layered', isUnset)).toEqual(['first up same', 'group:up', 'team', 'group:down group:gone', 'gone'])
-  })
-  test('has no empty steps', () => expect(order([], 'layered')).toEqual([]))
 })

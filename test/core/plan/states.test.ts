@@ -133,7 +133,7 @@ describe('where a scope stands', () => {
   test('held, with the id of its hold and since when it drifts', () => {
     const [one] = states({ people: 20, caps: { team: 4 }, observed: { team: 5 } }, { driftSince: { [key('team')]: NOW - HOUR } })
     expect(one).toMatchObject({ state: 'held', cause: 'policy', driftSince: NOW - HOUR })
-    expect(one?.why).toMatch(/^hold [0-9a-f]{12}$/)
+    expect(one?.why).toMatch(/^hold [0-9a-f]{32}$/)
   })
 
   test('unknown, beside the last value and its age', () => {

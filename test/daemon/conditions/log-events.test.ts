@@ -22,7 +22,7 @@ type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
 const event = (bare: Bare<CycleEvent>): CycleEvent => ({ ...bare, workspace: 'acme', at: 0 }) as CycleEvent
 
 const hold: Hold = {
-  id: '7d1f0c2a9b34',
+  id: '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b',
   guards: ['maxLowered'],
   people: 41,
   changes: [{ scope: ADA, from: credits(5), to: 'none' }],
@@ -42,6 +42,7 @@ const plan: Plan = {
   holds: [],
   unknown: [],
   problems: [],
+  approvals: [],
 }
 const policy: PolicyStatus = { valid: true, digest: 'd1gest', revision: 'abc1234', loadedAt: 0, problems: [] }
 const pause = { untilAt: Date.UTC(2026, 10, 20), reason: 'migration', pausedAt: 0 }

@@ -8,12 +8,13 @@ import {
   type Approval,
   CAUSES,
   CHANGE_RESULTS,
-  type Change,
+  DEFAULT_GUARDS,
   EFFECTS,
   type HistoryEntry,
   type Intent,
   type Pause,
   type Quarantined,
+  type ScopeChange,
 } from '../../../src/core/model/change.ts'
 import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
 import type { Cap, PolicyRevision } from '../../../src/core/model/policy.ts'
@@ -97,8 +98,8 @@ const ownedCap: fc.Arbitrary<OwnedCap> = fc.record(
   },
   { requiredKeys: ['scope', 'cap', 'owner', 'entry', 'verifiedAt'] },
 )
-const change: fc.Arbitrary<Change> = fc.record(
-  { ...what, ...step, people: fc.nat(), source: position, reason: text, hold: text, healing: fc.boolean(), grantEnd: fc.boolean() },
+const change: fc.Arbitrary<ScopeChange> = fc.record(
+  { ...what, ...step, people: fc.nat(), source: position, reason: text, healing: fc.boolean(), grantEnd: fc.boolean() },
   { requiredKeys: ['scope', 'action', 'effect', 'from', 'to', 'cause', 'people', 'healing', 'grantEnd'] },
 )
 const intent: fc.Arbitrary<Omit<Intent, 'id'>> = fc.record({ at: instant, change, entry: text, ...origin })
@@ -202,7 +203,6 @@ const usage: fc.Arbitrary<UsageFacts> = fc.record(
 )
 const named = <T>(value: fc.Arbitrary<T>) =>
   fc.dictionary(fc.oneof(text, fc.constant('__proto__')), value, { maxKeys: 4, noNullPrototype: true })
-const seen = fc.record({ at: instant, evidence: text })
 const finding = <A extends Aspect>(aspect: A): fc.Arbitrary<Finding<SeenValue<A>>> => {
   const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
   const evidence = { value: fc.constantFrom(...values), at: instant, evidence: text }
@@ -216,14 +216,18 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBaseline: named(cap),
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
-  copyingSeen: seen,
-  wideLooks: fc.array(fc.record({ at: instant, scope, from: cap, to: cap, before: named(cap) }), { maxLength: 3 }),
-  inheritedReadsSeen: seen,
   seen: fc.record(
     { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },
     { requiredKeys: [] },
   ),
-  holdsShown: named(fc.record({ people: fc.nat(), at: instant })),
+  holdsShown: named(
+    fc.record({ people: fc.nat(), at: instant, roster: fc.nat(), reviewed: fc.boolean() }, { requiredKeys: ['people', 'at'] }),
+  ),
+  rules: fc.record(
+    { guards: fc.constant(DEFAULT_GUARDS), protectedEmails: fc.array(text, { maxLength: 3 }), weakenedAt: instant },
+    { requiredKeys: ['guards', 'protectedEmails'] },
+  ),
+  unreadSince: named(instant),
   peopleSalt: text,
   driftSince: named(instant),
   runsAsked: asked,

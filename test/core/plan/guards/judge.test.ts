@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { scopeKey } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
-import { netEffect } from '../../../src/core/plan/impact.ts'
-import { cap, DAY, NOW, roster } from '../../support/declare.ts'
-import { each, lines, NO_FAILED_READS, type PlanSketch, planOf } from '../../support/plan.ts'
+import { holdOf } from '../../../../src/core/model/change.ts'
+import { scopeKey } from '../../../../src/core/model/scope.ts'
+import { credits } from '../../../../src/core/model/units.ts'
+import { netEffect } from '../../../../src/core/plan/impact.ts'
+import { cap, DAY, NOW, roster } from '../../../support/declare.ts'
+import { COPYING, each, lines, NO_FAILED_READS, type PlanSketch, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
 const messages = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.message)
@@ -79,7 +80,7 @@ describe('shares of people', () => {
   })
 
   test('a hold counts everybody whose cap it would change, first caps too', () => {
-    const [hold] = planOf({ caps: { team: 600 }, observed: { team: 'none' }, facts: { copyingSeen: true } }).plan.holds
+    const [hold] = planOf({ caps: { team: 600 }, observed: { team: 'none' }, model: COPYING }).plan.holds
     expect(hold?.people).toBe(20)
   })
 
@@ -100,10 +101,10 @@ describe('guards about knowledge', () => {
   test('a shrunken roster holds lowering, blocking, clearing and wide writes', () => {
     const planned = planOf({ ...mixed, facts: { rosterDoubt: { before: 40, now: 20 } } })
     expect(lines(planned)).toEqual([
-      'team raise 500>600 policy held:rosterShrink',
       'p0 raise 400>500 policy',
-      'p1 lower 600>500 policy held:rosterShrink',
       'p2 set none>500 policy',
+      'team raise 500>600 policy held:rosterShrink',
+      'p1 lower 600>500 policy held:rosterShrink',
       'p3 clear 700>none policy held:rosterShrink',
     ])
     expect(planned.plan.holds[0]?.message).toContain('approved people fell from 40 to 20 (50 %), the limit is 20 %')
@@ -126,10 +127,10 @@ describe('guards about knowledge', () => {
     expect(lines(planOf({ caps: { p0: 500 }, observed: { p0: 400 }, roster: null }))).toEqual(['p0 raise 400>500 policy held:readQuality']))
 
   test('copying that was seen holds wide writes while semantics are layered, and not when they are copied', () => {
-    expect(lines(planOf({ ...mixed, facts: { copyingSeen: true } })).filter((line) => line.includes('held'))).toEqual([
+    expect(lines(planOf({ ...mixed, model: COPYING })).filter((line) => line.includes('held'))).toEqual([
       'team raise 500>600 policy held:semantics',
     ])
-    expect(guardsOf({ ...mixed, facts: { copyingSeen: true }, capSemantics: 'copied' })).toEqual([])
+    expect(guardsOf({ ...mixed, model: COPYING, capSemantics: 'copied' })).toEqual([])
   })
 
   test.each([
@@ -219,8 +220,8 @@ describe('exemptions', () => {
 
 describe('hold ids', () => {
   const id = (sketch: PlanSketch) => planOf(sketch).plan.holds[0]?.id
-  test('have 12 hex digits and stay the same while the changes do', () => {
-    expect(id(lowering(16))).toMatch(/^[0-9a-f]{12}$/)
+  test('have 32 hex digits and stay the same while the changes do', () => {
+    expect(id(lowering(16))).toMatch(/^[0-9a-f]{32}$/)
     expect(id(lowering(16))).toBe(id({ ...lowering(16), now: NOW + DAY }))
   })
   test('differ when one value differs', () => {
@@ -267,7 +268,7 @@ describe('laws', () => {
     )
   })
   test('guards are monotone: a stricter limit never lets more out', () => {
-    const open = (sketch: PlanSketch) => planOf(sketch).plan.changes.filter((one) => one.hold === undefined).length
+    const open = (sketch: PlanSketch) => planOf(sketch).plan.changes.filter((one) => holdOf(one) === undefined).length
     fc.assert(
       fc.property(world, fc.integer({ min: 0, max: 6 }), fc.integer({ min: 0, max: 6 }), (sketch, a, b) => {
         const limit = (floor: number) =>
@@ -280,7 +281,7 @@ describe('laws', () => {
     fc.assert(
       fc.property(world, (sketch) => {
         const planned = planOf(sketch)
-        const out = planned.plan.changes.filter((one) => one.hold === undefined)
+        const out = planned.plan.changes.filter((one) => holdOf(one) === undefined)
         const rest = Object.fromEntries(out.map((one) => [scopeKey(one.scope).replace('@example.com', ''), one.to]))
         const again = planOf({ ...sketch, caps: { ...sketch.observed, ...rest } })
         expect(again.plan.holds.filter((hold) => !hold.guards.includes('emptyPolicy'))).toEqual([])

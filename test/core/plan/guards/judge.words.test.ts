@@ -1,9 +1,9 @@
-// What each guard says, word for word, with both numbers and the way out, and how much it holds; when it holds is in guard.test.ts.
+// What each guard says, word for word, with both numbers and the way out, and how much it holds; when it holds is in judge.test.ts.
 import { describe, expect, test } from 'vitest'
-import { scopeKey } from '../../../src/core/model/scope.ts'
-import { credits } from '../../../src/core/model/units.ts'
-import { NOW, scope } from '../../support/declare.ts'
-import { each, type PlanSketch, planOf } from '../../support/plan.ts'
+import { scopeKey } from '../../../../src/core/model/scope.ts'
+import { credits } from '../../../../src/core/model/units.ts'
+import { NOW, scope } from '../../../support/declare.ts'
+import { COPYING, each, type PlanSketch, planOf } from '../../../support/plan.ts'
 
 const FOUR_AT_USE: PlanSketch = { people: 100, caps: each(4, 400), observed: each(4, 500), used: each(4, 400) }
 const BALANCE = { creditsPerSeat: credits(0), seats: 1, addOnAvailable: credits(1), addOnUsed: credits(0), readAt: NOW }
@@ -90,7 +90,7 @@ describe('a hold', () => {
     ],
     [
       'semantics',
-      { caps: { team: 6, p0: 6 }, observed: { team: 5, p0: 5 }, facts: { copyingSeen: true } },
+      { caps: { team: 6, p0: 6 }, observed: { team: 5, p0: 5 }, model: COPYING },
       ...([
         19,
         1,
@@ -184,15 +184,15 @@ describe('at the very limit nothing is held', () => {
     ['5 % failed reads', { ...LOWER, facts: { reads: { failed: 5, total: 100, teamFailed: false } } }],
     [
       'copying seen, where caps are said to be copied',
-      { people: [], caps: { team: 6 }, observed: { team: 5 }, facts: { copyingSeen: true }, capSemantics: 'copied' },
+      { people: [], caps: { team: 6 }, observed: { team: 5 }, model: COPYING, capSemantics: 'copied' },
     ],
     [
       'guards that are off',
       {
         ...protect(['p0']),
         guards: { protected: false, semantics: false, emptyPolicy: false, rosterShrink: 'off', readQuality: 'off' },
+        model: COPYING,
         facts: {
-          copyingSeen: true,
           rosterDoubt: { before: 40, now: 20 },
           reads: { failed: 99, total: 100, teamFailed: true },
           verifiedDeclared: 99,

@@ -1,10 +1,10 @@
 // How guards work together: in rounds, on what the others have left, with changes that they may not hold, and where caps are copied.
 import { describe, expect, test } from 'vitest'
-import { scopeKey } from '../../../src/core/model/scope.ts'
-import { holdId } from '../../../src/core/plan/guards/judge.ts'
-import { buildPlan } from '../../../src/core/plan/plan.ts'
-import { cap, DAY, NOW, roster, scope } from '../../support/declare.ts'
-import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+import { scopeKey } from '../../../../src/core/model/scope.ts'
+import { holdId } from '../../../../src/core/plan/guards/judge.ts'
+import { buildPlan } from '../../../../src/core/plan/plan.ts'
+import { cap, DAY, NOW, roster, scope } from '../../../support/declare.ts'
+import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
 const healing = (value: number) => ({ cap: value, entry: `rule|${value}` })
@@ -17,7 +17,7 @@ const LEANING: PlanSketch = {
   observed: { team: 400, ...each(4, 500) },
   owned: each(4, { cap: 500 }),
   people: Object.keys(each(4, 0)),
-  facts: { copyingSeen: true },
+  model: COPYING,
 }
 
 describe('what is left after a hold', () => {
@@ -52,15 +52,15 @@ describe('the id of a hold', () => {
     const texts: string[] = []
     const digest = (text: string): string => {
       texts.push(text)
-      return '0123456789abcdef'
+      return '0123456789abcdef0123456789abcdef0123456789abcdef'
     }
     const changes = [
       { key: key('team'), from: cap(5), to: cap('none') },
       { key: key('group:g'), from: cap('none'), to: cap(6) },
     ]
-    expect(holdId('acme', changes, digest)).toBe('0123456789ab')
+    expect(holdId('acme', changes, digest)).toBe('0123456789abcdef0123456789abcdef')
     holdId('acme', changes.toReversed(), digest)
-    expect(new Set(texts)).toEqual(new Set(['acme\ngroup:g\tnone\t6\nteam\t5\tnone']))
+    expect(new Set(texts)).toEqual(new Set([JSON.stringify(['acme', ['["group:g","none",6]', '["team",5,"none"]']])]))
   })
 })
 
@@ -75,11 +75,11 @@ describe('where caps are copied, a wide write that reaches somebody whose change
 
   test('is held as well, and a group of others is not', () =>
     expect(lines(planOf({ ...COPIED, protectedPeople: ['p0', 'p2'] }))).toEqual([
+      'group:h raise 750>800 policy',
+      'p1 lower 5>4 policy',
       'team raise 500>600 policy held:protected',
       'group:g raise 650>700 policy held:protected',
-      'group:h raise 750>800 policy',
       'p0 lower 5>4 policy held:protected',
-      'p1 lower 5>4 policy',
       'p2 lower 5>4 policy held:protected',
     ]))
 
@@ -143,7 +143,7 @@ describe('a person whose cap changes by two changes, of which one may not be hel
 
   test('a protected one is kept from the other, not from the end of a grant', () => {
     const sketch = { ...ENDED, caps: { team: 400 }, observed: { team: 500, p0: 6000 }, people: ['p0'] }
-    expect(lines(planOf(sketch))).toEqual(['team lower 500>400 policy held:protected', 'p0 clear 6000>none expired'])
+    expect(lines(planOf(sketch))).toEqual(['p0 clear 6000>none expired', 'team lower 500>400 policy held:protected'])
   })
 
   test('a protected one whose grant ends is not named beside others, and is no warning alone', () => {
@@ -163,8 +163,8 @@ describe('protected people', () => {
 
   const overwritten = (observed: number, before: number): string[] => {
     const sketch: PlanSketch = { caps: { p0: 400 }, observed: { p0: observed }, baseline: { p0: before }, protectedPeople: ['p0'] }
-    const inputs = { ...planInputs({ ...sketch, capSemantics: 'copied' }), overwritten: new Set([key('p0')]) }
-    return buildPlan(inputs).plan.holds.map((hold) => hold.guards.join('+'))
+    const sent = [{ scope: scope('team'), from: 'none' as const, to: cap(observed), at: NOW }]
+    return buildPlan({ ...planInputs({ ...sketch, capSemantics: 'copied' }), sent }).plan.holds.map((hold) => hold.guards.join('+'))
   }
   test.each([
     ['may be given back what our own wide write took', 100, 400, []],
@@ -184,17 +184,17 @@ describe('while the roster is doubted', () => {
         observed: { team: 600, p0: 'none', p1: 'none', p2: 'none' },
         used: { p1: 700 },
       }),
-    ).toEqual(['p0 set none>500 policy held:rosterShrink', 'p1 set none>700 policy', 'p2 set none>500 policy held:rosterShrink']))
+    ).toEqual(['p1 set none>700 policy', 'p0 set none>500 policy held:rosterShrink', 'p2 set none>500 policy held:rosterShrink']))
 
   test('whoever is not counted is not lowered or cleared either, but may be raised', () => {
     const names = ['p0', 'p1', 'p2', 'p3']
     const people = roster(Object.fromEntries([...names.map((name) => [name, 'disabled' as const]), ['p4', 'approved' as const]]))
     const caps = { p0: 4, p1: 6, p2: 'none' as const, p3: 7 }
     expect(doubted({ roster: people, caps, observed: { p0: 5, p1: 5, p2: 5, p3: 'none' } })).toEqual([
-      'p0 lower 5>4 policy held:rosterShrink',
       'p1 raise 5>6 policy',
-      'p2 clear 5>none policy held:rosterShrink',
       'p3 set none>7 policy',
+      'p0 lower 5>4 policy held:rosterShrink',
+      'p2 clear 5>none policy held:rosterShrink',
     ])
   })
 

@@ -1,0 +1,145 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { classify, type ReadBack, type Sent, type Verdict } from '../../../src/core/interpret/classify.ts'
+import type { Observed } from '../../../src/core/model/observed.ts'
+import { cap, type PlainCap } from '../../support/declare.ts'
+
+type Answer = Sent['answer']
+type Shown = PlainCap | 'unknown'
+interface More {
+  readonly inherited?: Shown
+  readonly reads?: 'explicit' | 'inherited' | 'open'
+  readonly zero?: 'stored' | 'omitted' | 'rejected' | 'open'
+  readonly wasInVain?: boolean
+}
+const observed = (value: Shown): Observed => (value === 'unknown' ? value : cap(value))
+const verdict = (from: PlainCap, to: PlainCap, answer: Answer, shows: Shown, more: More = {}): Verdict => {
+  const { inherited = 'none', reads = 'explicit', zero = 'open', wasInVain = false } = more
+  const back: ReadBack = { observed: observed(shows), inherited: observed(inherited), model: { reads, zero }, wasInVain }
+  return classify({ from: cap(from), to: cap(to), answer }, back)
+}
+
+describe('a write', () => {
+  test.each<readonly [string, PlainCap, PlainCap, Answer, Shown, More, Verdict]>([
+    ['that reads as it was written has landed', 5, 6, 'accepted', 6, {}, 'landed'],
+    ['whose answer was lost has landed when it reads as written', 5, 6, 'lost', 6, {}, 'landed'],
+    ['that cannot be read is not decided', 5, 6, 'accepted', 'unknown', {}, 'unread'],
+    ['whose answer was lost and that cannot be read is not decided', 5, 6, 'lost', 'unknown', {}, 'unread'],
+    ['whose answer was lost and that reads as before has not landed', 5, 6, 'lost', 5, {}, 'notLanded'],
+    ['that was accepted and reads as before has moved nothing yet', 5, 6, 'accepted', 5, {}, 'unmoved'],
+    ['that reads a third value was overtaken by somebody else', 5, 6, 'accepted', 7, {}, 'foreign'],
+    ['that reads a third value was overtaken, also when its answer was lost', 5, 6, 'lost', 7, {}, 'foreign'],
+    ['that reads unset where a cap was set and another written was overtaken', 5, 6, 'accepted', 'none', {}, 'foreign'],
+    ['that clears and reads unset has landed', 5, 'none', 'accepted', 'none', {}, 'landed'],
+    [
+      'that clears and reads the wider value has landed where reads show what applies',
+      5,
+      'none',
+      'accepted',
+      9,
+      { inherited: 9, reads: 'inherited' },
+      'landed',
+    ],
+    [
+      'that clears and reads the wider value has landed while reads are open',
+      5,
+      'none',
+      'accepted',
+      9,
+      { inherited: 9, reads: 'open' },
+      'landed',
+    ],
+    [
+      'that clears and reads the wider value was overtaken where reads show only what is set',
+      5,
+      'none',
+      'accepted',
+      9,
+      { inherited: 9 },
+      'foreign',
+    ],
+    [
+      'that clears and reads as before has moved nothing, where that is not the wider value',
+      5,
+      'none',
+      'accepted',
+      5,
+      { inherited: 9, reads: 'open' },
+      'unmoved',
+    ],
+    ['that sets and reads the wider value has not landed by that', 5, 6, 'accepted', 9, { inherited: 9, reads: 'inherited' }, 'foreign'],
+    ['of 0 that reads 0 has landed', 5, 0, 'accepted', 0, {}, 'landed'],
+    ['of 0 that reads unset was dropped', 5, 0, 'accepted', 'none', {}, 'zeroDropped'],
+    ['of 0 that reads unset was dropped, also when its answer was lost', 5, 0, 'lost', 'none', {}, 'zeroDropped'],
+    [
+      'of 0 over a cap that reads unset was dropped, also where 0 was seen to be stored',
+      5,
+      0,
+      'accepted',
+      'none',
+      { zero: 'stored' },
+      'zeroDropped',
+    ],
+    [
+      'of 0 over nothing that reads unset may be stale where 0 was seen to be stored',
+      'none',
+      0,
+      'accepted',
+      'none',
+      { zero: 'stored' },
+      'unmoved',
+    ],
+    [
+      'of 0 over nothing whose answer was lost may not have landed where 0 is stored',
+      'none',
+      0,
+      'lost',
+      'none',
+      { zero: 'stored' },
+      'notLanded',
+    ],
+    [
+      'of 0 over nothing that was in vain several times was dropped',
+      'none',
+      0,
+      'accepted',
+      'none',
+      { zero: 'stored', wasInVain: true },
+      'zeroDropped',
+    ],
+    ['of 0 over nothing that reads unset was dropped where nobody saw a 0 stored', 'none', 0, 'accepted', 'none', {}, 'zeroDropped'],
+  ])('%s', (_name, from, to, answer, shows, more, expected) => expect(verdict(from, to, answer, shows, more)).toBe(expected))
+})
+
+describe('laws', () => {
+  const amount = fc.constantFrom<PlainCap>('none', 0, 5, 6)
+  const shown = fc.oneof(amount, fc.constant('unknown' as const))
+  const all = fc.record({
+    ...{ from: amount, to: amount, answer: fc.constantFrom<Answer>('accepted', 'lost'), shows: shown, inherited: shown },
+    ...{ reads: fc.constantFrom('explicit' as const, 'inherited' as const, 'open' as const), wasInVain: fc.boolean() },
+    zero: fc.constantFrom('stored' as const, 'omitted' as const, 'rejected' as const, 'open' as const),
+  })
+  test('what reads as written has landed, and nothing lands that reads something else, but a clearing that shows what is inherited', () => {
+    fc.assert(
+      fc.property(all, ({ from, to, answer, shows, ...more }) => {
+        const isClearing = to === 'none' && more.reads !== 'explicit' && shows === more.inherited && shows !== 'unknown'
+        expect(verdict(from, to, answer, shows, more) === 'landed').toBe(shows !== 'unknown' && (shows === to || isClearing))
+      }),
+    )
+  })
+  test('nobody else is blamed for a value that stood there before, or for one that is not known', () => {
+    fc.assert(
+      fc.property(all, ({ from, to, answer, shows, ...more }) => {
+        if (verdict(from, to, answer, shows, more) === 'foreign') expect([from, to, 'unknown']).not.toContain(shows)
+      }),
+    )
+  })
+  test('the answer only tells a write that did not arrive from one that did not move anything', () => {
+    fc.assert(
+      fc.property(all, ({ from, to, shows, answer: _, ...more }) => {
+        const both = [verdict(from, to, 'accepted', shows, more), verdict(from, to, 'lost', shows, more)]
+        expect(both[0] === both[1] || both.join() === 'unmoved,notLanded').toBe(true)
+      }),
+    )
+  })
+})

@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { type Aspect, type Seen, type SeenValue, withSighting } from '../../../src/core/interpret/seen.ts'
+import { type DeclaredModel, serviceModel } from '../../../src/core/interpret/service-model.ts'
+import { NOW } from '../../support/declare.ts'
+
+const LAYERED: DeclaredModel = { capSemantics: 'layered' }
+const one = <A extends Aspect>(aspect: A, value: SeenValue<A>): Seen => ({ [aspect]: { value, at: NOW, evidence: `${aspect} ${value}` } })
+
+describe('how reads are taken', () => {
+  test.each<readonly [string, DeclaredModel, Seen, 'explicit' | 'inherited' | 'open']>([
+    ['open while nothing was seen', LAYERED, {}, 'open'],
+    ['open when auto is said', { ...LAYERED, capReads: 'auto' }, {}, 'open'],
+    ['explicit once a scope read unset beneath a set one', LAYERED, one('reads', 'explicit'), 'explicit'],
+    ['explicit where a 0 is known to be stored', LAYERED, { ...one('reads', 'explicit'), ...one('zero', 'stored') }, 'explicit'],
+    [
+      'open where a 0 reads as unset: then reading unset proves nothing',
+      LAYERED,
+      { ...one('reads', 'explicit'), ...one('zero', 'omitted') },
+      'open',
+    ],
+    ['inherited once a read followed a wider write', LAYERED, one('reads', 'inherited'), 'inherited'],
+    ['inherited, whatever becomes of a 0', LAYERED, { ...one('reads', 'inherited'), ...one('zero', 'omitted') }, 'inherited'],
+    ['as declared, whatever was seen', { ...LAYERED, capReads: 'explicit' }, one('reads', 'inherited'), 'explicit'],
+    ['as declared, also where nothing was seen', { ...LAYERED, capReads: 'inherited' }, {}, 'inherited'],
+  ])('is %s', (_name, declared, seen, reads) => expect(serviceModel(declared, seen).reads).toBe(reads))
+})
+
+describe('layers', () => {
+  test.each<readonly [string, DeclaredModel, Seen, object]>([
+    ['are as declared while nothing was seen', LAYERED, {}, { layers: 'layered', layersProven: false }],
+    ['are proven once a cap survived a wider write', LAYERED, one('caps', 'layered'), { layers: 'layered', layersProven: true }],
+    [
+      'stay as declared where copying was seen, with the evidence beside them',
+      LAYERED,
+      one('caps', 'copied'),
+      { layers: 'layered', layersProven: false, copying: 'caps copied' },
+    ],
+    ['are copied where that is declared', { capSemantics: 'copied' }, {}, { layers: 'copied', layersProven: false }],
+  ])('%s', (_name, declared, seen, expected) => expect(serviceModel(declared, seen)).toEqual({ reads: 'open', zero: 'open', ...expected }))
+
+  test('that were seen to be copied stay so when one later reading looks layered', () => {
+    const copied = withSighting({}, { aspect: 'caps', value: 'copied', evidence: 'ada changed' }, NOW)
+    const seen = withSighting(copied, { aspect: 'caps', value: 'layered', evidence: 'ada kept 4000' }, NOW + 1)
+    expect(serviceModel(LAYERED, seen)).toMatchObject({ copying: 'ada changed', layersProven: false })
+  })
+})
+
+test.each(['stored', 'omitted', 'rejected'] as const)('a zero that was seen to be %s is known as such', (zero) =>
+  expect([serviceModel(LAYERED, one('zero', zero)).zero, serviceModel(LAYERED, {}).zero]).toEqual([zero, 'open']),
+)

@@ -1,0 +1,144 @@
+// What readings say of their scopes: own value, inherited value, certainty; and which values only our own wide writes brought.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { countPeople } from '../../../src/core/interpret/effective.ts'
+import type { ServiceModel } from '../../../src/core/interpret/service-model.ts'
+import { interpret, type SentCap, type SlotInputs, type Slots, unsetGroups } from '../../../src/core/interpret/slots.ts'
+import type { CapReading } from '../../../src/core/model/observed.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { cap, HOUR, members, NOW, type OwnedSketch, ownedCaps, type PlainCap, roster, scope, short } from '../../support/declare.ts'
+import { keyOf as key } from '../../support/waves.ts'
+
+type Shown = PlainCap | 'unknown'
+/** ada is in a and b, bob in a, cyd in none. */
+const PEOPLE = countPeople({
+  roster: roster({ ada: 'approved', bob: 'approved', cyd: 'approved', dan: 'approved' }),
+  groups: members({ a: ['ada', 'bob'], b: ['ada'] }),
+  now: NOW,
+})
+const OPEN: ServiceModel = { layers: 'layered', layersProven: false, reads: 'open', zero: 'open' }
+const EXPLICIT: ServiceModel = { ...OPEN, reads: 'explicit' }
+const readingsOf = (shown: Readonly<Record<string, Shown>>): SlotInputs['readings'] =>
+  new Map(
+    Object.entries(shown).map(([name, value]): readonly [ReturnType<typeof key>, CapReading] => [
+      key(name),
+      { scope: scope(name), observed: value === 'unknown' ? value : cap(value), readAt: NOW },
+    ]),
+  )
+const slotsOf = (shown: Readonly<Record<string, Shown>>, model = OPEN, more: Partial<SlotInputs> = {}): Slots =>
+  interpret({ model, readings: readingsOf(shown), owned: new Map(), people: PEOPLE, unsetGroups: new Set(), ...more })
+
+const WORLD = { team: 5, 'group:a': 5, 'group:b': 7, bob: 5 } as const
+
+describe('what applies where nothing is set', () => {
+  test.each<readonly [string, string, readonly string[], PlainCap]>([
+    ["at a group is the team's", 'group:a', [], 5],
+    ['at a person is the lowest of the groups', 'ada', [], 5],
+    ['passes over a group of which nothing is asked and that shows the team’s value', 'ada', ['group:a'], 7],
+    ['is of a group with another value, whatever is asked of it', 'ada', ['group:a', 'group:b'], 7],
+    ['at somebody in no group is the team’s', 'cyd', [], 5],
+    ['at somebody who is not there is the team’s', 'eve', [], 5],
+    ['at the team is nothing', 'team', [], 'none'],
+  ])('%s', (_name, at, unset, expected) =>
+    expect(slotsOf(WORLD, OPEN, { unsetGroups: new Set(unset.map(key)) }).inherited(key(at))).toBe(expected),
+  )
+  test('is the group’s where the team’s value differs, though none is asked of the group', () =>
+    expect(slotsOf({ ...WORLD, team: 6 }, OPEN, { unsetGroups: new Set([key('group:a')]) }).inherited(key('ada'))).toBe(5))
+  test('is unknown where the wider scope could not be read', () =>
+    expect(slotsOf({ team: 'unknown', cyd: 3 }).at(key('cyd')).inherited).toBe('unknown'))
+})
+
+describe('a slot', () => {
+  const shown = { ...WORLD, ada: 7, cyd: 9 }
+  const TABLE: readonly (readonly [string, string, ServiceModel, 'certain' | 'either' | 'unread'])[] = [
+    ['a group with the team’s value is either', 'group:a', OPEN, 'either'],
+    ['a group with another value is certain', 'group:b', OPEN, 'certain'],
+    ['a person who shows the group that is not the team’s is either', 'ada', OPEN, 'either'],
+    ['a person who shows one group when the other only shows the team is either', 'bob', OPEN, 'either'],
+    ['a person with a value of nobody else’s is certain', 'cyd', OPEN, 'certain'],
+    ['the team is certain: nothing is wider', 'team', OPEN, 'certain'],
+    ['what was not read is unread', 'dan', OPEN, 'unread'],
+    ['all is certain where reads show only what is set', 'bob', EXPLICIT, 'certain'],
+    ['a person with the wider value is either where reads show what applies', 'bob', { ...OPEN, reads: 'inherited' }, 'either'],
+  ]
+  test.each(TABLE)('of %s', (_name, at, model, certainty) => {
+    const slots = slotsOf(shown, model)
+    expect(slots.at(key(at)).certainty).toBe(certainty)
+    expect(slots.mayBeInherited(key(at))).toBe(certainty === 'either')
+  })
+  test('that reads unset has nothing set, however reads are', () =>
+    expect(slotsOf({ team: 'none', cyd: 'none' }).at(key('cyd'))).toEqual({ own: 'none', inherited: 'none', certainty: 'certain' }))
+  test('of a failed read is unread', () =>
+    expect(slotsOf({ team: 5, cyd: 'unknown' }).at(key('cyd'))).toEqual({ own: 'unknown', inherited: 5, certainty: 'unread' }))
+
+  test('is certain everywhere where reads are explicit, and either only where an ancestor shows the same number', () => {
+    const amount = fc.constantFrom<Shown>('none', 1, 2, 'unknown')
+    const names = ['team', 'group:a', 'group:b', 'ada', 'bob', 'cyd']
+    fc.assert(
+      fc.property(fc.record(Object.fromEntries(names.map((name) => [name, amount]))), (world) => {
+        for (const name of names) {
+          const ancestors = name === 'team' ? [] : name.startsWith('group:') ? ['team'] : ['team', 'group:a', 'group:b']
+          const explicit = slotsOf(world, EXPLICIT).at(key(name)).certainty
+          expect(explicit).toBe(world[name] === 'unknown' ? 'unread' : 'certain')
+          if (slotsOf(world).at(key(name)).certainty !== 'either') continue
+          expect(typeof world[name]).toBe('number')
+          expect(ancestors.map((one) => world[one])).toContain(world[name])
+        }
+      }),
+    )
+  })
+})
+
+describe('an echo of our own wide write', () => {
+  const COPYING: ServiceModel = { ...EXPLICIT, copying: 'seen' }
+  const sent = (on: string, from: PlainCap, to: PlainCap, at = NOW): SentCap => ({ scope: scope(on), from: cap(from), to: cap(to), at })
+  const ours = (more: Readonly<Record<string, OwnedSketch>>) => ownedCaps(more)
+  interface Sketch {
+    readonly model?: ServiceModel
+    readonly shown?: Readonly<Record<string, Shown>>
+    readonly owned?: Readonly<Record<string, OwnedSketch>>
+    readonly sent?: readonly SentCap[]
+  }
+  const isEcho = ({ model = COPYING, shown = {}, owned = { bob: { cap: 500 } }, sent: values = [] }: Sketch): boolean =>
+    slotsOf({ bob: 900, ...shown }, model, { owned: ours(owned), sent: values }).isEcho(key('bob'))
+
+  test.each<readonly [string, Sketch, boolean]>([
+    ['what we sent to the team after the person was verified, where caps are copied', { sent: [sent('team', 700, 900)] }, true],
+    ['what we sent to one of the groups', { sent: [sent('group:a', 700, 900)] }, true],
+    ['not what we sent to a group of others', { sent: [sent('group:b', 700, 900)] }, false],
+    ['not another value than we sent', { sent: [sent('team', 700, 901)] }, false],
+    ['not what we sent before the person was verified', { sent: [sent('team', 700, 900, NOW - 2 * HOUR)] }, false],
+    ['not what is ours there', { shown: { bob: 500 }, sent: [sent('team', 700, 500)] }, false],
+    ['not what could not be read', { shown: { bob: 'unknown' }, sent: [sent('team', 700, 900)] }, false],
+    ['what we sent, also to somebody who is not ours', { owned: {}, sent: [sent('team', 700, 900)] }, true],
+    ['not what we sent, where layers and explicit reads are known', { model: EXPLICIT, sent: [sent('team', 500, 900)] }, false],
+    ['what we sent to a team that had what we knew there, while reads are open', { model: OPEN, sent: [sent('team', 500, 900)] }, true],
+    ['not what we sent to a team that had something else, while reads are open', { model: OPEN, sent: [sent('team', 700, 900)] }, false],
+    [
+      'not what the ledger verified at the team no later than the person',
+      { owned: { bob: { cap: 500 }, team: { cap: 900 } }, model: { ...COPYING, layers: 'copied' } },
+      false,
+    ],
+  ])('is %s', (_name, sketch, expected) => expect(isEcho(sketch)).toBe(expected))
+
+  test('is what the ledger verified at the team after the person', () => {
+    const owned = new Map(ours({ bob: { cap: 500 }, team: { cap: 900 } }))
+    const team = owned.get(key('team'))
+    if (team) owned.set(key('team'), { ...team, verifiedAt: NOW })
+    expect(slotsOf({ bob: 900 }, COPYING, { owned }).isEcho(key('bob'))).toBe(true)
+    expect(slotsOf({ bob: 900 }, EXPLICIT, { owned }).isEcho(key('bob'))).toBe(false)
+  })
+  test('is never at the team itself', () =>
+    expect(slotsOf({ team: 900 }, COPYING, { sent: [sent('team', 500, 900)] }).isEcho(key('team'))).toBe(false))
+})
+
+test('groups for which none is asked', () => {
+  const asked = [
+    ['group:a', 'none'],
+    ['group:b', 5],
+    ['bob', 'none'],
+    ['team', 'none'],
+  ] as const
+  expect([...unsetGroups(asked.map(([name, value]) => ({ scope: scope(name), cap: cap(value) })))]).toEqual([short(scope('group:a'))])
+  expect(scopeKey(scope('group:a'))).toBe('group:a')
+})

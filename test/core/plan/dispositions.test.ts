@@ -1,0 +1,154 @@
+// What becomes of each change, and which of several reasons is shown.
+import { describe, expect, test } from 'vitest'
+import { type Disposition, isReady } from '../../../src/core/model/change.ts'
+import type { Difference } from '../../../src/core/plan/diff.ts'
+import type { Exclusion, Failure } from '../../../src/core/plan/dispositions.ts'
+import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { cap, type PlainCap, scope, short } from '../../support/declare.ts'
+import { type PlanSketch, planInputs } from '../../support/plan.ts'
+import { keyOf } from '../../support/waves.ts'
+
+const built = (sketch: PlanSketch, more: Partial<PlanInputs> = {}) => buildPlan({ ...planInputs(sketch), ...more })
+const OFF = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
+const fate = (disposition: Disposition): string => {
+  if (disposition.kind === 'ready') return 'ready'
+  if (disposition.kind === 'held') return 'held'
+  const waits = disposition.kind === 'deferred' && disposition.waitsFor ? ` ${short(disposition.waitsFor)}` : ''
+  return `${disposition.kind} ${disposition.code}${waits}`
+}
+const fates = (sketch: PlanSketch, more: Partial<PlanInputs> = {}): Readonly<Record<string, string>> =>
+  Object.fromEntries(built(sketch, more).plan.changes.map((one) => [short(one.scope), fate(one.disposition)]))
+const only =
+  (code: Exclusion['code'], ...names: readonly string[]) =>
+  ({ scope: at }: Pick<Difference, 'scope'>): Exclusion | undefined =>
+    names.includes(short(at)) ? { kind: 'excluded', code, reason: 'because' } : undefined
+const failed = (failures: Readonly<Record<string, PlainCap>>): ReadonlyMap<ReturnType<typeof keyOf>, Failure> =>
+  new Map(Object.entries(failures).map(([name, to]) => [keyOf(name), { to: cap(to), reason: '422' }]))
+
+/** p0 is cleared and falls to the team's first cap. */
+const LEANING: PlanSketch = {
+  people: ['p0', 'p1'],
+  caps: { team: 500, p0: 'none', p1: 9 },
+  observed: { team: 'none', p0: 500, p1: 8 },
+  guards: OFF,
+}
+
+describe('a change', () => {
+  test('is ready when nothing keeps it', () => expect(fates(LEANING)).toEqual({ p1: 'ready', team: 'ready', p0: 'ready' }))
+  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, Readonly<Record<string, string>>]>([
+    [
+      'waits for one that a guard holds',
+      { ...LEANING, facts: { rosterDoubt: { before: 9, now: 2 } } },
+      {},
+      { p1: 'ready', team: 'held', p0: 'held' },
+    ],
+    [
+      'waits for one that another run writes',
+      LEANING,
+      { excluded: only('focus', 'team') },
+      { p1: 'ready', team: 'excluded focus', p0: 'deferred order team' },
+    ],
+    [
+      'waits for one that was not shown',
+      LEANING,
+      { excluded: only('notShown', 'team') },
+      { p1: 'ready', team: 'excluded notShown', p0: 'deferred order team' },
+    ],
+    [
+      'waits for one that failed in this run',
+      LEANING,
+      { failed: failed({ team: 500 }) },
+      { p1: 'ready', team: 'deferred failed', p0: 'deferred order team' },
+    ],
+    ['goes when what failed was another value', LEANING, { failed: failed({ team: 400 }) }, { p1: 'ready', team: 'ready', p0: 'ready' }],
+    [
+      'is shown as watched, though it failed',
+      LEANING,
+      { watched: only('onDrift', 'p1'), failed: failed({ p1: 9 }) },
+      { p1: 'excluded onDrift', team: 'ready', p0: 'ready' },
+    ],
+    [
+      'is shown as left out, though it failed',
+      LEANING,
+      { excluded: only('focus', 'p1'), failed: failed({ p1: 9 }) },
+      { p1: 'excluded focus', team: 'ready', p0: 'ready' },
+    ],
+    [
+      'stays behind a pause, whatever it would wait for',
+      LEANING,
+      { excluded: only('pause', 'team', 'p0', 'p1') },
+      { p1: 'excluded pause', team: 'excluded pause', p0: 'excluded pause' },
+    ],
+  ])('%s', (_name, sketch, more, expected) => expect(fates(sketch, more)).toEqual(expected))
+
+  test('that a guard holds is shown as held, whatever else keeps it', () => {
+    const sketch: PlanSketch = { caps: { p0: 4 }, observed: { p0: 5 }, protectedPeople: ['p0'] }
+    const all = { excluded: only('pause', 'p0'), failed: failed({ p0: 4 }) }
+    expect(fates(sketch, all)).toEqual({ p0: 'held' })
+    expect(fates(sketch, { ...all, watched: only('onDrift', 'p0') })).toEqual({ p0: 'excluded onDrift' })
+  })
+  test('keeps the name of its approval when it cannot go yet', () => {
+    const sketch: PlanSketch = { ...LEANING, protectedPeople: ['p0'], caps: { ...LEANING.caps, team: 400 } }
+    const approve = built(sketch).plan.holds.map((hold) => hold.id)
+    const { changes } = built({ ...sketch, approve }, { failed: failed({ team: 400 }) }).plan
+    expect(changes.filter((one) => one.released).map((one) => [short(one.scope), fate(one.disposition)])).toContainEqual([
+      'p0',
+      'deferred order team',
+    ])
+  })
+})
+
+describe('a scope that could not be read', () => {
+  /** Nobody knows whether p0 has the cap that policy gives them, so the team's may not fall below it. */
+  const UNREAD: PlanSketch = { people: ['p0', 'p1'], caps: { team: 100, p0: 500 }, observed: { team: 500, p0: 'unknown' }, guards: OFF }
+  test.each<readonly [string, PlanSketch, Partial<PlanInputs>, string]>([
+    ['keeps out what counts on it', UNREAD, {}, 'deferred unread p0'],
+    ['keeps out nothing once nobody waits for it any more', UNREAD, { givenUp: new Set([keyOf('p0')]) }, 'ready'],
+    ['keeps out nothing when the ledger verified it under the same entry', { ...UNREAD, owned: { p0: { cap: 500 } } }, {}, 'ready'],
+    [
+      'keeps out what counts on it when the ledger knows another entry',
+      { ...UNREAD, owned: { p0: { cap: 400 } } },
+      {},
+      'deferred unread p0',
+    ],
+    ['keeps out nothing when nothing is to be set there', { ...UNREAD, caps: { team: 100, p0: 'none' } }, {}, 'ready'],
+    ['keeps out nothing that takes nothing away', { ...UNREAD, caps: { team: 600, p0: 500 } }, {}, 'ready'],
+    ['keeps out nothing that reaches others', { ...UNREAD, caps: { p1: 4, p0: 500 }, observed: { p1: 5, p0: 'unknown' } }, {}, 'ready'],
+  ])('%s', (_name, sketch, more, expected) => expect(Object.values(fates(sketch, more))).toEqual([expected]))
+})
+
+describe('a foreign value', () => {
+  test('is put right at a wide scope though a first cap beneath it is held: nobody is owed what others set', () => {
+    const sketch: PlanSketch = {
+      ...{ people: ['p0', 'p1'], caps: { team: 100, p0: 500 }, observed: { team: 900, p0: 'none' }, guards: OFF },
+      owned: { team: { cap: 100 } },
+    }
+    expect(fates(sketch, { excluded: only('focus', 'p0') })).toEqual({ team: 'ready', p0: 'excluded focus' })
+    expect(fates({ ...sketch, owned: {} }, { excluded: only('focus', 'p0') })).toEqual({ team: 'deferred order p0', p0: 'excluded focus' })
+  })
+})
+
+describe('where caps are copied', () => {
+  const COPIED: PlanSketch = {
+    ...{ people: ['p0', 'p1'], caps: { team: 600, p0: 900 }, observed: { team: 500, p0: 900, p1: 500 }, guards: OFF },
+    capSemantics: 'copied',
+  }
+  test('what a wide write overwrites is shown behind it, with what it waits for', () => {
+    const { changes } = built(COPIED).plan
+    expect(changes.map((one) => [short(one.scope), one.from, one.to, fate(one.disposition)])).toEqual([
+      ['team', 500, 600, 'ready'],
+      ['p1', 500, 600, 'ready'],
+      ['p0', 600, 900, 'deferred order team'],
+    ])
+  })
+  test('nothing is overwritten when the wide write does not go', () =>
+    expect(fates(COPIED, { excluded: only('focus', 'team') })).toEqual({ p1: 'ready', team: 'excluded focus' }))
+})
+
+test('every change of a plan has one place, and what is ready stands before what is not', () => {
+  const { changes } = built(LEANING, { excluded: only('focus', 'team') }).plan
+  expect(new Set(changes.map((one) => short(one.scope))).size).toBe(changes.length)
+  const ready = changes.map(isReady)
+  expect(ready).toEqual(ready.toSorted((a, b) => Number(b) - Number(a)))
+  expect(changes.map((one) => one.scope)).toContainEqual(scope('team'))
+})

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
+import { cap, NOW, scope } from '../../../support/declare.ts'
+import { each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
+
+const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
+const HOUR = 3_600_000
+const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: `rule|${value}` } })
+
+describe('a scope that somebody else keeps changing', () => {
+  const KEY: ScopeKey = scopeKey(scope('p0'))
+  const since = NOW - HOUR
+  const CONTESTED: PlanSketch = {
+    caps: { p0: 500, p1: 500 },
+    observed: { p0: 900, p1: 900 },
+    owned: { ...rule('p0', 500), ...rule('p1', 500) },
+    contests: { known: { [KEY]: { at: since, entry: 'rule|500', changes: 3 } } },
+  }
+
+  test('is left alone, is shown as contested, and holds up nobody else', () => {
+    const planned = planOf(CONTESTED)
+    expect(lines(planned)).toEqual(['p1 lower 900>500 external', 'p0 lower 900>500 external held:contested'])
+    expect(planned.scopes.map(({ state, cause }) => `${state} ${cause}`)).toEqual(['contested external', 'drifted external'])
+    expect(planned.scopes[0]?.why).toContain('changed by others 3 times in 24 h, left alone until ')
+  })
+
+  test('is told with its name, both numbers, until when, and the way out', () => {
+    const [hold] = planOf(CONTESTED).plan.holds
+    const until = new Date(since + 24 * HOUR).toISOString()
+    expect(hold?.message).toBe(
+      `acme: p0@example.com was changed by others 3 times (now 900, not 500, left alone until ${until}); the limit is 3 in 24 h, so they are not healed for 24 h; approve hold ${hold?.id} or stop the other writer`,
+    )
+  })
+
+  test.each([
+    [3, 'p2'],
+    [5, 'p2', ' and 2 more'],
+  ])('of %i, three are named and the rest is counted', (count, last, more = '') => {
+    const owned = Object.assign({}, ...Object.keys(each(count, 0)).map((name) => rule(name, 500)))
+    const contest = { at: since, entry: 'rule|500', changes: 3 }
+    const known = Object.fromEntries(Object.keys(each(count, 0)).map((name) => [scopeKey(scope(name)), contest]))
+    const [hold] = planOf({ caps: each(count, 500), observed: each(count, 900), owned, contests: { known } }).plan.holds
+    const until = new Date(since + 24 * HOUR).toISOString()
+    const told = ['p0', 'p1', last].map(
+      (name) => `${name}@example.com was changed by others 3 times (now 900, not 500, left alone until ${until})`,
+    )
+    expect(hold?.message).toContain(`acme: ${told.join(', ')}${more}; the limit is 3 in 24 h`)
+    expect(hold?.changes).toHaveLength(count)
+  })
+
+  test('is put right when its hold is approved, and then is only drifting', () => {
+    const [hold] = planOf(CONTESTED).plan.holds
+    const planned = planOf({ ...CONTESTED, approve: [hold?.id ?? ''] })
+    expect(planned.plan.holds).toEqual([])
+    expect(planned.scopes.map(({ state }) => state)).toEqual(['drifted', 'drifted'])
+  })
+
+  test('is put right when the guard is off, or policy asks for something else', () => {
+    expect(guardsOf({ ...CONTESTED, guards: { contested: 'off' } })).toEqual([])
+    expect(guardsOf({ ...CONTESTED, caps: { p0: 600, p1: 500 } })).toEqual([])
+  })
+
+  test('becomes so with the change that is one too many', () => {
+    const written = () => [1, 2].map(() => ({ cause: 'external' as const, to: cap(500), result: 'applied' as const }))
+    const planned = planOf({ ...CONTESTED, contests: { written } })
+    expect([...planned.contested.values()]).toEqual([1, 2].map(() => ({ at: NOW, entry: 'rule|500', changes: 3 })))
+    expect(guardsOf({ ...CONTESTED, contests: { written } })).toEqual(['contested'])
+  })
+})

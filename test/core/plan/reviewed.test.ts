@@ -1,0 +1,142 @@
+// Weaker rules and removed protection count only for what was shown before them (product.md, section 5, Two steps).
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
+import { type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
+import { email, HOUR, NOW } from '../../support/declare.ts'
+import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
+
+const guards = (more: Partial<GuardSettings>): GuardSettings => ({ ...DEFAULT_GUARDS, ...more })
+const rulesBefore = (more: Partial<GuardSettings> = {}, protectedEmails: readonly string[] = []): ReviewedRules => ({
+  ...{ guards: guards(more), protectedEmails },
+  weakenedAt: NOW - HOUR,
+})
+const found = (now: Partial<GuardSettings>, reviewed: ReviewedRules | undefined, listed: readonly string[] = []) =>
+  weakenings({
+    guards: guards(now),
+    policy: { set: { protectedPeople: listed.map((one) => ({ scope: { email: one } })) } },
+    ...(reviewed && { reviewed }),
+  }).map(({ rule, from, to }) => `${rule}: ${from} → ${to}`)
+
+describe('a rule is weaker', () => {
+  const limit = (percent: number, floor: number) => ({ percent, floor })
+  test.each<readonly [string, Partial<GuardSettings>, Partial<GuardSettings>, readonly string[]]>([
+    ['never when nothing changed', {}, {}, []],
+    ['with a higher share', { maxLowered: limit(90, 3) }, {}, ['guards.maxLowered: 15 % (never under 3) → 90 % (never under 3)']],
+    [
+      'with a higher floor, though the share fell',
+      { maxLowered: limit(1, 9) },
+      {},
+      ['guards.maxLowered: 15 % (never under 3) → 1 % (never under 9)'],
+    ],
+    [
+      'when it is off',
+      { maxBlocked: 'off', protected: false },
+      {},
+      ['guards.maxBlocked: 2 % (never under 3) → off', 'guards.protected: on → off'],
+    ],
+    [
+      'with a higher percentage',
+      { rosterShrink: 21, maxRaise: 101 },
+      {},
+      ['guards.rosterShrink: 20 % → 21 %', 'guards.maxRaise: 100 % → 101 %'],
+    ],
+    ['not when it is on again', {}, { maxBlocked: 'off', semantics: false, maxRaise: 'off' }, []],
+    ['not with a lower limit', { maxLowered: limit(10, 3), rosterShrink: 5 }, {}, []],
+  ])('%s', (_name, now, was, expected) => expect(found(now, rulesBefore(was))).toEqual(expected))
+
+  test('when somebody is protected no longer', () =>
+    expect(found({}, rulesBefore({}, ['ada@example.com', 'bob@example.com']), ['bob@example.com'])).toEqual([
+      'protected: ada@example.com → not listed',
+    ]))
+  test('never while nobody noted the rules before', () => expect(found({ maxLowered: 'off' }, undefined)).toEqual([]))
+
+  test('than neither of two where the stricter of each is taken', () => {
+    const share = fc.oneof(fc.constant('off' as const), fc.record({ percent: fc.nat(100), floor: fc.nat(9) }))
+    const percent = fc.oneof(fc.constant('off' as const), fc.nat(200))
+    const settings = fc
+      .record({
+        maxAffected: share,
+        maxLowered: share,
+        maxRaise: percent,
+        rosterShrink: percent,
+        protected: fc.boolean(),
+        semantics: fc.boolean(),
+      })
+      .map(guards)
+    const isComparable = (a: GuardSettings, b: GuardSettings): boolean =>
+      (['maxAffected', 'maxLowered'] as const).every((name) => {
+        const [one, two] = [a[name], b[name]]
+        return one === 'off' || two === 'off' || (one.percent - two.percent) * (one.floor - two.floor) >= 0
+      })
+    fc.assert(
+      fc.property(settings, settings, (a, b) => {
+        fc.pre(isComparable(a, b))
+        const picked = stricter(a, b)
+        const weaker = (reviewed: GuardSettings) =>
+          weakenings({
+            guards: picked,
+            policy: { set: { protectedPeople: [] } },
+            reviewed: { guards: reviewed, protectedEmails: [], weakenedAt: 0 },
+          })
+        expect([weaker(a), weaker(b)]).toEqual([[], []])
+      }),
+    )
+  })
+})
+
+describe('a weakened rule', () => {
+  const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500), guards: { maxLowered: 'off' } }
+  const planned = (sketch: PlanSketch, more: Partial<PlanInputs>) => buildPlan({ ...planInputs(sketch), ...more }).plan
+  const heldId = planOf({ ...LOWER, guards: {} }).plan.holds[0]?.id ?? ''
+  const reviewed = rulesBefore()
+
+  test('does not count for what comes with it, and is the first problem of the plan', () => {
+    const plan = planned(LOWER, { reviewed })
+    expect(plan.holds.map((hold) => [hold.id, hold.guards])).toEqual([[heldId, ['maxLowered']]])
+    expect(plan.holds[0]?.message).toContain('the weaker rules of this revision count only for changes that were shown before them')
+    expect(plan.problems[0]).toEqual({
+      ...{ severity: 'warning', code: 'RULES_WEAKENED' },
+      message: 'policy weakens guards.maxLowered: 15 % (never under 3) → off',
+    })
+  })
+  test.each([
+    ['counts for a hold that was shown before it', reviewed.weakenedAt - 1, 0],
+    ['does not count for a hold that was shown with it', reviewed.weakenedAt, 1],
+    ['does not count for a hold that was shown after it', NOW, 1],
+  ])('%s', (_name, at, holds) =>
+    expect(planned(LOWER, { reviewed, holdsShown: { [heldId]: { people: 16, at } } }).holds).toHaveLength(holds),
+  )
+  test('counts at once where approvals are together', () =>
+    expect(planned(LOWER, { reviewed, approvalSteps: 'together' }).holds).toEqual([]))
+  test('does not stop the hold from being approved by an operator', () =>
+    expect(planned({ ...LOWER, approve: [heldId] }, { reviewed }).holds).toEqual([]))
+  test('holds nothing that the rules of before let through', () =>
+    expect(planned({ ...LOWER, caps: each(15, 400), observed: each(15, 500) }, { reviewed }).holds).toEqual([]))
+  test('of another guard leaves the guard of now as strict as it is', () => {
+    const sketch: PlanSketch = {
+      ...LOWER,
+      caps: each(15, 400),
+      observed: each(15, 500),
+      guards: { maxLowered: { percent: 1, floor: 0 }, maxBlocked: 'off' },
+    }
+    expect(planned(sketch, { reviewed }).holds.map((hold) => hold.guards)).toEqual([['maxLowered']])
+  })
+
+  test('that was shown before it for one hold does not let another through', () => {
+    const both: PlanSketch = { ...LOWER, protectedPeople: ['p0'] }
+    const [first, second] = planOf({ ...both, guards: {} }).plan.holds
+    const holdsShown = { [second?.id ?? '']: { people: 15, at: NOW - 9 * HOUR } }
+    expect(planned(both, { reviewed, holdsShown }).holds.map((hold) => hold.changes)).toEqual([first?.changes])
+  })
+})
+
+test('whoever was protected until this revision is still, until somebody could have read what it does to them', () => {
+  const sketch: PlanSketch = { caps: { p0: 4 }, observed: { p0: 5 } }
+  const reviewed = rulesBefore({}, [email('p0')])
+  const [hold] = planOf({ ...sketch, protectedPeople: ['p0'] }).plan.holds
+  expect(lines(buildPlan({ ...planInputs(sketch), reviewed }))).toEqual(['p0 lower 5>4 policy held:protected'])
+  const holdsShown = { [hold?.id ?? '']: { people: 1, at: NOW - 2 * HOUR } }
+  expect(lines(buildPlan({ ...planInputs(sketch), reviewed, holdsShown }))).toEqual(['p0 lower 5>4 policy'])
+})

@@ -1,0 +1,276 @@
+// Waves: what may be written side by side, whatever of it fails. The laws walk every way on which a plan can go, by the reading of
+// product.md section 6 and a slow count of their own.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { ScopeKey } from '../../../src/core/model/scope.ts'
+import type { Difference } from '../../../src/core/plan/diff.ts'
+import { type Blocker, nextWave, schedule } from '../../../src/core/plan/wave.ts'
+import { type PlainCap, short } from '../../support/declare.ts'
+import { runs } from '../../support/fuzz.ts'
+import {
+  type Caps,
+  type Company,
+  capsOf,
+  changeOf,
+  companies,
+  inForceOf,
+  keyOf,
+  PEOPLE,
+  peopleOf,
+  SCOPES,
+  subsetsOf,
+  waveOf,
+  written,
+} from '../../support/waves.ts'
+
+const named = (changes: readonly Difference[]): string => changes.map((one) => short(one.scope)).join(' ')
+const wavesOf = (company: Company, more: Parameters<typeof waveOf>[1] = {}): readonly string[] =>
+  schedule(waveOf(company, more)).waves.map(named)
+const blockerText = (blocker: Blocker | undefined): string | undefined =>
+  blocker && (blocker.kind === 'order' ? `after ${short(blocker.by)}` : `reads of ${short(blocker.scope)}`)
+
+/** `name: from > to` of a company in which everything else is not set. */
+const company = (
+  writes: Readonly<Record<string, readonly [PlainCap, PlainCap]>>,
+  more: Partial<Omit<Company, 'changes'>> = {},
+): Company => ({
+  groups: more.groups ?? { a: ['p0', 'p1'], b: ['p1', 'p2'] },
+  set: { ...Object.fromEntries(Object.entries(writes).map(([name, [from]]) => [name, from])), ...more.set },
+  changes: Object.entries(writes).map(([name, [from, to]]) => changeOf(name, from, to)),
+})
+
+describe('the order of kinds', () => {
+  const ALL: Parameters<typeof company>[0] = {
+    ...{ team: [5, 4], 'group:a': [5, 6], 'group:b': [6, 5] },
+    ...{ p0: ['none', 5], p1: [5, 6], p2: [5, 'none'] },
+  }
+
+  test('is first sets and raises from narrow to wide, then the rest from wide to narrow', () =>
+    expect(wavesOf(company(ALL))).toEqual(['p0 p1', 'group:a', 'team', 'group:b', 'p2']))
+  test('is from wide to narrow where caps are copied, raises of people before the rest', () =>
+    expect(wavesOf(company(ALL), { layers: 'copied' })).toEqual(['team', 'group:a group:b', 'p0 p1', 'p2']))
+  test('counts a cap as a first one where perhaps nothing is set, but never a clearing', () =>
+    expect(
+      wavesOf(company({ p0: [6, 5], p1: [5, 'none'], team: [9, 8] }), {
+        mayBeInherited: (key) => key === keyOf('p0') || key === keyOf('p1'),
+      })[0],
+    ).toBe('p0'))
+  test('has no empty steps', () => expect(schedule(waveOf(company({})))).toEqual({ waves: [], blocked: new Map() }))
+})
+
+describe('a change waits', () => {
+  const held = (one: Company, ...names: readonly string[]) => ({ ready: one.changes.filter(({ scope }) => !names.includes(short(scope))) })
+  const TABLE: readonly (readonly [string, Company, readonly string[], readonly string[], Readonly<Record<string, string>>])[] = [
+    [
+      'for the wider cap that is to take the place of a cleared one',
+      company({ p0: [5, 'none'], team: ['none', 4] }),
+      ['team'],
+      [],
+      { p0: 'after team' },
+    ],
+    ['not for a wider cap that reaches nobody it reaches', company({ p0: [5, 4], 'group:b': [5, 9] }), ['group:b'], ['p0'], {}],
+    ['for a first cap of somebody who would fall below it', company({ team: [9, 2], p0: ['none', 9] }), ['p0'], [], { team: 'after p0' }],
+    [
+      'for a first cap of somebody who would be uncapped',
+      company({ team: [9, 'none'], p2: ['none', 9] }),
+      ['p2'],
+      [],
+      { team: 'after p2' },
+    ],
+    ['not where the person is to have no less', company({ team: [9, 5], p0: ['none', 4] }), ['p0'], ['team'], {}],
+    [
+      'for the other group of somebody who would be uncapped',
+      company({ 'group:a': ['none', 4], 'group:b': [9, 'none'] }),
+      ['group:a'],
+      [],
+      { 'group:b': 'after group:a' },
+    ],
+    [
+      'not at all when nothing else on the way is to change',
+      company({ p0: [5, 'none'], 'group:a': [9, 2], p2: [1, 2] }),
+      ['p2'],
+      ['group:a', 'p0'],
+      {},
+    ],
+  ]
+  test.each(TABLE)('%s', (_name, one, names, expected, blocked) => {
+    const result = schedule(waveOf(one, held(one, ...names)))
+    expect(result.waves.map(named)).toEqual(expected)
+    expect(Object.fromEntries([...result.blocked].map(([key, by]) => [key.replace('@example.com', ''), blockerText(by)]))).toEqual(blocked)
+  })
+
+  test('where it is wrong under one of the two ways to read, though right under the other', () => {
+    const one = company({ team: [9, 4], p0: [9, 8] })
+    const team = held(one, 'p0')
+    expect(schedule(waveOf(one, team)).waves.map(named)).toEqual(['team'])
+    const open = schedule(waveOf(one, { ...team, mayBeInherited: (key) => key === keyOf('p0') }))
+    expect([open.waves, blockerText(open.blocked.get(keyOf('team')))]).toEqual([[], 'after p0'])
+  })
+})
+
+/** Walks every way: each subset of each wave lands, the rest fails and is not tried again; `check` sees every state on it. */
+function walk(given: Company, check: (caps: Caps) => void, inputs: Parameters<typeof waveOf>[1] = {}): void {
+  const seen = new Set<string>()
+  const { mayBeInherited = () => false } = inputs
+  const step = (caps: Caps, ready: readonly Difference[], pending: readonly Difference[]): void => {
+    const id = `${named(ready)}|${named(pending)}`
+    if (seen.has(id)) return
+    seen.add(id)
+    const isPending = new Set(pending.map(({ key }) => key))
+    const wave = nextWave(
+      waveOf(given, {
+        ...inputs,
+        ...{ ready, pending, now: (key: ScopeKey) => caps.get(key) },
+        mayBeInherited: (key) => mayBeInherited(key) && (isPending.has(key) || !given.changes.some((one) => one.key === key)),
+      }),
+    ).changes
+    for (const landed of wave.length === 0 ? [] : subsetsOf(wave)) {
+      const after = written(caps, landed)
+      check(after)
+      step(
+        after,
+        ready.filter((one) => !wave.includes(one)),
+        pending.filter((one) => !landed.includes(one)),
+      )
+    }
+  }
+  step(capsOf(given.set), given.changes, given.changes)
+}
+
+function expectSafe(given: Company, before: Caps, now: Caps): void {
+  const after = written(before, given.changes)
+  for (const name of PEOPLE) {
+    const [had, gets, has] = [before, after, now].map((caps) => inForceOf(name, given.groups, caps))
+    if (had === undefined || gets === undefined || has === undefined) throw new Error('three states')
+    expect(has, `${name} has ${has} on the way from ${had} to ${gets}`).toBeGreaterThanOrEqual(Math.min(had, gets))
+    const isCapped = Number.isFinite(had) && Number.isFinite(gets)
+    expect(isCapped && !Number.isFinite(has), `${name} is uncapped on the way from ${had} to ${gets}`).toBe(false)
+  }
+}
+
+describe('laws, in any small company, whichever writes of each wave fail', () => {
+  test('nobody is ever below the lesser of before and after, nor uncapped on the way to a cap', () => {
+    fc.assert(
+      fc.property(companies(), (given) => walk(given, (now) => expectSafe(given, capsOf(given.set), now))),
+      runs(400),
+    )
+  })
+
+  test('so it is under both ways to read caps while that is open', () => {
+    fc.assert(
+      fc.property(companies(), fc.subarray(SCOPES.slice(1)), (given, names) => {
+        const open = new Set(names.map(keyOf).filter((key) => typeof capsOf(given.set).get(key) === 'number'))
+        const start = capsOf(given.set)
+        const unset: Caps = new Map([...start].map(([key, value]) => [key, open.has(key) ? 'none' : value]))
+        const isLanded = (now: Caps, key: ScopeKey) => now.get(key) !== start.get(key)
+        const asUnset = (now: Caps): Caps =>
+          new Map([...now].map(([key, value]) => [key, open.has(key) && !isLanded(now, key) ? 'none' : value]))
+        walk(
+          given,
+          (now) => {
+            expectSafe(given, start, now)
+            expectSafe(given, unset, asUnset(now))
+          },
+          { mayBeInherited: (key) => open.has(key) },
+        )
+      }),
+      runs(400),
+    )
+  })
+
+  test('where nothing fails, is held or is open, everything is written, in at most six waves of one kind and direction each', () => {
+    fc.assert(
+      fc.property(companies(), (given) => {
+        const { waves, blocked } = schedule(waveOf(given))
+        expect(named(waves.flat()).split(' ').sort()).toEqual(named(given.changes).split(' ').sort())
+        expect(blocked.size).toBe(0)
+        const ranks = waves.map((wave) => new Set(wave.map(rank)))
+        expect(ranks.every((one) => one.size === 1)).toBe(true)
+        const order = ranks.flatMap((one) => [...one])
+        expect(order).toEqual(order.toSorted((a, b) => a - b))
+      }),
+      runs(400),
+    )
+  })
+
+  test('what is kept out keeps out exactly what would harm somebody without it', () => {
+    fc.assert(
+      fc.property(companies(), fc.subarray(SCOPES), (given, names) => {
+        const ready = given.changes.filter(({ scope }) => !names.includes(short(scope)))
+        const { waves, blocked } = schedule(waveOf(given, { ready }))
+        const done = written(capsOf(given.set), waves.flat())
+        expect(waves.flat().length + blocked.size).toBe(ready.length)
+        for (const key of blocked.keys()) {
+          const one = ready.filter((change) => change.key === key)
+          expect(() => expectSafe(given, capsOf(given.set), written(done, one)), `${key} could have been written`).toThrow()
+        }
+      }),
+      runs(400),
+    )
+  })
+
+  test('a wave is the same whatever the order in which changes came, but for its own order', () => {
+    fc.assert(
+      fc.property(
+        companies().chain((given) =>
+          fc.tuple(fc.constant(given), fc.shuffledSubarray([...given.changes], { minLength: given.changes.length })),
+        ),
+        ([given, changes]) => {
+          const sorted = (one: Company) =>
+            nextWave(waveOf(one))
+              .changes.map(({ key }) => key)
+              .sort()
+          expect(sorted({ ...given, changes })).toEqual(sorted(given))
+        },
+      ),
+      runs(200),
+    )
+  })
+})
+
+const KINDS = ['user', 'group', 'team']
+const rank = ({ scope, from, to }: Difference): number => {
+  const isUp = to !== 'none' && (from === 'none' || to > from)
+  return isUp ? KINDS.indexOf(scope.kind) : 5 - KINDS.indexOf(scope.kind)
+}
+
+describe('healing', () => {
+  test('of a foreign value does not wait for a first cap beneath it: nobody is owed what somebody else set', () => {
+    const given = { groups: {}, set: { team: 900 }, changes: [changeOf('team', 900, 100, true), changeOf('p0', 'none', 500)] }
+    const ready = given.changes.filter(({ scope }) => scope.kind === 'team')
+    expect(schedule(waveOf(given, { ready })).waves.map(named)).toEqual(['team'])
+    const edited = { ...given, changes: given.changes.map((one) => ({ ...one, healing: false })) }
+    expect(schedule(waveOf(edited, { ready: edited.changes.slice(0, 1) })).waves).toEqual([])
+  })
+
+  test('never leaves anybody below before, after, and what is put back', () => {
+    fc.assert(
+      fc.property(companies(fc.boolean()), (given) => {
+        const start = capsOf(given.set)
+        const healed = written(
+          start,
+          given.changes.filter((one) => one.healing),
+        )
+        walk(given, (now) => {
+          const after = written(start, given.changes)
+          for (const name of PEOPLE) {
+            const [had, gets, back, has] = [start, after, healed, now].map((caps) => inForceOf(name, given.groups, caps))
+            expect(has).toBeGreaterThanOrEqual(Math.min(had ?? 0, gets ?? 0, back ?? 0))
+          }
+        })
+      }),
+      runs(400),
+    )
+  })
+})
+
+test('somebody in more groups than are tried in every combination is safe with none and with all of them written', () => {
+  const ids = Array.from({ length: 9 }, (_, index) => `g${index}`)
+  const groups = Object.fromEntries(ids.map((id) => [id, ['p0']]))
+  const changes = ids.map((id) => changeOf(`group:${id}`, 'none', 500))
+  const { waves } = schedule({
+    ...waveOf({ groups, set: { team: 600 }, changes: [...changes, changeOf('team', 600, 100)] }),
+    people: peopleOf(groups, ['p0']),
+  })
+  expect(waves.map((wave) => wave.length)).toEqual([9, 1])
+})
