@@ -115,7 +115,8 @@ async function establishReads(
 }
 
 /** It is written by this cycle, or waits only for something that can be found out. */
-const isToGo = ({ disposition }: Change): boolean => disposition.kind === 'ready' || disposition.kind === 'deferred'
+const isToGo = ({ disposition }: Change): boolean =>
+  disposition.kind === 'ready' || (disposition.kind === 'deferred' && disposition.code === 'reads')
 
 /** Audit mode and a pause keep everything back. */
 function whyNothingGoes({ config, ledger, clock }: Workspace): Exclusion | undefined {

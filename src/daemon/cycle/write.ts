@@ -33,6 +33,8 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
     if (run.halted.interrupted) return tried
     const isWide = wave.some(({ scope }) => scope.kind !== 'user')
     if (isWide && (await run.afterWide(wave))) return tried
+    // A 0 that is not kept has left the scope without its cap: putting that back comes first.
+    if (wave.some((change) => isReplaced(run, change))) return tried
   }
 }
 
@@ -58,6 +60,11 @@ function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: ReturnTyp
   const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && inputs.mayBeInherited(key)
   const wave = nextWave({ ...inputs, mayBeInherited, ready, pending, before })
   return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
+}
+
+const isReplaced = ({ results }: WaveRun, { scope }: Change): boolean => {
+  const { result, mayHaveLanded } = results.get(scopeKey(scope)) ?? {}
+  return result === 'failed' && mayHaveLanded === true
 }
 
 /** A clear after which the inherited value shows. */

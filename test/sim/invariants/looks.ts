@@ -23,6 +23,10 @@ const at = (process: number, scope: ScopeKey): string => `${process} ${scope}`
 /** A reading serves for the write for 5 s, and for as long as it takes to say so. */
 const FRESH_MS = 6_000
 
+/** A cap that shows and may only be inherited is set at its own scope. */
+const isPin = (from: ModelCap, to: ModelCap, observed: ModelCap | 'unknown'): boolean =>
+  from === 'none' && typeof to === 'number' && observed === to
+
 export const secondLook: Invariant = {
   name: 'each write follows a look at its scope, a moment ago, that showed what was planned',
   watch(scene, checker) {
@@ -37,13 +41,13 @@ export const secondLook: Invariant = {
         last.set(key, { observed: step.observed, tries, atMs: scene.elapsed() })
       }
       if (step.kind === 'told' && step.event.kind === 'planned')
-        for (const { scope, from, disposition } of step.event.plan.changes) {
+        for (const { scope, from, to, disposition } of step.event.plan.changes) {
           // What is written again after a wide write is copied over it is planned from there.
           if (disposition?.kind === 'deferred' && disposition.reason.endsWith('overwrites it')) continue
           const seen = last.get(at(step.process, scopeKey(scope)))
           // A look that was cut short between two tries says nothing.
           const isOpen = seen?.observed === 'unknown' && seen.tries < MAX_ATTEMPTS
-          if (seen && !isOpen && seen.observed !== from)
+          if (seen && !isOpen && seen.observed !== from && !isPin(from, to, seen.observed))
             checker.violated(`${scopeKey(scope)} is planned from ${from}, and was last read as ${seen.observed}`)
         }
       if (step.kind !== 'recorded' || step.method !== 'recordIntent') return
@@ -52,7 +56,8 @@ export const secondLook: Invariant = {
       if (!change || !seen) return
       checker.checked()
       const what = `${scopeKey(change.scope)} is to go from ${change.from} to ${change.to}`
-      if (seen.observed !== change.from) checker.violated(`${what}, and was last read as ${seen.observed}`)
+      if (seen.observed !== change.from && !isPin(change.from, change.to, seen.observed))
+        checker.violated(`${what}, and was last read as ${seen.observed}`)
       const ageMs = Math.round(scene.elapsed() - seen.atMs)
       if (ageMs > FRESH_MS) checker.violated(`${what}, and was last read ${ageMs} ms before`)
     }

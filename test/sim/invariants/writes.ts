@@ -15,14 +15,19 @@ export const knownReading: Invariant = {
   name: 'no write from an unknown read',
   watch(_scene, checker) {
     const last = new Map<string, ModelCap | 'unknown'>()
+    const pinned = new Set<string>()
     return (step) => {
       if (step.kind === 'answered' && step.observed !== undefined) last.set(`${step.process} ${step.scope}`, step.observed)
+      // What shows and may only be inherited is set at its own scope before its ancestor goes.
+      if (step.kind === 'told' && step.event.kind === 'planned')
+        for (const { scope, from, to } of step.event.plan.changes) if (from === 'none') pinned.add(`${scopeKey(scope)} ${to}`)
       const write = asWrite(step)
       if (!write) return
       checker.checked()
       const seen = last.get(`${write.process} ${write.scope}`)
       if (seen === undefined || seen === 'unknown') checker.violated(`${write.scope} is set to ${write.to}, and was read as ${seen}`)
-      else if (seen === write.to) checker.violated(`${write.scope} is set to ${write.to}, which it was read as`)
+      else if (seen === write.to && !pinned.has(`${write.scope} ${write.to}`))
+        checker.violated(`${write.scope} is set to ${write.to}, which it was read as`)
     }
   },
 }

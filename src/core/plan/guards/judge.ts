@@ -31,8 +31,10 @@ export function judge(inputs: GuardInputs): Judgement {
     const found = GUARDS.flatMap((guard) => guard(view) ?? [])
     const taken = new Set<ScopeKey>()
     for (const finding of found) {
-      if (finding.held.length === 0) warnings.set(finding.guard, finding.why)
-      else findings.set(finding.guard, findings.get(finding.guard) ?? finding)
+      if (finding.held.length === 0) {
+        // Nothing is left to hold because it was released: that needs no warning.
+        if (inputs.released.size === 0 || !COUNTING.has(finding.guard)) warnings.set(finding.guard, finding.why)
+      } else findings.set(finding.guard, findings.get(finding.guard) ?? finding)
       for (const key of finding.held) {
         byChange.set(key, [...(byChange.get(key) ?? []), finding.guard])
         taken.add(key)
@@ -49,6 +51,8 @@ export function judge(inputs: GuardInputs): Judgement {
   const unheld = [...warnings].filter(([guard]) => !findings.has(guard))
   return { holds, heldBy, warnings: unheld.map(([guard, message]) => ({ guard, message: `${inputs.facts.workspace}: ${message}` })) }
 }
+
+const COUNTING: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
 
 /** Where caps are copied, a wide write would carry out or overwrite what is held for the people it reaches: it is held as well. */
 function wouldOverwriteHeld(round: Round, byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>): ReadonlyMap<ScopeKey, GuardCode[]> {
