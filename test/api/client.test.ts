@@ -98,7 +98,7 @@ describe('a balance', () => {
     )
     for (let turn = 0; turn < 3; turn += 1) expect(await rejection(client.readBalance())).toMatchObject({ kind: 'auth' })
     expect((await client.readCap(TEAM)).observed).toBe(1)
-    expect(sent).toHaveLength(4)
+    expect(sent).toHaveLength(2)
   })
 
   it('whose key is unknown says nothing of caps, which are asked once', async () => {
