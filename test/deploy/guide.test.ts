@@ -52,6 +52,12 @@ describe.each(DOCUMENTS)('%s', (path) => {
     expect(broken.map(([link]) => link)).toEqual([])
   })
 
+  test('names no file that is not there', () => {
+    const named = [...text.replaceAll(/^ *```[\s\S]*?^ *```/gm, '').matchAll(/`((?:[\w@-]+\/)+[\w.-]+\.ts)`/g)].map(([, file = '']) => file)
+    // ARCHITECTURE.md leaves `src/` out.
+    expect(named.filter((file) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)))).toEqual([])
+  })
+
   test('shows no config that would be refused', async () => {
     const { stdout } = await run(['schema', 'config'])
     const ajv = new Ajv2020({ strict: false })
