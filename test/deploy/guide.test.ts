@@ -10,11 +10,11 @@ import { parse } from 'yaml'
 import { run } from '../cli/world.ts'
 import { callsIn, callsInBlocks, offenceOf } from '../support/command-lines.ts'
 import { type Manifest, rendered } from '../support/kubernetes.ts'
+import { DOCUMENTS } from './documents.ts'
 import { hasHelm, hasKubectl, helmed } from './renderings.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
-const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'deploy/README.md', 'deploy/RUNBOOK.md', 'docs/fixture.md', 'docs/sandbox.md']
 
 const blocks = (text: string, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\``, 'gm'))].map(([, indent = '', body = '']) =>
@@ -52,6 +52,12 @@ describe.each(DOCUMENTS)('%s', (path) => {
       return !existsSync(join(ROOT, target)) || (heading !== undefined && !headingsOf(read(target)).includes(heading))
     })
     expect(broken.map(([link]) => link)).toEqual([])
+  })
+
+  test('names no file that is not there', () => {
+    const named = [...text.replaceAll(/^ *```[\s\S]*?^ *```/gm, '').matchAll(/`((?:[\w@-]+\/)+[\w.-]+\.ts)`/g)].map(([, file = '']) => file)
+    // ARCHITECTURE.md leaves `src/` out.
+    expect(named.filter((file) => !existsSync(join(ROOT, file)) && !existsSync(join(ROOT, 'src', file)))).toEqual([])
   })
 
   test('shows no config that would be refused', async () => {

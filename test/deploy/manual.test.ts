@@ -1,55 +1,135 @@
 // What the program has, the documents name: every command and flag, metric, key of config and policy, and switch of the sandbox. The lists
 // come from the program; what the documents have too much of is held in guide.test.ts and here.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { GUARD_CODES } from '../../src/core/model/change.ts'
 import { CONFIG_KEYS } from '../../src/daemon/config/schema.ts'
 import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics-definitions.ts'
+import { LEDGER_CODES } from '../../src/daemon/ledger/error.ts'
+import { PROBLEM_CODES } from '../../src/policy/codes.ts'
 import { POLICY_KEYS } from '../../src/policy/schema.ts'
 import { SETTINGS } from '../../src/sandbox/settings.ts'
 import { SWITCHES } from '../../src/sandbox/switches.ts'
 import { commandNames, flagsOf } from '../support/command-lines.ts'
+import { sourceFiles } from '../support/house.ts'
+import { DOCUMENTS } from './documents.ts'
 
-const read = (path: string): string => readFileSync(join(import.meta.dirname, '../..', path), 'utf8')
+const ROOT = join(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const README = read('README.md')
 const sectionOf = (text: string, heading: string): string => text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
 const rowsOf = (text: string): readonly string[] => text.split('\n').filter((line) => line.startsWith('| '))
 const quotes = (text: string, word: string): boolean => new RegExp(`[\` ]${word}(?![\\w-])`).test(text)
 
+const METRICS = { ...GAUGES, ...COUNTERS, ...HISTOGRAMS }
+const TOP_COMMANDS = commandNames().filter((name) => !name.includes(' '))
+
 describe('the README', () => {
   const commands = rowsOf(sectionOf(README, 'Commands'))
-  const shared = rowsOf(sectionOf(README, 'Configuration')).join('\n')
 
-  test.each(commandNames().filter((name) => name !== 'ledger'))('has a row for %s, with its flags', (name) => {
-    const row = commands.find((line) => quotes(line.split(' | ')[0] ?? '', name)) ?? ''
-    expect(row).not.toBe('')
-    const named = name === 'sandbox' ? read('docs/sandbox.md') : row + shared
+  test.each(TOP_COMMANDS)('has a row for %s', (name) => {
+    expect(commands.filter((line) => quotes(line.split(' | ')[0] ?? '', name))).toHaveLength(1)
+  })
+
+  test('leads to every page', () => {
+    const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+    expect(pages.filter((name) => !README.includes(`](docs/${name})`))).toEqual([])
+  })
+
+  test.each([
+    ['README.md', 200],
+    ['ARCHITECTURE.md', 250],
+  ])('is short: %s has at most %i lines', (path, most) => {
+    expect(read(path).trimEnd().split('\n').length).toBeLessThanOrEqual(most)
+  })
+})
+
+describe('docs/commands.md', () => {
+  const manual = read('docs/commands.md')
+  const shared = rowsOf(sectionOf(manual, 'Shared flags')).map((row) => row.split(' | '))
+  const sharedBy = (name: string): string => shared.flatMap(([flags = '', by = '']) => (by.includes(`\`${name}\``) ? [flags] : [])).join()
+  const chapterOf = (name: string): string => sectionOf(manual.replaceAll('\n### ', '\n## '), name)
+
+  test.each(commandNames())('has a chapter on %s, with its flags', (name) => {
+    const chapter = chapterOf(name)
+    expect(chapter).not.toBe('')
+    const named = name === 'sandbox' ? read('docs/sandbox.md') : rowsOf(chapter).join('\n') + sharedBy(name)
     expect(flagsOf(name).filter((flag) => !quotes(named, flag))).toEqual([])
   })
 
-  test('names every key of the config, with its form', () => {
-    const text =
-      sectionOf(README, 'First steps on a real service') +
-      sectionOf(README, 'Configuration') +
-      sectionOf(README, 'Guards, and how to approve')
-    expect([...new Set(Object.values(CONFIG_KEYS).flat())].filter((key) => !new RegExp(`[\`\\s{]${key}[:\`]`).test(text))).toEqual([])
-  })
-
-  test('with the example policies, which it leads to, names every key of a policy', () => {
-    const text = sectionOf(README, 'Policies') + read('policies/acme.yaml') + read('policies/temporary.yaml')
-    const isNamed = (key: string): boolean => new RegExp(`[\\s{(#]${key}:| ${key} are for you`).test(text)
-    expect([...new Set(Object.values(POLICY_KEYS).flat())].filter((key) => !isNamed(key))).toEqual([])
+  test.each(commandNames().filter((name) => name !== 'sandbox'))('gives %s no flag that it does not take', (name) => {
+    const first = rowsOf(chapterOf(name)).map((row) => row.split(' | ')[0] ?? '')
+    const named = [...first, sharedBy(name)].flatMap((text) => text.match(/--[\w-]+/g) ?? [])
+    expect(named.filter((flag) => !flagsOf(name).includes(flag))).toEqual([])
   })
 })
 
-test('deploy/README.md lists the metrics of the daemon, all of them and no other', () => {
-  const named = rowsOf(sectionOf(read('deploy/README.md'), 'Metrics')).flatMap((row) => row.match(/capkeeper_\w+/g) ?? [])
-  expect(named.toSorted()).toEqual(Object.keys({ ...GAUGES, ...COUNTERS, ...HISTOGRAMS }).toSorted())
+test('docs/configuration.md and the chapter on guards show every key of the config, with its form', () => {
+  const text = read('docs/configuration.md') + sectionOf(read('docs/guards-and-approvals.md'), 'The guards')
+  const blocks = [...text.matchAll(/^```yaml\n([\s\S]*?)^```/gm)].map(([, body = '']) => body).join('')
+  expect([...new Set(Object.values(CONFIG_KEYS).flat())].filter((key) => !new RegExp(`[\\s{]${key}:`).test(blocks))).toEqual([])
 })
 
-test('the README names no metric that the daemon does not have', () => {
-  const metrics = Object.keys({ ...GAUGES, ...COUNTERS, ...HISTOGRAMS })
-  expect((README.match(/`capkeeper_\w+`/g) ?? []).filter((name) => !metrics.includes(name.slice(1, -1)))).toEqual([])
+test('docs/configuration.md has a row for every key of the config and of a workspace', () => {
+  const rows = rowsOf(read('docs/configuration.md')).map((row) => row.split(' | ')[0] ?? '')
+  const keys = [...CONFIG_KEYS.document, ...CONFIG_KEYS.workspace, ...CONFIG_KEYS.keys].filter(
+    (key) => key !== 'apiVersion' && key !== 'kind',
+  )
+  expect(keys.filter((key) => !rows.some((row) => new RegExp(`\`${key}[\`.]`).test(row)))).toEqual([])
+})
+
+test('docs/policies.md shows every key of a policy', () => {
+  const text = read('docs/policies.md')
+  expect([...new Set(Object.values(POLICY_KEYS).flat())].filter((key) => !new RegExp(`[\\s{(#]${key}:`).test(text))).toEqual([])
+})
+
+test('docs/guards-and-approvals.md has a row for every guard, and no other', () => {
+  const rows = rowsOf(sectionOf(read('docs/guards-and-approvals.md'), 'The guards'))
+  const named = rows.flatMap((row) => /^\| `(\w+)`/.exec(row)?.[1] ?? [])
+  expect(named).toEqual([...GUARD_CODES])
+})
+
+describe('docs/codes.md', () => {
+  const codes = read('docs/codes.md')
+  const inSources = sourceFiles(ROOT)
+    .filter(({ path }) => path.startsWith('src/'))
+    .flatMap(({ text }) =>
+      [...text.matchAll(/\b(?:code: |new ApiError\(|new CommandError\()'([A-Z]+_[A-Z_]+)'/g)].map(([, code = '']) => code),
+    )
+
+  test.each([
+    ['policies and config', Object.keys(PROBLEM_CODES)],
+    ['the ledger', [...LEDGER_CODES]],
+    ['the sources', inSources],
+  ])('names every code of %s', (_what, known) => {
+    expect(known.length).toBeGreaterThan(5)
+    expect([...new Set(known)].filter((code) => !codes.includes(`\`${code}\``))).toEqual([])
+  })
+})
+
+test.each([
+  ['docs/metrics.md', (text: string) => text],
+  ['deploy/README.md', (text: string) => sectionOf(text, 'Metrics')],
+])('%s lists the metrics of the daemon, all of them and no other', (path, partOf) => {
+  const named = rowsOf(partOf(read(path))).flatMap((row) => row.match(/`capkeeper_\w+`/g) ?? [])
+  expect([...new Set(named)].toSorted()).toEqual(
+    Object.keys(METRICS)
+      .map((name) => `\`${name}\``)
+      .toSorted(),
+  )
+})
+
+test('docs/metrics.md says the labels of each metric', () => {
+  const rows = new Map(rowsOf(read('docs/metrics.md')).map((row) => [row.split(' | ')[0]?.slice(3, -1), row.split(' | ')[2]]))
+  const wrong = Object.entries<{ readonly labels: readonly string[] }>(METRICS).filter(
+    ([name, { labels }]) => rows.get(name) !== (labels.length === 0 ? '–' : labels.join(', ')),
+  )
+  expect(wrong.map(([name]) => name)).toEqual([])
+})
+
+test.each(DOCUMENTS)('%s names no metric that the daemon does not have', (path) => {
+  expect((read(path).match(/`capkeeper_\w+`/g) ?? []).filter((name) => !(name.slice(1, -1) in METRICS))).toEqual([])
 })
 
 describe('docs/sandbox.md', () => {
