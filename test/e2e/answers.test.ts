@@ -48,7 +48,7 @@ protected: [ada.lovelace@example.com]`
     const text = squeezed(stdout)
     expect(text).toMatch(/ada\.lovelace@example\.com 9000 read 20/)
     expect(text).toContain('Used beyond the seat in this cycle: 100 credits, 8900 left.')
-    expect(text).toMatch(/Now: ~ lower 9000 → 4800, cause external \(held by protected, hold [0-9a-f]{12}\)/)
+    expect(text).toMatch(/Now: ~ lower 9000 → 4800, cause external \(held by protected, hold [0-9a-f]{32}\)/)
     expect(text).toMatch(/Last write: .* none → 4800, applied, cause policy, release week, policies [0-9a-f]{12}\./)
   })
 
@@ -182,7 +182,7 @@ describe('ledger', () => {
     })
     expect(statSync(copy).mode & 0o077).toBe(0)
     const check = await capkeeper(['ledger', 'check', '--ledger', copy])
-    expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/copy\.db: whole, schema version 2\n/) })
+    expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/copy\.db: whole, schema version 3\n/) })
     expect(squeezed(check.stdout)).toContain(`acme ${at.service.url} 1 0 1 0 0`)
     expect(await at.run('ledger', 'backup', copy)).toMatchObject({ code: 1, stdout: '' })
   })

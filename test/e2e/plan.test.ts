@@ -18,10 +18,10 @@ describe('plan', () => {
     expect(stdout.split('\n').map((line) => line.replace(/ +/g, ' ').trim())).toEqual([
       expect.stringMatching(/^acme: plan [0-9a-f]{16}, policies [0-9a-f]{12}$/),
       '',
-      '+ set team none → 500 9 people policy',
-      'policies/acme.yaml:5:15',
       '+ set group:grp_platform none → 1500 9 people policy',
       'policies/acme.yaml:7:47 · builds the build',
+      '+ set team none → 500 9 people policy',
+      'policies/acme.yaml:5:15',
       '~ lower ada.lovelace@example.com 5000 → 4000 1 person policy',
       'policies/acme.yaml:9:46',
       '',
@@ -49,6 +49,7 @@ describe('plan', () => {
       revision: '',
       counts: { set: 2, raise: 0, lower: 0, block: 0, clear: 0, held: 1, inSync: 0, unknown: 0, skipped: 0, rejected: 0 },
       changes: [
+        expect.objectContaining({ scope: { kind: 'group', id: 'grp_platform' }, reason: 'builds the build' }),
         {
           scope: { kind: 'team' },
           action: 'set',
@@ -60,7 +61,6 @@ describe('plan', () => {
           source: { file: 'policies/acme.yaml', line: 5, column: 15 },
           reason: null,
         },
-        expect.objectContaining({ scope: { kind: 'group', id: 'grp_platform' }, reason: 'builds the build' }),
         expect.objectContaining({
           scope: { kind: 'user', email: 'ada.lovelace@example.com' },
           effect: 'lower',
@@ -71,7 +71,7 @@ describe('plan', () => {
       ],
       holds: [
         {
-          id: expect.stringMatching(/^[0-9a-f]{12}$/),
+          id: expect.stringMatching(/^[0-9a-f]{32}$/),
           guards: ['protected'],
           people: 1,
           changes: [{ scope: { kind: 'user', email: 'ada.lovelace@example.com' }, from: 5000, to: 4000 }],
@@ -80,6 +80,7 @@ describe('plan', () => {
       ],
       unknown: [],
       problems: [],
+      approvals: [],
     })
   })
 
@@ -99,7 +100,7 @@ describe('plan', () => {
     at.service.setCap('ada.lovelace@example.com', 5000)
     const held = await at.run('plan', '--detailed-exitcode')
     expect(held.code).toBe(3)
-    expect(held.stdout).toMatch(/Hold ([0-9a-f]{12}) by protected: 1 change, 1 person[\s\S]*capkeeper approve \1 --config /)
+    expect(held.stdout).toMatch(/Hold ([0-9a-f]{32}) by protected: 1 change, 1 person[\s\S]*capkeeper approve \1 --config /)
     at.service.setCap('ada.lovelace@example.com', 4000)
     const inSync = await at.run('plan', '--detailed-exitcode')
     expect(inSync).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 1 scope is in sync.') })

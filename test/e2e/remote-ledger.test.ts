@@ -44,7 +44,7 @@ describe('plan with the ledger of a running daemon', () => {
     expect(JSON.parse(remote.stdout).holds.length).toBeGreaterThan(0)
     expect(await (await fetch(`${url}/ledger`)).text()).not.toContain('example.com')
     // `approve` writes, so it runs beside the daemon, with the flags of that place.
-    expect((await asReviewer(at, 'plan', '--config', config, '--ledger', url)).stdout).toMatch(/capkeeper approve [0-9a-f]{12}\n/)
+    expect((await asReviewer(at, 'plan', '--config', config, '--ledger', url)).stdout).toMatch(/capkeeper approve [0-9a-f]{32}\n/)
 
     const explained = await asReviewer(at, 'explain', 'alan.turing@example.com', '--config', config, '--ledger', url)
     expect(explained).toMatchObject({ code: 0, stdout: expect.stringContaining('Last write: ') })

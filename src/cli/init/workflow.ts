@@ -3,10 +3,10 @@
 import { VERSION } from '../shared/version.ts'
 
 const SETUP = `      # Versions are tags here. Pin them to full commits, and let Dependabot or Renovate keep them.
-      - uses: actions/checkout@v6.0.2
+      - uses: actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2
         with:
           persist-credentials: false
-      - uses: actions/setup-node@v6.4.0
+      - uses: actions/setup-node@48b55a011bda9f5d6aeb4c2d9c7362e8dae4041e # v6.4.0
         with:
           node-version: 24
       - name: Install
