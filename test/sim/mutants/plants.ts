@@ -18,20 +18,20 @@ export interface Plant {
 export const PLANTS: readonly Plant[] = [
   {
     name: 'the read-back is skipped: what was sent is believed to stand',
-    file: 'daemon/cycle/write.ts',
-    find: 'const reading = await readBack(change, run)',
+    file: 'daemon/cycle/change.ts',
+    find: 'const reading = await readBack(change, kind, run)',
     replace: 'const reading: CapReading = { scope: change.scope, observed: change.to, readAt: run.clock.now() }',
   },
   {
     name: 'the second look before a write is skipped',
-    file: 'daemon/cycle/write.ts',
+    file: 'daemon/cycle/change.ts',
     find: '    if (seen) return seen\n',
     replace: '',
     needs: ['policy-mass', 'race', 'pause'],
   },
   {
     name: 'the second look takes any old reading for fresh',
-    file: 'daemon/cycle/write.ts',
+    file: 'daemon/cycle/change.ts',
     find: 'known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt',
     replace: 'known !== undefined',
   },
@@ -47,23 +47,21 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the intent is forgotten: it is recorded after the write',
-    file: 'daemon/cycle/write.ts',
-    find: `    const intent = recordIntent(change, run)
-    return await writeAndVerify(change, intent, run)`,
+    file: 'daemon/cycle/change.ts',
+    find: '    return await send(change, recordIntent(change, run), run)',
     replace: `    await run.client.writeCap(change.scope, change.to, run.cut)
-    const intent = recordIntent(change, run)
-    return await writeAndVerify(change, intent, run)`,
+    return await send(change, recordIntent(change, run), run)`,
   },
   {
     name: 'a write whose answer was lost is sent again without reading',
-    file: 'daemon/cycle/write.ts',
+    file: 'daemon/cycle/change.ts',
     find: 'const outcome = await run.client.writeCap(change.scope, change.to, run.cut)',
     replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
     if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
   },
   {
     name: 'guards count changes in place of people',
-    file: 'core/plan/guard.ts',
+    file: 'core/plan/guards/shares.ts',
     find: 'if (judged.length <= allowed && !teamClear) return undefined',
     replace: 'if (new Set(judged.flatMap((one) => one.changes)).size <= allowed && !teamClear) return undefined',
     needs: ['policy-squeeze'],
@@ -79,37 +77,37 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'what a hold holds is written all the same',
-    file: 'core/plan/plan.ts',
-    find: 'const hold = judgement.heldBy.get(one.key)',
-    replace: 'const hold = one.key === undefined ? judgement.heldBy.get(one.key) : undefined',
+    file: 'core/plan/dispositions.ts',
+    find: 'held(heldBy.get(one.key)) ?? ',
+    replace: '',
   },
 
   {
     name: 'healing is held like an edit',
-    file: 'core/plan/guard-round.ts',
-    find: '!(one.healing && HEALING_EXEMPT.has(guard)) && ',
+    file: 'core/plan/guards/round.ts',
+    find: '(healing && HEALING_EXEMPT.has(guard)) || ',
     replace: '',
     needs: ['foreign-mass'],
   },
   {
     name: 'the protected are not protected',
-    file: 'core/plan/plan.ts',
-    find: 'protectedPeople: new Set(set.protectedPeople.map((one) => one.scope.email)),',
+    file: 'core/plan/judgement.ts',
+    find: 'protectedPeople: new Set(protectedEmails),',
     replace: 'protectedPeople: new Set(),',
     needs: ['protect'],
   },
   {
-    name: 'the team gets its first cap before people get theirs',
-    file: 'core/plan/plan.ts',
-    find: "[of('user', true), of('group', true), of('team', true), of('team', false)",
-    replace: "[of('team', true), of('group', true), of('user', true), of('team', false)",
+    name: 'a cap may go ahead of the one that keeps people from falling on the way',
+    file: 'core/plan/wave.ts',
+    find: 'worth(cap) < view.floor || ',
+    replace: '',
   },
 
   {
     name: 'nothing waits for a write that failed',
-    file: 'daemon/cycle/waiting.ts',
-    find: 'return awaited.find((one) => one.key !== key && (isLetDown(one, change, people) || isLeftShort(one, change, people)))',
-    replace: 'return undefined',
+    file: 'daemon/cycle/write.ts',
+    find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
+    replace: '!tried.has(key)',
     needs: ['policy-mass', 'race', 'pause', 'policy-squeeze'],
   },
   {
@@ -122,30 +120,30 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'an approval that is listed in policy is new in every cycle',
     file: 'core/plan/approval.ts',
-    find: "for (const id of fresh.policy) if (!byId.has(id)) add(id, 'policy')",
-    replace: "for (const id of fresh.policy) add(id, 'policy')",
+    find: "for (const id of fresh.policy ?? []) if (!byId.has(id)) add(id, 'policy')",
+    replace: "for (const id of fresh.policy ?? []) add(id, 'policy')",
     needs: ['policy-squeeze', 'policy-approve'],
   },
   {
     name: 'intents that a crash left open are never closed',
     file: 'daemon/cycle/recover.ts',
-    find: 'for (const intent of inputs.ledger.openIntents()) {',
-    replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0)) {',
+    find: 'return inputs.ledger.openIntents().filter(',
+    replace: 'return inputs.ledger.openIntents().slice(0, 0).filter(',
     needs: ['kill-at-request', 'kill-at-ledger'],
   },
   {
     name: 'an intent that a crash left open counts as done, whatever is there',
     file: 'daemon/cycle/recover.ts',
-    find: 'if (isVerified(intent.change, reading, inputs.wider)) {',
-    replace: "if (reading.observed !== 'unknown') {",
+    find: 'conclude(intent, reading, ',
+    replace: 'conclude(intent, { ...reading, observed: intent.change.to }, ',
     needs: ['kill-at-request', 'kill-at-ledger'],
   },
 
   {
     name: 'what is read back is not compared',
-    file: 'daemon/cycle/write.ts',
-    find: '  if (isVerified(change, reading, run.wider)) {',
-    replace: "  if (reading.observed !== 'unknown') {",
+    file: 'core/interpret/classify.ts',
+    find: "if (observed === to) return 'landed'",
+    replace: "return 'landed'",
   },
 
   {
@@ -158,8 +156,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a cap is cleared where none is set',
     file: 'core/plan/diff.ts',
-    find: "if (observed === desired.cap || (desired.cap === 'none' &&",
-    replace: "if ((observed === desired.cap && desired.cap !== 'none') || (desired.cap === 'none' &&",
+    find: 'if (observed === desired.cap || isInherited) {',
+    replace: "if ((observed === desired.cap && desired.cap !== 'none') || isInherited) {",
   },
   {
     name: 'a file that is broken prunes what it declared',
@@ -170,7 +168,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a pause is not looked at before each write',
-    file: 'daemon/cycle/apply.ts',
+    file: 'daemon/cycle/write.ts',
     find: "return run.ledger.pause(run.clock.now()) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],
@@ -232,7 +230,47 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a cap that is in sync is written all the same when it is a person’s',
     file: 'core/plan/diff.ts',
-    find: 'if (observed === desired.cap || (desired.cap ===',
-    replace: "if ((observed === desired.cap && desired.scope.kind !== 'user') || (desired.cap ===",
+    find: 'if (observed === desired.cap || isInherited) {',
+    replace: "if ((observed === desired.cap && desired.scope.kind !== 'user') || isInherited) {",
+  },
+  {
+    name: 'what an approval has released is not counted any more',
+    file: 'core/plan/guards/shares.ts',
+    find: 'isCounted(one, round, guard))',
+    replace: '(one.changes.length === 0 || one.changes.some((key) => mayHold(key, round, guard))))',
+    needs: ['policy-squeeze', 'policy-approve', 'approve'],
+  },
+  {
+    name: 'a wave takes whatever is ready, whoever waits for what failed or is held',
+    file: 'core/plan/wave.ts',
+    find: 'const blocker = ways.blocker(change, admitted)',
+    replace: 'const blocker = undefined',
+    needs: ['policy-mass', 'policy-squeeze', 'race'],
+  },
+  {
+    name: 'a cap that may only be inherited is not set before its ancestor goes below it',
+    file: 'core/plan/plan.ts',
+    find: '...pins(result, slots, desired, given.people)',
+    replace: '',
+    needs: ['policy-mass', 'policy-edit'],
+  },
+  {
+    name: 'what a team or group write may have changed is not read again',
+    file: 'daemon/cycle/passes.ts',
+    find: ' else for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) alsoRead.add(key)',
+    replace: '',
+    needs: ['policy-mass', 'policy-edit'],
+  },
+  {
+    name: 'the cap that a lost 0 had replaced is not put back',
+    file: 'core/plan/plan.ts',
+    find: 'else if (left.restore !== undefined) desired.set(key, restored(one, left.restore))',
+    replace: '',
+  },
+  {
+    name: 'what has failed is tried again in every pass',
+    file: 'core/plan/dispositions.ts',
+    find: 'return failure?.to === to ? ',
+    replace: 'return failure === to ? ',
   },
 ]
