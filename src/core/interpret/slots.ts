@@ -38,6 +38,8 @@ export interface Slots {
   readonly model: ServiceModel
   /** What was read; undefined for a scope that nothing manages. */
   readonly shown: CapAt
+  /** What was read last of a scope that cannot be read now. */
+  readonly lastRead: (key: ScopeKey) => Cap | undefined
   at(key: ScopeKey): Slot
   /** What applies where nothing is set at this scope. */
   inherited(key: ScopeKey): Observed
@@ -65,7 +67,8 @@ export function interpret(inputs: SlotInputs): Slots {
     const certainty = own === 'unknown' ? 'unread' : mayBeInherited(key) ? 'either' : 'certain'
     return { own, inherited: inherited(key), certainty }
   }
-  return { model, shown, at, inherited, mayBeInherited, isEcho: (key) => isEcho(key, inputs) }
+  const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
+  return { model, shown, lastRead, at, inherited, mayBeInherited, isEcho: (key) => isEcho(key, inputs) }
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */

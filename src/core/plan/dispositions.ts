@@ -101,9 +101,13 @@ export function waveInputs(inputs: Pick<DisposeInputs, 'slots' | 'people' | 'own
   const now: CapAt = (key) => {
     const shown = slots.shown(key)
     if (shown !== 'unknown') return shown
-    return isBelieved(owned.get(key), desired.get(key)) ? owned.get(key)?.cap : 'none'
+    return isBelieved(owned.get(key), desired.get(key)) ? owned.get(key)?.cap : (slots.lastRead(key) ?? 'none')
   }
-  return { now, mayBeInherited: openScopes(inputs), people, layers: slots.model.layers }
+  const mayBeInherited = openScopes(inputs)
+  // What was read last may be gone: a change must be right with it and without.
+  const isOpen = (key: ScopeKey): boolean =>
+    slots.shown(key) === 'unknown' ? !isBelieved(owned.get(key), desired.get(key)) : mayBeInherited(key)
+  return { now, mayBeInherited: isOpen, people, layers: slots.model.layers }
 }
 
 /**
@@ -156,6 +160,8 @@ function deferred(blocker: Blocker | undefined, { fixed, unread, refused }: Word
   if (!blocker) return READY
   if (blocker.kind === 'reads') {
     const key = scopeKey(blocker.scope)
+    if (slots.shown(key) === 'unknown')
+      return { kind: 'deferred', code: 'unread', reason: `${key} could not be read`, waitsFor: blocker.scope }
     const reason = `${key} reads ${slots.shown(key)}, which may be its own cap or an inherited one, and this change is right under one of them only; declare capReads`
     return { kind: 'deferred', code: 'reads', reason }
   }
