@@ -82,6 +82,8 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   const first = isNews ? firstPlan() : seen
   const observed = clock.monotonic()
 
+  // What was released and is there by now is spent, also while nothing may be written.
+  if (withheld) rememberApprovals(first.planned, ledger)
   const go = withheld ?? (await agree(first.planned, options))
   const applied = 'kind' in go ? undefined : await carryOut({ workspace, knowledge, options, first, go, plan, planner })
   workspace.ledgerFailed = applied?.fatal !== undefined

@@ -106,7 +106,7 @@ describe('for eyes', () => {
     [
       'a hold',
       event({ kind: 'held', hold: { ...hold, message: '41 of \u001b[31m120' } }),
-      'hold 7d1f0c2a9b34 by maxLowered: 41 of \uFFFD[31m120',
+      'hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b by maxLowered: 41 of \uFFFD[31m120',
     ],
     ['a quiet cycle', event({ kind: 'cycle-finished', result: 'noop', ...times }), 'cycle finished in 0.0 s, nothing to do'],
     ['a pause', event({ kind: 'paused', pause }), 'paused until 2026-11-20 00:00 UTC, nothing is written: migration'],
