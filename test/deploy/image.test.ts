@@ -1,4 +1,8 @@
 // What deploy/Dockerfile promises, read from the file; `npm run image:check` carries it out.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { pairsOf, stagesOf, valuesOf } from '../../deploy/source/dockerfile.ts'
@@ -12,10 +16,28 @@ const values = parse(readDeploy('helm/capkeeper/values.yaml'))
 describe('the image', () => {
   test('is built in one stage and is only what comes out of it in the other', () => {
     expect(more).toEqual([])
-    expect(valuesOf(build, 'FROM').join()).toMatch(/node:24-/)
+    expect(valuesOf(build, 'FROM').join()).toMatch(/node:24\.\d+\.\d+-/)
     expect(valuesOf(final, 'FROM')).toEqual(['gcr.io/distroless/nodejs24-debian13:nonroot'])
     expect(valuesOf(final, 'COPY').filter((value) => !value.startsWith('--from=build '))).toEqual([])
     expect(valuesOf(final, 'RUN')).toEqual([])
+  })
+
+  test('is built on bases that the release pins by the digests they have that day, or the release ends', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-bases-'))
+    const dockerfile = join(folder, 'Dockerfile')
+    const pin = (answer: string) => {
+      writeFileSync(dockerfile, readDeploy('Dockerfile'))
+      writeFileSync(join(folder, 'docker'), `#!/bin/sh\necho ${answer}\n`, { mode: 0o755 })
+      const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}` }
+      return execFileSync('deploy/pin-bases.sh', [dockerfile], { env, encoding: 'utf8', stdio: 'pipe' })
+    }
+    const digest = `sha256:${'ab'.repeat(32)}`
+    const bases = pin(digest).trim().split('\n')
+    expect(bases).toEqual([expect.stringMatching(/^node:24[^@]*@/), expect.stringMatching(/^gcr\.io[^@]*@/)])
+    expect(bases.every((base) => base.endsWith(`@${digest}`))).toBe(true)
+    const froms = stagesOf(readFileSync(dockerfile, 'utf8')).flatMap((stage) => valuesOf(stage, 'FROM'))
+    expect(froms.map((from) => bases.some((base) => from.includes(base)))).toEqual([true, true])
+    expect(() => pin('unknown')).toThrow(/no digest/)
   })
 
   test('holds production packages of the lock only', () => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, lstatSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { world, written } from './world.ts'
 
@@ -30,6 +30,19 @@ describe('plan', () => {
     ])
     expect(written(at.service)).toEqual([])
     expect(existsSync(at.path('ledger.db'))).toBe(false)
+  })
+
+  test('--out takes the place of a link or of a file that others may read, and touches nothing behind it', async () => {
+    const at = await world({ policy: POLICY })
+    writeFileSync(at.path('theirs'), 'theirs', { mode: 0o644 })
+    symlinkSync(at.path('theirs'), at.path('plan.json'))
+    writeFileSync(at.path('open.json'), 'old', { mode: 0o644 })
+    for (const name of ['plan.json', 'open.json']) {
+      expect(await at.run('plan', '--out', at.path(name))).toMatchObject({ code: 0, stderr: '' })
+      expect(JSON.parse(at.read(name)).kind).toBe('Plan')
+      expect(lstatSync(at.path(name)).mode.toString(8)).toBe('100600')
+    }
+    expect(at.read('theirs')).toBe('theirs')
   })
 
   test('gives one document as JSON, to stdout and with --out to a file that only its owner may read', async () => {
