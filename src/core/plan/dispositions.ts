@@ -103,23 +103,10 @@ export function waveInputs(inputs: Pick<DisposeInputs, 'slots' | 'people' | 'own
     if (shown !== 'unknown') return shown
     return isBelieved(owned.get(key), desired.get(key)) ? owned.get(key)?.cap : (slots.lastRead(key) ?? 'none')
   }
-  const mayBeInherited = openScopes(inputs)
   // What was read last may be gone: a change must be right with it and without.
   const isOpen = (key: ScopeKey): boolean =>
-    slots.shown(key) === 'unknown' ? !isBelieved(owned.get(key), desired.get(key)) : mayBeInherited(key)
+    slots.shown(key) === 'unknown' ? !isBelieved(owned.get(key), desired.get(key)) : slots.mayBeInherited(key)
   return { now, mayBeInherited: isOpen, people, layers: slots.model.layers }
-}
-
-/**
- * Scopes that may have nothing set. Where reads are known to show what applies, nothing can be written to find out, so a cap that is declared
- * and shown, or that the ledger knows as ours, is taken for set: should it not be, it is set as soon as it shows.
- */
-function openScopes({ slots, owned, desired }: Pick<DisposeInputs, 'slots' | 'owned' | 'desired'>): (key: ScopeKey) => boolean {
-  if (slots.model.reads === 'open') return slots.mayBeInherited
-  return (key) => {
-    const shown = slots.shown(key)
-    return slots.mayBeInherited(key) && owned.get(key)?.cap !== shown && desired.get(key)?.cap !== shown
-  }
 }
 
 /** A cap that the ledger verified under the same policy entry is believed to stand while it cannot be read. */
