@@ -49,9 +49,9 @@ describe('a service that is down', () => {
   })
 })
 
-/** A world whose service takes two seconds for each answer of one operation. */
-const slowWorld = (slow: Operation): Promise<World> =>
-  world({ policy: `users:\n  - {email: ${ADA}, cap: 4000}`, sandbox: { latency: 2_000, slow } })
+/** A world whose service takes its time, two seconds unless told, for each answer of one operation. */
+const slowWorld = (slow: Operation, latency = 2_000): Promise<World> =>
+  world({ policy: `users:\n  - {email: ${ADA}, cap: 4000}`, sandbox: { latency, slow } })
 
 describe('the end of a daemon', () => {
   test.each([
@@ -91,9 +91,9 @@ describe('the end of a daemon', () => {
   })
 
   test('by SIGTERM drops a read that is under way at once', async () => {
-    const at = await slowWorld('GetUsageConfig')
+    const at = await slowWorld('GetUsageConfig', 8_000)
     const daemon = await at.daemon()
-    await until('a read', () => at.service.calls.count('GetUsageConfig') === 1)
+    await until('a read', () => at.service.calls.count('GetUsageConfig') >= 1)
     const asked = performance.now()
     daemon.signal('SIGTERM')
     expect(await daemon.ended).toEqual({ code: 0, signal: null })
@@ -171,7 +171,7 @@ describe('the end of an apply', () => {
   test('while it reads comes at once, writes nothing and exits 1', async () => {
     const at = await world({ sandbox: { latency: 2_000, slow: 'GetUsageConfig' } })
     const apply = start(['apply', '--yes', ...at.flags])
-    await until('a read', () => at.service.calls.count('GetUsageConfig') === 1)
+    await until('a read', () => at.service.calls.count('GetUsageConfig') >= 1)
     const asked = performance.now()
     apply.signal('SIGINT')
     expect(await apply.ended).toEqual({ code: 1, signal: null })

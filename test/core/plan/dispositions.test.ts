@@ -81,6 +81,23 @@ describe('a change', () => {
     ],
   ])('%s', (_name, sketch, more, expected) => expect(fates(sketch, more)).toEqual(expected))
 
+  // p0 shows the group's old value and is to have it: whether it is its own cannot be told.
+  test.each(['open', 'inherited'] as const)(
+    'at a group waits for the cap beneath it that may only be inherited, where reads are %s',
+    (reads) => {
+      const sketch: PlanSketch = {
+        people: ['p0', 'p1'],
+        groups: { g: ['p0', 'p1'] },
+        caps: { 'group:g': 200, p0: 300 },
+        observed: { 'group:g': 300, p0: 300, team: 'none' },
+        guards: OFF,
+        model: { reads },
+      }
+      expect(fates(sketch)).toEqual({ p0: 'ready', 'group:g': 'ready' })
+      expect(fates(sketch, { excluded: only('focus', 'p0') })).toEqual({ 'group:g': 'deferred order p0', p0: 'excluded focus' })
+    },
+  )
+
   test('that a guard holds is shown as held, whatever else keeps it', () => {
     const sketch: PlanSketch = { caps: { p0: 4 }, observed: { p0: 5 }, protectedPeople: ['p0'] }
     const all = { excluded: only('pause', 'p0'), failed: failed({ p0: 4 }) }
