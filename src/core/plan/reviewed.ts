@@ -1,6 +1,6 @@
 // Guards that were weakened, and people who are protected no longer, count only for changes that were shown before (product.md, section 5,
 // Two steps): until then the rules of before are in force beside those of now. It holds nothing itself.
-import type { GuardCode, GuardSettings, ShareLimit } from '../model/change.ts'
+import { GUARD_CODES, type GuardSettings, type ShareLimit } from '../model/change.ts'
 import type { Instant } from '../model/units.ts'
 
 /** The rules as they were before somebody weakened them. */
@@ -44,21 +44,10 @@ export function stricter(a: GuardSettings, b: GuardSettings): GuardSettings {
   return { ...a, ...Object.fromEntries(picked) }
 }
 
-type GuardName = keyof GuardSettings & GuardCode
-type Setting = GuardSettings[GuardName]
+/** The guards that look at changes before they go out; `breaker` and `contested` look back at what happened. */
+const GUARD_NAMES = GUARD_CODES.filter((code) => code !== 'breaker' && code !== 'contested')
 
-const GUARD_NAMES: readonly GuardName[] = [
-  'emptyPolicy',
-  'rosterShrink',
-  'maxAffected',
-  'maxLowered',
-  'maxBlocked',
-  'maxCleared',
-  'maxRaise',
-  'readQuality',
-  'protected',
-  'semantics',
-]
+type Setting = GuardSettings[(typeof GUARD_NAMES)[number]]
 
 /** Off is weaker than any limit, and a higher limit than a lower one. */
 function isWeaker(now: Setting, before: Setting): boolean {
@@ -70,18 +59,18 @@ function strength(setting: Setting): readonly number[] {
   if (setting === 'off' || setting === false) return [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
   if (setting === true) return [0, 0]
   if (typeof setting === 'number') return [setting, 0]
-  return 'floor' in setting ? [setting.percent, setting.floor] : [setting.percent, setting.inARow]
+  return [setting.percent, setting.floor]
 }
 
 function text(setting: Setting): string {
   if (typeof setting === 'boolean') return setting ? 'on' : 'off'
   if (typeof setting === 'number') return `${setting} %`
-  return setting === 'off' ? 'off' : 'floor' in setting ? limitText(setting) : `${setting.inARow} in a row or ${setting.percent} %`
+  return setting === 'off' ? 'off' : limitText(setting)
 }
 
 /** The floor is named only where it is what changed. */
 function texts(from: Setting, to: Setting): { readonly from: string; readonly to: string } {
-  const isShare = (one: Setting): one is ShareLimit => typeof one === 'object' && 'floor' in one
+  const isShare = (one: Setting): one is ShareLimit => typeof one === 'object'
   return isShare(from) && isShare(to) && from.floor === to.floor
     ? { from: `${from.percent} %`, to: `${to.percent} %` }
     : { from: text(from), to: text(to) }

@@ -8,9 +8,9 @@ import { drawCompany } from '../company.ts'
 import { defaults, type State } from '../model.ts'
 import { declaredBy, drawPolicy, type Policy } from '../policy.ts'
 import type { Random } from '../random.ts'
-import { landedOf, passing, writesOf, writtenText } from '../service.ts'
+import { landedOf, writesOf, writtenText } from '../service.ts'
 import type { Run, World } from '../world.ts'
-import { checkQuiet, drawSwitches, type Kind, outcome } from './kind.ts'
+import { applyKilledAt, checkQuiet, drawSwitches, type Kind, outcome } from './kind.ts'
 
 export const guards: Kind = async (random, open) => {
   const company = drawCompany(random, random.chance(0.4))
@@ -125,17 +125,9 @@ const foreignWrites = (run: Run, others: readonly Hold[]): readonly string[] =>
 
 /** An apply that is killed at one of its first writes. */
 async function dieHalfway(world: World, random: Random, words: readonly string[]): Promise<void> {
-  let left = random.int(1, 3)
+  const write = random.int(1, 3)
   const landing = random.chance(0.5)
-  const running = world.begin('apply', '--yes', ...words, '--config', 'capkeeper.yaml')
-  world.service.tamper = ({ operation }) => {
-    if (operation === 'UsageConfig') left -= 1
-    if (left > 0) return { kind: 'pass' }
-    running.child.kill('SIGKILL')
-    return { kind: landing ? 'drop-after' : 'drop-before' }
-  }
-  const ended = await running.ended
-  world.service.tamper = passing
+  const ended = await applyKilledAt(world, write, landing, ...words)
   world.story.push(`ended with ${ended.code} (-1: killed at a write)`)
 }
 

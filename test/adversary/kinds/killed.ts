@@ -3,9 +3,8 @@ import { expectedEnd } from '../checks/end.ts'
 import { checkNeed, checkWay } from '../checks/steps.ts'
 import { drawCompany } from '../company.ts'
 import { declaredBy, drawPolicy, noPolicy } from '../policy.ts'
-import { passing } from '../service.ts'
 import { noGuards } from '../world.ts'
-import { checkDone, checkQuiet, drawSwitches, type Kind } from './kind.ts'
+import { applyKilledAt, checkDone, checkQuiet, drawSwitches, type Kind } from './kind.ts'
 
 export const killed: Kind = async (random, open) => {
   const company = drawCompany(random, false)
@@ -17,17 +16,9 @@ export const killed: Kind = async (random, open) => {
   const expected = expectedEnd(start, declared)
   world.write(policy)
   for (let times = random.int(1, 2); times > 0; times -= 1) {
-    let left = random.int(1, 12)
+    const write = random.int(1, 12)
     const landing = random.chance(0.6)
-    const running = world.begin('apply', '--yes', '--config', 'capkeeper.yaml')
-    world.service.tamper = ({ operation }) => {
-      if (operation === 'UsageConfig') left -= 1
-      if (left > 0) return { kind: 'pass' }
-      running.child.kill('SIGKILL')
-      return { kind: landing ? 'drop-after' : 'drop-before' }
-    }
-    const ended = await running.ended
-    world.service.tamper = passing
+    const ended = await applyKilledAt(world, write, landing)
     world.story.push(`ended with ${ended.code} (-1: killed), the write in flight ${landing ? 'landed' : 'was lost'}`)
   }
   const left = world.service.state()

@@ -3,8 +3,9 @@ import { checkEnd } from '../checks/end.ts'
 import { checkNeed, checkOnce, checkReadBack, checkWay } from '../checks/steps.ts'
 import type { Company } from '../company.ts'
 import type { State } from '../model.ts'
+import type { Ended } from '../program.ts'
 import type { Random } from '../random.ts'
-import { writesOf } from '../service.ts'
+import { passing, writesOf } from '../service.ts'
 import type { Run, World } from '../world.ts'
 
 export type Open = (company: Company, switches?: readonly string[]) => Promise<World>
@@ -36,6 +37,21 @@ export function checkDone(world: World, run: Run, start: State, expected: State,
   checkNeed(world, run.seen)
   checkOnce(world, run.seen)
   checkReadBack(world, run.seen)
+}
+
+/** An apply that is killed at its write number `write`, which reaches the service all the same when it is `landing`. */
+export async function applyKilledAt(world: World, write: number, landing: boolean, ...words: readonly string[]): Promise<Ended> {
+  let left = write
+  const running = world.begin('apply', '--yes', ...words, '--config', 'capkeeper.yaml')
+  world.service.tamper = ({ operation }) => {
+    if (operation === 'UsageConfig') left -= 1
+    if (left > 0) return { kind: 'pass' }
+    running.child.kill('SIGKILL')
+    return { kind: landing ? 'drop-after' : 'drop-before' }
+  }
+  const ended = await running.ended
+  world.service.tamper = passing
+  return ended
 }
 
 /** Nothing is left to do: neither `apply` nor `plan --detailed-exitcode` finds anything. */
