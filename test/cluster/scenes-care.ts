@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { realClock } from '../support/real-clock.ts'
-import { blockOf, isReady, page, podId, written } from './looks.ts'
-import { ENFORCE, INSTALL, ROLLOUT, UPGRADE, values } from './scenes-helm.ts'
+import { blockOf, isReady, page, podId, UPGRADE, written } from './looks.ts'
+import { ENFORCE, INSTALL, ROLLOUT, values } from './scenes-helm.ts'
 import { addOperatorKinds, apply, VALUES } from './setting.ts'
 import { must, ROOT, type Scene, type World } from './world.ts'
 

@@ -1,14 +1,13 @@
 // A release by Helm: first install, enforcing, edits, rotation, and what is refused with nothing changed.
 
 import { realClock } from '../support/real-clock.ts'
-import { isReady, mark, mustRefuse, ofPod, page, podId, UPGRADE_WORDS, written } from './looks.ts'
+import { isReady, mark, mustRefuse, ofPod, page, podId, UPGRADE, written } from './looks.ts'
 import { policyOf, VALUES } from './setting.ts'
 import { must, type Scene, type World } from './world.ts'
 
 const clock = realClock()
 
 export const INSTALL = 'helm install capkeeper deploy/helm/capkeeper --namespace capkeeper --values my-values.yaml'
-export const UPGRADE = UPGRADE_WORDS.join(' ')
 export const ROLLOUT = 'kubectl -n capkeeper rollout status statefulset/capkeeper'
 export const ORPHAN = 'kubectl -n capkeeper delete statefulset capkeeper --cascade=orphan'
 const ROTATE =
@@ -100,7 +99,7 @@ export const HELM: readonly Scene[] = [
       mustRefuse(world, 'persistence.storageClass', '--set', 'persistence.storageClass=other')
       mustRefuse(world, 'would run as caps with an empty ledger', '--set', 'fullnameOverride=caps')
       mustRefuse(world, 'take nameOverride back', '--set', 'nameOverride=caps,fullnameOverride=capkeeper')
-      world.run(...UPGRADE_WORDS, '--set', 'persistence.size=1024Mi', '--dry-run=server')
+      world.run('bash', '-c', `${UPGRADE} --set persistence.size=1024Mi --dry-run=server`)
     },
   },
   {
