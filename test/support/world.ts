@@ -6,7 +6,6 @@ import { createHttpTransport } from '../../src/api/http.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
 import { createPaces } from '../../src/api/paces.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
-import { CONDITIONS, type Condition, type ConditionType, kindOf } from '../../src/core/model/condition.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../src/core/model/scope.ts'
@@ -23,6 +22,7 @@ import { startSandboxServer } from '../../src/sandbox/server.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { sandboxTransport } from '../../src/sandbox/transport.ts'
+import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, NOW, type PolicySketch, policy, scope } from './declare.ts'
 
 /** A clock on which time passes only while somebody waits for it and nothing else can happen. */
@@ -149,7 +149,7 @@ export interface WorldOptions {
   readonly name?: string
 }
 
-export interface World {
+export interface World extends ToldConditions {
   readonly clock: WorldClock
   readonly sandbox: Sandbox
   readonly ledger: Ledger
@@ -181,12 +181,6 @@ export interface World {
   forget(): void
   /** Events of a kind since `forget`. */
   told<K extends CycleEvent['kind']>(kind: K): readonly Extract<CycleEvent, { kind: K }>[]
-  /** Conditions of this type that began, or became another, since `forget`. */
-  begun(...types: readonly ConditionType[]): readonly Condition[]
-  /** The reasons of the conditions that began and are no part of a plan or an outcome. */
-  warned(): readonly string[]
-  /** Conditions of this type that ended since `forget`. */
-  ended(...types: readonly ConditionType[]): readonly Condition[]
   setStatus(name: string, status: TeamStatus): void
   setMembers(group: string, names: readonly string[]): void
   removePerson(name: string): void
@@ -354,9 +348,7 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
     },
     told: <K extends CycleEvent['kind']>(kind: K) =>
       events.filter((event): event is Extract<CycleEvent, { kind: K }> => event.kind === kind),
-    warned: () => transitions(events, WARNINGS, (change) => change !== 'ended').map(({ reason }) => reason),
-    begun: (...types: readonly ConditionType[]) => transitions(events, types, (change) => change !== 'ended'),
-    ended: (...types: readonly ConditionType[]) => transitions(events, types, (change) => change === 'ended'),
+    ...toldConditions(events),
     setStatus(name: string, status: TeamStatus) {
       const person = store.person(email(name))
       if (person) store.savePerson({ ...person, status })
@@ -378,15 +370,6 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
     },
   }
 }
-
-const ALL = Object.keys(CONDITIONS) as ConditionType[]
-const WARNINGS = ALL.filter((type) => !kindOf(type).hasOwnPlace && !kindOf(type).explains?.includes('CycleFailed'))
-
-const transitions = (events: readonly CycleEvent[], types: readonly ConditionType[], isAsked: (change: string) => boolean) =>
-  events.flatMap((event): readonly Condition[] => {
-    const isOne = event.kind === 'condition' && types.includes(event.condition.type) && isAsked(event.change)
-    return isOne ? [event.condition] : []
-  })
 
 function scopeOf(body: SandboxCall['body']): Scope {
   const found = body['team_level'] === true ? 'team' : 'group_id' in body ? `group:${body['group_id']}` : String(body['user_email'])

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
@@ -133,4 +134,15 @@ test('whatever a condition explains is a condition', () => {
   for (const kind of Object.values(CONDITIONS)) {
     for (const type of 'explains' in kind ? kind.explains : []) expect(Object.keys(CONDITIONS)).toContain(type)
   }
+})
+
+test('docs/operations.md names every condition under its severity, and no other', () => {
+  const [, section = ''] = readFileSync('docs/operations.md', 'utf8').split('## Conditions\n')
+  const rows = section.split('\n## ')[0]?.matchAll(/^\| (error|warn|info) \| (.*?) \|/gm) ?? []
+  const named = [...rows].flatMap(([, severity, names = '']) => [...names.matchAll(/`(\w+)`/g)].map(([, type]) => `${severity} ${type}`))
+  expect(named.sort()).toEqual(
+    Object.entries(CONDITIONS)
+      .map(([type, { severity }]) => `${severity} ${type}`)
+      .sort(),
+  )
 })
