@@ -41,7 +41,7 @@ export interface WriteRun extends OutcomeContext {
 }
 
 /** A reading younger than this is not read again before the write (choice). */
-export const FRESH_MS = 5_000
+export const FRESH_MS = 60_000
 
 /** How often a write whose answer was lost, and which had not landed, is sent in all. */
 export const WRITE_ATTEMPTS = 3
