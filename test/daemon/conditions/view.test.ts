@@ -1,8 +1,8 @@
 // What a workspace shows of itself after its cycles: states, people, warnings; with nothing made up, and also while the ledger fails.
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import { readPause } from '../../../src/daemon/workspace.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { readPause } from '../../../src/daemon/workspace.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { HOUR, NOW } from '../../support/declare.ts'
 import { testWorld } from '../../support/world.ts'

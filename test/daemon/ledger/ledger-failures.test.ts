@@ -49,7 +49,7 @@ const overwrite = (file: string, at: number, bytes: string): void => {
   writeFileSync(file, content)
 }
 
-const REFUSED: readonly (readonly [name: string, code: string, says: string, make: () => string])[] = [
+const REFUSED: readonly (readonly [name: string, code: string, says: string, make: () => string | Promise<string>])[] = [
   [
     'a text file',
     'LEDGER_CORRUPT',
