@@ -126,8 +126,8 @@ describe('a shared ledger', () => {
     const world = await usedWorld()
     await world.ledger.savePause({ untilAt: NOW + 60_000_000, reason: 'a move of ada@example.com', pausedAt: NOW })
     const read = readShared(await share(world), 'acme', ['ada@example.com'], sha256)
-    expect(read?.pause(NOW)).toMatchObject({ reason: 'a move of ada@example.com' })
-    expect(read?.pause(NOW + 60_000_000)).toBeUndefined()
+    expect(await read?.pause(NOW)).toMatchObject({ reason: 'a move of ada@example.com' })
+    expect(await read?.pause(NOW + 60_000_000)).toBeUndefined()
   })
 
   test('of another workspace is not there', async () => {
