@@ -77,7 +77,7 @@ async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promis
   const pending = run.watch.inOrder(changes).values()
   const work = async (isOver: () => boolean): Promise<void> => {
     for (const change of pending) {
-      const interrupted = mayNotStart(run)
+      const interrupted = await mayNotStart(run)
       if (interrupted) {
         run.halted = { interrupted, ...run.halted }
         return
@@ -105,23 +105,17 @@ function joined(before: WriteResult | undefined, { to }: Change, result: WriteRe
   return { ...before, error: `${before.error}; ${end}` }
 }
 
-/** A ledger that cannot keep when to try again stops the run as well. */
 function noteEnd(run: WaveRun, { scope }: Change, { result, blame, error }: WriteResult): void {
   const end = result === 'applied' ? 'done' : blame
-  try {
-    const isOver = run.watch.note({ key: scopeKey(scope), end, ...(error !== undefined && { error }) })
-    if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
-  } catch (error) {
-    if (!(error instanceof LedgerError)) throw error
-    run.halted = { interrupted: 'ledger', fatal: error.message }
-  }
+  const isOver = run.watch.note({ key: scopeKey(scope), end, ...(error !== undefined && { error }) })
+  if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
 }
 
-function mayNotStart(run: WaveRun): Halted['interrupted'] {
+async function mayNotStart(run: WaveRun): Promise<Halted['interrupted']> {
   if (run.halted.interrupted) return run.halted.interrupted
   if (run.stop?.aborted) return 'stopped'
   try {
-    return run.ledger.pause(run.clock.now()) ? 'paused' : undefined
+    return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     run.halted = { interrupted: 'ledger', fatal: error.message }
