@@ -1,6 +1,7 @@
 // One workspace of the daemon: its settings, its ports, what it knows, and what it shows. Everything that changes during its life is here
 // and nowhere else, so that workspaces share nothing.
 
+import type { Pause } from '../core/model/change.ts'
 import type { Condition, Finding } from '../core/model/condition.ts'
 import type { CycleEvent, Emit, Mode } from '../core/model/events.ts'
 import type { Roster } from '../core/model/observed.ts'
@@ -56,6 +57,8 @@ export interface Workspace extends WorkspaceParts {
   findings: Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
   /** What holds now, and since when. */
   conditions: readonly Condition[]
+  /** As it was read last. */
+  pause: Pause | undefined
   /** The sweep for caps of people that nobody declares; absent until there was one. */
   undeclared: UndeclaredPass | undefined
   /** What was burned so far; absent until the ledger was asked for it. */
@@ -75,6 +78,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   shown: {},
   findings: {},
   conditions: [],
+  pause: undefined,
   undeclared: undefined,
   burned: undefined,
   burnedFrom: undefined,
@@ -82,6 +86,12 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   collector: { chunkDays: new Map(), triedAt: new Map() },
   attempted: false,
 })
+
+/** Looks for a pause, which another process begins and ends. Rejects with a `LedgerError`. */
+export async function readPause(workspace: Workspace): Promise<Pause | undefined> {
+  workspace.pause = await workspace.ledger.pause(workspace.clock.now())
+  return workspace.pause
+}
 
 type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
 

@@ -86,8 +86,7 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Desire
 
 /** A pause that began or ended since it was last looked at. */
 export function showPause(workspace: Workspace): void {
-  const { ledger, clock, config } = workspace
-  notice(workspace, { pause: pauseFindings(ledger.pause(clock.now()), config.name) })
+  notice(workspace, { pause: pauseFindings(workspace.pause, workspace.config.name) })
 }
 
 /** One change as it ended; a third value that was read back is a foreign change as well. */
