@@ -1,6 +1,6 @@
 // What holds now, as functions of what is known: of a plan, of readings, of a pause, of the policy files. Each finding is a sentence with its
 // numbers and the way out. Nothing here knows what was told before, and nothing asks or writes.
-import type { Hold, Pause, PlanProblem } from '../../core/model/change.ts'
+import type { Hold, Pause, Plan, PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
@@ -41,7 +41,7 @@ export function planFindings({ plan }: Planned, { quarantine }: DesiredState, sh
     const type = left ? 'Quarantined' : problemType(problem)
     return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(left && { since: left.at }) }] : []
   })
-  return [...held, ...told, ...readsFindings(plan.changes, plan.workspace)]
+  return [...held, ...told, ...readsFindings(plan)]
 }
 
 /** A hold that one of these guards makes alone is a condition of its own. */
@@ -69,13 +69,15 @@ const problemFinding = (type: ConditionType, { code, message, scope }: PlanProbl
     ? { type, subject: scopeKey(scope), reason: code, message, scope }
     : { type, subject: message, reason: code, message: `${workspace}: ${message}` }
 
-function readsFindings(changes: Planned['plan']['changes'], workspace: string): readonly Finding[] {
+/** Changes that wait for `capReads`. Those that this run leaves out may wait for it as well: of them nothing is known now. */
+export function readsFindings({ changes, workspace }: Pick<Plan, 'changes' | 'workspace'>): readonly Finding[] {
   const open = changes.filter(({ disposition }) => disposition.kind === 'deferred' && disposition.code === 'reads')
   const [first] = open
-  if (!first) return []
+  const found = { type: 'ReadsOpen', subject: workspace, reason: 'READS_OPEN' } as const
+  if (!first) return changes.some(({ disposition }) => disposition.kind === 'excluded') ? [{ ...found, message: '', onlyIfHeld: true }] : []
   const count = open.length === 1 ? '1 change waits' : `${open.length} changes wait`
   const message = `${workspace}: ${count}, ${scopeKey(first.scope)} first: it is not known whether a read shows a scope's own cap or what applies there; declare capReads`
-  return [{ type: 'ReadsOpen', subject: workspace, reason: 'READS_OPEN', message }]
+  return [{ ...found, message }]
 }
 
 /** Caps that somebody else changed and that are not put right yet. */
