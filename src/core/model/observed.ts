@@ -92,7 +92,9 @@ export interface RunsReading extends SetAside {
   readonly rows: readonly RunUse[]
 }
 
-export type OwnerKind = 'policy' | 'grant' | 'conflict' | 'copied'
+/** `rule` and `pool`: of a person who matched a rule, or has a share in a pool; such caps lie at user scope. */
+export const OWNER_KINDS = ['policy', 'grant', 'rule', 'pool', 'conflict', 'copied'] as const
+export type OwnerKind = (typeof OWNER_KINDS)[number]
 
 /**
  * A cap that is ours: we wrote it, or policy declared it and it was found equal once. This is what the ledger remembers of a scope.

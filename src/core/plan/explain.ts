@@ -192,6 +192,8 @@ function whyWon(won: Candidate): string {
       return won.cap === 'none' ? 'no cap is declared here or wider' : 'the narrowest cap declared'
     case 'restore':
       return 'a grant is over, and what stood here before it comes back'
+    case 'people':
+    case 'pool':
     case 'conflict':
     case 'copied':
       return won.reason ?? 'the cap that applies to this person'

@@ -10,8 +10,11 @@ import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, typ
 import type { Credits, Instant } from '../model/units.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 
-/** Where a desired cap comes from: a rule, a grant, the group conflict rule, a copy at user scope, or the base a grant gives back. */
-export type OriginKind = 'rule' | 'grant' | 'conflict' | 'copied' | 'restore'
+/**
+ * Where a desired cap comes from: a cap declared for its scope (`rule`), a grant, a rule over people, a pool, the group conflict rule, a copy
+ * at user scope, or the base a grant gives back.
+ */
+export type OriginKind = 'rule' | 'grant' | 'people' | 'pool' | 'conflict' | 'copied' | 'restore'
 
 /** One declaration that bears on a scope: the winner, or one that lost, kept for `explain`. */
 export interface Candidate {
@@ -247,7 +250,15 @@ function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[
   return { scope, cap, owner: OWNERS[kind], entry: `${kind}|${cap}`, origin, losers: without(candidates, origin) }
 }
 
-const OWNERS: Record<OriginKind, OwnerKind> = { rule: 'policy', grant: 'grant', restore: 'grant', conflict: 'conflict', copied: 'copied' }
+const OWNERS: Record<OriginKind, OwnerKind> = {
+  rule: 'policy',
+  grant: 'grant',
+  restore: 'grant',
+  people: 'rule',
+  pool: 'pool',
+  conflict: 'conflict',
+  copied: 'copied',
+}
 
 /** What the ledger says goes on, under the entry it was verified with. */
 const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]): DesiredCap => {

@@ -128,6 +128,8 @@ const OWNERS: Readonly<Record<string, OwnerKind>> = {
   rule: 'policy',
   kept: 'policy',
   grant: 'grant',
+  people: 'rule',
+  pool: 'pool',
   conflict: 'conflict',
   copied: 'copied',
 }
