@@ -128,6 +128,27 @@ export function roster(people: Readonly<Record<string, MemberStatus | 'disabled'
   return { people: rows, readAt: NOW, statusesAbsent: false, duplicates: [], ...more }
 }
 
+/** What a row of the roster tells beside the status: days are before NOW. */
+export interface RowSketch {
+  readonly status?: MemberStatus
+  readonly role?: string
+  readonly usedDaysAgo?: number
+  readonly joinedDaysAgo?: number
+  readonly activeDays?: Readonly<Record<number, number>>
+}
+
+/** People by name with what their row tells. */
+export function rosterRows(rows: Readonly<Record<string, RowSketch>>): Roster {
+  const people = Object.entries(rows).map(([name, { status = 'approved', role, usedDaysAgo, joinedDaysAgo, activeDays }]) => ({
+    ...{ email: email(name), name, status, disabled: false },
+    ...(role !== undefined && { role }),
+    ...(usedDaysAgo !== undefined && { lastUsedAt: NOW - usedDaysAgo * DAY }),
+    ...(joinedDaysAgo !== undefined && { signedUpAt: NOW - joinedDaysAgo * DAY }),
+    ...(activeDays && { activeDays }),
+  }))
+  return { people, readAt: NOW, statusesAbsent: false, duplicates: [] }
+}
+
 export const members = (groups: Readonly<Record<string, readonly string[]>>): GroupMembers[] =>
   Object.entries(groups).map(([id, names]) => ({ id, name: id.toUpperCase(), emails: names.map(email), readAt: NOW }))
 
@@ -140,7 +161,14 @@ export interface OwnedSketch {
   readonly grant?: GrantSketch
 }
 
-const ENTRY_KIND: Record<OwnerKind, string> = { policy: 'rule', grant: 'grant', rule: 'people', pool: 'pool', conflict: 'conflict', copied: 'copied' }
+const ENTRY_KIND: Record<OwnerKind, string> = {
+  policy: 'rule',
+  grant: 'grant',
+  rule: 'people',
+  pool: 'pool',
+  conflict: 'conflict',
+  copied: 'copied',
+}
 
 /** What the ledger remembers, by scope name. */
 export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): ReadonlyMap<ScopeKey, OwnedCap> {

@@ -32,6 +32,13 @@ export interface Person {
   readonly disabled: boolean
   /** Credits used in the current cycle; absent when the service does not say. */
   readonly used?: Credits
+  /** As the service calls it; absent when it does not say. */
+  readonly role?: string
+  /** The latest of the three times of last use. */
+  readonly lastUsedAt?: Instant
+  readonly signedUpAt?: Instant
+  /** On how many of the last so many days somebody was active, by the number of days; only what rules and pools ask for. */
+  readonly activeDays?: Readonly<Record<number, number>>
 }
 
 export interface Cycle {

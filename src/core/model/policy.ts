@@ -123,6 +123,10 @@ export interface PolicySet {
   readonly documents: readonly string[]
 }
 
+/** How many things a policy declares caps by; what is left of an emptied policy is told by it. */
+export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet): number =>
+  rules.length + grants.length + peopleRules.length + pools.length
+
 /** A policy set with its identity, as it is enforced. */
 export interface PolicyRevision {
   readonly set: PolicySet

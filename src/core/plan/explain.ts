@@ -178,6 +178,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
 function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): boolean {
   if (origin.kind === 'rule' || origin.kind === 'grant') return false
   if (!winner) return true
+  if (origin.kind === 'people') return winner.kind !== 'people'
   if (origin.kind === 'restore') return cap !== 'none'
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
 }

@@ -16,6 +16,7 @@ import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { Clock, Digest, Ledger, UsageFacts } from '../../ports.ts'
@@ -52,6 +53,9 @@ export interface WorkspaceState {
   unknownGroups: readonly string[]
   groupReadingIsNew: boolean
   conflictsGone: Readonly<Record<string, number>>
+  /** A roster that is believed was read since the last resolution was remembered. */
+  rosterReadingIsNew: boolean
+  conditions: ConditionMemory
   clockSkewMs: number | undefined
   /** Team and group caps that were sent and may have landed, as the answer or the reading after it did not tell. */
   readonly sent: SentCap[]
@@ -69,6 +73,8 @@ export function recall(policy: PolicyRevision, ledger: LedgerReader): WorkspaceS
     unknownGroups: [],
     groupReadingIsNew: false,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
+    rosterReadingIsNew: false,
+    conditions: ledger.fact('conditions') ?? {},
     clockSkewMs: undefined,
     sent: [],
     pendingChecks: [],
@@ -121,6 +127,8 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     owned: new Map(planner.ledger.owned().map((one) => [scopeKey(one.scope), one])),
     conflictsGone: knowledge.conflictsGone,
     groupReadingIsNew: knowledge.groupReadingIsNew,
+    conditions: knowledge.conditions,
+    rosterReadingIsNew: knowledge.rosterReadingIsNew,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),

@@ -47,6 +47,7 @@ import { type Credits, credits } from '../../core/model/units.ts'
 import type { HoldShown } from '../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../core/plan/breaker.ts'
 import type { Contest } from '../../core/plan/contested.ts'
+import type { SettledCondition } from '../../core/resolve/conditions.ts'
 import type { BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
 import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './decode.ts'
 
@@ -198,6 +199,10 @@ const person = shape<Person>({
   status: oneOf(['approved', 'pending', 'rejected', 'unspecified']),
   disabled: boolean,
   used: optional(amount),
+  role: optional(text),
+  lastUsedAt: optional(number),
+  signedUpAt: optional(number),
+  activeDays: optional(record(number)),
 })
 
 const roster = shape<Roster>({
@@ -272,6 +277,7 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   planBaseline: byScope(cap),
   planBegunAt: number,
   conflictsGone: record(number),
+  conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
   seen,
   holdsShown: record(shape<HoldShown>({ people: number, at: number, roster: optional(number), reviewed: optional(boolean) })),
   rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),

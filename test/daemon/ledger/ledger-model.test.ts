@@ -242,6 +242,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBaseline: named(cap),
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
+  conditions: named(fc.record({ holds: fc.array(text), turning: fc.array(text), open: fc.array(text) })),
   seen: fc.record(
     { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },
     { requiredKeys: [] },
