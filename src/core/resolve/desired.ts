@@ -10,7 +10,8 @@ import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, typ
 import type { Credits, Instant } from '../model/units.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 import type { ConditionMemory } from './conditions.ts'
-import { type RuleStatus, ruleCandidate } from './rules.ts'
+import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
+import { ruleCandidate } from './rules.ts'
 
 /**
  * Where a desired cap comes from: a cap declared for its scope (`rule`), a grant, a rule over people, a pool, the group conflict rule, a copy
@@ -82,6 +83,7 @@ export interface Resolution {
   readonly conflictsGone: Readonly<Record<string, number>>
   /** `spec.rules`, in their order. */
   readonly rules: readonly RuleStatus[]
+  readonly ruleNotes: readonly RuleNote[]
   /** The next value of the ledger fact `conditions`. */
   readonly conditions: ConditionMemory
 }
@@ -103,6 +105,8 @@ export interface DesiredInputs {
   readonly conditions?: ConditionMemory
   /** The roster was read anew since the last resolution, and is believed; absent: no. */
   readonly rosterReadingIsNew?: boolean
+  /** For "did you mean"; absent: nothing is suggested. */
+  readonly nearest?: NearestWord
   /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
   readonly grantsFrozen: boolean
 }
@@ -122,7 +126,7 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     else decideWide(context, scopeKey(scope), scope, draft)
   }
   const { grants, rules } = context.found
-  return { ...draft, grants, rules: rules.statuses, conditions: rules.memory }
+  return { ...draft, grants, rules: rules.statuses, ruleNotes: rules.notes, conditions: rules.memory }
 }
 
 /**
@@ -134,6 +138,12 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
 export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap; chain: readonly Candidate[] } | undefined {
   const { candidates, winner } = personChain(contextOf(inputs).found, normaliseEmail(email))
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
+}
+
+/** Whether anything that policy declares bears on a person, or may: a rule of which it is not known, the cap of a group or of the team. */
+export function isReached(email: string, inputs: DesiredInputs): boolean {
+  const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))
+  return candidates.length > 0 || verdict.kind === 'unknown'
 }
 
 interface Context {

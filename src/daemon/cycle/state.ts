@@ -19,6 +19,7 @@ import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/s
 import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
+import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WideWrite } from './beneath.ts'
 import { readQuality } from './read.ts'
@@ -126,6 +127,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     groupReadingIsNew: knowledge.groupReadingIsNew,
     conditions: knowledge.conditions,
     rosterReadingIsNew: knowledge.rosterReadingIsNew,
+    nearest,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
