@@ -21,6 +21,7 @@ export interface RuleStatus {
 /** A warning about one rule, at its cap. */
 export interface RuleNote {
   readonly code: 'RULE_NOBODY' | 'RULE_EVERYBODY' | 'RULE_UNKNOWN'
+  readonly rule: string
   readonly message: string
   readonly at: Position
 }
@@ -52,11 +53,15 @@ export function ruleNotes(inputs: NoteInputs): readonly RuleNote[] {
   return rules.flatMap((rule, index) => {
     const status = statuses[index]
     const found = status && noteOf(rule, status, { ...inputs, people })
-    return found ? [{ ...found, at: rule.at }] : []
+    return found ? [{ ...found, rule: rule.name, at: rule.at }] : []
   })
 }
 
-function noteOf(rule: PeopleRule, { people: matched, holds, unknown }: RuleStatus, judged: Judged): Omit<RuleNote, 'at'> | undefined {
+function noteOf(
+  rule: PeopleRule,
+  { people: matched, holds, unknown }: RuleStatus,
+  judged: Judged,
+): Omit<RuleNote, 'rule' | 'at'> | undefined {
   const { name, when } = rule
   const { people, facts } = judged
   if (unknown > 0) {
