@@ -221,7 +221,9 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const verdict = found.rules.verdictOf(email)
   const matched = verdict.kind === 'match' ? ruleCandidate(verdict.rule, scope, found.rules.whyOf(verdict.rule, email)) : undefined
   add(candidates, matched)
-  const decided = candidates.find(isNumeric)
+  // What is declared for the person goes before rules also where it sets nothing: then what is wider applies.
+  const counts = (one: Candidate): boolean => isNumeric(one) && (one !== matched || !own)
+  const decided = candidates.find(counts)
   const among = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
   if (among.kind === 'chosen') candidates.push(among.cap)
   for (const group of groups) add(candidates, group.grant)
@@ -229,7 +231,7 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const team = found.scopes.get(TEAM_KEY)
   add(candidates, team?.grant)
   add(candidates, team?.rule)
-  const widest = among.kind === 'clash' ? undefined : (candidates.find(isNumeric) ?? candidates.at(-1))
+  const widest = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.at(-1))
   return { own, verdict, matched, groups: among, candidates, winner: decided ?? widest }
 }
 
