@@ -21,6 +21,7 @@ import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
+import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { BurnStep } from './core/use/burned.ts'
 import type { UseReading } from './core/use/use-curve.ts'
 
@@ -96,6 +97,11 @@ export interface ReadClient {
   readRoster(signal?: AbortSignal): Promise<Roster & SetAside>
   /** Endpoints 2 with `group_name`; rejects with kind `not_found` when the service does not know the group. */
   readGroup(group: { readonly id: string; readonly name: string }, signal?: AbortSignal): Promise<GroupMembers>
+  /**
+   * Endpoints 2: on how many days of a range everybody was active, by e-mail; from a UTC midnight to another, exclusive. Who is not in it is
+   * not known; a figure that is left out is 0 where zeros are left out.
+   */
+  readActiveDays(days: DayRange, signal?: AbortSignal): Promise<ReadonlyMap<string, number>>
   /** Endpoints 6; `unavailable` when the plan lacks the feature. */
   readBalance(signal?: AbortSignal): Promise<Balance | 'unavailable'>
   /** Endpoints 3: runs summed by day, model and mode, in one request. A `group_name` the service does not know rejects with `not_found`. */
@@ -146,6 +152,8 @@ export interface LedgerFacts {
   readonly planBegunAt: Instant
   /** Group membership conflicts: how many agreeing readings in a row said that there is none any more. */
   readonly conflictsGone: Readonly<Record<string, number>>
+  /** Who the conditions of rules and pools hold for, as agreeing readings of the roster have settled it. */
+  readonly conditions: ConditionMemory
   /** How this deployment treats caps and answers, as far as it was seen, with the evidence. */
   readonly seen: Seen
   /** Every hold as it was first shown; an approval is void when it has grown by a quarter. */

@@ -31,6 +31,7 @@ const client: WriteClient = {
   readCap: refuse,
   readRoster: refuse,
   readGroup: refuse,
+  readActiveDays: refuse,
   readBalance: refuse,
   readRuns: refuse,
   writeCap: refuse,

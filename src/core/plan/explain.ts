@@ -19,6 +19,7 @@ import {
   type SkippedScope,
 } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
+import { ruleCandidate } from '../resolve/rules.ts'
 import { estimatedAddOnUse } from '../use/bands.ts'
 
 export type ExplainInputs = DesiredInputs & {
@@ -142,14 +143,18 @@ function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[])
 /** What a chain comes to, whatever the kind of scope. */
 interface View {
   readonly candidates: readonly Candidate[]
+  /** Why nothing wider counts: nobody knows whether this rule matches. */
+  readonly open?: Candidate
   readonly winner: Candidate | undefined
   readonly verdict: GroupVerdict['kind']
 }
 
 function viewOf(found: Declarations, scope: Scope): View {
   if (scope.kind === 'user') {
-    const { groups, ...chain } = personChain(found, scope.email)
-    return { ...chain, verdict: groups.kind }
+    const { groups, own, verdict, candidates, winner } = personChain(found, scope.email)
+    if (own || verdict.kind !== 'unknown') return { candidates, winner, verdict: groups.kind }
+    const why = found.rules.whyOf(verdict.rule, scope.email)
+    return { candidates, winner: undefined, verdict: groups.kind, open: ruleCandidate(verdict.rule, scope, why) }
   }
   const keys = scope.kind === 'team' ? [TEAM_KEY] : [scopeKey(scope), TEAM_KEY]
   const candidates = keys.flatMap((key) => [found.scopes.get(key)?.grant, found.scopes.get(key)?.rule]).filter((one) => one !== undefined)
@@ -162,11 +167,17 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
   const view = viewOf(found, scope)
   const won = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
   const place = won ? view.candidates.indexOf(won) : -1
+  const { open } = view
   const chain: ExplainedCandidate[] = [
-    ...(won ? [{ candidate: won, wins: true, why: whyWon(won), ...stateOf(found, won) }] : []),
+    ...(open && won?.kind !== 'people' ? [{ candidate: open, wins: false, why: STAYS }] : []),
+    ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'people' ? STAYS : whyWon(won), ...stateOf(found, won) }] : []),
     ...view.candidates.flatMap((one, index) => {
       if (one === won) return []
-      const why = index < place ? SETS_NOTHING : whyLost(one, won, view.verdict)
+      const why = open
+        ? `whether rule ${open.rule} matches is not known`
+        : index < place && one.cap === 'none'
+          ? SETS_NOTHING
+          : whyLost(one, won, view.verdict)
       return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
     }),
     ...[scope, ...wider].flatMap((one) => idleGrants(found, one, inputs.now)),
@@ -182,6 +193,7 @@ function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): 
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
 }
 
+const STAYS = 'it is not known whether it matches, so what is in force stays and no later rule is tried'
 const SETS_NOTHING = 'sets nothing here, so the next wider one applies'
 
 function whyWon(won: Candidate): string {
@@ -192,6 +204,9 @@ function whyWon(won: Candidate): string {
       return won.cap === 'none' ? 'no cap is declared here or wider' : 'the narrowest cap declared'
     case 'restore':
       return 'a grant is over, and what stood here before it comes back'
+    case 'people':
+      return won.cap === 'none' ? SETS_NOTHING : 'the first rule that matches, and nothing is declared for the person alone'
+    case 'pool':
     case 'conflict':
     case 'copied':
       return won.reason ?? 'the cap that applies to this person'
@@ -203,12 +218,14 @@ function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verd
     if (one.scope.kind === 'user') return SETS_NOTHING
     return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
   }
+  if (one.kind === 'people' && won.kind !== 'people' && won.kind !== 'grant') return 'a cap for the person goes before rules'
   if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
   if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
     return 'spec.onGroupConflict decides between the groups'
   if (one.scope.kind === 'group' && won.scope.kind === 'group') {
     return one.cap === won.cap ? `${scopeKey(won.scope)} asks for the same` : 'a grant on the same scope is in force'
   }
+  if (won.kind === 'people') return 'a rule is narrower'
   return `a ${won.scope.kind} ${won.kind === 'grant' ? 'grant' : 'cap'} is narrower`
 }
 

@@ -44,6 +44,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     holds: shown.planned?.plan.holds ?? [],
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(shown.outlook),
+    ...(usage && shown.outlook && { rules: shown.outlook.resolution.rules.map(({ name, people }) => ({ name, people })) }),
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(balance && { balance }),

@@ -16,8 +16,10 @@ import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
+import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WideWrite } from './beneath.ts'
 import { readQuality } from './read.ts'
@@ -49,6 +51,9 @@ export interface WorkspaceState {
   unknownGroups: readonly string[]
   groupReadingIsNew: boolean
   conflictsGone: Readonly<Record<string, number>>
+  /** A roster that is believed was read since the last resolution was remembered. */
+  rosterReadingIsNew: boolean
+  conditions: ConditionMemory
   clockSkewMs: number | undefined
   /** Team and group caps that were sent and may have landed, as the answer or the reading after it did not tell. */
   readonly sent: SentCap[]
@@ -66,6 +71,8 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     unknownGroups: [],
     groupReadingIsNew: false,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
+    rosterReadingIsNew: false,
+    conditions: ledger.fact('conditions') ?? {},
     clockSkewMs: undefined,
     sent: [],
     pendingChecks: [],
@@ -118,6 +125,9 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     owned: new Map(planner.ledger.owned().map((one) => [scopeKey(one.scope), one])),
     conflictsGone: knowledge.conflictsGone,
     groupReadingIsNew: knowledge.groupReadingIsNew,
+    conditions: knowledge.conditions,
+    rosterReadingIsNew: knowledge.rosterReadingIsNew,
+    nearest,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
