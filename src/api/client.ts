@@ -1,9 +1,10 @@
 // The six operations as the rest of the program knows them: caps, people, the balance, analytics. Encodes the question, says how long it
 // may take and how urgent it is, and hands it to send.ts. The preview path gets the reading client, which has no method that writes.
-import type { Balance, CapReading } from '../core/model/observed.ts'
+import type { AddOnReading, Balance, CapReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
 import type { ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
+import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn } from './add-on.ts'
 import {
   ANALYTICS_ROWS,
   type AnalyticsQuestion,
@@ -59,6 +60,7 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
 
 /** The reading client over a sender, for those who share it with another kind of request. */
 export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): ServiceReader {
+  const book = createKeyBook()
   const listPeople = <Value>(body: UserPageRequest, decode: (answer: unknown) => Value, signal?: AbortSignal): Promise<Value> =>
     sender.send(
       reading('UserPageAnalytics', body, decode, {
@@ -78,7 +80,16 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       const request = reading('GetUsageConfig', wireScope(scope), decode, { signal, urgency: urgent ?? 'normal' })
       return readingOf(scope, sender.send(request), clock.now)
     },
-    readRoster: (signal) => listPeople({}, (answer) => decodeRoster(answer, clock.now()), signal),
+    readRoster: (signal) =>
+      listPeople(
+        {},
+        (answer) => {
+          const roster = decodeRoster(answer, clock.now())
+          book.learn(answer)
+          return roster
+        },
+        signal,
+      ),
     readGroup: (group, signal) => listPeople({ group_name: group.name }, (answer) => decodeGroup(answer, group, clock.now()), signal),
     readBalance: (signal) =>
       orUnavailable(
@@ -114,6 +125,19 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       }
       return sumCascade(chunks)
     },
+    readAddOnUse: (question, signal) =>
+      orNoAddOn(
+        book.isKnown()
+          ? sender.send(
+              reading('Analytics', encodeAddOn(question, book), (answer) => decodeAddOn(answer, question, book, clock.now() + DAY_MS), {
+                signal,
+                urgency: 'late',
+                timeoutMs: ROSTER_TIMEOUT_MS,
+                rows: ADD_ON_ROWS,
+              }),
+            )
+          : Promise.reject(withoutRoster()),
+      ),
     clockSkewMs: sender.clockSkewMs,
     ratePerSecond: sender.ratePerSecond,
   }
@@ -155,6 +179,23 @@ async function orUnavailable(sent: Promise<Balance>): Promise<Balance | 'unavail
     return await sent
   } catch (error) {
     if (error instanceof ApiError && error.lacksFeature) return 'unavailable'
+    throw error
+  }
+}
+
+const withoutRoster = (): ApiError =>
+  new ApiError({
+    operation: 'Analytics',
+    kind: 'malformed',
+    message: 'Analytics: whose the rows are is not known before the roster was read',
+    unsent: true,
+  })
+
+async function orNoAddOn(sent: Promise<AddOnReading>): Promise<AddOnReading | 'unavailable'> {
+  try {
+    return await sent
+  } catch (error) {
+    if (error instanceof ApiError && lacksAddOn(error)) return 'unavailable'
     throw error
   }
 }

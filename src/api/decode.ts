@@ -115,6 +115,7 @@ export const rosterRows = (of = ''): RowPlan => ({
 /** All that is read of a row; nothing else of it is ever in memory (a test compares). Written out, as it is done for everybody. */
 const rosterFieldsOf = (row: Fields): Fields => ({
   email: scalarOf(row['email']),
+  apiKey: scalarOf(row['apiKey']),
   name: scalarOf(row['name']),
   teamStatus: scalarOf(row['teamStatus']),
   disableService: scalarOf(row['disableService']),

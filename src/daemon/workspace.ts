@@ -7,6 +7,7 @@ import type { Observed, Roster } from '../core/model/observed.ts'
 import type { ScopeKey } from '../core/model/scope.ts'
 import type { Burned } from '../core/use/burned.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
+import { idleCollector } from './collect/add-on.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
@@ -81,7 +82,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   burned: undefined,
   burnedFrom: undefined,
   runs: undefined,
-  collector: { chunkDays: new Map(), triedAt: new Map() },
+  collector: { chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() },
   standing: new Map(),
   attempted: false,
 })

@@ -5,6 +5,7 @@ import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
 import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Audit } from '../../core/plan/audit.ts'
+import type { AddOnSource } from '../../core/use/add-on.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
 import { amountText, capText, columns, count, people, rfc3339 } from '../shared/text.ts'
 
@@ -13,20 +14,23 @@ export interface AuditedWorkspace {
   readonly audit: Audit
   /** How many scopes were looked at. */
   readonly read: number
-  /** Use counts whole, because what a seat includes is not known. */
-  readonly useIsUpperBound: boolean
+  /** Where add-on use comes from. */
+  readonly addOnUse: AddOnSource
 }
 
 /** Lines shown of each list. */
 const VISIBLE = 50
 
-/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, near, unread, useIsUpperBound}]}` (choice). */
+/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, near, unread, addOnUse, useIsUpperBound}]}` (choice). */
 export function renderAuditJson(audited: readonly AuditedWorkspace[], now: Instant): string {
   const document = {
     apiVersion: 'capkeeper/v1',
     kind: 'Audit',
     createdAt: rfc3339(now),
-    workspaces: audited.map(({ workspace, audit, useIsUpperBound }) => ({ workspace, ...audit, useIsUpperBound })),
+    workspaces: audited.map(({ workspace, audit, addOnUse }) => ({
+      ...{ workspace, ...audit },
+      ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound' },
+    })),
   }
   return jsonText(document)
 }
@@ -38,8 +42,8 @@ interface Finding {
   readonly rows: readonly (readonly string[])[]
 }
 
-function findings({ audit, useIsUpperBound }: AuditedWorkspace): readonly Finding[] {
-  const bound = useIsUpperBound ? ', an upper bound while the balance is unknown' : ''
+function findings({ audit, addOnUse }: AuditedWorkspace): readonly Finding[] {
+  const source = SOURCE_WORDS[addOnUse]
   return [
     {
       title: `${count(audit.undeclared.length, 'user-level cap')} that no policy declares`,
@@ -51,12 +55,12 @@ function findings({ audit, useIsUpperBound }: AuditedWorkspace): readonly Findin
       ]),
     },
     {
-      title: `${people(audit.uncapped.length)} without any cap`,
+      title: `${people(audit.uncapped.length)} without any cap, use ${source}`,
       head: ['PERSON', 'USED'],
       rows: audit.uncapped.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
     },
     {
-      title: `${people(audit.near.length)} at 85 % of their cap or more${bound}`,
+      title: `${people(audit.near.length)} at 85 % of their cap or more, use ${source}`,
       head: ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
       rows: audit.near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
     },
@@ -66,6 +70,12 @@ function findings({ audit, useIsUpperBound }: AuditedWorkspace): readonly Findin
       rows: audit.unread.map((one) => [one.scope, one.message]),
     },
   ]
+}
+
+const SOURCE_WORDS: Readonly<Record<AddOnSource, string>> = {
+  measured: 'measured',
+  estimated: 'estimated',
+  upperBound: 'an upper bound while the balance is unknown',
 }
 
 const shareText = (used: number, cap: number): string => (cap === 0 ? 'blocked' : `${Math.floor((used / cap) * 100)} %`)

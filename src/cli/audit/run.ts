@@ -2,9 +2,10 @@
 
 import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type Audit, audit } from '../../core/plan/audit.ts'
-import { estimatedAddOnUse } from '../../core/use/bands.ts'
+import { addOnFigures } from '../../core/use/add-on.ts'
 import { preview } from '../../daemon/cycle/preview.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
+import { cycleOf } from '../../daemon/cycle/state.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
@@ -68,15 +69,17 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
     progress.expect(scopes)
     await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, onReading: progress.one, signal })
     const usedBy = new Map(usage?.roster.people.map(({ email, used }) => [email, used]))
+    const { measured } = knowledge
+    const figures = addOnFigures({ now: cli.clock.now(), cycle: cycleOf(usage), measured, balance: usage?.balance })
     const found: Audit = audit({
       people: approved,
       readings,
       groups: usage?.groups ?? [],
       declared: new Set(outlook.resolution.desired.map(({ scope }) => scopeKey(scope))),
       owned: outlook.owned,
-      useOf: (email) => estimatedAddOnUse(usedBy.get(email), usage?.balance?.creditsPerSeat),
+      useOf: (email) => figures.of(email, usedBy.get(email)),
     })
-    return { workspace: config.name, audit: found, read: readings.size, useIsUpperBound: outlook.people.useIsUpperBound }
+    return { workspace: config.name, audit: found, read: readings.size, addOnUse: figures.source }
   } finally {
     close()
   }

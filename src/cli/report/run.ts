@@ -6,8 +6,10 @@ import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
+import { cycleSums, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { historyOf } from '../../daemon/collect/burning.ts'
 import { failureOf } from '../../daemon/cycle/failure.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
@@ -107,15 +109,17 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const cycle = isPrevious ? (usage.previousCycle?.cycle ?? before(current)) : current
   const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
-  const figures = isPrevious ? undefined : figuresOf(sources, current, rows)
+  const addOn = await addOnOf(sources, cycle)
+  const figures = isPrevious || !addOn ? undefined : figuresOf(sources, current, rows, addOn)
   return {
     workspace: one.config.name,
     which: flags.cycle,
     by: flags.by,
     cycle,
-    people: isPrevious ? peopleBefore(sources, cycle, notes) : peopleNow(seen),
+    people: isPrevious ? await peopleBefore(sources, cycle, notes) : peopleNow(seen),
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPrevious && usage.balance && { balance: usage.balance }),
+    ...(addOn && addOn.source !== 'upperBound' && { addOn }),
     ...(runs && { runs }),
     ...(figures && { figures }),
     writes: ledger.history({ sinceAt: cycle.startAt }).filter(({ at }) => at < cycle.endAt),
@@ -163,14 +167,32 @@ function peopleNow({ outlook, knowledge }: Preview): readonly ReportPerson[] {
   })
 }
 
-/** Of a cycle that is over, the figures with which it ended, or else what the readings of its days have added up to. */
-function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, notes: string[]): readonly ReportPerson[] {
+/** Of a cycle that is over only what the service tells is known, from the ledger or from itself. */
+async function addOnOf({ seen, ledger, client, flags, now, signal }: Sources, cycle: Cycle): Promise<AddOnFigures | undefined> {
+  const { usage, measured } = seen.knowledge
+  if (flags.cycle === 'current') return addOnFigures({ now, cycle, measured, balance: usage?.balance })
+  const sums = await cycleSums(ledger, cycle)
+  const past = sums
+    ? { readAt: now, cycles: [measuredCycle(cycle.startAt, sums)], unassignable: [] }
+    : await readCycle({ client, clock: { now: () => now } }, cycle, signal).catch((error: unknown) => {
+        signal.throwIfAborted()
+        failureOf(error)
+        return undefined
+      })
+  return past && addOnFigures({ now, cycle, measured: past })
+}
+
+/** Of a cycle that is over, the figures with which it ended, or else what the service or the readings of its days have added up to. */
+async function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, notes: string[]): Promise<readonly ReportPerson[]> {
   const { usage } = seen.knowledge
   const groupsOf = membership(usage?.groups ?? [])
   const last = usage?.previousCycle?.used
+  const measured = last ? undefined : await cycleSums(ledger, cycle)
   const used: readonly (readonly [string, Credits])[] = last
     ? Object.entries(last)
-    : ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt }).map((row) => [row.email, row.used] as const)
+    : measured
+      ? [...measured].flatMap(([email, sum]) => (email === '' ? [] : [[email, sum.used] as const]))
+      : ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt }).map((row) => [row.email, row.used] as const)
   if (used.length === 0) notes.push(`The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`)
   notes.push('Groups are those of today.')
   return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
@@ -184,12 +206,20 @@ function membership(
   return byEmail
 }
 
-function figuresOf({ seen, ledger, now }: Sources, cycle: Cycle, rows: readonly RunUse[] | undefined): BurnFigures | undefined {
+function figuresOf(
+  { seen, ledger, now }: Sources,
+  cycle: Cycle,
+  rows: readonly RunUse[] | undefined,
+  addOn: AddOnFigures,
+): BurnFigures | undefined {
   const { usage } = seen.knowledge
   if (!usage) return undefined
-  const people = peopleNow(seen).flatMap(({ used, cap }) =>
-    used === undefined ? [] : [{ used, ...(cap !== undefined && cap !== 'unknown' && { cap }) }],
-  )
+  const people = peopleNow(seen).flatMap(({ email, used, cap }) => {
+    const paid = addOn.of(email, used)
+    return used === undefined
+      ? []
+      : [{ used, ...(paid && { addOn: paid.credits }), ...(cap !== undefined && cap !== 'unknown' && { cap }) }]
+  })
   if (people.length === 0) return undefined
   const used = credits(people.reduce((sum, one) => sum + one.used, 0))
   const history =

@@ -5,7 +5,7 @@ import type { ModelUse, UseShown } from '../../core/model/events.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../../core/model/units.ts'
-import { estimatedAddOnUse } from '../../core/use/bands.ts'
+import { type AddOnFigures, addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts'
 import type { PersonUse } from '../../core/use/exhaustion.ts'
@@ -60,8 +60,9 @@ function useNow(workspace: Workspace): UseShown {
   const cycle = cycleOf(usage)
   const ofCycle = runs && cycle ? runs.rows.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt)) : []
   const models = modelsOf(ofCycle)
-  tellDoubts(workspace, usage, runs, ofCycle)
-  const figures = usage && cycle ? figuresOf(workspace, usage, cycle, runs, clock.now()) : undefined
+  const addOn = addOnFigures({ now: clock.now(), cycle, measured: knowledge?.measured, balance: usage?.balance })
+  tellDoubts(workspace, usage, runs, ofCycle, addOn)
+  const figures = usage && cycle ? figuresOf(workspace, usage, cycle, runs, addOn) : undefined
   return {
     burned,
     ...(runs && { runsReadAt: runs.asked.readAt }),
@@ -95,15 +96,16 @@ function modelsOf(rows: readonly RunUse[]): readonly ModelUse[] {
   return [...sums.slice(0, MOST_MODELS), ...(others === undefined ? [] : [{ model: 'other', mode: 'other', used: others }])]
 }
 
-function figuresOf(workspace: Workspace, usage: UsageFacts, cycle: Cycle, runs: KnownRuns | undefined, now: Instant): BurnFigures {
+function figuresOf(workspace: Workspace, usage: UsageFacts, cycle: Cycle, runs: KnownRuns | undefined, addOn: AddOnFigures): BurnFigures {
   const history = runs && historyOf(runs)
   const caps = new Map(peopleShown(workspace).map(({ email, cap }) => [email, cap]))
   const people = usage.roster.people.flatMap(({ email, used }): readonly PersonUse[] => {
     const cap = caps.get(email)
-    return used === undefined ? [] : [{ used, ...(cap !== undefined && { cap }) }]
+    const paid = addOn.of(email, used)
+    return used === undefined ? [] : [{ used, ...(paid && { addOn: paid.credits }), ...(cap !== undefined && { cap }) }]
   })
   return burnOf({
-    now,
+    now: workspace.clock.now(),
     cycle,
     readings: workspace.ledger.useReadings(),
     people,
@@ -124,7 +126,13 @@ export function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
 }
 
 /** What contradicts itself, and what is missing on this plan. */
-function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: KnownRuns | undefined, ofCycle: readonly RunUse[]): void {
+function tellDoubts(
+  workspace: Workspace,
+  usage: UsageFacts | undefined,
+  runs: KnownRuns | undefined,
+  ofCycle: readonly RunUse[],
+  addOn: AddOnFigures,
+): void {
   const warnings: Warning[] = []
   if (runs && runs.rows.length > 0 && runs.rows.every(({ used }) => used === undefined)) {
     warnings.push({
@@ -135,8 +143,7 @@ function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: K
   const people = usage?.roster.people ?? []
   const used = sumOfKnown(people.map((person) => person.used))
   const isWhole = runs && usage && runs.asked.throughAt >= midnight(usage.roster.readAt)
-  const perSeat = usage?.balance?.creditsPerSeat
-  const addOn = perSeat === undefined ? undefined : sumOfKnown(people.map((person) => estimatedAddOnUse(person.used, perSeat)))
+  const isMeasured = addOn.source === 'measured'
   const doubts = unitDoubt([
     {
       of: 'credits used',
@@ -145,7 +152,10 @@ function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: K
     },
     {
       of: 'add-on credits used',
-      first: { name: 'the roster', credits: addOn },
+      first: {
+        name: isMeasured ? 'the sum of measured use' : 'the roster',
+        credits: addOn.source === 'upperBound' ? undefined : totalAddOn(addOn, people),
+      },
       second: { name: 'the balance', credits: usage?.balance?.addOnUsed },
     },
   ])

@@ -3,7 +3,7 @@
 import { report, type Workspace } from '../workspace.ts'
 
 /** Who finds them; each look of one replaces what it found before. */
-export type WarningSource = 'usage' | 'runs' | 'figures'
+export type WarningSource = 'usage' | 'runs' | 'addOn' | 'figures'
 
 export interface Warning {
   readonly code: string

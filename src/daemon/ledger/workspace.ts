@@ -5,6 +5,7 @@ import type { OwnedCap } from '../../core/model/observed.ts'
 import { BugError } from '../../core/model/problem.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Ledger, LedgerFacts } from '../../ports.ts'
+import { addOnUse } from './add-on.ts'
 import type { LedgerDatabase } from './database.ts'
 import { readRow } from './rows.ts'
 import { type KeepFact, use } from './use.ts'
@@ -18,6 +19,7 @@ export function workspaceLedger(database: LedgerDatabase, workspace: string, bin
     ...notes(database, workspace, binding),
     ...singleValues(database, binding),
     ...use(database, binding, factKeeper(database, binding)),
+    ...addOnUse(database, binding, factKeeper(database, binding)),
   }
 }
 

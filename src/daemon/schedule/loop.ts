@@ -8,6 +8,7 @@ import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/schedule.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
+import { collectAddOn } from '../collect/add-on.ts'
 import { showBurn } from '../collect/burning.ts'
 import { collectRuns } from '../collect/runs.ts'
 import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
@@ -283,6 +284,7 @@ async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: 
   try {
     const warnings = await collectRuns(workspace, knowledge, ending)
     stand(workspace, 'runs', warnings)
+    stand(workspace, 'addOn', await collectAddOn(workspace, knowledge, ending))
   } catch (error) {
     if (ending.aborted) return
     const message = error instanceof Error ? error.message : String(error)
