@@ -15,7 +15,7 @@ import { failureOf } from '../../daemon/cycle/failure.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
-import type { Ledger, ReadClient } from '../../ports.ts'
+import type { AddOnSum, Ledger, ReadClient } from '../../ports.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
@@ -109,17 +109,18 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const cycle = isPrevious ? (usage.previousCycle?.cycle ?? before(current)) : current
   const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
-  const addOn = await addOnOf(sources, cycle)
-  const figures = isPrevious || !addOn ? undefined : figuresOf(sources, current, rows, addOn)
+  const past = isPrevious ? await sumsBefore(sources, cycle) : undefined
+  const addOn = addOnOf(sources, cycle, past)
+  const figures = isPrevious ? undefined : figuresOf(sources, current, rows, addOn)
   return {
     workspace: one.config.name,
     which: flags.cycle,
     by: flags.by,
     cycle,
-    people: isPrevious ? await peopleBefore(sources, cycle, notes) : peopleNow(seen),
+    people: isPrevious ? peopleBefore(sources, cycle, past, notes) : peopleNow(seen),
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPrevious && usage.balance && { balance: usage.balance }),
-    ...(addOn && addOn.source !== 'upperBound' && { addOn }),
+    ...(addOn.source !== 'upperBound' && { addOn }),
     ...(runs && { runs }),
     ...(figures && { figures }),
     writes: ledger.history({ sinceAt: cycle.startAt }).filter(({ at }) => at < cycle.endAt),
@@ -167,32 +168,39 @@ function peopleNow({ outlook, knowledge }: Preview): readonly ReportPerson[] {
   })
 }
 
-/** Of a cycle that is over only what the service tells is known, from the ledger or from itself. */
-async function addOnOf({ seen, ledger, client, flags, now, signal }: Sources, cycle: Cycle): Promise<AddOnFigures | undefined> {
+type Sums = ReadonlyMap<string, AddOnSum>
+
+/** Add-on use of a cycle that is over: only what the service tells is known, from the ledger or from itself. */
+async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle): Promise<Sums | undefined> {
+  const kept = await cycleSums(ledger, cycle)
+  if (kept) return kept
+  try {
+    return (await readCycle(client, cycle, now, signal))?.sums
+  } catch (error) {
+    signal.throwIfAborted()
+    // It is a help to the report, and not what it stands on.
+    failureOf(error)
+    return undefined
+  }
+}
+
+function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {
   const { usage, measured } = seen.knowledge
-  if (flags.cycle === 'current') return addOnFigures({ now, cycle, measured, balance: usage?.balance })
-  const sums = await cycleSums(ledger, cycle)
-  const past = sums
-    ? { readAt: now, cycles: [measuredCycle(cycle.startAt, sums)], unassignable: [] }
-    : await readCycle({ client, clock: { now: () => now } }, cycle, signal).catch((error: unknown) => {
-        signal.throwIfAborted()
-        failureOf(error)
-        return undefined
-      })
-  return past && addOnFigures({ now, cycle, measured: past })
+  const before = past && { readAt: now, cycles: [measuredCycle(cycle.startAt, past)], unassignable: [] }
+  const isCurrent = cycle.startAt === cycleOf(usage)?.startAt
+  return addOnFigures({ now, cycle, measured: isCurrent ? measured : before, ...(isCurrent && { balance: usage?.balance }) })
 }
 
 /** Of a cycle that is over, the figures with which it ended, or else what the service or the readings of its days have added up to. */
-async function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, notes: string[]): Promise<readonly ReportPerson[]> {
+function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, past: Sums | undefined, notes: string[]): readonly ReportPerson[] {
   const { usage } = seen.knowledge
   const groupsOf = membership(usage?.groups ?? [])
   const last = usage?.previousCycle?.used
-  const measured = last ? undefined : await cycleSums(ledger, cycle)
+  const measured = past && [...past].flatMap(([email, { used }]) => (email === '' ? [] : [[email, used] as const]))
   const used: readonly (readonly [string, Credits])[] = last
     ? Object.entries(last)
-    : measured
-      ? [...measured].flatMap(([email, sum]) => (email === '' ? [] : [[email, sum.used] as const]))
-      : ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt }).map((row) => [row.email, row.used] as const)
+    : (measured ??
+      ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt }).map((row) => [row.email, row.used] as const))
   if (used.length === 0) notes.push(`The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`)
   notes.push('Groups are those of today.')
   return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))

@@ -282,8 +282,11 @@ export async function askMeasured({ client, clock }: AskParts, state: WorkspaceS
     () => undefined,
   )
   try {
-    const measured = await readCycle({ client, clock }, cycle, signal ? AbortSignal.any([signal, over.signal]) : over.signal)
-    if (measured) state.measured = measured
+    const use = await readCycle(client, cycle, clock.now(), signal ? AbortSignal.any([signal, over.signal]) : over.signal)
+    if (use) {
+      const { sums, ...rest } = use
+      state.measured = { readAt: clock.now(), cycles: [measuredCycle(cycle.startAt, sums)], ...rest }
+    }
   } catch (error) {
     signal?.throwIfAborted()
     if (!over.signal.aborted) failureOf(error)
@@ -292,31 +295,34 @@ export async function askMeasured({ client, clock }: AskParts, state: WorkspaceS
   }
 }
 
+/** What one answer after the other came to. */
+export interface CycleUse {
+  /** By e-mail; '' for those whom no listing of people names. */
+  readonly sums: ReadonlyMap<string, AddOnSum>
+  readonly latestDayAt: Instant
+  readonly unassignable: readonly string[]
+}
+
 /** One cycle's add-on use from the service; undefined where it does not tell it, or tells of nobody. */
 export async function readCycle(
-  { client, clock }: { readonly client: ReadClient; readonly clock: Pick<Clock, 'now'> },
+  client: Pick<ReadClient, 'readAddOnUse'>,
   { startAt, endAt }: Cycle,
+  now: Instant,
   signal?: AbortSignal,
-): Promise<MeasuredAddOn | undefined> {
-  const sums = new Map<string, Credits>()
+): Promise<CycleUse | undefined> {
+  const sums = new Map<string, AddOnSum>()
   let unassignable: readonly string[] = []
   let latestDayAt: Instant | undefined
-  const lastAt = Math.min(endAt, midnight(clock.now()) + 2 * DAY_MS)
+  const lastAt = Math.min(endAt, midnight(now) + 2 * DAY_MS)
   for (let fromAt = midnight(startAt); fromAt < lastAt; fromAt += CHUNK_DAYS * DAY_MS) {
     const reading = await client.readAddOnUse({ fromAt, untilAt: Math.min(fromAt + CHUNK_DAYS * DAY_MS, lastAt) }, signal)
     if (reading === 'unavailable') return undefined
     unassignable = reading.unassignable
-    for (const { email, addOn, dayAt } of reading.rows) {
-      sums.set(email, wholeCents((sums.get(email) ?? 0) + addOn))
+    for (const { email, used, addOn, dayAt } of reading.rows) {
+      const known = sums.get(email)
+      sums.set(email, { used: wholeCents((known?.used ?? 0) + used), addOn: wholeCents((known?.addOn ?? 0) + addOn) })
       latestDayAt = Math.max(latestDayAt ?? dayAt, dayAt)
     }
   }
-  if (latestDayAt === undefined) return undefined
-  const cycles = [
-    measuredCycle(
-      startAt,
-      [...sums].map(([email, addOn]) => [email, { addOn }] as const),
-    ),
-  ]
-  return { readAt: clock.now(), latestDayAt, cycles, unassignable }
+  return latestDayAt === undefined ? undefined : { sums, latestDayAt, unassignable }
 }
