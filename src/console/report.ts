@@ -74,11 +74,11 @@ const FIGURES: readonly Column[] = [
   { title: 'Used', value: ({ used }) => used },
   { title: 'Share', value: ({ share }) => (share === undefined ? undefined : `${number(share * 100)} %`) },
   { title: 'Add-on use', value: ({ addOn }) => addOn },
-  { title: 'Add-on source', value: ({ addOnSource }) => addOnSource },
   { title: 'Cap', value: ({ cap }) => (cap === undefined ? undefined : capText(cap)) },
   { title: 'Head-room', value: ({ headRoom }) => headRoom },
   { title: 'Without a cap', value: ({ uncapped }) => uncapped },
   { title: 'Cost', value: ({ cost }) => cost },
+  { title: 'Add-on source', value: ({ addOnSource }) => addOnSource },
 ]
 
 const HEADS: Readonly<Record<Report['by'], string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }

@@ -33,6 +33,7 @@ const client: WriteClient = {
   readGroup: refuse,
   readBalance: refuse,
   readRuns: refuse,
+  readAddOnUse: refuse,
   writeCap: refuse,
   clockSkewMs: () => undefined,
 }

@@ -4,6 +4,7 @@ import { renderReportCsv, renderReportJson } from '../../src/cli/report/render-d
 import { renderReportPage } from '../../src/console/report.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
+import { addOnFigures } from '../../src/core/use/add-on.ts'
 import { type ReportInputs, reportOf } from '../../src/core/use/report.ts'
 import { NOW } from '../support/declare.ts'
 
@@ -20,6 +21,7 @@ const report = (more: Partial<ReportInputs> = {}) =>
       { email: 'bob@example.com', groups: [], used: credits(5), cap: 'none' },
     ],
     groups: [],
+    addOn: addOnFigures({ now: NOW, cycle: CYCLE, balance: { creditsPerSeat: credits(100) } }),
     balance: { creditsPerSeat: credits(100), seats: 3, addOnAvailable: credits(1000), addOnUsed: credits(95), readAt: NOW },
     figures: { ratios: {}, projected: { p10: credits(300), p50: credits(400.4), p90: credits(500) }, exhaustedAt: Date.UTC(2026, 10, 29) },
     writes: [

@@ -52,12 +52,12 @@ export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
     amount('Used', ({ used }) => used),
     share,
     amount('Add-on use', ({ addOn }) => addOn),
-    source,
     cap,
     amount('Head-room', ({ headRoom }) => headRoom),
     amount('Without a cap', ({ uncapped }) => uncapped),
     band,
     amount('Cost', ({ cost }) => cost),
+    source,
   ]
   return all.filter((column, index) => index === 0 || rows.some((row) => column.raw(row) !== undefined))
 }

@@ -43,7 +43,8 @@ export function exhaustionOf({ balance, used, people, forecast }: ExhaustionInpu
 /** What counts is how much it grows: somebody above their cap already does not, whatever they are at. */
 function addOnOf({ used, addOn, cap }: PersonUse, factor: number, creditsPerSeat: number): number {
   const paid = addOn ?? Math.max(0, used - creditsPerSeat)
-  const seatLeft = Math.max(0, creditsPerSeat - Math.max(0, used - paid))
-  const expected = paid + Math.max(0, used * (factor - 1) - seatLeft)
+  // Where the service charged less to add-on credits than exceeds the seat, it will go on doing so.
+  const included = Math.max(creditsPerSeat, used - paid)
+  const expected = Math.max(paid, used * factor - included)
   return cap === undefined || cap === 'none' ? expected : Math.min(expected, cap)
 }

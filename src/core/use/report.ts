@@ -270,7 +270,6 @@ function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
 }
 
 const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
-const ESTIMATED_NOTE = 'Add-on use is estimated: what each person used beyond the credits of a seat.'
 
 function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
@@ -279,7 +278,7 @@ function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInpu
   if (which === 'previous') notes.push('Caps, head-room and the balance are known for the current cycle only.')
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: projections are left out.')
-  if (addOn) notes.push(addOn.source === 'measured' ? MEASURED_NOTE : ESTIMATED_NOTE)
+  if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length

@@ -46,7 +46,7 @@ function look({ caps, groups = {}, used = {}, declared = [], ours = {} }: Sketch
     owned: new Map(Object.entries(ours).map(([name, cap]) => [key(name), owned(name, cap)])),
     useOf: (address) => {
       const found = used[address.replace('@example.com', '')]
-      return found === undefined ? undefined : credits(found)
+      return found === undefined ? undefined : { credits: credits(found), source: 'estimated' }
     },
   }
   return audit(inputs)
@@ -96,7 +96,7 @@ describe('people without any cap', () => {
 
   test('come with their use where it is known', () => {
     expect(look({ caps: { team: 'none', ada: 'none', bob: 'none' }, used: { ada: 12 } }).uncapped).toEqual([
-      { email: email('ada'), used: 12 },
+      { email: email('ada'), used: 12, source: 'estimated' },
       { email: email('bob') },
     ])
   })

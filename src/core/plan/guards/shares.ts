@@ -38,7 +38,7 @@ export const shareGuard =
 /** Without the balance nobody knows what a seat includes, so use counts whole, and more people look blocked than are. */
 const SOURCE_TEXT: Readonly<Record<AddOnSource, string>> = {
   measured: ' (use is measured)',
-  estimated: ' (use is estimated)',
+  estimated: '',
   upperBound: ' (use is an upper bound while the balance is unknown)',
 }
 
