@@ -63,7 +63,11 @@ describe('a refusal', () => {
   const refused = (kind: ApiError['kind'], message: string, operation: ApiError['operation'] = 'Analytics') =>
     lacksAddOn(new ApiError({ operation, kind, message }))
   test.each<readonly [string, boolean, boolean]>([
-    ['by the documented stem says that there is no such source', refused('invalid', 'invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED'), true],
+    [
+      'by the documented stem says that there is no such source',
+      refused('invalid', 'invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED'),
+      true,
+    ],
     ['that names the data source does too', refused('invalid', 'unknown data source'), true],
     ['for another reason does not', refused('invalid', 'date is required'), false],
     ['of the key does not', refused('auth', 'no access to this query table'), false],

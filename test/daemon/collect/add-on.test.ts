@@ -7,7 +7,7 @@ import type { SandboxCall } from '../../../src/sandbox/exchange.ts'
 import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'
-import { testWorld, type World, type WorldOptions } from '../../support/world.ts'
+import { testWorld, type World, type WorldOptions, worldClock } from '../../support/world.ts'
 
 const COMPANY = { people: ['ada', 'bob', 'cleo'] }
 const DECLARED = { caps: { team: 500 } }
@@ -97,8 +97,8 @@ describe('a service that tells it', () => {
     const second = live(one)
     second.set(DECLARED)
     await one.clock.pass(MINUTE)
-    expect(questions(one).slice(before)).toEqual(['11-18 to 11-21', '09-02 to 10-01', '08-03 to 09-01', '07-04 to 08-02', '06-04 to 07-03'])
-    expect(await one.ledger.addOnUse(ALWAYS)).toHaveLength(77)
+    expect(questions(one).slice(before)).toEqual(['11-20 to 11-21', '09-02 to 10-01', '08-03 to 09-01', '07-04 to 08-02', '06-04 to 07-03'])
+    expect(await one.ledger.addOnUse(ALWAYS)).toHaveLength(76)
     await second.stop()
   })
 
@@ -124,8 +124,9 @@ describe('a service that tells it', () => {
   })
 
   test('goes on in the next cycle, and the last one counts in its first hours', async () => {
-    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(1), midnight(1, 12))))
-    await one.clock.pass(CYCLE.endAt - NOW + 2 * HOUR)
+    const clock = worldClock(CYCLE.endAt - 2 * HOUR)
+    const { one, stop } = await collecting({ clock }, (world) => recordPast(world, daily('ada', 100, noon(1), midnight(1, 12))))
+    await one.clock.pass(3 * HOUR)
     const { measured, roster } = viewOf(one.workspace)
     expect(measured?.cycles.map(({ startAt }) => startAt)).toEqual([midnight(1, 12), midnight(1)])
     expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 0, source: 'measured' })
@@ -140,10 +141,11 @@ describe('a service that tells it', () => {
 describe('a service that does not tell it', () => {
   test('is asked once, and again after a day', async () => {
     const { one, stop } = await collecting({ switches: { addOnRows: 'refused' } }, (world) => recordPast(world, daily('ada', 100, noon(5))))
-    await one.clock.pass(23 * HOUR)
+    await one.clock.pass(3 * HOUR)
     expect(questions(one)).toHaveLength(1)
     expect(shown(one).of(email('ada'), viewOf(one.workspace).roster?.people[0]?.used)).toMatchObject({ source: 'estimated' })
     expect(viewOf(one.workspace)).toMatchObject({ notMeasured: 'absent' })
+    one.workspace.collector.addOn.restUntil -= 20 * HOUR
     await one.clock.pass(2 * HOUR)
     expect(questions(one)).toHaveLength(2)
     expect(codes(one)).not.toContain('ADD_ON_USE_UNREAD')
@@ -159,7 +161,9 @@ describe('a service that does not tell it', () => {
 
   test('any more makes use an estimate at once', async () => {
     let isGone = false
-    const gone = analytics(() => (isGone ? { status: 400, body: '{"error":"invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED"}' } : undefined))
+    const gone = analytics(() =>
+      isGone ? { status: 400, body: '{"error":"invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED"}' } : undefined,
+    )
     const { one, stop } = await collecting({ wrapTransport: gone }, (world) => recordPast(world, daily('ada', 100, noon(5))))
     await one.clock.pass(MINUTE)
     expect(shown(one).source).toBe('measured')
@@ -195,8 +199,9 @@ describe('an answer that is too much', () => {
     await stop()
   })
   test('or refused for everybody is asked for by the keys of people', async () => {
-    const isForAll = (body: Readonly<Record<string, unknown>>) => (body['query_requests'] as readonly AskedQuery[]).some(({ filters }) => filters.length < 3)
-    const picky = analytics((body) => (isForAll(body) ? { status: 400, body: '{"error":"api_key is required"}' } : undefined))
+    const isForAll = (body: Readonly<Record<string, unknown>>) =>
+      (body['query_requests'] as readonly AskedQuery[]).some(({ filters }) => filters.length < 3)
+    const picky = analytics((body) => (isForAll(body) ? { status: 400, body: '{"error":"a person is required"}' } : undefined))
     const { one, stop } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
     await one.clock.pass(MINUTE)
     expect(questions(one)[0]).toBe('11-01 to 11-21 of 3')
