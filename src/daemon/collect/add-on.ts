@@ -88,9 +88,10 @@ const NOBODYS: Warning = {
 }
 
 /** It does not tell it, or not any more: from now on it is estimated. */
-function forget({ ledger, clock, collector }: Workspace, state: WorkspaceState): readonly Warning[] {
+async function forget({ ledger, clock, collector }: Workspace, state: WorkspaceState): Promise<readonly Warning[]> {
   if (ledger.fact('addOnAsked')) ledger.saveFact('addOnAsked', undefined)
   if (ledger.fact('addOn')) ledger.saveFact('addOn', undefined)
+  await ledger.commit()
   state.measured = undefined
   collector.addOn.restUntil = clock.monotonic() + ABSENT_REST_MS
   collector.addOn.whyNot = 'absent'
@@ -235,6 +236,7 @@ async function summarise({ workspace: { ledger }, state, cycle, latestDayAt, una
       ? { readAt: asked.readAt, ...(latestDayAt !== undefined && { latestDayAt }), cycles, unassignable }
       : undefined
   ledger.saveFact('addOn', measured)
+  await ledger.commit()
   state.measured = measured
 }
 

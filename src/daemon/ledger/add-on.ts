@@ -2,26 +2,20 @@
 // the table that their use by day hangs on. It sums, and judges nothing.
 import type { AddOnRow } from '../../core/model/observed.ts'
 import { type Credits, cents, creditsOf } from '../../core/model/units.ts'
-import type { AddOnBatch, AddOnSum, DayRange, Ledger } from '../../ports.ts'
+import type { AddOnBatch, AddOnSum, DayRange } from '../../ports.ts'
+import type { WorkspaceRows } from './adapter.ts'
 import type { LedgerDatabase, Row } from './database.ts'
 import { ADD_ON_VERSION, schemaVersion } from './schema.ts'
-import type { KeepFact } from './use.ts'
 
 const DAY_MS = 86_400_000
 
-type AddOn = Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums'>
+type AddOnRows = Pick<WorkspaceRows, 'addOnUse' | 'addOnSums'>
 
 /** A ledger of before there was add-on use, which only a reader can meet, reads as one without. */
-export function addOnUse(database: LedgerDatabase, binding: number, keepFact: KeepFact): AddOn {
+export function addOnRows(database: LedgerDatabase, binding: number): AddOnRows {
   const rows = (sql: string, ...values: readonly (string | number)[]): readonly Row[] =>
     schemaVersion(database) < ADD_ON_VERSION ? [] : database.all(sql, ...values)
   return {
-    async saveAddOnUse(batch) {
-      database.write(() => {
-        keepRows(database, binding, batch)
-        keepFact('addOnAsked', batch.asked)
-      })
-    },
     addOnUse: async (days) =>
       rows(
         `SELECT day, email, model, cents, add_on_cents FROM add_on_use JOIN person ON person.id = add_on_use.person
@@ -62,7 +56,8 @@ const sumOf = (row: Row): AddOnSum => ({
 /** The first and the last day, as SQL compares them. */
 const bounds = ({ fromAt, untilAt }: DayRange): readonly [number, number] => [Math.floor(fromAt / DAY_MS), Math.ceil(untilAt / DAY_MS)]
 
-function keepRows(database: LedgerDatabase, binding: number, batch: AddOnBatch): void {
+/** Inside a transaction: the rows of some days in the place of those before. */
+export function keepAddOn(database: LedgerDatabase, binding: number, batch: AddOnBatch): void {
   const [from, until] = bounds(batch)
   database.run('DELETE FROM add_on_use WHERE binding = ? AND day >= ? AND day < ?', binding, from, until)
   const known = `INSERT INTO person (binding, email, highest, last_day) VALUES (?, ?, 0, ?)

@@ -17,18 +17,18 @@ const ada = (day: number, addOn: number) => ({
   ...{ used: credits(addOn * 2), addOn: credits(addOn) },
 })
 
-function opened(file = ':memory:') {
-  const store = openLedger({ file, mode: 'write', clock: fakeClock() })
+async function opened(file = ':memory:') {
+  const store = await openLedger({ file, mode: 'write', clock: fakeClock() })
   onTestFinished(() => store.close())
-  return { store, ledger: store.workspace('acme', 'http://a') }
+  return { store, ledger: await store.workspace('acme', 'http://a') }
 }
 
 test('whatever batches it was given, it says the same as plain maps', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(addOnBatch, { maxLength: 8 }), fc.integer({ min: 0, max: 32 }), async (batches, day) => {
-      const store = openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
+      const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
       try {
-        const ledger = store.workspace('acme', 'http://a')
+        const ledger = await store.workspace('acme', 'http://a')
         const model = modelAddOn(() => undefined)
         for (const batch of batches) for (const one of [ledger, model]) await one.saveAddOnUse(batch)
         const days = { fromAt: day * DAY, untilAt: 60 * DAY }
@@ -36,7 +36,7 @@ test('whatever batches it was given, it says the same as plain maps', async () =
         expect([...(await ledger.addOnSums(days))]).toEqual([...(await model.addOnSums(days))])
         expect(ledger.fact('addOnAsked')).toEqual(batches.at(-1)?.asked)
       } finally {
-        store.close()
+        await store.close()
       }
     }),
     { numRuns: 40 },
@@ -44,13 +44,13 @@ test('whatever batches it was given, it says the same as plain maps', async () =
 })
 
 test('one workspace knows nothing of another', async () => {
-  const { store, ledger } = opened()
+  const { store, ledger } = await opened()
   await ledger.saveAddOnUse({ ...ALWAYS, rows: [ada(3, 5)], asked: ASKED })
-  expect(await store.workspace('other', 'http://a').addOnUse(ALWAYS)).toEqual([])
+  expect(await (await store.workspace('other', 'http://a')).addOnUse(ALWAYS)).toEqual([])
 })
 
 test('a batch that cannot be recorded changes nothing of what is there', async () => {
-  const { ledger } = opened()
+  const { ledger } = await opened()
   await ledger.saveAddOnUse({ ...ALWAYS, rows: [ada(3, 5)], asked: ASKED })
   await expect(ledger.saveAddOnUse({ ...ALWAYS, rows: [ada(4, 1), ada(4, 2)], asked: { ...ASKED, readAt: 9 } })).rejects.toThrow()
   expect(await ledger.addOnUse(ALWAYS)).toEqual([ada(3, 5)])
@@ -58,16 +58,16 @@ test('a batch that cannot be recorded changes nothing of what is there', async (
 })
 
 test('is kept for 400 days, with the people it is of', async () => {
-  const { store, ledger } = opened()
+  const { store, ledger } = await opened()
   await ledger.saveAddOnUse({ ...ALWAYS, rows: [ada(100, 5), { ...ada(101, 7), email: 'bob@example.com' }], asked: ASKED })
-  store.prune((101 + 400) * DAY)
+  await store.prune((101 + 400) * DAY)
   expect(await ledger.addOnUse(ALWAYS)).toEqual([{ ...ada(101, 7), email: 'bob@example.com' }])
 })
 
 test('is there after the ledger was closed and opened again', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
-  const first = openLedger({ file, mode: 'write', clock: fakeClock() })
-  await first.workspace('acme', 'http://a').saveAddOnUse({ ...ALWAYS, rows: [ada(3, 5)], asked: ASKED })
-  first.close()
-  expect([...(await opened(file).ledger.addOnSums(ALWAYS))]).toEqual([['ada@example.com', { used: 10, addOn: 5 }]])
+  const first = await openLedger({ file, mode: 'write', clock: fakeClock() })
+  await (await first.workspace('acme', 'http://a')).saveAddOnUse({ ...ALWAYS, rows: [ada(3, 5)], asked: ASKED })
+  await first.close()
+  expect([...(await (await opened(file)).ledger.addOnSums(ALWAYS))]).toEqual([['ada@example.com', { used: 10, addOn: 5 }]])
 })
