@@ -5,12 +5,13 @@
 // Choices. A service that does not tell it is asked again after 24 h, or after the next start; a key that may not, after an hour. A chunk is
 // 30 days, and half of that after it was too much, down to one day; then people are asked for by their keys. Days before this cycle are asked
 // for until 90 of them held nothing, and 400 at most. The last day is read again each time, and every 6 h also the two before it.
+import type { Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { AddOnReading, Cycle } from '../../core/model/observed.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
-import { malformedRows, type Warning } from '../conditions/standing.ts'
+import { malformedRows, unread } from '../conditions/findings.ts'
 import { type Failure, failureOf } from '../cycle/failure.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
@@ -38,6 +39,8 @@ export interface AddOnCollector {
   /** Until then it is not asked for, on the monotonic clock. */
   restUntil: number
   whyNot: WhyNot | undefined
+  /** What holds until then. */
+  found: readonly Finding[]
   chunkDays: number
   /** Everybody at once was refused, or too much. */
   byPerson: boolean
@@ -46,6 +49,7 @@ export interface AddOnCollector {
 export const idleCollector = (): AddOnCollector => ({
   restUntil: Number.NEGATIVE_INFINITY,
   whyNot: undefined,
+  found: [],
   chunkDays: CHUNK_DAYS,
   byPerson: false,
 })
@@ -62,11 +66,11 @@ interface Round {
   unassignable: readonly string[] | undefined
 }
 
-/** Asks for what is due; what could not be read is one warning. Rejects only when `signal` aborts, or with a `LedgerError`. */
-export async function collectAddOn(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<readonly Warning[]> {
+/** Asks for what is due; what could not be read is one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
+export async function collectAddOn(workspace: Workspace, state: WorkspaceState, signal?: AbortSignal): Promise<readonly Finding[]> {
   const { clock, collector } = workspace
   const cycle = cycleOf(state.usage)
-  if (!cycle || clock.monotonic() < collector.addOn.restUntil) return []
+  if (!cycle || clock.monotonic() < collector.addOn.restUntil) return collector.addOn.found
   const latestDayAt = state.measured?.latestDayAt
   const round: Round = { workspace, state, cycle, signal, now: clock.now(), aside: 0, latestDayAt, unassignable: undefined }
   const failure = (await forward(round)) ?? (await backward(round))
@@ -74,39 +78,46 @@ export async function collectAddOn(workspace: Workspace, state: WorkspaceState, 
   if (failure && isFinal(failure)) return rest(workspace, failure)
   const [present] = state.measured?.cycles ?? []
   return [
-    ...(failure ? [unread(failure)] : []),
-    ...malformedRows('add-on use', round.aside),
+    ...(failure ? [unreadFinding(failure)] : []),
+    ...malformedRows(ADD_ON, round.aside),
     ...(present && isDoubtful(present) ? [NOBODYS] : []),
   ]
 }
 
-const unread = ({ message }: Failure): Warning => ({ code: 'ADD_ON_USE_UNREAD', message: `add-on use could not be read: ${message}` })
+/** What a finding about it is called by. */
+const ADD_ON = 'add-on use'
 
-const NOBODYS: Warning = {
-  code: 'ADD_ON_USE_DOUBTED',
+const unreadFinding = ({ message }: Failure): Finding => unread('ADD_ON_USE_UNREAD', ADD_ON, `${ADD_ON} could not be read: ${message}`)
+
+const NOBODYS: Finding = {
+  type: 'AddOnUseDoubted',
+  subject: ADD_ON,
+  reason: 'ADD_ON_USE_DOUBTED',
   message: 'more than half of the add-on use that the service tells is of nobody on the roster; it is estimated instead',
 }
 
 /** It does not tell it, or not any more: from now on it is estimated. */
-async function forget({ ledger, clock, collector }: Workspace, state: WorkspaceState): Promise<readonly Warning[]> {
+async function forget({ ledger, clock, collector }: Workspace, state: WorkspaceState): Promise<readonly Finding[]> {
   if (ledger.fact('addOnAsked')) ledger.saveFact('addOnAsked', undefined)
   if (ledger.fact('addOn')) ledger.saveFact('addOn', undefined)
   await ledger.commit()
   state.measured = undefined
   collector.addOn.restUntil = clock.monotonic() + ABSENT_REST_MS
   collector.addOn.whyNot = 'absent'
+  collector.addOn.found = []
   return []
 }
 
 /** Asked again soon it would be refused again. */
 const isFinal = ({ kind, unsent }: Failure): boolean => kind === 'auth' || (kind === 'invalid' && !unsent)
 
-function rest({ clock, collector }: Workspace, failure: Failure): readonly Warning[] {
+function rest({ clock, collector }: Workspace, failure: Failure): readonly Finding[] {
   const isDenied = failure.kind === 'auth'
   collector.addOn.restUntil = clock.monotonic() + (isDenied ? DENIED_REST_MS : ABSENT_REST_MS)
   collector.addOn.whyNot = isDenied ? 'denied' : 'absent'
   // A key without this permission keeps caps as well as any: it is shown, and nobody is woken for it.
-  return isDenied ? [] : [unread(failure)]
+  collector.addOn.found = isDenied ? [] : [unreadFinding(failure)]
+  return collector.addOn.found
 }
 
 type Ended = Failure | 'unavailable' | undefined

@@ -25,7 +25,7 @@ function asked({ body }: Pick<SandboxCall, 'body'>): string {
   return `${from?.slice(5)} to ${to?.slice(5)}${key === undefined ? '' : ` of ${more.length + 1}`}`
 }
 const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'Analytics').map(asked)
-const codes = (one: World): readonly string[] => one.told('warning').map(({ code }) => code)
+const codes = (one: World): readonly string[] => one.warned()
 const shown = ({ workspace }: World) => {
   const { measured, roster, balance } = viewOf(workspace)
   return addOnFigures({ now: workspace.clock.now(), cycle: roster?.cycle, measured, balance })
