@@ -65,7 +65,11 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
     for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
     const { usage, readings } = knowledge
     const { approved } = outlook.people
-    const scopes = [TEAM, ...approved.map(({ email }) => userScope(email))].filter((scope) => !readings.has(scopeKey(scope)))
+    // Where the workspace has no caps there is no sense in asking for each of them.
+    const isCapless = readings.get(scopeKey(TEAM))?.failure?.lacksFeature === true
+    const scopes = isCapless
+      ? []
+      : [TEAM, ...approved.map(({ email }) => userScope(email))].filter((scope) => !readings.has(scopeKey(scope)))
     progress.expect(scopes)
     await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, onReading: progress.one, signal })
     const usedBy = new Map(usage?.roster.people.map(({ email, used }) => [email, used]))

@@ -198,7 +198,9 @@ function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, peo
     ...known('used', sumOf(people.map(({ used }) => used))),
     ...addOnOf(people.map(({ addOn }) => addOn)),
     ...known('headRoom', sumOf(people.map(({ headRoom }) => headRoom))),
-    ...(people.some(({ cap }) => cap !== undefined) && { uncapped: people.filter(({ cap }) => cap === 'none').length }),
+    ...(people.some(({ cap }) => cap !== undefined && cap !== 'unknown') && {
+      uncapped: people.filter(({ cap }) => cap === 'none').length,
+    }),
   }
 }
 
@@ -277,7 +279,7 @@ function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInpu
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
   if (which === 'previous') notes.push('Caps, head-room and the balance are known for the current cycle only.')
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
-  else if (!balance) notes.push('The balance is not known: projections are left out.')
+  else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
   if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')

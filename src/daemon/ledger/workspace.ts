@@ -225,7 +225,10 @@ function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {
   }
 }
 
-type Use = Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'>
+type Use = Pick<
+  Ledger,
+  'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'
+>
 
 function use(state: State): Use {
   const { rows, run, fact } = state
