@@ -43,7 +43,6 @@ interface Finding {
 }
 
 function findings({ audit, addOnUse }: AuditedWorkspace): readonly Finding[] {
-  const source = SOURCE_WORDS[addOnUse]
   return [
     {
       title: `${count(audit.undeclared.length, 'user-level cap')} that no policy declares`,
@@ -55,12 +54,12 @@ function findings({ audit, addOnUse }: AuditedWorkspace): readonly Finding[] {
       ]),
     },
     {
-      title: `${people(audit.uncapped.length)} without any cap, use ${source}`,
+      title: `${people(audit.uncapped.length)} without any cap`,
       head: ['PERSON', 'USED'],
       rows: audit.uncapped.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
     },
     {
-      title: `${people(audit.near.length)} at 85 % of their cap or more, use ${source}`,
+      title: `${people(audit.near.length)} at 85 % of their cap or more${addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''}`,
       head: ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
       rows: audit.near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
     },
@@ -86,7 +85,7 @@ const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and 
 export function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = unpainted): string {
   const blocks = audited.flatMap((one) => {
     const found = findings(one).filter(({ rows }) => rows.length > 0)
-    const title = `${paint('bold', plain(one.workspace))}: ${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : ''}`
+    const title = `${paint('bold', plain(one.workspace))}: ${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : `; add-on use is ${SOURCE_WORDS[one.addOnUse]}`}`
     return [
       [title],
       ...found.map(({ title: name, head, rows }) => [
@@ -105,7 +104,7 @@ export function renderAuditMarkdown(audited: readonly AuditedWorkspace[]): strin
     const found = findings(one).filter(({ rows }) => rows.length > 0)
     return [
       `### capkeeper audit: ${escaped(one.workspace)}`,
-      `${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : ''}.`,
+      `${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : `; add-on use is ${SOURCE_WORDS[one.addOnUse]}`}.`,
       ...found.flatMap(({ title, head, rows }) => [
         `**${title}**`,
         [
