@@ -209,3 +209,43 @@ describe('an answer that is too much', () => {
     await stop()
   })
 })
+
+describe('a cycle of a command, which collects nothing', () => {
+  test('asks for this cycle itself, and guards count by what it was told', async () => {
+    const people = Array.from({ length: 8 }, (_, index) => `p${index}`)
+    const one = await testWorld({ people, switches: SERVED, caps: { team: 5000 } })
+    // Everybody used 1900 credits by now, 1400 beyond their seat.
+    recordPast(
+      one,
+      people.flatMap((name) => daily(name, 100, noon(1))),
+    )
+    const { planned } = await one.cycle({ caps: { team: 1300 } }, { alone: true })
+    expect(planned.plan.holds.map(({ message }) => message)).toEqual([expect.stringContaining('(use is measured)')])
+    expect(questions(one)).toEqual(['11-01 to 11-21'])
+  })
+
+  test('waits half a minute for it at most, and goes by the estimate then', async () => {
+    const silent = (inner: Transport): Transport => ({
+      send: (operation, body, options) =>
+        operation === 'Analytics'
+          ? new Promise((_, reject) => options.signal?.addEventListener('abort', () => reject(options.signal?.reason)))
+          : inner.send(operation, body, options),
+    })
+    const one = await testWorld({ ...COMPANY, switches: SERVED, wrapTransport: silent })
+    const { result, view } = await one.cycle(DECLARED, { alone: true })
+    expect(result).toBe('success')
+    expect(one.clock.monotonic()).toBeLessThan(40_000)
+    expect(view.people.useSource).toBe('estimated')
+  })
+
+  test('does not ask what the ledger knows of late', async () => {
+    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    await one.clock.pass(MINUTE)
+    await stop()
+    one.restart()
+    const before = questions(one).length
+    const { view } = await one.cycle(DECLARED, { alone: true })
+    expect(view.people.useSource).toBe('measured')
+    expect(questions(one)).toHaveLength(before)
+  })
+})
