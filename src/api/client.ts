@@ -125,8 +125,12 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       }
       return sumCascade(chunks)
     },
-    readAddOnUse: (question, signal) =>
-      orNoAddOn(
+    readAddOnUse: async (question, signal) => {
+      const { emails } = question
+      // A question about nobody is none.
+      if (emails && book.isKnown() && emails.every((email) => book.keysOf(email).length === 0))
+        return { rows: [], unassignable: book.unassignable() }
+      return orNoAddOn(
         book.isKnown()
           ? sender.send(
               reading('Analytics', encodeAddOn(question, book), (answer) => decodeAddOn(answer, question, book, clock.now() + DAY_MS), {
@@ -137,7 +141,8 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
               }),
             )
           : Promise.reject(withoutRoster()),
-      ),
+      )
+    },
     clockSkewMs: sender.clockSkewMs,
     ratePerSecond: sender.ratePerSecond,
   }

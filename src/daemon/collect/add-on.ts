@@ -7,7 +7,7 @@
 // for until 90 of them held nothing, and 400 at most. The last day is read again each time, and every 6 h also the two before it.
 import type { Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
-import type { AddOnReading, Cycle } from '../../core/model/observed.ts'
+import type { AddOnReading, AddOnRow, Cycle } from '../../core/model/observed.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
@@ -30,6 +30,11 @@ const LONGEST_BACK_DAYS = 400
 const EMPTY_DAYS = 90
 /** Queries of one request, where people are asked for one by one. */
 const PEOPLE_AT_A_TIME = 20
+/** Rows of one chunk that are in memory at once, where people are asked for one by one. */
+const MOST_ROWS = 100_000
+/** More people than this are not asked for one by one with every reading, but every 3 h, as often as the service has news. */
+const MANY_PEOPLE = 1_000
+const MANY_REST_MS = 3 * HOUR_MS
 
 /** Why add-on use is not measured. */
 export type WhyNot = NonNullable<WorkspaceView['notMeasured']>
@@ -76,12 +81,15 @@ export async function collectAddOn(workspace: Workspace, state: WorkspaceState, 
   const failure = (await forward(round)) ?? (await backward(round))
   if (failure === 'unavailable') return forget(workspace, state)
   if (failure && isFinal(failure)) return rest(workspace, failure)
+  const people = state.usage?.roster.people.length ?? 0
+  if (!failure && collector.addOn.byPerson && people > MANY_PEOPLE) collector.addOn.restUntil = clock.monotonic() + MANY_REST_MS
   const [present] = state.measured?.cycles ?? []
-  return [
+  collector.addOn.found = [
     ...(failure ? [unreadFinding(failure)] : []),
     ...malformedRows(ADD_ON, round.aside),
     ...(present && isDoubtful(present) ? [NOBODYS] : []),
   ]
+  return collector.addOn.found
 }
 
 /** What a finding about it is called by. */
@@ -189,6 +197,7 @@ async function ask(round: Round, days: DayRange): Promise<AddOnReading | { reado
   try {
     const reading = memory.byPerson ? await askByPerson(round, days) : await workspace.client.readAddOnUse(days, signal)
     memory.whyNot = undefined
+    if (reading === 'tooMuch') return { failure: tooMuch(round) }
     return reading === 'unavailable' ? { failure: reading } : reading
   } catch (error) {
     signal?.throwIfAborted()
@@ -209,16 +218,29 @@ async function ask(round: Round, days: DayRange): Promise<AddOnReading | { reado
 const isTooMuch = ({ kind, unsent }: Failure): boolean => !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
 
 /** Those who have no key, and those who left, are not asked for. */
-async function askByPerson({ workspace, state, signal }: Round, days: DayRange): Promise<AddOnReading | 'unavailable'> {
+async function askByPerson({ workspace, state, signal }: Round, days: DayRange): Promise<AddOnReading | 'unavailable' | 'tooMuch'> {
   const emails = (state.usage?.roster.people ?? []).map(({ email }) => email)
-  let all: AddOnReading = NOTHING
+  const rows: AddOnRow[] = []
+  let unassignable: readonly string[] = []
+  let malformed = 0
   for (let at = 0; at < emails.length; at += PEOPLE_AT_A_TIME) {
     const reading = await workspace.client.readAddOnUse({ ...days, emails: emails.slice(at, at + PEOPLE_AT_A_TIME) }, signal)
     if (reading === 'unavailable') return reading
-    const malformedRows = (all.malformedRows ?? 0) + (reading.malformedRows ?? 0)
-    all = { rows: all.rows.concat(reading.rows), unassignable: reading.unassignable, ...(malformedRows > 0 && { malformedRows }) }
+    if (rows.length + reading.rows.length > MOST_ROWS) return 'tooMuch'
+    for (const row of reading.rows) rows.push(row)
+    unassignable = reading.unassignable
+    malformed += reading.malformedRows ?? 0
   }
-  return all
+  return { rows, unassignable, ...(malformed > 0 && { malformedRows: malformed }) }
+}
+
+/** What can be done about it is tried with the next reading; nothing can about a day alone. */
+function tooMuch({ workspace }: Round): Failure {
+  const memory = workspace.collector.addOn
+  const isDay = memory.chunkDays <= 1
+  memory.chunkDays = Math.max(1, Math.floor(memory.chunkDays / 2))
+  const message = `the people of ${isDay ? 'a day' : 'some days'} have more than ${MOST_ROWS} rows`
+  return { kind: isDay ? 'invalid' : 'malformed', message, unsent: false }
 }
 
 async function keep(
