@@ -3,8 +3,8 @@
 import type { AddOnReading, Balance, CapReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
-import type { ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
-import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, lacksAddOn } from './add-on.ts'
+import type { AddOnQuestion, ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
+import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, type KeyBook, lacksAddOn } from './add-on.ts'
 import {
   ANALYTICS_ROWS,
   type AnalyticsQuestion,
@@ -125,24 +125,7 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       }
       return sumCascade(chunks)
     },
-    readAddOnUse: async (question, signal) => {
-      const { emails } = question
-      // A question about nobody is none.
-      if (emails && book.isKnown() && emails.every((email) => book.keysOf(email).length === 0))
-        return { rows: [], unassignable: book.unassignable() }
-      return orNoAddOn(
-        book.isKnown()
-          ? sender.send(
-              reading('Analytics', encodeAddOn(question, book), (answer) => decodeAddOn(answer, question, book, clock.now() + DAY_MS), {
-                signal,
-                urgency: 'late',
-                timeoutMs: ROSTER_TIMEOUT_MS,
-                rows: ADD_ON_ROWS,
-              }),
-            )
-          : Promise.reject(withoutRoster()),
-      )
-    },
+    readAddOnUse: (question, signal) => readAddOnUse({ sender, book, clock }, question, signal),
     clockSkewMs: sender.clockSkewMs,
     ratePerSecond: sender.ratePerSecond,
   }
@@ -186,6 +169,21 @@ async function orUnavailable(sent: Promise<Balance>): Promise<Balance | 'unavail
     if (error instanceof ApiError && error.lacksFeature) return 'unavailable'
     throw error
   }
+}
+
+interface AddOnParts extends Pick<ClientOptions, 'clock'> {
+  readonly sender: Sender
+  readonly book: KeyBook
+}
+
+async function readAddOnUse({ sender, book, clock }: AddOnParts, question: AddOnQuestion, signal?: AbortSignal) {
+  if (!book.isKnown()) throw withoutRoster()
+  const unassignable = book.unassignable()
+  // A question about nobody is none.
+  if (question.emails?.every((email) => book.keysOf(email).length === 0)) return { rows: [], unassignable }
+  const decode = (answer: unknown): AddOnReading => decodeAddOn(answer, question, book, clock.now() + DAY_MS)
+  const options = { signal, urgency: 'late', timeoutMs: ROSTER_TIMEOUT_MS, rows: ADD_ON_ROWS } as const
+  return orNoAddOn(sender.send(reading('Analytics', encodeAddOn(question, book), decode, options)))
 }
 
 const withoutRoster = (): ApiError =>

@@ -24,7 +24,7 @@ export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant):
   putDrift(put, view, now)
   putCaps(put, view.workspace, view.scopes)
   const addOn = addOnFigures({ now, cycle: view.roster?.cycle ?? view.balance?.cycle, measured: view.measured, balance: view.balance })
-  putUse(put, view, now)
+  putUse(put, view, addOn, now)
   put('capkeeper_addon_use_measured', { workspace: view.workspace }, Number(addOn.source === 'measured'))
   putBalance(put, view, addOn, now)
   putBurn(put, view, now)
@@ -107,12 +107,13 @@ function putCaps(put: Put, workspace: string, scopes: readonly ScopeStatus[]): v
 
 const isShown = (reading: { readonly readAt: Instant }, now: Instant): boolean => now - reading.readAt <= USAGE_SHOWN_MS
 
-function putUse(put: Put, view: WorkspaceView, now: Instant): void {
+function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant): void {
   const { workspace, roster, balance } = view
   const cycle = roster?.cycle ?? balance?.cycle
   put('capkeeper_cycle_start_timestamp_seconds', { workspace }, seconds(cycle?.startAt))
   put('capkeeper_cycle_end_timestamp_seconds', { workspace }, seconds(cycle?.endAt))
-  const readAts = [roster?.readAt, balance?.readAt, view.use?.runsReadAt, view.measured?.readAt].filter((readAt) => readAt !== undefined)
+  const measuredAt = addOn.source === 'measured' ? view.measured?.readAt : undefined
+  const readAts = [roster?.readAt, balance?.readAt, view.use?.runsReadAt, measuredAt].filter((readAt) => readAt !== undefined)
   const oldestAt = Math.min(...readAts)
   if (readAts.length > 0) put('capkeeper_usage_age_seconds', { workspace }, seconds(now - oldestAt))
   if (roster && isShown(roster, now)) {
