@@ -22,6 +22,7 @@ import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
 import type { BurnStep } from './core/use/burned.ts'
+import type { RecordedDays } from './core/use/replay/recorded.ts'
 import type { UseReading } from './core/use/use-curve.ts'
 
 export interface Clock {
@@ -246,6 +247,8 @@ export interface Ledger {
   useReadings(): readonly UseReading[]
   /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
   useByPerson(days: DayRange): readonly { readonly email: string; readonly used: Credits }[]
+  /** The same by day, for a replay; add-on use in it is estimated. */
+  useByDay(days: DayRange): RecordedDays
   fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined
   /** `undefined` forgets it. */
   saveFact<K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K] | undefined): void

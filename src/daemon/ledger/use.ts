@@ -6,6 +6,7 @@ import type { RunUse } from '../../core/model/observed.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, type Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
+import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { DayRange, Ledger, LedgerFacts, RunsBatch } from '../../ports.ts'
 import type { LedgerDatabase, Row } from './database.ts'
 import { schemaVersion, USE_VERSION } from './schema.ts'
@@ -15,7 +16,7 @@ const DAY_MS = 86_400_000
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
 const READINGS_KEPT_MS = 9 * DAY_MS
 
-type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'>
+type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'>
 
 /** Saves a single value inside a transaction. */
 export type KeepFact = <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void
@@ -64,7 +65,45 @@ export function use(database: LedgerDatabase, binding: number, keepFact: KeepFac
         binding,
         ...bounds(days),
       ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
+    useByDay: (days) => recordedDays(rows, binding, days),
   }
+}
+
+/** A day comes as two lists in one row: a row for each person and day would take five times as long. */
+function recordedDays(
+  rows: (sql: string, ...values: readonly (string | number)[]) => readonly Row[],
+  binding: number,
+  days: DayRange,
+): RecordedDays {
+  const places = new Map<number, number>()
+  const people = rows('SELECT id, email FROM person WHERE binding = ? ORDER BY id', binding).map((row, place) => {
+    places.set(Number(row['id']), place)
+    return String(row['email'])
+  })
+  const byDay = rows(
+    `SELECT day, json_group_array(person) AS people, json_group_array(cents) AS cents FROM person_use
+     WHERE binding = ? AND day >= ? AND day < ? GROUP BY day ORDER BY day`,
+    binding,
+    ...bounds(days),
+  )
+  return {
+    addOn: 'estimated',
+    people,
+    days: byDay.map((row) => {
+      const ids = listOf(row['people'])
+      const known = ids.map((id) => places.get(id) ?? -1)
+      return {
+        dayAt: Number(row['day']) * DAY_MS,
+        people: Int32Array.from(known.filter((place) => place >= 0)),
+        cents: Float64Array.from(listOf(row['cents']).filter((_, index) => (known[index] ?? -1) >= 0)),
+      }
+    }),
+  }
+}
+
+const listOf = (json: unknown): readonly number[] => {
+  const list: unknown = JSON.parse(String(json))
+  return Array.isArray(list) ? list.map(Number) : []
 }
 
 const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
