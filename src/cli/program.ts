@@ -23,6 +23,7 @@ import type { Cli, World } from './shared/context.ts'
 import { EXIT, type ExitCode } from './shared/exit.ts'
 import { helpPointer, reportFailure, withoutFlagValues } from './shared/failure.ts'
 import { VERSION } from './shared/version.ts'
+import { registerSimulate } from './simulate/command.ts'
 import { registerStatus } from './status/command.ts'
 import { registerValidate } from './validate/command.ts'
 
@@ -41,6 +42,7 @@ const COMMANDS: readonly Register[] = [
   registerExplain,
   registerInit,
   registerImport,
+  registerSimulate,
   registerAudit,
   registerReport,
   registerHistory,

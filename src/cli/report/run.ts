@@ -17,6 +17,7 @@ import type { Ledger, ReadClient } from '../../ports.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
+import { cycleBeside } from '../shared/cycles.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
@@ -104,7 +105,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     throw new CommandError(`${one.config.name}: the roster with the billing cycle could not be read, so there is nothing to report on`)
   const notes: string[] = []
   const isPrevious = flags.cycle === 'previous'
-  const cycle = isPrevious ? (usage.previousCycle?.cycle ?? before(current)) : current
+  const cycle = isPrevious ? (usage.previousCycle?.cycle ?? cycleBeside(current, -1)) : current
   const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
   const figures = isPrevious ? undefined : figuresOf(sources, current, rows)
@@ -124,15 +125,6 @@ async function gather(sources: Sources): Promise<ReportInputs> {
 }
 
 const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
-
-/** Cycles of 28 to 31 days are months, and the one before is the month before; others are taken to be as long. Choice. */
-function before({ startAt, endAt }: Cycle): Cycle {
-  const days = (endAt - startAt) / DAY_MS
-  if (days < 28 || days > 31) return { startAt: startAt - (endAt - startAt), endAt: startAt }
-  const start = new Date(startAt)
-  start.setUTCMonth(start.getUTCMonth() - 1)
-  return { startAt: start.getTime(), endAt: startAt }
-}
 
 /** What is read of use is a help to the report, and not what it stands on. */
 async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes: string[]): Promise<readonly RunUse[] | undefined> {

@@ -67,7 +67,9 @@ export function* demandByCycle(inputs: DemandInputs): Generator<CycleDemand> {
   const reader = dayReader(inputs.recorded, inputs.people.length)
   for (const cycle of inputs.cycles) {
     const firstAt = Math.max(span.firstAt, firstDayOf(cycle))
-    const endAt = Math.min(span.lastAt + DAY_MS, firstDayOf({ startAt: cycle.endAt }))
+    const endOfCycle = firstDayOf({ startAt: cycle.endAt })
+    // A whole cycle may end with days on which nobody used anything, everybody at their cap included.
+    const endAt = cycle.isWhole ? endOfCycle : Math.min(span.lastAt + DAY_MS, endOfCycle)
     if (firstAt < endAt) yield demandOf(inputs, cycle, { firstAt, endAt }, memory, reader)
   }
 }
@@ -75,8 +77,11 @@ export function* demandByCycle(inputs: DemandInputs): Generator<CycleDemand> {
 /** The first UTC day whose noon lies in the cycle. */
 export const firstDayOf = ({ startAt }: Pick<Cycle, 'startAt'>): Instant => Math.ceil((startAt - DAY_MS / 2) / DAY_MS) * DAY_MS
 
-/** So little is left under the cap that the next request is refused: 1 % of the cap, or 1 credit. Choice. */
-const isUsedUp = (cap: number, used: number): boolean => used >= cap - Math.max(1, cap / 100)
+/**
+ * The cap stops the person: at most 1 % of it, or 1 credit, is left, so that the next request is refused. Use that went past a cap by more
+ * than a tenth shows that the cap stopped nobody. Choice.
+ */
+const isStopped = (cap: number, used: number): boolean => used >= cap - Math.max(1, cap / 100) && used <= cap + Math.max(10, cap / 10)
 
 function demandOf(
   { people, inForce, creditsPerSeat = 0 as Credits, recorded }: DemandInputs,
@@ -108,7 +113,7 @@ function demandOf(
       addOnSpent[person] = (addOnSpent[person] ?? 0) + paid
       if (used > 0) worked[person] = 1
       const isAtCap = cap !== Number.POSITIVE_INFINITY && before + used > 0 && before + used >= creditsPerSeat - 1
-      if (!isAtCap || !isUsedUp(cap, addOnSpent[person] ?? 0)) {
+      if (!isAtCap || !isStopped(cap, addOnSpent[person] ?? 0)) {
         memory.add(person, dayAt, used)
         continue
       }

@@ -1,7 +1,7 @@
 // The replay: the demand of one cycle, day after day, under caps. Prompt credits of the seat come first, so caps touch add-on use alone.
 // A person is blocked on a day when the cap lets through less than they would have used. Pure; it never decides which caps hold.
 
-import type { CapSource } from './caps.ts'
+import type { CapSource, CapsOfDay } from './caps.ts'
 import { type CutOff, type CycleDemand, DUST } from './demand.ts'
 
 /** How demand that a cap cut off is taken: not at all, as estimated, or at the upper end. */
@@ -64,6 +64,8 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
       const place = held.from[person] ?? -1
       if (capUse && place >= 0) noteUse(capUse, place, cap, before + got, isBlocked)
     }
+    // A cap that nobody came near is one that was never reached, too.
+    if (capUse && index === days.length - 1) noteHolders(capUse, held)
   }
   return outcome
 }
@@ -71,10 +73,14 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
 const NOON_MS = 43_200_000
 
 function noteUse({ highest, cap: caps, isReached }: CapUse, place: number, cap: number, used: number, isBlocked: boolean): void {
-  if (isBlocked || used >= cap - DUST) isReached[place] = true
+  if (isBlocked || (used > 0 && used >= cap - DUST)) isReached[place] = true
   if (used <= (highest[place] ?? -1)) return
   highest[place] = used
   caps[place] = cap
+}
+
+function noteHolders(capUse: CapUse, { caps, from }: CapsOfDay): void {
+  for (const [person, place] of from.entries()) if (place >= 0) noteUse(capUse, place, caps[person] ?? 0, 0, false)
 }
 
 interface Extra {
