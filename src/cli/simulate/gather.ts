@@ -6,7 +6,7 @@ import type { PolicyRevision } from '../../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { firstDayOf, type ReplayCycle } from '../../core/use/replay/demand.ts'
-import { DAY_MS, recordedSpan } from '../../core/use/replay/recorded.ts'
+import { DAY_MS, isWeekend, recordedSpan } from '../../core/use/replay/recorded.ts'
 import type { SimulationInputs } from '../../core/use/replay/simulation.ts'
 import type { Config, LoadedConfig } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
@@ -111,7 +111,7 @@ function recordedCycles(use: RecordedUse, asked: number | undefined, now: Instan
   if (!known) throw new CommandError(`${use.workspace}: the ledger knows no billing cycle, because the service names none`)
   const all = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle): ReplayCycle => {
     const real = known.previous && known.previous.endAt === cycle.endAt ? known.previous : cycle
-    const isWhole = span.firstAt <= firstDayOf(real) && real.endAt <= now && known.readAt >= real.endAt - DAY_MS
+    const isWhole = beginsBy(span.firstAt, real) && real.endAt <= now && known.readAt >= real.endAt - DAY_MS
     return { ...real, isWhole, ...(real.startAt === known.current.startAt && !isWhole && { usedBefore: usedBefore(use, real) }) }
   })
   const whole = all.filter(({ isWhole }) => isWhole).length
@@ -122,12 +122,18 @@ function recordedCycles(use: RecordedUse, asked: number | undefined, now: Instan
   return { cycles, shown, notes: shortage({ firstAt: span.firstAt, current: known.current }, { whole, asked }) }
 }
 
+/** Days are recorded from the cycle's first day on; days before that are a weekend without use count as recorded. Choice. */
+function beginsBy(firstAt: Instant, cycle: Cycle): boolean {
+  for (let at = firstDayOf(cycle); at < firstAt; at += DAY_MS) if (!isWeekend(at)) return false
+  return true
+}
+
 function shortage(
   { firstAt, current }: { readonly firstAt: Instant; readonly current: Cycle },
   { whole, asked }: { readonly whole: number; readonly asked: number | undefined },
 ): readonly string[] {
   if (whole >= (asked ?? 1)) return []
-  const [first] = cyclesBetween(current, firstAt, Number.POSITIVE_INFINITY).filter((cycle) => firstDayOf(cycle) >= firstAt)
+  const [first] = cyclesBetween(current, firstAt, Number.POSITIVE_INFINITY).filter((cycle) => beginsBy(firstAt, cycle))
   const enoughAt = first && cycleBeside(first, (asked ?? 1) - 1).endAt
   const have = whole === 0 ? 'no cycle is recorded as a whole' : `${count(whole, 'cycle is', 'cycles are')} recorded as a whole`
   const from = enoughAt === undefined ? '' : `; ${asked === undefined ? 'one' : asked} will be from ${dayText(enoughAt)} on`

@@ -3,7 +3,7 @@
 
 import { groupScope, scopeKey } from '../../model/scope.ts'
 import type { RejectedScope } from '../../resolve/desired.ts'
-import { DAY_MS, type RecordedDays, type ReplayPeople } from './recorded.ts'
+import { DAY_MS, isWeekend, type RecordedDays, type ReplayPeople } from './recorded.ts'
 import type { Counts, SimulationInputs } from './simulation.ts'
 
 export interface Found {
@@ -52,8 +52,6 @@ function withoutCap({ against, owned, history }: SimulationInputs, { emails }: R
   if (against || emails.length === 0 || owned.length > 0 || history.length > 0) return []
   return ['The ledger knows of no cap that was in force: people count as without one, and nobody as blocked.']
 }
-
-const isWeekend = (dayAt: number): boolean => [2, 3].includes((dayAt / DAY_MS) % 7)
 
 /** A weekday on which nobody used anything is more likely one on which nobody looked. */
 function silentDays({ days }: RecordedDays, { cycles, shown }: SimulationInputs): readonly string[] {

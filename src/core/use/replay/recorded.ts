@@ -68,3 +68,6 @@ export function recordedSpan({ days }: RecordedDays): { readonly firstAt: Instan
   const [first, last] = [days[0], days.at(-1)]
   return first && last && { firstAt: first.dayAt, lastAt: last.dayAt }
 }
+
+/** Saturday or Sunday; the epoch began on a Thursday. */
+export const isWeekend = (dayAt: Instant): boolean => [2, 3].includes((dayAt / DAY_MS) % 7)
