@@ -23,7 +23,7 @@ const UNTIL = Date.UTC(2026, 10, 2)
 const emailOf = (person: number): string => `person${person}@example.com`
 
 /** Readings of a year: on weekdays everybody uses something, a fifth of them a lot. */
-function record(ledger: Ledger, people: number): void {
+async function record(ledger: Ledger, people: number): Promise<void> {
   const emails = Array.from({ length: people }, (_, person) => emailOf(person))
   const highest = new Map(emails.map((email) => [email, credits(0)]))
   let month = -1
@@ -36,7 +36,13 @@ function record(ledger: Ledger, people: number): void {
       emails.map((email, person) => [email, credits(((person * 7919 + at / DAY) % 40) * (person % 5 === 0 ? 2 : 0.5) + 1)]),
     )
     for (const [email, more] of increases) highest.set(email, credits((highest.get(email) ?? 0) + more))
-    ledger.saveBurn({ burned: { team: credits(0), groups: {}, highest }, readAt: at + DAY / 2, increases, isNewCycle, raised: emails })
+    await ledger.saveBurn({
+      burned: { team: credits(0), groups: {}, highest },
+      readAt: at + DAY / 2,
+      increases,
+      isNewCycle,
+      raised: emails,
+    })
   }
   const cycle = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
   const readAt = UNTIL
@@ -58,6 +64,7 @@ function record(ledger: Ledger, people: number): void {
   })
   // A cap in force, so that demand is cut off for some.
   ledger.saveOwned([{ scope: { kind: 'team' }, cap: credits(600), owner: 'policy', entry: 'rule|600', verifiedAt: FROM }])
+  await ledger.commit()
 }
 
 const folder = openFolder()
@@ -70,11 +77,11 @@ const policy = folder.write(
   JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'CapPolicy', metadata: { name: 'acme' }, spec: { workspace: 'acme', ...spec } }),
 )
 
-function measure(people: number): number {
+async function measure(people: number): Promise<number> {
   const file = join(folder.path, `${people}.db`)
-  const store = openLedger({ file, mode: 'write', clock: virtualClock() })
-  record(store.workspace('acme', 'https://a.example/api/v1'), people)
-  store.close()
+  const store = await openLedger({ file, mode: 'write', clock: virtualClock() })
+  await record(await store.workspace('acme', 'https://a.example/api/v1'), people)
+  await store.close()
   const times: number[] = []
   for (let round = -1; round < ROUNDS; round += 1) {
     const argv = [process.execPath, `--max-old-space-size=${OLD_SPACE_MIB}`, MAIN, 'simulate', policy, '--ledger', file, '--cycles', '12']
@@ -86,7 +93,8 @@ function measure(people: number): number {
 }
 
 build()
-const times = PEOPLE.map(measure)
+const times: number[] = []
+for (const people of PEOPLE) times.push(await measure(people))
 folder.remove()
 const [quarter = 0, , whole = 0] = times
 const rows: readonly Row[] = [

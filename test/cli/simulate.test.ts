@@ -28,18 +28,19 @@ const POLICY = {
 }
 
 /** A folder with a ledger, a policy and a config; runs commands in it. */
-function place(company: RecordedCompany | 'empty' = COMPANY, config: Readonly<Record<string, unknown>> = {}) {
+async function place(company: RecordedCompany | 'empty' = COMPANY, config: Readonly<Record<string, unknown>> = {}) {
   const folder = temporaryFolder()
   const write = (name: string, value: unknown): string => {
     writeFileSync(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value))
     return join(folder, name)
   }
   const clock = fakeClock()
-  const store = openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
-  const ledger = store.workspace('acme', 'https://a.example/api/v1')
+  const store = await openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
+  const ledger = await store.workspace('acme', 'https://a.example/api/v1')
   ledger.saveOwned([ownedCap(TEAM, 10_000)])
-  if (company !== 'empty') recordCompany(ledger, company)
-  store.close()
+  if (company !== 'empty') await recordCompany(ledger, company)
+  await ledger.commit()
+  await store.close()
   const policy = write('policy.yaml', POLICY)
   const workspaces = [{ name: 'acme', baseUrl: 'https://a.example', policies: ['policy.yaml'] }]
   const configFile = write('config.yaml', { apiVersion: 'capkeeper/v1', kind: 'Config', ledger: 'ledger.db', ...config, workspaces })
@@ -52,7 +53,7 @@ function place(company: RecordedCompany | 'empty' = COMPANY, config: Readonly<Re
 
 describe('simulate', () => {
   test('shows what past cycles would have been, aligned and with a verdict', async () => {
-    const { code, stdout, stderr } = await place().run()
+    const { code, stdout, stderr } = await (await place()).run()
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const lines = stdout.split('\n')
     expect(lines[0]).toMatch(/^acme: policy [0-9a-f]{12} over 3 cycles, 2026-08-01 to 2026-11-01, beside what was in force$/)
@@ -66,20 +67,20 @@ describe('simulate', () => {
   })
 
   test.each(['json', 'markdown', 'html'] as const)('prints %s', async (format) => {
-    const { code, stdout } = await place().run('--output', format)
+    const { code, stdout } = await (await place()).run('--output', format)
     expect(code).toBe(0)
     expect(stdout).toContain(BUSY)
   })
 
   test('has money where a price is configured', async () => {
-    const { stdout } = await place(COMPANY, { pricePerCredit: 0.5 }).run('--cycles', '1', '--output', 'json')
+    const { stdout } = await (await place(COMPANY, { pricePerCredit: 0.5 })).run('--cycles', '1', '--output', 'json')
     const [{ cycles }] = JSON.parse(stdout).simulations
     expect(cycles).toHaveLength(1)
     expect(cycles[0].total.keptMoney).toBe(cycles[0].total.kept * 0.5)
   })
 
   test.each(['text', 'json', 'markdown', 'html'])('names nobody as %s where people are hashed', async (format) => {
-    const at = place(COMPANY, { people: 'hash' })
+    const at = await place(COMPANY, { people: 'hash' })
     at.write('policy.yaml', {
       ...POLICY,
       spec: {
@@ -97,7 +98,7 @@ describe('simulate', () => {
   })
 
   test('compares with another policy', async () => {
-    const at = place()
+    const at = await place()
     const other = at.write('other.yaml', { ...POLICY, spec: { workspace: 'acme', team: { cap: 10 } } })
     const { stdout } = await at.run('--against', other, '--output', 'json')
     const [{ beside, gains, losses }] = JSON.parse(stdout).simulations
@@ -106,20 +107,20 @@ describe('simulate', () => {
   })
 
   test('says from when a recorded history is long enough for what is asked', async () => {
-    const { code, stdout } = await place().run('--cycles', '6', '--output', 'json')
+    const { code, stdout } = await (await place()).run('--cycles', '6', '--output', 'json')
     const [{ notes, cycles }] = JSON.parse(stdout).simulations
     expect({ code, cycles: cycles.length }).toEqual({ code: 0, cycles: 3 })
     expect(notes[0]).toBe('Days are recorded from 2026-08-03 on, and 3 cycles are recorded as a whole; 6 will be from 2027-02-01 on.')
   })
 
   test('shows what there is of the first cycle, and when there will be a whole one', async () => {
-    const { code, stdout } = await place({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) }).run()
+    const { code, stdout } = await (await place({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })).run()
     expect(code).toBe(0)
     expect(stdout).toContain('2026-11-01 (in part)')
     expect(stdout.replaceAll(/\n\s*/g, ' ')).toContain('one will be from 2027-01-01 on')
   })
 
-  test.each<[string, (at: ReturnType<typeof place>) => readonly string[], number, string]>([
+  test.each<[string, (at: Awaited<ReturnType<typeof place>>) => readonly string[], number, string]>([
     ['a ledger without days', () => [], 1, 'capkeeper run'],
     ['a daemon for a ledger', () => ['--ledger', 'http://127.0.0.1:9464'], 64, 'ledger backup'],
     ['a ledger that does not exist', () => ['--ledger', join(temporaryFolder(), 'no.db')], 1, 'has no records'],
@@ -129,7 +130,7 @@ describe('simulate', () => {
     ['no number of cycles', () => ['--cycles', 'many'], 64, 'from 1 to 36'],
     ['a workspace that nobody knows', () => ['--workspace', 'globex'], 65, 'globex'],
   ])('refuses %s', async (_row, argv, code, words) => {
-    const at = place('empty')
+    const at = await place('empty')
     expect(await at.run(...argv(at))).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
   })
 })

@@ -26,7 +26,7 @@ const monthOf = (at: number): { readonly startAt: number; readonly endAt: number
 }
 
 /** Records every day; cycles are calendar months. */
-export function recordCompany(ledger: Ledger, company: RecordedCompany): void {
+export async function recordCompany(ledger: Ledger, company: RecordedCompany): Promise<void> {
   const used = new Map<string, number>()
   const groups = (company.groups ?? []).map((group): GroupMembers => ({ ...group, readAt: company.untilAt }))
   let burned = NOTHING_BURNED
@@ -56,7 +56,7 @@ export function recordCompany(ledger: Ledger, company: RecordedCompany): void {
       duplicates: [],
     }
     const step = foldUsage(burned, roster, groups)
-    ledger.saveBurn(step)
+    await ledger.saveBurn(step)
     burned = step.burned
   }
   if (!roster?.cycle) return
@@ -75,4 +75,5 @@ export function recordCompany(ledger: Ledger, company: RecordedCompany): void {
       },
     }),
   })
+  await ledger.commit()
 }

@@ -36,28 +36,29 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
       `${file} is the address of a daemon, which hands out no use by day; name the ledger itself, or a copy of it (\`capkeeper ledger backup FILE\`), with --ledger`,
     )
   }
-  const store = openLedger({ file, mode: 'read', clock: cli.clock })
+  const store = await openLedger({ file, mode: 'read', clock: cli.clock })
   try {
-    const known = store.workspaces().flatMap((one) => (one.current ? [one.workspace] : []))
+    const known = (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : []))
     const found = names.filter((name) => known.includes(name))
     if (found.length === 0) throw nothingKnown(file, names, known)
     let salt: string | undefined
-    const workspaces = found.map((workspace): RecordedUse => {
-      const ledger = store.workspace(workspace, undefined)
+    const workspaces: RecordedUse[] = []
+    for (const workspace of found) {
+      const ledger = await store.workspace(workspace, undefined)
       const usage = ledger.fact('usage')
       salt ??= ledger.fact('peopleSalt')
-      return {
+      workspaces.push({
         workspace,
-        recorded: ledger.useByDay(EVER),
+        recorded: await ledger.useByDay(EVER),
         ...(usage && { usage }),
-        highest: ledger.highestUse(),
+        highest: await ledger.highestUse(),
         owned: ledger.owned(),
-        history: ledger.history(),
-      }
-    })
+        history: await ledger.history(),
+      })
+    }
     return { workspaces, ...(salt !== undefined && { salt }) }
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
