@@ -14,6 +14,7 @@ import { registerLedger } from './ledger/command.ts'
 import { registerPause } from './pause/command.ts'
 import { registerResume } from './pause/resume.ts'
 import { registerPlan } from './plan/command.ts'
+import { registerRecommend } from './recommend/command.ts'
 import { registerReport } from './report/command.ts'
 import { registerRun } from './run/command.ts'
 import { registerSandbox } from './sandbox/command.ts'
@@ -43,6 +44,7 @@ const COMMANDS: readonly Register[] = [
   registerInit,
   registerImport,
   registerSimulate,
+  registerRecommend,
   registerAudit,
   registerReport,
   registerHistory,

@@ -1,59 +1,12 @@
 // `simulate` as a user types it, on a ledger that the real adapter wrote.
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { openLedger } from '../../src/daemon/ledger/ledger.ts'
-import { fakeClock } from '../support/clock.ts'
-import { ownedCap, TEAM, temporaryFolder } from '../support/ledger.ts'
-import { type RecordedCompany, recordCompany } from '../support/recorded.ts'
-import { run } from './world.ts'
-
-const PEOPLE = ['ada', 'bob', 'cy', 'dan'].map((name) => `${name}@example.com`)
-const BUSY = PEOPLE[0] ?? ''
-
-/** Ada uses 40 credits a working day, the others 10; seats include 100. Whole cycles: August to October 2026. */
-const COMPANY: RecordedCompany = {
-  people: PEOPLE.map((email) => ({ email, uses: ({ weekday }) => (weekday > 4 ? 0 : email === BUSY ? 40 : 10) })),
-  fromAt: Date.UTC(2026, 7, 1),
-  untilAt: Date.UTC(2026, 10, 20),
-  creditsPerSeat: 100,
-  groups: [{ id: 'grp_web', name: 'Web', emails: PEOPLE.slice(0, 2) }],
-}
-
-const POLICY = {
-  apiVersion: 'capkeeper/v1',
-  kind: 'CapPolicy',
-  metadata: { name: 'acme' },
-  spec: { workspace: 'acme', team: { cap: 50 }, groups: [{ id: 'grp_web', name: 'Web', cap: 400 }] },
-}
-
-/** A folder with a ledger, a policy and a config; runs commands in it. */
-async function place(company: RecordedCompany | 'empty' = COMPANY, config: Readonly<Record<string, unknown>> = {}) {
-  const folder = temporaryFolder()
-  const write = (name: string, value: unknown): string => {
-    writeFileSync(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value))
-    return join(folder, name)
-  }
-  const clock = fakeClock()
-  const store = await openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
-  const ledger = await store.workspace('acme', 'https://a.example/api/v1')
-  ledger.saveOwned([ownedCap(TEAM, 10_000)])
-  if (company !== 'empty') await recordCompany(ledger, company)
-  await ledger.commit()
-  await store.close()
-  const policy = write('policy.yaml', POLICY)
-  const workspaces = [{ name: 'acme', baseUrl: 'https://a.example', policies: ['policy.yaml'] }]
-  const configFile = write('config.yaml', { apiVersion: 'capkeeper/v1', kind: 'Config', ledger: 'ledger.db', ...config, workspaces })
-  return {
-    policy,
-    write,
-    run: (...argv: readonly string[]) => run(['simulate', ...argv, '--config', configFile], { clock }),
-  }
-}
+import { temporaryFolder } from '../support/ledger.ts'
+import { BUSY, COMPANY, PEOPLE, POLICY, recordedPlace } from './recorded-place.ts'
 
 describe('simulate', () => {
   test('shows what past cycles would have been, aligned and with a verdict', async () => {
-    const { code, stdout, stderr } = await (await place()).run()
+    const { code, stdout, stderr } = await (await recordedPlace()).run('simulate')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const lines = stdout.split('\n')
     expect(lines[0]).toMatch(/^acme: policy [0-9a-f]{12} over 3 cycles, 2026-08-01 to 2026-11-01, beside what was in force$/)
@@ -67,20 +20,20 @@ describe('simulate', () => {
   })
 
   test.each(['json', 'markdown', 'html'] as const)('prints %s', async (format) => {
-    const { code, stdout } = await (await place()).run('--output', format)
+    const { code, stdout } = await (await recordedPlace()).run('simulate', '--output', format)
     expect(code).toBe(0)
     expect(stdout).toContain(BUSY)
   })
 
   test('has money where a price is configured', async () => {
-    const { stdout } = await (await place(COMPANY, { pricePerCredit: 0.5 })).run('--cycles', '1', '--output', 'json')
+    const { stdout } = await (await recordedPlace(COMPANY, { pricePerCredit: 0.5 })).run('simulate', '--cycles', '1', '--output', 'json')
     const [{ cycles }] = JSON.parse(stdout).simulations
     expect(cycles).toHaveLength(1)
     expect(cycles[0].total.keptMoney).toBe(cycles[0].total.kept * 0.5)
   })
 
   test.each(['text', 'json', 'markdown', 'html'])('names nobody as %s where people are hashed', async (format) => {
-    const at = await place(COMPANY, { people: 'hash' })
+    const at = await recordedPlace(COMPANY, { people: 'hash' })
     at.write('policy.yaml', {
       ...POLICY,
       spec: {
@@ -91,36 +44,36 @@ describe('simulate', () => {
         ],
       },
     })
-    const { code, stdout, stderr } = await at.run('--output', format)
+    const { code, stdout, stderr } = await at.run('simulate', '--output', format)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).not.toMatch(/@example|ada\b/)
     expect(stdout).toMatch(/[0-9a-f]{12}/)
   })
 
   test('compares with another policy', async () => {
-    const at = await place()
+    const at = await recordedPlace()
     const other = at.write('other.yaml', { ...POLICY, spec: { workspace: 'acme', team: { cap: 10 } } })
-    const { stdout } = await at.run('--against', other, '--output', 'json')
+    const { stdout } = await at.run('simulate', '--against', other, '--output', 'json')
     const [{ beside, gains, losses }] = JSON.parse(stdout).simulations
     expect(beside).toMatchObject({ kind: 'policy' })
     expect({ gains: gains.length, losses }).toEqual({ gains: 4, losses: [] })
   })
 
   test('says from when a recorded history is long enough for what is asked', async () => {
-    const { code, stdout } = await (await place()).run('--cycles', '6', '--output', 'json')
+    const { code, stdout } = await (await recordedPlace()).run('simulate', '--cycles', '6', '--output', 'json')
     const [{ notes, cycles }] = JSON.parse(stdout).simulations
     expect({ code, cycles: cycles.length }).toEqual({ code: 0, cycles: 3 })
     expect(notes[0]).toBe('Days are recorded from 2026-08-03 on, and 3 cycles are recorded as a whole; 6 will be from 2027-02-01 on.')
   })
 
   test('shows what there is of the first cycle, and when there will be a whole one', async () => {
-    const { code, stdout } = await (await place({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })).run()
+    const { code, stdout } = await (await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })).run('simulate')
     expect(code).toBe(0)
     expect(stdout).toContain('2026-11-01 (in part)')
     expect(stdout.replaceAll(/\n\s*/g, ' ')).toContain('one will be from 2027-01-01 on')
   })
 
-  test.each<[string, (at: Awaited<ReturnType<typeof place>>) => readonly string[], number, string]>([
+  test.each<[string, (at: Awaited<ReturnType<typeof recordedPlace>>) => readonly string[], number, string]>([
     ['a ledger without days', () => [], 1, 'capkeeper run'],
     ['a daemon for a ledger', () => ['--ledger', 'http://127.0.0.1:9464'], 64, 'ledger backup'],
     ['a ledger that does not exist', () => ['--ledger', join(temporaryFolder(), 'no.db')], 1, 'has no records'],
@@ -130,7 +83,7 @@ describe('simulate', () => {
     ['no number of cycles', () => ['--cycles', 'many'], 64, 'from 1 to 36'],
     ['a workspace that nobody knows', () => ['--workspace', 'globex'], 65, 'globex'],
   ])('refuses %s', async (_row, argv, code, words) => {
-    const at = await place('empty')
-    expect(await at.run(...argv(at))).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
+    const at = await recordedPlace('empty')
+    expect(await at.run('simulate', ...argv(at))).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
   })
 })

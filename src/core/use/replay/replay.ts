@@ -18,6 +18,8 @@ export interface Outcome {
   readonly firstBlocked: Int32Array
   /** The cap on that day. */
   readonly capThen: Float64Array
+  /** Place of the scope that gave each cap on the last day; -1 for none. Absent for what did become of people. */
+  readonly from?: Int32Array
 }
 
 /** How far each cap was used, by place in `CapSource.scopes`. */
@@ -42,6 +44,7 @@ const emptyOutcome = (people: number): Outcome => ({
 export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource, band: BandEnd, capUse?: CapUse): Outcome {
   const outcome = emptyOutcome(atCap.length)
   const { addOn, blockedDays, firstBlocked, capThen } = outcome
+  let from: Int32Array | undefined
   for (const [index, day] of days.entries()) {
     const held = caps.capsOn({ at: day.dayAt + NOON_MS, cycle, used: addOn })
     const extra = extraOf(day.cutOff, band)
@@ -66,8 +69,9 @@ export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource
     }
     // A cap that nobody came near is one that was never reached, too.
     if (capUse && index === days.length - 1) noteHolders(capUse, held)
+    from = held.from
   }
-  return outcome
+  return { ...outcome, ...(from && { from }) }
 }
 
 const NOON_MS = 43_200_000

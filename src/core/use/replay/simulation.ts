@@ -73,6 +73,10 @@ export interface CapReach {
   /** The highest add-on use of one person in one cycle. */
   readonly highest: number
   readonly isReached: boolean
+  /** People who had this cap at a cycle's end, summed over the cycles. */
+  readonly personCycles: number
+  /** How many of them were blocked. */
+  readonly blocked: number
 }
 
 /** A person to whom the policy makes a difference, over all cycles. */
@@ -162,7 +166,7 @@ export function simulate(inputs: SimulationInputs): Simulation {
     recorded: span,
     cycles,
     ...tally.lists(),
-    caps: capsReached(sides.policy.middle, capUse),
+    caps: capsReached(sides.policy.middle, capUse, tally.held()),
     notes: [
       ...inputs.notes,
       ...simulationNotes(inputs, people, { tally: tally.counts(), rejected: [...sides.policy.middle.rejected.values()] }),
@@ -238,8 +242,12 @@ function simulatedCycle(inputs: SimulationInputs, people: ReplayPeople, replayed
   }
 }
 
-const isCounted = ({ isPresent }: ReplayPeople, { workingDays: days }: ReplayedCycle, person: number): boolean =>
-  isPresent[person] === true || (days[person] ?? 0) > 0
+/** Approved today, or with use in the cycle. */
+export const isCounted = (
+  { isPresent }: ReplayPeople,
+  { workingDays: days }: Pick<ReplayedCycle, 'workingDays'>,
+  person: number,
+): boolean => isPresent[person] === true || (days[person] ?? 0) > 0
 
 /** Groups whose members are known, by name. */
 function groupRows({ groups, policy }: SimulationInputs): readonly { readonly key: ScopeKey; readonly name: string }[] {
@@ -289,24 +297,37 @@ const sumOver = (members: readonly number[], values: Float64Array): number =>
 
 const tenth = (value: number): number => Math.round(value * 10) / 10
 
-function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse): readonly CapReach[] {
+function capsReached({ scopes }: PolicyCaps, { highest, cap, isReached }: CapUse, held: Held): readonly CapReach[] {
   return scopes
-    .map((scope, place) => ({
-      scope: String(scope),
-      cap: cap[place] ?? 0,
-      highest: wholeCents(highest[place] ?? 0),
-      isReached: isReached[place] === true,
-      used: highest[place] !== undefined,
-    }))
-    .filter(({ used }) => used)
-    .map(({ used: _, ...reach }) => reach)
+    .flatMap((scope, place): readonly CapReach[] => {
+      const most = highest[place]
+      if (most === undefined) return []
+      const [personCycles, blocked] = [held.personCycles[place] ?? 0, held.blocked[place] ?? 0]
+      return [{ scope, cap: cap[place] ?? 0, highest: wholeCents(most), isReached: isReached[place] === true, personCycles, blocked }]
+    })
     .sort((a, b) => Number(b.isReached) - Number(a.isReached) || (a.scope < b.scope ? -1 : 1))
+}
+
+/** By place of the scope. */
+interface Held {
+  readonly personCycles: number[]
+  readonly blocked: number[]
+}
+
+function addHeld({ personCycles, blocked }: Held, people: ReplayPeople, replayed: ReplayedCycle): void {
+  const { from, blockedDays } = replayed.policy.middle
+  for (const [person, place] of from?.entries() ?? []) {
+    if (place < 0 || !isCounted(people, replayed, person)) continue
+    personCycles[place] = (personCycles[place] ?? 0) + 1
+    blocked[place] = (blocked[place] ?? 0) + Number((blockedDays[person] ?? 0) > 0)
+  }
 }
 
 interface Tally {
   add(replayed: ReplayedCycle): void
   lists(): Pick<Simulation, 'blocked' | 'gains' | 'losses'>
   counts(): Counts
+  held(): Held
 }
 
 /** What the notes speak of. */
@@ -320,8 +341,11 @@ function tallyOf(people: ReplayPeople): Tally {
   const blocked: BlockedPerson[] = []
   const sums = { policy: sumsOf(people), beside: sumsOf(people) }
   const atCap = new Uint8Array(people.emails.length)
+  const held: Held = { personCycles: [], blocked: [] }
   return {
+    held: () => held,
     add(replayed) {
+      addHeld(held, people, replayed)
       for (const side of ['policy', 'beside'] as const) addOutcome(sums[side], replayed[side].middle)
       for (const [person, email] of people.emails.entries()) {
         atCap[person] = Math.max(atCap[person] ?? 0, replayed.demand.atCap[person] ?? 0)

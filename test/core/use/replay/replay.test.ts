@@ -72,9 +72,9 @@ test('caps that nobody reaches are told from those that somebody does', () => {
   const use = { ada: weekdays(10), bob: weekdays(1), cy: [] }
   const { caps } = simulated({ use, caps: { caps: { ada: 100, bob: 100, cy: 7 } } })
   expect(caps).toEqual([
-    { scope: email('ada'), cap: 100, highest: 100, isReached: true },
-    { scope: email('bob'), cap: 100, highest: 20, isReached: false },
-    { scope: email('cy'), cap: 7, highest: 0, isReached: false },
+    { scope: email('ada'), cap: 100, highest: 100, isReached: true, personCycles: 1, blocked: 1 },
+    { scope: email('bob'), cap: 100, highest: 20, isReached: false, personCycles: 1, blocked: 0 },
+    { scope: email('cy'), cap: 7, highest: 0, isReached: false, personCycles: 1, blocked: 0 },
   ])
 })
 
