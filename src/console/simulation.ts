@@ -2,7 +2,7 @@
 // behind the verdict of `section`.
 
 import { type Html, html } from '../core/escape/html.ts'
-import type { BlockedPerson, PersonChange, Simulation, SimulationRow } from '../core/use/replay/simulation.ts'
+import type { BlockedPerson, PersonChange, Simulation, SimulationRow } from '../core/use/replay/document.ts'
 import { page } from './report.ts'
 import { day, number, plural } from './text.ts'
 

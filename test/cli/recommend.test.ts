@@ -1,6 +1,6 @@
 // `recommend` as a user types it: its policy is taken by `validate` and `simulate`, and says what they say.
 import { describe, expect, test } from 'vitest'
-import type { CapReach } from '../../src/core/use/replay/simulation.ts'
+import type { CapReach } from '../../src/core/use/replay/document.ts'
 import { COMPANY, PEOPLE, POLICY, recordedPlace } from './recorded-place.ts'
 
 /** Twelve people whose working days cost 2, 4, ... 24 credits; half of them are in a group, two have caps of their own. */

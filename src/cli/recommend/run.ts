@@ -1,8 +1,8 @@
 // What `recommend` does: gathers what was recorded, works out the caps of each workspace, and prints a policy or JSON. A group that cannot be
 // helped is an error where it was named, and left as it is where it was not.
 
+import type { SimulationInputs } from '../../core/use/replay/document.ts'
 import { type Recommendation, type RecommendInputs, recommend, type Target } from '../../core/use/replay/recommend.ts'
-import type { SimulationInputs } from '../../core/use/replay/simulation.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'

@@ -2,7 +2,7 @@
 
 import { jsonText } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
-import type { Simulation } from '../../core/use/replay/simulation.ts'
+import type { Simulation } from '../../core/use/replay/document.ts'
 import { rfc3339 } from '../shared/text.ts'
 
 /** `{apiVersion, kind: "Simulation", createdAt, simulations: [...]}`; docs/simulate.md lists the fields. */

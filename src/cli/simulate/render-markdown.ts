@@ -1,7 +1,7 @@
 // A simulation as Markdown, short enough for the comment on a pull request: the verdict, one line for each cycle, and the rest folded.
 
 import { code, escaped, folded, row, tableHead } from '../../core/escape/markdown.ts'
-import type { Simulation, SimulationRow } from '../../core/use/replay/simulation.ts'
+import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { people } from '../shared/text.ts'
 import { besideTitle, blockedText, changeText, dayText, figure, money, neverReached, range, verdictOf } from './words.ts'
 

@@ -2,7 +2,7 @@
 // cut with a count; JSON has all of it.
 
 import { plain } from '../../core/escape/terminal.ts'
-import type { Simulation, SimulationRow } from '../../core/use/replay/simulation.ts'
+import type { Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
 import { aligned } from '../shared/table.ts'
 import { padEnd, people, wrap } from '../shared/text.ts'

@@ -1,7 +1,8 @@
 // What `simulate` does: gathers what was recorded, replays it workspace by workspace, hides people where the config says so, and prints.
 
 import { renderSimulationPage } from '../../console/simulation.ts'
-import { type Simulation, simulate } from '../../core/use/replay/simulation.ts'
+import type { Simulation } from '../../core/use/replay/document.ts'
+import { simulate } from '../../core/use/replay/simulation.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { showWarnings } from '../plan/output.ts'

@@ -1,6 +1,6 @@
 // How figures and sentences of a simulation read, the same in text and Markdown.
 
-import type { Banded, BlockedPerson, PersonChange, Simulation, SimulationRow } from '../../core/use/replay/simulation.ts'
+import type { Banded, BlockedPerson, PersonChange, Simulation, SimulationRow } from '../../core/use/replay/document.ts'
 import { people } from '../shared/text.ts'
 
 /** Whole credits or days with separators: `12,400`; below ten with one digit behind the point where there is one. */

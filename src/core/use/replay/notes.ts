@@ -3,8 +3,8 @@
 
 import { groupScope, scopeKey } from '../../model/scope.ts'
 import type { RejectedScope } from '../../resolve/desired.ts'
+import type { Counts, SimulationInputs } from './document.ts'
 import { DAY_MS, isWeekend, type RecordedDays, type ReplayPeople } from './recorded.ts'
-import type { Counts, SimulationInputs } from './simulation.ts'
 
 export interface Found {
   readonly tally: Counts

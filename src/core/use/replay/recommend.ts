@@ -6,9 +6,11 @@ import type { Cap, CapRule, PolicyRevision, PolicySet } from '../../model/policy
 import { type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
 import { credits, MAX_CAP } from '../../model/units.ts'
 import { DUST } from './demand.ts'
+import type { Simulation, SimulationInputs } from './document.ts'
 import { type ReplayPeople, replayPeople } from './recorded.ts'
 import { workingDays } from './replay.ts'
-import { demandsOf, isCounted, presentPeople, type Simulation, type SimulationInputs, simulate } from './simulation.ts'
+import { isCounted } from './rows.ts'
+import { demandsOf, presentPeople, simulate } from './simulation.ts'
 
 /** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the dearest cycle. */
 export type Target = { readonly kind: 'blocked'; readonly share: number } | { readonly kind: 'budget'; readonly credits: number }
