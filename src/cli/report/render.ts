@@ -36,7 +36,7 @@ function textBlocks(report: Report, paint: Paint): readonly string[] {
         ]
       : []),
     block(
-      `Changes by capkeeper in ${report.which === 'previous' ? 'that' : 'this'} cycle: ${changesText(report)}`,
+      `Changes by capkeeper in ${report.which === 'current' ? 'this' : 'that'} cycle: ${changesText(report)}`,
       columns(changes.latest.map(changeCells)),
       changes.applied + changes.failed,
     ),
@@ -99,7 +99,7 @@ function markdownBlocks(report: Report): readonly string[] {
           ].join('\n'),
         ]
       : []),
-    `Changes by capkeeper in ${report.which === 'previous' ? 'that' : 'this'} cycle: ${changesText(report)}.`,
+    `Changes by capkeeper in ${report.which === 'current' ? 'this' : 'that'} cycle: ${changesText(report)}.`,
     ...notes.map((note) => `_${escaped(note)}_`),
   ].filter((part) => part !== '')
 }
