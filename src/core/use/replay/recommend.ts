@@ -7,6 +7,7 @@ import { type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, type TeamSc
 import { credits, MAX_CAP } from '../../model/units.ts'
 import { DUST } from './demand.ts'
 import type { Simulation, SimulationInputs } from './document.ts'
+import { capsOfPolicy } from './policy-caps.ts'
 import { type ReplayPeople, replayPeople } from './recorded.ts'
 import { workingDays } from './replay.ts'
 import { isCounted } from './rows.ts'
@@ -98,13 +99,18 @@ function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
     const days = { workingDays: workingDays(demand) }
     cycles.push(sums.map((sum, person) => (isCounted(people, days, person) ? sum : -1)))
   }
-  const own = new Map(
-    inputs.policy.set.rules.flatMap(({ scope, cap }) => (scope.kind === 'user' && cap !== 'none' ? [[scope.email, cap] as const] : [])),
-  )
-  return {
-    cycles: cycles.slice(-inputs.shown),
-    own: Float64Array.from(people.emails, (email) => own.get(email) ?? Number.POSITIVE_INFINITY),
-  }
+  return { cycles: cycles.slice(-inputs.shown), own: ownCaps(inputs, people) }
+}
+
+/** What the policy gives to single people, by name or by a rule; without its grants, and not what follows from differing groups. */
+function ownCaps({ policy, roster, groups, cycles }: RecommendInputs, people: ReplayPeople): Float64Array {
+  const { onGroupConflict: _, ...set } = policy.set
+  const source = capsOfPolicy({ set: { ...set, grants: [] }, people, groups, ...(roster && { roster }) })
+  const own = new Float64Array(people.emails.length).fill(Number.POSITIVE_INFINITY)
+  const cycle = cycles.at(-1)
+  if (!cycle) return own
+  const { caps, from } = source.capsOn({ at: cycle.endAt - 1, cycle, used: new Float64Array(people.emails.length) })
+  return own.map((none, person) => (source.scopes[from[person] ?? -1] === people.emails[person] ? (caps[person] ?? none) : none))
 }
 
 interface ScopePeople {
@@ -121,6 +127,7 @@ interface Scopes {
   readonly all: readonly ScopePeople[]
   /** By place of a person: the scopes that may give their cap, the team only for who is in no group. */
   readonly of: readonly (readonly ScopePeople[])[]
+  readonly onGroupConflict: PolicySet['onGroupConflict']
 }
 
 function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: ReplayPeople, { own }: Known): Scopes {
@@ -160,10 +167,27 @@ function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: Re
     only === undefined,
   )
   const all = [...grouped, team]
-  const of: ScopePeople[][] = people.emails.map(() => [])
-  for (const scope of all) for (const person of scope.members) of[person]?.push(scope)
-  return { all, of }
+  const byKey = new Map(grouped.map((group) => [group.key, group]))
+  const of = people.emails.map((_, person): readonly ScopePeople[] => {
+    if (own[person] !== Number.POSITIVE_INFINITY) return []
+    const groupsOf = (people.groupsOf[person] ?? []).flatMap((key) => byKey.get(key) ?? [])
+    return groupsOf.length > 0 ? groupsOf : [team]
+  })
+  return { all, of, onGroupConflict: set.onGroupConflict }
 }
+
+/** The cap of somebody without one of their own, and the scope that gives it; with a conflict rule differing groups give none themselves. */
+function capFrom({ of, onGroupConflict }: Scopes, caps: Caps, person: number): { readonly cap: number; readonly key?: ScopeKey } {
+  const given = (of[person] ?? []).map(({ key }) => ({ key, cap: caps.get(key) ?? Number.POSITIVE_INFINITY }))
+  const [first, ...others] = given
+  if (!first) return { cap: Number.POSITIVE_INFINITY }
+  const lowest = others.reduce((best, one) => (one.cap < best.cap ? one : best), first)
+  if (!onGroupConflict || given.every(({ cap }) => cap === lowest.cap)) return lowest
+  return { cap: onGroupConflict === 'min' ? lowest.cap : given.reduce((most, { cap }) => Math.max(most, cap), 0) }
+}
+
+const holdersOf = (scope: ScopePeople, scopes: Scopes, caps: Caps): readonly number[] =>
+  scope.members.filter((person) => capFrom(scopes, caps, person).key === scope.key)
 
 type Caps = Map<ScopeKey, number>
 
@@ -188,11 +212,9 @@ function quantile(values: readonly number[], share: number): number {
   return sorted[Math.floor(values.length * share + 1e-9)] ?? 0
 }
 
-function raise(scope: ScopePeople, { of }: Scopes, caps: Caps, known: Known, share: number): boolean {
-  const cap = caps.get(scope.key) ?? 0
-  const holders = scope.members.filter((person) => (of[person] ?? []).every(({ key }) => (caps.get(key) ?? 0) >= cap))
-  const wanted = niceCap(quantile(demandsOfMembers(holders, known), share))
-  if (wanted <= cap) return false
+function raise(scope: ScopePeople, scopes: Scopes, caps: Caps, known: Known, share: number): boolean {
+  const wanted = niceCap(quantile(demandsOfMembers(holdersOf(scope, scopes, caps), known), share))
+  if (wanted <= (caps.get(scope.key) ?? 0)) return false
   caps.set(scope.key, wanted)
   return true
 }
@@ -211,18 +233,10 @@ function capsWithin(scopes: Scopes, known: Known, budget: number): Caps | OutOfR
   return at(low)
 }
 
-function dearestUnder({ of }: Scopes, { cycles, own }: Known, caps: Caps): number {
-  const capOf = (person: number): number => {
-    const alone = own[person] ?? Number.POSITIVE_INFINITY
-    return alone === Number.POSITIVE_INFINITY
-      ? Math.min(...(of[person] ?? []).map(({ key }) => caps.get(key) ?? Number.POSITIVE_INFINITY))
-      : alone
-  }
-  const limits = own.map((_, person) => capOf(person))
-  return Math.max(
-    0,
-    ...cycles.map((demand) => demand.reduce((sum, wanted, person) => sum + Math.min(Math.max(0, wanted), limits[person] ?? 0), 0)),
-  )
+function dearestUnder(scopes: Scopes, { cycles, own }: Known, caps: Caps): number {
+  const limits = own.map((alone, person) => (alone === Number.POSITIVE_INFINITY ? capFrom(scopes, caps, person).cap : alone))
+  const sums = cycles.map((demand) => demand.reduce((sum, wanted, person) => sum + Math.min(Math.max(0, wanted), limits[person] ?? 0), 0))
+  return Math.max(0, ...sums)
 }
 
 /** The policy with these caps in place of its own. */
@@ -238,20 +252,15 @@ function withCaps(set: PolicySet, caps: Caps): PolicySet {
   return { ...set, rules: [...wide, ...set.rules.filter(({ scope }) => scope.kind === 'user')] }
 }
 
-function described(
-  inputs: RecommendInputs,
-  { all, of }: Scopes,
-  caps: Caps,
-  known: Known,
-  simulation: Simulation,
-): readonly RecommendedCap[] {
-  return all
-    .filter(({ fixed, members }) => fixed === undefined && members.length > 0)
-    .map(({ key, scope, name, members }) => {
+function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation): readonly RecommendedCap[] {
+  return scopes.all
+    .filter(({ fixed }) => fixed === undefined)
+    .map((one) => {
+      const { key, scope, name } = one
       const cap = caps.get(key) ?? 0
-      const reach = simulation.caps.find((one) => one.scope === key)
+      const reach = simulation.caps.find((other) => other.scope === key)
       const before = inputs.policy.set.rules.find((rule) => scopeKey(rule.scope) === key)?.cap
-      const holders = members.filter((person) => (of[person] ?? []).every((one) => (caps.get(one.key) ?? 0) >= cap))
+      const holders = holdersOf(one, scopes, caps)
       const sums = known.cycles.map((demand) => holders.reduce((sum, person) => sum + Math.max(0, demand[person] ?? 0), 0))
       const last = known.cycles.at(-1)
       return {
@@ -262,7 +271,7 @@ function described(
         people: holders.filter((person) => (last?.[person] ?? -1) >= 0).length,
         personCycles: reach?.personCycles ?? 0,
         blocked: reach?.blocked ?? 0,
-        highestDemand: demandsOfMembers(holders, known).reduce((most, one) => Math.max(most, one), 0),
+        highestDemand: demandsOfMembers(holders, known).reduce((most, demand) => Math.max(most, demand), 0),
         poolCredits: Math.max(0, ...sums),
       }
     })
