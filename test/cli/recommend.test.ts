@@ -82,6 +82,15 @@ describe('recommend', () => {
     expect(stdout).toMatch(/^# {3}- name: "web"\n# {5}members: \{groups: \["grp_web"\]\}\n# {5}credits: \d+\n# {5}share: need$/m)
   })
 
+  test('is refused before there is a whole cycle, with when there will be one', async () => {
+    const at = await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })
+    expect(await at.run('recommend')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('one will be from 2027-01-01 on'),
+    })
+  })
+
   test('names nobody of the ledger', async () => {
     const at = await recordedPlace(COMPANY, { people: 'hash' })
     for (const format of ['policy', 'json']) expect((await at.run('recommend', '--output', format)).stdout).not.toContain(PEOPLE[0])

@@ -137,8 +137,7 @@ function shortage(
   const enoughAt = first && cycleBeside(first, (asked ?? 1) - 1).endAt
   const have = whole === 0 ? 'no cycle is recorded as a whole' : `${count(whole, 'cycle is', 'cycles are')} recorded as a whole`
   const from = enoughAt === undefined ? '' : `; ${asked === undefined ? 'one' : asked} will be from ${dayText(enoughAt)} on`
-  const what = whole === 0 ? ' What there is of the latest is shown, and tells little.' : ''
-  return [`Days are recorded from ${dayText(firstAt)} on, and ${have}${from}.${what}`]
+  return [`Days are recorded from ${dayText(firstAt)} on, and ${have}${from}.`]
 }
 
 const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
