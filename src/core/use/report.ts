@@ -47,8 +47,6 @@ export interface ReportInputs {
   readonly writes: readonly HistoryEntry[]
   readonly pricePerCredit?: number
   readonly currency?: string
-  /** Where add-on use of people comes from; default `estimated`. */
-  readonly basis?: 'measured' | 'estimated'
   /** What the gatherer could not have. */
   readonly notes: readonly string[]
 }
@@ -91,7 +89,6 @@ export interface Report {
   readonly which: ReportCycle
   readonly by: ReportView
   readonly cycle: Cycle
-  readonly basis: 'measured' | 'estimated'
   readonly pricePerCredit?: number
   readonly currency?: string
   readonly totals: Omit<ReportRow, 'key' | 'name' | 'cap' | 'band' | 'share'> & {
@@ -142,7 +139,6 @@ export function reportOf(inputs: ReportInputs): Report {
     which,
     by,
     cycle,
-    basis: inputs.basis ?? 'estimated',
     ...(pricePerCredit !== undefined && { pricePerCredit }),
     ...(inputs.currency !== undefined && { currency: inputs.currency }),
     totals,
