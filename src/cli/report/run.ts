@@ -6,14 +6,16 @@ import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
+import { cycleSums, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { historyOf } from '../../daemon/collect/burning.ts'
 import { failureOf } from '../../daemon/cycle/failure.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
-import type { Ledger, ReadClient } from '../../ports.ts'
+import type { AddOnSum, Ledger, ReadClient } from '../../ports.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
@@ -107,15 +109,18 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const cycle = isPrevious ? (usage.previousCycle?.cycle ?? before(current)) : current
   const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
-  const figures = isPrevious ? undefined : await figuresOf(sources, current, rows)
+  const past = isPrevious ? await sumsBefore(sources, cycle) : undefined
+  const addOn = addOnOf(sources, cycle, past)
+  const figures = isPrevious ? undefined : await figuresOf(sources, current, rows, addOn)
   return {
     workspace: one.config.name,
     which: flags.cycle,
     by: flags.by,
     cycle,
-    people: isPrevious ? await peopleBefore(sources, cycle, notes) : peopleNow(seen),
+    people: isPrevious ? await peopleBefore(sources, cycle, past, notes) : peopleNow(seen),
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPrevious && usage.balance && { balance: usage.balance }),
+    ...(addOn.source !== 'upperBound' && { addOn }),
     ...(runs && { runs }),
     ...(figures && { figures }),
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
@@ -163,14 +168,44 @@ function peopleNow({ outlook, knowledge }: Preview): readonly ReportPerson[] {
   })
 }
 
-/** Of a cycle that is over, the figures with which it ended, or else what the readings of its days have added up to. */
-async function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, notes: string[]): Promise<readonly ReportPerson[]> {
+type Sums = ReadonlyMap<string, AddOnSum>
+
+/** Add-on use of a cycle that is over: only what the service tells is known, from the ledger or from itself. */
+async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle): Promise<Sums | undefined> {
+  const kept = await cycleSums(ledger, cycle)
+  if (kept) return kept
+  try {
+    return (await readCycle(client, cycle, now, signal))?.sums
+  } catch (error) {
+    signal.throwIfAborted()
+    // It is a help to the report, and not what it stands on.
+    failureOf(error)
+    return undefined
+  }
+}
+
+function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {
+  const { usage, measured } = seen.knowledge
+  const before = past && { readAt: now, cycles: [measuredCycle(cycle.startAt, past)], unassignable: [] }
+  const isCurrent = cycle.startAt === cycleOf(usage)?.startAt
+  return addOnFigures({ now, cycle, measured: isCurrent ? measured : before, ...(isCurrent && { balance: usage?.balance }) })
+}
+
+/** Of a cycle that is over, the figures with which it ended, or else what the service or the readings of its days have added up to. */
+async function peopleBefore(
+  { seen, ledger, one }: Sources,
+  cycle: Cycle,
+  past: Sums | undefined,
+  notes: string[],
+): Promise<readonly ReportPerson[]> {
   const { usage } = seen.knowledge
   const groupsOf = membership(usage?.groups ?? [])
   const last = usage?.previousCycle?.used
+  const measured = past && [...past].flatMap(([email, { used }]) => (email === '' ? [] : [[email, used] as const]))
   const used: readonly (readonly [string, Credits])[] = last
     ? Object.entries(last)
-    : (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const)
+    : (measured ??
+      (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const))
   if (used.length === 0) notes.push(`The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`)
   notes.push('Groups are those of today.')
   return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
@@ -188,12 +223,16 @@ async function figuresOf(
   { seen, ledger, now }: Sources,
   cycle: Cycle,
   rows: readonly RunUse[] | undefined,
+  addOn: AddOnFigures,
 ): Promise<BurnFigures | undefined> {
   const { usage } = seen.knowledge
   if (!usage) return undefined
-  const people = peopleNow(seen).flatMap(({ used, cap }) =>
-    used === undefined ? [] : [{ used, ...(cap !== undefined && cap !== 'unknown' && { cap }) }],
-  )
+  const people = peopleNow(seen).flatMap(({ email, used, cap }) => {
+    const paid = addOn.of(email, used)
+    return used === undefined
+      ? []
+      : [{ used, ...(paid && { addOn: paid.credits }), ...(cap !== undefined && cap !== 'unknown' && { cap }) }]
+  })
   if (people.length === 0) return undefined
   const used = credits(people.reduce((sum, one) => sum + one.used, 0))
   const history =

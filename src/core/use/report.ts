@@ -6,7 +6,8 @@ import { EFFECTS } from '../model/change.ts'
 import type { Band } from '../model/events.ts'
 import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
 import { type Credits, credits, wholeCents } from '../model/units.ts'
-import { bandOf, bandRank, estimatedAddOnUse } from './bands.ts'
+import { type AddOnFigures, type AddOnSource, type AddOnUse, worstSource } from './add-on.ts'
+import { bandOf, bandRank } from './bands.ts'
 import type { BurnFigures } from './burn.ts'
 import { projectedCents } from './forecast.ts'
 
@@ -35,6 +36,8 @@ export interface ReportInputs {
   readonly groups: readonly { readonly id: string; readonly name: string }[]
   /** Of this very cycle. */
   readonly balance?: Balance
+  /** Add-on use of this very cycle, of a source that is worth reporting; absent: not known. */
+  readonly addOn?: AddOnFigures
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
@@ -52,8 +55,10 @@ export interface ReportRow {
   readonly name: string
   readonly people?: number
   readonly used?: number
-  /** Estimated add-on use, summed over the people. */
+  /** Add-on use, summed over the people. */
   readonly addOn?: number
+  /** Where it comes from; of a sum the worst of its parts. */
+  readonly addOnSource?: AddOnSource
   /** Of one person. */
   readonly cap?: Observed
   /** Credits left under the caps in force, summed over those who have one. */
@@ -69,6 +74,7 @@ export interface ReportRow {
 export interface NearRow {
   readonly email: string
   readonly addOn: number
+  readonly addOnSource: AddOnSource
   readonly cap: number
   readonly band: Band
 }
@@ -107,7 +113,7 @@ const LATEST = 20
 export function reportOf(inputs: ReportInputs): Report {
   const { workspace, which, by, cycle, balance, figures, people, pricePerCredit } = inputs
   const projected = figures?.projected
-  const measured = people.map((person) => measure(person, balance?.creditsPerSeat))
+  const measured = people.map((person) => measure(person, inputs.addOn))
   const { key: _, name: __, ...sums } = teamRow(inputs, measured)
   const totals = {
     ...sums,
@@ -139,17 +145,17 @@ export function reportOf(inputs: ReportInputs): Report {
 }
 
 interface Measured extends ReportPerson {
-  readonly addOn?: Credits
+  readonly addOn?: AddOnUse
   readonly band?: Band
   readonly headRoom?: number
 }
 
-function measure(person: ReportPerson, creditsPerSeat: Credits | undefined): Measured {
-  const addOn = creditsPerSeat === undefined ? undefined : estimatedAddOnUse(person.used, creditsPerSeat)
+function measure(person: ReportPerson, figures: AddOnFigures | undefined): Measured {
+  const addOn = figures?.of(person.email, person.used)
   const { cap } = person
-  const band = cap === undefined || cap === 'unknown' ? undefined : bandOf(cap, addOn)
-  const headRoom = typeof cap === 'number' && addOn !== undefined ? Math.max(0, cap - addOn) : undefined
-  return { ...person, ...(addOn !== undefined && { addOn }), ...(band && { band }), ...(headRoom !== undefined && { headRoom }) }
+  const band = cap === undefined || cap === 'unknown' ? undefined : bandOf(cap, addOn?.credits)
+  const headRoom = typeof cap === 'number' && addOn ? Math.max(0, cap - addOn.credits) : undefined
+  return { ...person, ...(addOn && { addOn }), ...(band && { band }), ...(headRoom !== undefined && { headRoom }) }
 }
 
 function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly ReportRow[] {
@@ -178,7 +184,9 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
 
 /** Where nobody's own use is known, runs still tell the sum. */
 function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
-  const row = rowOf(inputs, { key: 'team', name: 'the team' }, people)
+  const { addOn, ...rest } = rowOf(inputs, { key: 'team', name: 'the team' }, people)
+  // Those who left used something too.
+  const row = { ...rest, ...(addOn !== undefined && known('addOn', addOn + (inputs.addOn?.others ?? 0))) }
   return row.used === undefined ? { ...row, ...known('used', sumOf((inputs.runs ?? []).map(({ used }) => used))) } : row
 }
 
@@ -188,10 +196,17 @@ function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, peo
     ...about,
     ...(inputs.people.length > 0 && { people: people.length }),
     ...known('used', sumOf(people.map(({ used }) => used))),
-    ...known('addOn', sumOf(people.map(({ addOn }) => addOn))),
+    ...addOnOf(people.map(({ addOn }) => addOn)),
     ...known('headRoom', sumOf(people.map(({ headRoom }) => headRoom))),
-    ...(people.some(({ cap }) => cap !== undefined) && { uncapped: people.filter(({ cap }) => cap === 'none').length }),
+    ...(people.some(({ cap }) => cap !== undefined && cap !== 'unknown') && {
+      uncapped: people.filter(({ cap }) => cap === 'none').length,
+    }),
   }
+}
+
+function addOnOf(uses: readonly (AddOnUse | undefined)[]): Pick<ReportRow, 'addOn' | 'addOnSource'> {
+  const source = worstSource(uses.map((use) => use?.source))
+  return source === undefined ? {} : { ...known('addOn', sumOf(uses.map((use) => use?.credits))), addOnSource: source }
 }
 
 function personRow({ email, used, addOn, cap, headRoom, band }: Measured): ReportRow {
@@ -199,7 +214,7 @@ function personRow({ email, used, addOn, cap, headRoom, band }: Measured): Repor
     key: email,
     name: email,
     ...known('used', used),
-    ...known('addOn', addOn),
+    ...addOnOf([addOn]),
     ...(cap !== undefined && { cap }),
     ...known('headRoom', headRoom),
     ...(band && { band }),
@@ -232,7 +247,8 @@ const shareOf = (used: number | undefined, whole: number | undefined): { share?:
 
 function nearOf({ email, addOn, cap, band }: Measured): readonly NearRow[] {
   const isNear = band !== undefined && bandRank(band) >= bandRank('85_to_95')
-  return isNear && addOn !== undefined && typeof cap === 'number' ? [{ email, addOn, cap: credits(cap), band }] : []
+  if (!isNear || !addOn || typeof cap !== 'number') return []
+  return [{ email, addOn: addOn.credits, addOnSource: addOn.source, cap: credits(cap), band }]
 }
 
 /** By the share of the cap that is used; those with a cap of 0 first. */
@@ -255,12 +271,16 @@ function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
   }
 }
 
-function notesOn({ by, balance, runs, people, which, groups }: ReportInputs): readonly string[] {
+const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
+
+function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
   if (by === 'group') notes.push('A person in two groups counts in both.')
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
   if (which === 'previous') notes.push('Caps, head-room and the balance are known for the current cycle only.')
-  else if (!balance) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
+  else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
+  else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
+  if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length

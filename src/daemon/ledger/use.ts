@@ -114,7 +114,7 @@ export function pruneUse(database: LedgerDatabase, before: Instant): number {
   let gone = 0
   // One binding after the other: their days are where their keys begin.
   for (const { id } of database.all('SELECT id FROM binding')) {
-    for (const table of ['run_use', 'person_use']) {
+    for (const table of ['run_use', 'person_use', 'add_on_use']) {
       gone += database.run(`DELETE FROM ${table} WHERE binding = ? AND day < ?`, Number(id), day).changes
     }
     gone += database.run('DELETE FROM person WHERE binding = ? AND last_day < ?', Number(id), day).changes
