@@ -26,6 +26,7 @@ import type { ReviewedRules } from './core/plan/reviewed.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { BurnStep } from './core/use/burned.ts'
+import type { RecordedDays } from './core/use/replay/recorded.ts'
 import type { UseReading } from './core/use/use-curve.ts'
 
 export interface Clock {
@@ -327,4 +328,6 @@ export interface Ledger extends Records {
   useReadings(): Promise<readonly UseReading[]>
   /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
+  /** The same by day, for a replay; add-on use in it is estimated. */
+  useByDay(days: DayRange): Promise<RecordedDays>
 }

@@ -13,8 +13,8 @@ import { projectedCents } from './forecast.ts'
 
 export const REPORT_VIEWS = ['team', 'group', 'user', 'model'] as const
 export type ReportView = (typeof REPORT_VIEWS)[number]
-export const REPORT_CYCLES = ['current', 'previous'] as const
-export type ReportCycle = (typeof REPORT_CYCLES)[number]
+/** The present cycle, the one before, or the one that begins in a month, such as `2026-09`. */
+export type ReportCycle = 'current' | 'previous' | `${number}-${number}`
 
 /** One person as the roster, the ledger and the caps show them. */
 export interface ReportPerson {
@@ -38,12 +38,15 @@ export interface ReportInputs {
   readonly balance?: Balance
   /** Add-on use of this very cycle, of a source that is worth reporting; absent: not known. */
   readonly addOn?: AddOnFigures
+  /** What a seat includes, where the balance of this very cycle is not known: that of today. */
+  readonly creditsPerSeat?: Credits
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
   /** Written within the cycle, newest first. */
   readonly writes: readonly HistoryEntry[]
   readonly pricePerCredit?: number
+  readonly currency?: string
   /** What the gatherer could not have. */
   readonly notes: readonly string[]
 }
@@ -69,6 +72,8 @@ export interface ReportRow {
   readonly share?: number
   /** In the currency of the configured price. */
   readonly cost?: number
+  /** Add-on use × price, in the same currency. */
+  readonly addOnCost?: number
 }
 
 export interface NearRow {
@@ -84,6 +89,8 @@ export interface Report {
   readonly which: ReportCycle
   readonly by: ReportView
   readonly cycle: Cycle
+  readonly pricePerCredit?: number
+  readonly currency?: string
   readonly totals: Omit<ReportRow, 'key' | 'name' | 'cap' | 'band' | 'share'> & {
     readonly included?: number
     readonly addOnAvailable?: number
@@ -132,11 +139,18 @@ export function reportOf(inputs: ReportInputs): Report {
     which,
     by,
     cycle,
+    ...(pricePerCredit !== undefined && { pricePerCredit }),
+    ...(inputs.currency !== undefined && { currency: inputs.currency }),
     totals,
     ...(projected && { projected: projectedCents(projected) }),
     ...(figures?.exhaustedAt !== undefined && { exhaustedAt: figures.exhaustedAt }),
     rows: rows
-      .map((row) => ({ ...row, ...shareOf(row.used, whole), ...costOf(row.used, pricePerCredit) }))
+      .map((row) => ({
+        ...row,
+        ...shareOf(row.used, whole),
+        ...costOf(row.used, pricePerCredit),
+        ...addOnCostOf(row.addOn, pricePerCredit),
+      }))
       .sort((a, b) => Number(a.key === '-') - Number(b.key === '-') || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
     near: measured.flatMap(nearOf).sort(nearestFirst),
     changes: changesOf(inputs.writes),
@@ -242,6 +256,9 @@ const money = (amount: number): number => Math.round(amount * 100) / 100
 const costOf = (used: number | undefined, price: number | undefined): { cost?: number } =>
   used === undefined || price === undefined ? {} : { cost: money(used * price) }
 
+const addOnCostOf = (addOn: number | undefined, price: number | undefined): { addOnCost?: number } =>
+  addOn === undefined || price === undefined ? {} : { addOnCost: money(addOn * price) }
+
 const shareOf = (used: number | undefined, whole: number | undefined): { share?: number } =>
   used === undefined || whole === undefined || whole <= 0 ? {} : { share: used / whole }
 
@@ -273,17 +290,25 @@ function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
 
 const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
 
-function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
+function notesOn({ by, balance, creditsPerSeat, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
-  if (by === 'group') notes.push('A person in two groups counts in both.')
+  if (by === 'group') notes.push('A person in two groups counts in both.', ...inSeveral(people))
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
-  if (which === 'previous') notes.push('Caps, head-room and the balance are known for the current cycle only.')
+  if (which !== 'current') notes.push('Caps, head-room and the balance are known for the current cycle only.')
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
   if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
+  else if (addOn && !balance && creditsPerSeat !== undefined) {
+    notes.push(`Add-on use is estimated with what a seat includes today, ${creditsPerSeat} credits.`)
+  }
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length
   if (without > 0) notes.push(`${without} of ${people.length} people carry no figure of use.`)
   return notes
+}
+
+function inSeveral(people: readonly ReportPerson[]): readonly string[] {
+  const several = people.filter(({ groups }) => groups.length > 1).length
+  return several === 0 ? [] : [`${several} of ${people.length} people are in several groups: the groups come to more than the team.`]
 }

@@ -4,6 +4,7 @@
 import type { AddOnRow, RunUse } from '../../core/model/observed.ts'
 import type { Credits, Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
+import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { UseReading } from '../../core/use/use-curve.ts'
 import type { AddOnBatch, AddOnSum, DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
 
@@ -63,4 +64,5 @@ export interface WorkspaceRows {
   highestUse(): Promise<ReadonlyMap<string, Credits>>
   useReadings(): Promise<readonly UseReading[]>
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
+  useByDay(days: DayRange): Promise<RecordedDays>
 }

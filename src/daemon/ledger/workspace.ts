@@ -227,7 +227,7 @@ function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {
 
 type Use = Pick<
   Ledger,
-  'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'
+  'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'
 >
 
 function use(state: State): Use {
@@ -250,5 +250,6 @@ function use(state: State): Use {
     highestUse: rows.highestUse,
     useReadings: rows.useReadings,
     useByPerson: rows.useByPerson,
+    useByDay: rows.useByDay,
   }
 }
