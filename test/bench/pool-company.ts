@@ -45,7 +45,7 @@ function demandOf(draw: Draw, startAt: number, days: number, rate: number): read
   return Array.from({ length: days * TICKS_A_DAY }, (_, tick) => {
     const at = startAt + tick * TICK_MS
     const hour = (at % DAY_MS) / HOUR_MS
-    const isWeekend = ((Math.floor(at / DAY_MS) + 3) % 7) >= 5
+    const isWeekend = (Math.floor(at / DAY_MS) + 3) % 7 >= 5
     if (hour < 8 || hour >= 18 || draw() < 0.4) return 0
     return ((rate * (isWeekend ? weekends : 1) * (factors[Math.floor(tick / TICKS_A_DAY)] ?? 0)) / 12) * (0.5 + draw())
   })

@@ -9,8 +9,12 @@ const useOf = ({ use }: PoolMember): number => use ?? 0
 /** The cap in force, and what the standing deal gives; nothing of the pool once it is gone for somebody who left. */
 function standing(member: PoolMember): readonly number[] {
   if (isGone(member)) return []
-  return [amountOf(member.inForce?.cap ?? 'none'), member.dealt ?? 0]
+  const inForce = amountOf(member.inForce?.cap ?? (member.left ? (member.dealt ?? 'none') : 'none'))
+  return member.left ? [inForce] : [inForce, member.dealt ?? 0]
 }
+
+/** Whom caps are dealt to. */
+export const isDealt = ({ protected: isProtected, left }: PoolMember): boolean => !isProtected && !left
 
 /** What lowers of now can still change: use, the cap in force or given, values sent whose end is not known. Infinite without a known cap. */
 export const standingCount = (member: PoolMember): number =>
@@ -23,9 +27,22 @@ export const fullCount = (member: PoolMember): number =>
 /** What the pool paid so far, as far as it is known. */
 export const paidUse = (member: PoolMember): number => Math.max(0, useOf(member) - member.base)
 
+/** Without a known cap use is all that can be counted; raises stop anyway. */
+export function finiteCount(member: PoolMember): number {
+  const count = standingCount(member)
+  return Number.isFinite(count) ? count : paidUse(member)
+}
+
+/** What the deal comes to, whatever is in force beside it: healing puts that back. Who is not dealt yet counts at the cap in force. */
+function dealtCount(member: PoolMember): number {
+  if (!isDealt(member) || member.inForce === undefined) return finiteCount(member)
+  return Math.max(0, Math.max(useOf(member), member.dealt ?? amountOf(member.inForce.cap)) - member.base)
+}
+
 const sumOver = (state: PoolState, count: (member: PoolMember) => number): number =>
   Object.values(state.members).reduce((sum, member) => sum + count(member), 0)
 
 export const fullSum = (state: PoolState): number => sumOver(state, fullCount)
 export const standingSum = (state: PoolState): number => sumOver(state, standingCount)
+export const dealtSum = (state: PoolState): number => sumOver(state, dealtCount)
 export const paidSum = (state: PoolState): number => sumOver(state, paidUse)

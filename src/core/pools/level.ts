@@ -10,6 +10,10 @@ export interface Claim {
   readonly min: number
   /** The highest cap; never below `floor`. */
   readonly max: number
+  /** Nobody is raised above it, whatever they used. */
+  readonly top: number
+  /** Known use. */
+  readonly use: number
   /** Expected total of the cycle, for `need`; the floor itself for `equal`. */
   readonly expected: number
   /** How fast they are expected to use, for what is left over: 1 for `equal`. */

@@ -35,7 +35,7 @@ export function observePool(before: PoolState | undefined, observation: PoolObse
   for (const [email, member] of Object.entries(joined)) {
     const read = takeCap(member, observation.caps.get(email), sentTo(observation, email))
     const shown = takeReading(read, taken.state.readAt - usageLagMs)
-    members[email] = shown.left && isNewer ? settle(shown, taken.state.readAt - usageLagMs) : shown
+    members[email] = aboveUse(shown.left && isNewer ? settle(shown, taken.state.readAt - usageLagMs) : shown)
   }
   const frozen = taken.frozen ?? ageOf(taken.state, now) ?? unknownUse(members)
   return { state: { ...taken.state, members }, ...(frozen !== undefined && { frozen }) }
@@ -130,9 +130,11 @@ function joinAndLeave(state: PoolState, { members, use, now }: PoolObservation, 
   return after
 }
 
-/** Somebody who comes back within the cycle goes on where they left. */
+/** Somebody who comes back within the cycle goes on where they left, but is dealt anew, as is somebody whose own cap changed. */
 function withRole(member: PoolMember, here: MemberNow): PoolMember {
-  const { left: _, ...rest } = withoutRole(member)
+  const isSame = !member.left && member.fixed === here.fixed && (member.protected ?? false) === (here.protected ?? false)
+  if (isSame) return member
+  const { left: _left, dealt: _dealt, ...rest } = withoutRole(member)
   return { ...rest, ...(here.fixed !== undefined && { fixed: here.fixed }), ...(here.protected && { protected: true }) }
 }
 
@@ -168,9 +170,22 @@ function takeReading(member: PoolMember, dataAt: Instant): PoolMember {
 function settle(member: PoolMember, dataAt: Instant): PoolMember {
   if (!member.left || member.left.settled || !isGone(member)) return member
   const goneAt = Math.max(member.left.at, member.inForce?.at ?? member.left.at)
-  return goneAt <= dataAt && member.lowered.length === 0 && member.sent.length === 0 ? { ...member, left: { ...member.left, settled: true } } : member
+  return goneAt <= dataAt && member.lowered.length === 0 && member.sent.length === 0
+    ? { ...member, left: { ...member.left, settled: true } }
+    : member
 }
 
-/** The pool's cap is no longer in force for somebody who left. */
-export const isGone = ({ left, inForce, dealt }: PoolMember): boolean =>
-  left !== undefined && (left.settled === true || (inForce !== undefined && inForce.at > left.at && inForce.cap !== dealt))
+/** A lower that did not land before more use showed, or a foreign raise: what is put back is not below known use. */
+function aboveUse(member: PoolMember): PoolMember {
+  const { dealt, use = credits(0), inForce, fixed } = member
+  if (dealt === undefined || dealt >= use || !inForce || amountOf(inForce.cap) <= dealt) return member
+  const least = Math.min(Math.ceil(use), amountOf(inForce.cap), fixed ?? Number.POSITIVE_INFINITY)
+  return least > dealt ? { ...member, dealt: credits(least) } : member
+}
+
+/** The pool's cap is no longer in force for somebody who left, or never was. */
+export function isGone({ left, inForce, dealt }: PoolMember): boolean {
+  if (!left) return false
+  if (left.settled || dealt === undefined || inForce?.cap === 'none') return true
+  return inForce !== undefined && inForce.at > left.at && inForce.cap !== dealt
+}
