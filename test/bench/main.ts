@@ -19,6 +19,7 @@ const BENCHES = [
   'limits',
   'memory',
   'forecast',
+  'pools',
 ]
 
 /** Runs one bench; its rows, or undefined when it broke. */

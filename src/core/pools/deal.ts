@@ -68,7 +68,9 @@ const hasNewTerms = (terms: PoolTerms, { terms: before }: PoolState): boolean =>
 const hasChanged = (terms: PoolTerms, state: PoolState): boolean =>
   state.dealtAt === undefined ||
   hasNewTerms(terms, state) ||
-  Object.values(state.members).some((member) => isDealt(member) && member.dealt === undefined && member.inForce !== undefined)
+  Object.values(state.members).some(
+    (member) => isDealt(member) && member.dealt === undefined && member.inForce !== undefined && member.inForce.cap !== 0,
+  )
 
 /** What everybody should have at the end: user caps and grants of members first, then the others. `left`: above everybody's use. */
 function targetsOf(terms: PoolTerms, state: PoolState): { readonly targets: readonly Target[]; readonly left: number } {
@@ -167,11 +169,15 @@ interface Moment {
 /** Raises as far as the sum allows, user caps and grants first, each list to the same level; the others are lowered or stay. */
 function dealt(terms: PoolTerms, state: PoolState, targets: readonly Target[], { now, isOver }: Moment): PoolState {
   const given = new Map<string, Credits>()
-  let room = Math.max(0, terms.credits - fullSum(state))
+  let room = terms.credits - fullSum(state)
   for (const isFixed of [true, false]) {
     const list = targets.filter(({ member }) => (member.fixed !== undefined) === isFixed && member.inForce !== undefined)
     const raised = raisesWithin(list, room)
-    for (const one of list) given.set(one.email, credits(raised.caps.get(one.email) ?? lowered(one, isOver)))
+    for (const one of list) {
+      const cap = raised.caps.get(one.email) ?? lowered(one, isOver)
+      // Somebody at 0 to whom nothing can be given yet is not dealt: no deal writes less than 1.
+      if (cap >= 1) given.set(one.email, credits(cap))
+    }
     room -= raised.cost
   }
   const isSame = targets.every(({ email, member }) => given.get(email) === member.dealt) && !hasNewTerms(terms, state)
@@ -185,8 +191,9 @@ function dealt(terms: PoolTerms, state: PoolState, targets: readonly Target[], {
   return { ...state, terms, dealtAt: now, members }
 }
 
-/** The highest common level whose raises the room pays for. Up to what somebody counts at anyway a raise costs nothing. */
+/** The highest common level whose raises the room pays for; none while the sum is above. Up to what somebody counts at a raise costs nothing. */
 function raisesWithin(targets: readonly Target[], room: number): { readonly caps: ReadonlyMap<string, number>; readonly cost: number } {
+  if (room < 0) return { caps: new Map(), cost: 0 }
   const wanting = targets.filter((target) => {
     const now = present(target.member)
     return wants(target) || (now !== undefined && isHelped(target.claim, now, target.cap) && target.cap > now * (1 + WORTH_RAISING))

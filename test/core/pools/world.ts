@@ -18,44 +18,72 @@ export type Step =
   | { readonly kind: 'refresh'; readonly ageMinutes: number }
   | { readonly kind: 'readUse' }
   | { readonly kind: 'readCap'; readonly who: number }
-  /** Deals, and writes with these fates in turn; each write is read back where it says so. */
-  | { readonly kind: 'deal'; readonly fates: readonly Fate[]; readonly readBack: boolean }
+  /** Deals (also out of turn: `always`), and writes with these fates in turn; each write is read back where it says so. */
+  | { readonly kind: 'deal'; readonly fates: readonly Fate[]; readonly readBack: boolean; readonly always: boolean }
   | { readonly kind: 'land' }
   | { readonly kind: 'foreign'; readonly who: number; readonly cap: number }
 
 const who = fc.nat(4)
-const STEPS: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('wait' as const), minutes: fc.integer({ min: 1, max: 300 }) }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('use' as const), who, amount: fc.integer({ min: 1, max: 400 }) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('refresh' as const), ageMinutes: fc.integer({ min: 0, max: 210 }) }) },
-  { weight: 4, arbitrary: fc.constant({ kind: 'readUse' as const }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('readCap' as const), who }) },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('deal' as const),
-      fates: fc.array(fc.constantFrom<Fate>('lands', 'lands', 'lands', 'fails', 'lost', 'late'), { minLength: 1, maxLength: 5 }),
-      readBack: fc.boolean(),
-    }),
-  },
-  { weight: 1, arbitrary: fc.constant({ kind: 'land' as const }) },
-]
+const fates = (...usual: readonly Fate[]) => fc.array(fc.constantFrom<Fate>('lands', ...usual), { minLength: 1, maxLength: 5 })
+
+const wait = fc.record({
+  kind: fc.constant('wait' as const),
+  minutes: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 300 })),
+})
+const use = fc.record({ kind: fc.constant('use' as const), who, amount: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constant(5000)) })
+const refresh = fc.record({ kind: fc.constant('refresh' as const), ageMinutes: fc.integer({ min: 0, max: 210 }) })
+const readUse = fc.constant({ kind: 'readUse' as const })
+const readCap = fc.record({ kind: fc.constant('readCap' as const), who })
+const deal = fc.record({
+  kind: fc.constant('deal' as const),
+  fates: fc.oneof(fates(), fates('fails', 'lost', 'late')),
+  readBack: fc.boolean(),
+  always: fc.boolean(),
+})
+const land = fc.constant({ kind: 'land' as const })
+const foreign = fc.record({ kind: fc.constant('foreign' as const), who, cap: fc.integer({ min: 1, max: 3000 }) })
+
+/** What a day is made of most: somebody works, the service shows it late, caps are read and dealt. */
+const round: fc.Arbitrary<readonly Step[]> = fc
+  .tuple(
+    fc.array(use, { maxLength: 3 }),
+    wait,
+    fc.option(refresh, { nil: undefined }),
+    fc.boolean(),
+    deal,
+    fc.option(land, { freq: 4, nil: undefined }),
+  )
+  .map(([uses, pause, shown, isRead, dealing, landing]): readonly Step[] => [
+    ...uses,
+    pause,
+    ...(shown ? [shown] : []),
+    ...(isRead ? [{ kind: 'readUse' as const }] : []),
+    ...[0, 1, 2, 3, 4].map((one) => ({ kind: 'readCap' as const, who: one })),
+    dealing,
+    ...(landing ? [landing] : []),
+  ])
+
+const parts = (more: readonly fc.WeightedArbitrary<readonly Step[]>[]): fc.Arbitrary<readonly Step[]> =>
+  fc
+    .array(
+      fc.oneof(
+        { weight: 5, arbitrary: round },
+        { weight: 3, arbitrary: fc.oneof<fc.Arbitrary<Step>[]>(wait, use, refresh, readUse, readCap, deal, land).map((step) => [step]) },
+        ...more,
+      ),
+      { minLength: 3, maxLength: 25 },
+    )
+    .map((list) => [{ kind: 'readUse' as const }, ...list.flat()])
 
 /** Steps of a life without anybody else writing. */
-export const lives: fc.Arbitrary<readonly Step[]> = fc.array(fc.oneof(...STEPS), { minLength: 10, maxLength: 120 })
+export const lives = parts([])
 
 /** The same with somebody who writes beside us. */
-export const contestedLives: fc.Arbitrary<readonly Step[]> = fc.array(
-  fc.oneof(...STEPS, {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('foreign' as const), who, cap: fc.integer({ min: 1, max: 3000 }) }),
-  }),
-  { minLength: 10, maxLength: 120 },
-)
+export const contestedLives = parts([{ weight: 1, arbitrary: foreign.map((step) => [step]) }])
 
 /** What a step did, for laws to look at. */
 export interface Told {
-  /** Sum of max(cap, true use), after the step. */
+  /** Sum of max(cap, true use, what may land yet), after the step. */
   readonly sum: number
   /** Caps sent in the step: from what truly was in force, and what was known of use. */
   readonly writes: readonly { readonly email: string; readonly from: number; readonly to: number; readonly knownUse: number }[]
@@ -140,7 +168,7 @@ export function live({ terms, members, caps: first }: Company, steps: readonly S
         const use = { kind: 'known' as const, cycle: CYCLE, ...reading }
         const observed = observePool(state, { now, use, caps: read, sent, members, usageLagMs: LAG_MS })
         if (!observed.state || observed.frozen) break
-        state = dealPool(terms, observed.state, now).state
+        state = dealPool(terms, observed.state, now, { always: step.always }).state
         for (const [person, { email }] of members.entries()) {
           const to = state.members[email]?.dealt
           if (to === undefined || read.get(email) === undefined || read.get(email)?.cap === to) continue
@@ -150,7 +178,8 @@ export function live({ terms, members, caps: first }: Company, steps: readonly S
         break
       }
     }
-    told.push({ sum: used.reduce((sum, one, person) => sum + Math.max(one, caps[person] ?? 0), 0), writes })
+    const underWay = (person: number): number => late.reduce((most, one) => (one.person === person ? Math.max(most, one.cap) : most), 0)
+    told.push({ sum: used.reduce((sum, one, person) => sum + Math.max(one, caps[person] ?? 0, underWay(person)), 0), writes })
   }
   return { told, state }
 }
