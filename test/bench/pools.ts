@@ -44,7 +44,13 @@ function rowsOf(ratio: number, blockedAtMost: number): readonly Row[] {
     ...(share !== undefined && { ratio: share }),
   })
   return [
-    row('blocked person-days, pool / static', `<= ${blockedAtMost} x`, `${ours} / ${theirs}`, ours <= blockedAtMost * theirs, ours / theirs),
+    row(
+      'blocked person-days, pool / static',
+      `<= ${blockedAtMost} x`,
+      `${ours} / ${theirs}`,
+      ours <= blockedAtMost * theirs,
+      ours / theirs,
+    ),
     row('credits left while somebody was blocked, median', `<= ${percent(STRANDED)}`, percent(stranded), stranded <= STRANDED),
     row('writes a member and day, most of all companies', `<= ${WRITES}`, mostWrites.toFixed(2), mostWrites <= WRITES),
     row('half hours with the sum above the credits', '0', String(violations), violations === 0),

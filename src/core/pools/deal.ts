@@ -109,11 +109,11 @@ function claimOf(
   if (fixed !== undefined) {
     // Their own cap is all they get, also where it is below their use.
     const cap = Math.max(1, fixed)
-    return { ...own, floor: Math.min(floor, cap), min: 0, max: cap, top: cap, expected: Math.min(floor, cap), weight: 1 }
+    return { ...own, floor: Math.min(floor, cap), min: 0, max: cap, top: cap, expected: Math.min(Math.ceil(use), cap), weight: 1 }
   }
   const top = max ?? most
   const bounds = { min: Math.min(min, top), max: Math.max(floor, top), top }
-  if (share === 'equal') return { ...own, floor, ...bounds, expected: floor, weight: 1 }
+  if (share === 'equal') return { ...own, floor, ...bounds, expected: Math.ceil(use), weight: 1 }
   return { ...own, floor, ...bounds, expected: use + pace * daysLeft, weight: pace }
 }
 

@@ -14,7 +14,7 @@ export interface Claim {
   readonly top: number
   /** Known use. */
   readonly use: number
-  /** Expected total of the cycle, for `need`; the floor itself for `equal`. */
+  /** Expected total of the cycle, for `need`; known use in whole credits for `equal`. */
   readonly expected: number
   /** How fast they are expected to use, for what is left over: 1 for `equal`. */
   readonly weight: number
