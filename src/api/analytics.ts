@@ -65,7 +65,7 @@ const FILTERS = {
   '<=': 'QUERY_FILTER_LE',
 } as const
 
-const timestamp = (at: Instant): string => new Date(at).toISOString()
+export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
 /** interface-spec.md, Endpoints 1. */
 export function encodeAnalytics(question: AnalyticsQuestion): AnalyticsRequest {

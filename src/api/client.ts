@@ -19,8 +19,18 @@ import {
   encodeCascade,
   encodeRuns,
   sumCascade,
+  timestamp,
 } from './analytics.ts'
-import { decodeBalance, decodeCap, decodeGroup, decodeRoster, rosterRows, spellingSighting } from './decode.ts'
+import {
+  activeDayRows,
+  decodeActiveDays,
+  decodeBalance,
+  decodeCap,
+  decodeGroup,
+  decodeRoster,
+  rosterRows,
+  spellingSighting,
+} from './decode.ts'
 import { ApiError } from './errors.ts'
 import type { KeyName } from './keys.ts'
 import { RUN_ROWS } from './run-sums.ts'
@@ -80,6 +90,11 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
     },
     readRoster: (signal) => listPeople({}, (answer) => decodeRoster(answer, clock.now()), signal),
     readGroup: (group, signal) => listPeople({ group_name: group.name }, (answer) => decodeGroup(answer, group, clock.now()), signal),
+    readActiveDays: ({ fromAt, untilAt }, signal) => {
+      const body: UserPageRequest = { start_timestamp: timestamp(fromAt), end_timestamp: timestamp(untilAt) }
+      const options = { signal, urgency: 'late', timeoutMs: ROSTER_TIMEOUT_MS, rows: activeDayRows() } as const
+      return sender.send(reading('UserPageAnalytics', body, decodeActiveDays, options))
+    },
     readBalance: (signal) =>
       orUnavailable(
         sender.send(

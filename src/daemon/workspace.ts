@@ -48,6 +48,8 @@ export interface Workspace extends WorkspaceParts {
   readonly rejectedSeen: Set<string>
   /** Why no write was taken, while that is so; it was reported. */
   refusalSeen: string | undefined
+  /** As it was read last. */
+  pause: Pause | undefined
   /** The pause that was reported, until its end is. */
   pauseSeen: Pause | undefined
   /** The sweep for caps of people that nobody declares; absent until there was one. */
@@ -75,6 +77,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   heldSeen: new Set(),
   rejectedSeen: new Set(),
   refusalSeen: undefined,
+  pause: undefined,
   pauseSeen: undefined,
   undeclared: undefined,
   ledgerFailed: false,
@@ -85,6 +88,12 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   standing: new Map(),
   attempted: false,
 })
+
+/** Looks for a pause, which another process begins and ends. Rejects with a `LedgerError`. */
+export async function readPause(workspace: Workspace): Promise<Pause | undefined> {
+  workspace.pause = await workspace.ledger.pause(workspace.clock.now())
+  return workspace.pause
+}
 
 type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
 

@@ -1,6 +1,6 @@
 // A policy set as policy YAML that parses back to the same set: what `import` writes. Positions and document names are not part of it.
 import { stringify } from 'yaml'
-import type { CapRule, Grant, PolicySet } from '../core/model/policy.ts'
+import type { CapRule, Grant, PolicySet, Pool } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import { API_VERSION, POLICY_KIND } from './words.ts'
@@ -22,6 +22,11 @@ export function printPolicy(set: PolicySet, options: PrintOptions = {}): string 
     ...listOf('users', usersOf(set)),
     ...listOf('grants', set.grants.map(grantOf)),
     ...listOf(
+      'rules',
+      set.peopleRules.map(({ name, when, ...rest }) => ({ name, when, ...capOf(rest) })),
+    ),
+    ...listOf('pools', set.pools.map(poolOf)),
+    ...listOf(
       'protected',
       set.protectedPeople.map(({ scope }) => scope.email),
     ),
@@ -38,7 +43,7 @@ const entries = <T>(key: string, values: readonly T[]) => values.map((value) => 
 
 const listOf = <T>(key: string, values: readonly T[]) => (values.length > 0 ? { [key]: values } : {})
 
-function capOf({ cap, reason }: CapRule) {
+function capOf({ cap, reason }: Pick<CapRule, 'cap' | 'reason'>) {
   return { cap, ...(cap === 0 ? { allowZero: true } : {}), ...(reason === undefined ? {} : { reason }) }
 }
 
@@ -62,6 +67,12 @@ function grantOf({ scope, amount, fromAt, until, reason, ticket }: Grant) {
     reason,
     ...(ticket === undefined ? {} : { ticket }),
   }
+}
+
+function poolOf({ name, members, credits, share, min, max }: Pool) {
+  const who =
+    members.kind === 'groups' ? { groups: members.ids } : members.kind === 'emails' ? { emails: members.emails } : { when: members.when }
+  return { name, members: who, credits, share, ...(min === 0 ? {} : { min }), ...(max === undefined ? {} : { max }) }
 }
 
 const subjectOf = (scope: Scope) =>

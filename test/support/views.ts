@@ -229,6 +229,10 @@ export const CHANGE: ScopeChange = {
 }
 
 /** What a daemon without workspaces tells of its ledger. */
-export const noLedger = (): readonly string[] => [
-  JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: NOW, key: 'k', workspaces: [] }),
-]
+export const noLedger = () =>
+  pieces(JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: NOW, key: 'k', workspaces: [] }))
+
+/** A page in pieces. */
+export async function* pieces(...texts: readonly string[]): AsyncGenerator<string> {
+  yield* texts
+}

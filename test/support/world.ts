@@ -225,8 +225,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
   populate(sandbox, options)
   const wire = options.http ? await overHttp(sandbox, clock) : inProcess(sandbox, () => world.stormy, note)
-  const file = openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
-  const real = file.workspace(options.name ?? 'acme', 'http://sandbox')
+  const file = await openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
+  const real = await file.workspace(options.name ?? 'acme', 'http://sandbox')
   const ledger = options.wrapLedger?.(real) ?? real
   const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY }, clock })
   const transport = options.wrapTransport?.(wire.transport) ?? wire.transport
@@ -255,7 +255,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       world.knowledge = recall(world.knowledge.policy, ledger)
     },
     async close() {
-      file.close()
+      await file.close()
       await wire.close()
       sandbox.close()
     },

@@ -34,7 +34,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
-  const store = openStore(cli, setup.config, 'write')
+  const store = await openStore(cli, setup.config, 'write')
   try {
     const done = await interruptible(cli, (signal, cut) => applyAll(setup, saved, { store, signal, cut, flags, cli }))
     const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
@@ -43,7 +43,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
     if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli))
     cli.finish(exitOfAll(done))
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
@@ -86,7 +86,7 @@ interface Job extends WorkspaceSetup, Shared {
 
 async function applyOne(job: Job): Promise<CycleReport> {
   const { config, policy, cli, flags, signal } = job
-  const ledger = ledgerOf(job.store, config, flags.rebind)
+  const ledger = await ledgerOf(job.store, config, flags.rebind)
   const learned = ledger.fact('pace')
   // Without the signal: what was written is still read back after an interrupt.
   const seen = seenKeeper(ledger, cli.clock)
@@ -129,6 +129,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
       },
     })
     writing.stop()
+    await ledger.commit()
     if (flags.output === 'text') cli.stdout.write(resultText(report, flags, cli, job.inMemory))
     tell(report, job)
     return report

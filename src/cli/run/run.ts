@@ -85,7 +85,7 @@ const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonl
 
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   let settings = await reader.read()
-  const store = openStore(cli, settings.config, 'write')
+  const store = await openStore(cli, settings.config, 'write')
   const running: { daemon?: Daemon } = {}
   const aging = new AbortController()
   let server: Server | undefined
@@ -95,7 +95,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     // An address that is taken must be known before anything is written.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
     server = await listen(settings.config, running, host, isQuick)
-    const daemon = startDaemon({
+    const daemon = await startDaemon({
       clock: cli.clock,
       config: settings.config,
       open: (one) => openWorkspace(one, host),
@@ -109,6 +109,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       inForce: (config) => host.use(config),
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       ledgerWritable: host.ledgerWritable,
+      lookAtLedger: host.lookAtLedger,
     })
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)
@@ -117,20 +118,20 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     await untilStopped(daemon, host, embedded, following.configChanged)
     following.close()
     await server.close()
-    host.saveAll()
+    await host.saveAll()
     host.logger.info({}, 'stopped')
   } finally {
     aging.abort()
     await running.daemon?.stop()
     await server?.close()
-    store.close()
+    await store.close()
   }
   cli.finish(EXIT.done)
 }
 
 /** Broken policies at the start may hide what the workspace is called: then it is called as the ledger knows it. */
 async function withKnownName({ loaded, config }: Settings, reader: Reader, store: LedgerStore): Promise<Settings> {
-  const [only, ...others] = store.workspaces().filter((one) => one.current)
+  const [only, ...others] = (await store.workspaces()).filter((one) => one.current)
   if (loaded.file !== undefined || !only || others.length > 0) return { loaded, config }
   reader.name = only.workspace
   return reader.read()
@@ -209,6 +210,7 @@ const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: H
     page: { render: renderPage, contentSecurityPolicy },
     people: host.people,
     views: () => running.daemon?.views() ?? [],
+    look: () => running.daemon?.look() ?? host.lookAtLedger(),
     health: () => running.daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() },
     ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
     ledger: () =>

@@ -36,11 +36,13 @@ export interface Host {
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
   complain(problems: readonly Problem[], message: string): void
-  /** Whether a record could be made, looked at again every 30 s at most. */
+  /** Whether a record could be made when it was tried last. */
   ledgerWritable(): boolean
+  /** Tries it again, every 30 s at most. */
+  lookAtLedger(): Promise<void>
   /** Saves what is kept for the end, such as learned rates. */
-  saveAll(): void
-  readonly atEnd: (() => void)[]
+  saveAll(): Promise<void>
+  readonly atEnd: (() => Promise<void>)[]
 }
 
 export interface HostOptions {
@@ -60,7 +62,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     redact: cli.secrets.redact,
     colour: hasColours(cli.stderr),
   })
-  const hashed = hashLabels(sha256, saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
+  const hashed = hashLabels(sha256, await saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
   const inForce = { config }
   const revision = commitOf(fileURLToPath(new URL('../../..', import.meta.url)))
   const metrics = createMetrics({
@@ -75,7 +77,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     },
   })
   const log = eventLog(logger)
-  const atEnd: (() => void)[] = []
+  const atEnd: Host['atEnd'] = []
   const paces = new Map<string, Paces>()
   return {
     cli,
@@ -107,10 +109,10 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
       log(event)
       metrics.onEvent(event)
     },
-    ledgerWritable: writableProbe(store, cli),
+    ...writableProbe(store, cli),
     complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
-    saveAll() {
-      for (const save of atEnd) save()
+    async saveAll() {
+      for (const save of atEnd) await save()
     },
   }
 }
@@ -126,19 +128,19 @@ const chosenLabels = (chosen: () => PeopleLabels): PeopleLabels => ({
 
 const PROBE_EVERY_MS = 30_000
 
-function writableProbe(store: LedgerStore, { clock }: Cli): () => boolean {
+function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWritable' | 'lookAtLedger'> {
   let lookedAt = Number.NEGATIVE_INFINITY
   let writable = true
-  return () => {
-    if (clock.monotonic() - lookedAt < PROBE_EVERY_MS) return writable
-    lookedAt = clock.monotonic()
-    try {
-      store.probe()
-      writable = true
-    } catch {
-      writable = false
-    }
-    return writable
+  return {
+    ledgerWritable: () => writable,
+    async lookAtLedger() {
+      if (clock.monotonic() - lookedAt < PROBE_EVERY_MS) return
+      lookedAt = clock.monotonic()
+      writable = await store.probe().then(
+        () => true,
+        () => false,
+      )
+    },
   }
 }
 
@@ -148,7 +150,7 @@ const DAY_MS = 86_400_000
 export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const gone = store.prune(cli.clock.now())
+      const gone = await store.prune(cli.clock.now())
       if (gone > 0) logger.info({ entries: gone }, 'old history forgotten')
     } catch (error) {
       logger.error({ error: error instanceof Error ? error.message : String(error) }, 'old history could not be forgotten')
@@ -158,14 +160,19 @@ export async function forgetOldHistory({ store, cli, logger }: Host, signal: Abo
 }
 
 /** Hashes of people must stay the same from start to start, and mean nothing to outsiders. */
-function saltOf(store: LedgerStore, config: Config, how: { readonly isEmbedded: boolean; readonly rebind: boolean }): string {
+async function saltOf(
+  store: LedgerStore,
+  config: Config,
+  how: { readonly isEmbedded: boolean; readonly rebind: boolean },
+): Promise<string> {
   const [first] = config.workspaces
   if (!first) return ''
-  const ledger = bound(store, first, how)
+  const ledger = await bound(store, first, how)
   const known = ledger.fact('peopleSalt')
   if (known !== undefined) return known
   const salt = randomSalt()
   ledger.saveFact('peopleSalt', salt)
+  await ledger.commit()
   return salt
 }
 
@@ -174,16 +181,16 @@ export const bound = (
   store: LedgerStore,
   config: WorkspaceConfig,
   how: { readonly isEmbedded: boolean; readonly rebind: boolean },
-): Ledger => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
+): Promise<Ledger> => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
 
 /** Opens one workspace with its ledger and its client. */
-export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorkspace {
+export async function openWorkspace(config: WorkspaceConfig, host: Host): Promise<OpenedWorkspace> {
   const { cli, emit, logger } = host
   const about = { workspace: config.name, address: config.baseUrl }
   // Until the first answer nothing else would be said, and that may take minutes.
   logger.info(about, 'asking the service')
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
-  const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
+  const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
   const connection = connectWriter(cli, config, {
     paces: host.pacesOf(config),
@@ -215,7 +222,7 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
       emit(event) {
         emit(event)
-        if (event.kind === 'cycle-finished') learning.keep()
+        if (event.kind === 'cycle-finished') void learning.keep()
       },
     },
     requestFailed: () => first === 'failed',

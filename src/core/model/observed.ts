@@ -32,6 +32,13 @@ export interface Person {
   readonly disabled: boolean
   /** Credits used in the current cycle; absent when the service does not say. */
   readonly used?: Credits
+  /** As the service calls it; absent when it does not say. */
+  readonly role?: string
+  /** The latest of the three times of last use. */
+  readonly lastUsedAt?: Instant
+  readonly signedUpAt?: Instant
+  /** On how many of the last so many days somebody was active, by the number of days; only what rules and pools ask for. */
+  readonly activeDays?: Readonly<Record<number, number>>
 }
 
 export interface Cycle {
@@ -92,7 +99,9 @@ export interface RunsReading extends SetAside {
   readonly rows: readonly RunUse[]
 }
 
-export type OwnerKind = 'policy' | 'grant' | 'conflict' | 'copied'
+/** `rule` and `pool`: of a person who matched a rule, or has a share in a pool; such caps lie at user scope. */
+export const OWNER_KINDS = ['policy', 'grant', 'rule', 'pool', 'conflict', 'copied'] as const
+export type OwnerKind = (typeof OWNER_KINDS)[number]
 
 /**
  * A cap that is ours: we wrote it, or policy declared it and it was found equal once. This is what the ledger remembers of a scope.

@@ -178,6 +178,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
 function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): boolean {
   if (origin.kind === 'rule' || origin.kind === 'grant') return false
   if (!winner) return true
+  if (origin.kind === 'people') return winner.kind !== 'people'
   if (origin.kind === 'restore') return cap !== 'none'
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
 }
@@ -192,6 +193,8 @@ function whyWon(won: Candidate): string {
       return won.cap === 'none' ? 'no cap is declared here or wider' : 'the narrowest cap declared'
     case 'restore':
       return 'a grant is over, and what stood here before it comes back'
+    case 'people':
+    case 'pool':
     case 'conflict':
     case 'copied':
       return won.reason ?? 'the cap that applies to this person'

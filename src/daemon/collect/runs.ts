@@ -109,7 +109,7 @@ async function collect(
       const throughAt = isLast ? rows.reduce((last, { dayAt }) => Math.max(last, dayAt), midnight(now)) : untilAt - DAY_MS
       const wideAt = isLast && isWide ? now : (before?.wideAt ?? startAt)
       const asked = { fromAt: startAt, throughAt: Math.max(throughAt, before?.throughAt ?? startAt), readAt: clock.now(), wideAt }
-      save(workspace, knowledge, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
+      await save(workspace, knowledge, target, { fromAt, untilAt: throughAt + DAY_MS, rows }, asked)
       if (isLast) return undefined
       fromAt = untilAt
     } catch (error) {
@@ -134,18 +134,18 @@ function firstDay(before: RunsAsked | undefined, isWide: boolean, cycle: Cycle |
 const isTooMuch = ({ kind, unsent }: Failure): boolean => !unsent && (kind === 'invalid' || kind === 'malformed' || kind === 'timeout')
 
 /** What is no longer declared is asked from the start when it comes back. */
-function save(
+async function save(
   { ledger }: Workspace,
   knowledge: WorkspaceState,
   { scope }: Target,
   batch: Omit<RunsBatch, 'asked'>,
   asked: RunsAsked,
-): void {
+): Promise<void> {
   const declared = new Set<string>([scopeKey(TEAM), ...knowledge.policy.set.groups.map((group) => scopeKey(group.scope))])
   const all = { ...ledger.fact('runsAsked'), [scopeKey(scope)]: asked }
   const kept = Object.entries(all).filter(([key]) => declared.has(key))
   const rows = scope.kind === 'team' ? batch.rows : byDay(batch.rows)
-  ledger.saveRuns(scope, { ...batch, rows, asked: Object.fromEntries(kept) as LedgerFacts['runsAsked'] })
+  await ledger.saveRuns(scope, { ...batch, rows, asked: Object.fromEntries(kept) as LedgerFacts['runsAsked'] })
 }
 
 /** One row a day: of groups nobody asks more, and there may be hundreds of them. */

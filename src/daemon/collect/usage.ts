@@ -5,6 +5,7 @@ import { beyondLimit } from '../../core/model/limits.ts'
 import type { Balance, GroupMembers, OwnedCap, Roster, SetAside } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
+import { poolCondition } from '../../core/resolve/conditions.ts'
 import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { malformedRows, type Warning } from '../conditions/standing.ts'
@@ -20,6 +21,8 @@ export interface UsageReading {
   readonly unknownGroups: readonly string[]
   /** Every declared group was read afresh, and a roster that is believed: what it says of a person's groups is whole. */
   readonly groupsRead: boolean
+  /** The roster was read afresh, and is believed. */
+  readonly rosterRead: boolean
   readonly warnings: readonly Warning[]
 }
 
@@ -55,6 +58,7 @@ export async function learnUsage(
   knowledge.usage = reading.facts
   knowledge.unknownGroups = reading.unknownGroups
   knowledge.groupReadingIsNew ||= reading.groupsRead
+  knowledge.rosterReadingIsNew ||= reading.rosterRead
   return reading
 }
 
@@ -73,9 +77,10 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   }
   const rows = await attempt('ROSTER_UNREAD', () => client.readRoster(signal))
   // A team without anybody is a reading that went wrong: nobody could be counted by it.
-  const roster = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
+  const listed = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
+  const roster = listed && (await withActiveDays(listed, inputs, attempt))
   warnings.push(...malformedRows('the roster', rows?.malformedRows))
-  if (rows && !roster) warnings.push({ code: 'ROSTER_UNREAD', message: 'the roster came without anybody, which counts as not read' })
+  if (rows && !listed) warnings.push({ code: 'ROSTER_UNREAD', message: 'the roster came without anybody, which counts as not read' })
   const balance = await attempt('BALANCE_UNREAD', () => client.readBalance(signal))
   const groups = await readGroups(inputs, warnings)
   const assembled = assemble(inputs, roster, balance, groups.members, warnings)
@@ -86,9 +91,38 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
     ...(believed && believed !== 'unavailable' && { balance: believed }),
     unknownGroups: groups.unknown,
     groupsRead: groups.read && roster !== undefined && !isDoubted,
+    rosterRead: roster !== undefined && !isDoubted,
     warnings,
   }
 }
+
+type Attempt = <T>(code: string, read: () => Promise<T>) => Promise<T | undefined>
+
+/** Every number of days that a condition asks about is a question of its own; those beyond stay unanswered. */
+const MOST_RANGES = 10
+
+/**
+ * Asks on how many days people were active, where rules or pools go by it. The days are counted back from the newest use of anybody, so that
+ * an outage of analytics makes nobody less active.
+ */
+async function withActiveDays(roster: Roster, { client, set, signal }: UsageInputs, attempt: Attempt): Promise<Roster> {
+  const conditions = [...set.peopleRules.map(({ when }) => when), ...set.pools.flatMap((pool) => poolCondition(pool) ?? [])]
+  const asked = [...new Set(conditions.flatMap(({ activeDays }) => activeDays?.within ?? []))].sort((a, b) => a - b).slice(0, MOST_RANGES)
+  const newestAt = roster.people.reduce((newest, { lastUsedAt = newest }) => Math.max(newest, lastUsedAt), Number.NEGATIVE_INFINITY)
+  if (asked.length === 0 || newestAt === Number.NEGATIVE_INFINITY) return roster
+  const untilAt = (Math.floor(newestAt / DAY_MS) + 1) * DAY_MS
+  const answers: (readonly [number, ReadonlyMap<string, number>])[] = []
+  for (const within of asked) {
+    const days = await attempt('ACTIVE_DAYS_UNREAD', () => client.readActiveDays({ fromAt: untilAt - within * DAY_MS, untilAt }, signal))
+    if (days) answers.push([within, days])
+  }
+  if (answers.length === 0) return roster
+  const activeDaysOf = (email: string): Readonly<Record<number, number>> =>
+    Object.fromEntries(answers.flatMap(([within, days]) => (days.has(email) ? [[within, days.get(email) ?? 0]] : [])))
+  return { ...roster, people: roster.people.map((person) => ({ ...person, activeDays: activeDaysOf(person.email) })) }
+}
+
+const DAY_MS = 86_400_000
 
 /** The number of rows that were set aside is told, and not kept. */
 function withoutCount({ malformedRows: _, ...roster }: Roster & SetAside): Roster {

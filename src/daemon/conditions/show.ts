@@ -122,8 +122,7 @@ export function showRefusal(workspace: Workspace, { refusal, results }: PassRepo
 
 /** A pause that began or ended since it was last looked at. */
 export function showPause(workspace: Workspace): void {
-  const { ledger, clock, pauseSeen } = workspace
-  const pause = ledger.pause(clock.now())
+  const { pause, pauseSeen } = workspace
   if (pause?.pausedAt === pauseSeen?.pausedAt) return
   if (pauseSeen && !pause) report(workspace, { kind: 'resumed', pause: pauseSeen })
   if (pause) report(workspace, { kind: 'paused', pause })

@@ -29,7 +29,7 @@ export interface Shown {
 /** Assembles the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {
   const { config, knowledge, shown, ledger, clock } = workspace
-  const pause = orNothing(() => ledger.pause(clock.now()))
+  const pause = workspace.pause && workspace.pause.untilAt > clock.now() ? workspace.pause : undefined
   const usage = knowledge?.usage
   const balance = usage ? usage.balance : shown.balance
   const rate = workspace.ratePerSecond?.()

@@ -5,17 +5,17 @@ import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Scope } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import type { Clock, Digest, ReadClient } from '../../ports.ts'
+import type { Clock, Digest, ReadClient, RecordsReader } from '../../ports.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import { seenIn } from './seen.ts'
-import { type DesiredState, type LedgerReader, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
+import { type DesiredState, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
 
 export interface PreviewParts {
   readonly client: ReadClient
   readonly settings: PlanSettings
-  readonly ledger: LedgerReader
+  readonly ledger: RecordsReader
   readonly clock: Clock
   readonly digest: Digest
 }

@@ -16,18 +16,16 @@ import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
-import type { Clock, Digest, Ledger, UsageFacts } from '../../ports.ts'
+import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WideWrite } from './beneath.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
-
-/** What the ledger is asked while planning. */
-export type LedgerReader = Pick<Ledger, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact' | 'pause' | 'history'>
 
 /** The settings that a plan depends on. */
 export interface PlanSettings {
@@ -52,6 +50,9 @@ export interface WorkspaceState {
   unknownGroups: readonly string[]
   groupReadingIsNew: boolean
   conflictsGone: Readonly<Record<string, number>>
+  /** A roster that is believed was read since the last resolution was remembered. */
+  rosterReadingIsNew: boolean
+  conditions: ConditionMemory
   clockSkewMs: number | undefined
   /** Team and group caps that were sent and may have landed, as the answer or the reading after it did not tell. */
   readonly sent: SentCap[]
@@ -60,7 +61,7 @@ export interface WorkspaceState {
 }
 
 /** What is known at the start: what the ledger remembers. */
-export function recall(policy: PolicyRevision, ledger: LedgerReader): WorkspaceState {
+export function recall(policy: PolicyRevision, ledger: RecordsReader): WorkspaceState {
   return {
     policy,
     policyValid: true,
@@ -69,6 +70,8 @@ export function recall(policy: PolicyRevision, ledger: LedgerReader): WorkspaceS
     unknownGroups: [],
     groupReadingIsNew: false,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
+    rosterReadingIsNew: false,
+    conditions: ledger.fact('conditions') ?? {},
     clockSkewMs: undefined,
     sent: [],
     pendingChecks: [],
@@ -92,7 +95,7 @@ export interface DesiredState {
 
 export interface Planner {
   readonly settings: PlanSettings
-  readonly ledger: LedgerReader
+  readonly ledger: RecordsReader
   readonly clock: Clock
   readonly digest: Digest
   /** What is known of the deployment, where it is more than the ledger says. */
@@ -121,6 +124,8 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     owned: new Map(planner.ledger.owned().map((one) => [scopeKey(one.scope), one])),
     conflictsGone: knowledge.conflictsGone,
     groupReadingIsNew: knowledge.groupReadingIsNew,
+    conditions: knowledge.conditions,
+    rosterReadingIsNew: knowledge.rosterReadingIsNew,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
@@ -151,7 +156,7 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
   return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, slots, grantsFrozen: inputs.grantsFrozen }
 }
 
-function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly Scope[] {
+function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly Scope[] {
   const open = ledger.openIntents().map((intent) => intent.change.scope)
   if (open.length === 0) return managed
   return [...new Map([...open, ...managed].map((scope) => [scopeKey(scope), scope])).values()]
@@ -176,7 +181,7 @@ function unlistedGroups({ usage, policy }: WorkspaceState): ReadonlySet<ScopeKey
 const PLAN_LIFE_MS = 24 * 3_600_000
 
 /** Where a plan that is not through began, for a day. */
-export function openBaseline(ledger: Pick<LedgerReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
+export function openBaseline(ledger: Pick<RecordsReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
   return now - (ledger.fact('planBegunAt') ?? 0) < PLAN_LIFE_MS ? ledger.fact('planBaseline') : undefined
 }
 
@@ -211,7 +216,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     driftSince: ledger.fact('driftSince') ?? {},
     contests: {
       known: ledger.fact('contested') ?? {},
-      written: (scope, sinceAt) => ledger.history({ scope, sinceAt, limit: MOST_LOOKED_BACK }),
+      written: ledger.writtenLately,
     },
     facts: {
       ...limitFacts(knowledge, planner),
@@ -233,7 +238,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
 /** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000
 
-const givenUp = (ledger: LedgerReader, now: Instant): ReadonlySet<ScopeKey> =>
+const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
   new Set(
     Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
   )
@@ -245,9 +250,6 @@ function reviewedRules({ policy }: WorkspaceState, { ledger, settings, clock }: 
   const reviewed = { ...rules, weakenedAt: rules.weakenedAt ?? clock.now() }
   return weakenings({ guards: settings.guards, policy, reviewed }).length > 0 ? { reviewed } : {}
 }
-
-/** So many writes of one scope are looked through for foreign changes. */
-const MOST_LOOKED_BACK = 200
 
 /** A balance that is older says nothing of what is left (choice). */
 const BALANCE_LIFE_MS = 24 * 3_600_000

@@ -35,10 +35,12 @@ export interface ServerOptions {
   readonly page: Page
   readonly people: PeopleLabels
   readonly views: () => readonly WorkspaceView[]
+  /** Called before anything is shown: looks at what other processes change, such as pauses. Never rejects. */
+  readonly look?: () => Promise<void>
   readonly health: () => Health
   readonly ready: () => Readiness
   /** The text of /ledger in pieces, which are made on the way; people hashed, whatever `people` says. */
-  readonly ledger: () => Iterable<string>
+  readonly ledger: () => AsyncIterable<string>
   readonly ledgerGate: LedgerGate
   /** Told of a page that could not be made; the client gets a bare 500. */
   readonly onError?: (error: Error) => void
@@ -163,7 +165,11 @@ function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): v
 
 function addRoutes(server: FastifyInstance, options: ServerOptions): void {
   const { metrics, page, people, version, clock } = options
-  const status = () => statusDocument({ views: options.views(), health: options.health(), people, version, now: clock.now() })
+  const look = options.look ?? (async () => undefined)
+  const status = async () => {
+    await look()
+    return statusDocument({ views: options.views(), health: options.health(), people, version, now: clock.now() })
+  }
   const serve = (path: string, type: string, make: Parameters<typeof sharePage>[1]): void => {
     const shared: SharedPage = sharePage(clock, make)
     server.get(path, async (request, reply) => {
@@ -174,15 +180,19 @@ function addRoutes(server: FastifyInstance, options: ServerOptions): void {
     })
   }
   server.get('/livez', (_, reply) => plain(reply, 200, 'ok\n'))
-  server.get('/readyz', (_, reply) => {
+  server.get('/readyz', async (_, reply) => {
+    await look()
     const { ready, reasons } = options.ready()
     if (ready) return plain(reply, 200, 'ok\n')
     return plain(reply, 503, ['not ready', ...reasons.map((reason) => `- ${people.text(reason)}`), ''].join('\n'))
   })
-  serve('/metrics', metrics.contentType, () => metrics.render(options.views(), options.health()))
-  serve('/status', 'application/json; charset=utf-8', () => `${JSON.stringify(status(), undefined, 2)}\n`)
+  serve('/metrics', metrics.contentType, async () => {
+    await look()
+    return metrics.render(options.views(), options.health())
+  })
+  serve('/status', 'application/json; charset=utf-8', async () => `${JSON.stringify(await status(), undefined, 2)}\n`)
   serve('/ledger', 'application/json; charset=utf-8', () => gathered(options.ledger(), clock))
-  serve('/', 'text/html; charset=utf-8', () => page.render(status()))
+  serve('/', 'text/html; charset=utf-8', async () => page.render(await status()))
 }
 
 const plain = (reply: FastifyReply, code: number, text: string): FastifyReply =>

@@ -9,8 +9,9 @@ import { orNothing, viewOf } from '../conditions/view.ts'
 import type { Config, WorkspaceConfig } from '../config/config.ts'
 import type { Health } from '../http/metrics.ts'
 import type { Readiness } from '../http/server.ts'
+import { LedgerError } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
-import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
+import { createWorkspace, readPause, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 
@@ -31,7 +32,8 @@ export interface PolicyLoad {
 export interface DaemonParts {
   readonly clock: Clock
   readonly config: Config
-  open(config: WorkspaceConfig): OpenedWorkspace
+  /** Rejects with a `LedgerError` when its ledger cannot be opened. */
+  open(config: WorkspaceConfig): Promise<OpenedWorkspace>
   /** A promise where it takes its time: everything else goes on meanwhile. */
   loadPolicies(config: Config): PolicyLoad | Promise<PolicyLoad>
   /** Reads the configuration again; undefined when it is broken, and then the last good one stays in force. */
@@ -41,12 +43,16 @@ export interface DaemonParts {
   refused?(error: unknown): void
   /** A configuration that was read again is in force from now on. */
   inForce?(config: Config): void
-  /** Whether a record could be made now. */
+  /** Whether a record could be made when it was last tried. */
   ledgerWritable(): boolean
+  /** Tries it again when that was long ago. Never rejects. */
+  lookAtLedger?(): Promise<void>
 }
 
 export interface Daemon {
   views(): readonly WorkspaceView[]
+  /** Looks at what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
+  look(): Promise<void>
   health(): Health
   /** The ledgers of all workspaces, to be read by plans elsewhere. */
   ledgers(): readonly SharedWorkspace[]
@@ -91,8 +97,8 @@ interface State {
   readonly feed: () => Promise<void>
 }
 
-/** Starts every workspace of the configuration. */
-export function startDaemon(parts: DaemonParts): Daemon {
+/** Starts every workspace of the configuration. Rejects with a `LedgerError` when one cannot be opened; then nothing was started. */
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { config } = parts
   const state: State = {
     parts,
@@ -104,13 +110,16 @@ export function startDaemon(parts: DaemonParts): Daemon {
     following: Promise.resolve(),
     feed: oneAtATime(() => feed(state)),
   }
-  for (const settings of config.workspaces) start(state, settings, parts.open(settings))
+  for (const [settings, opened] of await openAll(parts, config.workspaces)) start(state, settings, opened)
   void state.feed()
   const readConfig = oneAtATime(() => reread(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
   const canRecord = (): boolean => parts.ledgerWritable() && runners().every(({ workspace }) => !workspace.ledgerFailed)
   return {
     views: () => runners().map((runner) => viewOf(runner.workspace)),
+    look: async () => {
+      await Promise.all([parts.lookAtLedger?.(), ...runners().map(({ workspace }) => readPause(workspace).catch(ignore))])
+    },
     health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => readiness(runners(), canRecord(), parts.clock.monotonic()),
@@ -121,6 +130,11 @@ export function startDaemon(parts: DaemonParts): Daemon {
     },
     stop: () => stop(state),
   }
+}
+
+/** What cannot be read shows as it was. */
+const ignore = (error: unknown): undefined => {
+  if (!(error instanceof LedgerError)) throw error
 }
 
 async function stop(state: State): Promise<void> {
@@ -207,7 +221,7 @@ function give({ parts, runners }: State, { sets, problems }: PolicyLoad): void {
 async function follow(state: State, next: Config): Promise<void> {
   if (state.stopping) return
   const { parts, runners } = state
-  const opened = openChanged(state, next)
+  const opened = await openChanged(state, next)
   state.configValid = opened !== undefined
   if (!opened) return
   state.config = next
@@ -227,15 +241,27 @@ async function follow(state: State, next: Config): Promise<void> {
 }
 
 /** Opens what is new or changed before anything is ended; undefined when that cannot be done. */
-function openChanged({ parts, runners }: State, next: Config): ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined {
+async function openChanged({ parts, runners }: State, next: Config): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined> {
+  try {
+    return await openAll(
+      parts,
+      next.workspaces.filter((one) => !isSame(one, runners.get(one.name)?.config)),
+    )
+  } catch (error) {
+    parts.refused?.(error)
+    return undefined
+  }
+}
+
+/** All of them or none. */
+async function openAll(parts: DaemonParts, configs: readonly WorkspaceConfig[]): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace>> {
   const opened = new Map<WorkspaceConfig, OpenedWorkspace>()
   try {
-    for (const one of next.workspaces) if (!isSame(one, runners.get(one.name)?.config)) opened.set(one, parts.open(one))
+    for (const one of configs) opened.set(one, await parts.open(one))
     return opened
   } catch (error) {
     for (const one of opened.values()) one.close()
-    parts.refused?.(error)
-    return undefined
+    throw error
   }
 }
 

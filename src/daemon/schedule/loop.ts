@@ -123,7 +123,7 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
     const stop = AbortSignal.any([signals.stop, agenda.wake.signal])
     try {
       await turn(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted, ending: signals.stop })
-      keepBurnShown(workspace, agenda)
+      await keepBurnShown(workspace, agenda)
     } catch (error) {
       if (stop.aborted && !(error instanceof LedgerError)) continue
       await survive(workspace, error, signals.stop)
@@ -135,11 +135,11 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
 /** Projections depend on the time; they need not be newer than this. Choice. */
 const BURN_SHOWN_MS = 60_000
 
-function keepBurnShown(workspace: Workspace, agenda: Agenda): void {
+async function keepBurnShown(workspace: Workspace, agenda: Agenda): Promise<void> {
   const now = workspace.clock.monotonic()
   if (now - agenda.burnShownAt < BURN_SHOWN_MS) return
   agenda.burnShownAt = now
-  showBurn(workspace)
+  await showBurn(workspace)
 }
 
 /** A ledger that cannot record, or a mistake of ours, costs this cycle; the next one may work again. */
@@ -290,7 +290,7 @@ async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: 
     else report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })
   } finally {
     agenda.collecting = undefined
-    showBurn(workspace)
+    await showBurn(workspace)
   }
 }
 

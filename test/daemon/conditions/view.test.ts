@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { readPause } from '../../../src/daemon/workspace.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import { HOUR, NOW } from '../../support/declare.ts'
 import { testWorld } from '../../support/world.ts'
@@ -70,7 +71,8 @@ describe('the view', () => {
 
   test('shows a pause as the mode, until it is over', async () => {
     const one = await testWorld()
-    one.ledger.savePause({ untilAt: NOW + HOUR, reason: 'migration', pausedAt: NOW })
+    await one.ledger.savePause({ untilAt: NOW + HOUR, reason: 'migration', pausedAt: NOW })
+    await readPause(one.workspace)
     expect(viewOf(one.workspace)).toMatchObject({ mode: 'paused', pause: { reason: 'migration' } })
     await one.clock.pass(HOUR)
     expect(viewOf(one.workspace).mode).toBe('enforce')

@@ -219,7 +219,7 @@ describe('a ledger that cannot record', () => {
     await one.cycle()
     expect(one.writes()).toEqual(['bob 2', 'cleo 3'])
     expect(one.ledger.openIntents()).toEqual([])
-    expect(one.ledger.history().map((entry) => entry.result)).toEqual(['applied', 'applied', 'applied'])
+    expect((await one.ledger.history()).map((entry) => entry.result)).toEqual(['applied', 'applied', 'applied'])
   })
 
   test('a pause that cannot be read stops the writes as well, with none left in flight', async () => {

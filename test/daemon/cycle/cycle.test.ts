@@ -357,7 +357,7 @@ describe('nothing is written', () => {
   test('while a pause lasts, and again when it is over by itself', async () => {
     const one = await testWorld()
     const now = one.clock.now()
-    one.ledger.savePause({ untilAt: now + 3_600_000, reason: 'migration', pausedAt: now })
+    await one.ledger.savePause({ untilAt: now + 3_600_000, reason: 'migration', pausedAt: now })
     await one.cycle({ caps: { team: 500 } })
     expect(one.writes()).toEqual([])
     await one.clock.pass(3_600_001)
@@ -370,12 +370,12 @@ describe('nothing is written', () => {
     one.onCall = ({ operation }) => {
       if (operation !== 'UsageConfig') return
       const now = one.clock.now()
-      one.ledger.savePause({ untilAt: now + 3_600_000, reason: 'stop', pausedAt: now })
+      void one.ledger.savePause({ untilAt: now + 3_600_000, reason: 'stop', pausedAt: now })
     }
     const { result } = await one.cycle({ caps: { p001: 1, p002: 2, p003: 3 } })
     expect({ result, writes: one.count('UsageConfig'), open: one.ledger.openIntents() }).toEqual({ result: 'partial', writes: 1, open: [] })
     one.onCall = undefined
-    one.ledger.savePause(undefined)
+    await one.ledger.savePause(undefined)
     await one.cycle()
     expect(one.caps()).toEqual({ p001: 1, p002: 2, p003: 3 })
   })

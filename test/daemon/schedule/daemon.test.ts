@@ -73,7 +73,7 @@ async function house(names: readonly string[], policies: Readonly<Record<string,
     refusals: [],
     faults: { load: false },
   }
-  const house: House = Object.assign(made, { daemon: startDaemon(partsOf(made)) })
+  const house: House = Object.assign(made, { daemon: await startDaemon(partsOf(made)) })
   onTestFinished(async () => {
     await clock.until(house.daemon.stop())
     for (const one of worlds.values()) await one.close()
@@ -84,7 +84,7 @@ async function house(names: readonly string[], policies: Readonly<Record<string,
 const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0] => ({
   clock: house.clock,
   config: house.config ?? configOf(),
-  open(config) {
+  async open(config) {
     const world = house.worlds.get(config.name)
     if (!world || house.shut.has(config.name)) throw new InputError([{ ...BROKEN, code: 'NO_KEY', message: `${config.name}: no key` }])
     house.opened.push(config.name)
@@ -251,7 +251,7 @@ describe('policies', () => {
     one.sets.clear()
     one.problems = [BROKEN]
     worldOf(one).foreign('team', 1)
-    const again = startDaemon(partsOf(one))
+    const again = await startDaemon(partsOf(one))
     await one.clock.pass(MINUTE)
     expect(again.views()[0]?.policy).toMatchObject({ valid: false, digest: revisionOf({ caps: { team: 500, ada: 4000 } }).digest })
     expect(worldOf(one).caps()).toEqual({ team: 500, ada: 4000 })

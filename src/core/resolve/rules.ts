@@ -1,0 +1,145 @@
+// Which rule counts for a person: the first of `spec.rules` whose condition holds. Where it is not known whether an earlier one holds, no
+// later one is tried, and the person keeps what is in force. It says nothing about caps declared for the person, which go first.
+
+import { isApproved } from '../interpret/effective.ts'
+import type { Cap, PeopleRule, PolicySet, When } from '../model/policy.ts'
+import type { Position } from '../model/problem.ts'
+import type { UserScope } from '../model/scope.ts'
+import {
+  answersOf,
+  type ConditionInputs,
+  type ConditionMemory,
+  conditionKey,
+  type JudgedCondition,
+  judgeCondition,
+  poolCondition,
+  READINGS_TO_TURN,
+  type RowFacts,
+  rowFacts,
+} from './conditions.ts'
+
+/** What the rules say of a person; `none`: no rule holds. */
+export type RuleVerdict =
+  | { readonly kind: 'match'; readonly rule: PeopleRule }
+  /** `rule` is the first of which nobody knows; `settled` the one that counted before. */
+  | { readonly kind: 'unknown'; readonly rule: PeopleRule; readonly settled?: PeopleRule }
+  | { readonly kind: 'none' }
+
+/** A rule and how many approved people it is the first to match, for metrics and warnings. */
+export interface RuleStatus {
+  readonly name: string
+  readonly at: Position
+  readonly people: number
+  /** Approved people of whom it is not known. */
+  readonly unknown: number
+}
+
+/** All rules and pools' conditions, judged. */
+export interface JudgedRules {
+  verdictOf(email: string): RuleVerdict
+  /** Why a rule holds for a person, or why that is not known: the values that decide. */
+  whyOf(rule: PeopleRule, email: string): string
+  /** One of the conditions of rules and pools. */
+  conditionOf(when: When): JudgedCondition | undefined
+  /** People for whom some rule holds. */
+  readonly matched: readonly string[]
+  readonly statuses: readonly RuleStatus[]
+  /** The next value of the ledger fact `conditions`. */
+  readonly memory: ConditionMemory
+}
+
+const NONE: RuleVerdict = { kind: 'none' }
+const NO_RULES: JudgedRules = {
+  verdictOf: () => NONE,
+  whyOf: () => '',
+  conditionOf: () => undefined,
+  matched: [],
+  statuses: [],
+  memory: {},
+}
+
+/** Judges the rules of a policy for everybody on the roster. */
+export function judgeRules({ peopleRules, pools }: PolicySet, inputs: ConditionInputs): JudgedRules {
+  const whens = [...peopleRules.map(({ when }) => when), ...pools.flatMap((pool) => poolCondition(pool) ?? [])]
+  if (whens.length === 0) return NO_RULES
+  const facts = rowFacts(inputs, new Set(whens.flatMap(({ groups = [] }) => groups)))
+  const conditions = new Map<string, JudgedCondition>()
+  for (const when of whens) {
+    const key = conditionKey(when)
+    if (!conditions.has(key)) conditions.set(key, judgeCondition(when, facts, inputs))
+  }
+  const rules = peopleRules.flatMap((rule) => {
+    const condition = conditions.get(conditionKey(rule.when))
+    return condition ? [{ rule, condition }] : []
+  })
+  const verdictOf = (email: string): RuleVerdict => verdict(rules, email)
+  const { matched, statuses } = count(rules, inputs, verdictOf)
+  return {
+    verdictOf,
+    whyOf: (rule, email) => whyOf(rule, email, facts, conditions.get(conditionKey(rule.when))),
+    conditionOf: (when) => conditions.get(conditionKey(when)),
+    matched,
+    statuses,
+    memory: Object.fromEntries([...conditions].map(([key, { settled }]) => [key, settled])),
+  }
+}
+
+interface JudgedRule {
+  readonly rule: PeopleRule
+  readonly condition: JudgedCondition
+}
+
+function verdict(rules: readonly JudgedRule[], email: string): RuleVerdict {
+  for (const { rule, condition } of rules) {
+    const truth = condition.truthOf(email)
+    if (truth === true) return { kind: 'match', rule }
+    if (truth === 'unknown') {
+      const settled = condition.isSettled(email) ? rules.find((one) => one.condition.holds(email))?.rule : undefined
+      return { kind: 'unknown', rule, ...(settled && { settled }) }
+    }
+  }
+  return NONE
+}
+
+function count(rules: readonly JudgedRule[], { roster }: ConditionInputs, verdictOf: (email: string) => RuleVerdict) {
+  const [people, unknown] = [new Map<PeopleRule, number>(), new Map<PeopleRule, number>()]
+  const matched: string[] = []
+  for (const person of roster?.people ?? []) {
+    const found = verdictOf(person.email)
+    if (found.kind === 'none') continue
+    if (found.kind === 'match') matched.push(person.email)
+    const counts = found.kind === 'match' ? people : unknown
+    if (roster && isApproved(person, roster)) counts.set(found.rule, (counts.get(found.rule) ?? 0) + 1)
+  }
+  const statuses = rules.map(
+    ({ rule }): RuleStatus => ({ name: rule.name, at: rule.at, people: people.get(rule) ?? 0, unknown: unknown.get(rule) ?? 0 }),
+  )
+  return { matched, statuses }
+}
+
+function whyOf({ when }: PeopleRule, email: string, facts: RowFacts, condition: JudgedCondition | undefined): string {
+  const person = facts.byEmail.get(email)
+  if (!person) return 'the person is not on the roster'
+  const answers = answersOf(when, person, facts)
+  const unknown = answers.filter(({ truth }) => truth === 'unknown')
+  if (unknown.length > 0) return unknown.map(({ key, text }) => `${key}: ${text}`).join(', ')
+  const values = answers.map(({ text }) => text).join(', ')
+  const turning = condition?.isTurning(email) === true
+  return turning ? `no longer so (${values}); counts after ${READINGS_TO_TURN} agreeing readings, 1 so far` : values
+}
+
+/** A rule as a candidate for one person. */
+export interface RuleCandidate {
+  readonly kind: 'people'
+  readonly scope: UserScope
+  readonly cap: Cap
+  readonly at: Position
+  readonly reason: string
+  readonly rule: string
+}
+
+/** `rule contractors (e-mail matches *@contractor.example): they have their own budget`. */
+export function ruleCandidate(rule: PeopleRule, scope: UserScope, why: string): RuleCandidate {
+  const reason = `rule ${rule.name} (${why})${rule.reason === undefined ? '' : `: ${rule.reason}`}`
+  return { kind: 'people', scope, cap: rule.cap, at: rule.at, reason, rule: rule.name }
+}
