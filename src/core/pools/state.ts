@@ -37,9 +37,9 @@ export interface PoolMember {
   /** A user cap or user grant: dealt first, at most what is left. */
   readonly fixed?: Credits
   /** Not dealt; counts at the cap in force. */
-  readonly protected?: true
+  readonly protected?: boolean
   /** Left the pool: what stays in the sum until the cycle's end. `settled`: the pool's cap is gone and the use under it is known. */
-  readonly left?: { readonly at: Instant; readonly settled?: true }
+  readonly left?: { readonly at: Instant; readonly settled?: boolean }
 }
 
 export interface PoolState {
@@ -53,6 +53,8 @@ export interface PoolState {
   readonly dealtAt?: Instant
   /** Under which terms; a deal under others is a changed declaration. */
   readonly terms?: PoolTerms
+  /** Declaration and members (`reviewKey`) whose deal the guards have let through: later deals of the same move within it. */
+  readonly reviewed?: string
   /** By e-mail. */
   readonly members: Readonly<Record<string, PoolMember>>
 }

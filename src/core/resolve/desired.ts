@@ -4,12 +4,14 @@
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import type { GrantState } from '../model/events.ts'
 import type { Cycle, GroupMembers, OwnedCap, OwnerKind, Person, Roster } from '../model/observed.ts'
-import type { Cap, Grant, PolicySet } from '../model/policy.ts'
+import type { Cap, Grant, PolicySet, Pool } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'
+import type { MemberNow } from '../pools/state.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 import type { ConditionMemory } from './conditions.ts'
+import { type DealtPools, dealtFirst } from './pools.ts'
 import { type RuleStatus, ruleCandidate } from './rules.ts'
 
 /**
@@ -34,6 +36,8 @@ export interface Candidate {
   readonly grant?: string
   /** The rule over people that it comes from. */
   readonly rule?: string
+  /** The pool that deals it. */
+  readonly pool?: string
 }
 
 /** The one cap that is asked of a scope now. */
@@ -82,8 +86,16 @@ export interface Resolution {
   readonly conflictsGone: Readonly<Record<string, number>>
   /** `spec.rules`, in their order. */
   readonly rules: readonly RuleStatus[]
+  /** `spec.pools` with their members, in their order. */
+  readonly pools: readonly PoolPeople[]
   /** The next value of the ledger fact `conditions`. */
   readonly conditions: ConditionMemory
+}
+
+/** A pool and who is in it now. */
+export interface PoolPeople {
+  readonly pool: Pool
+  readonly members: readonly MemberNow[]
 }
 
 export interface DesiredInputs {
@@ -103,6 +115,8 @@ export interface DesiredInputs {
   readonly conditions?: ConditionMemory
   /** The roster was read anew since the last resolution, and is believed; absent: no. */
   readonly rosterReadingIsNew?: boolean
+  /** What pools have dealt, by their names; absent: nothing. */
+  readonly pools?: DealtPools
   /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
   readonly grantsFrozen: boolean
 }
@@ -122,7 +136,7 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     else decideWide(context, scopeKey(scope), scope, draft)
   }
   const { grants, rules } = context.found
-  return { ...draft, grants, rules: rules.statuses, conditions: rules.memory }
+  return { ...draft, grants, rules: rules.statuses, pools: poolPeople(context), conditions: rules.memory }
 }
 
 /**
@@ -134,6 +148,19 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
 export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap; chain: readonly Candidate[] } | undefined {
   const { candidates, winner } = personChain(contextOf(inputs).found, normaliseEmail(email))
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
+}
+
+/** Members with what is dealt to them first. */
+function poolPeople({ inputs, found }: Context): readonly PoolPeople[] {
+  const protectedEmails = new Set(inputs.set.protectedPeople.map(({ scope }) => scope.email))
+  return inputs.set.pools.map((pool) => ({
+    pool,
+    members: (found.pools.members.get(pool.name) ?? []).map((email): MemberNow => {
+      const { own, matched } = personChain(found, email)
+      const fixed = dealtFirst(own) ?? dealtFirst(matched)
+      return { email, ...(fixed !== undefined && { fixed }), ...(protectedEmails.has(email) && { protected: true }) }
+    }),
+  }))
 }
 
 interface Context {
@@ -171,6 +198,7 @@ function scopesToDecide({ inputs, found }: Context): Scope[] {
   for (const [key, { scope }] of inputs.owned) add(key, scope)
   for (const [email, groups] of found.groupsOf) if (groups.length > 1) emails.add(email)
   for (const email of found.rules.matched) emails.add(email)
+  for (const members of found.pools.members.values()) for (const email of members) emails.add(email)
   if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) emails.add(email)
   // Bare e-mails sort several times as fast as scopes do.
   const users = [...emails].sort().map((email): UserScope => ({ kind: 'user', email }))
@@ -206,6 +234,11 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
     draft.rejected.push(facts.rejected)
     return
   }
+  const clash = found.pools.clashOf(scope)
+  if (clash) {
+    draft.rejected.push(clash)
+    return
+  }
   const chain = personChain(found, scope.email)
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
@@ -217,6 +250,7 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   const { own, matched, verdict, groups, candidates } = chain
   const owned = context.inputs.owned.get(key)
   const copied = context.inputs.capSemantics === 'copied'
+  if (chain.place && (own || verdict.kind !== 'unknown')) return desiredOfMember(context, key, scope, chain)
   if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
   if (!own && verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
   if (!own && matched && !(copied && matched.cap === 'none')) return wanted(scope, matched, candidates)
@@ -227,6 +261,20 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   }
   const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
   return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
+}
+
+/** What the deal gives; the person's own cap where it gives all of that. Until something is dealt, what is ours stays as it is. */
+function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
+  const { place, own, matched, candidates } = chain
+  const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
+  const declared = [own, matched].find((one) => one !== undefined && one.cap !== 'none')
+  if (isProtected) return declared && wanted(scope, declared, candidates)
+  const dealt = place?.candidate
+  if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
+  const owned = inputs.owned.get(key)
+  if (!owned || !place) return undefined
+  const reason = `pool ${place.pool.name}: nothing is dealt yet; what is in force stays`
+  return kept(owned, { kind: 'pool', scope, cap: owned.cap, at: place.pool.at, reason, pool: place.pool.name }, candidates)
 }
 
 /** What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. */

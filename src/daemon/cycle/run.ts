@@ -15,6 +15,7 @@ import { learnUsage } from '../collect/usage.ts'
 import { type Outcome, outcomeOf, showCycle, showPause, showPlan, showRefusal, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
+import { dealPools, takeDeal } from './deal.ts'
 import { type Pass, type PassReport, runPasses } from './passes.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
@@ -74,7 +75,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   if (config.mode !== 'enforce') endPlan(ledger)
   const read = await observe(workspace, knowledge, planner, options)
   if (!options.focus) forgetOthers(read.toRead, knowledge)
-  const view = await settle(workspace, knowledge, planner, read, options)
+  const view = deal(workspace, knowledge, planner, await settle(workspace, knowledge, planner, read, options))
   const plan = planMaker({ workspace, knowledge, planner, options })
   const firstPlan = (): Promise<Pass> =>
     plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) })
@@ -164,6 +165,13 @@ async function settle(
   if (wide.length > 0) await lookAfterCrash(wide, { workspace, knowledge, view: read, ...(options.stop && { stop: options.stop }) })
   const isAsBefore = closed.length === 0 && left === 0 && read.grantsFrozen === grantsFrozen(knowledge)
   return isAsBefore ? read : outlook(knowledge, planner)
+}
+
+/** Deals the pools. The deal is in the ledger before anything of it is written: the next commit comes before the writes. */
+function deal({ ledger }: Workspace, knowledge: WorkspaceState, planner: Planner, view: DesiredState): DesiredState {
+  if (!takeDeal(dealPools(knowledge, view, planner), knowledge)) return view
+  ledger.saveFact('pools', knowledge.pools)
+  return outlook(knowledge, planner)
 }
 
 const groupsIn =

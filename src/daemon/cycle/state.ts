@@ -18,6 +18,7 @@ import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
+import type { DealtPools } from '../../core/resolve/pools.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WideWrite } from './beneath.ts'
@@ -37,6 +38,8 @@ export interface PlanSettings {
   /** Whether an approval may arrive with the change it releases; absent: separate. */
   readonly approvals?: 'separate' | 'together'
   readonly prune: boolean
+  /** How old figures of use can be at most; absent: 3 h 30 min. */
+  readonly usageLagMs?: number
   readonly rate: { readonly concurrency: number }
 }
 
@@ -53,6 +56,10 @@ export interface WorkspaceState {
   /** A roster that is believed was read since the last resolution was remembered. */
   rosterReadingIsNew: boolean
   conditions: ConditionMemory
+  /** What pools have dealt, and what is counted of it. */
+  pools: DealtPools
+  /** Why pools keep their last deal, by name. */
+  frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
   /** Team and group caps that were sent and may have landed, as the answer or the reading after it did not tell. */
   readonly sent: SentCap[]
@@ -72,6 +79,8 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     conflictsGone: ledger.fact('conflictsGone') ?? {},
     rosterReadingIsNew: false,
     conditions: ledger.fact('conditions') ?? {},
+    pools: ledger.fact('pools') ?? {},
+    frozenPools: {},
     clockSkewMs: undefined,
     sent: [],
     pendingChecks: [],
@@ -126,6 +135,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     groupReadingIsNew: knowledge.groupReadingIsNew,
     conditions: knowledge.conditions,
     rosterReadingIsNew: knowledge.rosterReadingIsNew,
+    pools: knowledge.pools,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
