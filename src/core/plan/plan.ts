@@ -18,6 +18,7 @@ import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
 import { pins } from './pins.ts'
+import type { PoolReview } from './pool-review.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -58,6 +59,7 @@ export interface PlanInputs extends StateInputs {
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly prune: boolean
+  readonly poolReviews?: ReadonlyMap<string, PoolReview>
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
 }

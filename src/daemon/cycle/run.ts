@@ -19,7 +19,16 @@ import { dealPools, takeDeal } from './deal.ts'
 import { type Pass, type PassReport, runPasses } from './passes.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
-import { endPlan, remember, rememberApprovals, rememberDeclared, rememberRules, rememberUnknown, unknownScopes } from './record.ts'
+import {
+  endPlan,
+  remember,
+  rememberApprovals,
+  rememberDeclared,
+  rememberReviews,
+  rememberRules,
+  rememberUnknown,
+  unknownScopes,
+} from './record.ts'
 import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
@@ -229,6 +238,7 @@ async function carryOut({ workspace, knowledge, planner, options, first, go, pla
   const notShown: Exclusion = { kind: 'excluded', code: 'notShown', reason: 'it was not in the plan that was agreed to; run apply again' }
   const excluded = (one: Difference): Exclusion | undefined => (mayWrite?.(one) === false ? notShown : undefined)
   rememberApprovals(first.planned, workspace.ledger)
+  rememberReviews(first.planned, first.view, knowledge, workspace.ledger, workspace.digest)
   const isNew = acceptRoster(first.planned, knowledge, workspace)
   const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
     const focus = options.focus && new Set([...options.focus, ...alsoRead])

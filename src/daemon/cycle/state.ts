@@ -14,6 +14,7 @@ import { isOpen } from '../../core/plan/breaker.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
+import { poolReviews } from '../../core/plan/pool-review.ts'
 import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import type { ConditionMemory } from '../../core/resolve/conditions.ts'
@@ -237,6 +238,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
     },
     guards: settings.guards,
+    poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
     prune: settings.prune && knowledge.policyValid,
     policyBroken: settings.prune && !knowledge.policyValid,
     now: clock.now(),

@@ -9,7 +9,6 @@ import {
   CHANGE_RESULTS,
   EFFECTS,
   type GuardSettings,
-  type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
@@ -123,7 +122,8 @@ export const approval = shape<Approval>({
   approvedAt: number,
   state: oneOf(['pending', 'spent', 'void']),
   people: optional(number),
-  released: list(shape<HeldChange & { readonly verified: boolean }>({ scope, from: cap, to: cap, verified: boolean })),
+  credits: optional(number),
+  released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
 })
 
 export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
@@ -305,7 +305,9 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
   pools: record(poolState),
   seen,
-  holdsShown: record(shape<HoldShown>({ people: number, at: number, roster: optional(number), reviewed: optional(boolean) })),
+  holdsShown: record(
+    shape<HoldShown>({ people: number, at: number, roster: optional(number), credits: optional(number), reviewed: optional(boolean) }),
+  ),
   rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
   unreadSince: byScope(number),
   peopleSalt: text,
