@@ -20,7 +20,7 @@ export interface AuditedWorkspace {
 /** Lines shown of each list. */
 const VISIBLE = 50
 
-/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, near, unread, useIsUpperBound}]}` (choice). */
+/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, useIsUpperBound}]}` (choice). */
 export function renderAuditJson(audited: readonly AuditedWorkspace[], now: Instant): string {
   const document = {
     apiVersion: 'capkeeper/v1',
@@ -54,6 +54,11 @@ function findings({ audit, useIsUpperBound }: AuditedWorkspace): readonly Findin
       title: `${people(audit.uncapped.length)} without any cap`,
       head: ['PERSON', 'USED'],
       rows: audit.uncapped.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
+    },
+    {
+      title: `${people(audit.unreached.length)} whom no rule, group or cap of the policies reaches`,
+      head: ['PERSON', 'USED'],
+      rows: audit.unreached.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
     },
     {
       title: `${people(audit.near.length)} at 85 % of their cap or more${bound}`,

@@ -2,9 +2,11 @@
 
 import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type Audit, audit } from '../../core/plan/audit.ts'
+import { isReached } from '../../core/resolve/desired.ts'
 import { estimatedAddOnUse } from '../../core/use/bands.ts'
 import { preview } from '../../daemon/cycle/preview.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
+import { desiredInputs } from '../../daemon/cycle/state.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
@@ -68,12 +70,14 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
     progress.expect(scopes)
     await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, onReading: progress.one, signal })
     const usedBy = new Map(usage?.roster.people.map(({ email, used }) => [email, used]))
+    const inputs = desiredInputs(knowledge, { ...parts, settings: config })
     const found: Audit = audit({
       people: approved,
       readings,
       groups: usage?.groups ?? [],
       declared: new Set(outlook.resolution.desired.map(({ scope }) => scopeKey(scope))),
       owned: outlook.owned,
+      reaches: (email) => isReached(email, inputs),
       useOf: (email) => estimatedAddOnUse(usedBy.get(email), usage?.balance?.creditsPerSeat),
     })
     return { workspace: config.name, audit: found, read: readings.size, useIsUpperBound: outlook.people.useIsUpperBound }

@@ -61,9 +61,11 @@ function chainLines({ chain }: Explanation, paint: Paint): readonly string[] {
 
 function candidateCells({ candidate, state }: ExplainedCandidate): readonly string[] {
   const amount = candidate.add === undefined ? capText(candidate.cap) : `${capText(candidate.cap)} (+${candidate.add})`
-  const kind = candidate.kind === 'rule' ? 'cap' : candidate.kind
-  return [amount, `${candidate.scope.kind} ${kind}${state === undefined ? '' : `, ${state}`}`, plain(formatPosition(candidate.at))]
+  const what = candidate.kind === 'people' ? `rule ${plain(candidate.rule ?? '')}` : `${candidate.scope.kind} ${kindWord(candidate.kind)}`
+  return [amount, `${what}${state === undefined ? '' : `, ${state}`}`, plain(formatPosition(candidate.at))]
 }
+
+const kindWord = (kind: ExplainedCandidate['candidate']['kind']): string => (kind === 'rule' ? 'cap' : kind)
 
 function observedCells(scope: Scope, reading: Explanation['observed'][number]['reading']): readonly string[] {
   const key = plain(scopeKey(scope))

@@ -97,6 +97,8 @@ export interface WorkspaceView {
   readonly holds: readonly Hold[]
   readonly approvals: readonly { readonly id: string; readonly state: ApprovalState }[]
   readonly grants: Readonly<Record<GrantState, number>>
+  /** Rules over people, and for how many each is the first that matches; absent while the roster is unknown. */
+  readonly rules?: readonly { readonly name: string; readonly people: number }[]
   readonly roster?: Roster
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance

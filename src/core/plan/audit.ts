@@ -20,6 +20,8 @@ export interface AuditInputs {
   /** Scopes that policy asks something of now. */
   readonly declared: ReadonlySet<ScopeKey>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  /** Whom something that policy declares reaches: a rule, or a cap or grant of the person, of a group or of the team. */
+  readonly reaches: (email: string) => boolean
   /** Estimated add-on use in credits; absent when the service does not say. */
   readonly useOf: (email: string) => Credits | undefined
 }
@@ -52,6 +54,8 @@ export interface Audit {
   readonly undeclared: readonly UndeclaredCap[]
   /** By e-mail. */
   readonly uncapped: readonly UncappedPerson[]
+  /** People whom no rule and no cap that policy declares reaches, by e-mail. */
+  readonly unreached: readonly UncappedPerson[]
   /** The most over first. */
   readonly near: readonly NearPerson[]
   readonly unread: readonly { readonly scope: ScopeKey; readonly message: string }[]
@@ -75,6 +79,10 @@ export function audit(inputs: AuditInputs): Audit {
       .sort(byEmail),
     uncapped: people
       .filter((person) => effectiveCap(person, capAt).cap === 'none')
+      .map(({ email }) => ({ email, ...withUse(inputs.useOf(email)) }))
+      .sort(byEmail),
+    unreached: people
+      .filter(({ email }) => !inputs.reaches(email))
       .map(({ email }) => ({ email, ...withUse(inputs.useOf(email)) }))
       .sort(byEmail),
     near: people.flatMap((person) => near(person, capAt, inputs.useOf(person.email))).sort(worstFirst),

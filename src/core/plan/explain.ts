@@ -19,6 +19,7 @@ import {
   type SkippedScope,
 } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
+import { ruleCandidate } from '../resolve/rules.ts'
 import { estimatedAddOnUse } from '../use/bands.ts'
 
 export type ExplainInputs = DesiredInputs & {
@@ -142,14 +143,18 @@ function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[])
 /** What a chain comes to, whatever the kind of scope. */
 interface View {
   readonly candidates: readonly Candidate[]
+  /** Why nothing wider counts: nobody knows whether this rule matches. */
+  readonly open?: Candidate
   readonly winner: Candidate | undefined
   readonly verdict: GroupVerdict['kind']
 }
 
 function viewOf(found: Declarations, scope: Scope): View {
   if (scope.kind === 'user') {
-    const { groups, ...chain } = personChain(found, scope.email)
-    return { ...chain, verdict: groups.kind }
+    const { groups, own, verdict, candidates, winner } = personChain(found, scope.email)
+    if (own || verdict.kind !== 'unknown') return { candidates, winner, verdict: groups.kind }
+    const why = `it is not known whether it matches: ${found.rules.whyOf(verdict.rule, scope.email)}`
+    return { candidates, winner: undefined, verdict: groups.kind, open: ruleCandidate(verdict.rule, scope, why) }
   }
   const keys = scope.kind === 'team' ? [TEAM_KEY] : [scopeKey(scope), TEAM_KEY]
   const candidates = keys.flatMap((key) => [found.scopes.get(key)?.grant, found.scopes.get(key)?.rule]).filter((one) => one !== undefined)
@@ -162,11 +167,15 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
   const view = viewOf(found, scope)
   const won = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
   const place = won ? view.candidates.indexOf(won) : -1
+  const { open } = view
   const chain: ExplainedCandidate[] = [
+    ...(open && won?.kind !== 'people'
+      ? [{ candidate: open, wins: false, why: 'what is in force stays, and nothing wider is tried' }]
+      : []),
     ...(won ? [{ candidate: won, wins: true, why: whyWon(won), ...stateOf(found, won) }] : []),
     ...view.candidates.flatMap((one, index) => {
       if (one === won) return []
-      const why = index < place ? SETS_NOTHING : whyLost(one, won, view.verdict)
+      const why = open ? `whether rule ${open.rule} matches is not known` : index < place ? SETS_NOTHING : whyLost(one, won, view.verdict)
       return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
     }),
     ...[scope, ...wider].flatMap((one) => idleGrants(found, one, inputs.now)),
@@ -178,7 +187,6 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
 function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): boolean {
   if (origin.kind === 'rule' || origin.kind === 'grant') return false
   if (!winner) return true
-  if (origin.kind === 'people') return winner.kind !== 'people'
   if (origin.kind === 'restore') return cap !== 'none'
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
 }
@@ -194,6 +202,7 @@ function whyWon(won: Candidate): string {
     case 'restore':
       return 'a grant is over, and what stood here before it comes back'
     case 'people':
+      return won.cap === 'none' ? SETS_NOTHING : 'the first rule that matches, and nothing is declared for the person alone'
     case 'pool':
     case 'conflict':
     case 'copied':
@@ -206,12 +215,14 @@ function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verd
     if (one.scope.kind === 'user') return SETS_NOTHING
     return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
   }
+  if (one.kind === 'people' && won.kind === 'rule') return 'a cap for the person goes before rules'
   if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
   if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
     return 'spec.onGroupConflict decides between the groups'
   if (one.scope.kind === 'group' && won.scope.kind === 'group') {
     return one.cap === won.cap ? `${scopeKey(won.scope)} asks for the same` : 'a grant on the same scope is in force'
   }
+  if (won.kind === 'people') return 'a rule is narrower'
   return `a ${won.scope.kind} ${won.kind === 'grant' ? 'grant' : 'cap'} is narrower`
 }
 

@@ -11,6 +11,8 @@ import type { ConditionInputs } from './conditions.ts'
 import type { Candidate, DesiredInputs, GrantStatus, RejectedScope } from './desired.ts'
 import { comparePositions, grantId, grantStatuses, isInForce } from './grants.ts'
 import { type Place, type ResolvedPools, resolvePools } from './pools.ts'
+
+import type { NearestWord } from './rule-notes.ts'
 import { type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './rules.ts'
 
 /** What is declared at one scope now; `grant` is the one in force, already summed up when it adds. */
@@ -79,7 +81,7 @@ export function declarations(inputs: DesiredInputs): Declarations {
   return found
 }
 
-const conditionInputs = (inputs: DesiredInputs): ConditionInputs => ({
+const conditionInputs = (inputs: DesiredInputs): ConditionInputs & { readonly nearest: NearestWord } => ({
   ...(inputs.roster && { roster: inputs.roster }),
   groups: inputs.groups,
   unknownGroups: inputs.unknownGroups,
@@ -87,6 +89,7 @@ const conditionInputs = (inputs: DesiredInputs): ConditionInputs => ({
   isNew: inputs.rosterReadingIsNew ?? false,
   owned: inputs.owned,
   clockDoubted: inputs.grantsFrozen,
+  nearest: inputs.nearest ?? (() => undefined),
 })
 
 /** Parsing refuses a scope that is declared twice; should one come through, the first place counts whatever the order of the files. */

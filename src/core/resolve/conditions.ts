@@ -143,7 +143,7 @@ export interface Answer {
 /** No as soon as one answer is no; else unknown as soon as one is; else yes. */
 export function truthOf(when: When, person: Person, facts: RowFacts): Truth {
   let truth: Truth = true
-  for (const key of KEYS) {
+  for (const key of CONDITION_KEYS) {
     if (when[key] === undefined) continue
     const one = ASKED[key](when, person, facts)
     if (one === false) return false
@@ -154,13 +154,13 @@ export function truthOf(when: When, person: Person, facts: RowFacts): Truth {
 
 /** Every answer, for whoever wants to know why. */
 export const answersOf = (when: When, person: Person, facts: RowFacts): readonly Answer[] =>
-  KEYS.filter((key) => when[key] !== undefined).map((key) => {
+  CONDITION_KEYS.filter((key) => when[key] !== undefined).map((key) => {
     const truth = ASKED[key](when, person, facts)
     return { key, truth, text: truth === 'unknown' ? ABSENT[key](when, facts) : TOLD[key](when, person, facts) }
   })
 
 const DAY_MS = 86_400_000
-const KEYS = ['email', 'role', 'groups', 'inactiveDays', 'joinedWithinDays', 'activeDays'] as const
+export const CONDITION_KEYS = ['email', 'role', 'groups', 'inactiveDays', 'joinedWithinDays', 'activeDays'] as const
 
 type Ask = (when: When, person: Person, facts: RowFacts) => Truth
 type Tell = (when: When, person: Person, facts: RowFacts) => string
@@ -219,6 +219,9 @@ function inactiveFor({ lastUsedAt, signedUpAt }: Person, { newestUseAt }: RowFac
 function joinedAgo({ signedUpAt }: Person, { readAt, clockDoubted }: RowFacts): number | undefined {
   return signedUpAt === undefined || readAt === undefined || clockDoubted ? undefined : Math.max(0, (readAt - signedUpAt) / DAY_MS)
 }
+
+/** In days, not rounded; undefined where that is not known. */
+export const daysOf = { inactiveDays: inactiveFor, joinedWithinDays: joinedAgo } as const
 
 const sameText = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase()
 

@@ -12,7 +12,8 @@ import type { MemberNow } from '../pools/state.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 import type { ConditionMemory } from './conditions.ts'
 import { type DealtPools, dealtFirst } from './pools.ts'
-import { type RuleStatus, ruleCandidate } from './rules.ts'
+import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
+import { ruleCandidate } from './rules.ts'
 
 /**
  * Where a desired cap comes from: a cap declared for its scope (`rule`), a grant, a rule over people, a pool, the group conflict rule, a copy
@@ -88,6 +89,7 @@ export interface Resolution {
   readonly rules: readonly RuleStatus[]
   /** `spec.pools` with their members, in their order. */
   readonly pools: readonly PoolPeople[]
+  readonly ruleNotes: readonly RuleNote[]
   /** The next value of the ledger fact `conditions`. */
   readonly conditions: ConditionMemory
 }
@@ -117,6 +119,8 @@ export interface DesiredInputs {
   readonly rosterReadingIsNew?: boolean
   /** What pools have dealt, by their names; absent: nothing. */
   readonly pools?: DealtPools
+  /** For "did you mean"; absent: nothing is suggested. */
+  readonly nearest?: NearestWord
   /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
   readonly grantsFrozen: boolean
 }
@@ -136,7 +140,7 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     else decideWide(context, scopeKey(scope), scope, draft)
   }
   const { grants, rules } = context.found
-  return { ...draft, grants, rules: rules.statuses, pools: poolPeople(context), conditions: rules.memory }
+  return { ...draft, grants, rules: rules.statuses, ruleNotes: rules.notes, pools: poolPeople(context), conditions: rules.memory }
 }
 
 /**
@@ -161,6 +165,12 @@ function poolPeople({ inputs, found }: Context): readonly PoolPeople[] {
       return { email, ...(fixed !== undefined && { fixed }), ...(protectedEmails.has(email) && { protected: true }) }
     }),
   }))
+}
+
+/** Whether anything that policy declares bears on a person, or may: a rule of which it is not known, the cap of a group or of the team. */
+export function isReached(email: string, inputs: DesiredInputs): boolean {
+  const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))
+  return candidates.length > 0 || verdict.kind === 'unknown'
 }
 
 interface Context {

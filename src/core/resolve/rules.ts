@@ -17,6 +17,7 @@ import {
   type RowFacts,
   rowFacts,
 } from './conditions.ts'
+import { type NearestWord, type RuleNote, type RuleStatus, ruleNotes } from './rule-notes.ts'
 
 /** What the rules say of a person; `none`: no rule holds. */
 export type RuleVerdict =
@@ -24,15 +25,6 @@ export type RuleVerdict =
   /** `rule` is the first of which nobody knows; `settled` the one that counted before. */
   | { readonly kind: 'unknown'; readonly rule: PeopleRule; readonly settled?: PeopleRule }
   | { readonly kind: 'none' }
-
-/** A rule and how many approved people it is the first to match, for metrics and warnings. */
-export interface RuleStatus {
-  readonly name: string
-  readonly at: Position
-  readonly people: number
-  /** Approved people of whom it is not known. */
-  readonly unknown: number
-}
 
 /** All rules and pools' conditions, judged. */
 export interface JudgedRules {
@@ -44,6 +36,8 @@ export interface JudgedRules {
   /** People for whom some rule holds. */
   readonly matched: readonly string[]
   readonly statuses: readonly RuleStatus[]
+  /** What a person should know of rules that do not do what they seem to. */
+  readonly notes: readonly RuleNote[]
   /** The next value of the ledger fact `conditions`. */
   readonly memory: ConditionMemory
 }
@@ -55,11 +49,12 @@ const NO_RULES: JudgedRules = {
   conditionOf: () => undefined,
   matched: [],
   statuses: [],
+  notes: [],
   memory: {},
 }
 
 /** Judges the rules of a policy for everybody on the roster. */
-export function judgeRules({ peopleRules, pools }: PolicySet, inputs: ConditionInputs): JudgedRules {
+export function judgeRules({ peopleRules, pools }: PolicySet, inputs: ConditionInputs & { readonly nearest: NearestWord }): JudgedRules {
   const whens = [...peopleRules.map(({ when }) => when), ...pools.flatMap((pool) => poolCondition(pool) ?? [])]
   if (whens.length === 0) return NO_RULES
   const facts = rowFacts(inputs, new Set(whens.flatMap(({ groups = [] }) => groups)))
@@ -80,6 +75,7 @@ export function judgeRules({ peopleRules, pools }: PolicySet, inputs: ConditionI
     conditionOf: (when) => conditions.get(conditionKey(when)),
     matched,
     statuses,
+    notes: ruleNotes({ rules: peopleRules, statuses, facts, ...inputs }),
     memory: Object.fromEntries([...conditions].map(([key, { settled }]) => [key, settled])),
   }
 }

@@ -44,6 +44,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     holds: shown.planned?.plan.holds ?? [],
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(shown.outlook),
+    ...(usage && shown.outlook && { rules: shown.outlook.resolution.rules.map(({ name, people }) => ({ name, people })) }),
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(balance && { balance }),
@@ -74,8 +75,8 @@ export function orNothing<T>(read: () => T): T | undefined {
   }
 }
 
-function standingWarnings({ knowledge, ledger, config }: Workspace, now: number): readonly string[] {
-  const warnings: string[] = []
+function standingWarnings({ knowledge, ledger, config, shown }: Workspace, now: number): readonly string[] {
+  const warnings = shown.outlook?.resolution.ruleNotes.map(({ message }) => message) ?? []
   const skew = knowledge?.clockSkewMs ?? 0
   if (Math.abs(skew) > SKEW_LIMIT_MS) {
     warnings.push(`the service's clock differs by ${Math.round(skew / 1000)} s; grants neither start nor end until the clocks agree`)

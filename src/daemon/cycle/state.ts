@@ -21,6 +21,7 @@ import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
+import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WideWrite } from './beneath.ts'
 import { readQuality } from './read.ts'
@@ -137,6 +138,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     conditions: knowledge.conditions,
     rosterReadingIsNew: knowledge.rosterReadingIsNew,
     pools: knowledge.pools,
+    nearest,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),

@@ -74,6 +74,7 @@ export const GAUGES = {
   capkeeper_cycle_end_timestamp_seconds: { help: 'End of the billing cycle.', labels: W },
   capkeeper_usage_age_seconds: { help: 'Age of the oldest of the last readings of roster, balance and runs.', labels: W },
   capkeeper_grants: { help: 'Grants by state.', labels: ['workspace', 'state'] },
+  capkeeper_rule_people: { help: 'People for whom a rule is the first that matches.', labels: ['workspace', 'rule'] },
   capkeeper_user_cap_credits: { help: 'Cap in force of a person; only with metrics.perUser.', labels: ['workspace', 'user'] },
   capkeeper_user_credits_used: { help: 'Credits a person used in this cycle; only with metrics.perUser.', labels: ['workspace', 'user'] },
 } as const satisfies Readonly<Record<string, Definition>>

@@ -45,6 +45,7 @@ function putState(put: Put, view: WorkspaceView): void {
     put('capkeeper_holds', { workspace, guard }, view.holds.filter((hold) => hold.guards.includes(guard)).length)
   }
   for (const state of GRANT_STATES) put('capkeeper_grants', { workspace, state }, view.grants[state])
+  for (const { name, people } of view.rules ?? []) put('capkeeper_rule_people', { workspace, rule: name }, people)
   put('capkeeper_last_reconcile_timestamp_seconds', { workspace }, seconds(view.lastCycle?.finishedAt))
   put('capkeeper_last_success_timestamp_seconds', { workspace }, seconds(view.lastSuccessAt))
   put('capkeeper_api_rate_limit_requests_per_second', { workspace }, view.ratePerSecond)

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
 import { type ConditionInputs, fitsGlob, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
-import { type DesiredInputs, type Resolution, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { type DesiredInputs, isReached, type Resolution, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { nearest } from '../../../src/policy/suggest.ts'
 import {
   asked,
   byGrant,
@@ -98,7 +99,7 @@ describe('a condition', () => {
 
 const MEMBERS = { role: 'member' } as const
 const resolve = (sketch: PolicySketch, more: Partial<DesiredInputs> = {}): Resolution =>
-  resolveDesired(desiredInputs(sketch, { roster: rosterRows(PEOPLE), ...more }))
+  resolveDesired(desiredInputs(sketch, { roster: rosterRows(PEOPLE), nearest, ...more }))
 
 describe('the rule that counts', () => {
   test.each<[string, PolicySketch, Partial<DesiredInputs>, Record<string, string>]>([
@@ -201,6 +202,11 @@ describe('the rule that counts', () => {
     ])
   })
 
+  test('reaches whom it matches, or may match', () => {
+    const inputs = desiredInputs({ rules: [{ when: MEMBERS, cap: 100 }] }, { roster: rosterRows(PEOPLE) })
+    expect(Object.keys(PEOPLE).filter((name) => isReached(email(name), inputs))).toEqual(['bob', 'cyd', 'dan'])
+  })
+
   test('is what resolvePerson tells', () => {
     const inputs = desiredInputs({ caps: { team: 7 }, rules: [{ when: MEMBERS, cap: 100 }] }, { roster: rosterRows(PEOPLE) })
     expect(resolvePerson('bob@example.com', inputs)?.chain.map(({ kind }) => kind)).toEqual(['people', 'rule'])
@@ -300,5 +306,63 @@ describe('a match changes', () => {
     const { conditions } = resolve(sketch, { roster: roleOf('member') })
     const [bob] = resolve(sketch, { roster: roleOf('admin'), conditions, rosterReadingIsNew: true }).desired
     expect(bob?.origin.reason).toBe('rule r1 (no longer so (role is admin); counts after 2 agreeing readings, 1 so far)')
+  })
+})
+
+describe('what a person should know of a rule', () => {
+  const notes = (when: When, rows: Readonly<Record<string, RowSketch>> = PEOPLE, more: Partial<DesiredInputs> = {}) =>
+    resolve({ rules: [{ when, cap: 5 }] }, { roster: rosterRows(rows), ...more }).ruleNotes.map(
+      ({ code, message, at }) => `${at.line} ${code} ${message}`,
+    )
+  const KNOWN = Object.fromEntries(Object.entries(PEOPLE).filter(([name]) => name !== 'dan'))
+  test.each<[string, When, string]>([
+    ['a role that nobody has', { role: 'membr' }, 'nobody has the role membr; did you mean Member?'],
+    ['a role that is like none', { role: 'contractor' }, 'nobody has the role contractor; the roles there are: Member, admin, member'],
+    ['a domain that nobody has', { email: '*@exmaple.com' }, 'no e-mail matches *@exmaple.com; did you mean *@example.com?'],
+    ['a name that nobody has', { email: 'zoe@*' }, 'no e-mail matches zoe@*'],
+    ['a group without members', { groups: ['empty'] }, 'nobody is in group empty'],
+    ['more days than anybody was inactive', { inactiveDays: 90 }, 'nobody was inactive for 90 days or more; the nearest is 30 days'],
+    ['fewer days than anybody is here', { joinedWithinDays: 7 }, 'nobody joined within 7 days; the nearest is 14 days'],
+    [
+      'fewer active days than anybody has',
+      { activeDays: { below: 4, within: 30 } },
+      'nobody was active on fewer than 4 of the last 30 days; the least is 4',
+    ],
+    ['what nobody is at once', { role: 'admin', inactiveDays: 20 }, 'nobody meets all of its conditions at once'],
+  ])('%s', (_name, when, why) => {
+    expect(notes(when, KNOWN, { groups: members({ empty: [] }) })).toEqual([`201 RULE_NOBODY rule r1 matches nobody: ${why}`])
+  })
+
+  test('that rules before it match everybody that it would', () => {
+    const { ruleNotes } = resolve(
+      {
+        rules: [
+          { when: { role: 'member' }, cap: 5 },
+          { when: { email: 'bob@*' }, cap: 6 },
+        ],
+      },
+      { roster: rosterRows(KNOWN) },
+    )
+    expect(ruleNotes.map(({ message }) => message)).toEqual([
+      'rule r2 matches nobody: rules before it match everybody that it would, or the match is only one reading old',
+    ])
+  })
+
+  test('that it is not known for some', () => {
+    expect(notes(MEMBERS)).toEqual([
+      '201 RULE_UNKNOWN rule r1: whether it matches is not known for 1 person, who keeps what is in force (role: the roster has no role)',
+    ])
+  })
+
+  test('that a pattern matches everybody there is', () => {
+    const many = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, {}]))
+    expect(notes({ email: '*@example.com' }, many)).toEqual([
+      '201 RULE_EVERYBODY rule r1 matches everybody on the roster: e-mail matches *@example.com for all 5',
+    ])
+    expect(notes({ email: '*@example.com' }, KNOWN)).toEqual([])
+  })
+
+  test('nothing while there is no roster', () => {
+    expect(resolveDesired(desiredInputs({ rules: [{ when: MEMBERS, cap: 5 }] })).ruleNotes).toEqual([])
   })
 })
