@@ -1,10 +1,20 @@
 // The present state of a workspace as /status, the page and the gauges show it, put together from what the last cycle knew. It only reads.
 
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
-import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
+import type {
+  CycleStatus,
+  GrantState,
+  PersonStatus,
+  PolicyStatus,
+  PoolStatus,
+  ScopeStatus,
+  UseShown,
+  WorkspaceView,
+} from '../../core/model/events.ts'
 import type { Balance } from '../../core/model/observed.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { poolFigures } from '../../core/pools/figures.ts'
 import { bandOf, estimatedAddOnUse } from '../../core/use/bands.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/seen.ts'
@@ -45,6 +55,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(shown.outlook),
     ...(usage && shown.outlook && { rules: shown.outlook.resolution.rules.map(({ name, people }) => ({ name, people })) }),
+    pools: poolsShown(workspace),
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(balance && { balance }),
@@ -57,6 +68,16 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
     warnings: [...standingMessages(workspace), ...standingWarnings(workspace, clock.now())],
   }
+}
+
+/** Pools as the last cycle left them. */
+function poolsShown({ knowledge, shown }: Workspace): readonly PoolStatus[] {
+  return (shown.outlook?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
+    const { name, credits } = pool
+    const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
+    const frozen = knowledge?.frozenPools[name]
+    return { name, credits, ...(state && { figures: poolFigures(pool, state) }), ...(frozen !== undefined && { frozen }) }
+  })
 }
 
 function scopesShown(workspace: Workspace): readonly ScopeStatus[] {
