@@ -12,10 +12,9 @@ import type { PoolPeople } from '../../core/resolve/desired.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import { estimatedAddOnUse } from '../../core/use/bands.ts'
 import type { RecordsReader, UsageFacts } from '../../ports.ts'
+import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import type { DesiredState, Planner, WorkspaceState } from './state.ts'
 
-/** How old figures of use can be, where the config does not say (product.md, section 2). */
-export const DEFAULT_USAGE_LAG_MS = 3.5 * 3_600_000
 /** A write that did not read back may land for so long. */
 const LANDING_MS = 24 * 3_600_000
 
