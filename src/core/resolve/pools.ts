@@ -27,7 +27,8 @@ export interface ResolvedPools {
   /** By the name of the pool: approved members, sorted. */
   readonly members: ReadonlyMap<string, readonly string[]>
   placeOf(email: string): Place | undefined
-  /** Somebody who is in two pools. */
+  /** People in two pools, who are members of neither. */
+  readonly clashing: readonly string[]
   clashOf(scope: UserScope): RejectedScope | undefined
 }
 
@@ -49,6 +50,7 @@ export function resolvePools(
   for (const list of members.values()) list.sort()
   return {
     members,
+    clashing: [...poolsOf].flatMap(([email, list]) => (list.length > 1 ? [email] : [])),
     placeOf: (email) => placeOf(poolsOf.get(email), email, dealt),
     clashOf: (scope) => clash(scope, poolsOf.get(scope.email) ?? []),
   }

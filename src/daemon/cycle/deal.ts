@@ -2,12 +2,13 @@
 // before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
 
 import { type CountedPerson, effectiveCap } from '../../core/interpret/effective.ts'
+import type { OwnedCap } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
-import { type Credits, credits } from '../../core/model/units.ts'
+import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { dealPool } from '../../core/pools/deal.ts'
 import { observePool } from '../../core/pools/observe.ts'
-import type { CapSince, PoolState, UseNow } from '../../core/pools/state.ts'
+import { type CapSince, memberOf, type PoolMember, type PoolState, type UseNow } from '../../core/pools/state.ts'
 import type { PoolPeople } from '../../core/resolve/desired.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import { estimatedAddOnUse } from '../../core/use/bands.ts'
@@ -84,7 +85,7 @@ function sightOf(
   for (const email of [...present, ...left]) {
     const key = scopeKey(userScope(email))
     const cap = capInForce(key, knowledge, view)
-    if (cap) caps.set(email, cap)
+    if (cap) caps.set(email, { ...cap, at: sinceOf(cap, view.owned.get(key), before && memberOf(before, email)) })
     // Nobody reads a scope that is not ours any more.
     else if (!present.has(email) && !view.owned.has(key)) caps.set(email, { cap: 'none', at: now })
     const open = sentTo(email, ledger, now)
@@ -100,6 +101,12 @@ function capInForce(key: ScopeKey, { readings }: WorkspaceState, { people, slots
   const person: Pick<CountedPerson, 'key' | 'groups'> = people.byKey.get(key) ?? { key, groups: [] }
   const cap = reading.observed === 'none' ? effectiveCap(person, slots.shown).cap : reading.observed
   return cap === 'unknown' ? undefined : { cap, at: reading.readAt }
+}
+
+/** When it was first seen: a write of ours was read back before the sweep came by. */
+function sinceOf({ cap, at }: CapSince, owned: OwnedCap | undefined, member: PoolMember | undefined): Instant {
+  const isOurs = owned?.cap === cap && owned.verifiedAt > (member?.inForce?.at ?? Number.NEGATIVE_INFINITY)
+  return isOurs ? Math.min(at, owned.verifiedAt) : at
 }
 
 /** Writes still open, and those of the last day that did not read back. */
