@@ -165,7 +165,7 @@ function viewOf(found: Declarations, scope: Scope): View {
   if (scope.kind === 'user') {
     const { groups, own, verdict, candidates, winner } = personChain(found, scope.email)
     if (own || verdict.kind !== 'unknown') return { candidates, winner, verdict: groups.kind }
-    const why = `it is not known whether it matches: ${found.rules.whyOf(verdict.rule, scope.email)}`
+    const why = found.rules.whyOf(verdict.rule, scope.email)
     return { candidates, winner: undefined, verdict: groups.kind, open: ruleCandidate(verdict.rule, scope, why) }
   }
   const keys = scope.kind === 'team' ? [TEAM_KEY] : [scopeKey(scope), TEAM_KEY]
@@ -181,10 +181,8 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
   const place = won ? view.candidates.indexOf(won) : -1
   const { open } = view
   const chain: ExplainedCandidate[] = [
-    ...(open && won?.kind !== 'people'
-      ? [{ candidate: open, wins: false, why: 'what is in force stays, and nothing wider is tried' }]
-      : []),
-    ...(won ? [{ candidate: won, wins: true, why: whyWon(won), ...stateOf(found, won) }] : []),
+    ...(open && won?.kind !== 'people' ? [{ candidate: open, wins: false, why: STAYS }] : []),
+    ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'people' ? STAYS : whyWon(won), ...stateOf(found, won) }] : []),
     ...view.candidates.flatMap((one, index) => {
       if (one === won) return []
       const why = open ? `whether rule ${open.rule} matches is not known` : index < place ? SETS_NOTHING : whyLost(one, won, view.verdict)
@@ -204,6 +202,7 @@ function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): 
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
 }
 
+const STAYS = 'it is not known whether it matches, so what is in force stays and no later rule is tried'
 const SETS_NOTHING = 'sets nothing here, so the next wider one applies'
 
 function whyWon(won: Candidate): string {

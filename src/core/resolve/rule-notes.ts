@@ -12,6 +12,8 @@ export interface RuleStatus {
   readonly name: string
   readonly at: Position
   readonly people: number
+  /** Approved people for whom its condition holds, whatever the rules before it say. */
+  readonly holds: number
   /** Approved people of whom it is not known. */
   readonly unknown: number
 }
@@ -19,6 +21,7 @@ export interface RuleStatus {
 /** A warning about one rule, at its cap. */
 export interface RuleNote {
   readonly code: 'RULE_NOBODY' | 'RULE_EVERYBODY' | 'RULE_UNKNOWN'
+  readonly rule: string
   readonly message: string
   readonly at: Position
 }
@@ -50,11 +53,15 @@ export function ruleNotes(inputs: NoteInputs): readonly RuleNote[] {
   return rules.flatMap((rule, index) => {
     const status = statuses[index]
     const found = status && noteOf(rule, status, { ...inputs, people })
-    return found ? [{ ...found, at: rule.at }] : []
+    return found ? [{ ...found, rule: rule.name, at: rule.at }] : []
   })
 }
 
-function noteOf(rule: PeopleRule, { people: matched, unknown }: RuleStatus, judged: Judged): Omit<RuleNote, 'at'> | undefined {
+function noteOf(
+  rule: PeopleRule,
+  { people: matched, holds, unknown }: RuleStatus,
+  judged: Judged,
+): Omit<RuleNote, 'rule' | 'at'> | undefined {
   const { name, when } = rule
   const { people, facts } = judged
   if (unknown > 0) {
@@ -64,7 +71,7 @@ function noteOf(rule: PeopleRule, { people: matched, unknown }: RuleStatus, judg
     const whom = unknown === 1 ? '1 person, who keeps' : `${unknown} people, who keep`
     return { code: 'RULE_UNKNOWN', message: `rule ${name}: whether it matches is not known for ${whom} what is in force${because}` }
   }
-  if (matched === 0) return { code: 'RULE_NOBODY', message: `rule ${name} matches nobody: ${whyNobody(rule, judged)}` }
+  if (matched === 0) return { code: 'RULE_NOBODY', message: `rule ${name} matches nobody: ${holds > 0 ? TAKEN : whyNobody(rule, judged)}` }
   const isEverybody = Object.keys(when).length === 1 && when.email !== undefined && people.length >= FEW_PEOPLE && matched === people.length
   if (!isEverybody) return undefined
   return {
@@ -73,10 +80,11 @@ function noteOf(rule: PeopleRule, { people: matched, unknown }: RuleStatus, judg
   }
 }
 
-const TAKEN = 'rules before it match everybody that it would, or the match is only one reading old'
+const TAKEN = 'rules before it match everybody that it would'
 
 function whyNobody({ when }: PeopleRule, { people, facts, nearest }: Judged): string {
-  if (people.some((person) => truthOf(when, person, facts) === true)) return TAKEN
+  if (people.some((person) => truthOf(when, person, facts) === true))
+    return 'it holds since the last reading only, and counts after two that agree'
   for (const key of CONDITION_KEYS) {
     const only: When = { [key]: when[key] }
     if (when[key] === undefined || people.some((person) => truthOf(only, person, facts) !== false)) continue

@@ -97,18 +97,24 @@ function verdict(rules: readonly JudgedRule[], email: string): RuleVerdict {
   return NONE
 }
 
+/** Looks once at everybody. */
 function count(rules: readonly JudgedRule[], { roster }: ConditionInputs, verdictOf: (email: string) => RuleVerdict) {
-  const [people, unknown] = [new Map<PeopleRule, number>(), new Map<PeopleRule, number>()]
+  const [people, unknown, holding] = [new Map<PeopleRule, number>(), new Map<PeopleRule, number>(), new Map<PeopleRule, number>()]
+  const more = (counts: Map<PeopleRule, number>, rule: PeopleRule) => counts.set(rule, (counts.get(rule) ?? 0) + 1)
   const matched: string[] = []
   for (const person of roster?.people ?? []) {
+    const counts = roster !== undefined && isApproved(person, roster)
+    for (const { rule, condition } of rules) if (counts && condition.truthOf(person.email) === true) more(holding, rule)
     const found = verdictOf(person.email)
     if (found.kind === 'none') continue
     if (found.kind === 'match') matched.push(person.email)
-    const counts = found.kind === 'match' ? people : unknown
-    if (roster && isApproved(person, roster)) counts.set(found.rule, (counts.get(found.rule) ?? 0) + 1)
+    if (counts) more(found.kind === 'match' ? people : unknown, found.rule)
   }
   const statuses = rules.map(
-    ({ rule }): RuleStatus => ({ name: rule.name, at: rule.at, people: people.get(rule) ?? 0, unknown: unknown.get(rule) ?? 0 }),
+    ({ rule }): RuleStatus => ({
+      ...{ name: rule.name, at: rule.at },
+      ...{ people: people.get(rule) ?? 0, holds: holding.get(rule) ?? 0, unknown: unknown.get(rule) ?? 0 },
+    }),
   )
   return { matched, statuses }
 }

@@ -33,7 +33,7 @@ export interface Preview {
   readonly planned: Planned
   readonly outlook: DesiredState
   readonly knowledge: WorkspaceState
-  readonly warnings: UsageReading['warnings']
+  readonly warnings: UsageReading['findings']
 }
 
 /** Reads people and caps and works out the plan. Rejects only when `signal` aborts. */
@@ -63,5 +63,5 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const planner = { ...parts, seen }
   takeDeal(dealPools(knowledge, view, planner), knowledge)
   const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
-  return { planned, outlook: view, knowledge, warnings: usage.warnings.filter(({ quiet }) => !quiet) }
+  return { planned, outlook: view, knowledge, warnings: usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld) }
 }

@@ -17,6 +17,7 @@ import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { poolReviews } from '../../core/plan/pool-review.ts'
 import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import { poolNotes } from '../../core/pools/notes.ts'
 import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
@@ -240,6 +241,11 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
     },
     guards: settings.guards,
+    poolNotes: poolNotes(
+      view.resolution.pools.map(({ pool }) => pool),
+      knowledge.pools,
+      knowledge.frozenPools,
+    ),
     poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
     prune: settings.prune && knowledge.policyValid,
     policyBroken: settings.prune && !knowledge.policyValid,
