@@ -49,13 +49,16 @@ export function poolNotes(
 }
 
 function aboveText(state: PoolState, credits: number): string | undefined {
-  const open = Object.entries(state.members).flatMap(([email, member]) => (Number.isFinite(standingCount(member)) ? [] : [email]))
+  // Who is about to get a first cap stops nothing for long.
+  const open = Object.entries(state.members).flatMap(([email, member]) =>
+    Number.isFinite(standingCount(member)) || member.dealt !== undefined ? [] : [email],
+  )
   const [first] = open
   if (first !== undefined) {
     const who = open.length === 1 ? first : `${open.length} members, ${first} first,`
     return `${who} ${open.length === 1 ? 'has' : 'have'} no known cap in force, so nobody is raised`
   }
   const sum = standingSum(state)
-  if (sum <= credits) return undefined
+  if (sum <= credits || !Number.isFinite(sum)) return undefined
   return `use and caps come to ${Math.ceil(sum)}, above its ${credits} credits; caps are only lowered, never below use, until they fit`
 }

@@ -44,6 +44,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   const balance = usage ? usage.balance : shown.balance
   const rate = workspace.ratePerSecond?.()
   const seen = orNothing(() => seenIn(ledger))
+  const pools = poolsShown(workspace)
   const approvals = shown.planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
   return {
     workspace: config.name,
@@ -55,7 +56,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(shown.outlook),
     ...(usage && shown.outlook && { rules: shown.outlook.resolution.rules.map(({ name, people }) => ({ name, people })) }),
-    pools: poolsShown(workspace),
+    ...(pools.length > 0 && { pools }),
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(balance && { balance }),
