@@ -20,11 +20,11 @@ import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
 import type { Cap, PolicyRevision, PoolMembers, When } from '../../../src/core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
-import type { PoolState } from '../../../src/core/pools/state.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
+import { poolStates } from './pool-states.ts'
 
 /** What a ledger promises, as plain maps. */
 function modelLedger(): Ledger {
@@ -243,37 +243,6 @@ const finding = <A extends Aspect>(aspect: A): fc.Arbitrary<Finding<SeenValue<A>
   const evidence = { value: fc.constantFrom(...values), at: instant, evidence: text }
   return fc.record({ ...evidence, before: fc.record(evidence) }, { requiredKeys: ['value', 'at', 'evidence'] })
 }
-const amounts = fc.nat().map(credits)
-const capSince = fc.record({ cap, at: instant })
-const poolMember = fc.record(
-  {
-    base: amounts,
-    use: amounts,
-    inForce: capSince,
-    dealt: amounts,
-    sent: fc.array(capSince, { maxLength: 2 }),
-    lowered: fc.array(capSince, { maxLength: 2 }),
-    fixed: amounts,
-    protected: fc.boolean(),
-    left: fc.record({ at: instant, settled: fc.boolean() }, { requiredKeys: ['at'] }),
-  },
-  { requiredKeys: ['base', 'sent', 'lowered'] },
-)
-const poolState: fc.Arbitrary<PoolState> = fc.record(
-  {
-    cycle: fc.record({ startAt: instant, endAt: instant }),
-    later: fc.record({ startAt: instant, readAt: instant }),
-    readAt: instant,
-    dealtAt: instant,
-    terms: fc.record(
-      { credits: amounts, share: fc.constantFrom('need', 'equal'), min: amounts, max: amounts },
-      { requiredKeys: ['credits', 'share', 'min'] },
-    ),
-    reviewed: text,
-    members: named(poolMember),
-  },
-  { requiredKeys: ['cycle', 'readAt', 'members'] },
-)
 const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> } = {
   policy,
   pace: named(fc.oneof(fc.integer(), text, fc.record({ rate: fc.nat(), limited: fc.boolean() }))),
@@ -283,7 +252,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
   conditions: named(fc.record({ holds: fc.array(text), turning: fc.array(text), open: fc.array(text) })),
-  pools: named(poolState),
+  pools: named(poolStates({ cap, instant, text, named })),
   seen: fc.record(
     { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },
     { requiredKeys: [] },
