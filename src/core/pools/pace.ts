@@ -4,6 +4,7 @@ import type { Cycle } from '../model/observed.ts'
 import type { Instant } from '../model/units.ts'
 
 const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
 /** What the pool's mean counts beside a person's own days (goals.md: found by trial). */
 const MEAN_WEIGHT_DAYS = 3
 /** Early on a division by hours would see paces that nobody has. */
@@ -32,8 +33,10 @@ export interface Expected {
 
 /** `used`: in this cycle, by e-mail, as of `readAt`. */
 export function expectedUse(used: ReadonlyMap<string, number>, cycle: Cycle, readAt: Instant): Expected {
-  const daysLeft = workingDays(Math.max(readAt, cycle.startAt), cycle.endAt)
-  const days = Math.max(FEWEST_DAYS, workingDays(cycle.startAt, Math.min(readAt, cycle.endAt)))
+  // By the full hour, so that a plan and the apply that follows it deal alike.
+  const at = Math.floor(readAt / HOUR_MS) * HOUR_MS
+  const daysLeft = workingDays(Math.max(at, cycle.startAt), cycle.endAt)
+  const days = Math.max(FEWEST_DAYS, workingDays(cycle.startAt, Math.min(at, cycle.endAt)))
   const total = used.values().reduce((sum, one) => sum + one, 0)
   const mean = used.size === 0 ? 0 : total / used.size / days
   const paceOf = (use: number): number => (mean === 0 ? 1 : (use + MEAN_WEIGHT_DAYS * mean) / (days + MEAN_WEIGHT_DAYS))
