@@ -1,0 +1,115 @@
+// A life with pools: the real cycle, client and ledger against a sandbox that fails, answers late and shows use three hours old, with people
+// who work up to their caps, join and leave, and processes that die. It watches the sum at every write: max(cap in force, true use) of
+// everybody who is or was a member, beside the credits. A seed replays.
+
+import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
+import { email, HOUR, NOW } from '../support/declare.ts'
+import { recordPast } from '../support/use.ts'
+import { createWorld, type Declared, type World } from '../support/world.ts'
+
+const SEAT = 500
+const MEMBERS = ['ada', 'bob', 'cleo', 'dan', 'eve'] as const
+type Member = (typeof MEMBERS)[number]
+
+export interface PoolLife {
+  /** Writes at which the sum was above the credits, once it had been within; each names when and by how much. */
+  readonly breaches: readonly string[]
+  readonly writes: number
+  /** Deals that gave somebody another cap. */
+  readonly deals: number
+  /** What members used, as a share of the credits. */
+  readonly used: number
+}
+
+interface Scene {
+  readonly one: World
+  readonly draw: Draw
+  readonly credits: number
+  readonly used: Map<Member, number>
+  readonly grows: Member
+  dies: number
+}
+
+/** Lives `hours` of a workspace with one pool. */
+export async function livePools(seed: number, hours: number): Promise<PoolLife> {
+  const draw = stream(seed, 'sim/pools')
+  const calm = draw() < 0.3
+  const death = { at: 0 }
+  const one = await createWorld({
+    people: [...MEMBERS, 'zoe'],
+    seed,
+    caps: draw() < 0.5 ? {} : { ada: between(draw, 50, 900), bob: between(draw, 50, 900) },
+    switches: {
+      analyticsDelay: between(draw, 0, 3) * HOUR,
+      faults: calm ? {} : { '5xx': 0.03, 'reset-before': 0.03, 'reset-after': 0.03, truncated: 0.01 },
+      capReads: pick(draw, ['explicit', 'explicit', 'inherited']),
+    },
+    wrapTransport: (inner) => ({
+      async send(operation, body, options) {
+        if (operation === 'UsageConfig' && death.at > 0 && --death.at === 0) throw new Error('the process dies')
+        return inner.send(operation, body, options)
+      },
+    }),
+  })
+  const credits = between(draw, 800, 4000)
+  const scene: Scene = { one, draw, credits, used: new Map(MEMBERS.map((who) => [who, 0])), grows: pick(draw, MEMBERS), dies: 0 }
+  const declared: Declared = {
+    caps: draw() < 0.5 ? { team: 300 } : {},
+    pools: [
+      {
+        name: 'research',
+        credits,
+        share: pick(draw, ['need', 'equal']),
+        min: pick(draw, [0, 20]),
+        members: { kind: 'emails', emails: MEMBERS.map(email) },
+      },
+    ],
+  }
+  const watch = watchSum(scene)
+  let deals = 0
+  for (let tick = 0; tick < hours * 2; tick += 1) {
+    if (!calm && draw() < 0.05) death.at = between(draw, 1, 3)
+    const before = JSON.stringify(one.knowledge.pools)
+    await one.cycle(declared).catch(() => one.restart())
+    if (JSON.stringify(one.knowledge.pools) !== before) deals += 1
+    work(scene)
+    await one.clock.pass(HOUR / 2)
+  }
+  await one.close()
+  const used = [...scene.used.values()].reduce((sum, amount) => sum + amount, 0) / credits
+  return { breaches: watch.breaches, writes: watch.writes(), deals, used }
+}
+
+/** People work in the day, up to what is in force for them; one of them much more than the others. */
+function work({ one, draw, used, grows }: Scene): void {
+  const caps = one.inForce()
+  const now = one.clock.now()
+  const uses = MEMBERS.flatMap((who) => {
+    if (draw() < 0.6) return []
+    const [before, cap] = [used.get(who) ?? 0, caps[who] ?? 'none']
+    const wants = between(draw, 1, who === grows ? 90 : 25)
+    const gets = Math.max(0, Math.min(wants, cap === 'none' ? wants : cap - before))
+    if (gets === 0) return []
+    used.set(who, before + gets)
+    return [{ who, at: now, credits: before === 0 ? SEAT + gets : gets }]
+  })
+  if (uses.length > 0) recordPast(one, uses)
+}
+
+/** Looks at every write as the service has carried it out. */
+function watchSum({ one, credits, used }: Scene): { readonly breaches: readonly string[]; writes(): number } {
+  const breaches: string[] = []
+  let [isWithin, writes] = [false, 0]
+  one.onCall = ({ operation }) => {
+    if (operation !== 'UsageConfig') return
+    writes += 1
+    const caps = one.inForce()
+    const sum = MEMBERS.reduce((total, who) => {
+      const cap = caps[who] ?? 'none'
+      return total + Math.max(used.get(who) ?? 0, cap === 'none' ? Number.POSITIVE_INFINITY : cap)
+    }, 0)
+    if (sum <= credits) isWithin = true
+    else if (isWithin) breaches.push(`${(one.clock.now() - NOW) / HOUR} h: ${sum} of ${credits}`)
+  }
+  return { breaches, writes: () => writes }
+}
