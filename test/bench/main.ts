@@ -20,6 +20,7 @@ const BENCHES = [
   'memory',
   'forecast',
   'pools',
+  'reading',
 ]
 
 /** Runs one bench; its rows, or undefined when it broke. */

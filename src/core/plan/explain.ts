@@ -185,7 +185,11 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
     ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'people' ? STAYS : whyWon(won), ...stateOf(found, won) }] : []),
     ...view.candidates.flatMap((one, index) => {
       if (one === won) return []
-      const why = open ? `whether rule ${open.rule} matches is not known` : index < place ? SETS_NOTHING : whyLost(one, won, view.verdict)
+      const why = open
+        ? `whether rule ${open.rule} matches is not known`
+        : index < place && one.cap === 'none'
+          ? SETS_NOTHING
+          : whyLost(one, won, view.verdict)
       return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
     }),
     ...[scope, ...wider].flatMap((one) => idleGrants(found, one, inputs.now)),
@@ -230,7 +234,7 @@ function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verd
   }
   if (won.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
   if (one.kind === 'pool') return 'a cap for the person is dealt first'
-  if (one.kind === 'people' && won.kind === 'rule') return 'a cap for the person goes before rules'
+  if (one.kind === 'people' && won.kind !== 'people' && won.kind !== 'grant') return 'a cap for the person goes before rules'
   if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
   if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
     return 'spec.onGroupConflict decides between the groups'

@@ -229,8 +229,10 @@ export function personChain(found: Declarations, email: string): PersonChain {
   add(candidates, matched)
   const place = found.pools.placeOf(email)
   add(candidates, place?.candidate)
+  // What is declared for the person goes before rules also where it sets nothing: then what is wider applies.
+  const counts = (one: Candidate): boolean => isNumeric(one) && (one !== matched || !own)
   // Of somebody's own cap a pool gives at most what is left.
-  const decided = place?.candidate && candidates[0]?.cap !== place.candidate.cap ? place.candidate : candidates.find(isNumeric)
+  const decided = place?.candidate && candidates[0]?.cap !== place.candidate.cap ? place.candidate : candidates.find(counts)
   const among = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
   if (among.kind === 'chosen') candidates.push(among.cap)
   for (const group of groups) add(candidates, group.grant)
@@ -238,7 +240,7 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const team = found.scopes.get(TEAM_KEY)
   add(candidates, team?.grant)
   add(candidates, team?.rule)
-  const widest = among.kind === 'clash' ? undefined : (candidates.find(isNumeric) ?? candidates.at(-1))
+  const widest = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.at(-1))
   return { own, verdict, matched, place, groups: among, candidates, winner: decided ?? widest }
 }
 

@@ -5,7 +5,7 @@ import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import type { GrantState } from '../model/events.ts'
 import type { Cycle, GroupMembers, OwnedCap, OwnerKind, Person, Roster } from '../model/observed.ts'
 import type { Cap, Grant, PolicySet, Pool } from '../model/policy.ts'
-import type { Position } from '../model/problem.ts'
+import { formatPosition, type Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'
 import type { MemberNow } from '../pools/state.ts'
@@ -161,8 +161,10 @@ function poolPeople({ inputs, found }: Context): readonly PoolPeople[] {
     pool,
     members: (found.pools.members.get(pool.name) ?? []).map((email): MemberNow => {
       const { own, matched } = personChain(found, email)
-      const fixed = dealtFirst(own) ?? dealtFirst(matched)
-      return { email, ...(fixed !== undefined && { fixed }), ...(protectedEmails.has(email) && { protected: true }) }
+      const fixed = dealtFirst(own ?? matched)
+      // Nothing is dealt to whom policy wants without a cap, which is an error.
+      const isLeftAlone = protectedEmails.has(email) || own?.cap === 'none'
+      return { email, ...(fixed !== undefined && { fixed }), ...(isLeftAlone && { protected: true }) }
     }),
   }))
 }
@@ -251,6 +253,11 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
     return
   }
   const chain = personChain(found, scope.email)
+  const uncapped = poolNone(scope, chain)
+  if (uncapped) {
+    draft.rejected.push(uncapped)
+    return
+  }
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
   else if (chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash') draft.rejected.push(conflict(scope, chain.groups.among))
@@ -274,11 +281,19 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
 }
 
+/** A member of a pool whom policy wants without a cap; of members listed by e-mail, validation has said so already. */
+function poolNone(scope: UserScope, { own, place }: PersonChain): RejectedScope | undefined {
+  if (!place || own?.cap !== 'none') return undefined
+  const message = `${scope.email} has the cap none and is a member of pool ${place.pool.name} (${formatPosition(place.pool.at)}); a pool needs a cap`
+  return { scope, code: 'POOL_NONE', message, at: own.at }
+}
+
 /** What the deal gives; the person's own cap where it gives all of that. Until something is dealt, what is ours stays as it is. */
 function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
   const { place, own, matched, candidates } = chain
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
-  const declared = [own, matched].find((one) => one !== undefined && one.cap !== 'none')
+  const first = own ?? matched
+  const declared = first?.cap === 'none' ? undefined : first
   if (isProtected) return declared && wanted(scope, declared, candidates)
   const dealt = place?.candidate
   if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)

@@ -34,6 +34,15 @@ test.each<[string, PolicySketch, readonly string[]]>([
       'rule group:b 2 at acme.yaml:2:5: a rule is narrower',
     ],
   ],
+  [
+    'none of the person, which keeps the rule away',
+    { caps: { ada: 'none', 'group:a': 1 }, rules: [MEMBER] },
+    [
+      '> rule group:a 1 at acme.yaml:2:5: the narrowest cap declared',
+      'rule ada none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+      'people ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
+    ],
+  ],
 ])('tells %s', (_name, sketch, expected) => expect(ada(sketch, { groups: members({ a: ['ada'], b: ['ada'] }) })).toEqual(expected))
 
 test('tells a grant, over the rule that it adds to', () => {

@@ -163,6 +163,12 @@ describe('the rule that counts', () => {
       { capSemantics: 'copied' },
       { team: 'rule 7', ada: 'copied 7', bob: 'people 100', cyd: 'copied 7', dan: 'copied 7' },
     ],
+    [
+      'yields to none of the person, where the next wider cap then applies',
+      { caps: { bob: 'none', 'group:a': 9 }, rules: [{ when: { email: 'bob@*' }, cap: 100 }] },
+      { capSemantics: 'copied', groups: members({ a: ['bob'] }) },
+      { 'group:a': 'rule 9', bob: 'copied 9' },
+    ],
     ['reaches nobody while the roster is unknown', { rules: [{ when: { email: '*' }, cap: 5 }] }, { roster: rosterRows({}) }, {}],
     [
       'leaves out who is not approved',

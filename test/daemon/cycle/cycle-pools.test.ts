@@ -171,6 +171,13 @@ describe('members', () => {
     ])
   })
 
+  test('whom policy wants without a cap are rejected, and stop raises', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { bob: 100 } })
+    const { planned } = await one.cycle({ caps: { ada: 'none' }, pools: [pool(1000, { kind: 'groups', ids: ['g'] })] })
+    expect(planned.plan.problems).toContainEqual(expect.objectContaining({ code: 'POOL_NONE' }))
+    expect(one.caps()).toEqual({ bob: 100 })
+  })
+
   test('who are protected keep their cap', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 700 } })
     await one.cycle({ protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
