@@ -51,7 +51,7 @@ export async function livePools(seed: number, hours: number): Promise<PoolLife> 
       },
     }),
   })
-  const credits = between(draw, 800, 4000)
+  const credits = between(draw, 800, 9000)
   const scene: Scene = { one, draw, credits, used: new Map(MEMBERS.map((who) => [who, 0])), grows: pick(draw, MEMBERS), dies: 0 }
   const declared: Declared = {
     caps: draw() < 0.5 ? { team: 300 } : {},
@@ -87,8 +87,9 @@ function work({ one, draw, used, grows }: Scene): void {
   const uses = MEMBERS.flatMap((who) => {
     if (draw() < 0.6) return []
     const [before, cap] = [used.get(who) ?? 0, caps[who] ?? 'none']
-    const wants = between(draw, 1, who === grows ? 90 : 25)
-    const gets = Math.max(0, Math.min(wants, cap === 'none' ? wants : cap - before))
+    // Now and then somebody uses all there is in one go, and it shows hours later.
+    const wants = draw() < 0.06 ? 10_000 : between(draw, 1, who === grows ? 90 : 25)
+    const gets = Math.max(0, Math.min(wants, cap === 'none' ? between(draw, 1, 40) : cap - before))
     if (gets === 0) return []
     used.set(who, before + gets)
     return [{ who, at: now, credits: before === 0 ? SEAT + gets : gets }]
