@@ -109,7 +109,8 @@ interface RosterRow {
 export const rosterRows = (of = ''): RowPlan => ({
   at: [['userTableStats', '*']],
   staysAs: `people of ${of}`,
-  keeper: () => (row) => (isObject(row) ? rosterFieldsOf(row) : undefined),
+  // Whose a key is only the whole team's listing tells.
+  keeper: () => (row) => (isObject(row) ? { ...rosterFieldsOf(row), ...(of === '' && { apiKey: scalarOf(row['apiKey']) }) } : undefined),
 })
 
 /** All that is read of a row; nothing else of it is ever in memory (a test compares). Written out, as it is done for everybody. */

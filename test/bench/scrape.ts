@@ -34,6 +34,7 @@ const client: WriteClient = {
   readActiveDays: refuse,
   readBalance: refuse,
   readRuns: refuse,
+  readAddOnUse: refuse,
   writeCap: refuse,
   clockSkewMs: () => undefined,
 }

@@ -90,6 +90,11 @@ export const CONDITIONS = {
   RosterDoubted: { severity: 'warn', begun: 'the roster is doubted', ended: 'the roster is believed again' },
   RosterStale: { severity: 'warn', begun: 'the roster is old', ended: 'the roster was read again' },
   UsageUnread: { severity: 'warn', begun: 'use could not be read', ended: 'use was read again' },
+  AddOnUseDoubted: {
+    severity: 'warn',
+    begun: 'add-on use is of nobody on the roster',
+    ended: 'add-on use is of people on the roster again',
+  },
   UnknownGroup: { severity: 'warn', begun: 'the service does not know a group', ended: 'the service knows the group' },
   PoolFrozen: { severity: 'warn', begun: 'a pool keeps its last deal', ended: 'a pool is dealt again' },
   PoolAbove: { severity: 'warn', begun: 'the caps of a pool exceed its credits', ended: 'the caps of a pool are within its credits' },

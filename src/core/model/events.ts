@@ -3,6 +3,7 @@
 
 import type { Seen } from '../interpret/seen.ts'
 import type { PoolFigures } from '../pools/figures.ts'
+import type { AddOnSource, MeasuredAddOn } from '../use/add-on.ts'
 import type { BurnFigures } from '../use/burn.ts'
 import type { ApprovalState, Cause, ChangeResult, Hold, Pause, Plan, ScopeChange } from './change.ts'
 import type { Condition, Transition } from './condition.ts'
@@ -52,8 +53,9 @@ export interface PersonStatus {
   readonly email: string
   /** The cap in force for this person, as far as known. */
   readonly cap?: Cap
-  /** Estimated add-on use: max(0, used − credits per seat). */
+  /** Add-on use. */
   readonly used?: Credits
+  readonly source?: AddOnSource
   readonly band?: Band
 }
 
@@ -116,6 +118,10 @@ export interface WorkspaceView {
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance
   readonly people: readonly PersonStatus[]
+  /** Add-on use as the service tells it. */
+  readonly measured?: MeasuredAddOn
+  /** Why it is not measured: the service does not tell it, or not to this key. */
+  readonly notMeasured?: 'absent' | 'denied'
   readonly use?: UseShown
   /** Learned requests per second of the key that reads caps. */
   readonly ratePerSecond?: number

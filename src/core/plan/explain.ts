@@ -7,7 +7,7 @@ import type { GrantState } from '../model/events.ts'
 import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
-import { type Credits, credits, type Instant } from '../model/units.ts'
+import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
 import { dealLines } from '../pools/figures.ts'
 import { type Declarations, declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
 import {
@@ -15,14 +15,14 @@ import {
   type DesiredCap,
   type DesiredInputs,
   type GrantStatus,
-  type PoolPeople,
   type RejectedScope,
   resolveDesired,
   type SkippedScope,
 } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
+import type { PoolPeople } from '../resolve/pools.ts'
 import { ruleCandidate } from '../resolve/rules.ts'
-import { estimatedAddOnUse } from '../use/bands.ts'
+import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 
 export type ExplainInputs = DesiredInputs & {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
@@ -32,6 +32,7 @@ export type ExplainInputs = DesiredInputs & {
   readonly plan?: Plan
   /** Tells what a seat includes; without it use is an upper bound. */
   readonly balance?: Balance
+  readonly measured?: MeasuredAddOn
 }
 
 /** One declaration in the chain; exactly one wins unless nothing is declared or groups clash. */
@@ -51,9 +52,10 @@ export interface ExplainedPerson {
   readonly disabled: boolean
 }
 
-/** What a person used beyond the seat, and what is left of the cap in force; negative when over it. */
+/** What a person used of the add-on credits, and what is left of the cap in force; negative when over it. */
 export interface ExplainedUse {
   readonly used: Credits
+  readonly source: AddOnSource
   /** All credits used, because what a seat includes is not known. */
   readonly isUpperBound: boolean
   readonly headRoom?: Credits
@@ -137,18 +139,23 @@ function observedAt({ readings }: ExplainInputs, scope: Scope): Explanation['obs
 }
 
 function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[]): Pick<Explanation, 'person' | 'inForce' | 'use'> {
-  const { roster, balance, readings } = inputs
+  const { roster, balance, measured, readings, now, cycle } = inputs
   const row = roster?.people.find((one) => one.email === email)
   const disabled = row?.disabled ?? false
-  const used = estimatedAddOnUse(row?.used, balance?.creditsPerSeat)
+  const use = row && addOnFigures({ now, cycle, measured, balance }).of(email, row.used)
   const groups = wider.filter((one) => one.kind === 'group').map(scopeKey)
-  const counted = { email, key: scopeKey({ kind: 'user', email }), disabled, groups, use: used ?? credits(0) }
+  const counted = { email, key: scopeKey({ kind: 'user', email }), disabled, groups, use: use?.credits ?? credits(0) }
   const { cap, from } = effectiveCap(counted, (key) => readings.get(key)?.observed)
   const status = row && (roster && isApproved(row, roster) ? 'approved' : row.status)
   return {
     ...(roster && { person: { status: status ?? 'off-roster', disabled } }),
     inForce: { cap, ...(from && { from }) },
-    ...(used !== undefined && { use: { used, isUpperBound: !balance, ...(typeof cap === 'number' && { headRoom: credits(cap - used) }) } }),
+    ...(use && {
+      use: {
+        ...{ used: use.credits, source: use.source, isUpperBound: use.source === 'upperBound' },
+        ...(typeof cap === 'number' && { headRoom: wholeCents(cap - use.credits) }),
+      },
+    }),
   }
 }
 

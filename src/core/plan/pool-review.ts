@@ -2,8 +2,7 @@
 // any change; later deals move within what was judged. What identifies a deal is its declaration and its members, never its amounts.
 
 import type { ScopeKey } from '../model/scope.ts'
-import type { PoolPeople } from '../resolve/desired.ts'
-import type { DealtPools } from '../resolve/pools.ts'
+import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
 import type { Difference } from './diff.ts'
 
 /** The deal that a change is a part of. */

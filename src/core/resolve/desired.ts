@@ -4,14 +4,13 @@
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import type { GrantState } from '../model/events.ts'
 import type { Cycle, GroupMembers, OwnedCap, OwnerKind, Person, Roster } from '../model/observed.ts'
-import type { Cap, Grant, PolicySet, Pool } from '../model/policy.ts'
-import { formatPosition, type Position } from '../model/problem.ts'
+import type { Cap, Grant, PolicySet } from '../model/policy.ts'
+import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'
-import type { MemberNow } from '../pools/state.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 import type { ConditionMemory } from './conditions.ts'
-import { type DealtPools, dealtFirst } from './pools.ts'
+import { type DealtPools, type PoolPeople, poolNone, poolPeople } from './pools.ts'
 import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
 import { ruleCandidate } from './rules.ts'
 
@@ -94,12 +93,6 @@ export interface Resolution {
   readonly conditions: ConditionMemory
 }
 
-/** A pool and who is in it now. */
-export interface PoolPeople {
-  readonly pool: Pool
-  readonly members: readonly MemberNow[]
-}
-
 export interface DesiredInputs {
   readonly set: PolicySet
   readonly roster?: Roster
@@ -140,7 +133,14 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     else decideWide(context, scopeKey(scope), scope, draft)
   }
   const { grants, rules } = context.found
-  return { ...draft, grants, rules: rules.statuses, ruleNotes: rules.notes, pools: poolPeople(context), conditions: rules.memory }
+  return {
+    ...draft,
+    grants,
+    rules: rules.statuses,
+    ruleNotes: rules.notes,
+    pools: poolPeople(inputs.set, context.found.pools, (email) => firstDeclared(context.found, email)),
+    conditions: rules.memory,
+  }
 }
 
 /**
@@ -154,25 +154,16 @@ export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap;
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
 }
 
-/** Members with what is dealt to them first. */
-function poolPeople({ inputs, found }: Context): readonly PoolPeople[] {
-  const protectedEmails = new Set(inputs.set.protectedPeople.map(({ scope }) => scope.email))
-  return inputs.set.pools.map((pool) => ({
-    pool,
-    members: (found.pools.members.get(pool.name) ?? []).map((email): MemberNow => {
-      const { own, matched } = personChain(found, email)
-      const fixed = dealtFirst(own ?? matched)
-      // Nothing is dealt to whom policy wants without a cap, which is an error.
-      const isLeftAlone = protectedEmails.has(email) || own?.cap === 'none'
-      return { email, ...(fixed !== undefined && { fixed }), ...(isLeftAlone && { protected: true }) }
-    }),
-  }))
-}
-
 /** Whether anything that policy declares bears on a person, or may: a rule of which it is not known, the cap of a group or of the team. */
 export function isReached(email: string, inputs: DesiredInputs): boolean {
   const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))
   return candidates.length > 0 || verdict.kind === 'unknown'
+}
+
+/** Declared for the person alone, else by a rule. */
+function firstDeclared(found: Declarations, email: string): Candidate | undefined {
+  const { own, matched } = personChain(found, email)
+  return own ?? matched
 }
 
 interface Context {
@@ -253,7 +244,7 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
     return
   }
   const chain = personChain(found, scope.email)
-  const uncapped = poolNone(scope, chain)
+  const uncapped = poolNone(scope, chain.place, chain.own)
   if (uncapped) {
     draft.rejected.push(uncapped)
     return
@@ -279,13 +270,6 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   }
   const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
   return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
-}
-
-/** A member of a pool whom policy wants without a cap; of members listed by e-mail, validation has said so already. */
-function poolNone(scope: UserScope, { own, place }: PersonChain): RejectedScope | undefined {
-  if (!place || own?.cap !== 'none') return undefined
-  const message = `${scope.email} has the cap none and is a member of pool ${place.pool.name} (${formatPosition(place.pool.at)}); a pool needs a cap`
-  return { scope, code: 'POOL_NONE', message, at: own.at }
 }
 
 /** What the deal gives; the person's own cap where it gives all of that. Until something is dealt, what is ours stays as it is. */

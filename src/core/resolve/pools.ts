@@ -8,7 +8,7 @@ import { formatPosition } from '../model/problem.ts'
 import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
 import { capToAsk } from '../pools/ask.ts'
-import { memberOf, type PoolState } from '../pools/state.ts'
+import { type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
 import { poolCondition } from './conditions.ts'
 import type { Candidate, RejectedScope } from './desired.ts'
 import type { JudgedRules } from './rules.ts'
@@ -91,6 +91,35 @@ function clash(scope: UserScope, [first, second]: readonly Pool[]): RejectedScop
   return { scope, code: 'POOL_TWICE', message, at: second.at }
 }
 
-/** Of user caps and matching rules, what a pool deals first: `none` sets nothing, and the pool decides. */
-export const dealtFirst = (own: Candidate | undefined): Credits | undefined =>
-  own === undefined || own.cap === 'none' ? undefined : credits(own.cap)
+/** A pool and who is in it now. */
+export interface PoolPeople {
+  readonly pool: Pool
+  readonly members: readonly MemberNow[]
+}
+
+/** Members with what is dealt to them first: `declaredOf` is their own cap, or that of a rule. */
+export function poolPeople(
+  { pools, protectedPeople }: PolicySet,
+  { members }: ResolvedPools,
+  declaredOf: (email: string) => Candidate | undefined,
+): readonly PoolPeople[] {
+  const protectedEmails = new Set(protectedPeople.map(({ scope }) => scope.email))
+  const memberNow = (email: string): MemberNow => {
+    const declared = declaredOf(email)
+    // Nothing is dealt to whom policy wants without a cap, which is an error.
+    const isLeftAlone = protectedEmails.has(email) || isUncapped(declared)
+    const fixed = declared === undefined || declared.cap === 'none' ? undefined : credits(declared.cap)
+    return { email, ...(fixed !== undefined && { fixed }), ...(isLeftAlone && { protected: true }) }
+  }
+  return pools.map((pool) => ({ pool, members: (members.get(pool.name) ?? []).map(memberNow) }))
+}
+
+/** Their own `none`; a rule's sets nothing, and the pool decides. */
+const isUncapped = (declared: Candidate | undefined): declared is Candidate => declared?.cap === 'none' && declared.kind !== 'people'
+
+/** A member of a pool whom policy wants without a cap; of members listed by e-mail, validation has said so already. */
+export function poolNone(scope: UserScope, place: Place | undefined, own: Candidate | undefined): RejectedScope | undefined {
+  if (!place || !isUncapped(own)) return undefined
+  const message = `${scope.email} has the cap none and is a member of pool ${place.pool.name} (${formatPosition(place.pool.at)}); a pool needs a cap`
+  return { scope, code: 'POOL_NONE', message, at: own.at }
+}

@@ -9,10 +9,9 @@ import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { dealPool } from '../../core/pools/deal.ts'
 import { observePool } from '../../core/pools/observe.ts'
 import { type CapSince, memberOf, type PoolMember, type PoolState, type UseNow } from '../../core/pools/state.ts'
-import type { PoolPeople } from '../../core/resolve/desired.ts'
-import type { DealtPools } from '../../core/resolve/pools.ts'
-import { estimatedAddOnUse } from '../../core/use/bands.ts'
-import type { RecordsReader, UsageFacts } from '../../ports.ts'
+import type { DealtPools, PoolPeople } from '../../core/resolve/pools.ts'
+import { addOnFigures } from '../../core/use/add-on.ts'
+import type { RecordsReader } from '../../ports.ts'
 import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import type { DesiredState, Planner, WorkspaceState } from './state.ts'
 
@@ -28,7 +27,7 @@ export interface Dealt {
 export function dealPools(knowledge: WorkspaceState, view: DesiredState, planner: Planner): Dealt {
   const { pools: declared } = view.resolution
   if (declared.length === 0 && Object.keys(knowledge.pools).length === 0) return { pools: knowledge.pools, frozen: {} }
-  const use = useNow(knowledge.usage)
+  const use = useNow(knowledge, planner.clock.now())
   const pools: Record<string, PoolState> = {}
   const frozen: Record<string, string> = {}
   for (const one of declared) {
@@ -55,19 +54,27 @@ export function takeDeal({ pools, frozen }: Dealt, knowledge: WorkspaceState): b
 
 const isSame = (a: PoolState, b: PoolState): boolean => JSON.stringify(a) === JSON.stringify(b)
 
-/** A reading that some row of carries a figure, with the balance that an estimate needs; else why use is not known. */
-export function useNow(usage: UsageFacts | undefined): UseNow {
+/** Measured, or estimated where some row carries a figure and the balance is known; else why use is not known. */
+export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'measured'>, now: Instant): UseNow {
   if (!usage) return { kind: 'unknown', why: 'the roster was not read yet' }
   const { roster, balance } = usage
-  if (roster.people.every(({ used }) => used === undefined)) return { kind: 'unknown', why: 'no row of the roster carries use' }
-  if (!balance) return { kind: 'unknown', why: 'the balance is not known, and without it nobody knows what of the use is add-on use' }
-  const used = roster.people.map(({ email, used: all }): [string, Credits] => [
-    email,
-    estimatedAddOnUse(all ?? credits(0), balance.creditsPerSeat) ?? credits(0),
-  ])
-  const { cycle, readAt } = roster
-  return { kind: 'known', readAt, ...(cycle && { cycle }), used: new Map(used) }
+  const { cycle } = roster
+  const figures = addOnFigures({ now, cycle, measured, balance })
+  const isMeasured = figures.source === 'measured'
+  if (!isMeasured && roster.people.every(({ used }) => used === undefined))
+    return { kind: 'unknown', why: 'no row of the roster carries use' }
+  const used = new Map<string, Credits>()
+  for (const { email, used: all = credits(0) } of roster.people) {
+    const one = figures.of(email, all)
+    if (one?.source === 'upperBound') return { kind: 'unknown', why: NO_BALANCE }
+    if (one) used.set(email, one.credits)
+  }
+  // The older of the two readings says how new the figures are.
+  const readAt = isMeasured && measured ? Math.min(roster.readAt, measured.readAt) : roster.readAt
+  return { kind: 'known', readAt, ...(cycle && { cycle }), used }
 }
+
+const NO_BALANCE = 'the balance is not known, and without it nobody knows what of the use is add-on use'
 
 /** What is known of members, and of those who left. */
 function sightOf(

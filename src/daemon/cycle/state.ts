@@ -22,6 +22,7 @@ import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import type { DealtPools } from '../../core/resolve/pools.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
+import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WideWrite } from './beneath.ts'
@@ -53,6 +54,8 @@ export interface WorkspaceState {
   policyValid: boolean
   readonly readings: Map<ScopeKey, CapReading>
   usage: UsageFacts | undefined
+  /** Add-on use as the service tells it; absent where it does not. */
+  measured: MeasuredAddOn | undefined
   unknownGroups: readonly string[]
   groupReadingIsNew: boolean
   conflictsGone: Readonly<Record<string, number>>
@@ -77,6 +80,7 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     policyValid: true,
     readings: new Map(),
     usage: ledger.fact('usage'),
+    measured: ledger.fact('addOn'),
     unknownGroups: [],
     groupReadingIsNew: false,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
@@ -159,7 +163,11 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
   const skipped = skippedScopes(resolution, owned, knowledge.usage?.roster, knowledge.unknownGroups)
   const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
-  const people = countPeople({ groups: knowledge.usage?.groups ?? [], now, ...knowledge.usage })
+  const people = countPeople({
+    ...{ groups: knowledge.usage?.groups ?? [], now },
+    ...knowledge.usage,
+    ...(knowledge.measured && { measured: knowledge.measured }),
+  })
   const slots = interpret({
     model: serviceModel(planner.settings, planner.seen ?? seenIn(ledger)),
     readings: knowledge.readings,

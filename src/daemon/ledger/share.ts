@@ -50,6 +50,8 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   peopleSalt: false,
   driftSince: true,
   runsAsked: false,
+  addOnAsked: false,
+  addOn: true,
   burned: false,
   breaker: true,
   contested: true,

@@ -48,7 +48,8 @@ import type { OpenBreaker } from '../../core/plan/breaker.ts'
 import type { Contest } from '../../core/plan/contested.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../core/pools/state.ts'
 import type { SettledCondition } from '../../core/resolve/conditions.ts'
-import type { BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
+import type { MeasuredAddOn, MeasuredCycle } from '../../core/use/add-on.ts'
+import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
 import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './decode.ts'
 
 const amount: Decode<Credits> = (value, path) => credits(number(value, path))
@@ -324,5 +325,15 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   contested: byScope(shape<Contest>({ at: number, entry: text, changes: number })),
   driftSince: byScope(number),
   runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
+  addOnAsked: shape<AddOnAsked>({
+    ...{ fromAt: number, throughAt: number, readAt: number, wideAt: number },
+    ...{ hasRows: boolean, emptyDays: number, isWhole: boolean },
+  }),
+  addOn: shape<MeasuredAddOn>({
+    readAt: number,
+    latestDayAt: optional(number),
+    cycles: list(shape<MeasuredCycle>({ startAt: number, people: record(amount), others: amount })),
+    unassignable: list(text),
+  }),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }

@@ -47,7 +47,7 @@ function look({ caps, groups = {}, used = {}, declared = [], ours = {} }: Sketch
     reaches: (address) => declared.includes('team') || declared.some((name) => email(name) === address),
     useOf: (address) => {
       const found = used[address.replace('@example.com', '')]
-      return found === undefined ? undefined : credits(found)
+      return found === undefined ? undefined : { credits: credits(found), source: 'estimated' }
     },
   }
   return audit(inputs)
@@ -97,7 +97,7 @@ describe('people without any cap', () => {
 
   test('come with their use where it is known', () => {
     expect(look({ caps: { team: 'none', ada: 'none', bob: 'none' }, used: { ada: 12 } }).uncapped).toEqual([
-      { email: email('ada'), used: 12 },
+      { email: email('ada'), used: 12, source: 'estimated' },
       { email: email('bob') },
     ])
   })

@@ -22,6 +22,7 @@ import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
+import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 import { poolStates } from './pool-states.ts'
@@ -74,6 +75,7 @@ function modelLedger(): Ledger {
     fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
     saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
     ...modelUse((name, value) => void facts.set(name, value)),
+    ...modelAddOn((name, value) => void facts.set(name, value)),
   }
 }
 
@@ -271,6 +273,16 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   peopleSalt: text,
   driftSince: named(instant),
   runsAsked: asked,
+  addOnAsked,
+  addOn: fc.record(
+    {
+      readAt: instant,
+      latestDayAt: instant,
+      cycles: fc.array(fc.record({ startAt: instant, people: named(use), others: use }), { maxLength: 2 }),
+      unassignable: fc.array(text),
+    },
+    { requiredKeys: ['readAt', 'cycles', 'unassignable'] },
+  ),
   burned: fc.record({ team: use, groups: named(use), cycleStartAt: instant }, { requiredKeys: ['team', 'groups'] }),
   breaker: fc.record({
     openedAt: instant,
