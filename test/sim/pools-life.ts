@@ -2,6 +2,7 @@
 // who work up to their caps, join and leave, and processes that die. It watches the sum at every write: max(cap in force, true use) of
 // everybody who is or was a member, beside the credits. A seed replays.
 
+import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
 import { email, HOUR, NOW } from '../support/declare.ts'
 import { recordPast } from '../support/use.ts'
@@ -24,10 +25,9 @@ export interface PoolLife {
 interface Scene {
   readonly one: World
   readonly draw: Draw
-  readonly credits: number
+  credits: number
   readonly used: Map<Member, number>
   readonly grows: Member
-  dies: number
 }
 
 /** Lives `hours` of a workspace with one pool. */
@@ -44,6 +44,8 @@ export async function livePools(seed: number, hours: number): Promise<PoolLife> 
       faults: calm ? {} : { '5xx': 0.03, 'reset-before': 0.03, 'reset-after': 0.03, truncated: 0.01 },
       capReads: pick(draw, ['explicit', 'explicit', 'inherited']),
     },
+    // People are few: shares would hold every edit.
+    config: { guards: { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxRaise: 'off' } },
     wrapTransport: (inner) => ({
       async send(operation, body, options) {
         if (operation === 'UsageConfig' && death.at > 0 && --death.at === 0) throw new Error('the process dies')
@@ -51,32 +53,33 @@ export async function livePools(seed: number, hours: number): Promise<PoolLife> 
       },
     }),
   })
-  const credits = between(draw, 800, 9000)
-  const scene: Scene = { one, draw, credits, used: new Map(MEMBERS.map((who) => [who, 0])), grows: pick(draw, MEMBERS), dies: 0 }
-  const declared: Declared = {
-    caps: draw() < 0.5 ? { team: 300 } : {},
-    pools: [
-      {
-        name: 'research',
-        credits,
-        share: pick(draw, ['need', 'equal']),
-        min: pick(draw, [0, 20]),
-        members: { kind: 'emails', emails: MEMBERS.map(email) },
-      },
-    ],
+  const first = between(draw, 800, 9000)
+  const scene: Scene = { one, draw, used: new Map(MEMBERS.map((who) => [who, 0])), grows: pick(draw, MEMBERS), credits: first }
+  const caps = draw() < 0.5 ? { team: 300 } : {}
+  const terms = {
+    name: 'research',
+    share: pick(draw, ['need', 'equal'] as const),
+    min: pick(draw, [0, 20]),
+    members: { kind: 'emails' as const, emails: MEMBERS.map(email) },
   }
+  const declared = (): Declared => ({ caps, pools: [{ ...terms, credits: scene.credits }] })
   const watch = watchSum(scene)
   let deals = 0
   for (let tick = 0; tick < hours * 2; tick += 1) {
     if (!calm && draw() < 0.05) death.at = between(draw, 1, 3)
+    // An edit is dealt at once, before use under the caps of before has shown.
+    if (draw() < 0.08) {
+      scene.credits = Math.round(scene.credits * pick(draw, [0.9, 1, 1.02, 1.05]))
+      watch.edited()
+    }
     const before = JSON.stringify(one.knowledge.pools)
-    await one.cycle(declared).catch(() => one.restart())
+    await one.cycle(declared()).catch(() => one.restart())
     if (JSON.stringify(one.knowledge.pools) !== before) deals += 1
     work(scene)
     await one.clock.pass(HOUR / 2)
   }
   await one.close()
-  const used = [...scene.used.values()].reduce((sum, amount) => sum + amount, 0) / credits
+  const used = [...scene.used.values()].reduce((sum, amount) => sum + amount, 0) / scene.credits
   return { breaches: watch.breaches, writes: watch.writes(), deals, used }
 }
 
@@ -97,8 +100,16 @@ function work({ one, draw, used, grows }: Scene): void {
   if (uses.length > 0) recordPast(one, uses)
 }
 
+interface Watch {
+  readonly breaches: readonly string[]
+  writes(): number
+  /** The credits are others: the sum may be above them for a while. */
+  edited(): void
+}
+
 /** Looks at every write as the service has carried it out. */
-function watchSum({ one, credits, used }: Scene): { readonly breaches: readonly string[]; writes(): number } {
+function watchSum(scene: Scene): Watch {
+  const { one, used } = scene
   const breaches: string[] = []
   let [isWithin, writes] = [false, 0]
   one.onCall = ({ operation }) => {
@@ -109,8 +120,11 @@ function watchSum({ one, credits, used }: Scene): { readonly breaches: readonly 
       const cap = caps[who] ?? 'none'
       return total + Math.max(used.get(who) ?? 0, cap === 'none' ? Number.POSITIVE_INFINITY : cap)
     }, 0)
-    if (sum <= credits) isWithin = true
-    else if (isWithin) breaches.push(`${(one.clock.now() - NOW) / HOUR} h: ${sum} of ${credits}`)
+    if (sum <= scene.credits) isWithin = true
+    else if (isWithin) breaches.push(`${(one.clock.now() - NOW) / HOUR} h: ${sum} of ${scene.credits}`)
   }
-  return { breaches, writes: () => writes }
+  const edited = (): void => {
+    isWithin = false
+  }
+  return { breaches, writes: () => writes, edited }
 }
