@@ -24,6 +24,7 @@ import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
+import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { BurnStep } from './core/use/burned.ts'
 import type { RecordedDays } from './core/use/replay/recorded.ts'
@@ -173,6 +174,8 @@ export interface LedgerFacts {
   readonly seen: Seen
   /** Every hold as it was first shown; an approval is void when it has grown by a quarter. */
   readonly holdsShown: HoldsShown
+  /** What pools have dealt and what may still be in force, by name: recorded before a deal is written. */
+  readonly pools: DealtPools
   /** Guards and protected people before they were weakened last, or as they are. */
   readonly rules: Omit<ReviewedRules, 'weakenedAt'> & { readonly weakenedAt?: Instant }
   /** Since when each managed scope could not be read. */

@@ -9,7 +9,6 @@ import {
   CHANGE_RESULTS,
   EFFECTS,
   type GuardSettings,
-  type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
@@ -47,6 +46,7 @@ import { type Credits, credits } from '../../core/model/units.ts'
 import type { HoldShown } from '../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../core/plan/breaker.ts'
 import type { Contest } from '../../core/plan/contested.ts'
+import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../core/pools/state.ts'
 import type { SettledCondition } from '../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
@@ -123,7 +123,8 @@ export const approval = shape<Approval>({
   approvedAt: number,
   state: oneOf(['pending', 'spent', 'void']),
   people: optional(number),
-  released: list(shape<HeldChange & { readonly verified: boolean }>({ scope, from: cap, to: cap, verified: boolean })),
+  credits: optional(number),
+  released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
 })
 
 export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
@@ -269,6 +270,30 @@ const guards = shape<GuardSettings>({
   contested: orOff(number),
 })
 
+const capSince = shape<CapSince>({ cap, at: number })
+
+const poolMember = shape<PoolMember>({
+  base: amount,
+  use: optional(amount),
+  inForce: optional(capSince),
+  dealt: optional(amount),
+  sent: list(capSince),
+  lowered: list(capSince),
+  fixed: optional(amount),
+  protected: optional(boolean),
+  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, settled: optional(boolean) })),
+})
+
+const poolState = shape<PoolState>({
+  cycle,
+  later: optional(shape<NonNullable<PoolState['later']>>({ startAt: number, readAt: number })),
+  readAt: number,
+  dealtAt: optional(number),
+  terms: optional(shape<PoolTerms>({ credits: amount, share: oneOf(['need', 'equal']), min: amount, max: optional(amount) })),
+  reviewed: optional(text),
+  members: record(poolMember),
+})
+
 /** Every single value that the ledger keeps by name. */
 export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> } = {
   policy: shape<PolicyRevision>({ set: policySet, digest: text, revision: text }),
@@ -279,8 +304,11 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   planBegunAt: number,
   conflictsGone: record(number),
   conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
+  pools: record(poolState),
   seen,
-  holdsShown: record(shape<HoldShown>({ people: number, at: number, roster: optional(number), reviewed: optional(boolean) })),
+  holdsShown: record(
+    shape<HoldShown>({ people: number, at: number, roster: optional(number), credits: optional(number), reviewed: optional(boolean) }),
+  ),
   rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
   unreadSince: byScope(number),
   peopleSalt: text,

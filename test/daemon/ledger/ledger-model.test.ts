@@ -25,6 +25,7 @@ import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
+import { poolStates } from './pool-states.ts'
 
 /** What a ledger promises, as plain maps. */
 function modelLedger(): Ledger {
@@ -120,7 +121,11 @@ const approval: fc.Arbitrary<Approval> = fc.record(
     approvedAt: instant,
     state: fc.constantFrom('pending', 'spent', 'void'),
     people: fc.nat(),
-    released: fc.array(fc.record({ scope, from: cap, to: cap, verified: fc.boolean() }), { maxLength: 3 }),
+    credits: fc.nat(),
+    released: fc.array(
+      fc.record({ scope, from: cap, to: cap, verified: fc.boolean(), pool: text }, { requiredKeys: ['scope', 'from', 'to', 'verified'] }),
+      { maxLength: 3 },
+    ),
   },
   { requiredKeys: ['id', 'via', 'approvedAt', 'state', 'released'] },
 )
@@ -249,12 +254,16 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
   conditions: named(fc.record({ holds: fc.array(text), turning: fc.array(text), open: fc.array(text) })),
+  pools: named(poolStates({ cap, instant, text, named })),
   seen: fc.record(
     { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },
     { requiredKeys: [] },
   ),
   holdsShown: named(
-    fc.record({ people: fc.nat(), at: instant, roster: fc.nat(), reviewed: fc.boolean() }, { requiredKeys: ['people', 'at'] }),
+    fc.record(
+      { people: fc.nat(), at: instant, roster: fc.nat(), credits: fc.nat(), reviewed: fc.boolean() },
+      { requiredKeys: ['people', 'at'] },
+    ),
   ),
   rules: fc.record(
     { guards: fc.constant(DEFAULT_GUARDS), protectedEmails: fc.array(text, { maxLength: 3 }), weakenedAt: instant },
