@@ -220,6 +220,7 @@ const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: H
       clock: host.cli.clock,
     }),
     people: host.people,
+    live: host.live,
     views: () => running.daemon?.views() ?? [],
     health: () => healthOf(running, host),
     ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
