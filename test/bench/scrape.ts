@@ -128,6 +128,7 @@ async function scrapesOf(size: Size): Promise<Scrapes> {
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
     live: createLive(workspace.clock),
+    ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
   })
   const blocks: number[] = []

@@ -22,6 +22,7 @@ export function serverParts(overrides: Partial<ServerOptions> = {}): ServerOptio
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
     live: createLive(clock),
+    ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
     ...overrides,
   }

@@ -36,6 +36,8 @@ export interface Host {
   readonly isEmbedded: boolean
   /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
   pacesOf(config: WorkspaceConfig): Paces
+  /** The configuration that is in force. */
+  config(): Config
   /** Takes up what another configuration says for the whole process; `listen`, `ledger` and `ledgerToken` need a restart, and the log says so. */
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
@@ -99,6 +101,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
       return own
     },
     people: chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed)),
+    config: () => inForce.config,
     use(next) {
       const before = inForce.config
       if (JSON.stringify(next) === JSON.stringify(before)) return

@@ -88,8 +88,10 @@ function addDoor(server: FastifyInstance, options: ServerOptions, { gate, viewer
 }
 
 /** `/ledger` has a token of its own where the config names one. */
-const isOpen = (path: string, { metricsAreOpen, ledgerGate }: ServerOptions): boolean =>
-  ALWAYS_OPEN.includes(path) || (path === '/metrics' && (metricsAreOpen?.() ?? true)) || (path === '/ledger' && ledgerGate !== undefined)
+function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServerOptions): boolean {
+  if (ALWAYS_OPEN.includes(path)) return true
+  return path === '/metrics' ? isChecked?.()?.metrics !== true : path === '/ledger' && ledgerHasToken
+}
 
 const refuseEntry = (reply: FastifyReply, request: FastifyRequest, { status, message }: Refusal): FastifyReply =>
   refuse(status === 401 ? reply.header('WWW-Authenticate', 'Bearer') : reply, request, status, message)
@@ -113,7 +115,7 @@ function addProbes(server: FastifyInstance, options: ServerOptions): void {
     const { ready, reasons } = options.ready()
     if (ready) return reply.type(TEXT).send('ok\n')
     // Names of workspaces are for those who may look.
-    const shown = options.gate === undefined ? reasons.map((reason) => `- ${people.text(reason)}`) : []
+    const shown = options.isChecked?.() === undefined ? reasons.map((reason) => `- ${people.text(reason)}`) : []
     return reply
       .code(503)
       .type(TEXT)
@@ -123,14 +125,12 @@ function addProbes(server: FastifyInstance, options: ServerOptions): void {
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await shared()))
 }
 
-function addLedger(
-  server: FastifyInstance,
-  { clock, ledger, ledgerGate }: ServerOptions,
-  viewerOf: (request: FastifyRequest) => Viewer,
-): void {
+function addLedger(server: FastifyInstance, options: ServerOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+  const { clock, ledger, ledgerGate, ledgerHasToken = false, isChecked } = options
   const shared: SharedPage = sharePage(clock, () => gathered(ledger(), clock))
   server.get('/ledger', async (request, reply) => {
-    const refusal = ledgerGate ? ledgerGate(request.headers.authorization) : ledgerOf(viewerOf(request))
+    const isItsOwn = ledgerHasToken || isChecked?.() === undefined
+    const refusal = isItsOwn ? ledgerGate(request.headers.authorization) : ledgerOf(viewerOf(request))
     if (refusal) return refuseEntry(reply, request, refusal)
     return reply.type(JSON_TYPE).send(await shared())
   })

@@ -4,7 +4,7 @@ import { isIPv6 } from 'node:net'
 import fastify, { type FastifyInstance } from 'fastify'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
-import type { Gate } from './auth.ts'
+import type { AuthSettings, Gate } from './auth.ts'
 import { boundConnections, connectionsWithin, descriptorLimit } from './connections.ts'
 import type { Console } from './console.ts'
 import type { Library } from './documents/make.ts'
@@ -35,12 +35,13 @@ export interface ServerOptions {
   readonly ready: () => Readiness
   /** The text of /ledger in pieces, which are made on the way; people hashed, whatever `people` says. */
   readonly ledger: () => Iterable<string>
-  /** Absent: whoever may see all workspaces may read `/ledger`. */
-  readonly ledgerGate?: LedgerGate | undefined
-  /** Who may look; absent: everybody who reaches the address. */
-  readonly gate?: Gate | undefined
-  /** `/metrics` is not checked; default true. */
-  readonly metricsAreOpen?: () => boolean
+  /** Judges who may read `/ledger` where it has a token of its own, or nobody is checked otherwise. */
+  readonly ledgerGate: LedgerGate
+  readonly ledgerHasToken?: boolean
+  /** Who may look; default: everybody who reaches the address. */
+  readonly gate?: Gate
+  /** What the config says of it now; absent: nobody is checked. */
+  readonly isChecked?: () => Pick<AuthSettings, 'metrics'> | undefined
   /** What changes, for those who listen. */
   readonly live: Live
   /** Told of a page that could not be made; the client gets a bare 500. */
