@@ -9,7 +9,7 @@ import { groupScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { serverParts } from '../support/server.ts'
-import { fullView } from '../support/views.ts'
+import { fullView, REFUSED } from '../support/views.ts'
 
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
 
@@ -27,7 +27,7 @@ const HOSTILE = `<script>document.title='owned'</script><img src=x onerror="docu
 
 const hostileView = (): WorkspaceView => ({
   ...fullView(),
-  warnings: [HOSTILE],
+  conditions: [{ ...REFUSED, message: HOSTILE }],
   groups: [{ id: HOSTILE, name: HOSTILE, emails: [], used: credits(1), readAt: Date.UTC(2026, 10, 20) }],
   scopes: [
     { scope: groupScope(HOSTILE), state: 'drifted', desired: credits(5), observed: 'none', cause: 'policy', why: HOSTILE },

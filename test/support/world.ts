@@ -23,6 +23,7 @@ import { startSandboxServer } from '../../src/sandbox/server.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { sandboxTransport } from '../../src/sandbox/transport.ts'
+import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, NOW, type PolicySketch, policy, scope } from './declare.ts'
 
 /** A clock on which time passes only while somebody waits for it and nothing else can happen. */
@@ -149,7 +150,7 @@ export interface WorldOptions {
   readonly name?: string
 }
 
-export interface World {
+export interface World extends ToldConditions {
   readonly clock: WorldClock
   readonly sandbox: Sandbox
   readonly ledger: Ledger
@@ -226,8 +227,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
   populate(sandbox, options)
   const wire = options.http ? await overHttp(sandbox, clock) : inProcess(sandbox, () => world.stormy, note)
-  const file = openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
-  const real = file.workspace(options.name ?? 'acme', 'http://sandbox')
+  const file = await openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
+  const real = await file.workspace(options.name ?? 'acme', 'http://sandbox')
   const ledger = options.wrapLedger?.(real) ?? real
   const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY }, clock })
   const transport = options.wrapTransport?.(wire.transport) ?? wire.transport
@@ -262,7 +263,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       world.knowledge = recall(world.knowledge.policy, ledger)
     },
     async close() {
-      file.close()
+      await file.close()
       await wire.close()
       sandbox.close()
     },
@@ -354,6 +355,7 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
     },
     told: <K extends CycleEvent['kind']>(kind: K) =>
       events.filter((event): event is Extract<CycleEvent, { kind: K }> => event.kind === kind),
+    ...toldConditions(events),
     setStatus(name: string, status: TeamStatus) {
       const person = store.person(email(name))
       if (person) store.savePerson({ ...person, status })
