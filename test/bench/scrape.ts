@@ -128,7 +128,7 @@ async function scrapesOf(size: Size): Promise<Scrapes> {
     views: () => [viewOf(workspace)],
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
-    live: createLive(workspace.clock),
+    live: createLive(workspace.clock, 'boot'),
     ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
   })

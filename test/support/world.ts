@@ -9,7 +9,6 @@ import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../src/core/model/scope.ts'
-import { chronicleOf } from '../../src/daemon/conditions/chronicle.ts'
 import { type CycleOptions, type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall, type WorkspaceState } from '../../src/daemon/cycle/state.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
@@ -25,6 +24,7 @@ import type { Switches } from '../../src/sandbox/switches.ts'
 import { sandboxTransport } from '../../src/sandbox/transport.ts'
 import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, NOW, type PolicySketch, policy, scope } from './declare.ts'
+import { followed } from './journal.ts'
 
 /** A clock on which time passes only while somebody waits for it and nothing else can happen. */
 export interface WorldClock extends Clock {
@@ -235,14 +235,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
   const client = createWriteClient({ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
-  const open = (config: WorkspaceSettings): Workspace => {
-    const chronicle = chronicleOf(ledger)
-    const emit = (event: CycleEvent): void => {
-      chronicle.onEvent(event)
-      events.push(event)
-    }
-    return createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, chronicle, emit })
-  }
+  const open = (config: WorkspaceSettings): Workspace =>
+    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, ...followed(ledger, events) })
   const world: World = {
     ...looking(sandbox, calls, events),
     clock,

@@ -83,7 +83,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     },
   })
   const log = eventLog(logger)
-  const live = createLive(cli.clock)
+  const live = createLive(cli.clock, randomSalt())
   const atEnd: Host['atEnd'] = [async () => live.close()]
   const paces = new Map<string, Paces>()
   return {

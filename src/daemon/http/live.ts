@@ -1,6 +1,5 @@
 // What changed, for those who look: each workspace has a version that rises with the events that change what is shown, and whoever listens is told of it,
 // not more often than once a second for each workspace. It keeps no state of a workspace but that number.
-import { randomBytes } from 'node:crypto'
 import type { ConditionType } from '../../core/model/condition.ts'
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
@@ -60,7 +59,8 @@ interface Told {
   waiting: boolean
 }
 
-export function createLive(clock: Clock): Live {
+/** `boot` names this process. */
+export function createLive(clock: Clock, boot: string): Live {
   const known = new Map<string, Told>()
   const closed = new AbortController()
   const listeners = new Set<(change: LiveChange) => void>()
@@ -77,7 +77,7 @@ export function createLive(clock: Clock): Live {
     for (const listener of listeners) listener(change)
   }
   return {
-    boot: randomBytes(4).toString('hex'),
+    boot,
     onEvent(event) {
       const topics = topicsOf(event)
       if (topics.length === 0) return

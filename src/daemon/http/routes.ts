@@ -34,7 +34,7 @@ export function addRoutes(
   const viewerOf = (request: FastifyRequest): Viewer => viewers.get(request) ?? NOBODY
   addDoor(server, options, { gate, viewers, answerTimeoutMs: limits.answerTimeoutMs })
   addRefusals(server, options)
-  const parts = { documents, answers: createAnswers(clock), viewerOf }
+  const parts = { documents, answers: createAnswers(clock, live.boot), viewerOf }
   addProbes(server, options)
   addLedger(server, options, viewerOf)
   server.get('/status', (request, reply) => {

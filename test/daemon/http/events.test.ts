@@ -42,7 +42,7 @@ interface World {
 
 async function serve(more: Partial<ServerOptions> = {}): Promise<World> {
   const clock = handClock()
-  const live = createLive(clock)
+  const live = createLive(clock, 'boot')
   const views = () => [emptyView('acme'), emptyView('other')]
   const server = await startServer(serverParts({ clock, live, views, ...more }))
   started.push(server)

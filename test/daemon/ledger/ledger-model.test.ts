@@ -23,6 +23,7 @@ import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
+import { dayFigures, journals } from '../../support/journal.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 
 /** What a ledger promises, as plain maps. */
@@ -252,44 +253,8 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     refused: fc.boolean(),
   }),
   contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
-  journal: fc.array(
-    fc.oneof(
-      fc.record({
-        at: instant,
-        kind: fc.constant('foreign' as const),
-        scope,
-        verified: cap,
-        observed: fc.oneof(cap, fc.constant('unknown' as const)),
-      }),
-      fc.record({
-        at: instant,
-        kind: fc.constant('hold' as const),
-        id: text,
-        guards: fc.constant(['maxLowered' as const]),
-        people: fc.nat(),
-      }),
-      fc.record({ at: instant, kind: fc.constant('policy' as const), digest: text, revision: text, valid: fc.boolean() }),
-      fc.record({ at: instant, kind: fc.constant('pause' as const), untilAt: instant, reason: text }),
-      fc.record({ at: instant, kind: fc.constantFrom('resume' as const, 'recovery' as const) }),
-    ),
-    { maxLength: 4 },
-  ),
-  days: fc.array(
-    fc.record(
-      {
-        dayAt: instant,
-        found: fc.nat(),
-        reverted: fc.nat(),
-        written: fc.nat(),
-        failed: fc.nat(),
-        open: fc.nat(),
-        used: use,
-        addOnUsed: use,
-      },
-      { requiredKeys: ['dayAt', 'found', 'reverted', 'written', 'failed'] },
-    ),
-    { maxLength: 3 },
-  ),
+  journal: journals,
+  days: dayFigures,
 }
 
 /** A call that changes something; the same on both ledgers. */
