@@ -2,13 +2,14 @@
 // that where people are shown as hashes nobody can try out addresses.
 
 import { BANDS, type Band, SCOPE_STATES } from '../../../core/model/events.ts'
+import { groupScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Candidate } from '../../../core/resolve/desired.ts'
 import { bandRank } from '../../../core/use/bands.ts'
 import type { Query } from './documents.ts'
 import { DocumentError } from './documents.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
-import { type PeopleIndex, type PersonRow, ruleName } from './roster.ts'
+import { groupIdsOf, headRoomOf, type PeopleIndex, type PersonRow, ruleName, shareOf } from './roster.ts'
 import { cents, headOf, keyText, placeOf, ratio } from './show.ts'
 import type { PersonEntry, PersonListDocument } from './types.ts'
 
@@ -60,11 +61,11 @@ export function peopleDocument(facts: WorkspaceFacts, { rows }: PeopleIndex, sho
   }
 }
 
-function knownGroup({ view, policy }: WorkspaceFacts, id: string | undefined): string | undefined {
+function knownGroup({ view, policy }: WorkspaceFacts, id: string | undefined): ScopeKey | undefined {
   if (id === undefined) return undefined
   const known = [...view.groups.map((group) => group.id), ...(policy?.set.groups ?? []).map(({ scope }) => scope.id)]
   if (!known.includes(id)) throw new DocumentError(404, 'no declared group has this id')
-  return id
+  return scopeKey(groupScope(id))
 }
 
 /** Names of declared groups by id, in the order of the policies. */
@@ -107,10 +108,10 @@ const compare = (a: string | number, b: string | number): number => (a < b ? -1 
 
 const SORTS: Readonly<Record<Sort, (row: PersonRow) => string | number | undefined>> = {
   person: ({ label }) => label,
-  near: (row) => (row.band === undefined ? undefined : bandRank(row.band) + Math.min(0.999_999, (row.share ?? 0) / 1_000)),
+  near: (row) => (row.band === undefined ? undefined : bandRank(row.band) + Math.min(0.999_999, (shareOf(row) ?? 0) / 1_000)),
   cap: ({ cap }) => (cap === 'none' ? Number.POSITIVE_INFINITY : cap === 'unknown' ? undefined : cap),
   use: ({ addOn, used }) => addOn ?? used,
-  headroom: ({ headRoom }) => headRoom,
+  headroom: headRoomOf,
   rule: ({ winner }) => winner && ruleName(winner),
 }
 
@@ -123,12 +124,13 @@ const ruleEntry = (winner: Candidate, showing: Showing, revision = '') => ({
 })
 
 export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Showing, names: ReadonlyMap<string, string>): PersonEntry {
-  const { used, addOn, headRoom, share } = row
+  const { used, addOn } = row
+  const [headRoom, share] = [headRoomOf(row), shareOf(row)]
   return {
     person: row.label,
     status: row.status,
     ...(row.disabled && { disabled: true }),
-    groups: row.groups.map((id) => ({ id: showing.people.text(id), name: names.get(id) ?? '' })),
+    groups: groupIdsOf(row).map((id) => ({ id: showing.people.text(id), name: names.get(id) ?? '' })),
     ...(row.cap !== undefined && { cap: row.cap }),
     ...(row.from !== undefined && { from: keyText(row.from, showing) }),
     ...(row.declared !== undefined && { declared: row.declared }),
