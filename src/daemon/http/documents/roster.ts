@@ -34,6 +34,10 @@ export interface PersonRow {
 export interface PeopleIndex {
   /** In the order of the roster, then people whom only the policies know. */
   readonly rows: readonly PersonRow[]
+  /** Places of the rows in each order that was asked for. */
+  readonly orders: Map<string, Uint32Array>
+  /** What each declaration is called. */
+  readonly names: Map<Candidate, string>
 }
 
 /** Who is shown like this. */
@@ -59,6 +63,14 @@ export function ruleName({ kind, scope }: Candidate): string {
   return kind === 'rule' ? at : `${kind} ${at}`
 }
 
+/** What decides about somebody; `none` where nothing is declared. */
+export function ruleOf({ winner }: PersonRow, { names }: PeopleIndex): string {
+  if (!winner) return 'none'
+  const name = names.get(winner) ?? ruleName(winner)
+  names.set(winner, name)
+  return name
+}
+
 /** Looks at everybody once, without holding anybody up. */
 export async function peopleIndex(facts: WorkspaceFacts, showing: Showing): Promise<PeopleIndex> {
   const { view } = facts
@@ -73,7 +85,8 @@ export async function peopleIndex(facts: WorkspaceFacts, showing: Showing): Prom
     states,
     groupsOf: groupsOfUncounted(facts),
   }
-  return { rows: await mapAtEase<Person | string, PersonRow>([...roster, ...others], showing, (person) => rowOf(around, person)) }
+  const rows = await mapAtEase<Person | string, PersonRow>([...roster, ...others], showing, (person) => rowOf(around, person))
+  return { rows, orders: new Map(), names: new Map() }
 }
 
 /** Groups of people whom no plan counts; of the others they are known already. */
