@@ -24,7 +24,7 @@ import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { dayFigures, histories, journals } from '../../support/journal.ts'
+import { dayFigures, histories, historyOf, journals } from '../../support/journal.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 
 /** What a ledger promises, as plain maps. */
@@ -58,16 +58,7 @@ function modelLedger(): Ledger {
       if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
       else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
     },
-    history: async ({
-      scope,
-      sinceAt = Number.NEGATIVE_INFINITY,
-      untilAt = Number.POSITIVE_INFINITY,
-      limit = Number.POSITIVE_INFINITY,
-    } = {}) =>
-      history
-        .filter((entry) => entry.at >= sinceAt && entry.at <= untilAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
-        .sort((a, b) => b.at - a.at)
-        .slice(0, limit),
+    history: async (filter) => historyOf(history, filter),
     approvals: () => [...approvals.values()],
     saveApproval: (approval) => void approvals.set(approval.id, approval),
     quarantined: () => [...quarantine.values()],
