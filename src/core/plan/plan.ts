@@ -72,6 +72,8 @@ export interface Planned {
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
+  /** Declared groups whose members nobody could list. */
+  readonly unlisted?: ReadonlySet<ScopeKey>
   readonly scopes: readonly ScopeStatus[]
   /** Every approval in its next state, to be saved by whoever may write. */
   readonly approvals: readonly Approval[]
@@ -97,7 +99,9 @@ export function buildPlan(given: PlanInputs): Planned {
   const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const disposed = dispose({ ...given, differences, judged, slots, unknown: result.unknown, desired, refused: refusedWide(given, desired) })
+  const unlisted = given.facts.unlistedGroups
+  const waves = { unknown: result.unknown, refused: refusedWide(given, desired), ...(unlisted && { unlisted }) }
+  const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired })
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = { ...given, weakenings: weakenings(given) }
   const scopes = scopeStates(inputs, declared, result, changes, contested)
@@ -118,6 +122,7 @@ export function buildPlan(given: PlanInputs): Planned {
     desired,
     owned: given.owned,
     people: given.people,
+    ...(unlisted && { unlisted }),
     scopes,
     approvals: judged.approvals,
     rosterAccepted: judged.rosterAccepted,
