@@ -38,8 +38,6 @@ export interface ReportInputs {
   readonly balance?: Balance
   /** Add-on use of this very cycle, of a source that is worth reporting; absent: not known. */
   readonly addOn?: AddOnFigures
-  /** What a seat includes, where the balance of this very cycle is not known: that of today. */
-  readonly creditsPerSeat?: Credits
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
@@ -290,7 +288,7 @@ function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
 
 const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
 
-function notesOn({ by, balance, creditsPerSeat, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
+function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
   if (by === 'group') notes.push('A person in two groups counts in both.', ...inSeveral(people))
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
@@ -298,9 +296,6 @@ function notesOn({ by, balance, creditsPerSeat, addOn, runs, people, which, grou
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
   if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
-  else if (addOn && !balance && creditsPerSeat !== undefined) {
-    notes.push(`Add-on use is estimated with what a seat includes today, ${creditsPerSeat} credits.`)
-  }
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length
