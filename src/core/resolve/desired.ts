@@ -154,6 +154,9 @@ export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap;
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
 }
 
+/** What is declared, found once for the same `inputs` object. */
+export const declaredIn = (inputs: DesiredInputs): Declarations => contextOf(inputs).found
+
 /** Whether anything that policy declares bears on a person, or may: a rule of which it is not known, the cap of a group or of the team. */
 export function isReached(email: string, inputs: DesiredInputs): boolean {
   const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))

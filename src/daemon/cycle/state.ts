@@ -96,6 +96,8 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
 
 /** Everything that is worked out from knowledge before any cap is read. */
 export interface DesiredState {
+  /** What it was worked out from. */
+  readonly inputs: DesiredInputs
   readonly resolution: Resolution
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly skipped: ReadonlySet<ScopeKey>
@@ -175,7 +177,8 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
     people,
     unsetGroups: unsetGroups(resolution.desired),
   })
-  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, slots, grantsFrozen: inputs.grantsFrozen }
+  const toRead = withIntents(managed, ledger)
+  return { inputs, resolution, owned, skipped, quarantine, toRead, people, slots, grantsFrozen: inputs.grantsFrozen }
 }
 
 function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly Scope[] {

@@ -53,6 +53,8 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   addOnAsked: false,
   addOn: true,
   burned: false,
+  journal: false,
+  days: false,
   breaker: true,
   contested: true,
 }

@@ -24,6 +24,7 @@ import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
 import { fakeClock } from '../../support/clock.ts'
+import { dayFigures, histories, historyOf, journals } from '../../support/journal.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 import { poolStates } from './pool-states.ts'
 
@@ -58,11 +59,7 @@ function modelLedger(): Ledger {
       if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
       else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
     },
-    history: async ({ scope, sinceAt = Number.NEGATIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = {}) =>
-      history
-        .filter((entry) => entry.at >= sinceAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
-        .sort((a, b) => b.at - a.at)
-        .slice(0, limit),
+    history: async (filter) => historyOf(history, filter),
     approvals: () => [...approvals.values()],
     saveApproval: (approval) => void approvals.set(approval.id, approval),
     quarantined: () => [...quarantine.values()],
@@ -295,6 +292,8 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     refused: fc.boolean(),
   }),
   contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
+  journal: journals,
+  days: dayFigures,
 }
 
 /** A call that changes something; the same on both ledgers. */
@@ -357,9 +356,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 const contents = async (ledger: Ledger) => ({
   owned: ledger.owned(),
   intents: ledger.openIntents(),
-  history: await ledger.history(),
-  some: await ledger.history({ sinceAt: 20, limit: 3 }),
-  ofTeam: await ledger.history({ scope: TEAM }),
+  history: await histories(ledger),
   approvals: ledger.approvals(),
   quarantined: ledger.quarantined(),
   lately: ledger.writtenLately(TEAM, 20),
