@@ -7,10 +7,11 @@ const HEAT = [0, 10, 18, 28, 40, 55]
 
 export const CHART_STYLE = `
 figure.chart { margin: 0; min-width: 0; }
-figcaption h3 { margin: 0; }
+figcaption h2, figcaption h3 { margin: 0; font-size: 1rem; }
 figcaption p { margin: 0.15rem 0 0; }
-.drawing { position: relative; margin-top: 0.5rem; }
+.drawing { position: relative; margin-top: 0.5rem; padding-left: 2.6rem; }
 .plot { display: block; overflow: visible; }
+.plot > svg { overflow: visible; }
 .plot .grid { stroke: var(--line); stroke-width: 1; }
 .plot .axis { stroke: var(--soft); stroke-width: 1; }
 .plot .tick { fill: var(--soft); font-size: 11px; font-variant-numeric: tabular-nums; }
@@ -34,7 +35,7 @@ ${TONES.map(
 .tip dl { display: grid; grid-template-columns: auto auto; gap: 0 0.75rem; margin: 0; }
 .tip dt { color: var(--soft); }
 .tip dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
-.meter { display: block; min-width: 5rem; }
+.meter { display: block; min-width: 5rem; margin-top: 0.45em; }
 .meter .trough { fill: var(--mute); }
 td.measure { width: 30%; min-width: 6rem; vertical-align: middle; }
 table.heat td, table.heat th { padding: 0.4rem 0.7rem; }

@@ -19,6 +19,7 @@ a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 code, pre, .code { font: 0.87em/1.5 var(--code); }
 code { overflow-wrap: anywhere; }
+.fixed code { white-space: nowrap; }
 pre { margin: 0.35rem 0; padding: 0.6rem 0.8rem; overflow-x: auto; background: var(--mute); border-radius: 6px; }
 pre mark { background: none; color: var(--bad); font-weight: 700; }
 time { font-variant-numeric: tabular-nums; }
@@ -61,11 +62,10 @@ footer { padding: 1rem 1.5rem 2rem; text-align: center; font-size: 0.82rem; colo
 
 const PARTS = `
 .card, section { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); padding: 1rem 1.15rem; margin: 0 0 var(--gap); min-width: 0; }
-.grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); align-items: start; margin-bottom: var(--gap); }
+.grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); margin-bottom: var(--gap); }
 .grid > * { margin: 0; }
-.grid.stretch { align-items: stretch; }
 .wide { grid-column: 1 / -1; }
-.tiles { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); margin: 0 0 var(--gap); }
+.tiles { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); margin: 0 0 var(--gap); }
 .tile { display: block; padding: 0.8rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .tile dt { color: var(--soft); font-size: 0.82rem; }
 .tile dd { margin: 0; overflow-wrap: anywhere; }
@@ -104,7 +104,7 @@ th:last-child, td:last-child { padding-right: 0; }
 tbody tr:last-child > * { border-bottom: 0; }
 tbody tr:hover { background: color-mix(in srgb, var(--mute) 55%, transparent); }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.name { overflow-wrap: anywhere; min-width: 9rem; }
+.name { overflow-wrap: break-word; min-width: 9rem; }
 .text { overflow-wrap: anywhere; min-width: 12rem; }
 .fixed { white-space: nowrap; }
 table.compact { width: auto; }

@@ -25,7 +25,7 @@ export interface AmountTable {
 export function amountTable({ heads, rows, full, shares = false }: AmountTable): Html {
   const most = full ?? rows.reduce((highest, { amount }) => Math.max(highest, amount), 0)
   const sum = rows.reduce((total, { amount }) => total + amount, 0)
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${heads.join(', ')}"><table class="amounts">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${heads.join(', ')}"><table class="amounts">
 <thead><tr>${heads.map((head, index) => html`<th scope="col"${index === heads.length - 1 && html` class="number"`}>${head}</th>`)}${shares && html`<th scope="col" class="number">Share</th>`}<td></td></tr></thead>
 <tbody>${rows.map(
     ({ name, cells = [], amount, tone = 'main' }) => html`<tr><th scope="row">${name}</th>${cells.map((value) => html`<td>${value}</td>`)}<td class="number">${figure(amount)}</td>${

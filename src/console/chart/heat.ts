@@ -16,7 +16,7 @@ export interface HeatRow {
 const STEPS = 5
 
 export function heatMap(rows: readonly HeatRow[], head: string): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="People by ${head.toLowerCase()} and share of their cap used"><table class="heat">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="People by ${head.toLowerCase()} and share of their cap used"><table class="heat">
 <thead><tr><th scope="col">${head}</th>${BANDS.map((band) => html`<th scope="col" class="number">${BAND_TEXT[band]}</th>`)}</tr></thead>
 <tbody>${rows.map((row) => heatRow(row))}</tbody></table></div>`
 }

@@ -99,7 +99,7 @@ const anchor = (x: number): string => (x < WIDTH * 0.05 ? 'start' : x > WIDTH * 
 function grid(tick: number, { y }: Frame): Html {
   const at = TOP + y(tick)
   return html`<line class="${tick === 0 ? 'axis' : 'grid'}" x1="0" x2="100%" y1="${short(at)}" y2="${short(at)}"></line>
-${tick > 0 && html`<text class="tick" x="0" y="${short(at - 4)}">${compact(tick)}</text>`}`
+${tick > 0 && html`<text class="tick" x="0" dx="-7" y="${short(at + 4)}" text-anchor="end">${compact(tick)}</text>`}`
 }
 
 const dayLabel = (at: number, { x, height }: Frame): Html =>

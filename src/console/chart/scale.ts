@@ -8,9 +8,9 @@ export interface ValueScale {
 
 /** Steps between figures, of any power of ten. */
 const STEPS = [1, 2, 2.5, 5, 10]
-const WANTED_TICKS = 4
+const WANTED_TICKS = 5
 
-/** From 0 to a round figure at or above the highest one, in about four steps. */
+/** From 0 to a round figure at or above the highest one, in about five steps. */
 export function valueScale(highest: number): ValueScale {
   if (!(highest > 0)) return { max: 1, ticks: [0, 1] }
   const rough = highest / WANTED_TICKS
