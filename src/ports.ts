@@ -2,6 +2,7 @@
 
 import type { Seen } from './core/interpret/seen.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
+import type { DayFigures, JournalEntry } from './core/model/journal.ts'
 import type {
   ApiErrorKind,
   Balance,
@@ -164,6 +165,10 @@ export interface LedgerFacts {
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
   /** How far runs were asked for, of the team and of each declared group. */
   readonly runsAsked: Readonly<Record<ScopeKey, RunsAsked>>
+  /** What happened beside writes, oldest first. */
+  readonly journal: readonly JournalEntry[]
+  /** Figures of days, in order. */
+  readonly days: readonly DayFigures[]
   /** Credits burned since the first reading; survives cycle resets and restarts. */
   readonly burned: BurnedFacts
 }
@@ -224,8 +229,13 @@ export interface Ledger {
    * (`released`) or keeps ownership.
    */
   recordOutcome(intent: Intent, entry: HistoryEntry | undefined, ownership: OwnedCap | 'released' | 'kept'): void
-  /** Newest first. */
-  history(filter?: { readonly scope?: Scope; readonly sinceAt?: Instant; readonly limit?: number }): readonly HistoryEntry[]
+  /** Newest first; from `sinceAt` to `untilAt`, both included. */
+  history(filter?: {
+    readonly scope?: Scope
+    readonly sinceAt?: Instant
+    readonly untilAt?: Instant
+    readonly limit?: number
+  }): readonly HistoryEntry[]
   approvals(): readonly Approval[]
   saveApproval(approval: Approval): void
   quarantined(): readonly Quarantined[]
@@ -246,6 +256,8 @@ export interface Ledger {
   useReadings(): readonly UseReading[]
   /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
   useByPerson(days: DayRange): readonly { readonly email: string; readonly used: Credits }[]
+  /** What one person burned, by day in order; no row for days without. */
+  useOfPerson(email: string, days: DayRange): readonly { readonly dayAt: Instant; readonly used: Credits }[]
   fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined
   /** `undefined` forgets it. */
   saveFact<K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K] | undefined): void

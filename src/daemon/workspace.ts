@@ -10,6 +10,7 @@ import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
+import type { Chronicle } from './conditions/chronicle.ts'
 import type { Standing } from './conditions/standing.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
@@ -34,6 +35,8 @@ export interface WorkspaceParts {
   readonly random: Random
   readonly digest: Digest
   readonly emit: Emit
+  /** What is remembered of its events for those who look. */
+  readonly chronicle?: Chronicle
 }
 
 export interface Workspace extends WorkspaceParts {

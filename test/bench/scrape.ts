@@ -1,6 +1,6 @@
 // G9: what a scrape of /metrics costs: how many series there are for more and more people, and how long the event loop stands still.
 
-import { contentSecurityPolicy, renderPage } from '../../src/console/page.ts'
+import { createConsole } from '../../src/console/routes.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
@@ -14,6 +14,7 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256, systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
 import type { RunsBatch, WriteClient } from '../../src/ports.ts'
+import { libraryOf } from '../support/documents.ts'
 import { noLedger } from '../support/views.ts'
 import { median, ms, publish, type Row, told } from './bench.ts'
 import { type BigWorld, bigWorld, policyIn, type Size } from './big.ts'
@@ -117,10 +118,10 @@ async function scrapesOf(size: Size): Promise<Scrapes> {
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
-    version: '0',
     clock: workspace.clock,
     metrics,
-    page: { render: renderPage, contentSecurityPolicy },
+    console: createConsole(),
+    documents: libraryOf({ views: () => [viewOf(workspace)] }),
     people: EMAIL_LABELS,
     views: () => [viewOf(workspace)],
     health: () => ({ configValid: true, ledgerWritable: true }),

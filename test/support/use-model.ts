@@ -7,7 +7,7 @@ import type { BurnStep } from '../../src/core/use/burned.ts'
 import type { Ledger, LedgerFacts } from '../../src/ports.ts'
 import { DAY } from './declare.ts'
 
-type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'>
+type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useOfPerson'>
 
 const inCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
 const byWords = (a: RunUse, b: RunUse): number => {
@@ -50,6 +50,11 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
         })
         .filter(({ used }) => used > 0)
         .sort((a, b) => b.used - a.used || (a.email < b.email ? -1 : 1)),
+    useOfPerson: (email, { fromAt, untilAt }) =>
+      [...(days.get(email) ?? [])]
+        .map(([day, used]) => ({ dayAt: day * DAY, used: credits(used) }))
+        .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
+        .sort((a, b) => a.dayAt - b.dayAt),
   }
 }
 
@@ -118,4 +123,5 @@ export const useOf = (ledger: Ledger) => ({
   highest: Object.fromEntries(ledger.highestUse()),
   readings: ledger.useReadings(),
   people: ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
+  person: ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
 })

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { createPaces, type Paces } from '../../api/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
 import { eventLog } from '../../daemon/conditions/log-events.ts'
 import type { Config, LoadedConfig, WorkspaceConfig } from '../../daemon/config/config.ts'
 import { learnedKeeper } from '../../daemon/cycle/learned.ts'
+import { createLive, type Live } from '../../daemon/http/live.ts'
 import { createMetrics, type Metrics } from '../../daemon/http/metrics.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
@@ -27,6 +29,8 @@ export interface Host {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly emit: Emit
+  /** What changes, for those who look. */
+  readonly live: Live
   readonly people: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly isEmbedded: boolean
@@ -75,13 +79,15 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     },
   })
   const log = eventLog(logger)
-  const atEnd: (() => void)[] = []
+  const live = createLive(cli.clock)
+  const atEnd: (() => void)[] = [live.close]
   const paces = new Map<string, Paces>()
   return {
     cli,
     store,
     logger,
     metrics,
+    live,
     flags,
     isEmbedded,
     atEnd,
@@ -106,6 +112,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     emit(event) {
       log(event)
       metrics.onEvent(event)
+      live.onEvent(event)
     },
     ledgerWritable: writableProbe(store, cli),
     complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
@@ -201,7 +208,8 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
     },
   })
-  host.atEnd.push(learning.keep)
+  const chronicle = chronicleOf(ledger)
+  host.atEnd.push(learning.keep, chronicle.keep)
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
   return {
     parts: {
@@ -213,9 +221,13 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       random: systemRandom,
       digest: sha256,
       // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
+      chronicle,
       emit(event) {
+        chronicle.onEvent(event)
         emit(event)
-        if (event.kind === 'cycle-finished') learning.keep()
+        if (event.kind !== 'cycle-finished') return
+        learning.keep()
+        chronicle.keep()
       },
     },
     requestFailed: () => first === 'failed',

@@ -8,13 +8,15 @@ import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../m
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
-import { type Declarations, declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
+import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
 import {
   type Candidate,
   type DesiredCap,
   type DesiredInputs,
+  declaredIn,
   type GrantStatus,
   type RejectedScope,
+  type Resolution,
   resolveDesired,
   type SkippedScope,
 } from '../resolve/desired.ts'
@@ -29,6 +31,8 @@ export type ExplainInputs = DesiredInputs & {
   readonly plan?: Plan
   /** Tells what a seat includes; without it use is an upper bound. */
   readonly balance?: Balance
+  /** What these inputs come to, where it was worked out already: people may be many. */
+  readonly known?: { readonly inputs: DesiredInputs; readonly resolution: Resolution }
 }
 
 /** One declaration in the chain; exactly one wins unless nothing is declared or groups clash. */
@@ -88,7 +92,7 @@ export interface Explanation {
 export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
   const key = scopeKey(scope)
   const here = (one: { readonly scope?: Scope }): boolean => one.scope !== undefined && scopeKey(one.scope) === key
-  const resolution = resolveDesired(inputs)
+  const resolution = inputs.known?.resolution ?? resolveDesired(inputs)
   const desired = resolution.desired.find(here)
   const groups = inputs.set.groups.filter((group) => scope.kind === 'user' && isMember(inputs, group.scope.id, scope.email))
   const wider: Scope[] = scope.kind === 'team' ? [] : [...groups.map((group) => group.scope), TEAM]
@@ -158,7 +162,7 @@ function viewOf(found: Declarations, scope: Scope): View {
 }
 
 function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], desired: DesiredCap | undefined) {
-  const found = declarations(inputs)
+  const found = declaredIn(inputs.known?.inputs ?? inputs)
   const view = viewOf(found, scope)
   const won = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
   const place = won ? view.candidates.indexOf(won) : -1

@@ -81,6 +81,8 @@ export interface Planned {
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
+  /** What the impact of `differences` was counted by. */
+  readonly impact: ImpactInputs
   readonly scopes: readonly ScopeStatus[]
   /** Every approval in its next state, to be saved by whoever may write. */
   readonly approvals: readonly Approval[]
@@ -127,6 +129,7 @@ export function buildPlan(given: PlanInputs): Planned {
     desired,
     owned: given.owned,
     people: given.people,
+    impact,
     scopes,
     approvals: judged.approvals,
     rosterAccepted: judged.rosterAccepted,

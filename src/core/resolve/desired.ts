@@ -119,6 +119,9 @@ export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap;
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
 }
 
+/** What is declared, found once for the same `inputs` object. */
+export const declaredIn = (inputs: DesiredInputs): Declarations => contextOf(inputs).found
+
 interface Context {
   readonly inputs: DesiredInputs
   readonly found: Declarations

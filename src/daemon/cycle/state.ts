@@ -77,6 +77,8 @@ export function recall(policy: PolicyRevision, ledger: LedgerReader): WorkspaceS
 
 /** Everything that is worked out from knowledge before any cap is read. */
 export interface DesiredState {
+  /** What it was worked out from. */
+  readonly inputs: DesiredInputs
   readonly resolution: Resolution
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly skipped: ReadonlySet<ScopeKey>
@@ -148,7 +150,8 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
     people,
     unsetGroups: unsetGroups(resolution.desired),
   })
-  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, slots, grantsFrozen: inputs.grantsFrozen }
+  const toRead = withIntents(managed, ledger)
+  return { inputs, resolution, owned, skipped, quarantine, toRead, people, slots, grantsFrozen: inputs.grantsFrozen }
 }
 
 function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly Scope[] {

@@ -5,11 +5,14 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import type { Clock } from '../../ports.ts'
+import { createAnswers } from './answers.ts'
 import { boundConnections, connectionsWithin, descriptorLimit } from './connections.ts'
+import type { Console } from './console.ts'
+import { DocumentError } from './documents/documents.ts'
+import type { Library } from './documents/make.ts'
 import type { Health, Metrics } from './metrics.ts'
+import { addPages } from './pages.ts'
 import { gathered, type SharedPage, sharePage } from './shared.ts'
-import { statusDocument } from './status.ts'
-import type { StatusDocument } from './status-document.ts'
 import type { PeopleLabels } from './status-labels.ts'
 import type { LedgerGate } from './token.ts'
 
@@ -19,20 +22,15 @@ export interface Readiness {
   readonly reasons: readonly string[]
 }
 
-/** The status page, handed in so that the daemon does not depend on it. */
-export interface Page {
-  render(status: StatusDocument): string
-  readonly contentSecurityPolicy: string
-}
-
 export interface ServerOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  readonly version: string
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>
-  readonly page: Page
+  /** Handed in so that the daemon does not depend on the pages. */
+  readonly console: Console
+  readonly documents: Library
   readonly people: PeopleLabels
   readonly views: () => readonly WorkspaceView[]
   readonly health: () => Health
@@ -64,7 +62,8 @@ export class ListenError extends Error {
   }
 }
 
-const PATHS = ['/', '/metrics', '/livez', '/readyz', '/status', '/ledger']
+/** Those that are no pages of the console. */
+const PATHS = ['/metrics', '/livez', '/readyz', '/status', '/ledger']
 
 const ALLOWED = 'GET, HEAD'
 
@@ -82,6 +81,9 @@ export interface ServerLimits {
   /** Connections at once; those that stand idle longest make way for further ones. */
   readonly maxConnections: number
 }
+
+/** Names of workspaces, groups and people stand in addresses, in up to three bytes a sign. */
+const MOST_PARAM_LETTERS = 1_000
 
 /** Slow clients are cut off, many do not wear the daemon out. Choice. */
 export const SERVER_LIMITS: ServerLimits = {
@@ -124,9 +126,11 @@ function createServer(options: ServerOptions, limits: ServerLimits): FastifyInst
       maxHeaderSize: limits.maxHeaderBytes,
     },
     bodyLimit: 1024,
+    routerOptions: { maxParamLength: MOST_PARAM_LETTERS },
   })
   boundConnections(server.server, limits.maxConnections)
   const isPrivate = isLoopback(options.host)
+  const isKnown = pathMatcher([...PATHS, ...options.console.routes.map(({ path }) => path)])
   server.addHook('onRequest', async (request, reply) => {
     cutSlowReader(reply, options.clock, limits.answerTimeoutMs)
     reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
@@ -135,7 +139,7 @@ function createServer(options: ServerOptions, limits: ServerLimits): FastifyInst
     if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return plain(reply, 421, FOREIGN_NAME)
     // Judged before the body is read, and for every method that HTTP knows.
     if (request.method === 'GET' || request.method === 'HEAD') return
-    if (!PATHS.includes(request.url.split('?')[0] ?? '')) return notFound(reply)
+    if (!isKnown(request.url.split('?')[0] ?? '')) return notFound(reply)
     return plain(
       reply.header('Allow', ALLOWED),
       405,
@@ -144,6 +148,7 @@ function createServer(options: ServerOptions, limits: ServerLimits): FastifyInst
   })
   server.setNotFoundHandler((_, reply) => notFound(reply))
   server.setErrorHandler((error, _, reply) => {
+    if (error instanceof DocumentError) return plain(reply, error.status, `${error.message}\n`)
     options.onError?.(error instanceof Error ? error : new Error(String(error)))
     return plain(reply, 500, 'this page could not be made; the log says why\n')
   })
@@ -162,14 +167,13 @@ function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): v
 }
 
 function addRoutes(server: FastifyInstance, options: ServerOptions): void {
-  const { metrics, page, people, version, clock } = options
-  const status = () => statusDocument({ views: options.views(), health: options.health(), people, version, now: clock.now() })
+  const { metrics, people, clock, console, documents } = options
+  const everything = documents.for(() => true)
   const serve = (path: string, type: string, make: Parameters<typeof sharePage>[1]): void => {
     const shared: SharedPage = sharePage(clock, make)
     server.get(path, async (request, reply) => {
       const refusal = path === '/ledger' ? options.ledgerGate(request.headers.authorization) : undefined
       if (refusal) return plain(reply.header('WWW-Authenticate', 'Bearer'), refusal.status, refusal.message)
-      if (path === '/') reply.header('Content-Security-Policy', page.contentSecurityPolicy)
       return reply.type(type).send(await shared())
     })
   }
@@ -180,9 +184,9 @@ function addRoutes(server: FastifyInstance, options: ServerOptions): void {
     return plain(reply, 503, ['not ready', ...reasons.map((reason) => `- ${people.text(reason)}`), ''].join('\n'))
   })
   serve('/metrics', metrics.contentType, () => metrics.render(options.views(), options.health()))
-  serve('/status', 'application/json; charset=utf-8', () => `${JSON.stringify(status(), undefined, 2)}\n`)
+  serve('/status', 'application/json; charset=utf-8', async () => `${JSON.stringify(await everything.status(), undefined, 2)}\n`)
   serve('/ledger', 'application/json; charset=utf-8', () => gathered(options.ledger(), clock))
-  serve('/', 'text/html; charset=utf-8', () => page.render(status()))
+  addPages(server, { console, documents, answers: createAnswers(clock), viewerOf: () => ({ name: '', maySee: () => true }) })
 }
 
 const plain = (reply: FastifyReply, code: number, text: string): FastifyReply =>
@@ -190,7 +194,19 @@ const plain = (reply: FastifyReply, code: number, text: string): FastifyReply =>
 
 const FOREIGN_NAME = 'this address answers to localhost and to numbers only; to serve it under a name, listen on another address\n'
 
-const notFound = (reply: FastifyReply): FastifyReply => plain(reply, 404, `no such page; there are ${PATHS.join(', ')}\n`)
+const notFound = (reply: FastifyReply): FastifyReply =>
+  plain(reply, 404, `no such page; there are /, ${PATHS.join(', ')}, and what is beneath /workspaces\n`)
+
+/** Whether a path is one of these, in which a part that begins with a colon stands for anything. */
+function pathMatcher(paths: readonly string[]): (path: string) => boolean {
+  const patterns = paths.map((path) => path.split('/'))
+  return (path) => {
+    const parts = path.split('/')
+    return patterns.some(
+      (pattern) => pattern.length === parts.length && pattern.every((part, at) => part.startsWith(':') || part === parts[at]),
+    )
+  }
+}
 
 const hostText = (host: string): string => (isIPv6(host) ? `[${host}]` : host)
 

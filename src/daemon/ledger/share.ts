@@ -50,6 +50,8 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   driftSince: true,
   runsAsked: false,
   burned: false,
+  journal: false,
+  days: false,
   breaker: true,
   contested: true,
 }

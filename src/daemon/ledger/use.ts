@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
 const READINGS_KEPT_MS = 9 * DAY_MS
 
-type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'>
+type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useOfPerson'>
 
 /** Saves a single value inside a transaction. */
 export type KeepFact = <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void
@@ -64,6 +64,16 @@ export function use(database: LedgerDatabase, binding: number, keepFact: KeepFac
         binding,
         ...bounds(days),
       ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
+    // Days come first in the key, so each of them is looked up: whole days are many people.
+    useOfPerson: (email, days) =>
+      rows(
+        `WITH RECURSIVE asked (day) AS (SELECT ? UNION ALL SELECT day + 1 FROM asked WHERE day + 1 < ?)
+         SELECT asked.day, cents FROM asked JOIN person ON person.binding = ? AND person.email = ?
+         JOIN person_use ON person_use.binding = person.binding AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
+        ...bounds(days),
+        binding,
+        email,
+      ).map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: creditsOf(cents(Number(row['cents']))) })),
   }
 }
 

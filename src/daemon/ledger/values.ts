@@ -8,6 +8,7 @@ import {
   CAUSES,
   CHANGE_RESULTS,
   EFFECTS,
+  GUARD_CODES,
   type GuardSettings,
   type HeldChange,
   type HistoryEntry,
@@ -17,7 +18,8 @@ import {
   type ScopeChange,
   type ShareLimit,
 } from '../../core/model/change.ts'
-import type { Balance, Cycle, GroupMembers, OwnedCap, Person, Roster } from '../../core/model/observed.ts'
+import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
+import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../core/model/observed.ts'
 import type {
   Cap,
   CapRule,
@@ -216,6 +218,35 @@ const guards = shape<GuardSettings>({
   contested: orOff(number),
 })
 
+const observed: Decode<Observed> = (value, path) => (value === 'unknown' ? value : cap(value, path))
+
+const entryOf = <K extends JournalEntry['kind']>(kind: K) => ({ at: number, kind: oneOf([kind]) })
+
+const journalEntry = byKind<JournalEntry>({
+  foreign: shape<EntryOf<'foreign'>>({ ...entryOf('foreign'), scope, verified: cap, observed, more: optional(number) }),
+  hold: shape<EntryOf<'hold'>>({ ...entryOf('hold'), id: text, guards: list(oneOf(GUARD_CODES)), people: number }),
+  release: shape<EntryOf<'release'>>({ ...entryOf('release'), id: text }),
+  policy: shape<EntryOf<'policy'>>({ ...entryOf('policy'), digest: text, revision: text, valid: boolean }),
+  pause: shape<EntryOf<'pause'>>({ ...entryOf('pause'), untilAt: number, reason: text }),
+  resume: shape<EntryOf<'resume'>>(entryOf('resume')),
+  outage: shape<EntryOf<'outage'>>({ ...entryOf('outage'), message: optional(text) }),
+  recovery: shape<EntryOf<'recovery'>>(entryOf('recovery')),
+})
+
+type EntryOf<K extends JournalEntry['kind']> = Extract<JournalEntry, { readonly kind: K }>
+
+const dayFigures = shape<DayFigures>({
+  dayAt: number,
+  found: number,
+  reverted: number,
+  written: number,
+  failed: number,
+  open: optional(number),
+  used: optional(amount),
+  addOnUsed: optional(amount),
+  addOnAvailable: optional(amount),
+})
+
 /** Every single value that the ledger keeps by name. */
 export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> } = {
   policy: shape<PolicyRevision>({ set: policySet, digest: text, revision: text }),
@@ -243,5 +274,7 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   contested: byScope(shape<Contest>({ at: number, entry: text, changes: number })),
   driftSince: byScope(number),
   runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
+  journal: list(journalEntry),
+  days: list(dayFigures),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }

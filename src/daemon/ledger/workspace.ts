@@ -87,11 +87,12 @@ function records(database: LedgerDatabase, binding: number): Pick<Ledger, 'openI
         else if (ownership !== 'kept') keepOwned(database, binding, ownership)
       })
     },
-    history({ scope, sinceAt, limit } = {}) {
+    history({ scope, sinceAt, untilAt, limit } = {}) {
       const rows = database.all(
-        `SELECT id, data FROM history WHERE binding = ? AND at >= ?${scope ? ' AND scope = ?' : ''} ORDER BY at DESC, id DESC LIMIT ?`,
+        `SELECT id, data FROM history WHERE binding = ? AND at >= ? AND at <= ?${scope ? ' AND scope = ?' : ''} ORDER BY at DESC, id DESC LIMIT ?`,
         binding,
         sinceAt ?? Number.MIN_SAFE_INTEGER,
+        untilAt ?? Number.MAX_SAFE_INTEGER,
         ...(scope ? [scopeKey(scope)] : []),
         limit ?? -1,
       )

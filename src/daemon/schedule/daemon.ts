@@ -47,6 +47,8 @@ export interface DaemonParts {
 
 export interface Daemon {
   views(): readonly WorkspaceView[]
+  /** For those who look; nobody changes them. */
+  workspaces(): readonly Workspace[]
   health(): Health
   /** The ledgers of all workspaces, to be read by plans elsewhere. */
   ledgers(): readonly SharedWorkspace[]
@@ -111,6 +113,7 @@ export function startDaemon(parts: DaemonParts): Daemon {
   const canRecord = (): boolean => parts.ledgerWritable() && runners().every(({ workspace }) => !workspace.ledgerFailed)
   return {
     views: () => runners().map((runner) => viewOf(runner.workspace)),
+    workspaces: () => runners().map(({ workspace }) => workspace),
     health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => readiness(runners(), canRecord(), parts.clock.monotonic()),

@@ -52,9 +52,9 @@ function modelLedger(): Ledger {
       if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
       else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
     },
-    history: ({ scope, sinceAt = Number.NEGATIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = {}) =>
+    history: ({ scope, sinceAt = Number.NEGATIVE_INFINITY, untilAt = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = {}) =>
       history
-        .filter((entry) => entry.at >= sinceAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
+        .filter((entry) => entry.at >= sinceAt && entry.at <= untilAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
         .sort((a, b) => b.at - a.at)
         .slice(0, limit),
     approvals: () => [...approvals.values()],
@@ -243,6 +243,44 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     refused: fc.boolean(),
   }),
   contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
+  journal: fc.array(
+    fc.oneof(
+      fc.record({
+        at: instant,
+        kind: fc.constant('foreign' as const),
+        scope,
+        verified: cap,
+        observed: fc.oneof(cap, fc.constant('unknown' as const)),
+      }),
+      fc.record({
+        at: instant,
+        kind: fc.constant('hold' as const),
+        id: text,
+        guards: fc.constant(['maxLowered' as const]),
+        people: fc.nat(),
+      }),
+      fc.record({ at: instant, kind: fc.constant('policy' as const), digest: text, revision: text, valid: fc.boolean() }),
+      fc.record({ at: instant, kind: fc.constant('pause' as const), untilAt: instant, reason: text }),
+      fc.record({ at: instant, kind: fc.constantFrom('resume' as const, 'recovery' as const) }),
+    ),
+    { maxLength: 4 },
+  ),
+  days: fc.array(
+    fc.record(
+      {
+        dayAt: instant,
+        found: fc.nat(),
+        reverted: fc.nat(),
+        written: fc.nat(),
+        failed: fc.nat(),
+        open: fc.nat(),
+        used: use,
+        addOnUsed: use,
+      },
+      { requiredKeys: ['dayAt', 'found', 'reverted', 'written', 'failed'] },
+    ),
+    { maxLength: 3 },
+  ),
 }
 
 /** A call that changes something; the same on both ledgers. */
@@ -307,6 +345,7 @@ const contents = (ledger: Ledger) => ({
   intents: ledger.openIntents(),
   history: ledger.history(),
   some: ledger.history({ sinceAt: 20, limit: 3 }),
+  until: ledger.history({ sinceAt: 5, untilAt: 20 }),
   ofTeam: ledger.history({ scope: TEAM }),
   approvals: ledger.approvals(),
   quarantined: ledger.quarantined(),

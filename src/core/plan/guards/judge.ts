@@ -96,7 +96,8 @@ function holdsFrom(
   return { holds, heldBy }
 }
 
-const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
+/** What settles a guard that no limit of the config settles. */
+export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
   emptyPolicy: 'put the policies back',
   rosterShrink: 'wait for two agreeing readings of the roster',
   readQuality: 'wait for the service to answer',

@@ -100,7 +100,7 @@ export function mayHold(key: ScopeKey, round: Round, guard: GuardCode): boolean 
  * Does this guard count the person? What was released counts, and so does what an interrupted plan has already done: releasing one hold
  * never lets another through.
  */
-export const isCounted = ({ changes }: Impact, { active }: Round, guard: GuardCode): boolean =>
+export const isCounted = ({ changes }: Impact, { active }: Pick<Round, 'active'>, guard: GuardCode): boolean =>
   changes.length === 0 ||
   changes.some((key) => {
     const one = active.get(key)

@@ -64,7 +64,7 @@ export const head = <const K extends string>(kind: K) => ({
   apiVersion: Type.Literal('capkeeper/v1'),
   kind: Type.Literal(kind),
   at: instant('When this was made.'),
-  people: words(['hash', 'email'], 'How people are shown.'),
+  peopleShown: words(['hash', 'email'], 'How people are shown.'),
 })
 
 /** The head of a document about one workspace. */

@@ -122,7 +122,6 @@ export const GROUP = object('One group.', {
   ...EXPLAINED,
   use: object('Credits its members burned.', {
     days: list(useDay, 'The last days in order.'),
-    models: list(object('Use of one model in this cycle.', { model: text(), used: figure('Credits.') }), 'The most used first.'),
   }),
   top: list(
     object('Somebody in it.', {

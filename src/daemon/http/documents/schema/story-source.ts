@@ -172,12 +172,12 @@ export const DRIFT_SERIES = object('Drift found and repaired by day.', {
     object('One day.', {
       day: day('Which.'),
       found: optional(count('Foreign changes that were found; absent before it was counted.')),
-      reverted: count('Foreign changes that were put back.'),
-      written: count('Writes for other reasons.'),
-      failed: count('Writes that failed.'),
+      reverted: optional(count('Foreign changes that were put back.')),
+      written: optional(count('Writes for other reasons.')),
+      failed: optional(count('Writes that failed.')),
       open: optional(count('Scopes that differed at its end; absent before it was counted.')),
     }),
-    'In order.',
+    'In order; nothing is told of days before it was counted.',
   ),
 })
 

@@ -1,0 +1,140 @@
+// The list of people: searched, filtered, sorted and paged from the rows of roster.ts. A search looks at what is shown and at nothing else, so
+// that where people are shown as hashes nobody can try out addresses.
+
+import { BANDS, type Band, SCOPE_STATES } from '../../../core/model/events.ts'
+import { bandRank } from '../../../core/use/bands.ts'
+import type { Query } from './documents.ts'
+import { DocumentError } from './documents.ts'
+import type { Showing, WorkspaceFacts } from './facts.ts'
+import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
+import type { PeopleIndex, PersonRow } from './roster.ts'
+import { cents, headOf, keyText, placeOf, ratio } from './show.ts'
+import type { PersonEntry, PersonListDocument } from './types.ts'
+
+export const PEOPLE_SORTS = ['near', 'person', 'cap', 'use', 'headroom', 'rule'] as const
+type Sort = (typeof PEOPLE_SORTS)[number]
+export const ORDERS = ['asc', 'desc'] as const
+const STATUSES = ['approved', 'pending', 'rejected', 'unspecified', 'off-roster'] as const
+
+export const PEOPLE_QUERY = [
+  text('search', 'Part of a person as shown.'),
+  word('band', BANDS, 'How near they are to their cap.'),
+  text('group', 'The id of a declared group.'),
+  text('rule', 'What decides: `team`, `group:ID`, `user`, or a name of `rules`.'),
+  word('state', SCOPE_STATES, "Where the person's own cap stands."),
+  word('status', STATUSES, 'As the roster says.'),
+  word('sort', PEOPLE_SORTS, '`near`: to the cap in force.', 'near'),
+  word('order', ORDERS, 'Default: the most telling first.'),
+  PAGE,
+  limitOf(50, 500),
+]
+
+export function peopleDocument(facts: WorkspaceFacts, { rows }: PeopleIndex, showing: Showing, query: Query): PersonListDocument {
+  const question = asked(query, PEOPLE_QUERY)
+  const search = question.text('search')?.trim().toLowerCase() ?? ''
+  const group = knownGroup(facts, question.text('group'))
+  const [rule, state, status] = [question.text('rule'), question.word('state', SCOPE_STATES), question.word('status', STATUSES)]
+  const fitting = rows.filter(
+    (row) =>
+      (search === '' || row.label.includes(search)) &&
+      (group === undefined || row.groups.includes(group)) &&
+      (rule === undefined || (row.rule?.name ?? 'none') === rule) &&
+      (state === undefined || row.state === state) &&
+      (status === undefined || row.status === status),
+  )
+  const band = question.word('band', BANDS)
+  const listed = band === undefined ? fitting : fitting.filter((row) => row.band === band)
+  const sort = question.word('sort', PEOPLE_SORTS) ?? 'near'
+  const order = question.word('order', ORDERS) ?? (sort === 'person' || sort === 'rule' || sort === 'headroom' ? 'asc' : 'desc')
+  const page = pageOf(sorted(listed, sort, order === 'desc'), question)
+  const names = groupNames(facts, showing)
+  return {
+    ...headOf('PersonList', showing),
+    workspace: facts.view.workspace,
+    ...page,
+    items: page.items.map((row) => personEntry(row, facts, showing, names)),
+    bands: bandsOf(fitting),
+    groups: [...names].map(([id, name]) => ({ id: showing.people.text(id), name })),
+    rules: rulesOf(rows),
+  }
+}
+
+function knownGroup({ view, policy }: WorkspaceFacts, id: string | undefined): string | undefined {
+  if (id === undefined) return undefined
+  const known = [...view.groups.map((group) => group.id), ...(policy?.set.groups ?? []).map(({ scope }) => scope.id)]
+  if (!known.includes(id)) throw new DocumentError(404, 'no declared group has this id')
+  return id
+}
+
+/** Names of declared groups by id, in the order of the policies. */
+export function groupNames({ view, policy }: WorkspaceFacts, { people }: Showing): ReadonlyMap<string, string> {
+  const declared = (policy?.set.groups ?? []).map(({ scope, name }) => [scope.id, people.text(name)] as const)
+  return new Map([...declared, ...view.groups.map(({ id, name }) => [id, people.text(name)] as const)])
+}
+
+export function bandsOf(rows: readonly PersonRow[]): Readonly<Record<Band, number>> {
+  const counts: Record<Band, number> = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
+  for (const { band } of rows) if (band) counts[band] += 1
+  return counts
+}
+
+/** So many filters somebody can choose from. Choice. */
+const MOST_RULES = 100
+
+function rulesOf(rows: readonly PersonRow[]): PersonListDocument['rules'] {
+  const counts = new Map<string, number>()
+  for (const { rule } of rows) counts.set(rule?.name ?? 'none', (counts.get(rule?.name ?? 'none') ?? 0) + 1)
+  return [...counts]
+    .map(([name, people]) => ({ name, people }))
+    .sort((a, b) => b.people - a.people)
+    .slice(0, MOST_RULES)
+}
+
+/** What has no figure stands last, whatever the order. */
+function sorted(rows: readonly PersonRow[], sort: Sort, isDown: boolean): readonly PersonRow[] {
+  const by = SORTS[sort]
+  const sign = isDown ? -1 : 1
+  return rows.toSorted((a, b) => {
+    const [left, right] = [by(a), by(b)]
+    if (left === right) return compare(a.label, b.label)
+    if (left === undefined) return 1
+    return right === undefined ? -1 : sign * compare(left, right)
+  })
+}
+
+const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const SORTS: Readonly<Record<Sort, (row: PersonRow) => string | number | undefined>> = {
+  person: ({ label }) => label,
+  near: (row) => (row.band === undefined ? undefined : bandRank(row.band) + Math.min(0.999_999, (row.share ?? 0) / 1_000)),
+  cap: ({ cap }) => (cap === 'none' ? Number.POSITIVE_INFINITY : cap === 'unknown' ? undefined : cap),
+  use: ({ addOn, used }) => addOn ?? used,
+  headroom: ({ headRoom }) => headRoom,
+  rule: ({ rule }) => rule?.name,
+}
+
+export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Showing, names: ReadonlyMap<string, string>): PersonEntry {
+  const { used, addOn, headRoom, share } = row
+  return {
+    person: row.label,
+    status: row.status,
+    ...(row.disabled && { disabled: true }),
+    groups: row.groups.map((id) => ({ id: showing.people.text(id), name: names.get(id) ?? '' })),
+    ...(row.cap !== undefined && { cap: row.cap }),
+    ...(row.from !== undefined && { from: keyText(row.from, showing) }),
+    ...(row.declared !== undefined && { declared: row.declared }),
+    ...(row.rule && {
+      rule: {
+        kind: row.rule.kind,
+        name: showing.people.text(row.rule.name),
+        source: placeOf(row.rule.at, showing, facts.view.policy?.revision),
+      },
+    }),
+    ...(used !== undefined && { used: cents(used) }),
+    ...(addOn !== undefined && { addOn: cents(addOn), ...(facts.view.balance === undefined && { isUpperBound: true }) }),
+    ...(headRoom !== undefined && { headRoom: cents(headRoom) }),
+    ...(share !== undefined && { share: ratio(share) }),
+    ...(row.band && { band: row.band }),
+    ...(row.state && { state: row.state }),
+  }
+}

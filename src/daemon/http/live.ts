@@ -1,0 +1,89 @@
+// What changed, for those who look: each workspace has a version that rises with the events that change what is shown, and whoever listens is told of it,
+// not more often than once a second for each workspace. It keeps no state of a workspace but that number.
+import type { CycleEvent } from '../../core/model/events.ts'
+import type { Clock } from '../../ports.ts'
+
+/** What an event is about, for pages to know what to ask for again. */
+export const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes'] as const
+export type Topic = (typeof TOPICS)[number]
+
+export interface LiveChange {
+  readonly workspace: string
+  readonly version: number
+  readonly topics: readonly Topic[]
+}
+
+export interface Live {
+  onEvent(event: CycleEvent): void
+  /** Of one workspace; 0 while nothing happened. */
+  version(workspace: string): number
+  /** Nothing is told any more. */
+  close(): void
+  /** Called once for all that happens within a second; returns how to end it. */
+  listen(listener: (change: LiveChange) => void): () => void
+}
+
+/** Everything within this time is one change. Choice. */
+const TOGETHER_MS = 1_000
+
+const TOPICS_OF: Readonly<Record<CycleEvent['kind'], readonly Topic[]>> = {
+  'policy-loaded': ['policy', 'changes'],
+  'request-finished': [],
+  'rate-learned': [],
+  'usage-read': ['people'],
+  planned: ['caps'],
+  'change-finished': ['caps', 'changes'],
+  'foreign-change': ['caps', 'changes'],
+  held: ['holds', 'changes'],
+  'hold-released': ['holds', 'changes'],
+  rejected: ['caps'],
+  warning: ['cycle'],
+  paused: ['pause', 'changes'],
+  resumed: ['pause', 'changes'],
+  'cycle-finished': ['cycle', 'caps'],
+}
+
+interface Told {
+  version: number
+  /** What was not told yet. */
+  readonly topics: Set<Topic>
+  waiting: boolean
+}
+
+export function createLive(clock: Clock): Live {
+  const known = new Map<string, Told>()
+  const closed = new AbortController()
+  const listeners = new Set<(change: LiveChange) => void>()
+  const of = (workspace: string): Told => {
+    const told = known.get(workspace) ?? { version: 0, topics: new Set(), waiting: false }
+    known.set(workspace, told)
+    return told
+  }
+  function tell(workspace: string, told: Told): void {
+    told.waiting = false
+    told.version += 1
+    const change = { workspace, version: told.version, topics: TOPICS.filter((topic) => told.topics.has(topic)) }
+    told.topics.clear()
+    for (const listener of listeners) listener(change)
+  }
+  return {
+    onEvent({ kind, workspace }) {
+      const topics = TOPICS_OF[kind]
+      if (topics.length === 0) return
+      const told = of(workspace)
+      for (const topic of topics) told.topics.add(topic)
+      if (told.waiting) return
+      told.waiting = true
+      clock.sleep(TOGETHER_MS, closed.signal).then(
+        () => tell(workspace, told),
+        () => undefined,
+      )
+    },
+    version: (workspace) => known.get(workspace)?.version ?? 0,
+    close: () => closed.abort(),
+    listen(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
