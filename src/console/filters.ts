@@ -5,7 +5,12 @@ import { withQuery } from './links.ts'
 
 export type Filter =
   | { readonly kind: 'search'; readonly name: string; readonly label: string }
-  | { readonly kind: 'choice'; readonly name: string; readonly label: string; readonly options: readonly (readonly [value: string, text: string])[] }
+  | {
+      readonly kind: 'choice'
+      readonly name: string
+      readonly label: string
+      readonly options: readonly (readonly [value: string, text: string])[]
+    }
 
 /** One field each; the order of the list is kept, the page is not. */
 export function filterForm(path: string, filters: readonly Filter[], query: Query): Html {
@@ -20,7 +25,8 @@ ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${
 
 function field(filter: Filter, value: string): Html {
   const { name, label } = filter
-  if (filter.kind === 'search') return html`<label class="grow">${label}<input type="search" name="${name}" value="${value}" autocomplete="off"></label>`
+  if (filter.kind === 'search')
+    return html`<label class="grow">${label}<input type="search" name="${name}" value="${value}" autocomplete="off"></label>`
   return html`<label>${label}<select name="${name}"><option value="">all</option>${filter.options.map(
     ([option, text]) => html`<option value="${option}"${option === value && html` selected`}>${text}</option>`,
   )}</select></label>`

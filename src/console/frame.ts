@@ -68,7 +68,8 @@ ${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
 const MOST_NAMED = 20
 
 function navigation({ workspace, section, heading, workspaces = [] }: PageContents): Html {
-  const link = (href: string, text: string, isHere: boolean): Html => html`<li><a href="${href}"${isHere && html` aria-current="page"`}>${text}</a></li>`
+  const link = (href: string, text: string, isHere: boolean): Html =>
+    html`<li><a href="${href}"${isHere && html` aria-current="page"`}>${text}</a></li>`
   return html`<nav aria-label="Pages"><ul>${link(OVERVIEW, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_NAMED).map((name) => link(workspaceUrl(name), name, false))}</ul>`}${
     workspace !== undefined &&
     html`<h2>${workspace}</h2><ul>${link(workspaceUrl(workspace), 'Workspace', section === undefined)}${SECTIONS.map((one) =>

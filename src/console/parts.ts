@@ -34,7 +34,9 @@ export const bandBadge = (band: Band): Html => badge(BAND_TEXT[band], BAND_WEIGH
 
 /** A cap in a cell; what is abbreviated keeps its digits in the title. */
 export const capCell = (cap: number | 'none' | 'unknown' | undefined): Value =>
-  typeof cap === 'number' ? html`<data value="${cap}" title="${number(cap)}">${compact(cap)}</data>` : html`<span class="soft">${capText(cap)}</span>`
+  typeof cap === 'number'
+    ? html`<data value="${cap}" title="${number(cap)}">${compact(cap)}</data>`
+    : html`<span class="soft">${capText(cap)}</span>`
 
 export interface Tile {
   readonly name: string
@@ -55,7 +57,9 @@ export const tiles = (all: readonly (Tile | false | undefined)[]): Html =>
 
 export const facts = (rows: readonly (readonly [name: string, value: Value])[]): Html | false => {
   const known = rows.filter(([, value]) => value !== undefined && value !== false && value !== '')
-  return known.length > 0 && html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+  return (
+    known.length > 0 && html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+  )
 }
 
 export const box = (weight: Weight, content: Value): Html => html`<div class="box ${weight}">${content}</div>`
@@ -81,11 +85,15 @@ export const paste = (text: string, name: string): Html =>
 
 /** A problem of a policy file, with the same carets as on the terminal. */
 export function problemBox({ severity, code, message, at, sourceLine, length, hint }: ProblemEntry): Html {
-  const excerpt = sourceLine !== undefined && at !== undefined && excerptLines({ sourceLine, column: at.column, ...(length !== undefined && { length }) })
+  const excerpt =
+    sourceLine !== undefined && at !== undefined && excerptLines({ sourceLine, column: at.column, ...(length !== undefined && { length }) })
   return html`<div class="box ${severity === 'error' ? 'bad' : 'warn'}">
 <p><strong>${severity}</strong> ${at && html`<code>${at.file}:${at.line}:${at.column}</code> `}${message} <code class="small">${code}</code></p>
-${excerpt && html`<pre tabindex="0" role="group" aria-label="The line">${excerpt[0]}
-<mark>${excerpt[1]}</mark></pre>`}${hint !== undefined && html`<p>hint: ${hint}</p>`}</div>`
+${
+  excerpt &&
+  html`<pre tabindex="0" role="group" aria-label="The line">${excerpt[0]}
+<mark>${excerpt[1]}</mark></pre>`
+}${hint !== undefined && html`<p>hint: ${hint}</p>`}</div>`
 }
 
 export const problemList = (problems: readonly ProblemEntry[], omitted: number): Value => [
@@ -100,7 +108,12 @@ export interface Paged {
 }
 
 /** Where one stands in a long list, and the ways on. */
-export function pager({ total, page, limit }: Paged, noun: readonly [one: string, many: string], path: string, query: Readonly<Record<string, string>>): Html {
+export function pager(
+  { total, page, limit }: Paged,
+  noun: readonly [one: string, many: string],
+  path: string,
+  query: Readonly<Record<string, string>>,
+): Html {
   const last = Math.max(1, Math.ceil(total / limit))
   const link = (to: number, text: string): Html => html`<a class="button" href="${withQuery(path, { ...query, page: to })}">${text}</a>`
   const from = Math.min(total, (page - 1) * limit + 1)

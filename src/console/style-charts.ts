@@ -9,12 +9,13 @@ export const CHART_STYLE = `
 figure.chart { margin: 0; min-width: 0; }
 figcaption h2, figcaption h3 { margin: 0; font-size: 1rem; }
 figcaption p { margin: 0.15rem 0 0; }
-.drawing { position: relative; margin-top: 0.5rem; padding-left: 2.6rem; }
+.drawing { container-type: inline-size; position: relative; margin-top: 0.5rem; padding-left: 2.6rem; }
 .plot { display: block; overflow: visible; }
 .plot > svg { overflow: visible; }
 .plot .grid { stroke: var(--line); stroke-width: 1; }
 .plot .axis { stroke: var(--soft); stroke-width: 1; }
 .plot .tick { fill: var(--soft); font-size: 11px; font-variant-numeric: tabular-nums; }
+@container (max-width: 30rem) { .plot .tick.odd { display: none; } }
 .plot .word { fill: var(--ink); font-size: 11px; font-weight: 600; }
 .plot .slots rect { fill: transparent; }
 .plot .slots rect:hover, .plot .slots rect.at { fill: var(--soft); fill-opacity: 0.14; }

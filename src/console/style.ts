@@ -66,7 +66,7 @@ const PARTS = `
 .grid > * { margin: 0; }
 .wide { grid-column: 1 / -1; }
 .tiles { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); margin: 0 0 var(--gap); }
-.tile { display: block; padding: 0.8rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--line); border-radius: var(--radius); background: var(--card); }
+.tile { display: block; margin: 0; padding: 0.8rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .tile dt { color: var(--soft); font-size: 0.82rem; }
 .tile dd { margin: 0; overflow-wrap: anywhere; }
 .tile .value { font-size: 1.55rem; font-weight: 650; line-height: 1.25; font-variant-numeric: tabular-nums; }
@@ -86,14 +86,14 @@ const PARTS = `
 .needs { margin: 0 0 var(--gap); padding: 0; list-style: none; border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; background: var(--card); }
 .needs li { display: flex; flex-wrap: wrap; gap: 0.2rem 0.75rem; align-items: baseline; padding: 0.55rem 1rem; border-left: 4px solid; overflow-wrap: anywhere; }
 .needs li + li { border-top: 1px solid var(--line); }
-.needs li.bad, .needs li.warn, .needs li.info { background: var(--card); }
+.needs li.bad, .needs li.warn, .needs li.info { background: none; }
 .needs .what { color: var(--ink); flex: 1 1 20rem; min-width: 0; }
 .needs .where { color: var(--soft); }
 .needs strong { white-space: nowrap; }
 dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: 0.7rem 1.25rem; margin: 0.6rem 0 0; }
 dl.facts dt { color: var(--soft); font-size: 0.8rem; }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; }
+.scroll { position: relative; overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
 caption { padding-bottom: 0.35rem; text-align: left; color: var(--soft); font-size: 0.85rem; }
 thead th { color: var(--soft); font-size: 0.8rem; font-weight: 600; white-space: nowrap; vertical-align: bottom; }

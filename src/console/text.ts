@@ -7,8 +7,12 @@ export const number = (amount: number): string => NUMBER.format(amount)
 
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
 
-/** In full below 10,000, from there on with three digits: `9,950`, `12.3K`, `1.25M`. */
-export const compact = (amount: number): string => (Math.abs(amount) < 9_999.95 ? number(amount) : COMPACT.format(amount))
+/** In full below 10,000, without fractions from 100 on; then with three digits: `12.5`, `9,950`, `12.3K`, `1.25M`. */
+export function compact(amount: number): string {
+  const size = Math.abs(amount)
+  if (size < 100) return number(amount)
+  return size < 9_999.5 ? number(Math.round(amount)) : COMPACT.format(amount)
+}
 
 /** A figure for eyes, with all its digits for whoever asks. */
 export const figure = (amount: number): Html => {
@@ -76,7 +80,8 @@ export function relative(at: string, now: string): string {
 }
 
 /** How long ago or until when, with the instant itself in the title: the page's script puts both in the viewer's own zone. */
-export const when = (at: string, now: string): Html => html`<time datetime="${at}" title="${instant(at)}" data-relative>${relative(at, now)}</time>`
+export const when = (at: string, now: string): Html =>
+  html`<time datetime="${at}" title="${instant(at)}" data-relative>${relative(at, now)}</time>`
 
 /** The instant itself, in UTC until the page's script puts it in the viewer's own zone. */
 export const moment = (at: string): Html => html`<time datetime="${at}" title="${instant(at)}" data-instant>${instant(at)}</time>`

@@ -23,7 +23,7 @@ import type {
 
 const AT = '2026-11-20T12:00:00.000Z'
 const DAY = 86_400_000
-const HEAD = { apiVersion: 'capkeeper/v1', at: AT, people: 'email' } as const
+const HEAD = { apiVersion: 'capkeeper/v1', at: AT, peopleShown: 'email' } as const
 const headOf = <const K extends string>(kind: K, workspace = 'acme') => ({ ...HEAD, kind, workspace })
 
 export const ago = (ms: number): string => new Date(Date.parse(AT) - ms).toISOString()
@@ -31,9 +31,15 @@ const dayOf = (index: number): string => new Date(Date.UTC(2026, 10, 1) + index 
 
 const BANDS = { uncapped: 2, under_50: 130, '50_to_85': 40, '85_to_95': 15, '95_to_100': 8, at_cap: 5 } as const
 const SCOPES = { in_sync: 14, drifted: 1, held: 2, unknown: 1, rejected: 0, contested: 0, skipped: 1, undeclared: 0 } as const
-const place = (line: number) => ({ file: 'policies/acme.yaml', line, column: 10, url: `https://git.example.com/caps/policies/acme.yaml#L${line}` })
+const place = (line: number) => ({
+  file: 'policies/acme.yaml',
+  line,
+  column: 10,
+  url: `https://git.example.com/caps/policies/acme.yaml#L${line}`,
+})
 export const HOLD_ID = '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'
-const HOLD_MESSAGE = 'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or raise guards.maxLowered'
+const HOLD_MESSAGE =
+  'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or raise guards.maxLowered'
 
 export const summaryOf = (name = 'acme'): WorkspaceSummary => ({
   name,
@@ -61,7 +67,10 @@ export const summaryOf = (name = 'acme'): WorkspaceSummary => ({
   conditions: [],
 })
 
-export const workspaceListOf = (items: readonly WorkspaceSummary[], overrides: Partial<WorkspaceListDocument> = {}): WorkspaceListDocument => ({
+export const workspaceListOf = (
+  items: readonly WorkspaceSummary[],
+  overrides: Partial<WorkspaceListDocument> = {},
+): WorkspaceListDocument => ({
   ...HEAD,
   kind: 'WorkspaceList',
   version: '0.1.0',
@@ -70,7 +79,13 @@ export const workspaceListOf = (items: readonly WorkspaceSummary[], overrides: P
   attention: items
     .filter(({ tone }) => tone !== 'good')
     .slice(0, 8)
-    .map(({ name }) => ({ workspace: name, tone: 'warn' as const, subject: 'hold' as const, text: HOLD_MESSAGE, path: `/workspaces/${name}/holds/${HOLD_ID}` })),
+    .map(({ name }) => ({
+      workspace: name,
+      tone: 'warn' as const,
+      subject: 'hold' as const,
+      text: HOLD_MESSAGE,
+      path: `/workspaces/${name}/holds/${HOLD_ID}`,
+    })),
   attentionOmitted: Math.max(0, items.filter(({ tone }) => tone !== 'good').length - 8),
   total: items.length,
   page: 1,
@@ -87,15 +102,51 @@ export const workspaceOf = (overrides: Partial<WorkspaceDocument> = {}): Workspa
   problemsOmitted: 0,
   scopesByKind: { team: { ...SCOPES, in_sync: 0 }, group: SCOPES, user: SCOPES },
   attention: [
-    { kind: 'team', scope: 'team', state: 'drifted', desired: 500, observed: 800, cause: 'external', driftSince: ago(3_600_000), readAt: ago(60_000), source: place(8) },
-    { kind: 'user', scope: 'oncall@example.com', state: 'held', desired: 100, observed: 900, cause: 'policy', why: `kept back by hold ${HOLD_ID}`, source: place(30) },
-    { kind: 'user', scope: 'new@example.com', state: 'unknown', desired: 50, observed: 'unknown', why: 'GetUsageConfig: timeout after 30 s' },
+    {
+      kind: 'team',
+      scope: 'team',
+      state: 'drifted',
+      desired: 500,
+      observed: 800,
+      cause: 'external',
+      driftSince: ago(3_600_000),
+      readAt: ago(60_000),
+      source: place(8),
+    },
+    {
+      kind: 'user',
+      scope: 'oncall@example.com',
+      state: 'held',
+      desired: 100,
+      observed: 900,
+      cause: 'policy',
+      why: `kept back by hold ${HOLD_ID}`,
+      source: place(30),
+    },
+    {
+      kind: 'user',
+      scope: 'new@example.com',
+      state: 'unknown',
+      desired: 50,
+      observed: 'unknown',
+      why: 'GetUsageConfig: timeout after 30 s',
+    },
   ],
   attentionOmitted: 0,
   driftCredits: { above: 300, below: 0 },
   held: [{ id: HOLD_ID, guards: ['maxLowered'], people: 41, changes: 3, message: HOLD_MESSAGE, since: ago(7_200_000) }],
   approvals: [{ id: '0a1b2c3d4e5f', state: 'spent' }],
-  grants: [{ scope: 'bob@example.com', cap: 6000, state: 'active', until: '2026-11-28T00:00:00.000Z', reason: 'release week', ticket: 'OPS-12', source: place(44) }],
+  grants: [
+    {
+      scope: 'bob@example.com',
+      cap: 6000,
+      state: 'active',
+      until: '2026-11-28T00:00:00.000Z',
+      reason: 'release week',
+      ticket: 'OPS-12',
+      source: place(44),
+    },
+  ],
   models: [
     { model: 'Large', mode: 'MODE_DEFAULT', used: 80_500.5 },
     { model: 'Small', mode: 'UNKNOWN', used: 30_000 },
@@ -119,13 +170,16 @@ export const creditsOf = (overrides: Partial<CreditsSeries> = {}): CreditsSeries
   days: Array.from({ length: 30 }, (_, index) => ({
     day: dayOf(index),
     even: 6_000 * (index + 1),
-    ...(index < 20 ? { used: used(index) } : { projected: { p10: 128_400 + 4_600 * (index - 19), p50: 128_400 + 6_360 * (index - 19), p90: 128_400 + 8_560 * (index - 19) } }),
+    ...(index < 20
+      ? { used: used(index) }
+      : { projected: { p10: 128_400 + 4_600 * (index - 19), p50: 128_400 + 6_360 * (index - 19), p90: 128_400 + 8_560 * (index - 19) } }),
   })),
   ...overrides,
 })
 
 const burnOf = (by: BurnSeries['by']): BurnSeries => {
-  const names = by === 'group' ? ['Platform', 'Data', 'Payments', 'Mobile', 'Support', 'Research', 'Web', 'other'] : ['Large', 'Small', 'Medium']
+  const names =
+    by === 'group' ? ['Platform', 'Data', 'Payments', 'Mobile', 'Support', 'Research', 'Web', 'other'] : ['Large', 'Small', 'Medium']
   return {
     ...headOf('BurnSeries'),
     by,
@@ -133,14 +187,22 @@ const burnOf = (by: BurnSeries['by']): BurnSeries => {
     lines: names.map((name, line) => ({
       name,
       total: 10_000,
-      values: Array.from({ length: 20 }, (_, index) => Math.round((1_500 / (line + 1)) * (index % 7 > 4 ? 0.25 : 1) * (1 + 0.2 * Math.sin(index * (line + 1))))),
+      values: Array.from({ length: 20 }, (_, index) =>
+        Math.round((1_500 / (line + 1)) * (index % 7 > 4 ? 0.25 : 1) * (1 + 0.2 * Math.sin(index * (line + 1)))),
+      ),
     })),
   }
 }
 
 const driftOf = (): DriftSeries => ({
   ...headOf('DriftSeries'),
-  days: Array.from({ length: 20 }, (_, index) => ({ day: dayOf(index), found: (index * 7) % 4, reverted: (index * 7) % 4, written: index % 3, failed: 0 })),
+  days: Array.from({ length: 20 }, (_, index) => ({
+    day: dayOf(index),
+    found: (index * 7) % 4,
+    reverted: (index * 7) % 4,
+    written: index % 3,
+    failed: 0,
+  })),
 })
 
 const GROUPS: readonly GroupEntry[] = ['Platform', 'Data', 'Payments', 'Mobile', 'Support'].map((name, index) => ({
@@ -169,7 +231,18 @@ export const groupListOf = (overrides: Partial<GroupListDocument> = {}): GroupLi
 })
 
 const CHAIN: GroupDocument['chain'] = [
-  { kind: 'grant', scope: 'ada@example.com', cap: 4_000, wins: true, why: 'the narrowest scope decides, and a grant beats a rule', state: 'active', until: '2026-11-28T00:00:00.000Z', reason: 'migration lead', ticket: 'OPS-12', source: place(40) },
+  {
+    kind: 'grant',
+    scope: 'ada@example.com',
+    cap: 4_000,
+    wins: true,
+    why: 'the narrowest scope decides, and a grant beats a rule',
+    state: 'active',
+    until: '2026-11-28T00:00:00.000Z',
+    reason: 'migration lead',
+    ticket: 'OPS-12',
+    source: place(40),
+  },
   { kind: 'rule', scope: 'group:grp_platform', cap: 1_500, wins: false, why: 'a narrower scope decides', source: place(24) },
   { kind: 'rule', scope: 'team', cap: 500, wins: false, why: 'a narrower scope decides', source: place(8) },
 ]
@@ -184,8 +257,30 @@ const EXPLAINED = {
   ],
   nextReadingAt: ago(-240_000),
   history: [
-    { at: ago(5 * DAY), scope: 'ada@example.com', effect: 'raise', from: 2_500, to: 4_000, cause: 'policy', result: 'applied', reason: 'migration lead', source: place(40), planId: '42bc86716855f9f4', revision: '0123456789abcdef' },
-    { at: ago(9 * DAY), scope: 'ada@example.com', effect: 'set', from: 'none', to: 2_500, cause: 'policy', result: 'applied', planId: '197cd26a3f2c47f7', revision: '0123456789abcdef' },
+    {
+      at: ago(5 * DAY),
+      scope: 'ada@example.com',
+      effect: 'raise',
+      from: 2_500,
+      to: 4_000,
+      cause: 'policy',
+      result: 'applied',
+      reason: 'migration lead',
+      source: place(40),
+      planId: '42bc86716855f9f4',
+      revision: '0123456789abcdef',
+    },
+    {
+      at: ago(9 * DAY),
+      scope: 'ada@example.com',
+      effect: 'set',
+      from: 'none',
+      to: 2_500,
+      cause: 'policy',
+      result: 'applied',
+      planId: '197cd26a3f2c47f7',
+      revision: '0123456789abcdef',
+    },
   ],
   conditions: ['The grant ends on 28 Nov: the cap goes back to 1500.', 'A change at policies/acme.yaml:24 would not change it.'],
 } satisfies Partial<PersonDocument>
@@ -204,7 +299,7 @@ export const groupOf = (): GroupDocument => ({
   share: 0.3,
   bands: { uncapped: 0, under_50: 25, '50_to_85': 8, '85_to_95': 4, '95_to_100': 0, at_cap: 3 },
   near: 7,
-  use: { days: Array.from({ length: 20 }, (_, index) => ({ day: dayOf(index), used: 900 + (index % 5) * 200 })), models: [{ model: 'Large', used: 20_000 }, { model: 'Small', used: 10_000 }] },
+  use: { days: Array.from({ length: 20 }, (_, index) => ({ day: dayOf(index), used: 900 + (index % 5) * 200 })) },
   top: [{ person: 'ada@example.com', cap: 4_000, addOn: 3_950, band: '95_to_100' }],
   topOmitted: 39,
 })
@@ -233,7 +328,10 @@ export const personListOf = (overrides: Partial<PersonListDocument> = {}): Perso
   items: Array.from({ length: 50 }, (_, index) => personEntry(index)),
   bands: { uncapped: 2, under_50: 4_000, '50_to_85': 700, '85_to_95': 200, '95_to_100': 80, at_cap: 18 },
   groups: GROUPS.map(({ id, name }) => ({ id, name })),
-  rules: [{ name: 'group:grp_platform', people: 40 }, { name: 'team', people: 160 }],
+  rules: [
+    { name: 'group:grp_platform', people: 40 },
+    { name: 'team', people: 160 },
+  ],
   ...overrides,
 })
 
@@ -249,7 +347,13 @@ export const personOf = (overrides: Partial<PersonDocument> = {}): PersonDocumen
   band: '50_to_85',
   guards: [],
   use: {
-    days: Array.from({ length: 20 }, (_, index) => ({ day: dayOf(index), burned: 160, addOn: 165 * index, cap: index < 9 ? 'none' : index < 15 ? 2_500 : 4_000, ...((index === 9 || index === 15) && { changed: true }) })),
+    days: Array.from({ length: 20 }, (_, index) => ({
+      day: dayOf(index),
+      burned: 160,
+      addOn: 165 * index,
+      cap: index < 9 ? 'none' : index < 15 ? 2_500 : 4_000,
+      ...((index === 9 || index === 15) && { changed: true }),
+    })),
     runsOutOn: '2026-11-26',
     paceADay: 160,
   },
@@ -261,9 +365,41 @@ export const changesOf = (overrides: Partial<ChangeListDocument> = {}): ChangeLi
   limit: 50,
   items: [
     { id: '1', at: ago(60_000), kind: 'hold', tone: 'warn', text: HOLD_MESSAGE, hold: HOLD_ID, guards: ['maxLowered'], people: 41 },
-    { id: '2', at: ago(120_000), kind: 'write', tone: 'good', text: 'team was put back from 800 to 500', scope: 'team', effect: 'lower', from: 800, to: 500, cause: 'external', result: 'applied', planId: '42bc86716855f9f4', revision: '0123456789abcdef', source: place(8) },
-    { id: '3', at: ago(180_000), kind: 'foreign', tone: 'warn', text: 'somebody else set team from 500 to 800', scope: 'team', from: 500, to: 800 },
-    { id: '4', at: ago(DAY), kind: 'policy', tone: 'good', text: 'policies changed to a1b2c3d4e5f6', digest: 'a1b2c3d4e5f6', revision: '0123456789abcdef' },
+    {
+      id: '2',
+      at: ago(120_000),
+      kind: 'write',
+      tone: 'good',
+      text: 'team was put back from 800 to 500',
+      scope: 'team',
+      effect: 'lower',
+      from: 800,
+      to: 500,
+      cause: 'external',
+      result: 'applied',
+      planId: '42bc86716855f9f4',
+      revision: '0123456789abcdef',
+      source: place(8),
+    },
+    {
+      id: '3',
+      at: ago(180_000),
+      kind: 'foreign',
+      tone: 'warn',
+      text: 'somebody else set team from 500 to 800',
+      scope: 'team',
+      from: 500,
+      to: 800,
+    },
+    {
+      id: '4',
+      at: ago(DAY),
+      kind: 'policy',
+      tone: 'good',
+      text: 'policies changed to a1b2c3d4e5f6',
+      digest: 'a1b2c3d4e5f6',
+      revision: '0123456789abcdef',
+    },
     { id: '5', at: ago(DAY + 60_000), kind: 'pause', tone: 'warn', text: 'paused for 4 h: incident 12', reason: 'incident 12' },
     { id: '6', at: ago(DAY + 120_000), kind: 'outage', tone: 'bad', text: 'the service did not answer: 503' },
   ],
@@ -289,14 +425,40 @@ export const holdOf = (): HoldDocument => ({
   message: HOLD_MESSAGE,
   since: ago(7_200_000),
   arithmetic: [
-    { guard: 'maxLowered', what: 'people whose cap falls', counted: 41, of: 120, percent: 34, limit: '15 %, never under 3', allowed: 18, exceeded: true, setting: 'guards.maxLowered' },
-    { guard: 'maxAffected', what: 'people lowered, blocked or cleared', counted: 41, of: 120, percent: 34, limit: '40 %', allowed: 48, exceeded: false, setting: 'guards.maxAffected' },
+    {
+      guard: 'maxLowered',
+      what: 'people whose cap falls',
+      counted: 41,
+      of: 120,
+      percent: 34,
+      limit: '15 %, never under 3',
+      allowed: 18,
+      exceeded: true,
+      setting: 'guards.maxLowered',
+    },
+    {
+      guard: 'maxAffected',
+      what: 'people lowered, blocked or cleared',
+      counted: 41,
+      of: 120,
+      percent: 34,
+      limit: '40 %',
+      allowed: 48,
+      exceeded: false,
+      setting: 'guards.maxAffected',
+    },
   ],
   counted: { lowered: 38, blocked: 3, cleared: 0, raised: 0 },
   held: [{ scope: 'group:grp_platform', from: 1_500, to: 900, effect: 'lower', cause: 'policy', people: 40, source: place(24) }],
   heldOmitted: 2,
   releases: [
-    { how: 'policy', who: 'whoever may merge a policy', text: `spec:\n  approvals:\n    - ${HOLD_ID}`, file: 'policies/acme.yaml', note: 'In a pull request of its own, after the daemon has shown this hold.' },
+    {
+      how: 'policy',
+      who: 'whoever may merge a policy',
+      text: `spec:\n  approvals:\n    - ${HOLD_ID}`,
+      file: 'policies/acme.yaml',
+      note: 'In a pull request of its own, after the daemon has shown this hold.',
+    },
     { how: 'command', who: 'whoever may write the ledger', text: `capkeeper approve ${HOLD_ID}` },
     { how: 'apply', who: 'whoever has the write key', text: `capkeeper apply --approve ${HOLD_ID}` },
     { how: 'setting', who: 'whoever may change the config', text: 'guards:\n  maxLowered: 35 %' },
@@ -305,7 +467,14 @@ export const holdOf = (): HoldDocument => ({
   total: 41,
   page: 1,
   limit: 50,
-  items: Array.from({ length: 41 }, (_, index) => ({ person: `person${index}@example.com`, before: 1_500, after: 900, effect: index < 3 ? ('blocked' as const) : ('lowered' as const), addOn: 1_000 - index * 20, ...(index === 0 && { protected: true }) })),
+  items: Array.from({ length: 41 }, (_, index) => ({
+    person: `person${index}@example.com`,
+    before: 1_500,
+    after: 900,
+    effect: index < 3 ? ('blocked' as const) : ('lowered' as const),
+    addOn: 1_000 - index * 20,
+    ...(index === 0 && { protected: true }),
+  })),
 })
 
 export const policiesOf = (overrides: Partial<PolicyListDocument> = {}): PolicyListDocument => ({
@@ -321,16 +490,48 @@ export const policiesOf = (overrides: Partial<PolicyListDocument> = {}): PolicyL
   limit: 50,
   items: [
     { kind: 'team', name: 'team', cap: 500, state: 'drifted', observed: 800, people: 160, near: 20, source: place(8) },
-    { kind: 'group', name: 'group:grp_platform', cap: 1_500, state: 'in_sync', observed: 1_500, people: 38, members: 40, near: 7, source: place(24), reason: 'builds the build' },
+    {
+      kind: 'group',
+      name: 'group:grp_platform',
+      cap: 1_500,
+      state: 'in_sync',
+      observed: 1_500,
+      people: 38,
+      members: 40,
+      near: 7,
+      source: place(24),
+      reason: 'builds the build',
+    },
     { kind: 'user', name: 'ada@example.com', cap: 4_000, state: 'in_sync', observed: 4_000, people: 1, near: 0, source: place(40) },
-    { kind: 'grant', name: 'bob@example.com', add: 800, state: 'active', people: 1, near: 0, until: '2026-11-28T00:00:00.000Z', reason: 'release week', ticket: 'OPS-12', source: place(44) },
+    {
+      kind: 'grant',
+      name: 'bob@example.com',
+      add: 800,
+      state: 'active',
+      people: 1,
+      near: 0,
+      until: '2026-11-28T00:00:00.000Z',
+      reason: 'release week',
+      ticket: 'OPS-12',
+      source: place(44),
+    },
   ],
   ...overrides,
 })
 
 export const BROKEN_POLICY = {
   policy: { valid: false, digest: 'a1b2c3d4e5f6', revision: '0123456789abcdef', loadedAt: ago(60_000) },
-  problems: [{ severity: 'error' as const, code: 'UNKNOWN_KEY', message: 'unknown key "emial" in a user', at: { file: 'policies/acme.yaml', line: 21, column: 7 }, sourceLine: '    - emial: grace@example.com', length: 5, hint: 'did you mean "email"?' }],
+  problems: [
+    {
+      severity: 'error' as const,
+      code: 'UNKNOWN_KEY',
+      message: 'unknown key "emial" in a user',
+      at: { file: 'policies/acme.yaml', line: 21, column: 7 },
+      sourceLine: '    - emial: grace@example.com',
+      length: 5,
+      hint: 'did you mean "email"?',
+    },
+  ],
 }
 
 export const healthOf = (overrides: Partial<HealthDocument> = {}): HealthDocument => ({
@@ -344,11 +545,29 @@ export const healthOf = (overrides: Partial<HealthDocument> = {}): HealthDocumen
   ratePerSecond: 7.5,
   clockSkewSeconds: -1.5,
   model: { layers: 'layered', layersProven: true, reads: 'explicit', zero: 'is kept as 0' },
-  seen: [{ aspect: 'caps', value: 'layered', at: ago(3_600_000), evidence: 'after team was written (500 to 600), person3@example.com kept its 4000' }],
-  operations: [{ operation: 'GetUsageConfig', requests: 1_240, failed: 3, lastFailure: { at: ago(600_000), outcome: 'rate_limited' }, medianMs: 41 }],
+  seen: [
+    {
+      aspect: 'caps',
+      value: 'layered',
+      at: ago(3_600_000),
+      evidence: 'after team was written (500 to 600), person3@example.com kept its 4000',
+    },
+  ],
+  operations: [
+    { operation: 'GetUsageConfig', requests: 1_240, failed: 3, lastFailure: { at: ago(600_000), outcome: 'rate_limited' }, medianMs: 41 },
+  ],
   unread: 1,
   oldestReadingAt: ago(290_000),
-  settings: { interval: 300, usageInterval: 900, capSemantics: 'layered', capReads: 'auto', onDrift: 'heal', prune: true, approvals: 'separate', guards: { maxLowered: '15 %, never under 3', maxRaise: '100 % of the credits that remain' } },
+  settings: {
+    interval: 300,
+    usageInterval: 900,
+    capSemantics: 'layered',
+    capReads: 'auto',
+    onDrift: 'heal',
+    prune: true,
+    approvals: 'separate',
+    guards: { maxLowered: '15 %, never under 3', maxRaise: '100 % of the credits that remain' },
+  },
   warnings: [],
   conditions: [],
   replicas: [],

@@ -103,7 +103,10 @@ function readyCharts(): void {
   for (const drawing of document.querySelectorAll<HTMLElement>('.drawing:not([tabindex])')) {
     drawing.tabIndex = 0
     drawing.setAttribute('role', 'group')
-    drawing.setAttribute('aria-label', `${drawing.querySelector('svg')?.getAttribute('aria-label') ?? ''} Arrow keys tell the figures day by day.`)
+    drawing.setAttribute(
+      'aria-label',
+      `${drawing.querySelector('svg')?.getAttribute('aria-label') ?? ''} Arrow keys tell the figures day by day.`,
+    )
     for (const title of drawing.querySelectorAll('.slots title')) title.remove()
   }
 }
@@ -133,10 +136,13 @@ function isInUse(element: Element): boolean {
   const selection = document.getSelection()
   if (selection && !selection.isCollapsed && selection.containsNode(element, true)) return true
   const focused = document.activeElement
-  return focused !== null && element.contains(focused) && (focused.matches('input, select, textarea') || element.querySelector('.tip') !== null)
+  return (
+    focused !== null && element.contains(focused) && (focused.matches('input, select, textarea') || element.querySelector('.tip') !== null)
+  )
 }
 
-const nameOf = (details: Element, index: number): string => `${index}:${details.querySelector('summary')?.textContent?.replace(/[\d,.]+/g, '') ?? ''}`
+const nameOf = (details: Element, index: number): string =>
+  `${index}:${details.querySelector('summary')?.textContent?.replace(/[\d,.]+/g, '') ?? ''}`
 
 /** Puts the fresh part in the place of the old one, with what was open still open and the focus where it was. */
 function replacePart(old: Element, fresh: Element): void {
@@ -193,10 +199,10 @@ function show(fresh: Document): boolean {
 }
 
 let heardAt = Date.now()
-let waiting: number | undefined
+let isWaiting = false
 
 async function refresh(): Promise<void> {
-  waiting = undefined
+  isWaiting = false
   if (document.hidden) return
   try {
     const answer = await fetch(location.href, { headers: { Accept: 'text/html' }, cache: 'no-store' })
@@ -207,12 +213,14 @@ async function refresh(): Promise<void> {
     say(isWhole ? 'Live' : 'Live; newer figures wait until you are done here', false)
     if (!isWhole) refreshSoon(5_000)
   } catch {
-    say('No connection: this page may be old', true)
+    say('No connection, may be old', true)
   }
 }
 
 function refreshSoon(afterMs = SETTLE_MS): void {
-  waiting ??= window.setTimeout(refresh, afterMs)
+  if (isWaiting) return
+  isWaiting = true
+  setTimeout(refresh, afterMs)
 }
 
 function listen(): void {
@@ -228,7 +236,7 @@ function listen(): void {
     if (wasOpen) refreshSoon()
     wasOpen = true
   }
-  events.onerror = () => say('No connection: this page may be old', true)
+  events.onerror = () => say('No connection, may be old', true)
   const changed = (): void => {
     heard()
     refreshSoon()
@@ -268,7 +276,8 @@ document.addEventListener('visibilitychange', () => {
 })
 setInterval(() => {
   showTimes()
-  if (Date.now() - heardAt > STALE_MS) say('No news for a while: this page may be old', true)
+  if (Date.now() - heardAt > STALE_MS) say('No news, may be old', true)
 }, TICK_MS)
 readyPage()
+document.querySelector('.side [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
 if (state) listen()

@@ -28,7 +28,12 @@ export function amountTable({ heads, rows, full, shares = false }: AmountTable):
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${heads.join(', ')}"><table class="amounts">
 <thead><tr>${heads.map((head, index) => html`<th scope="col"${index === heads.length - 1 && html` class="number"`}>${head}</th>`)}${shares && html`<th scope="col" class="number">Share</th>`}<td></td></tr></thead>
 <tbody>${rows.map(
-    ({ name, cells = [], amount, tone = 'main' }) => html`<tr><th scope="row">${name}</th>${cells.map((value) => html`<td>${value}</td>`)}<td class="number">${figure(amount)}</td>${
+    ({
+      name,
+      cells = [],
+      amount,
+      tone = 'main',
+    }) => html`<tr><th scope="row">${name}</th>${cells.map((value) => html`<td>${value}</td>`)}<td class="number">${figure(amount)}</td>${
       shares && html`<td class="number soft">${percent(sum === 0 ? 0 : amount / sum)}</td>`
     }<td class="measure">${meter(most === 0 ? 0 : amount / most, tone)}</td></tr>
 `,

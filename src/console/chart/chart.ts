@@ -29,7 +29,10 @@ export interface ChartTable {
 }
 
 /** The chart as a page shows it. */
-export const chartFigure = ({ id, title, summary, legend, plot: drawing, table }: Chart, level: 2 | 3 = 2): Html => html`<figure class="chart" id="${id}">
+export const chartFigure = (
+  { id, title, summary, legend, plot: drawing, table }: Chart,
+  level: 2 | 3 = 2,
+): Html => html`<figure class="chart" id="${id}">
 <figcaption>${level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`}<p class="soft">${summary}</p></figcaption>
 ${legendList(legend)}
 <div class="drawing">${plot(drawing, `${title}. ${summary}`)}</div>
@@ -49,7 +52,15 @@ export const legendList = (entries: readonly LegendEntry[]): Html | false =>
 
 const cell = (value: number | string | undefined): string => (value === undefined ? '–' : typeof value === 'number' ? number(value) : value)
 
-const chartTable = ({ heads, rows }: ChartTable): Html => html`<div class="scroll" tabindex="0" role="group" aria-label="Figures"><table class="compact">
+const chartTable = ({
+  heads,
+  rows,
+}: ChartTable): Html => html`<div class="scroll" tabindex="0" role="group" aria-label="Figures"><table class="compact">
 <thead><tr>${heads.map((head, index) => html`<th scope="col"${index > 0 && html` class="number"`}>${head}</th>`)}</tr></thead>
-<tbody>${rows.map(([name, ...figures]) => html`<tr><th scope="row">${name}</th>${figures.map((value): Value => html`<td class="number">${cell(value)}</td>`)}</tr>
-`)}</tbody></table></div>`
+<tbody>${rows.map(
+  ([
+    name,
+    ...figures
+  ]) => html`<tr><th scope="row">${name}</th>${figures.map((value): Value => html`<td class="number">${cell(value)}</td>`)}</tr>
+`,
+)}</tbody></table></div>`

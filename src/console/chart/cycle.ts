@@ -1,6 +1,6 @@
 // Credits over the cycle: what was used, the even pace to the cycle's end, where it leads with the band of 80 %, and all there is to use.
 import { compact, dayMonth } from '../text.ts'
-import { type Chart, type LegendEntry } from './chart.ts'
+import type { Chart, LegendEntry } from './chart.ts'
 import type { Layer, Point } from './plot.ts'
 import { DAY_MS } from './scale.ts'
 
@@ -22,13 +22,23 @@ export function cycleChart(data: CycleData): Chart {
   const last = used.at(-1) ?? { at: startAt, value: 0 }
   const goal = budget ?? projected?.p50
   const ahead = (value: number): readonly Point[] => [last, { at: endAt, value }]
-  const even: readonly Point[] = goal === undefined ? [] : [
-    { at: startAt, value: 0 },
-    { at: endAt, value: goal },
-  ]
+  const even: readonly Point[] =
+    goal === undefined
+      ? []
+      : [
+          { at: startAt, value: 0 },
+          { at: endAt, value: goal },
+        ]
   const layers: readonly (Layer | false)[] = [
     projected !== undefined && { kind: 'band', tone: 'main', low: ahead(projected.p10), high: ahead(projected.p90) },
-    budget !== undefined && { kind: 'line', tone: 'limit', points: [{ at: startAt, value: budget }, { at: endAt, value: budget }] },
+    budget !== undefined && {
+      kind: 'line',
+      tone: 'limit',
+      points: [
+        { at: startAt, value: budget },
+        { at: endAt, value: budget },
+      ],
+    },
     goal !== undefined && { kind: 'line', tone: 'even', points: even, dashed: true },
     { kind: 'area', tone: 'main', points: used },
     projected !== undefined && { kind: 'line', tone: 'main', points: ahead(projected.p50), dashed: true },
@@ -40,7 +50,12 @@ export function cycleChart(data: CycleData): Chart {
     title: 'Credits over the cycle',
     summary: summaryOf(data, last.value),
     legend: legendOf(data),
-    plot: { fromAt: startAt, untilAt: endAt, layers: layers.filter((layer) => layer !== false), slots: daysOf(data).map((day) => ({ ...day, text: slotText(day, data) })) },
+    plot: {
+      fromAt: startAt,
+      untilAt: endAt,
+      layers: layers.filter((layer) => layer !== false),
+      slots: daysOf(data).map((day) => ({ ...day, text: slotText(day, data) })),
+    },
     table: {
       heads: ['Day', 'Used', 'Even pace', 'Expected'],
       rows: daysOf(data).map(({ fromAt, untilAt }) => [
@@ -92,7 +107,7 @@ const evenShare = (at: number, { startAt, endAt }: CycleData): number => (at - s
 const usedAt = (until: number, { used }: CycleData): number | undefined => {
   const past = used.filter(({ at }) => at <= until)
   const isOver = (used.at(-1)?.at ?? 0) >= until - DAY_MS
-  return isOver ? past.at(-1)?.value ?? used[0]?.value : undefined
+  return isOver ? (past.at(-1)?.value ?? used[0]?.value) : undefined
 }
 
 /** On the straight way from now to the projection. */

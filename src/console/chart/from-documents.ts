@@ -50,19 +50,25 @@ export function burnOfSeries({ by, days, lines }: BurnSeries): Chart | undefined
 export const driftOfSeries = ({ days }: DriftSeries): Chart | undefined =>
   days.length === 0
     ? undefined
-    : driftChart({ days: days.map(({ day, found = 0, reverted }) => ({ at: Date.parse(day), found, repaired: reverted })) })
+    : driftChart({ days: days.map(({ day, found = 0, reverted = 0 }) => ({ at: Date.parse(day), found, repaired: reverted })) })
 
-/** Nothing where no day is known. */
-export function personOfDocument({ use: { days } }: PersonDocument): Chart | undefined {
+/**
+ * Nothing where no day is known. The ledger adds up what it saw; where it began in the middle of a cycle, days before have no figure, and
+ * what was used before it began is added to the others.
+ */
+export function personOfDocument({ addOn: present, use: { days } }: PersonDocument): Chart | undefined {
   const [first] = days
+  const began = days.findIndex(({ burned }) => burned > 0)
+  const missing = Math.max(0, (present ?? 0) - (days.at(-1)?.addOn ?? 0))
+  const isKnown = (index: number): boolean => (began >= 0 && index >= began) || (present !== undefined && index === days.length - 1)
   const last = days.at(-1)
   if (!first || !last) return undefined
   return personChart({
     startAt: Date.parse(first.day),
     endAt: Date.parse(last.day) + DAY_MS,
-    days: days.map(({ day, addOn, cap }) => ({
+    days: days.map(({ day, addOn = 0, cap }, index) => ({
       at: Date.parse(day),
-      ...(addOn !== undefined && { used: addOn }),
+      ...(isKnown(index) && { used: Math.round((addOn + missing) * 10) / 10 }),
       ...(typeof cap === 'number' && { cap }),
     })),
     changes: days.flatMap(({ day, changed, cap }) =>

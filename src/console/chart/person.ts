@@ -16,10 +16,10 @@ export function personChart({ startAt, endAt, days, changes }: PersonData): Char
   const used = days.flatMap(({ at, used: value }) => (value === undefined ? [] : [{ at: Math.min(endAt, at + DAY_MS), value }]))
   const caps = days.flatMap(({ at, cap }) => (cap === undefined ? [] : [{ at: Math.max(startAt, at), value: cap }]))
   const lastDay = days.at(-1)
-  const capEnd: readonly Point[] =
-    lastDay?.cap === undefined ? [] : [{ at: Math.min(endAt, lastDay.at + DAY_MS), value: lastDay.cap }]
+  const capEnd: readonly Point[] = lastDay?.cap === undefined ? [] : [{ at: Math.min(endAt, lastDay.at + DAY_MS), value: lastDay.cap }]
   const layers: readonly (Layer | false)[] = [
-    used.length > 0 && { kind: 'area', tone: 'main', points: [{ at: startAt, value: 0 }, ...used] },
+    used.length > 1 && { kind: 'area', tone: 'main', points: used },
+    used.length === 1 && { kind: 'dots', tone: 'main', points: used.map((point) => ({ ...point, text: `${compact(point.value)} used` })) },
     caps.length > 0 && { kind: 'line', tone: 'limit', stepped: true, points: [...caps, ...capEnd] },
     { kind: 'dots', tone: 'bad', points: changes.map(({ at, cap = 0, text }) => ({ at, value: cap, text })) },
   ]
@@ -44,7 +44,10 @@ export function personChart({ startAt, endAt, days, changes }: PersonData): Char
         dayMonth(at),
         value,
         cap ?? 'none',
-        changes.filter((change) => change.at >= at && change.at < at + DAY_MS).map(({ text }) => text).join('; '),
+        changes
+          .filter((change) => change.at >= at && change.at < at + DAY_MS)
+          .map(({ text }) => text)
+          .join('; '),
       ]),
     },
   }

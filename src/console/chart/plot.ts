@@ -14,7 +14,13 @@ export interface Point {
 
 /** What is drawn, the first at the bottom. */
 export type Layer =
-  | { readonly kind: 'line' | 'area'; readonly tone: Tone; readonly points: readonly Point[]; readonly dashed?: boolean; readonly stepped?: boolean }
+  | {
+      readonly kind: 'line' | 'area'
+      readonly tone: Tone
+      readonly points: readonly Point[]
+      readonly dashed?: boolean
+      readonly stepped?: boolean
+    }
   | { readonly kind: 'band'; readonly tone: Tone; readonly low: readonly Point[]; readonly high: readonly Point[] }
   /** Each bar fills its span of time but for a gap. */
   | { readonly kind: 'bars'; readonly bars: readonly Bar[] }
@@ -82,11 +88,13 @@ export function plot({ fromAt, untilAt, layers, slots, height = HEIGHT }: Plot, 
     y: (value) => (1 - shareOf(value, 0, max)) * height,
     height,
   }
+  const instants = layers.filter((layer) => layer.kind === 'instant')
   return html`<svg class="plot" role="img" aria-label="${label}" width="100%" height="${TOP + height + BOTTOM}" focusable="false">
 ${ticks.map((tick) => grid(tick, frame))}
 <svg x="0" y="${TOP}" width="100%" height="${height}" viewBox="0 0 ${WIDTH} ${height}" preserveAspectRatio="none">${layers.map((layer) => shape(layer, frame))}</svg>
+${instants.map((one, index) => instantLine(one, index, frame))}
 ${layers.map((layer) => overlay(layer, frame))}
-${dayTicks(fromAt, untilAt).map((at) => dayLabel(at, frame))}
+${dayTicks(fromAt, untilAt).map((at, index) => dayLabel(at, index, frame))}
 <g class="slots">${slots.map((slot) => slotArea(slot, frame))}</g>
 </svg>`
 }
@@ -102,8 +110,9 @@ function grid(tick: number, { y }: Frame): Html {
 ${tick > 0 && html`<text class="tick" x="0" dx="-7" y="${short(at + 4)}" text-anchor="end">${compact(tick)}</text>`}`
 }
 
-const dayLabel = (at: number, { x, height }: Frame): Html =>
-  html`<text class="tick" x="${percent(x(at))}" y="${TOP + height + 17}" text-anchor="${anchor(x(at))}">${dayMonth(at)}</text>`
+/** Every second one gives way where there is little room. */
+const dayLabel = (at: number, index: number, { x, height }: Frame): Html =>
+  html`<text class="tick${index % 2 === 1 && ' odd'}" x="${percent(x(at))}" y="${TOP + height + 17}" text-anchor="${anchor(x(at))}">${dayMonth(at)}</text>`
 
 function shape(layer: Layer, frame: Frame): Html | false {
   switch (layer.kind) {
@@ -147,16 +156,19 @@ function areaOf(high: readonly Point[], low: readonly Point[] | undefined, frame
   return `${pathOf(high, frame)}${pathOf(floor.toReversed(), frame).replace(/^M/, 'L')}Z`
 }
 
-function overlay(layer: Layer, { x, y, height }: Frame): Html | false {
-  if (layer.kind === 'instant') {
-    const left = x(layer.at)
-    const side = left > WIDTH * 0.8 ? 'end' : 'start'
-    return html`<line class="instant t-${layer.tone}" x1="${percent(left)}" x2="${percent(left)}" y1="6" y2="${TOP + height}"></line>
-<text class="word" x="${percent(left)}" dx="${side === 'end' ? -5 : 5}" y="13" text-anchor="${side}">${layer.text}</text>`
-  }
+/** The words of several stand beneath each other, so that none lies on another. */
+function instantLine({ at, tone, text }: Extract<Layer, { kind: 'instant' }>, index: number, { x, height }: Frame): Html {
+  const left = x(at)
+  const side = left > WIDTH * 0.6 ? 'end' : 'start'
+  return html`<line class="instant t-${tone}" x1="${percent(left)}" x2="${percent(left)}" y1="2" y2="${TOP + height}"></line>
+<text class="word" x="${percent(left)}" dx="${side === 'end' ? -5 : 5}" y="${10 + index * 13}" text-anchor="${side}">${text}</text>`
+}
+
+function overlay(layer: Layer, { x, y }: Frame): Html | false {
   if (layer.kind !== 'dots') return false
   return html`${layer.points.map(
-    ({ at, value, text }) => html`<circle class="dot t-${layer.tone}" cx="${percent(x(at))}" cy="${short(TOP + y(value))}" r="4"><title>${text}</title></circle>`,
+    ({ at, value, text }) =>
+      html`<circle class="dot t-${layer.tone}" cx="${percent(x(at))}" cy="${short(TOP + y(value))}" r="4"><title>${text}</title></circle>`,
   )}`
 }
 

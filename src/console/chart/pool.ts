@@ -17,7 +17,14 @@ export interface PoolData {
 export function poolChart({ name, startAt, endAt, credits, points, exhaustedAt }: PoolData): Chart {
   const last = points.at(-1)
   const layers: readonly (Layer | false)[] = [
-    { kind: 'line', tone: 'limit', points: [{ at: startAt, value: credits }, { at: endAt, value: credits }] },
+    {
+      kind: 'line',
+      tone: 'limit',
+      points: [
+        { at: startAt, value: credits },
+        { at: endAt, value: credits },
+      ],
+    },
     { kind: 'area', tone: 'main', points: points.map(({ at, used }) => ({ at, value: used })) },
     { kind: 'line', tone: 'balance', stepped: true, points: points.map(({ at, dealt }) => ({ at, value: dealt })) },
     exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'pool used up' },

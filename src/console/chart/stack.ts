@@ -38,7 +38,17 @@ export function stackChart({ id, title, noun, days, names = {} }: StackData): Ch
     plot: {
       fromAt: first,
       untilAt: last + DAY_MS,
-      layers: [{ kind: 'bars', bars: folded.flatMap(({ at, parts }) => barsOf(at, columns.map(({ key, tone }) => ({ tone, value: parts[key] ?? 0 })))) }],
+      layers: [
+        {
+          kind: 'bars',
+          bars: folded.flatMap(({ at, parts }) =>
+            barsOf(
+              at,
+              columns.map(({ key, tone }) => ({ tone, value: parts[key] ?? 0 })),
+            ),
+          ),
+        },
+      ],
       slots: folded.map(({ at, parts }) => ({
         fromAt: at,
         untilAt: at + DAY_MS,

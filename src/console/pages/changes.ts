@@ -6,7 +6,7 @@ import { filterForm } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
 import { holdUrl, sectionUrl, withQuery } from '../links.ts'
 import { badge, capCell, empty, scopeLink, section, sourceLink } from '../parts.ts'
-import { day, when, words } from '../text.ts'
+import { day, when } from '../text.ts'
 import { CAUSE_TEXT } from './explained.ts'
 
 const KINDS: readonly (readonly [ChangeEntry['kind'], string])[] = [
@@ -44,10 +44,28 @@ export async function changesPage(documents: Documents, workspace: string, query
     section: 'changes',
     at: list.at,
     parts: [
-      filterForm(path, [{ kind: 'choice', name: 'kind', label: 'Kind', options: KINDS }, { kind: 'search', name: 'scope', label: 'Scope: team, group:ID or a person' }], query),
-      list.items.length === 0 && section('Nothing yet', empty(Object.keys(query).length > 0 ? 'Nothing of this kind was recorded.' : 'Nothing was written and nothing else happened since the ledger was made.')),
-      ...[...days.values()].map((items) => section(day(items[0]?.at ?? list.at), html`<ol class="timeline">${items.map((one) => line(one, workspace, list.at))}</ol>`)),
-      list.next !== undefined && html`<nav class="pages" aria-label="Older changes"><a class="button" href="${withQuery(path, { ...query, after: list.next })}">Older</a></nav>`,
+      filterForm(
+        path,
+        [
+          { kind: 'choice', name: 'kind', label: 'Kind', options: KINDS },
+          { kind: 'search', name: 'scope', label: 'Scope: team, group:ID or a person' },
+        ],
+        query,
+      ),
+      list.items.length === 0 &&
+        section(
+          'Nothing yet',
+          empty(
+            Object.keys(query).length > 0
+              ? 'Nothing of this kind was recorded.'
+              : 'Nothing was written and nothing else happened since the ledger was made.',
+          ),
+        ),
+      ...[...days.values()].map((items) =>
+        section(day(items[0]?.at ?? list.at), html`<ol class="timeline">${items.map((one) => line(one, workspace, list.at))}</ol>`),
+      ),
+      list.next !== undefined &&
+        html`<nav class="pages" aria-label="Older changes"><a class="button" href="${withQuery(path, { ...query, after: list.next })}">Older</a></nav>`,
     ],
   })
 }
@@ -60,8 +78,8 @@ function line(one: ChangeEntry, workspace: string, now: string): Html {
     isChange && scope !== undefined ? html`${scopeLink(workspace, scope)} ${capCell(from)} → ${capCell(to)}` : text
   }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${
     hold !== undefined && html` <a href="${holdUrl(workspace, hold)}">hold <code>${hold.slice(0, 12)}</code></a>`
-  }${(planId !== undefined || revision !== undefined) && html`<details class="small"><summary>${words(kind)}: more</summary><p>${isChange && text}${
-    planId !== undefined && html` Plan <code>${planId}</code>.`
-  }${revision !== undefined && revision !== '' && html` Policies at <code>${revision.slice(0, 12)}</code>.`}</p></details>`}</span></li>
+  }${planId !== undefined && html` <code class="soft" title="plan ${planId}">plan ${planId.slice(0, 8)}</code>`}${
+    planId === undefined && revision !== undefined && revision !== '' && html` <code class="soft">${revision.slice(0, 12)}</code>`
+  }</span></li>
 `
 }

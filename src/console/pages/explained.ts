@@ -19,10 +19,29 @@ export function chainPart({ chain, workspace, at, desired }: Explained): Html {
     table<CandidateEntry>(
       'Everything declared that bears on it, the winner first',
       [
-        { head: 'Declared', isName: true, cell: ({ kind, scope, name, wins }) => html`${wins && badge('decides', 'good')} ${words(kind)}${name !== undefined && html` ${name}`} on ${scopeLink(workspace, scope)}` },
-        { head: 'Cap', kind: 'number', cell: ({ cap, add }) => html`${capCell(cap)}${add !== undefined && html` <span class="soft">+${number(add)}</span>`}` },
-        { head: 'Why', kind: 'text', cell: ({ why, reason, ticket }) => html`${why}${reason !== undefined && html`<br><span class="soft">${reason}${ticket !== undefined && ` (${ticket})`}</span>`}` },
-        { head: 'Ends', kind: 'fixed', cell: ({ until, state }) => html`${state !== undefined && state !== 'active' && html`${words(state)} `}${until !== undefined && when(until, at)}` },
+        {
+          head: 'Declared',
+          isName: true,
+          cell: ({ kind, scope, name, wins }) =>
+            html`${wins && badge('decides', 'good')} ${words(kind)}${name !== undefined && html` ${name}`} on ${scopeLink(workspace, scope)}`,
+        },
+        {
+          head: 'Cap',
+          kind: 'number',
+          cell: ({ cap, add }) => html`${capCell(cap)}${add !== undefined && html` <span class="soft">+${number(add)}</span>`}`,
+        },
+        {
+          head: 'Why',
+          kind: 'text',
+          cell: ({ why, reason, ticket }) =>
+            html`${why}${reason !== undefined && html`<br><span class="soft">${reason}${ticket !== undefined && ` (${ticket})`}</span>`}`,
+        },
+        {
+          head: 'Ends',
+          kind: 'fixed',
+          cell: ({ until, state }) =>
+            html`${state !== undefined && state !== 'active' && html`${words(state)} `}${until !== undefined && when(until, at)}`,
+        },
         { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
       ],
       chain,
@@ -36,14 +55,26 @@ export function nowPart({ readings, nextReadingAt, change, why, conditions, work
     'Now, and what would change it',
     html`${facts([
       ['Next reading', nextReadingAt !== undefined && when(nextReadingAt, at)],
-      ['To be written', change && html`${change.effect}: ${capCell(change.from)} → ${capCell(change.to)}, ${change.disposition === 'ready' ? 'now' : words(change.disposition)}`],
-      ['Kept back by', change?.hold !== undefined && html`<a href="${holdUrl(workspace, change.hold)}">hold <code>${change.hold.slice(0, 12)}</code></a>`],
+      [
+        'To be written',
+        change &&
+          html`${change.effect}: ${capCell(change.from)} → ${capCell(change.to)}, ${change.disposition === 'ready' ? 'now' : words(change.disposition)}`,
+      ],
+      [
+        'Kept back by',
+        change?.hold !== undefined && html`<a href="${holdUrl(workspace, change.hold)}">hold <code>${change.hold.slice(0, 12)}</code></a>`,
+      ],
       ['Because', change?.why ?? why],
     ])}${table(
       'Readings of the scope and the wider ones',
       [
         { head: 'Read at', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
-        { head: 'Value', kind: 'number', cell: ({ observed, failure }) => (failure !== undefined ? html`<span class="soft">${failure}</span>` : capCell(observed ?? 'unknown')) },
+        {
+          head: 'Value',
+          kind: 'number',
+          cell: ({ observed, failure }) =>
+            failure !== undefined ? html`<span class="soft">${failure}</span>` : capCell(observed ?? 'unknown'),
+        },
         { head: 'When', kind: 'fixed', cell: ({ readAt }) => (readAt === undefined ? 'not read yet' : when(readAt, at)) },
       ],
       readings,
@@ -60,7 +91,11 @@ export function historyPart({ history, at }: Explained): Html {
           'Writes here, the newest first',
           [
             { head: 'When', kind: 'fixed', isName: true, cell: (write) => when(write.at, at) },
-            { head: 'Effect', kind: 'fixed', cell: ({ effect, result }) => html`${effect} ${result !== 'applied' && badge(words(result), 'bad')}` },
+            {
+              head: 'Effect',
+              kind: 'fixed',
+              cell: ({ effect, result }) => html`${effect} ${result !== 'applied' && badge(words(result), 'bad')}`,
+            },
             { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
             { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
             { head: 'Cause', kind: 'fixed', cell: ({ cause }) => CAUSE_TEXT[cause] },

@@ -2,7 +2,6 @@
 import { html } from '../../core/escape/html.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { GroupDocument, GroupEntry, GroupListDocument } from '../../daemon/http/documents/types.ts'
-import { amountTable } from '../chart/bars.ts'
 import { chartFigure } from '../chart/chart.ts'
 import { heatMap } from '../chart/heat.ts'
 import { stackChart } from '../chart/stack.ts'
@@ -25,17 +24,28 @@ export async function groupsPage(documents: Documents, workspace: string, query:
     parts: [
       filterForm(path, [{ kind: 'search', name: 'search', label: 'Name or id' }], query),
       list.items.length === 0
-        ? section('Groups', empty(query['search'] === undefined ? html`No group is declared. Policies declare them under <code>spec.groups</code>.` : 'No group fits.'))
+        ? section(
+            'Groups',
+            empty(
+              query['search'] === undefined
+                ? html`No group is declared. Policies declare them under <code>spec.groups</code>.`
+                : 'No group fits.',
+            ),
+          )
         : html`<section>${groupTable(list, path, query)}${pager(list, ['group', 'groups'], path, query)}</section>`,
-      list.items.length > 0 && section('Who is near their cap', heatMap(
-        list.items.map(({ id, name, bands }) => ({
-          name,
-          href: groupUrl(workspace, id),
-          bandHref: (band) => withQuery(sectionUrl(workspace, 'people'), { group: id, band }),
-          bands,
-        })),
-        'Group',
-      )),
+      list.items.length > 0 &&
+        section(
+          'Who is near their cap',
+          heatMap(
+            list.items.map(({ id, name, bands }) => ({
+              name,
+              href: groupUrl(workspace, id),
+              bandHref: (band) => withQuery(sectionUrl(workspace, 'people'), { group: id, band }),
+              bands,
+            })),
+            'Group',
+          ),
+        ),
     ],
   })
 }
@@ -44,13 +54,33 @@ const groupTable = ({ items, workspace, at }: GroupListDocument, path: string, q
   table<GroupEntry>(
     'Groups',
     [
-      { head: sortHead('Group', { by: 'name', usually: 'asc' }, path, query), isName: true, cell: ({ id, name }) => html`<a href="${groupUrl(workspace, id)}">${name}</a> <code class="soft small">${id}</code>` },
-      { head: 'State', kind: 'fixed', cell: ({ state, known }) => html`${state && stateBadge(state)} ${!known && badge('not known to the service', 'warn')}` },
+      {
+        head: sortHead('Group', { by: 'name', usually: 'asc' }, path, query),
+        isName: true,
+        cell: ({ id, name }) => html`<a href="${groupUrl(workspace, id)}">${name}</a> <code class="soft small">${id}</code>`,
+      },
+      {
+        head: 'State',
+        kind: 'fixed',
+        cell: ({ state, known }) => html`${state && stateBadge(state)} ${!known && badge('not known to the service', 'warn')}`,
+      },
       { head: sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), kind: 'number', cell: ({ cap }) => capCell(cap) },
       { head: 'Observed', kind: 'number', cell: ({ observed }) => capCell(observed ?? 'unknown') },
-      { head: sortHead('Members', { by: 'members', usually: 'desc' }, path, query), kind: 'number', cell: ({ id, members }) => html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">${number(members)}</a>` },
-      { head: sortHead('Near cap', { by: 'near', usually: 'desc', isDefault: true }, path, query), kind: 'number', cell: ({ near }) => number(near) },
-      { head: sortHead('Credits used', { by: 'use', usually: 'desc' }, path, query), kind: 'number', cell: ({ used }) => used !== undefined && figure(used) },
+      {
+        head: sortHead('Members', { by: 'members', usually: 'desc' }, path, query),
+        kind: 'number',
+        cell: ({ id, members }) => html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">${number(members)}</a>`,
+      },
+      {
+        head: sortHead('Near cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
+        kind: 'number',
+        cell: ({ near }) => number(near),
+      },
+      {
+        head: sortHead('Credits used', { by: 'use', usually: 'desc' }, path, query),
+        kind: 'number',
+        cell: ({ used }) => used !== undefined && figure(used),
+      },
       { head: 'Share', kind: 'number', cell: ({ share }) => share !== undefined && percent(share) },
       { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
       { head: 'Read', kind: 'fixed', cell: ({ readAt }) => readAt !== undefined && when(readAt, at) },
@@ -71,12 +101,25 @@ export async function groupPage(documents: Documents, workspace: string, id: str
     parts: [
       tiles([
         { name: 'Cap of each member', value: capCell(one.observed ?? 'unknown'), note: html`policy asks ${capCell(one.cap)}` },
-        { name: 'Members', value: number(one.members), note: html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">list them</a>` },
-        { name: 'Near or at their cap', value: number(one.near), note: `${number(one.bands.at_cap)} at it`, ...(one.bands.at_cap > 0 && { weight: 'warn' as const }) },
-        one.used !== undefined && { name: 'Credits used', value: figure(one.used), note: one.share !== undefined && `${percent(one.share)} of the team’s` },
+        {
+          name: 'Members',
+          value: number(one.members),
+          note: html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">list them</a>`,
+        },
+        {
+          name: 'Near or at their cap',
+          value: number(one.near),
+          note: `${number(one.bands.at_cap)} at it`,
+          ...(one.bands.at_cap > 0 && { weight: 'warn' as const }),
+        },
+        one.used !== undefined && {
+          name: 'Credits used',
+          value: figure(one.used),
+          note: one.share !== undefined && `${percent(one.share)} of the team’s`,
+        },
         one.addOn !== undefined && { name: 'Add-on use', value: figure(one.addOn), note: 'estimated' },
       ]),
-      html`<div class="grid">${burnPart(one)}${one.use.models.length > 0 && section('By model', amountTable({ heads: ['Model', 'Credits used'], shares: true, rows: one.use.models.map(({ model, used }) => ({ name: model, amount: used })) }))}</div>`,
+      burnPart(one),
       chainPart(one),
       html`<div class="grid">${nowPart(one)}${topPart(one)}</div>`,
       historyPart(one),

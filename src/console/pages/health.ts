@@ -36,7 +36,12 @@ function troubles({ configValid, ledgerWritable, warnings, conditions, at }: Hea
         table(
           'Conditions',
           [
-            { head: 'Condition', kind: 'fixed', isName: true, cell: ({ type, reason }) => html`${type} <span class="soft">${reason}</span>` },
+            {
+              head: 'Condition',
+              kind: 'fixed',
+              isName: true,
+              cell: ({ type, reason }) => html`${type} <span class="soft">${reason}</span>`,
+            },
             { head: 'About', kind: 'name', cell: ({ subject }) => subject },
             { head: 'Says', kind: 'text', cell: ({ message }) => message },
             { head: 'Since', kind: 'fixed', cell: ({ since }) => when(since, at) },
@@ -57,13 +62,35 @@ function figures(one: HealthDocument): Html {
       name: 'Last cycle',
       value: lastCycle ? lastCycle.result : 'none yet',
       note: lastCycle && html`${when(lastCycle.finishedAt, at)}, took ${span(lastCycle.startedAt, lastCycle.finishedAt)}`,
-      weight: !lastCycle ? 'warn' : lastCycle.result === 'error' ? 'bad' : lastCycle.result === 'success' || lastCycle.result === 'noop' ? 'good' : 'warn',
+      weight: !lastCycle
+        ? 'warn'
+        : lastCycle.result === 'error'
+          ? 'bad'
+          : lastCycle.result === 'success' || lastCycle.result === 'noop'
+            ? 'good'
+            : 'warn',
     },
     { name: 'Last success', value: lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at) },
-    { name: 'Failed requests', value: requests === 0 ? 'none sent' : percent(failed / requests), note: requests > 0 && `${number(failed)} of ${number(requests)} since the start`, ...(failed > 0 && { weight: 'warn' as const }) },
+    {
+      name: 'Failed requests',
+      value: requests === 0 ? 'none sent' : percent(failed / requests),
+      note: requests > 0 && `${number(failed)} of ${number(requests)} since the start`,
+      ...(failed > 0 && { weight: 'warn' as const }),
+    },
     ratePerSecond !== undefined && { name: 'Pace', value: `${number(ratePerSecond)}/s`, note: 'requests, as learned' },
-    { name: 'Scopes unread', value: number(unread), note: oldestReadingAt !== undefined && html`oldest reading ${when(oldestReadingAt, at)}`, weight: unread > 0 ? 'warn' : 'good' },
-    clockSkewSeconds !== undefined && Math.abs(clockSkewSeconds) >= 1 && { name: 'Clock of the service', value: `${number(Math.abs(clockSkewSeconds))} s`, note: clockSkewSeconds < 0 ? 'behind ours' : 'ahead of ours', ...(Math.abs(clockSkewSeconds) > 300 && { weight: 'bad' as const }) },
+    {
+      name: 'Scopes unread',
+      value: number(unread),
+      note: oldestReadingAt !== undefined && html`oldest reading ${when(oldestReadingAt, at)}`,
+      weight: unread > 0 ? 'warn' : 'good',
+    },
+    clockSkewSeconds !== undefined &&
+      Math.abs(clockSkewSeconds) >= 1 && {
+        name: 'Clock of the service',
+        value: `${number(Math.abs(clockSkewSeconds))} s`,
+        note: clockSkewSeconds < 0 ? 'behind ours' : 'ahead of ours',
+        ...(Math.abs(clockSkewSeconds) > 300 && { weight: 'bad' as const }),
+      },
   ])
 }
 
@@ -79,7 +106,11 @@ const requestsPart = ({ operations, at }: HealthDocument): Html =>
             { head: 'Requests', kind: 'number', cell: ({ requests }) => number(requests) },
             { head: 'Failed', kind: 'number', cell: ({ failed }) => number(failed) },
             { head: 'Median', kind: 'number', cell: ({ medianMs }) => medianMs !== undefined && `${number(Math.round(medianMs))} ms` },
-            { head: 'Last failure', kind: 'text', cell: ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}` },
+            {
+              head: 'Last failure',
+              kind: 'text',
+              cell: ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}`,
+            },
           ],
           operations,
         ),
@@ -89,7 +120,10 @@ const modelPart = ({ model }: HealthDocument): Html =>
   section(
     'How caps work here',
     html`${model.copying !== undefined && box('warn', html`<p><strong>Copying was seen:</strong> ${model.copying}</p>`)}${facts([
-      ['Team and group caps', model.layers === 'layered' ? `kept in layers${model.layersProven ? ', proven' : ', as declared'}` : 'copied to each member'],
+      [
+        'Team and group caps',
+        model.layers === 'layered' ? `kept in layers${model.layersProven ? ', proven' : ', as declared'}` : 'copied to each member',
+      ],
       ['A read shows', READS[model.reads]],
       ['A cap of 0', model.zero],
     ])}`,
@@ -126,7 +160,12 @@ const seenPart = ({ seen, at }: HealthDocument): Html | false =>
       [
         { head: 'About', kind: 'fixed', isName: true, cell: ({ aspect }) => ASPECT_TEXT[aspect] },
         { head: 'Seen', kind: 'fixed', cell: ({ value }) => value },
-        { head: 'Evidence', kind: 'text', cell: ({ evidence, before }) => html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}` },
+        {
+          head: 'Evidence',
+          kind: 'text',
+          cell: ({ evidence, before }) =>
+            html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}`,
+        },
         { head: 'When', kind: 'fixed', cell: (finding) => when(finding.at, at) },
       ],
       seen,

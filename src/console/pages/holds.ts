@@ -20,11 +20,21 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
     at: list.at,
     parts: [
       list.items.length === 0
-        ? section('Nothing is held', empty(html`Guards let every change of the present plan through. What they count and allow stands on the <a href="${sectionUrl(workspace, 'health')}">health</a> page.`))
+        ? section(
+            'Nothing is held',
+            empty(
+              html`Guards let every change of the present plan through. What they count and allow stands on the <a href="${sectionUrl(workspace, 'health')}">health</a> page.`,
+            ),
+          )
         : html`<section>${table(
             'Holds',
             [
-              { head: 'Hold', kind: 'fixed', isName: true, cell: ({ id }) => html`<a href="${holdUrl(workspace, id)}"><code>${id.slice(0, 12)}</code></a>` },
+              {
+                head: 'Hold',
+                kind: 'fixed',
+                isName: true,
+                cell: ({ id }) => html`<a href="${holdUrl(workspace, id)}"><code>${id.slice(0, 12)}</code></a>`,
+              },
               { head: 'Guards', kind: 'name', cell: ({ guards }) => guards.map((guard) => badge(guard, 'warn')) },
               { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
               { head: 'Changes', kind: 'number', cell: ({ changes }) => number(changes) },
@@ -54,15 +64,28 @@ export async function holdPage(documents: Documents, workspace: string, id: stri
     parts: [
       box('warn', html`<p>${one.message}</p>`),
       tiles([
-        { name: 'People it reaches', value: number(one.people), note: one.since !== undefined && html`first shown ${when(one.since, one.at)}`, weight: 'warn' },
+        {
+          name: 'People it reaches',
+          value: number(one.people),
+          note: one.since !== undefined && html`first shown ${when(one.since, one.at)}`,
+          weight: 'warn',
+        },
         { name: 'Lowered', value: number(one.counted.lowered) },
-        { name: 'Blocked', value: number(one.counted.blocked), note: 'at 0, or at or below their use', ...(one.counted.blocked > 0 && { weight: 'bad' as const }) },
+        {
+          name: 'Blocked',
+          value: number(one.counted.blocked),
+          note: 'at 0, or at or below their use',
+          ...(one.counted.blocked > 0 && { weight: 'bad' as const }),
+        },
         { name: 'Left without a cap', value: number(one.counted.cleared) },
         { name: 'Raised', value: number(one.counted.raised) },
       ]),
       releasePart(one),
       arithmeticPart(one),
-      section('Everybody it reaches', html`${filterForm(path, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS.map((effect) => [effect, effect] as const) }], query)}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`),
+      section(
+        'Everybody it reaches',
+        html`${filterForm(path, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS.map((effect) => [effect, effect] as const) }], query)}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
+      ),
       heldPart(one),
     ],
   })
@@ -73,9 +96,10 @@ function releasePart({ releases, id, void: voidText }: HoldDocument): Html {
   return section(
     'If this is meant: how to release it',
     html`<ol class="steps">${releases.map(
-      ({ how, who, text, file, note }) => html`<li><strong>${HOW_TEXT[how]}</strong> <span class="soft">${who}</span>${
-        how === 'wait' ? html`<p>${text}</p>` : paste(text, `${HOW_TEXT[how]}: what to paste`)
-      }${file !== undefined && html`<p class="small">in <code>${file}</code></p>`}${note !== undefined && html`<p class="small soft">${note}</p>`}</li>`,
+      ({ how, who, text, file, note }) =>
+        html`<li><strong>${HOW_TEXT[how]}</strong> <span class="soft">${who}</span>${
+          how === 'wait' ? html`<p>${text}</p>` : paste(text, `${HOW_TEXT[how]}: what to paste`)
+        }${file !== undefined && html`<p class="small">in <code>${file}</code></p>`}${note !== undefined && html`<p class="small soft">${note}</p>`}</li>`,
     )}</ol><p class="small soft">The whole id is <code>${id}</code>. ${voidText}</p>
 <p class="small soft">If it is not meant, change the policy: the hold goes away with the changes it is about.</p>`,
   )
@@ -100,7 +124,11 @@ const arithmeticPart = ({ arithmetic }: HoldDocument): Html =>
         { head: 'Found', kind: 'number', cell: ({ counted }) => counted !== undefined && figure(counted) },
         { head: 'Of', kind: 'number', cell: ({ of }) => of !== undefined && figure(of) },
         { head: 'Share', kind: 'number', cell: ({ percent }): Value => percent !== undefined && `${number(percent)} %` },
-        { head: 'Allowed', kind: 'text', cell: ({ limit, allowed }) => html`${limit}${allowed !== undefined && html` <span class="soft">(${figure(allowed)})</span>`}` },
+        {
+          head: 'Allowed',
+          kind: 'text',
+          cell: ({ limit, allowed }) => html`${limit}${allowed !== undefined && html` <span class="soft">(${figure(allowed)})</span>`}`,
+        },
         { head: 'Setting', kind: 'name', cell: ({ setting }) => html`<code>${setting}</code>` },
       ],
       arithmetic,
@@ -113,11 +141,21 @@ const affectedTable = ({ items, workspace }: HoldDocument): Html =>
     : table(
         'Everybody it reaches',
         [
-          { head: 'Person', isName: true, cell: ({ person, protected: isProtected }) => html`<a href="${personUrl(workspace, person)}">${person}</a>${isProtected === true && html` ${badge('protected', 'info')}`}` },
+          {
+            head: 'Person',
+            isName: true,
+            cell: ({ person, protected: isProtected }) =>
+              html`<a href="${personUrl(workspace, person)}">${person}</a>${isProtected === true && html` ${badge('protected', 'info')}`}`,
+          },
           { head: 'Before', kind: 'number', cell: ({ before }) => capCell(before) },
           { head: 'After', kind: 'number', cell: ({ after }) => capCell(after) },
           { head: 'Add-on use', kind: 'number', cell: ({ addOn }) => figure(addOn) },
-          { head: 'Effect', kind: 'fixed', cell: ({ effect }) => badge(effect, effect === 'blocked' ? 'bad' : effect === 'raised' || effect === 'capped' ? undefined : 'warn') },
+          {
+            head: 'Effect',
+            kind: 'fixed',
+            cell: ({ effect }) =>
+              badge(effect, effect === 'blocked' ? 'bad' : effect === 'raised' || effect === 'capped' ? undefined : 'warn'),
+          },
         ],
         items,
       )

@@ -26,14 +26,22 @@ export async function overviewPage(documents: Documents, query: Query): Promise<
       troubles(list),
       totals(list),
       needs(list),
-      list.total === 0 && box('info', html`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it shows here as soon as the file is saved.</p>`),
+      list.total === 0 &&
+        box(
+          'info',
+          html`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it shows here as soon as the file is saved.</p>`,
+        ),
       cards ? html`<div class="grid">${list.items.map((one, index) => card(one, list.at, series[index]))}</div>` : lines(list, query),
     ],
   })
 }
 
-const titleOf = ({ attention, attentionOmitted }: WorkspaceListDocument): string => {
-  const count = attention.length + attentionOmitted
+/** How many entries ask for somebody; others only tell. */
+const wanted = ({ attention, attentionOmitted }: WorkspaceListDocument): number =>
+  attention.filter(({ tone }) => tone !== 'good').length + attentionOmitted
+
+const titleOf = (list: WorkspaceListDocument): string => {
+  const count = wanted(list)
   return count === 0 ? 'Overview' : `(${number(count)}) Overview`
 }
 
@@ -42,8 +50,9 @@ const troubles = ({ configValid, ledgerWritable }: WorkspaceListDocument): Html 
   html`${!configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force; <code>capkeeper validate</code> and the log say what is wrong.</p>`)}
 ${!ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written. Nothing is lost: writing goes on when the disk or the database is back.</p>`)}`
 
-function totals({ items, total, attention, attentionOmitted, at }: WorkspaceListDocument): Html {
-  const wanted = attention.length + attentionOmitted
+function totals(list: WorkspaceListDocument): Html {
+  const { items, total, attention, at } = list
+  const count = wanted(list)
   const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
   const left = items.flatMap(({ balance }) => (balance ? [balance.addOnAvailable - balance.addOnUsed] : []))
   const soonest = items.flatMap(({ use }) => (use?.exhaustion === undefined ? [] : [use.exhaustion])).toSorted()[0]
@@ -51,33 +60,60 @@ function totals({ items, total, attention, attentionOmitted, at }: WorkspaceList
   const people = items.reduce((sum, one) => sum + (one.people ?? 0), 0)
   const isWhole = items.length === total
   return tiles([
-    { name: 'Needs a person', value: number(wanted), note: wanted === 0 ? 'all is well' : 'the list is below', weight: wanted === 0 ? 'good' : worst },
-    isWhole && left.length > 0 && { name: 'Add-on credits left', value: figure(left.reduce((sum, value) => sum + value, 0)), note: total === 1 ? undefined : 'all workspaces together' },
-    isWhole && left.length > 0 && {
-      name: total === 1 ? 'Run out' : 'First to run out',
-      value: soonest === undefined ? 'not in this cycle' : dayMonth(Date.parse(soonest)),
-      note: soonest !== undefined && when(soonest, at),
-      weight: soonest === undefined ? 'good' : 'warn',
+    {
+      name: 'Needs a person',
+      value: number(count),
+      note: count === 0 ? 'all is well' : 'the list is below',
+      weight: count === 0 ? 'good' : worst,
     },
-    isWhole && people > 0 && { name: 'People at their cap', value: number(atCap), note: `of ${number(people)}`, ...(atCap > 0 && { weight: 'warn' as const }) },
+    isWhole &&
+      left.length > 0 && {
+        name: 'Add-on credits left',
+        value: figure(left.reduce((sum, value) => sum + value, 0)),
+        note: total === 1 ? undefined : 'all workspaces together',
+      },
+    isWhole &&
+      left.length > 0 && {
+        name: total === 1 ? 'Run out' : 'First to run out',
+        value: soonest === undefined ? 'no' : dayMonth(Date.parse(soonest)),
+        note: soonest === undefined ? 'not in this cycle' : when(soonest, at),
+        weight: soonest === undefined ? 'good' : 'warn',
+      },
+    isWhole &&
+      people > 0 && {
+        name: 'People at their cap',
+        value: number(atCap),
+        note: `of ${number(people)}`,
+        ...(atCap > 0 && { weight: 'warn' as const }),
+      },
     { name: 'Workspaces', value: number(total), note: isWhole ? modesOf(items) : undefined },
   ])
 }
 
 const modesOf = (items: readonly WorkspaceSummary[]): string => {
   const off = items.filter(({ mode }) => mode !== 'enforce')
-  return off.length === 0 ? 'all enforced' : off.map(({ name, mode }) => `${name}: ${mode}`).slice(0, 3).join(', ')
+  return off.length === 0
+    ? 'all enforced'
+    : off
+        .map(({ name, mode }) => `${name}: ${mode}`)
+        .slice(0, 3)
+        .join(', ')
 }
 
 /** What needs a person, the most pressing first. */
 function needs({ attention, attentionOmitted, total }: WorkspaceListDocument): Html | false {
+  const shown = attention.filter(({ subject }) => subject !== 'config' && subject !== 'ledger')
   if (attention.length === 0) return total > 0 && box('good', html`<p>✓ Nothing needs a person.</p>`)
-  return html`<h2 class="hidden">What needs a person</h2><ul class="needs">${attention.map((entry) => need(entry, total > 1))}${
-    attentionOmitted > 0 && html`<li class="info"><span class="what">${plural(attentionOmitted, 'more thing')} to look at: see the pages of the workspaces.</span></li>`
+  return html`<h2 class="hidden">What needs a person</h2><ul class="needs">${shown.map((entry) => need(entry, total > 1))}${
+    attentionOmitted > 0 &&
+    html`<li class="info"><span class="what">${plural(attentionOmitted, 'more thing')} to look at: see the pages of the workspaces.</span></li>`
   }</ul>`
 }
 
-const need = ({ workspace, tone, subject, text, path }: AttentionEntry, namesIt: boolean): Html => html`<li class="${tone}">${badge(words(subject), tone)}
+const need = (
+  { workspace, tone, subject, text, path }: AttentionEntry,
+  namesIt: boolean,
+): Html => html`<li class="${tone === 'good' ? 'info' : tone}">${badge(words(subject), tone === 'good' ? 'info' : tone)}
 <span class="what"><a href="${path}">${text}</a></span>${namesIt && html`<span class="where">${workspace}</span>`}</li>`
 
 function card(one: WorkspaceSummary, at: string, series: CreditsSeries | undefined): Html {
@@ -91,7 +127,10 @@ ${facts([
   ['Off', off > 0 && plural(off, 'scope')],
   ['Holds', holds > 0 && html`<a href="${sectionUrl(name, 'holds')}">${plural(holds, 'hold')}</a>`],
   ['People', people !== undefined && html`<a href="${sectionUrl(name, 'people')}">${number(people)}</a>`],
-  ['At their cap', people !== undefined && html`<a href="${withQuery(sectionUrl(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`],
+  [
+    'At their cap',
+    people !== undefined && html`<a href="${withQuery(sectionUrl(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`,
+  ],
   ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
   ['Kept by', heldBy],
 ])}</section>`
@@ -103,14 +142,31 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
     'Workspaces',
     [
       { head: 'Workspace', isName: true, cell: ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>` },
-      { head: 'State', kind: 'fixed', cell: ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${mode !== 'enforce' && badge(mode, 'warn')}` },
+      {
+        head: 'State',
+        kind: 'fixed',
+        cell: ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${mode !== 'enforce' && badge(mode, 'warn')}`,
+      },
       { head: 'Add-on credits left', kind: 'number', cell: ({ balance }) => balance && figure(balance.addOnAvailable - balance.addOnUsed) },
-      { head: 'Run out', kind: 'fixed', cell: ({ use, cycle }) => (use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`<span class="soft">not in this cycle</span>`) },
+      {
+        head: 'Run out',
+        kind: 'fixed',
+        cell: ({ use, cycle }) =>
+          use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`<span class="soft">not in this cycle</span>`,
+      },
       { head: 'Credits used', kind: 'number', cell: ({ use }) => use?.used !== undefined && figure(use.used) },
       { head: 'Of the cycle', cell: ({ use }) => cycleMeter(use) },
-      { head: 'At cap', kind: 'number', cell: ({ bands, people }) => people !== undefined && `${compact(bands.at_cap)} of ${compact(people)}` },
+      {
+        head: 'At cap',
+        kind: 'number',
+        cell: ({ bands, people }) => people !== undefined && `${compact(bands.at_cap)} of ${compact(people)}`,
+      },
       { head: 'Holds', kind: 'number', cell: ({ holds }) => number(holds) },
-      { head: 'Last success', kind: 'fixed', cell: ({ lastSuccessAt }) => (lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)) },
+      {
+        head: 'Last success',
+        kind: 'fixed',
+        cell: ({ lastSuccessAt }) => (lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)),
+      },
     ],
     items,
   )}${pager(list, ['workspace', 'workspaces'], OVERVIEW, query)}</section>`

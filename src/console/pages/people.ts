@@ -21,7 +21,7 @@ export async function peoplePage(documents: Documents, workspace: string, query:
   return renderFrame({
     title: `People of ${workspace}`,
     heading: 'People',
-    badges: list.people === 'hash' && badge('shown as hashes'),
+    badges: list.peopleShown === 'hash' && badge('shown as hashes'),
     workspace,
     section: 'people',
     at: list.at,
@@ -38,7 +38,12 @@ function filtersOf({ groups, rules }: PersonListDocument): readonly Filter[] {
     { kind: 'search', name: 'search', label: 'Search' },
     { kind: 'choice', name: 'band', label: 'Use of the cap', options: BANDS.map((band) => [band, BAND_TEXT[band]] as const) },
     { kind: 'choice', name: 'group', label: 'Group', options: groups.slice(0, MOST_OPTIONS).map(({ id, name }) => [id, name] as const) },
-    { kind: 'choice', name: 'rule', label: 'Decided by', options: rules.slice(0, MOST_OPTIONS).map(({ name, people }) => [name, `${name} (${number(people)})`] as const) },
+    {
+      kind: 'choice',
+      name: 'rule',
+      label: 'Decided by',
+      options: rules.slice(0, MOST_OPTIONS).map(({ name, people }) => [name, `${name} (${number(people)})`] as const),
+    },
   ]
 }
 
@@ -57,17 +62,37 @@ const nobody = (query: Query): Html =>
     ? empty('Nobody fits. Show all, or search for less of the name.')
     : empty('People were not read yet. They show here with the first reading of the roster.')
 
-const BAND_TONE: Readonly<Partial<Record<NonNullable<PersonEntry['band']>, Tone>>> = { at_cap: 'limit', '95_to_100': 's1', '85_to_95': 's5' }
+const BAND_TONE: Readonly<Partial<Record<NonNullable<PersonEntry['band']>, Tone>>> = {
+  at_cap: 'limit',
+  '95_to_100': 's1',
+  '85_to_95': 's5',
+}
 
 const peopleTable = ({ items, workspace }: PersonListDocument, path: string, query: Query): Html =>
   table<PersonEntry>(
     'People',
     [
-      { head: sortHead('Person', { by: 'person', usually: 'asc' }, path, query), isName: true, cell: ({ person, status, disabled }) => html`<a href="${personUrl(workspace, person)}">${person}</a>${status !== 'approved' && html` ${badge(status)}`}${disabled === true && html` ${badge('disabled')}`}` },
-      { head: sortHead('Of the cap', { by: 'near', usually: 'desc', isDefault: true }, path, query), cell: ({ share, band }) => share !== undefined && meter(share, (band && BAND_TONE[band]) ?? 'main') },
-      { head: sortHead('Add-on use', { by: 'use', usually: 'desc' }, path, query), kind: 'number', cell: ({ addOn, isUpperBound }) => addOnText(addOn, isUpperBound) },
+      {
+        head: sortHead('Person', { by: 'person', usually: 'asc' }, path, query),
+        isName: true,
+        cell: ({ person, status, disabled }) =>
+          html`<a href="${personUrl(workspace, person)}">${person}</a>${status !== 'approved' && html` ${badge(status)}`}${disabled === true && html` ${badge('disabled')}`}`,
+      },
+      {
+        head: sortHead('Of the cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
+        cell: ({ share, band }) => share !== undefined && meter(share, (band && BAND_TONE[band]) ?? 'main'),
+      },
+      {
+        head: sortHead('Add-on use', { by: 'use', usually: 'desc' }, path, query),
+        kind: 'number',
+        cell: ({ addOn, isUpperBound }) => addOnText(addOn, isUpperBound),
+      },
       { head: sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), kind: 'number', cell: ({ cap }) => capCell(cap ?? 'unknown') },
-      { head: sortHead('Left', { by: 'headroom', usually: 'asc' }, path, query), kind: 'number', cell: ({ headRoom }) => headRoom !== undefined && figure(headRoom) },
+      {
+        head: sortHead('Left', { by: 'headroom', usually: 'asc' }, path, query),
+        kind: 'number',
+        cell: ({ headRoom }) => headRoom !== undefined && figure(headRoom),
+      },
       { head: 'Band', kind: 'fixed', cell: ({ band }) => band && bandBadge(band) },
       { head: sortHead('Decided by', { by: 'rule', usually: 'asc' }, path, query), kind: 'name', cell: (row) => ruleCell(row, workspace) },
       { head: 'Groups', kind: 'name', cell: ({ groups }) => groups.map(({ name }) => name).join(', ') },

@@ -35,17 +35,35 @@ function figures(one: PersonDocument) {
   const { cap, from, addOn, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards } = one
   const isAtCap = band === 'at_cap'
   return tiles([
-    { name: 'Cap in force', value: capCell(cap ?? 'unknown'), note: from === one.person ? 'set for this person' : from !== undefined && html`from ${scopeLink(workspace, from)}` },
-    { name: 'Add-on use', value: addOnText(addOn, isUpperBound), note: share !== undefined ? `${percent(share)} of the cap` : 'estimated', ...(isAtCap && { weight: 'bad' as const }) },
-    headRoom !== undefined && { name: 'Left', value: figure(headRoom), note: use.paceADay !== undefined && html`at ${figure(use.paceADay)} a day`, ...(headRoom <= 0 && { weight: 'bad' as const }) },
+    {
+      name: 'Cap in force',
+      value: capCell(cap ?? 'unknown'),
+      note: from === one.person ? 'set for this person' : from !== undefined && html`from ${scopeLink(workspace, from)}`,
+    },
+    {
+      name: 'Add-on use',
+      value: addOnText(addOn, isUpperBound),
+      note: share !== undefined ? `${percent(share)} of the cap` : 'estimated',
+      ...(isAtCap && { weight: 'bad' as const }),
+    },
     headRoom !== undefined && {
-      name: 'Runs out',
-      value: isAtCap ? 'is used up' : use.runsOutOn === undefined ? 'not in this cycle' : dayMonth(Date.parse(use.runsOutOn)),
-      note: use.runsOutOn !== undefined && !isAtCap && 'at the pace of the last 7 days',
+      name: 'Left',
+      value: figure(headRoom),
+      note: use.paceADay !== undefined && html`at ${figure(use.paceADay)} a day`,
+      ...(headRoom <= 0 && { weight: 'bad' as const }),
+    },
+    headRoom !== undefined && {
+      name: 'Run out',
+      value: isAtCap ? 'now' : use.runsOutOn === undefined ? 'no' : dayMonth(Date.parse(use.runsOutOn)),
+      note: isAtCap ? 'the cap is used up' : use.runsOutOn === undefined ? 'not in this cycle' : 'at the pace of the last 7 days',
       weight: isAtCap ? 'bad' : use.runsOutOn === undefined ? 'good' : 'warn',
     },
     used !== undefined && { name: 'All credits used', value: figure(used), note: 'with those of the seat' },
-    { name: 'Groups', value: number(groups.length), note: groups.map(({ id, name }, index) => html`${index > 0 && ', '}<a href="${groupUrl(workspace, id)}">${name}</a>`) },
+    {
+      name: 'Groups',
+      value: number(groups.length),
+      note: groups.map(({ id, name }, index) => html`${index > 0 && ', '}<a href="${groupUrl(workspace, id)}">${name}</a>`),
+    },
     guards.length > 0 && { name: 'Held back', value: plural(guards.length, 'guard'), note: guards.join(', '), weight: 'warn' },
   ])
 }

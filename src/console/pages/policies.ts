@@ -22,7 +22,12 @@ export async function policiesPage(documents: Documents, workspace: string, quer
     section: 'policies',
     at,
     parts: [
-      policy && !policy.valid && box('bad', html`<p><strong>The files are not valid.</strong> The last good set, shown below, stays in force, and nothing is pruned until they are whole again. <code>capkeeper validate</code> says the same as this page.</p>`),
+      policy &&
+        !policy.valid &&
+        box(
+          'bad',
+          html`<p><strong>The files are not valid.</strong> The last good set, shown below, stays in force, and nothing is pruned until they are whole again. <code>capkeeper validate</code> says the same as this page.</p>`,
+        ),
       problems.length > 0 && html`<h2 class="hidden">What is wrong in the files</h2>${problemList(problems, problemsOmitted)}`,
       html`<section>${facts([
         ['Digest', policy && html`<code>${policy.digest === '' ? 'none yet' : policy.digest}</code>`],
@@ -31,7 +36,14 @@ export async function policiesPage(documents: Documents, workspace: string, quer
         ['Documents', list.documents.join(', ')],
         ['Declared', plural(list.total, 'cap')],
       ])}</section>`,
-      filterForm(path, [{ kind: 'search', name: 'search', label: 'Name, id or person' }, { kind: 'choice', name: 'kind', label: 'Kind', options: KINDS.map((kind) => [kind, kind] as const) }], query),
+      filterForm(
+        path,
+        [
+          { kind: 'search', name: 'search', label: 'Name, id or person' },
+          { kind: 'choice', name: 'kind', label: 'Kind', options: KINDS.map((kind) => [kind, kind] as const) },
+        ],
+        query,
+      ),
       html`<section>${list.items.length === 0 ? empty(list.total === 0 && Object.keys(query).length === 0 ? 'No cap is declared: without a policy nothing is written.' : 'Nothing fits.') : html`${declared(list)}${pager(list, ['declared cap', 'declared caps'], path, query)}`}</section>`,
       protectedPart(list),
     ],
@@ -46,10 +58,19 @@ const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
       { head: 'Cap', kind: 'number', cell: ({ cap, add }) => (add !== undefined ? `+${number(add)}` : capCell(cap)) },
       { head: 'Observed', kind: 'number', cell: ({ observed }) => observed !== undefined && capCell(observed) },
       { head: 'State', kind: 'fixed', cell: ({ state }) => state !== undefined && badge(words(state), STATE_WEIGHT[state]) },
-      { head: 'Decides for', kind: 'number', cell: ({ people, members }) => html`${figure(people)}${members !== undefined && members !== people && html` <span class="soft">of ${figure(members)}</span>`}` },
+      {
+        head: 'Decides for',
+        kind: 'number',
+        cell: ({ people, members }) =>
+          html`${figure(people)}${members !== undefined && members !== people && html` <span class="soft">of ${figure(members)}</span>`}`,
+      },
       { head: 'Near cap', kind: 'number', cell: ({ near }) => number(near) },
       { head: 'Ends', kind: 'fixed', cell: ({ until }) => until !== undefined && when(until, at) },
-      { head: 'Why', kind: 'text', cell: ({ reason, ticket }) => html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}` },
+      {
+        head: 'Why',
+        kind: 'text',
+        cell: ({ reason, ticket }) => html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}`,
+      },
       { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
     ],
     items,

@@ -3,7 +3,7 @@ import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { WorkspaceDocument } from '../../daemon/http/documents/types.ts'
-import { amountTable, meter } from '../chart/bars.ts'
+import { type AmountRow, amountTable, meter } from '../chart/bars.ts'
 import { type Chart, chartFigure } from '../chart/chart.ts'
 import { burnOfSeries, cycleOfSeries, driftOfSeries } from '../chart/from-documents.ts'
 import { short } from '../chart/scale.ts'
@@ -34,7 +34,9 @@ export async function workspacePage(documents: Documents, name: string): Promise
       holdsPart(one),
       html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
       scopesPart(one),
-      html`<div class="grid">${charts.map((chart: Chart) => html`<section>${chartFigure(chart)}</section>`)}${bandsPart(one)}${poolsPart(one)}${grantsPart(one)}${modelsPart(one)}</div>`,
+      html`<div class="grid">${charts.map((chart: Chart) => html`<section>${chartFigure(chart)}</section>`)}${bandsPart(one)}${modelsPart(one)}</div>`,
+      poolsPart(one),
+      grantsPart(one),
       statePart(one),
     ],
   })
@@ -44,13 +46,31 @@ export async function workspacePage(documents: Documents, name: string): Promise
 export function troubles(one: WorkspaceDocument): Html | false {
   const { pause, policy, problems, problemsOmitted, warningTexts, mode, lastCycle, at } = one
   const boxes = [
-    pause && box('warn', html`<p><strong>Paused.</strong> Nothing is written until ${when(pause.until, at)}. ${pause.reason}</p><p class="small">To go on now: <code>capkeeper resume --workspace ${one.name}</code></p>`),
-    mode === 'audit' && box('info', html`<p><strong>Audit mode.</strong> Caps are read and compared, and nothing is ever written. Set <code>mode: enforce</code> in the config file to keep them.</p>`),
-    policy && !policy.valid && box('bad', html`<p><strong>The policy files are not valid.</strong> The last good set stays in force, and nothing is pruned until they are whole again.</p>`),
+    pause &&
+      box(
+        'warn',
+        html`<p><strong>Paused.</strong> Nothing is written until ${when(pause.until, at)}. ${pause.reason}</p><p class="small">To go on now: <code>capkeeper resume --workspace ${one.name}</code></p>`,
+      ),
+    mode === 'audit' &&
+      box(
+        'info',
+        html`<p><strong>Audit mode.</strong> Caps are read and compared, and nothing is ever written. Set <code>mode: enforce</code> in the config file to keep them.</p>`,
+      ),
+    policy &&
+      !policy.valid &&
+      box(
+        'bad',
+        html`<p><strong>The policy files are not valid.</strong> The last good set stays in force, and nothing is pruned until they are whole again.</p>`,
+      ),
     policy && !policy.valid && html`${problemList(problems, problemsOmitted)}`,
-    lastCycle?.result === 'error' && box('bad', html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Caps stay as they are meanwhile; <a href="${sectionUrl(one.name, 'health')}">health</a> says more.</p>`),
+    lastCycle?.result === 'error' &&
+      box(
+        'bad',
+        html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Caps stay as they are meanwhile; <a href="${sectionUrl(one.name, 'health')}">health</a> says more.</p>`,
+      ),
     ...warningTexts.map((text) => box('warn', html`<p>${text}</p>`)),
-    !lastCycle && box('info', html`<p><strong>The first cycle is under way.</strong> Nothing was compared yet; figures show as they come in.</p>`),
+    !lastCycle &&
+      box('info', html`<p><strong>The first cycle is under way.</strong> Nothing was compared yet; figures show as they come in.</p>`),
   ].filter((part) => part !== undefined && part !== false)
   return boxes.length > 0 && html`${boxes}`
 }
@@ -69,21 +89,31 @@ function figures(one: WorkspaceDocument): Html {
       ...(isShort && { weight: 'bad' as const }),
     },
     {
-      name: 'They run out',
-      value: use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : balance ? 'not in this cycle' : 'not known',
-      note: use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`the cycle ends ${when(cycle.end, at)}`,
+      name: 'Run out',
+      value: use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : balance ? 'no' : 'not known',
+      note: use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`,
       ...(use?.exhaustion !== undefined ? { weight: 'bad' as const } : balance && { weight: 'good' as const }),
     },
     use?.used !== undefined && {
       name: 'Credits used',
       value: figure(use.used),
-      note: use.projected && html`${figure(Math.round(use.projected.p50))} expected at the end, likely ${figure(Math.round(use.projected.p10))} to ${figure(Math.round(use.projected.p90))}`,
+      note:
+        use.projected &&
+        html`${figure(Math.round(use.projected.p50))} expected at the end, likely ${figure(Math.round(use.projected.p10))} to ${figure(Math.round(use.projected.p90))}`,
     },
-    { name: 'Holds to decide', value: number(held.length), note: held.length > 0 && html`<a href="${sectionUrl(one.name, 'holds')}">decide</a>`, weight: held.length > 0 ? 'warn' : 'good' },
+    {
+      name: 'Holds to decide',
+      value: number(held.length),
+      note: held.length > 0 && html`<a href="${sectionUrl(one.name, 'holds')}">decide</a>`,
+      weight: held.length > 0 ? 'warn' : 'good',
+    },
     {
       name: 'Caps that are off',
       value: number(off),
-      note: off > 0 ? html`${figure(driftCredits.above)} credits above, ${figure(driftCredits.below)} below` : `${plural(scopes.in_sync, 'scope')} in sync`,
+      note:
+        off > 0
+          ? html`${figure(driftCredits.above)} credits above, ${figure(driftCredits.below)} below`
+          : `${plural(scopes.in_sync, 'scope')} in sync`,
       weight: off > 0 ? 'warn' : 'good',
     },
     people !== undefined && {
@@ -97,14 +127,24 @@ function figures(one: WorkspaceDocument): Html {
 
 const noCycle = ({ use, lastCycle }: WorkspaceDocument): Html =>
   html`<h2>Credits over the cycle</h2>${empty(
-    use ? 'The service tells no billing cycle, so there is neither an even pace nor an end to show.' : lastCycle ? 'People and their use could not be read yet; the health page says why.' : 'People and their use were not read yet.',
+    use
+      ? 'The service tells no billing cycle, so there is neither an even pace nor an end to show.'
+      : lastCycle
+        ? 'People and their use could not be read yet; the health page says why.'
+        : 'People and their use were not read yet.',
   )}`
 
 function holdsPart({ held, name, at }: WorkspaceDocument): Html | false {
   return (
     held.length > 0 &&
     html`<h2 class="hidden">Holds</h2><ul class="needs">${held.map(
-      ({ id, guards, people, message, since }) => html`<li class="warn">${badge(guards.join(', '), 'warn')}<span class="what"><a href="${holdUrl(name, id)}">${message}</a></span>
+      ({
+        id,
+        guards,
+        people,
+        message,
+        since,
+      }) => html`<li class="warn">${badge(guards.join(', '), 'warn')}<span class="what"><a href="${holdUrl(name, id)}">${message}</a></span>
 <span class="where">${plural(people, 'person', 'people')}${since !== undefined && html`, ${when(since, at)}`}</span></li>`,
     )}</ul>`
   )
@@ -122,7 +162,12 @@ function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Wor
         { head: 'State', kind: 'fixed', cell: ({ state }) => stateBadge(state) },
         { head: 'Desired', kind: 'number', cell: ({ desired }) => capCell(desired) },
         { head: 'Observed', kind: 'number', cell: ({ observed }) => capCell(observed) },
-        { head: 'Cause', kind: 'fixed', cell: ({ cause, driftSince }) => html`${cause}${driftSince !== undefined && html` <span class="soft">${when(driftSince, at)}</span>`}` },
+        {
+          head: 'Cause',
+          kind: 'fixed',
+          cell: ({ cause, driftSince }) =>
+            html`${cause}${driftSince !== undefined && html` <span class="soft">${when(driftSince, at)}</span>`}`,
+        },
         { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
         { head: 'Why', kind: 'text', cell: ({ why, reason }) => why ?? reason },
       ],
@@ -134,7 +179,10 @@ function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Wor
 
 function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
   if (people === undefined || people === 0) return false
-  const total = Math.max(1, BANDS.reduce((sum, band) => sum + bands[band], 0))
+  const total = Math.max(
+    1,
+    BANDS.reduce((sum, band) => sum + bands[band], 0),
+  )
   let x = 0
   const bars = BANDS.map((band) => {
     const width = (bands[band] / total) * 100
@@ -145,7 +193,8 @@ function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
     'People by use of their cap',
     html`<svg class="bandbar" width="100%" height="14" aria-hidden="true">${bars}</svg>
 <ul class="legend">${BANDS.map(
-      (band) => html`<li><svg class="key" width="12" height="10" aria-hidden="true"><rect class="band-${band}" width="12" height="10" rx="2"></rect></svg><a href="${withQuery(sectionUrl(name, 'people'), { band })}">${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`,
+      (band) =>
+        html`<li><svg class="key" width="12" height="10" aria-hidden="true"><rect class="band-${band}" width="12" height="10" rx="2"></rect></svg><a href="${withQuery(sectionUrl(name, 'people'), { band })}">${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`,
     )}</ul>`,
   )
 }
@@ -164,7 +213,11 @@ function poolsPart({ pools, at }: WorkspaceDocument): Html | false {
           { head: 'Of the pool', cell: ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main') },
           { head: 'Dealt as caps', kind: 'number', cell: ({ dealt }) => dealt !== undefined && figure(dealt) },
           { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
-          { head: 'Used up', kind: 'fixed', cell: ({ exhaustion, frozen }) => frozen ?? (exhaustion !== undefined && when(exhaustion, at)) },
+          {
+            head: 'Used up',
+            kind: 'fixed',
+            cell: ({ exhaustion, frozen }) => frozen ?? (exhaustion !== undefined && when(exhaustion, at)),
+          },
           { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
         ],
         pools,
@@ -183,10 +236,23 @@ function grantsPart({ grants, name, at }: WorkspaceDocument): Html | false {
         'Temporary caps',
         [
           { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(name, scope) },
-          { head: 'Cap', kind: 'number', cell: ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`) },
-          { head: 'State', kind: 'fixed', cell: ({ state }) => badge(words(state), state === 'expiring' ? 'warn' : state === 'active' ? 'good' : undefined) },
+          {
+            head: 'Cap',
+            kind: 'number',
+            cell: ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`),
+          },
+          {
+            head: 'State',
+            kind: 'fixed',
+            cell: ({ state }) => badge(words(state), state === 'expiring' ? 'warn' : state === 'active' ? 'good' : undefined),
+          },
           { head: 'Ends', kind: 'fixed', cell: ({ until }) => until !== undefined && when(until, at) },
-          { head: 'Why', kind: 'text', cell: ({ reason, ticket, note }) => html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}` },
+          {
+            head: 'Why',
+            kind: 'text',
+            cell: ({ reason, ticket, note }) =>
+              html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
+          },
           { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
         ],
         shown,
@@ -201,26 +267,46 @@ function modelsPart({ models, modelsOmitted }: WorkspaceDocument): Html | false 
     section(
       'Credits by model',
       html`${amountTable({
-        heads: ['Model', 'Mode', 'Credits used'],
+        heads: ['Model', 'Credits used'],
         shares: true,
-        rows: models.map(({ model, mode, used }) => ({ name: model, cells: [html`<span class="soft">${mode}</span>`], amount: used })),
+        rows: byModel(models),
       })}${modelsOmitted > 0 && html`<p class="soft">${plural(modelsOmitted, 'more model')}.</p>`}`,
     )
   )
 }
 
+/** Modes are summed: the service's names for them say little to a reader. */
+function byModel(models: WorkspaceDocument['models']): readonly AmountRow[] {
+  const sums = new Map<string, number>()
+  for (const { model, used } of models) sums.set(model, (sums.get(model) ?? 0) + used)
+  return [...sums].toSorted(([, a], [, b]) => b - a).map(([name, amount]) => ({ name, amount }))
+}
+
 function statePart(one: WorkspaceDocument): Html {
   const { policy, lastCycle, lastSuccessAt, approvals, balance, cycle, heldBy, use, at } = one
-  const ratios = Object.entries(use?.ratios ?? {}).flatMap(([window, ratio]) => (ratio === undefined ? [] : [`${number(ratio)} in ${window}`]))
+  const ratios = Object.entries(use?.ratios ?? {}).flatMap(([window, ratio]) =>
+    ratio === undefined ? [] : [`${number(ratio)} in ${window}`],
+  )
   return section(
     'State',
     facts([
-      ['Policy', policy && html`<a href="${sectionUrl(one.name, 'policies')}"><code>${policy.digest === '' ? 'none yet' : policy.digest}</code></a>, loaded ${when(policy.loadedAt, at)}`],
+      [
+        'Policy',
+        policy &&
+          html`<a href="${sectionUrl(one.name, 'policies')}"><code>${policy.digest === '' ? 'none yet' : policy.digest}</code></a>, loaded ${when(policy.loadedAt, at)}`,
+      ],
       ['Revision', policy && policy.revision !== '' && html`<code>${policy.revision.slice(0, 12)}</code>`],
-      ['Last cycle', lastCycle && html`${lastCycle.result}, ${when(lastCycle.finishedAt, at)}${lastCycle.message !== undefined && html`: ${lastCycle.message}`}`],
+      [
+        'Last cycle',
+        lastCycle &&
+          html`${lastCycle.result}, ${when(lastCycle.finishedAt, at)}${lastCycle.message !== undefined && html`: ${lastCycle.message}`}`,
+      ],
       ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
       ['Pace, 1 is even', ratios.join(', ')],
-      ['Of the cycle’s credits', use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 && percent(use.used / use.cycleCredits)],
+      [
+        'Of the cycle’s credits',
+        use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 && percent(use.used / use.cycleCredits),
+      ],
       ['Seats', balance && html`${number(balance.seats)}, ${figure(balance.creditsPerSeat)} credits each`],
       ['Cycle', cycle && html`ends ${when(cycle.end, at)}`],
       ['Approvals', approvals.map(({ id, state }) => `${id.slice(0, 12)} ${state}`).join(', ')],
