@@ -147,6 +147,8 @@ const PAPER = `
   .top, .side, .crumbs, .skip, form.filters, .pages, footer, button { display: none; }
   .shell { display: block; }
   main { padding: 0; }
+  figure.chart { margin-bottom: 1rem; }
+  .scroll { overflow: visible; }
   section, .card { border: 0; padding: 0; break-inside: auto; }
   tr, figure, .tile { break-inside: avoid; }
   thead { display: table-header-group; }
