@@ -7,6 +7,7 @@ import { credits } from '../../src/core/model/units.ts'
 import { learnBurned, showBurn } from '../../src/daemon/collect/burning.ts'
 import { viewOf } from '../../src/daemon/conditions/view.ts'
 import { outlook, planFrom, recall } from '../../src/daemon/cycle/state.ts'
+import { createLive } from '../../src/daemon/http/live.ts'
 import { createMetrics } from '../../src/daemon/http/metrics.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
@@ -126,6 +127,7 @@ async function scrapesOf(size: Size): Promise<Scrapes> {
     views: () => [viewOf(workspace)],
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
+    live: createLive(workspace.clock),
     ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
   })

@@ -31,7 +31,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/sandbox/fixture-file.ts'],
   'cli-progress': ['src/cli/shared/progress.ts'],
   commander: ['src/cli/'],
-  fastify: ['src/daemon/http/server.ts', 'src/sandbox/server.ts'],
+  fastify: ['src/daemon/http/', 'src/sandbox/server.ts'],
   got: ['src/api/http.ts'],
   hpagent: ['src/api/http.ts'],
   leven: ['src/policy/suggest.ts'],

@@ -1,5 +1,6 @@
 // The options of a server over made-up views, with the real console.
 import { createConsole } from '../../src/console/routes.ts'
+import { createLive } from '../../src/daemon/http/live.ts'
 import { createMetrics } from '../../src/daemon/http/metrics.ts'
 import type { ServerOptions } from '../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
@@ -20,6 +21,7 @@ export function serverParts(overrides: Partial<ServerOptions> = {}): ServerOptio
     views: () => [],
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
+    live: createLive(clock),
     ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
     ...overrides,

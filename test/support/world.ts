@@ -9,6 +9,7 @@ import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../src/core/model/scope.ts'
+import { chronicleOf } from '../../src/daemon/conditions/chronicle.ts'
 import { type CycleOptions, type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall, type WorkspaceState } from '../../src/daemon/cycle/state.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
@@ -233,8 +234,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
   const client = createWriteClient({ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
-  const open = (config: WorkspaceSettings): Workspace =>
-    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, emit: (event) => events.push(event) })
+  const open = (config: WorkspaceSettings): Workspace => {
+    const chronicle = chronicleOf(ledger)
+    const emit = (event: CycleEvent): void => {
+      chronicle.onEvent(event)
+      events.push(event)
+    }
+    return createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, chronicle, emit })
+  }
   const world: World = {
     ...looking(sandbox, calls, events),
     clock,

@@ -6,6 +6,7 @@ import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { type Config, type ConfigInput, type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { parseListen } from '../../daemon/config/values.ts'
+import { createGate } from '../../daemon/http/auth.ts'
 import { createLibrary } from '../../daemon/http/documents/make.ts'
 import { sourceOf } from '../../daemon/http/documents/source.ts'
 import type { Health } from '../../daemon/http/metrics.ts'
@@ -218,11 +219,16 @@ const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: H
       daemon: () => ({ version: VERSION, ...healthOf(running, host) }),
       people: host.people,
       clock: host.cli.clock,
+      sourceUrl: () => host.config().sourceUrl,
     }),
     people: host.people,
+    live: host.live,
     views: () => running.daemon?.views() ?? [],
     health: () => healthOf(running, host),
+    gate: createGate({ settings: () => host.config().auth, env: host.cli.env, clock: host.cli.clock }),
+    isChecked: () => host.config().auth,
     ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
+    ledgerHasToken: config.ledgerToken !== undefined,
     ledger: () =>
       ledgerPieces({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },

@@ -36,6 +36,8 @@ export interface Host {
   readonly isEmbedded: boolean
   /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
   pacesOf(config: WorkspaceConfig): Paces
+  /** The configuration that is in force. */
+  config(): Config
   /** Takes up what another configuration says for the whole process; `listen`, `ledger` and `ledgerToken` need a restart, and the log says so. */
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
@@ -99,6 +101,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
       return own
     },
     people: chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed)),
+    config: () => inForce.config,
     use(next) {
       const before = inForce.config
       if (JSON.stringify(next) === JSON.stringify(before)) return
@@ -192,6 +195,11 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
+  const chronicle = chronicleOf(ledger)
+  const tell: Emit = (event) => {
+    chronicle.onEvent(event)
+    emit(event)
+  }
   const connection = connectWriter(cli, config, {
     paces: host.pacesOf(config),
     learned: learning.pace,
@@ -205,10 +213,9 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
         first = event.outcome === 'ok' ? 'answered' : 'failed'
         if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')
       }
-      emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
+      tell({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
     },
   })
-  const chronicle = chronicleOf(ledger)
   host.atEnd.push(learning.keep, chronicle.keep)
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
   return {
@@ -223,8 +230,7 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
       chronicle,
       emit(event) {
-        chronicle.onEvent(event)
-        emit(event)
+        tell(event)
         if (event.kind !== 'cycle-finished') return
         learning.keep()
         chronicle.keep()

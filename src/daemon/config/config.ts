@@ -12,6 +12,7 @@ import type { ProblemCode } from '../../policy/codes.ts'
 import { readTextFile, shownPath } from '../../policy/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Place, quoted } from '../../policy/yaml.ts'
+import type { AuthSettings } from '../http/auth.ts'
 import type { FileConfig, FileWorkspace, ParsedConfig } from './file.ts'
 import { plainHttpProblems, withTransport } from './transport.ts'
 import {
@@ -42,6 +43,10 @@ export interface Config {
   readonly approvals: Approvals
   /** Where the token is found that `/ledger` asks for. */
   readonly ledgerToken?: KeyRef
+  /** Who may look; absent: whoever reaches the address. */
+  readonly auth?: AuthSettings
+  /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
+  readonly sourceUrl?: string
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   /** At least one; only the chosen one with `--workspace`. */
@@ -167,6 +172,8 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
     ledger,
     approvals,
     ...(file?.ledgerToken === undefined ? {} : { ledgerToken: file.ledgerToken }),
+    ...(file?.auth === undefined ? {} : { auth: file.auth }),
+    ...(file?.sourceUrl === undefined ? {} : { sourceUrl: file.sourceUrl }),
     metrics: file?.metrics ?? { perUser: 'off', userLabel: 'hash' },
     ...(file?.pricePerCredit === undefined ? {} : { pricePerCredit: file.pricePerCredit }),
     workspaces,

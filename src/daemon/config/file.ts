@@ -7,9 +7,11 @@ import { parseBaseUrl } from '../../api/url.ts'
 import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
 import { checkDocument } from '../../policy/faults.ts'
 import { refuse } from '../../policy/kinds.ts'
+import { didYouMean } from '../../policy/suggest.ts'
 import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf } from '../../policy/tree.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
+import { type AuthSettings, isNetwork } from '../http/auth.ts'
 import type { Approvals, WorkspaceConfig } from './config.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, WorkspaceText } from './schema-source.ts'
@@ -38,6 +40,8 @@ export interface FileConfig {
   readonly ledger?: string
   readonly approvals?: Approvals
   readonly ledgerToken?: KeyRef
+  readonly auth?: AuthSettings
+  readonly sourceUrl?: string
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   readonly workspaces: readonly FileWorkspace[]
@@ -67,6 +71,7 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
   const workspaces = items(field(root, 'workspaces'))
   checkNames(workspaces)
   for (const workspace of workspaces) checkWorkspace(workspace)
+  checkViewers(root)
   const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
   return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems }
 }
@@ -126,6 +131,29 @@ function checkWorkspace(workspace: Branch<WorkspaceText>): void {
   }
 }
 
+/** Networks that are none, viewers that nobody tells apart, and workspaces that are not configured. */
+function checkViewers(root: Branch<ConfigText>): void {
+  const auth = field(root, 'auth')
+  for (const network of items(auth && field(auth, 'from'))) {
+    const text = good(network)
+    if (text === undefined || isNetwork(text)) continue
+    report(network, 'AUTH', `${nameOf(network)} is ${quoted(text)}, not an address or a network`, { hint: 'write one such as 10.0.0.0/8' })
+  }
+  const viewers = field(root, 'viewers')
+  if (viewers && good(viewers) && (!auth || field(auth, 'proxyHeader') === undefined)) {
+    const hint = 'name the header in auth.proxyHeader, or leave viewers out'
+    report(viewers, 'AUTH', 'viewers are told apart by the groups that a proxy names, and no proxy is configured', { on: 'key', hint })
+  }
+  const known = items(field(root, 'workspaces')).flatMap((workspace) => good(field(workspace, 'name')) ?? [])
+  for (const viewer of items(viewers)) {
+    for (const workspace of items(field(viewer, 'workspaces'))) {
+      const name = good(workspace)
+      if (name === undefined || name === '*' || known.length === 0 || known.includes(name)) continue
+      report(workspace, 'AUTH', `${nameOf(workspace)} is ${quoted(name)}, and no workspace is called so`, { hint: didYouMean(name, known) })
+    }
+  }
+}
+
 type Locate = (path: string) => string
 
 /** Relative to the folder of the config file, as Prometheus and its like do. */
@@ -140,7 +168,7 @@ const optional = <K extends string, T>(key: K, value: T | undefined) =>
 
 /** The settings of a file without an error. */
 function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
-  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit } = root.value
+  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, sourceUrl } = root.value
   const perUser = metrics?.perUser ?? 'off'
   return {
     ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
@@ -148,10 +176,23 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
     ...optional('ledger', ledger === undefined || ledger === ':memory:' ? ledger : locate(ledger)),
     ...optional('approvals', approvals),
     ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
+    ...optional('auth', authOf(root.value, locate)),
+    ...optional('sourceUrl', sourceUrl),
     ...optional('pricePerCredit', pricePerCredit),
     // `off` is false to YAML 1.1, which Helm and others write it back as.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
     workspaces: items(field(root, 'workspaces')).map((workspace) => workspaceOf(workspace, locate)),
+  }
+}
+
+function authOf({ auth, viewers }: ConfigText, locate: Locate): AuthSettings | undefined {
+  if (!auth) return undefined
+  const { token, proxyHeader, from, metrics } = auth
+  return {
+    ...(token && { token: referenceOf(token, locate) }),
+    ...(proxyHeader !== undefined && { proxy: { header: proxyHeader, from: from ?? [] } }),
+    metrics: metrics ?? false,
+    ...(viewers && { viewers: viewers.map((one) => ({ groups: one.groups ?? [], workspaces: one.workspaces ?? [] })) }),
   }
 }
 

@@ -3,9 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../ports.ts'
 
-/** An answer that was made for a state is good for so long at most: what it says of now grows old. Choice. */
-const GOOD_MS = 10_000
-/** How many times as long as it took to make it an answer is shared whatever happens: making answers takes a fifth of the time at most. Choice. */
+/** An answer is shared for so many times as long as it took to make it, whatever happens: making one takes a fifth of the time at most. Choice. */
 const SHARED_TIMES = 4
 const MOST_KEPT = 200
 const MOST_KEPT_BYTES = 4 * 1024 * 1024
@@ -71,7 +69,7 @@ export function createAnswers(clock: Pick<Clock, 'monotonic'>): Answers {
     async get(question, state, write) {
       const one = kept.get(question)
       const ageMs = one ? clock.monotonic() - one.madeMs : 0
-      if (one && (ageMs < one.costMs * SHARED_TIMES || (one.state === state && ageMs < GOOD_MS))) return one.answer
+      if (one && (ageMs < one.costMs * SHARED_TIMES || one.state === state)) return one.answer
       const id = `${state}\n${question}`
       const under = making.get(id) ?? make(question, state, write).finally(() => making.delete(id))
       making.set(id, under)

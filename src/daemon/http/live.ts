@@ -1,5 +1,6 @@
 // What changed, for those who look: each workspace has a version that rises with the events that change what is shown, and whoever listens is told of it,
 // not more often than once a second for each workspace. It keeps no state of a workspace but that number.
+import { randomBytes } from 'node:crypto'
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
 
@@ -14,6 +15,8 @@ export interface LiveChange {
 }
 
 export interface Live {
+  /** Of this process; versions of another one mean nothing. */
+  readonly boot: string
   onEvent(event: CycleEvent): void
   /** Of one workspace; 0 while nothing happened. */
   version(workspace: string): number
@@ -67,6 +70,7 @@ export function createLive(clock: Clock): Live {
     for (const listener of listeners) listener(change)
   }
   return {
+    boot: randomBytes(4).toString('hex'),
     onEvent({ kind, workspace }) {
       const topics = TOPICS_OF[kind]
       if (topics.length === 0) return

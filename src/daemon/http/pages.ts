@@ -2,15 +2,10 @@
 // before. It refuses questions that make no sense in plain words.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Answers } from './answers.ts'
+import type { Viewer } from './auth.ts'
 import type { Console, ConsoleRoute } from './console.ts'
 import { DocumentError, type Query } from './documents/documents.ts'
-import type { Library, MaySee } from './documents/make.ts'
-
-/** Who asks: what they may see, and a name for the share of answers that is theirs. */
-export interface Viewer {
-  readonly name: string
-  readonly maySee: MaySee
-}
+import type { Library } from './documents/make.ts'
 
 export interface PageParts {
   readonly console: Console
@@ -39,6 +34,8 @@ const pageOf = (route: ConsoleRoute, request: FastifyRequest, { documents }: Pag
 
 export interface Question {
   readonly type: string
+  /** What the answer depends on; absent: the state of the workspace in the path, or of all. */
+  readonly state?: string
   readonly make: (viewer: Viewer) => Promise<string>
 }
 
@@ -47,11 +44,11 @@ export async function answer(
   reply: FastifyReply,
   request: FastifyRequest,
   { answers, documents, viewerOf }: Pick<PageParts, 'answers' | 'documents' | 'viewerOf'>,
-  { type, make }: Question,
+  { type, make, ...given }: Question,
 ): Promise<FastifyReply> {
   const viewer = viewerOf(request)
   const question = `${viewer.name}\n${request.url}`
-  const state = documents.state(paramsOf(request)['workspace'])
+  const state = given.state ?? documents.state(paramsOf(request)['workspace'])
   if (request.headers['if-none-match'] === answers.etag(question, state)) return reply.code(304).send()
   const { bytes, etag } = await answers.get(question, state, () => make(viewer))
   const place = answers.take(bytes)

@@ -76,7 +76,7 @@ describe('what is refused', () => {
 
   test.each([
     ['GET', '/nothing/here'],
-    ['POST', '/api/v1/UsageConfig'],
+    ['POST', '/nothing'],
     ['GET', '/metrics/'],
     ['GET', '/../../etc/passwd'],
   ])('%s %s is 404 and names what there is', async (method, path) => {
@@ -84,7 +84,7 @@ describe('what is refused', () => {
     const answer = await fetch(url + path, { method })
     expect(answer.status).toBe(404)
     expect(await answer.text()).toBe(
-      'no such page; there are /, /metrics, /livez, /readyz, /status, /ledger, and what is beneath /workspaces\n',
+      'no such page; there are /, /metrics, /livez, /readyz, /status, /ledger, /openapi.json, and what is beneath /workspaces\n',
     )
   })
 

@@ -34,7 +34,12 @@ export interface Library {
   for(maySee: MaySee): Documents
   /** Names the present state of one workspace, or of all: another name when an answer may be another one. */
   state(workspace?: string): string
+  /** Of all workspaces, whoever asks. */
+  names(): readonly string[]
 }
+
+/** What an answer says of now grows old: after so long the state counts as another one. Choice. */
+const GOOD_MS = 15_000
 
 export function createLibrary(options: DocumentOptions): Library {
   const shelf = peopleShelf(options)
@@ -44,8 +49,10 @@ export function createLibrary(options: DocumentOptions): Library {
       const sources = options.sources().filter(({ name }) => workspace === undefined || name === workspace)
       const { configValid, ledgerWritable } = options.daemon()
       const versions = sources.map(({ name, version }) => `${name} ${version()}`)
-      return JSON.stringify([options.people.shown, configValid, ledgerWritable, ...versions])
+      const period = Math.floor(options.clock.now() / GOOD_MS)
+      return JSON.stringify([options.people.shown, configValid, ledgerWritable, period, ...versions])
     },
+    names: () => options.sources().map(({ name }) => name),
   }
 }
 
