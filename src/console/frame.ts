@@ -18,7 +18,7 @@ export interface PageContents {
   /** From the section down to this page: what lies between it and the section. */
   readonly crumbs?: readonly (readonly [text: string, href: string])[]
   /** When what it shows was made. */
-  readonly at: string
+  readonly at?: string
   /** Its parts: each is replaced by itself when it changes. */
   readonly parts: readonly (Html | false | undefined)[]
 }
@@ -50,7 +50,9 @@ export function renderFrame(page: PageContents): string {
 </head>
 <body>
 <a class="skip" href="#contents">Skip to the contents</a>
-<header class="top"><a class="brand" href="${OVERVIEW}">capkeeper</a><span class="state">as of ${moment(at)} · <span id="live" role="status">reload for newer figures</span></span></header>
+<header class="top"><a class="brand" href="${OVERVIEW}">capkeeper</a>${
+    at !== undefined && html`<span class="state">as of ${moment(at)} · <span id="live" role="status">reload for newer figures</span></span>`
+  }</header>
 <div class="shell">
 <div class="side">${navigation(page)}</div>
 <main id="contents" tabindex="-1">

@@ -10,6 +10,7 @@ import { overviewPage } from './pages/overview.ts'
 import { peoplePage } from './pages/people.ts'
 import { personPage } from './pages/person.ts'
 import { policiesPage } from './pages/policies.ts'
+import { renderRefusal } from './pages/refusal.ts'
 import { simulatePage } from './pages/simulate.ts'
 import { workspacePage } from './pages/workspace.ts'
 
@@ -17,6 +18,7 @@ import { workspacePage } from './pages/workspace.ts'
 export const createConsole = (): Console => ({
   routes: ROUTES,
   assets: [STYLE_ASSET, SCRIPT_ASSET],
+  refusal: renderRefusal,
   contentSecurityPolicy: CONTENT_SECURITY_POLICY,
 })
 

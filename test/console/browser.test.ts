@@ -29,7 +29,7 @@ let documents = documentsOf()
 const at = (path: string): string => `${server?.url}${path}`
 
 beforeAll(async () => {
-  const library = { for: () => documents, state: () => String(state) }
+  const library = { for: () => documents, state: () => String(state), names: () => ['acme'] }
   server = await startServer(serverParts({ documents: library }))
 })
 afterAll(() => server?.close())

@@ -268,6 +268,15 @@ describe('what comes from outside', () => {
   })
 })
 
+describe('a refusal', () => {
+  test('is a page with the words of the server, escaped, and the way back', () => {
+    const markup = createConsole().refusal(404, 'no such hold <b>')
+    expect(textOf(markup)).toContain('Not found')
+    expect(markup).toContain('no such hold &lt;b&gt;')
+    expect(markup).toContain('<a href="/">To the overview</a>')
+  })
+})
+
 describe('what pages load', () => {
   const { assets, contentSecurityPolicy } = createConsole()
 

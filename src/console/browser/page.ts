@@ -5,7 +5,7 @@ const EVENTS = '/api/v1/events'
 /** Changes come in bursts: one fetch for all of one moment. */
 const SETTLE_MS = 400
 /** Without a sign of life for so long, what is shown may be old. */
-const STALE_MS = 45_000
+const STALE_MS = 35_000
 const TICK_MS = 10_000
 
 // --- times ---
@@ -224,26 +224,22 @@ function refreshSoon(afterMs = SETTLE_MS): void {
 }
 
 function listen(): void {
-  const events = new EventSource(EVENTS)
+  const [, workspace] = /^\/workspaces\/([^/]+)/.exec(location.pathname) ?? []
+  const events = new EventSource(workspace === undefined ? EVENTS : `${EVENTS}?workspace=${workspace}`)
   const heard = (): void => {
     heardAt = Date.now()
     say('Live', false)
   }
-  let wasOpen = false
-  events.onopen = () => {
-    heard()
-    // Whatever changed while nobody listened.
-    if (wasOpen) refreshSoon()
-    wasOpen = true
-  }
+  events.onopen = heard
   events.onerror = () => say('No connection, may be old', true)
   const changed = (): void => {
     heard()
     refreshSoon()
   }
-  events.onmessage = changed
-  events.addEventListener('state', changed)
-  events.addEventListener('ping', heard)
+  events.addEventListener('change', changed)
+  // What was missed cannot be told: the daemon was started anew, or one was away for long.
+  events.addEventListener('reset', changed)
+  events.addEventListener('beat', heard)
 }
 
 // --- the page ---
