@@ -37,7 +37,7 @@ ${TONES.map(
 .tip dl { display: grid; grid-template-columns: auto auto; gap: 0 0.75rem; margin: 0; }
 .tip dt { color: var(--soft); }
 .tip dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
-.meter { display: block; min-width: 5rem; margin-top: 0.45em; }
+.meter { display: block; min-width: 5rem; max-width: 26rem; margin-top: 0.45em; }
 .meter .trough { fill: var(--mute); }
 td.measure { width: 30%; min-width: 6rem; vertical-align: middle; }
 table.heat td, table.heat th { padding: 0.4rem 0.7rem; }

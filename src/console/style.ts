@@ -64,7 +64,9 @@ const PARTS = `
 .card, section { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); padding: 1rem 1.15rem; margin: 0 0 var(--gap); min-width: 0; }
 .grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); margin-bottom: var(--gap); }
 .grid > * { margin: 0; }
-.wide { grid-column: 1 / -1; }
+.stack { display: flex; flex-direction: column; gap: var(--gap); min-width: 0; }
+.stack > * { margin: 0; }
+.stack > :last-child { flex: 1; }
 .tiles { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); margin: 0 0 var(--gap); }
 .tile { display: block; margin: 0; padding: 0.8rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .tile dt { color: var(--soft); font-size: 0.82rem; }

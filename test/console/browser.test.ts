@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Server, startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, violations } from '../support/browser.ts'
-import { documentsOf, HOLD_ID, workspaceOf } from '../support/page-documents.ts'
+import { documentsOf, workspaceOf } from '../support/page-documents.ts'
+import { HOLD_ID } from '../support/page-parts.ts'
 import { serverParts } from '../support/server.ts'
 
 const PATHS = [

@@ -7,22 +7,19 @@ import { generatedScript, SCRIPT_FILE } from '../../deploy/console.ts'
 import { createConsole } from '../../src/console/routes.ts'
 import { DocumentError, type Documents, type Query } from '../../src/daemon/http/documents/documents.ts'
 import {
-  ago,
   BROKEN_POLICY,
   changesOf,
-  creditsOf,
   documentsOf,
-  groupListOf,
-  HOLD_ID,
   healthOf,
   holdListOf,
-  personListOf,
-  personOf,
   policiesOf,
   summaryOf,
   workspaceListOf,
   workspaceOf,
 } from '../support/page-documents.ts'
+import { ago, HOLD_ID } from '../support/page-parts.ts'
+import { groupListOf, personListOf, personOf } from '../support/page-people.ts'
+import { creditsOf } from '../support/page-series.ts'
 
 const { routes } = createConsole()
 

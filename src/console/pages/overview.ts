@@ -155,7 +155,8 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
           use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`<span class="soft">not in this cycle</span>`,
       },
       { head: 'Credits used', kind: 'number', cell: ({ use }) => use?.used !== undefined && figure(use.used) },
-      { head: 'Of the cycle', cell: ({ use }) => cycleMeter(use) },
+      { head: 'Of the cycle', kind: 'number', cell: ({ use }) => ofCycle(use, percent) },
+      { head: html`<span class="hidden">As a bar</span>`, cell: ({ use }) => ofCycle(use, (share) => meter(share, 'main')) },
       {
         head: 'At cap',
         kind: 'number',
@@ -172,8 +173,6 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
   )}${pager(list, ['workspace', 'workspaces'], OVERVIEW, query)}</section>`
 }
 
-const cycleMeter = (use: WorkspaceSummary['use']): Html | false =>
-  use?.used !== undefined &&
-  use.cycleCredits !== undefined &&
-  use.cycleCredits > 0 &&
-  html`<span class="soft">${percent(use.used / use.cycleCredits)}</span>${meter(use.used / use.cycleCredits, 'main')}`
+/** The share of the cycle's credits that is used, where both are known. */
+const ofCycle = <Shown>(use: WorkspaceSummary['use'], show: (share: number) => Shown): Shown | undefined =>
+  use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 ? show(use.used / use.cycleCredits) : undefined

@@ -34,7 +34,7 @@ export async function workspacePage(documents: Documents, name: string): Promise
       holdsPart(one),
       html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
       scopesPart(one),
-      html`<div class="grid">${charts.map((chart: Chart) => html`<section>${chartFigure(chart)}</section>`)}${bandsPart(one)}${modelsPart(one)}</div>`,
+      html`<div class="grid">${charts.map((chart: Chart) => html`<section>${chartFigure(chart)}</section>`)}<div class="stack">${bandsPart(one)}${modelsPart(one)}</div></div>`,
       poolsPart(one),
       grantsPart(one),
       statePart(one),
