@@ -117,6 +117,7 @@ form.filters .grow { flex: 1 1 14rem; }
 input, select, button, .button { min-height: 2.2rem; padding: 0.3rem 0.65rem; border: 1px solid light-dark(#858f9e, #6b7687); border-radius: 6px; background: var(--card); color: var(--ink); font: inherit; }
 button, .button { cursor: pointer; background: var(--mute); text-decoration: none; }
 button:hover, .button:hover { border-color: var(--ink); }
+.part > nav { margin-bottom: 0.9rem; }
 .pages { display: flex; flex-wrap: wrap; gap: 0.4rem; align-items: center; margin-top: 0.8rem; }
 .paste { display: flex; gap: 0.5rem; align-items: start; margin: 0.35rem 0; }
 .paste pre { flex: 1; min-width: 0; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -8,8 +8,8 @@ import type { Tone } from '../chart/plot.ts'
 import { type Filter, filterForm, sortHead } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
 import { personUrl, scopeUrl, sectionUrl, withQuery } from '../links.ts'
-import { badge, bandBadge, capCell, empty, pager, stateBadge, table } from '../parts.ts'
-import { BAND_TEXT, figure, number } from '../text.ts'
+import { badge, capCell, empty, pager, stateBadge, table } from '../parts.ts'
+import { BAND_TEXT, figure, number, percent } from '../text.ts'
 import { addOnText } from './explained.ts'
 
 /** The browser suggests; what is longer is for the search. */
@@ -80,6 +80,12 @@ const peopleTable = ({ items, workspace }: PersonListDocument, path: string, que
       },
       {
         head: sortHead('Of the cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
+        kind: 'number',
+        cell: ({ share, band }) =>
+          share !== undefined ? percent(share) : band && badge(BAND_TEXT[band], band === 'at_cap' ? 'bad' : undefined),
+      },
+      {
+        head: html`<span class="hidden">As a bar</span>`,
         cell: ({ share, band }) => share !== undefined && meter(share, (band && BAND_TONE[band]) ?? 'main'),
       },
       {
@@ -93,7 +99,6 @@ const peopleTable = ({ items, workspace }: PersonListDocument, path: string, que
         kind: 'number',
         cell: ({ headRoom }) => headRoom !== undefined && figure(headRoom),
       },
-      { head: 'Band', kind: 'fixed', cell: ({ band }) => band && bandBadge(band) },
       { head: sortHead('Decided by', { by: 'rule', usually: 'asc' }, path, query), kind: 'name', cell: (row) => ruleCell(row, workspace) },
       { head: 'Groups', kind: 'name', cell: ({ groups }) => groups.map(({ name }) => name).join(', ') },
       { head: 'State', kind: 'fixed', cell: ({ state }) => state && stateBadge(state) },
