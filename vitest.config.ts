@@ -10,6 +10,8 @@ export default defineConfig({
     include: process.env['CAPKEEPER_TESTS']?.split(' ') ?? ['test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
+    // No test changes what another one imports, so a worker keeps its modules: loading them for each file would take longer than the tests.
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     allowOnly: false,

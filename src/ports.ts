@@ -2,7 +2,6 @@
 
 import type { Seen } from './core/interpret/seen.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
-import type { DayFigures, JournalEntry } from './core/model/journal.ts'
 import type {
   ApiErrorKind,
   Balance,
@@ -15,6 +14,7 @@ import type {
   RunUse,
   SetAside,
 } from './core/model/observed.ts'
+import type { DayFigures, JournalEntry } from './core/model/journal.ts'
 import type { Cap, PolicyRevision } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
@@ -213,52 +213,73 @@ export interface UsageFacts {
   readonly previousCycle?: { readonly cycle: Cycle; readonly used: Readonly<Record<string, Credits>> }
 }
 
-/**
- * The durable record of one workspace. Every method is synchronous and durable when it returns; a failure of the disk throws a
- * `LedgerError`, and then the write to the service must not happen.
- */
-export interface Ledger {
+/** What a ledger holds of one workspace, in memory, as of the last `load` and with every change since. Throws a `LedgerError` for a damaged row. */
+export interface RecordsReader {
   owned(): readonly OwnedCap[]
+  openIntents(): readonly Intent[]
+  approvals(): readonly Approval[]
+  quarantined(): readonly Quarantined[]
+  fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined
+  /** What was written at a scope since then, newest first; of the last day only. `Ledger.history` has the rest. */
+  writtenLately(scope: Scope, sinceAt: Instant): readonly HistoryEntry[]
+}
+
+/**
+ * Changes show at once in what is read, and are on the disk with the next `recordIntent`, `recordOutcome`, `commit` or saved use, in one
+ * transaction with it. Until then a crash forgets them: whoever needs them kept says `commit`.
+ */
+export interface Records extends RecordsReader {
   saveOwned(caps: readonly OwnedCap[]): void
   releaseOwned(keys: readonly ScopeKey[]): void
-  openIntents(): readonly Intent[]
-  /** Returns the intent with its id. */
-  recordIntent(intent: Omit<Intent, 'id'>): Intent
-  /**
-   * One transaction: closes the intent, appends to history (nothing, when nothing was sent), and replaces (`OwnedCap`), removes
-   * (`released`) or keeps ownership.
-   */
-  recordOutcome(intent: Intent, entry: HistoryEntry | undefined, ownership: OwnedCap | 'released' | 'kept'): void
-  /** Newest first; from `sinceAt` to `untilAt`, both included. */
-  history(filter?: {
-    readonly scope?: Scope
-    readonly sinceAt?: Instant
-    readonly untilAt?: Instant
-    readonly limit?: number
-  }): readonly HistoryEntry[]
-  approvals(): readonly Approval[]
+  /** While a daemon's change waits, an approval that another process recorded meanwhile wins. */
   saveApproval(approval: Approval): void
-  quarantined(): readonly Quarantined[]
   saveQuarantined(entry: Quarantined): void
   releaseQuarantined(keys: readonly ScopeKey[]): void
-  /** Read afresh from disk, so that `pause` of another process is seen at once; absent when none or ended. */
-  pause(now: Instant): Pause | undefined
-  savePause(pause: Pause | undefined): void
-  /** One transaction: the rows of some days, and the fact `runsAsked`. */
-  saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): void
-  /** By day, model and mode; of a group summed over these. For a report of a cycle, as far as `runsAsked` says. */
-  runs(scope: TeamScope | GroupScope, days: DayRange): readonly RunUse[]
-  /** One transaction: what a reading of the roster adds to people's days, and the fact `burned`. */
-  saveBurn(step: BurnStep): void
-  /** The highest figure of each person in this cycle, by e-mail. */
-  highestUse(): ReadonlyMap<string, Credits>
-  /** What everybody had used, by reading; of the last days only. */
-  useReadings(): readonly UseReading[]
-  /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
-  useByPerson(days: DayRange): readonly { readonly email: string; readonly used: Credits }[]
-  /** What one person burned, by day in order; no row for days without. */
-  useOfPerson(email: string, days: DayRange): readonly { readonly dayAt: Instant; readonly used: Credits }[]
-  fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined
   /** `undefined` forgets it. */
   saveFact<K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K] | undefined): void
+}
+
+/** Which part of history; absent: all of it. */
+export interface HistoryFilter {
+  readonly scope?: Scope
+  readonly sinceAt?: Instant
+  /** Itself included. */
+  readonly untilAt?: Instant
+  readonly limit?: number
+}
+
+/**
+ * The durable record of one workspace. A promise that resolves means that it is on the disk, together with all changes of `Records` before
+ * it; one that rejects with a `LedgerError` means that nothing of it is, and then the write to the service must not happen. After a failure
+ * the waiting changes still show and go with the next transaction that succeeds, or are forgotten by the next `load`, as a crash would
+ * have forgotten them: each cycle begins with what the disk says. Calls of one ledger are carried out one after the other.
+ */
+export interface Ledger extends Records {
+  /** Takes up what other processes recorded. What waits is written first, unless the last attempt to write it failed. */
+  load(): Promise<void>
+  /** Writes what waits; without anything that waits it does nothing. */
+  commit(): Promise<void>
+  /** Returns the intent with its id. */
+  recordIntent(intent: Omit<Intent, 'id'>): Promise<Intent>
+  /** Closes the intent, appends to history (nothing, when nothing was sent), and replaces (`OwnedCap`), removes (`released`) or keeps ownership. */
+  recordOutcome(intent: Intent, entry: HistoryEntry | undefined, ownership: OwnedCap | 'released' | 'kept'): Promise<void>
+  /** Newest first. */
+  history(filter?: HistoryFilter): Promise<readonly HistoryEntry[]>
+  /** Read afresh, so that `pause` of another process is seen at once; absent when none or ended. */
+  pause(now: Instant): Promise<Pause | undefined>
+  savePause(pause: Pause | undefined): Promise<void>
+  /** The rows of some days, and the fact `runsAsked`. */
+  saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): Promise<void>
+  /** By day, model and mode; of a group summed over these. For a report of a cycle, as far as `runsAsked` says. */
+  runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
+  /** What a reading of the roster adds to people's days, and the fact `burned`. */
+  saveBurn(step: BurnStep): Promise<void>
+  /** The highest figure of each person in this cycle, by e-mail. */
+  highestUse(): Promise<ReadonlyMap<string, Credits>>
+  /** What everybody had used, by reading; of the last days only. */
+  useReadings(): Promise<readonly UseReading[]>
+  /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
+  useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
+  /** What one person burned, by day in order; no row for days without. */
+  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
 }

@@ -113,11 +113,11 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
 }
 
 /** Opens the ledger; the caller closes it. */
-export function openStore(cli: Cli, config: Config, mode: LedgerMode): LedgerStore {
+export async function openStore(cli: Cli, config: Config, mode: LedgerMode): Promise<LedgerStore> {
   mustBeFile(config.ledger)
   return openLedger({ file: config.ledger, mode, clock: cli.clock })
 }
 
 /** A workspace's ledger is bound to the address of its service. */
-export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = false): Ledger =>
+export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = false): Promise<Ledger> =>
   store.workspace(config.name, config.baseUrl, { rebind })

@@ -2,16 +2,15 @@
 // and nowhere else, so that workspaces share nothing.
 
 import type { Pause } from '../core/model/change.ts'
+import type { Condition, Finding } from '../core/model/condition.ts'
 import type { CycleEvent, Emit, Mode } from '../core/model/events.ts'
-import type { Observed, Roster } from '../core/model/observed.ts'
-import type { ScopeKey } from '../core/model/scope.ts'
+import type { Roster } from '../core/model/observed.ts'
 import type { Burned } from '../core/use/burned.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
 import type { Chronicle } from './conditions/chronicle.ts'
-import type { Standing } from './conditions/standing.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
 
@@ -39,24 +38,32 @@ export interface WorkspaceParts {
   readonly chronicle?: Chronicle
 }
 
+/** Who looks; each look of one replaces what it found before. */
+export type FindingSource =
+  | 'policy'
+  | 'usage'
+  | 'runs'
+  | 'figures'
+  | 'plan'
+  | 'foreign'
+  | 'pause'
+  | 'writes'
+  | 'service'
+  | 'deployment'
+  | 'cycle'
+
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */
   knowledge: WorkspaceState | undefined
   shown: Shown
-  /** The foreign value last reported per scope, so that each foreign change is reported once. */
-  readonly foreignSeen: Map<ScopeKey, Observed>
-  /** Holds that were reported. */
-  readonly heldSeen: Set<string>
-  /** Rejected scopes, with their code, that were reported. */
-  readonly rejectedSeen: Set<string>
-  /** Why no write was taken, while that is so; it was reported. */
-  refusalSeen: string | undefined
-  /** The pause that was reported, until its end is. */
-  pauseSeen: Pause | undefined
+  /** What each look found last, from which the conditions follow. */
+  findings: Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
+  /** What holds now, and since when. */
+  conditions: readonly Condition[]
+  /** As it was read last. */
+  pause: Pause | undefined
   /** The sweep for caps of people that nobody declares; absent until there was one. */
   undeclared: UndeclaredPass | undefined
-  /** The ledger could not record in the last cycle; nothing is written to the service until it can. */
-  ledgerFailed: boolean
   /** What was burned so far; absent until the ledger was asked for it. */
   burned: Burned | undefined
   /** The roster that was taken into it last. */
@@ -64,8 +71,6 @@ export interface Workspace extends WorkspaceParts {
   /** The runs of the team as they were last read from the ledger. */
   runs: KnownRuns | undefined
   readonly collector: Collector
-  /** Warnings that were told and still hold. */
-  standing: Standing
   /** A cycle was tried, or there is no policy to try one with. */
   attempted: boolean
 }
@@ -74,20 +79,22 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   ...parts,
   knowledge: undefined,
   shown: {},
-  foreignSeen: new Map(),
-  heldSeen: new Set(),
-  rejectedSeen: new Set(),
-  refusalSeen: undefined,
-  pauseSeen: undefined,
+  findings: {},
+  conditions: [],
+  pause: undefined,
   undeclared: undefined,
-  ledgerFailed: false,
   burned: undefined,
   burnedFrom: undefined,
   runs: undefined,
   collector: { chunkDays: new Map(), triedAt: new Map() },
-  standing: new Map(),
   attempted: false,
 })
+
+/** Looks for a pause, which another process begins and ends. Rejects with a `LedgerError`. */
+export async function readPause(workspace: Workspace): Promise<Pause | undefined> {
+  workspace.pause = await workspace.ledger.pause(workspace.clock.now())
+  return workspace.pause
+}
 
 type Bare<T> = T extends unknown ? Omit<T, 'workspace' | 'at'> : never
 

@@ -6,7 +6,7 @@ import { ApiError, classify, MAX_RETRY_AFTER_MS } from '../../src/api/errors.ts'
 import { OPERATIONS } from '../../src/api/wire.ts'
 import { TEAM, userScope } from '../../src/core/model/scope.ts'
 import type { WireAnswer } from '../../src/ports.ts'
-import { cases } from '../support/fuzz.ts'
+import { runs } from '../support/fuzz.ts'
 import { hastyClock, KEY, keyRing, type TestClient, testClient } from './world.ts'
 
 const DAY_MS = 86_400_000
@@ -169,7 +169,7 @@ describe('whatever the service answers', () => {
         expect(sent.length).toBeLessThan(120)
         expect(clock.elapsed()).toBeLessThan(120 * MAX_RETRY_AFTER_MS)
       }),
-      cases(400),
+      runs(400),
     )
   })
 
@@ -187,7 +187,7 @@ describe('whatever the service answers', () => {
         // Only an object in a success says that nothing is set.
         if (observed !== 'unknown') expect([one.status >= 200 && one.status < 300, one.body.trim()[0]]).toEqual([true, '{'])
       }),
-      cases(600),
+      runs(600),
     )
     expect(seen).toEqual(new Set(['cap', 'none', 'unknown']))
   })
@@ -201,7 +201,7 @@ describe('whatever the service answers', () => {
         if (events[0]?.outcome !== 'rate_limited') expect(sent).toHaveLength(1)
         if (one.status >= 500 || one.status < 200) expect(outcome.kind).toBe('ambiguous')
       }),
-      cases(500),
+      runs(500),
     )
   })
 })
@@ -219,7 +219,7 @@ describe('any answer', () => {
         expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u)
         expectNoKey(shown(verdict.error))
       }),
-      cases(2_000),
+      runs(2_000),
     )
   })
 })

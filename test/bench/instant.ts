@@ -114,9 +114,9 @@ function policyOf(name: string, company: Company) {
 }
 
 /** One living workspace; `cycle` runs one, `disturb` lets somebody else change a person's cap. */
-export function instantWorkspace(name: string, company: Company, store: LedgerStore, clock: Clock) {
+export async function instantWorkspace(name: string, company: Company, store: LedgerStore, clock: Clock) {
   const caps = new Map<string, number>()
-  const ledger = store.workspace(name, 'http://127.0.0.1:1')
+  const ledger = await store.workspace(name, 'http://127.0.0.1:1')
   const client = createWriteClient({
     transport: instantService(company, caps),
     keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'bench' }, clock }),

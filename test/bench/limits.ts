@@ -48,10 +48,10 @@ async function cpuOf(work: () => Promise<unknown>): Promise<number> {
 async function measure(workspaces: number, share: number): Promise<Measured> {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-limits-'))
   const clock = virtualClock()
-  const store = openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
+  const store = await openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
   const each = (all: number): number => Math.round((all * share) / workspaces)
   const company = { people: each(FULL.people), groups: Math.max(1, each(FULL.groups)), scopes: each(FULL.scopes) }
-  const all = Array.from({ length: workspaces }, (_, index) => instantWorkspace(`w${index}`, company, store, clock))
+  const all = await Promise.all(Array.from({ length: workspaces }, (_, index) => instantWorkspace(`w${index}`, company, store, clock)))
   const everyCycle = async (usage: boolean): Promise<void> => {
     clock.pass(300_000)
     for (const one of all) await one.cycle(usage)
@@ -73,7 +73,7 @@ async function measure(workspaces: number, share: number): Promise<Measured> {
     written,
     writtenLater: writes() - before,
   }
-  store.close()
+  await store.close()
   rmSync(folder, { recursive: true, force: true })
   return result
 }

@@ -28,8 +28,8 @@ function heapKib(): number {
 
 const folder = mkdtempSync(join(tmpdir(), 'capkeeper-memory-'))
 const clock = virtualClock()
-const store = openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
-const one = instantWorkspace('bench', COMPANY, store, clock)
+const store = await openLedger({ file: join(folder, 'ledger.db'), mode: 'write', clock })
+const one = await instantWorkspace('bench', COMPANY, store, clock)
 const looks: number[] = []
 const started = performance.now()
 let before = 0
@@ -46,7 +46,7 @@ for (let cycle = 1; cycle <= CYCLES; cycle += 1) {
   }
 }
 const healed = one.told.get('foreign-change') ?? 0
-store.close()
+await store.close()
 rmSync(folder, { recursive: true, force: true })
 const growth = last / before - 1
 publish(

@@ -13,7 +13,7 @@ import { EXIT } from '../../src/cli/shared/exit.ts'
 import { hastyClock } from '../api/world.ts'
 import { policyText } from '../policy/support.ts'
 import { fakeClock } from '../support/clock.ts'
-import { cases } from '../support/fuzz.ts'
+import { runs } from '../support/fuzz.ts'
 import { type Ran, run } from './world.ts'
 
 const KEY = 'sk-very-secret-key-0123456789'
@@ -142,7 +142,7 @@ describe('a command line of any kind', () => {
         expectWords(result)
         if (/^error: (unknown|missing required|option|too many|required)/m.test(result.stderr)) expect(result.code).toBe(EXIT.usage)
       }),
-      cases(400),
+      runs(400),
     )
     expect([...seen]).toEqual(expect.arrayContaining([EXIT.done, EXIT.failed, EXIT.usage, EXIT.input]))
   })
@@ -154,7 +154,7 @@ describe('a command line of any kind', () => {
         expectWords(result)
         expect(result.code).toBe(EXIT.usage)
       }),
-      cases(200),
+      runs(200),
     )
   })
 
@@ -167,7 +167,7 @@ describe('a command line of any kind', () => {
           expect(result).toMatchObject({ code: EXIT.done, stderr: '' })
           expect(result.stdout).toMatch(/^Usage: capkeeper /)
         }),
-        cases(8),
+        runs(8),
       )
     },
   )

@@ -19,16 +19,20 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 /** What a daemon would have left in the ledger. */
-function daemonWas(names: readonly string[], leaves: (ledger: Ledger, name: string) => void = () => undefined): void {
-  const store = openLedger({ file, mode: 'write', clock })
-  for (const name of names) leaves(store.workspace(name, `https://${name}.example`), name)
-  store.close()
+async function daemonWas(names: readonly string[], leaves: (ledger: Ledger, name: string) => unknown = () => undefined): Promise<void> {
+  const store = await openLedger({ file, mode: 'write', clock })
+  for (const name of names) {
+    const ledger = await store.workspace(name, `https://${name}.example`)
+    await leaves(ledger, name)
+    await ledger.commit()
+  }
+  await store.close()
 }
 
-const look = <T>(name: string, at: (ledger: Ledger) => T): T => {
-  const store = openLedger({ file, mode: 'read', clock })
-  const seen = at(store.workspace(name, undefined))
-  store.close()
+const look = async <T>(name: string, at: (ledger: Ledger) => T | Promise<T>): Promise<T> => {
+  const store = await openLedger({ file, mode: 'read', clock })
+  const seen = await at(await store.workspace(name, undefined))
+  await store.close()
   return seen
 }
 
@@ -36,25 +40,25 @@ const cli = (...argv: readonly string[]) => run([...argv, '--ledger', file], { c
 
 describe('pause and resume', () => {
   test('a pause is recorded with its end and its reason, and resume takes it back', async () => {
-    daemonWas(['acme'])
+    await daemonWas(['acme'])
     const paused = await cli('pause', '--for', '4h', '--reason', 'billing migration')
     expect(paused).toEqual({ code: 0, stdout: 'acme: paused until 2026-11-20 16:00:00Z: billing migration\n', stderr: '' })
-    expect(look('acme', (ledger) => ledger.pause(clock.now()))).toEqual({
+    expect(await look('acme', (ledger) => ledger.pause(clock.now()))).toEqual({
       untilAt: clock.now() + 4 * 3_600_000,
       reason: 'billing migration',
       pausedAt: clock.now(),
     })
     expect(await cli('resume')).toMatchObject({ code: 0, stdout: 'acme: resumed; it was paused for: billing migration\n' })
-    expect(look('acme', (ledger) => ledger.pause(clock.now()))).toBeUndefined()
+    expect(await look('acme', (ledger) => ledger.pause(clock.now()))).toBeUndefined()
     expect(await cli('resume')).toMatchObject({ code: 0, stdout: 'acme: was not paused\n' })
   })
 
   test('works beside a process that holds the write lock', async () => {
-    const store = openLedger({ file, mode: 'write', clock })
-    const ledger = store.workspace('acme', 'https://acme.example')
+    const store = await openLedger({ file, mode: 'write', clock })
+    const ledger = await store.workspace('acme', 'https://acme.example')
     expect((await cli('pause', '--for', '1h', '--reason', 'x')).code).toBe(0)
-    expect(ledger.pause(clock.now())).toMatchObject({ reason: 'x' })
-    store.close()
+    expect(await ledger.pause(clock.now())).toMatchObject({ reason: 'x' })
+    await store.close()
   })
 
   test('in a place that no daemon uses pauses nobody and makes no file', async () => {
@@ -84,14 +88,14 @@ describe('pause and resume', () => {
   })
 
   test('with several workspaces takes the one that the policies name', async () => {
-    daemonWas(['acme', 'beta'])
+    await daemonWas(['acme', 'beta'])
     const policies = join(folder, 'policy.yaml')
     writeFileSync(policies, 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: caps}\nspec: {workspace: beta}\n')
     expect((await cli('resume', '--policies', policies)).stdout).toBe('beta: was not paused\n')
   })
 
   test('with several workspaces needs --workspace and lists them', async () => {
-    daemonWas(['acme', 'beta'])
+    await daemonWas(['acme', 'beta'])
     const ran = await cli('pause', '--for', '4h', '--reason', 'x')
     expect(ran).toMatchObject({ code: 64, stdout: '' })
     expect(ran.stderr).toContain('there are several workspaces: acme, beta; choose one with --workspace')
@@ -102,7 +106,7 @@ describe('pause and resume', () => {
   })
 
   test('a broken config does not stop a pause whose ledger is named', async () => {
-    daemonWas(['acme'])
+    await daemonWas(['acme'])
     const config = join(folder, 'capkeeper.yaml')
     writeFileSync(config, 'kind: [')
     expect((await cli('pause', '--for', '4h', '--reason', 'x', '--config', config)).code).toBe(0)
@@ -110,7 +114,7 @@ describe('pause and resume', () => {
   })
 
   test('the ledger can be named by the environment and by the config file', async () => {
-    daemonWas(['acme'])
+    await daemonWas(['acme'])
     expect((await run(['resume'], { clock, env: { CAPKEEPER_LEDGER: file } })).stdout).toBe('acme: was not paused\n')
     const config = join(folder, 'capkeeper.yaml')
     writeFileSync(config, 'apiVersion: capkeeper/v1\nkind: Config\nledger: ./capkeeper.db\nworkspaces: [{name: acme}]\n')
@@ -120,50 +124,50 @@ describe('pause and resume', () => {
 
 describe('approve', () => {
   test('records the release of a hold that shows, and only once', async () => {
-    daemonWas(['acme'], (ledger) => ledger.saveFact('holdsShown', { [HOLD]: { people: 41, at: clock.now() } }))
+    await daemonWas(['acme'], (ledger) => ledger.saveFact('holdsShown', { [HOLD]: { people: 41, at: clock.now() } }))
     expect(await cli('approve', HOLD)).toEqual({ code: 0, stdout: `acme: hold ${HOLD} is approved (41 people)\n`, stderr: '' })
     const approval = { id: HOLD, via: 'command', approvedAt: clock.now(), state: 'pending', released: [] }
-    expect(look('acme', (ledger) => ledger.approvals())).toEqual([approval])
+    expect(await look('acme', (ledger) => ledger.approvals())).toEqual([approval])
     expect((await cli('approve', HOLD.toUpperCase())).stdout).toBe(`acme: hold ${HOLD} was approved at 2026-11-20 12:00:00Z already\n`)
-    expect(look('acme', (ledger) => ledger.approvals())).toEqual([approval])
+    expect(await look('acme', (ledger) => ledger.approvals())).toEqual([approval])
   })
 
   test('accepts a hold that nothing shows, with a warning', async () => {
-    daemonWas(['acme'])
+    await daemonWas(['acme'])
     const ran = await cli('approve', HOLD)
     expect(ran).toMatchObject({ code: 0, stdout: `acme: hold ${HOLD} is approved\n` })
     expect(ran.stderr).toContain(`warning: no hold ${HOLD} shows in acme now`)
   })
 
   test('finds the workspace that shows the hold', async () => {
-    daemonWas(['acme', 'beta'], (ledger, name) => {
+    await daemonWas(['acme', 'beta'], (ledger, name) => {
       if (name === 'beta') ledger.saveFact('holdsShown', { [HOLD]: { people: 1, at: clock.now() } })
     })
     expect((await cli('approve', HOLD)).stdout).toBe(`beta: hold ${HOLD} is approved (1 person)\n`)
   })
 
   test('renews an approval that is spent or void, because somebody looked again', async () => {
-    daemonWas(['acme'], (ledger) =>
+    await daemonWas(['acme'], (ledger) =>
       ledger.saveApproval({ id: HOLD, via: 'command', approvedAt: 0, state: 'void', people: 3, released: [] }),
     )
     await cli('approve', HOLD)
-    expect(look('acme', (ledger) => ledger.approvals())).toMatchObject([{ state: 'pending', approvedAt: clock.now(), released: [] }])
+    expect(await look('acme', (ledger) => ledger.approvals())).toMatchObject([{ state: 'pending', approvedAt: clock.now(), released: [] }])
   })
 })
 
 describe('history', () => {
-  const writes = (ledger: Ledger): void => {
+  const writes = async (ledger: Ledger): Promise<void> => {
     for (const [index, change] of [groupRaise, adaLower].entries()) {
       const common = { planId: '3f9c2a1b7d5e4c08', digest: '9a1b2c3d4e5f', revision: '' }
       const at = clock.now() - (2 - index) * 86_400_000
-      const intent = ledger.recordIntent({ at, change, entry: 'x', ...common })
+      const intent = await ledger.recordIntent({ at, change, entry: 'x', ...common })
       const { scope, action, effect, from, to, cause } = change
-      ledger.recordOutcome(intent, { at, scope, action, effect, from, to, cause, result: 'applied', ...common }, 'kept')
+      await ledger.recordOutcome(intent, { at, scope, action, effect, from, to, cause, result: 'applied', ...common }, 'kept')
     }
   }
 
   test('shows what was written, newest first', async () => {
-    daemonWas(['acme'], writes)
+    await daemonWas(['acme'], writes)
     const ran = await cli('history')
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout.split('\n').filter((line) => line.startsWith('2026'))).toEqual([
@@ -178,7 +182,7 @@ describe('history', () => {
     ['since a time', ['--since', '36h'], ['user']],
     ['up to a limit', ['--limit', '1'], ['user']],
   ])('shows only those %s', async (_name, argv, kinds) => {
-    daemonWas(['acme'], writes)
+    await daemonWas(['acme'], writes)
     const ran = await cli('history', ...argv, '--output', 'json')
     expect(JSON.parse(ran.stdout)).toMatchObject({
       kind: 'History',
@@ -205,7 +209,7 @@ describe('ledger', () => {
     [['ledger', 'backup', 'copy.db']],
     [['validate']],
   ])('%j takes the flags of the commands beside it, so that one set does for all', async (argv) => {
-    daemonWas(['acme'])
+    await daemonWas(['acme'])
     writeFileSync(join(folder, 'policy.yaml'), 'apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: caps}\nspec: {}\n')
     const shared = ['--base-url', 'https://acme.example', '--service-key-file', 'key', '--policies', folder, '--log-format', 'json']
     const named = argv.map((word) => (word === 'copy.db' ? join(folder, word) : word))
@@ -213,7 +217,7 @@ describe('ledger', () => {
   })
 
   test('check says that a ledger is whole and what it is bound to', async () => {
-    daemonWas(['acme'])
+    await daemonWas(['acme'])
     const ran = await cli('ledger', 'check')
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(
@@ -229,13 +233,13 @@ describe('ledger', () => {
   })
 
   test('backup writes a copy that is a ledger, beside a running writer, and never over a file', async () => {
-    daemonWas(['acme'], (ledger) => ledger.savePause({ untilAt: clock.now() + 1, reason: 'x', pausedAt: clock.now() }))
+    await daemonWas(['acme'], (ledger) => ledger.savePause({ untilAt: clock.now() + 1, reason: 'x', pausedAt: clock.now() }))
     const copy = join(folder, 'copy.db')
-    const store = openLedger({ file, mode: 'write', clock })
+    const store = await openLedger({ file, mode: 'write', clock })
     expect(await cli('ledger', 'backup', copy)).toEqual({ code: 0, stdout: `${file}: copied to ${copy}\n`, stderr: '' })
-    store.close()
+    await store.close()
     file = copy
-    expect(look('acme', (ledger) => ledger.pause(clock.now()))).toMatchObject({ reason: 'x' })
+    expect(await look('acme', (ledger) => ledger.pause(clock.now()))).toMatchObject({ reason: 'x' })
     const again = await cli('ledger', 'backup', copy)
     expect(again.code).toBe(1)
     expect(again.stderr).toContain('exists already')

@@ -12,9 +12,9 @@ const HOUR_MS = 3_600_000
 const clock = realClock()
 
 /** A day and a half of readings in which nobody used anything, as a daemon that has long been there would have them. */
-function quietReadings({ service, path }: World): void {
-  const store = openLedger({ file: path('ledger.db'), mode: 'write', clock })
-  const ledger = store.workspace('acme', service.url)
+async function quietReadings({ service, path }: World): Promise<void> {
+  const store = await openLedger({ file: path('ledger.db'), mode: 'write', clock })
+  const ledger = await store.workspace('acme', service.url)
   let burned = NOTHING_BURNED
   for (let ago = 36; ago > 0; ago -= 1) {
     const readAt = clock.now() - ago * HOUR_MS
@@ -22,10 +22,10 @@ function quietReadings({ service, path }: World): void {
       .people()
       .map(({ email }) => ({ email, name: email, status: 'approved' as const, disabled: false, used: burned.team }))
     const step = foldUsage(burned, { people, readAt, cycle: cycleAt(readAt), statusesAbsent: false, duplicates: [] }, [])
-    ledger.saveBurn(step)
+    await ledger.saveBurn(step)
     burned = step.burned
   }
-  store.close()
+  await store.close()
 }
 
 /** In the first hours of a cycle there is no burn ratio; the sandbox's cycle is the month. */
@@ -67,7 +67,7 @@ const troubles = isCycleYoung ? [BROKEN_POLICY] : [BROKEN_POLICY, SPEND_SPIKE]
 describe.skipIf(!hasMonitoring)('alerts (need prometheus and prometheus-alertmanager)', () => {
   test(`of a broken policy and of ${isCycleYoung ? 'nothing else, as the month has just begun,' : 'a spend spike'} arrive, say what to do, and are taken back`, async () => {
     const at = await world()
-    quietReadings(at)
+    await quietReadings(at)
     const daemon = await at.daemon()
     if (!isCycleYoung) await daemon.shows('capkeeper_burn_ratio', 0, { workspace: 'acme', window: '6h' })
     const monitoring = await startMonitoring(at, daemon.url)

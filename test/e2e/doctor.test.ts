@@ -239,11 +239,13 @@ describe('how the deployment works', () => {
 
   test('and contradicts the configuration is a warning with what to set', async () => {
     const one = await world({ settings: { capSemantics: 'layered' } })
-    const ledger = openLedger({ file: one.path('ledger.db'), mode: 'write', clock: realClock() })
-    ledger.workspace('acme', one.service.url).saveFact('seen', {
+    const store = await openLedger({ file: one.path('ledger.db'), mode: 'write', clock: realClock() })
+    const ledger = await store.workspace('acme', one.service.url)
+    ledger.saveFact('seen', {
       caps: { value: 'copied', at: realClock().now(), evidence: 'ada changed without a write' },
     })
-    ledger.close()
+    await ledger.commit()
+    await store.close()
     expect((await doctorOf(one)).checks.find(({ name }) => name === 'caps')).toMatchObject({
       status: 'warning',
       hint: 'capSemantics is layered; set capSemantics: copied',

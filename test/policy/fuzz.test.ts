@@ -9,7 +9,7 @@ import { digestOf } from '../../src/policy/load.ts'
 import { type ParsedPolicyText, parsePolicyText } from '../../src/policy/parse.ts'
 import { printPolicy } from '../../src/policy/print.ts'
 import { formatProblems } from '../../src/policy/yaml.ts'
-import { cases, spoilt } from '../support/fuzz.ts'
+import { runs, spoilt } from '../support/fuzz.ts'
 import { policyText } from './support.ts'
 
 const RICH = policyText(`workspace: acme
@@ -130,7 +130,7 @@ describe('a policy text of any kind', () => {
         expect(formatProblems(problems)).not.toMatch(/(?![\t\n])[\p{Cc}\p{Cf}\u2028\u2029]/u)
         expect(hasErrors(parsed.problems)).toBe(parsed.damaged || parsed.documents.some(({ whole }) => !whole))
       }),
-      cases(1_500),
+      runs(1_500),
     )
   })
 
@@ -146,7 +146,7 @@ describe('a policy text of any kind', () => {
         expect(again.problems).toEqual([])
         expect(digestOf(joined(again).set)).toBe(digestOf(before.set))
       }),
-      cases(1_500),
+      runs(1_500),
     )
     expect(whole).toBeGreaterThan(100)
   })
@@ -163,7 +163,7 @@ describe('a policy text of any kind', () => {
         expect(formatProblems(two.problems)).toBe(formatProblems(one.problems))
         expect(two.set).toEqual(one.set)
       }),
-      cases(300),
+      runs(300),
     )
   })
 })
@@ -188,7 +188,7 @@ describe('a cap', () => {
         expect(hasErrors(problems)).toBe(!isGood)
         if (isGood) expect(documents.flatMap(({ rules }) => rules.map(({ value }) => String(value.cap)))).toEqual([cap.trim()])
       }),
-      cases(400),
+      runs(400),
     )
   })
 })

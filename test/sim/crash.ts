@@ -1,19 +1,8 @@
-// A ledger that can lose power between any two writes, and whose disk can be full. What was committed before stays, as with the real file;
-// a process without power records nothing more and is never heard of again.
+// A ledger that can lose power between any two transactions, and whose disk can be full. What was committed before stays, as with the real
+// file; a process without power records nothing more and is never heard of again.
+import type { RowChange, WorkspaceRows } from '../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../src/ports.ts'
-
-const WRITES: ReadonlySet<string> = new Set<keyof Ledger>([
-  'saveOwned',
-  'releaseOwned',
-  'recordIntent',
-  'recordOutcome',
-  'saveApproval',
-  'saveQuarantined',
-  'releaseQuarantined',
-  'savePause',
-  'saveFact',
-])
 
 export const FULL_DISK = 'the disk of the simulation is full'
 
@@ -23,31 +12,78 @@ const powerLost = (): LedgerError => new LedgerError('LEDGER_UNWRITABLE', 'power
 export interface LedgerFate {
   isAlive(): boolean
   isFull(): boolean
-  /** Asked before and after every write; true kills the process there. */
+  /** Asked before and after every transaction; true kills the process there. */
   diesNow(when: 'before' | 'after'): boolean
+  /** One change that is on the disk now, as the port names it. */
   onRecorded(method: keyof Ledger, values: readonly unknown[]): void
 }
 
-export function fragileLedger(real: Ledger, fate: LedgerFate): Ledger {
+export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRows {
+  const open = new Map<number, object>()
   const alive = (): void => {
     if (!fate.isAlive()) throw powerLost()
   }
-  return new Proxy(real, {
-    get(target, name, receiver) {
-      const method: unknown = Reflect.get(target, name, receiver)
-      if (typeof method !== 'function' || typeof name !== 'string') return method
-      return (...values: unknown[]): unknown => {
-        alive()
-        if (!WRITES.has(name)) return method.apply(target, values)
-        if (fate.isFull()) throw new LedgerError('LEDGER_FULL', FULL_DISK)
-        if (fate.diesNow('before')) alive()
-        const result: unknown = method.apply(target, values)
-        fate.onRecorded(methodName(name), [...values, result])
-        if (fate.diesNow('after')) alive()
-        return result
-      }
+  const reading = async <T>(read: () => Promise<T>): Promise<T> => {
+    alive()
+    return read()
+  }
+  return {
+    name: real.name,
+    async read(...inputs) {
+      const snapshot = await reading(() => real.read(...inputs))
+      for (const { id, data } of snapshot?.intents ?? []) open.set(id, { ...JSON.parse(String(data)), id })
+      return snapshot
     },
-  })
+    async write(changes) {
+      alive()
+      if (fate.isFull()) throw new LedgerError('LEDGER_FULL', FULL_DISK)
+      if (fate.diesNow('before')) alive()
+      const id = await real.write(changes)
+      for (const change of changes) {
+        if (change.kind === 'open' && id !== undefined) open.set(id, { ...JSON.parse(change.data), id })
+        const told = asCall(change, open, id, changes)
+        if (told) fate.onRecorded(...told)
+      }
+      if (fate.diesNow('after')) alive()
+      return id
+    },
+    history: (filter) => reading(() => real.history(filter)),
+    pause: () => reading(() => real.pause()),
+    runs: (scope, days) => reading(() => real.runs(scope, days)),
+    highestUse: () => reading(() => real.highestUse()),
+    useReadings: () => reading(() => real.useReadings()),
+    useByPerson: (days) => reading(() => real.useByPerson(days)),
+    useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
+  }
 }
 
-const methodName = (name: string): keyof Ledger => name as keyof Ledger
+type Told = readonly [method: keyof Ledger, values: readonly unknown[]]
+
+/** What each table's rows are put and dropped by. */
+const PUTS = { owned: 'saveOwned', approval: 'saveApproval', quarantine: 'saveQuarantined', fact: 'saveFact' } as const
+const DROPS = { owned: 'releaseOwned', approval: 'saveApproval', quarantine: 'releaseQuarantined', fact: 'saveFact' } as const
+
+function asCall(change: RowChange, open: Map<number, object>, id: number | undefined, all: readonly RowChange[]): Told | undefined {
+  switch (change.kind) {
+    case 'put': {
+      const value: unknown = JSON.parse(change.data)
+      return [PUTS[change.table], change.table === 'fact' ? [change.key, value] : [value]]
+    }
+    case 'drop':
+      return [DROPS[change.table], [change.key]]
+    case 'open':
+      return ['recordIntent', [id === undefined ? undefined : open.get(id)]]
+    case 'close': {
+      const entry = all.find((one) => one.kind === 'append')
+      const intent = open.get(change.id)
+      open.delete(change.id)
+      return ['recordOutcome', [intent, entry?.kind === 'append' ? JSON.parse(entry.data) : undefined]]
+    }
+    case 'pause':
+      return ['savePause', [change.data]]
+    case 'append':
+    case 'runs':
+    case 'burn':
+      return undefined
+  }
+}

@@ -55,9 +55,10 @@ function holds(life: Life): readonly string[] {
 
 /** `capkeeper approve` for a hold that shows. */
 export function approve(life: Life, id: string): void {
-  life.withNotes((ledger) => {
+  void life.withNotes(async (ledger) => {
     if (ledger.approvals().find((one) => one.id === id)?.state === 'pending') return
     ledger.saveApproval({ id, via: 'command', approvedAt: Math.floor(life.now() + life.wallOffsetMs), state: 'pending', released: [] })
+    await ledger.commit()
     life.emit({ kind: 'approved', id })
     life.note(`  hold ${id} is approved`)
   })
@@ -272,7 +273,7 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     const lengthMs = between(draw, 5, 600) * MINUTE_MS
     const pause = (): void => {
       const now = Math.floor(life.now() + life.wallOffsetMs)
-      life.withNotes((ledger) => ledger.savePause({ untilAt: now + lengthMs, reason: 'looking', pausedAt: now }))
+      void life.withNotes((ledger) => ledger.savePause({ untilAt: now + lengthMs, reason: 'looking', pausedAt: now }))
       life.note('  paused')
     }
     if (draw() < 0.3) return pause()
@@ -280,7 +281,7 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     redraw(life, draw)
     whenWriting(life, pause)
   },
-  resume: (life) => life.withNotes((ledger) => ledger.savePause(undefined)),
+  resume: (life) => void life.withNotes((ledger) => ledger.savePause(undefined)),
   approve: (life, draw) => {
     const shown = holds(life)
     const [first, ...rest] = shown
@@ -316,7 +317,7 @@ export function calm(life: Life): void {
   life.company.gone.clear()
   life.wallOffsetMs = 0
   life.serviceOffsetMs = 0
-  life.withNotes((ledger) => ledger.savePause(undefined))
+  void life.withNotes((ledger) => ledger.savePause(undefined))
   if (life.process) {
     life.process.doom = undefined
     if (life.mode !== 'enforce') {

@@ -18,6 +18,7 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { PERMISSIONS } from '../../src/sandbox/store.ts'
 import { type SimClock, simClock } from './clock.ts'
 import { createCompany } from './company.ts'
+import { type OpenDisk, openDisk } from './disk.ts'
 import { createWeather, type Weather } from './faults.ts'
 import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
 import { type SimProcess, startProcess, WORKSPACE } from './process.ts'
@@ -48,7 +49,7 @@ export interface Life extends Scene {
   start(): void
   startLater(ms: number): void
   /** What a short command does beside the daemon. */
-  withNotes(act: (ledger: Ledger) => void): void
+  withNotes(act: (ledger: Ledger) => Promise<void>): Promise<void>
   close(): void
 }
 
@@ -69,6 +70,8 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
   const serviceNow = (): number => trueNow() + life.serviceOffsetMs
   const service = createService({ scenario, clock, sandbox, company, weather, serviceNow, emit, note })
   const wholes: PolicyModel[] = [emptyModel()]
+  const file = join(folder, 'capkeeper.db')
+  let disk: OpenDisk | undefined
   let numbers = 0
   const life: Life = {
     scenario,
@@ -96,24 +99,29 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
     shows: (scope) => service.shows(scopeNamed(scope)),
     inForce: company.inForce,
     view: () => life.process?.daemon?.views()[0],
-    ledger: () => life.process?.ledger,
+    ledger() {
+      if (!life.process) return undefined
+      disk ??= openDisk(file, WORKSPACE)
+      return disk
+    },
     published: () => life.process?.daemon?.policiesChanged(),
     start: () => void launch(),
     startLater: (ms) => clock.later(ms, () => void launch()),
-    withNotes(act) {
-      const store = openLedger({
-        file: join(folder, 'capkeeper.db'),
+    async withNotes(act) {
+      const store = await openLedger({
+        file,
         mode: 'note',
         clock: { now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep },
       })
       try {
-        act(store.workspace(WORKSPACE, undefined))
+        await act(await store.workspace(WORKSPACE, undefined))
       } finally {
-        store.close()
+        await store.close()
       }
     },
     close() {
       life.process?.kill()
+      disk?.close()
       sandbox.close()
       rmSync(folder, { recursive: true, force: true })
     },
@@ -128,7 +136,7 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
           clock,
           service,
           weather,
-          ledgerFile: join(folder, 'capkeeper.db'),
+          ledgerFile: file,
           key,
           wallNow: () => trueNow() + life.wallOffsetMs,
           config: () => configOf(life),

@@ -8,13 +8,17 @@ import { createLogger } from '../../src/daemon/conditions/log.ts'
 import { eventLog } from '../../src/daemon/conditions/log-events.ts'
 import type { Config, WorkspaceConfig } from '../../src/daemon/config/config.ts'
 import { learnedKeeper } from '../../src/daemon/cycle/learned.ts'
+import { bindings } from '../../src/daemon/ledger/binding.ts'
+import { openDatabase } from '../../src/daemon/ledger/database.ts'
 import { type LedgerStore, openLedger } from '../../src/daemon/ledger/ledger.ts'
+import { sqliteRows } from '../../src/daemon/ledger/sqlite-rows.ts'
+import { workspaceLedger } from '../../src/daemon/ledger/workspace.ts'
 import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from '../../src/daemon/schedule/daemon.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import type { Clock, Ledger } from '../../src/ports.ts'
 import { stream } from '../../src/sandbox/random.ts'
 import type { SimClock } from './clock.ts'
-import { fragileLedger } from './crash.ts'
+import { fragileRows } from './crash.ts'
 import type { Weather } from './faults.ts'
 import type { Scenario } from './scenario.ts'
 import type { Sender, Service } from './service.ts'
@@ -63,7 +67,8 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     monotonic: () => parts.clock.elapsed() + number * 1e6,
     sleep: (ms, signal) => (self.alive ? parts.clock.sleep(ms, signal, self) : new Promise(() => undefined)),
   }
-  const store = openLedger({ file: parts.ledgerFile, mode: 'write', clock })
+  const store = await openLedger({ file: parts.ledgerFile, mode: 'write', clock })
+  const database = openDatabase(parts.ledgerFile, { readOnly: false })
   const self: SimProcess = {
     number,
     alive: true,
@@ -75,7 +80,8 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     kill() {
       if (!self.alive) return
       self.alive = false
-      store.close()
+      void store.close()
+      database.close()
       parts.emit({ kind: 'died', process: number })
       // Nobody hears what it still does; its signals let go of what they hold.
       void self.daemon?.stop().catch(() => undefined)
@@ -112,16 +118,17 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     parts.emit({ kind: 'told', process: number, event })
   }
   const paces = createPaces()
-  self.daemon = startDaemon({
+  const daemon = await startDaemon({
     clock,
     config,
-    open: (settings) => openWorkspace(self, parts, { settings, store, clock, tell, paces }),
+    open: (settings) => openWorkspace(self, parts, { settings, store, database, clock, tell, paces }),
     loadPolicies: () => parts.loadPolicies(),
     reloadConfig: () => ({ ...config, workspaces: [parts.config()] }),
     registered: () => undefined,
     ledgerWritable: () => self.alive && !parts.weather.isOn('disk-full'),
   })
-  if (!self.alive) void self.daemon.stop().catch(() => undefined)
+  self.daemon = daemon
+  if (!self.alive) void daemon.stop().catch(() => undefined)
   return self
 }
 
@@ -146,19 +153,27 @@ function diesWriting(self: SimProcess, when: 'before' | 'after'): boolean {
 interface Opening {
   readonly settings: WorkspaceConfig
   readonly store: LedgerStore
+  readonly database: ReturnType<typeof openDatabase>
   readonly clock: Clock
   readonly tell: (event: CycleEvent) => void
   readonly paces: Paces
 }
 
 /** As `cli/shared/host.ts` opens a workspace, on the simulation's edges. */
-function openWorkspace(self: SimProcess, parts: ProcessParts, { settings, store, clock, tell, paces }: Opening): OpenedWorkspace {
-  const ledger = fragileLedger(store.workspace(settings.name, BASE_URL), {
+async function openWorkspace(
+  self: SimProcess,
+  parts: ProcessParts,
+  { settings, store, database, clock, tell, paces }: Opening,
+): Promise<OpenedWorkspace> {
+  await store.workspace(settings.name, BASE_URL)
+  const binding = bindings(database).find((one) => one.workspace === settings.name && one.current)?.id ?? 0
+  const rows = fragileRows(sqliteRows({ database, workspace: settings.name, binding, versions: new Map() }), {
     isAlive: () => self.alive,
     isFull: () => parts.weather.isOn('disk-full'),
     diesNow: (when) => diesWriting(self, when),
     onRecorded: (method, values) => parts.emit({ kind: 'recorded', process: self.number, method, values }),
   })
+  const ledger = await workspaceLedger({ rows, clock, yieldsApprovals: true })
   self.ledger = ledger
   const random = { next: stream(parts.scenario.seed, `process/${self.number}`) }
   const learning = learnedKeeper(ledger, clock)
@@ -188,7 +203,7 @@ function openWorkspace(self: SimProcess, parts: ProcessParts, { settings, store,
       digest: sha256,
       emit(event) {
         tell(event)
-        if (event.kind === 'cycle-finished') learning.keep()
+        if (event.kind === 'cycle-finished') void learning.keep()
       },
     },
     close: () => undefined,

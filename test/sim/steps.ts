@@ -5,6 +5,7 @@ import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import type { Ledger, Operation } from '../../src/ports.ts'
 import type { Company } from './company.ts'
+import type { Disk } from './disk.ts'
 import type { ModelCap, PolicyModel } from './policy-model.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -83,8 +84,8 @@ export interface Scene {
   inForce(): InForce
   /** Of the process that runs; told by the code under test. */
   view(): WorkspaceView | undefined
-  /** The ledger as it is on the disk; absent while it is closed. */
-  ledger(): Ledger | undefined
+  /** The ledger as it is on the disk; absent while no process runs. */
+  ledger(): Disk | undefined
 }
 
 /** What the ledger says of a scope that is ours. */

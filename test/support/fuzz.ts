@@ -4,11 +4,8 @@ import fc from 'fast-check'
 
 const setting = (name: string): number => Number(process.env[name] ?? 1)
 
-/** For `fc.assert`: always the same cases. */
-export const cases = (count: number) => ({ ...runs(count), seed: setting('CAPKEEPER_SEED') })
-
-/** For `fc.assert`: other cases in each run. */
-export const runs = (count: number) => ({ numRuns: Math.ceil(count * setting('CAPKEEPER_FUZZ')) })
+/** For `fc.assert`. */
+export const runs = (count: number) => ({ numRuns: Math.ceil(count * setting('CAPKEEPER_FUZZ')), seed: setting('CAPKEEPER_SEED') })
 
 interface Edit {
   readonly at: number

@@ -9,6 +9,7 @@ import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type LedgerCode, LedgerError } from '../../src/daemon/ledger/error.ts'
+import type { Ledger } from '../../src/ports.ts'
 
 export const ADA = userScope('ada@example.com')
 export const BOB = userScope('bob@example.com')
@@ -73,15 +74,23 @@ export const historyOf = (change: ScopeChange, at: number, more: Partial<History
   }
 }
 
-/** The LedgerError that `action` throws; anything else fails the test. */
-export function ledgerErrorOf(action: () => unknown): { readonly code: LedgerCode; readonly message: string } {
+/** The LedgerError with which `action` ends; anything else fails the test. */
+export async function ledgerErrorOf(action: () => unknown): Promise<{ readonly code: LedgerCode; readonly message: string }> {
   try {
-    action()
+    await action()
   } catch (error) {
     if (error instanceof LedgerError) return { code: error.code, message: error.message }
     throw error
   }
   throw new Error('nothing was thrown')
+}
+
+/** Changes records of a workspace, and waits until they are on the disk. */
+export async function kept(ledger: Ledger | Promise<Ledger>, change: (ledger: Ledger) => void): Promise<Ledger> {
+  const opened = await ledger
+  change(opened)
+  await opened.commit()
+  return opened
 }
 
 export interface Helper {

@@ -21,7 +21,7 @@ export function serverParts(overrides: Partial<ServerOptions> = {}): ServerOptio
     views: () => [],
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
-    live: createLive(clock),
+    live: createLive(clock, 'boot'),
     ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
     ...overrides,

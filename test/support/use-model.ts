@@ -22,13 +22,13 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
   const highest = new Map<string, Credits>()
   let readings: readonly { readonly at: number; readonly used: Credits }[] = []
   return {
-    saveRuns(scope, { rows, asked, fromAt, untilAt }) {
+    async saveRuns(scope, { rows, asked, fromAt, untilAt }) {
       const others = (runs.get(scopeKey(scope)) ?? []).filter(({ dayAt }) => dayAt < fromAt || dayAt >= untilAt)
       runs.set(scopeKey(scope), [...others, ...rows].sort(byWords))
       keep('runsAsked', asked)
     },
-    runs: (scope, { fromAt, untilAt }) => (runs.get(scopeKey(scope)) ?? []).filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt),
-    saveBurn({ burned: { highest: figures, ...burned }, isNewCycle, raised, increases, readAt, used }) {
+    runs: async (scope, { fromAt, untilAt }) => (runs.get(scopeKey(scope)) ?? []).filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt),
+    async saveBurn({ burned: { highest: figures, ...burned }, isNewCycle, raised, increases, readAt, used }) {
       if (isNewCycle) highest.clear()
       for (const email of raised) highest.set(email, figures?.get(email) ?? credits(0))
       for (const [email, increase] of increases) {
@@ -40,9 +40,9 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
       if (used !== undefined) readings = [...kept, { at: readAt, used }].sort((a, b) => a.at - b.at)
       keep('burned', burned)
     },
-    highestUse: () => new Map([...highest].filter(([, amount]) => amount > 0)),
-    useReadings: () => readings,
-    useByPerson: ({ fromAt, untilAt }) =>
+    highestUse: async () => new Map([...highest].filter(([, amount]) => amount > 0)),
+    useReadings: async () => readings,
+    useByPerson: async ({ fromAt, untilAt }) =>
       [...days]
         .map(([email, own]) => {
           const inside = [...own].filter(([day]) => day * DAY >= fromAt && day * DAY < untilAt)
@@ -50,7 +50,7 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
         })
         .filter(({ used }) => used > 0)
         .sort((a, b) => b.used - a.used || (a.email < b.email ? -1 : 1)),
-    useOfPerson: (email, { fromAt, untilAt }) =>
+    useOfPerson: async (email, { fromAt, untilAt }) =>
       [...(days.get(email) ?? [])]
         .map(([day, used]) => ({ dayAt: day * DAY, used: credits(used) }))
         .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
@@ -107,21 +107,21 @@ const step: fc.Arbitrary<BurnStep> = fc
     }
   })
 
-export const useSteps: fc.Arbitrary<(ledger: Ledger) => void> = fc.oneof(
+export const useSteps: fc.Arbitrary<(ledger: Ledger) => Promise<void>> = fc.oneof(
   saveRuns,
   step.map(
     (one) =>
-      (ledger: Ledger): void =>
+      (ledger: Ledger): Promise<void> =>
         ledger.saveBurn(one),
   ),
 )
 
 /** Everything that a ledger can be asked about use. */
-export const useOf = (ledger: Ledger) => ({
-  team: ledger.runs(TEAM, { fromAt: 3 * DAY, untilAt: 25 * DAY }),
-  group: ledger.runs(groupScope('a'), { fromAt: 0, untilAt: 60 * DAY }),
-  highest: Object.fromEntries(ledger.highestUse()),
-  readings: ledger.useReadings(),
-  people: ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
-  person: ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
+export const useOf = async (ledger: Ledger) => ({
+  team: await ledger.runs(TEAM, { fromAt: 3 * DAY, untilAt: 25 * DAY }),
+  group: await ledger.runs(groupScope('a'), { fromAt: 0, untilAt: 60 * DAY }),
+  highest: Object.fromEntries(await ledger.highestUse()),
+  readings: await ledger.useReadings(),
+  people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
+  person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
 })

@@ -9,7 +9,6 @@ import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { PolicyRevision, PolicySet } from '../../src/core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../src/core/model/scope.ts'
-import { chronicleOf } from '../../src/daemon/conditions/chronicle.ts'
 import { type CycleOptions, type CycleReport, reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall, type WorkspaceState } from '../../src/daemon/cycle/state.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
@@ -23,7 +22,9 @@ import { startSandboxServer } from '../../src/sandbox/server.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { sandboxTransport } from '../../src/sandbox/transport.ts'
+import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, NOW, type PolicySketch, policy, scope } from './declare.ts'
+import { followed } from './journal.ts'
 
 /** A clock on which time passes only while somebody waits for it and nothing else can happen. */
 export interface WorldClock extends Clock {
@@ -149,7 +150,7 @@ export interface WorldOptions {
   readonly name?: string
 }
 
-export interface World {
+export interface World extends ToldConditions {
   readonly clock: WorldClock
   readonly sandbox: Sandbox
   readonly ledger: Ledger
@@ -226,22 +227,16 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   }
   populate(sandbox, options)
   const wire = options.http ? await overHttp(sandbox, clock) : inProcess(sandbox, () => world.stormy, note)
-  const file = openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
-  const real = file.workspace(options.name ?? 'acme', 'http://sandbox')
+  const file = await openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
+  const real = await file.workspace(options.name ?? 'acme', 'http://sandbox')
   const ledger = options.wrapLedger?.(real) ?? real
   const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY }, clock })
   const transport = options.wrapTransport?.(wire.transport) ?? wire.transport
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
   const client = createWriteClient({ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
-  const open = (config: WorkspaceSettings): Workspace => {
-    const chronicle = chronicleOf(ledger)
-    const emit = (event: CycleEvent): void => {
-      chronicle.onEvent(event)
-      events.push(event)
-    }
-    return createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, chronicle, emit })
-  }
+  const open = (config: WorkspaceSettings): Workspace =>
+    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, ...followed(ledger, events) })
   const world: World = {
     ...looking(sandbox, calls, events),
     clock,
@@ -262,7 +257,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       world.knowledge = recall(world.knowledge.policy, ledger)
     },
     async close() {
-      file.close()
+      await file.close()
       await wire.close()
       sandbox.close()
     },
@@ -354,6 +349,7 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
     },
     told: <K extends CycleEvent['kind']>(kind: K) =>
       events.filter((event): event is Extract<CycleEvent, { kind: K }> => event.kind === kind),
+    ...toldConditions(events),
     setStatus(name: string, status: TeamStatus) {
       const person = store.person(email(name))
       if (person) store.savePerson({ ...person, status })

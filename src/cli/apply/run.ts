@@ -2,6 +2,7 @@
 // nobody is asked two things at once; one that fails does not stop the next.
 import { createInterface } from 'node:readline/promises'
 import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
+import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -34,7 +35,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
-  const store = openStore(cli, setup.config, 'write')
+  const store = await openStore(cli, setup.config, 'write')
   try {
     const done = await interruptible(cli, (signal, cut) => applyAll(setup, saved, { store, signal, cut, flags, cli }))
     const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
@@ -43,7 +44,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
     if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli))
     cli.finish(exitOfAll(done))
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
@@ -86,7 +87,7 @@ interface Job extends WorkspaceSetup, Shared {
 
 async function applyOne(job: Job): Promise<CycleReport> {
   const { config, policy, cli, flags, signal } = job
-  const ledger = ledgerOf(job.store, config, flags.rebind)
+  const ledger = await ledgerOf(job.store, config, flags.rebind)
   const learned = ledger.fact('pace')
   // Without the signal: what was written is still read back after an interrupt.
   const seen = seenKeeper(ledger, cli.clock)
@@ -105,7 +106,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     random: systemRandom,
     digest: sha256,
     emit: (event) => {
-      if (event.kind === 'warning') say(cli, config.name, event.message)
+      if (event.kind === 'condition' && isWarning(event)) say(cli, config.name, event.condition.message)
       if (event.kind === 'change-finished') writing.one()
       if (event.kind === 'cycle-finished') seen.keep()
     },
@@ -129,6 +130,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
       },
     })
     writing.stop()
+    await ledger.commit()
     if (flags.output === 'text') cli.stdout.write(resultText(report, flags, cli, job.inMemory))
     tell(report, job)
     return report
@@ -228,6 +230,12 @@ const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory
   })
 
 const say = (cli: Cli, workspace: string, text: string): void => void tellLine(cli, `${workspace}: ${text}`)
+
+/** What holds from now on, and neither the plan nor the outcome says. */
+function isWarning({ change, condition }: Transition): boolean {
+  const { hasOwnPlace, explains } = kindOf(condition.type)
+  return change !== 'ended' && !hasOwnPlace && !explains?.includes('CycleFailed')
+}
 
 /** Says on stderr what the plan with its results does not. */
 function tell(report: CycleReport, { cli, config }: Job): void {

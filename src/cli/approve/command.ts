@@ -37,7 +37,7 @@ function wholeId(typed: string, ledger: Ledger, workspace: string): string {
 async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../shared/ledger-access.ts')
   const showsHold = (ledger: Ledger): boolean => Object.keys(ledger.fact('holdsShown') ?? {}).some((id) => id.startsWith(typed))
-  await withLedger(flags, cli, { mode: 'note', prefers: showsHold }, ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'note', prefers: showsHold }, async ({ workspace, ledger }) => {
     const id = wholeId(typed, ledger, workspace)
     const before = ledger.approvals().find((one) => one.id === id)
     if (!showsHold(ledger)) tellLine(cli, `warning: no hold ${id} shows in ${workspace} now; the approval waits for it, for 14 days`)
@@ -50,6 +50,7 @@ async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<vo
     if (before && before.state !== 'pending')
       cli.stderr.write(`warning: the approval of ${shortTime(before.approvedAt)} is ${before.state}; this is a new one\n`)
     ledger.saveApproval({ id, via: 'command', approvedAt: cli.clock.now(), state: 'pending', released: [] })
+    await ledger.commit()
     const shown = ledger.fact('holdsShown')?.[id]
     cli.stdout.write(`${plain(workspace)}: hold ${id} is approved${shown ? ` (${people(shown.people)})` : ''}\n`)
   })

@@ -43,7 +43,7 @@ async function auditAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: Audi
     return await Promise.all(setup.workspaces.map((one) => auditOne(one, { cli, signal, ledgers, progress })))
   } finally {
     progress.stop()
-    ledgers.close()
+    await ledgers.close()
   }
 }
 

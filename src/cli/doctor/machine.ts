@@ -82,7 +82,7 @@ const LITTLE_SPACE = 200 * MIB
 const NO_SPACE = 20 * MIB
 
 /** The ledger's file as such; what it holds of a workspace is in `records.ts`. Undefined when nothing can be read from it. */
-export function checkLedgerFile(config: Config, cli: Cli, tell: Tell): LedgerReport | undefined {
+export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   const file = config.ledger
   if (isLedgerUrl(file)) {
     tell('file', notChecked(`the ledger is read from ${file}`, 'run doctor where the daemon runs to look at the file'))
@@ -93,7 +93,7 @@ export function checkLedgerFile(config: Config, cli: Cli, tell: Tell): LedgerRep
     return undefined
   }
   if (!checkFolder(dirname(reality(file)), tell)) return undefined
-  const report = integrity(config, cli, tell)
+  const report = await integrity(config, cli, tell)
   if (!report?.exists) return report
   checkModes(reality(file), tell)
   const locked = isLocked(file)
@@ -130,11 +130,11 @@ function checkFolder(folder: string, tell: Tell): boolean {
   return true
 }
 
-function integrity(config: Config, cli: Cli, tell: Tell): LedgerReport | undefined {
+async function integrity(config: Config, cli: Cli, tell: Tell): Promise<LedgerReport | undefined> {
   try {
-    const store = openStore(cli, config, 'read')
+    const store = await openStore(cli, config, 'read')
     try {
-      const report = store.check()
+      const report = await store.check()
       if (!report.exists) tell('integrity', ok(`there is no ledger at ${report.file} yet; the first run makes it`))
       else if (report.problems.length === 0) tell('integrity', ok(`${report.file} is whole, schema version ${report.schemaVersion}`))
       else {
@@ -146,7 +146,7 @@ function integrity(config: Config, cli: Cli, tell: Tell): LedgerReport | undefin
       }
       return report
     } finally {
-      store.close()
+      await store.close()
     }
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error

@@ -11,7 +11,12 @@ import { count, shortTime, span } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 /** The ledger of one workspace; undefined when it has no record of it at this address. */
-export function recordsOf(store: LedgerStore, config: WorkspaceConfig, report: LedgerReport, tell: Tell): Ledger | undefined {
+export async function recordsOf(
+  store: LedgerStore,
+  config: WorkspaceConfig,
+  report: LedgerReport,
+  tell: Tell,
+): Promise<Ledger | undefined> {
   const current = report.workspaces.find((one) => one.workspace === config.name && one.current)
   if (!current) {
     tell('binding', ok(`nothing is recorded of ${config.name} yet`))
@@ -40,7 +45,7 @@ export function recordsOf(store: LedgerStore, config: WorkspaceConfig, report: L
       ? ok('no write is open')
       : warning(`${count(openIntents, 'write')} without a known end`, 'the next cycle reads what became of it; run the daemon or apply'),
   )
-  const ledger = store.workspace(config.name, undefined)
+  const ledger = await store.workspace(config.name, undefined)
   const names = ledger.quarantined().map(({ scope, code }) => `${scopeKey(scope)} (${code})`)
   const shown = names.slice(0, 3).join(', ')
   tell(
@@ -56,12 +61,12 @@ export function recordsOf(store: LedgerStore, config: WorkspaceConfig, report: L
 }
 
 /** When it was used last, and whether it is paused. */
-export function checkActivity(ledger: Ledger, { clock }: { readonly clock: Clock }, tell: Tell): void {
+export async function checkActivity(ledger: Ledger, { clock }: { readonly clock: Clock }, tell: Tell): Promise<void> {
   const now = clock.now()
-  const pause = ledger.pause(now)
+  const pause = await ledger.pause(now)
   if (pause) tell('pause', warning(`paused until ${shortTime(pause.untilAt)}: ${pause.reason}`, '`capkeeper resume` ends it'))
   const readAt = ledger.fact('usage')?.roster.readAt
-  const [last] = ledger.history({ limit: 1 })
+  const [last] = await ledger.history({ limit: 1 })
   const wrote = last ? `the last write ${span(now - last.at)} ago` : 'nothing written yet'
   if (readAt === undefined) tell('activity', ok(`no cycle has read people yet, ${wrote}`))
   else tell('activity', ok(`people read ${span(now - readAt)} ago, ${wrote}`))

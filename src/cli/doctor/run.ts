@@ -46,8 +46,8 @@ async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal:
   }
   const policies = await checkPolicies(loaded, loaded.config, flags, cli, findings.about('policies'))
   const config = named(loaded.config, policies)
-  const report = checkLedgerFile(config, cli, findings.about('ledger'))
-  const store = report && report.problems.length === 0 ? openStore(cli, config, 'read') : undefined
+  const report = await checkLedgerFile(config, cli, findings.about('ledger'))
+  const store = report && report.problems.length === 0 ? await openStore(cli, config, 'read') : undefined
   try {
     const workspaces: WorkspaceReport[] = []
     for (const one of config.workspaces) {
@@ -55,7 +55,7 @@ async function examine(flags: DoctorFlags, cli: Cli, findings: Findings, signal:
     }
     return workspaces
   } finally {
-    store?.close()
+    await store?.close()
   }
 }
 
@@ -98,8 +98,8 @@ async function examineWorkspace(job: Examination): Promise<WorkspaceReport> {
   const { config, report, store, cli, findings } = job
   const about = (area: Parameters<Findings['about']>[0]): Tell => findings.about(area, config.name)
   checkFiles(config, cli, about('files'))
-  const ledger = report && store && recordsOf(store, config, report, about('records'))
-  if (ledger) checkActivity(ledger, cli, about('records'))
+  const ledger = report && store && (await recordsOf(store, config, report, about('records')))
+  if (ledger) await checkActivity(ledger, cli, about('records'))
   const sightings: Sighting[] = []
   const asked = await askService(job, ledger, sightings, about)
   checkPace(ledger, about('deployment'))
@@ -112,7 +112,7 @@ const UNASKED = { reached: false, keys: [] }
 
 async function askService(
   { config, policies, cli, signal }: Examination,
-  ledger: ReturnType<typeof recordsOf>,
+  ledger: Awaited<ReturnType<typeof recordsOf>>,
   sightings: Sighting[],
   about: (area: Parameters<Findings['about']>[0]) => Tell,
 ): Promise<Pick<WorkspaceReport, 'reached' | 'keys'>> {

@@ -59,7 +59,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
       {
         ...desiredInputs(full.knowledge, planner),
         readings,
-        history: ledger.history({ scope, limit: 1 }),
+        history: await ledger.history({ scope, limit: 1 }),
         holds: plan.holds,
         plan,
         ...(usage?.balance && { balance: usage.balance }),
@@ -73,7 +73,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
   } finally {
     progress.stop()
     close()
-    ledgers.close()
+    await ledgers.close()
   }
 }
 

@@ -40,9 +40,9 @@ async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli):
     import('../shared/ledger-access.ts'),
     import('./render.ts'),
   ])
-  await withLedger(flags, cli, { mode: 'read' }, ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'read' }, async ({ workspace, ledger }) => {
     const sinceAt = flags.since?.(cli.clock.now())
-    const entries = ledger.history({ ...(scope && { scope }), ...(sinceAt !== undefined && { sinceAt }), limit: flags.limit })
+    const entries = await ledger.history({ ...(scope && { scope }), ...(sinceAt !== undefined && { sinceAt }), limit: flags.limit })
     cli.stdout.write(flags.output === 'json' ? renderHistoryJson(workspace, entries) : renderHistoryText(entries, painter(cli.stdout)))
     if (entries.length === flags.limit) cli.stderr.write(`the newest ${flags.limit} entries; --limit shows more\n`)
     cli.finish(EXIT.done)

@@ -40,10 +40,10 @@ async function pause(flags: PauseFlags, cli: Cli): Promise<void> {
   const reason = flags.reason.trim()
   if (reason === '') throw new UsageError('--reason is empty: say why, others will read it')
   const { withLedger } = await import('../shared/ledger-access.ts')
-  await withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
+  await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
     const now = cli.clock.now()
     const untilAt = now + flags.for
-    ledger.savePause({ untilAt, reason, pausedAt: now })
+    await ledger.savePause({ untilAt, reason, pausedAt: now })
     cli.stdout.write(`${plain(workspace)}: paused until ${shortTime(untilAt)}: ${plain(reason)}\n`)
     cli.finish(EXIT.done)
   })

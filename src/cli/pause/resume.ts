@@ -17,9 +17,9 @@ export function registerResume(program: Command, cli: Cli): void {
 
 async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../shared/ledger-access.ts')
-  await withLedger(flags, cli, { mode: 'note' }, ({ workspace, ledger }) => {
-    const pause = ledger.pause(cli.clock.now())
-    ledger.savePause(undefined)
+  await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
+    const pause = await ledger.pause(cli.clock.now())
+    await ledger.savePause(undefined)
     cli.stdout.write(
       pause ? `${plain(workspace)}: resumed; it was paused for: ${plain(pause.reason)}\n` : `${plain(workspace)}: was not paused\n`,
     )

@@ -79,7 +79,7 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: Le
     return { previews, known: ledgers.known }
   } finally {
     progress.stop()
-    ledgers.close()
+    await ledgers.close()
   }
 }
 

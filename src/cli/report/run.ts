@@ -57,14 +57,14 @@ type Result = Report | CommandError
 const isReport = (result: Result): result is Report => !(result instanceof CommandError)
 
 async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: AbortSignal): Promise<readonly Result[]> {
-  const store = openStore(cli, setup.config, 'read')
+  const store = await openStore(cli, setup.config, 'read')
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   try {
     return await Promise.all(
       setup.workspaces.map(async (one) => {
         const { client, close } = connectReader(cli, one.config, { signal })
         try {
-          const ledger = ledgerOf(store, one.config)
+          const ledger = await ledgerOf(store, one.config)
           const parts = { client, settings: one.config, ledger, clock: cli.clock, digest: sha256 }
           const only = flags.cycle === 'previous' ? { only: () => false } : {}
           const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...only })
@@ -82,7 +82,7 @@ async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: Abo
     )
   } finally {
     progress.stop()
-    store.close()
+    await store.close()
   }
 }
 
@@ -107,18 +107,18 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const cycle = isPrevious ? (usage.previousCycle?.cycle ?? before(current)) : current
   const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
-  const figures = isPrevious ? undefined : figuresOf(sources, current, rows)
+  const figures = isPrevious ? undefined : await figuresOf(sources, current, rows)
   return {
     workspace: one.config.name,
     which: flags.cycle,
     by: flags.by,
     cycle,
-    people: isPrevious ? peopleBefore(sources, cycle, notes) : peopleNow(seen),
+    people: isPrevious ? await peopleBefore(sources, cycle, notes) : peopleNow(seen),
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPrevious && usage.balance && { balance: usage.balance }),
     ...(runs && { runs }),
     ...(figures && { figures }),
-    writes: ledger.history({ sinceAt: cycle.startAt }).filter(({ at }) => at < cycle.endAt),
+    writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
     notes,
   }
 }
@@ -164,13 +164,13 @@ function peopleNow({ outlook, knowledge }: Preview): readonly ReportPerson[] {
 }
 
 /** Of a cycle that is over, the figures with which it ended, or else what the readings of its days have added up to. */
-function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, notes: string[]): readonly ReportPerson[] {
+async function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, notes: string[]): Promise<readonly ReportPerson[]> {
   const { usage } = seen.knowledge
   const groupsOf = membership(usage?.groups ?? [])
   const last = usage?.previousCycle?.used
   const used: readonly (readonly [string, Credits])[] = last
     ? Object.entries(last)
-    : ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt }).map((row) => [row.email, row.used] as const)
+    : (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const)
   if (used.length === 0) notes.push(`The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`)
   notes.push('Groups are those of today.')
   return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
@@ -184,7 +184,11 @@ function membership(
   return byEmail
 }
 
-function figuresOf({ seen, ledger, now }: Sources, cycle: Cycle, rows: readonly RunUse[] | undefined): BurnFigures | undefined {
+async function figuresOf(
+  { seen, ledger, now }: Sources,
+  cycle: Cycle,
+  rows: readonly RunUse[] | undefined,
+): Promise<BurnFigures | undefined> {
   const { usage } = seen.knowledge
   if (!usage) return undefined
   const people = peopleNow(seen).flatMap(({ used, cap }) =>
@@ -198,7 +202,7 @@ function figuresOf({ seen, ledger, now }: Sources, cycle: Cycle, rows: readonly 
   return burnOf({
     now,
     cycle,
-    readings: [...ledger.useReadings(), { at: usage.roster.readAt, used }],
+    readings: [...(await ledger.useReadings()), { at: usage.roster.readAt, used }],
     people,
     ...(history && { history }),
     ...(usage.balance && { balance: usage.balance }),

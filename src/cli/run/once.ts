@@ -17,16 +17,16 @@ export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedde
   const { loaded, config } = await reader.read()
   const { sets, problems } = await readPolicies(loaded, config, cli, flags.workspace)
   if (hasErrors(problems)) throw new InputError(problems)
-  const store = openStore(cli, config, 'write')
+  const store = await openStore(cli, config, 'write')
   try {
     const host = await createHost({ cli, flags, config, store, isEmbedded: embedded !== undefined })
     const done = await interruptible(cli, (stop, cut) =>
       Promise.all(config.workspaces.map((one) => cycle(one, sets.get(one.name), host, { stop, cut }))),
     )
-    host.saveAll()
+    await host.saveAll()
     cli.finish(exitOfAll(done))
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
@@ -37,7 +37,7 @@ async function cycle(
   signals: { readonly stop: AbortSignal; readonly cut: AbortSignal },
 ): Promise<Done> {
   if (!policy) return { failure: `${config.name}: there is no policy` }
-  const opened = openWorkspace(config, host)
+  const opened = await openWorkspace(config, host)
   try {
     opened.parts.ledger.saveFact('policy', policy)
     const knowledge = recall(policy, opened.parts.ledger)

@@ -3,6 +3,7 @@
 
 import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { logTransition } from '../../daemon/conditions/log-events.ts'
 import { type Config, type ConfigInput, type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { parseListen } from '../../daemon/config/values.ts'
@@ -89,7 +90,7 @@ const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonl
 
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   let settings = await reader.read()
-  const store = openStore(cli, settings.config, 'write')
+  const store = await openStore(cli, settings.config, 'write')
   const running: { daemon?: Daemon } = {}
   const aging = new AbortController()
   let server: Server | undefined
@@ -99,20 +100,20 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     // An address that is taken must be known before anything is written.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
     server = await listen(settings.config, running, host, isQuick)
-    const daemon = startDaemon({
+    const daemon = await startDaemon({
       clock: cli.clock,
       config: settings.config,
       open: (one) => openWorkspace(one, host),
       loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
       async reloadConfig() {
-        const next = await reread(reader, host)
-        if (next) settings = next
-        return next?.config
+        settings = await reader.read()
+        return settings.config
       },
-      refused: (error) => refuse(error, host),
+      told: (transition) => logTransition(host.logger, transition),
       inForce: (config) => host.use(config),
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       ledgerWritable: host.ledgerWritable,
+      lookAtLedger: host.lookAtLedger,
     })
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)
@@ -121,20 +122,20 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     await untilStopped(daemon, host, embedded, following.configChanged)
     following.close()
     await server.close()
-    host.saveAll()
+    await host.saveAll()
     host.logger.info({}, 'stopped')
   } finally {
     aging.abort()
     await running.daemon?.stop()
     await server?.close()
-    store.close()
+    await store.close()
   }
   cli.finish(EXIT.done)
 }
 
 /** Broken policies at the start may hide what the workspace is called: then it is called as the ledger knows it. */
 async function withKnownName({ loaded, config }: Settings, reader: Reader, store: LedgerStore): Promise<Settings> {
-  const [only, ...others] = store.workspaces().filter((one) => one.current)
+  const [only, ...others] = (await store.workspaces()).filter((one) => one.current)
   if (loaded.file !== undefined || !only || others.length > 0) return { loaded, config }
   reader.name = only.workspace
   return reader.read()
@@ -175,23 +176,6 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
 
 const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
 
-async function reread(reader: Reader, host: Host): Promise<Settings | undefined> {
-  try {
-    return await reader.read()
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error
-    refuse(error, host)
-    return undefined
-  }
-}
-
-/** Says why what was read does not come into force: it is invalid, or a workspace of it cannot be opened. */
-function refuse(error: unknown, { complain, logger }: Host): void {
-  const message = 'configuration is invalid, the last good one stays in force'
-  if (error instanceof InputError) complain(error.problems, message)
-  else logger.error({ error: error instanceof Error ? error.message : String(error) }, message)
-}
-
 /** `orElsewhere`: nobody chose the address, so another port serves as well when a program has it. */
 async function listen(config: Config, running: { readonly daemon?: Daemon }, host: Host, orElsewhere: boolean): Promise<Server> {
   const { host: name, port } = config.listen
@@ -207,6 +191,8 @@ async function listen(config: Config, running: { readonly daemon?: Daemon }, hos
 const healthOf = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Health =>
   daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() }
 
+const lookAt = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
+
 const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
@@ -219,12 +205,14 @@ const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: H
       daemon: () => ({ version: VERSION, ...healthOf(running, host) }),
       people: host.people,
       clock: host.cli.clock,
+      look: () => lookAt(running, host),
       sourceUrl: () => host.config().sourceUrl,
     }),
     people: host.people,
     live: host.live,
     views: () => running.daemon?.views() ?? [],
     health: () => healthOf(running, host),
+    look: () => lookAt(running, host),
     gate: createGate({ settings: () => host.config().auth, env: host.cli.env, clock: host.cli.clock }),
     isChecked: () => host.config().auth,
     ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),

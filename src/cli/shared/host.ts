@@ -42,11 +42,13 @@ export interface Host {
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
   complain(problems: readonly Problem[], message: string): void
-  /** Whether a record could be made, looked at again every 30 s at most. */
+  /** Whether a record could be made when it was tried last. */
   ledgerWritable(): boolean
+  /** Tries it again, every 30 s at most. */
+  lookAtLedger(): Promise<void>
   /** Saves what is kept for the end, such as learned rates. */
-  saveAll(): void
-  readonly atEnd: (() => void)[]
+  saveAll(): Promise<void>
+  readonly atEnd: (() => Promise<void>)[]
 }
 
 export interface HostOptions {
@@ -66,7 +68,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     redact: cli.secrets.redact,
     colour: hasColours(cli.stderr),
   })
-  const hashed = hashLabels(sha256, saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
+  const hashed = hashLabels(sha256, await saltOf(store, config, { isEmbedded, rebind: flags.rebind === true }))
   const inForce = { config }
   const revision = commitOf(fileURLToPath(new URL('../../..', import.meta.url)))
   const metrics = createMetrics({
@@ -81,8 +83,8 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     },
   })
   const log = eventLog(logger)
-  const live = createLive(cli.clock)
-  const atEnd: (() => void)[] = [live.close]
+  const live = createLive(cli.clock, randomSalt())
+  const atEnd: Host['atEnd'] = [async () => live.close()]
   const paces = new Map<string, Paces>()
   return {
     cli,
@@ -117,10 +119,10 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
       metrics.onEvent(event)
       live.onEvent(event)
     },
-    ledgerWritable: writableProbe(store, cli),
+    ...writableProbe(store, cli),
     complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
-    saveAll() {
-      for (const save of atEnd) save()
+    async saveAll() {
+      for (const save of atEnd) await save()
     },
   }
 }
@@ -136,19 +138,19 @@ const chosenLabels = (chosen: () => PeopleLabels): PeopleLabels => ({
 
 const PROBE_EVERY_MS = 30_000
 
-function writableProbe(store: LedgerStore, { clock }: Cli): () => boolean {
+function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWritable' | 'lookAtLedger'> {
   let lookedAt = Number.NEGATIVE_INFINITY
   let writable = true
-  return () => {
-    if (clock.monotonic() - lookedAt < PROBE_EVERY_MS) return writable
-    lookedAt = clock.monotonic()
-    try {
-      store.probe()
-      writable = true
-    } catch {
-      writable = false
-    }
-    return writable
+  return {
+    ledgerWritable: () => writable,
+    async lookAtLedger() {
+      if (clock.monotonic() - lookedAt < PROBE_EVERY_MS) return
+      lookedAt = clock.monotonic()
+      writable = await store.probe().then(
+        () => true,
+        () => false,
+      )
+    },
   }
 }
 
@@ -158,7 +160,7 @@ const DAY_MS = 86_400_000
 export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const gone = store.prune(cli.clock.now())
+      const gone = await store.prune(cli.clock.now())
       if (gone > 0) logger.info({ entries: gone }, 'old history forgotten')
     } catch (error) {
       logger.error({ error: error instanceof Error ? error.message : String(error) }, 'old history could not be forgotten')
@@ -168,14 +170,19 @@ export async function forgetOldHistory({ store, cli, logger }: Host, signal: Abo
 }
 
 /** Hashes of people must stay the same from start to start, and mean nothing to outsiders. */
-function saltOf(store: LedgerStore, config: Config, how: { readonly isEmbedded: boolean; readonly rebind: boolean }): string {
+async function saltOf(
+  store: LedgerStore,
+  config: Config,
+  how: { readonly isEmbedded: boolean; readonly rebind: boolean },
+): Promise<string> {
   const [first] = config.workspaces
   if (!first) return ''
-  const ledger = bound(store, first, how)
+  const ledger = await bound(store, first, how)
   const known = ledger.fact('peopleSalt')
   if (known !== undefined) return known
   const salt = randomSalt()
   ledger.saveFact('peopleSalt', salt)
+  await ledger.commit()
   return salt
 }
 
@@ -184,16 +191,16 @@ export const bound = (
   store: LedgerStore,
   config: WorkspaceConfig,
   how: { readonly isEmbedded: boolean; readonly rebind: boolean },
-): Ledger => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
+): Promise<Ledger> => ledgerOf(store, how.isEmbedded ? { ...config, baseUrl: SANDBOX_IDENTITY } : config, how.rebind)
 
 /** Opens one workspace with its ledger and its client. */
-export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorkspace {
+export async function openWorkspace(config: WorkspaceConfig, host: Host): Promise<OpenedWorkspace> {
   const { cli, emit, logger } = host
   const about = { workspace: config.name, address: config.baseUrl }
   // Until the first answer nothing else would be said, and that may take minutes.
   logger.info(about, 'asking the service')
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
-  const ledger = bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
+  const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
   const chronicle = chronicleOf(ledger)
   const tell: Emit = (event) => {
@@ -216,7 +223,10 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       tell({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
     },
   })
-  host.atEnd.push(learning.keep, chronicle.keep)
+  host.atEnd.push(async () => {
+    chronicle.keep()
+    await learning.keep()
+  })
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
   return {
     parts: {
@@ -232,8 +242,8 @@ export function openWorkspace(config: WorkspaceConfig, host: Host): OpenedWorksp
       emit(event) {
         tell(event)
         if (event.kind !== 'cycle-finished') return
-        learning.keep()
         chronicle.keep()
+        void learning.keep()
       },
     },
     requestFailed: () => first === 'failed',

@@ -27,20 +27,27 @@ export interface AccessOptions {
 }
 
 /** Opens the ledger that flags, environment and config name, hands one workspace of it to `use`, and closes it. */
-export async function withLedger(flags: NetworkFlags, cli: Cli, options: AccessOptions, use: (open: OpenLedger) => void): Promise<void> {
+export async function withLedger(
+  flags: NetworkFlags,
+  cli: Cli,
+  options: AccessOptions,
+  use: (open: OpenLedger) => Promise<void>,
+): Promise<void> {
   const { file, names } = await ledgerFile(flags, cli)
-  const chosen = withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
+  const chosen = await withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
   if (!chosen.known) {
     const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
     tellLine(cli, `warning: nothing has used ${file} for ${chosen.workspace} yet${consequence}`)
   }
-  withStore(file, options.mode, cli, (store) => use({ workspace: chosen.workspace, ledger: store.workspace(chosen.workspace, undefined) }))
+  await withStore(file, options.mode, cli, async (store) =>
+    use({ workspace: chosen.workspace, ledger: await store.workspace(chosen.workspace, undefined) }),
+  )
 }
 
 /** `ledger backup FILE`. */
 export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { file } = await ledgerFile(flags, cli)
-  withStore(file, 'read', cli, (store) => store.backup(target))
+  await withStore(file, 'read', cli, (store) => store.backup(target))
   cli.stdout.write(`${plain(`${file}: copied to ${target}`)}\n`)
   cli.finish(EXIT.done)
 }
@@ -48,7 +55,7 @@ export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli
 /** `ledger check`; leaves 1 when the ledger is missing or not whole. */
 export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> {
   const { file } = await ledgerFile(flags, cli)
-  const report = withStore(file, 'read', cli, (store) => store.check())
+  const report = await withStore(file, 'read', cli, (store) => store.check())
   if (!report.exists) throw new CommandError(`there is no ledger at ${file}; name it with --ledger`)
   for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
   cli.stdout.write(checkText(report))
@@ -100,12 +107,12 @@ async function nameInPolicies({ config, configured }: LoadedConfig, { clock }: C
   return configured || paths.length === 0 ? undefined : (await loadPoliciesAside(paths, {}, clock)).workspace
 }
 
-function withStore<T>(file: string, mode: 'note' | 'read', cli: Cli, use: (store: LedgerStore) => T): T {
-  const store = openLedger({ file, mode, clock: cli.clock })
+async function withStore<T>(file: string, mode: 'note' | 'read', cli: Cli, use: (store: LedgerStore) => Promise<T>): Promise<T> {
+  const store = await openLedger({ file, mode, clock: cli.clock })
   try {
-    return use(store)
+    return await use(store)
   } finally {
-    store.close()
+    await store.close()
   }
 }
 
@@ -115,8 +122,12 @@ interface Chosen {
   readonly known: boolean
 }
 
-function chooseWorkspace(store: LedgerStore, { asked, configured, inPolicies: declared }: Names, options: AccessOptions): Chosen {
-  const bound = store.workspaces().flatMap((one) => (one.current ? [one.workspace] : []))
+async function chooseWorkspace(
+  store: LedgerStore,
+  { asked, configured, inPolicies: declared }: Names,
+  options: AccessOptions,
+): Promise<Chosen> {
+  const bound = (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : []))
   const names = [...new Set([...bound, ...configured])]
   const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
   if (asked !== undefined) {
@@ -128,7 +139,8 @@ function chooseWorkspace(store: LedgerStore, { asked, configured, inPolicies: de
   if (only === undefined && declared !== undefined) return chosen(declared)
   if (only === undefined)
     throw new UsageError(`${store.file} knows no workspace yet; name one with --workspace, or another file with --ledger`)
-  const preferred = bound.filter((name) => options.prefers?.(store.workspace(name, undefined)))
+  const preferred: string[] = []
+  for (const name of bound) if (options.prefers?.(await store.workspace(name, undefined))) preferred.push(name)
   const [best, ...rivals] = preferred
   if (best !== undefined && rivals.length === 0) return chosen(best)
   if (declared !== undefined && names.includes(declared)) return chosen(declared)

@@ -19,7 +19,7 @@ export interface Ledgers {
   /** Workspaces that have records. */
   readonly known: readonly string[]
   of(workspace: WorkspaceSetup, client: ReadClient, signal: AbortSignal): Promise<SharedLedger>
-  close(): void
+  close(): Promise<void>
 }
 
 /** What a command was told of the ledger. */
@@ -30,10 +30,10 @@ export interface LedgerFlags extends Pick<NetworkFlags, 'ledgerTokenFile'> {
 /** Opens the file, or asks the daemon. Throws a `LedgerError`, or a `CommandError` when no daemon answers. */
 export async function openLedgers(cli: Cli, { config }: Setup, signal: AbortSignal, flags: LedgerFlags): Promise<Ledgers> {
   if (isLedgerUrl(config.ledger)) return remoteLedgers(config.ledger, cli, ledgerToken(flags, cli), signal)
-  const store = openStore(cli, config, 'read')
+  const store = await openStore(cli, config, 'read')
   return {
-    known: store.workspaces().flatMap((one) => (one.current ? [one.workspace] : [])),
-    of: async (one) => ledgerOf(store, one.config, flags.rebind === true),
+    known: (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : [])),
+    of: (one) => ledgerOf(store, one.config, flags.rebind === true),
     close: () => store.close(),
   }
 }
@@ -53,7 +53,7 @@ async function remoteLedgers(address: string, { clock }: Cli, token: string | un
       if (!ledger) throw new CommandError(`${url} knows no workspace ${config.name}`)
       return ledger
     },
-    close: () => undefined,
+    close: async () => undefined,
   }
 }
 

@@ -17,12 +17,20 @@ export interface WaveInputs<Change extends Pending = Pending> {
   readonly pending: readonly Pending[]
   /** What is set; for a scope that was not read, what is believed to be. */
   readonly now: CapAt
-  /** What was set when the plan began; absent: `now`. */
-  readonly before?: CapAt
   /** Scopes that may have nothing set: the change must be right under both. */
   readonly mayBeInherited: (key: ScopeKey) => boolean
   readonly people: People
   readonly layers: 'layered' | 'copied'
+  /** How the plan began, where some of it was written since; absent: as it is now. */
+  readonly begun?: Begin
+}
+
+/** What nobody may be worse off than, whatever of a plan was written since. */
+export interface Begin {
+  readonly set: CapAt
+  readonly mayBeInherited: (key: ScopeKey) => boolean
+  /** What foreign changes are put back to: nobody is owed what somebody else set. */
+  readonly healed: ReadonlyMap<ScopeKey, Cap>
 }
 
 /** Why a change is not in the wave: another write comes first, or it would be wrong under one of the two ways to read caps. */
@@ -50,20 +58,26 @@ export function nextWave<Change extends Pending>(inputs: WaveInputs<Change>): Wa
   return { changes: [], blocked }
 }
 
+/** The beginning of a plan of which nothing was written yet. */
+export const beginOf = ({ now, mayBeInherited, pending }: Pick<WaveInputs, 'now' | 'mayBeInherited' | 'pending'>): Begin => ({
+  set: now,
+  mayBeInherited,
+  healed: new Map(pending.flatMap(({ key, to, healing }) => (healing ? [[key, to] as const] : []))),
+})
+
 /** All waves, as they follow when each write succeeds; and what then still waits. */
 export function schedule<Change extends Pending>(
   inputs: WaveInputs<Change>,
 ): { waves: Change[][]; blocked: ReadonlyMap<ScopeKey, Blocker> } {
   const waves: Change[][] = []
   const landed = new Map<ScopeKey, Cap>()
-  const { now } = inputs
-  const begun = inputs.before ?? now
+  const { now, begun = beginOf(inputs) } = inputs
   let { ready, pending } = inputs
   // Each wave takes at least one change out.
   for (;;) {
     const after: CapAt = (key) => landed.get(key) ?? now(key)
     const mayBeInherited = (key: ScopeKey): boolean => !landed.has(key) && inputs.mayBeInherited(key)
-    const wave = nextWave({ ...inputs, ready, pending, now: after, before: begun, mayBeInherited })
+    const wave = nextWave({ ...inputs, ready, pending, now: after, mayBeInherited, begun })
     if (wave.changes.length === 0) return { waves, blocked: wave.blocked }
     waves.push([...wave.changes])
     for (const { key, to } of wave.changes) landed.set(key, to)
@@ -99,30 +113,27 @@ interface View {
 }
 
 function waysOf(inputs: WaveInputs): Ways {
-  const { people, mayBeInherited, now, before = now } = inputs
+  const { people, mayBeInherited, now, begun = beginOf(inputs) } = inputs
   const pending = new Map(inputs.pending.map((one) => [one.key, one]))
-  const healing = inputs.pending.some((one) => one.healing)
   const known = new Map<ScopeKey, readonly View[]>()
 
-  const reverted = (key: ScopeKey): Cap | undefined => (pending.get(key)?.healing ? pending.get(key)?.to : undefined)
-  const viewOf = (person: CountedPerson, read: (capAt: CapAt) => CapAt): View => {
-    const had = inForce(person, read(before))
+  const viewOf = (person: CountedPerson, isSet: boolean): View => {
+    const read = (capAt: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
+      isSet ? capAt : (key) => (mayBeUnset(key) ? 'none' : capAt(key))
+    const [set, was] = [read(now, mayBeInherited), read(begun.set, begun.mayBeInherited)]
+    const had = inForce(person, was)
     const gets = inForce(
       person,
-      with_(read(now), (key) => pending.get(key)?.to),
+      with_(set, (key) => pending.get(key)?.to),
     )
-    const healed = healing ? inForce(person, with_(read(now), reverted)) : had
-    return {
-      now: read(now),
-      floor: Math.min(worth(had), worth(gets), worth(healed)),
-      mayBeUncapped: had === 'none' || gets === 'none',
-    }
+    const owed = inForce(
+      person,
+      with_(was, (key) => begun.healed.get(key)),
+    )
+    return { now: set, floor: Math.min(worth(had), worth(gets), worth(owed)), mayBeUncapped: had === 'none' || gets === 'none' }
   }
   const viewsOf = (person: CountedPerson, isOpen: boolean): readonly View[] => {
-    const views = known.get(person.key) ?? [
-      viewOf(person, (capAt) => capAt),
-      ...(isOpen ? [viewOf(person, (capAt) => (key) => (mayBeInherited(key) ? 'none' : capAt(key)))] : []),
-    ]
+    const views = known.get(person.key) ?? [viewOf(person, true), ...(isOpen ? [viewOf(person, false)] : [])]
     known.set(person.key, views)
     return views
   }
@@ -138,7 +149,7 @@ function waysOf(inputs: WaveInputs): Ways {
     blocker(change, admitted) {
       for (const person of reached(change.scope, people)) {
         const chain = [person.key, ...person.groups, TEAM_KEY]
-        const isOpen = chain.some(mayBeInherited)
+        const isOpen = chain.some(begun.mayBeInherited)
         const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
         // Alone on its chain, it leaves exactly what the person is to get.
         if (others.length === 0 && !isOpen) continue

@@ -1,6 +1,7 @@
 // What a workspace shows of its use beyond the last reading: credits burned, use by model, pace and forecast. All of it is worked out after
 // readings and cycles and never for a scrape, because a forecast for 50,000 people takes longer than a scrape may.
 
+import type { Finding } from '../../core/model/condition.ts'
 import type { ModelUse, UseShown } from '../../core/model/events.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
@@ -9,12 +10,14 @@ import { estimatedAddOnUse } from '../../core/use/bands.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts'
 import type { PersonUse } from '../../core/use/exhaustion.ts'
-import type { DayHistory } from '../../core/use/forecast.ts'
 import { unitDoubt } from '../../core/use/unit-doubt.ts'
+import type { DayHistory } from '../../core/use/use-curve.ts'
 import type { RunsAsked, UsageFacts } from '../../ports.ts'
-import { stand, type Warning } from '../conditions/standing.ts'
-import { orNothing, peopleShown } from '../conditions/view.ts'
+import { RUNS } from '../conditions/findings.ts'
+import { notice } from '../conditions/notice.ts'
+import { peopleShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
+import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 
 const DAY_MS = 86_400_000
@@ -31,37 +34,41 @@ export interface KnownRuns {
   readonly rows: readonly RunUse[]
 }
 
-/** Takes what a reading adds to the credits burned, and keeps it. A roster that was taken already adds nothing. Throws `LedgerError`. */
-export function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): void {
+/** Takes what a reading adds to the credits burned, and keeps it. A roster that was taken already adds nothing. Rejects with a `LedgerError`. */
+export async function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): Promise<void> {
   if (workspace.burnedFrom === roster) return
-  const step = foldUsage(burnedSoFar(workspace), roster, groups)
-  workspace.ledger.saveBurn(step)
+  const step = foldUsage(await burnedSoFar(workspace), roster, groups)
+  await workspace.ledger.saveBurn(step)
   workspace.burned = step.burned
   workspace.burnedFrom = roster
 }
 
-function burnedSoFar({ burned, ledger }: Workspace): Burned {
+async function burnedSoFar({ burned, ledger }: Workspace): Promise<Burned> {
   if (burned) return burned
   const kept = ledger.fact('burned')
-  return kept ? { ...kept, highest: ledger.highestUse() } : NOTHING_BURNED
+  return kept ? { ...kept, highest: await ledger.highestUse() } : NOTHING_BURNED
 }
 
 /** Works out anew what is shown of use. A ledger that cannot be read leaves it as it was. */
-export function showBurn(workspace: Workspace): void {
-  const use = orNothing(() => useNow(workspace))
+export async function showBurn(workspace: Workspace): Promise<void> {
+  const use = await useNow(workspace).catch(nothing)
   if (use) workspace.shown = { ...workspace.shown, use }
 }
 
-function useNow(workspace: Workspace): UseShown {
+const nothing = (error: unknown): undefined => {
+  if (!(error instanceof LedgerError)) throw error
+}
+
+async function useNow(workspace: Workspace): Promise<UseShown> {
   const { knowledge, clock } = workspace
-  const { highest: _, cycleStartAt: __, ...burned } = burnedSoFar(workspace)
+  const { highest: _, cycleStartAt: __, ...burned } = await burnedSoFar(workspace)
   const usage = knowledge?.usage
-  const runs = knownRuns(workspace)
+  const runs = await knownRuns(workspace)
   const cycle = cycleOf(usage)
   const ofCycle = runs && cycle ? runs.rows.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt)) : []
   const models = modelsOf(ofCycle)
-  tellDoubts(workspace, usage, runs, ofCycle)
-  const figures = usage && cycle ? figuresOf(workspace, usage, cycle, runs, clock.now()) : undefined
+  noticeDoubts(workspace, usage, runs, ofCycle)
+  const figures = usage && cycle ? await figuresOf(workspace, usage, cycle, runs, clock.now()) : undefined
   return {
     burned,
     ...(runs && { runsReadAt: runs.asked.readAt }),
@@ -73,13 +80,13 @@ function useNow(workspace: Workspace): UseShown {
 const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 
 /** Read from the ledger when something was collected since. */
-function knownRuns(workspace: Workspace): KnownRuns | undefined {
+async function knownRuns(workspace: Workspace): Promise<KnownRuns | undefined> {
   const { ledger, clock } = workspace
   const asked = ledger.fact('runsAsked')?.[scopeKey(TEAM)]
   if (!asked) return undefined
   if (workspace.runs?.asked.readAt === asked.readAt && workspace.runs.asked.throughAt === asked.throughAt) return workspace.runs
   const fromAt = Math.max(asked.fromAt, midnight(clock.now()) - HISTORY_DAYS * DAY_MS)
-  workspace.runs = { asked: { ...asked, fromAt }, rows: ledger.runs(TEAM, { fromAt, untilAt: asked.throughAt + DAY_MS }) }
+  workspace.runs = { asked: { ...asked, fromAt }, rows: await ledger.runs(TEAM, { fromAt, untilAt: asked.throughAt + DAY_MS }) }
   return workspace.runs
 }
 
@@ -95,7 +102,13 @@ function modelsOf(rows: readonly RunUse[]): readonly ModelUse[] {
   return [...sums.slice(0, MOST_MODELS), ...(others === undefined ? [] : [{ model: 'other', mode: 'other', used: others }])]
 }
 
-function figuresOf(workspace: Workspace, usage: UsageFacts, cycle: Cycle, runs: KnownRuns | undefined, now: Instant): BurnFigures {
+async function figuresOf(
+  workspace: Workspace,
+  usage: UsageFacts,
+  cycle: Cycle,
+  runs: KnownRuns | undefined,
+  now: Instant,
+): Promise<BurnFigures> {
   const history = runs && historyOf(runs)
   const caps = new Map(peopleShown(workspace).map(({ email, cap }) => [email, cap]))
   const people = usage.roster.people.flatMap(({ email, used }): readonly PersonUse[] => {
@@ -105,7 +118,7 @@ function figuresOf(workspace: Workspace, usage: UsageFacts, cycle: Cycle, runs: 
   return burnOf({
     now,
     cycle,
-    readings: workspace.ledger.useReadings(),
+    readings: await workspace.ledger.useReadings(),
     people,
     ...(history && { history }),
     ...(usage.balance && { balance: usage.balance }),
@@ -124,13 +137,11 @@ export function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
 }
 
 /** What contradicts itself, and what is missing on this plan. */
-function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: KnownRuns | undefined, ofCycle: readonly RunUse[]): void {
-  const warnings: Warning[] = []
+function noticeDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: KnownRuns | undefined, ofCycle: readonly RunUse[]): void {
+  const found: Finding[] = []
   if (runs && runs.rows.length > 0 && runs.rows.every(({ used }) => used === undefined)) {
-    warnings.push({
-      code: 'RUNS_WITHOUT_CREDITS',
-      message: 'runs of agents carry no credits on this plan; use by model and the projection are off',
-    })
+    const message = 'runs of agents carry no credits on this plan; use by model and the projection are off'
+    found.push({ type: 'RunsWithoutCredits', subject: RUNS, reason: 'RUNS_WITHOUT_CREDITS', message })
   }
   const people = usage?.roster.people ?? []
   const used = sumOfKnown(people.map((person) => person.used))
@@ -149,8 +160,9 @@ function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: K
       second: { name: 'the balance', credits: usage?.balance?.addOnUsed },
     },
   ])
-  if (doubts.length > 0) warnings.push({ code: 'UNIT_DOUBTED', message: doubts.map(({ message }) => message).join('; ') })
-  stand(workspace, 'figures', warnings)
+  const message = doubts.map((doubt) => doubt.message).join('; ')
+  if (doubts.length > 0) found.push({ type: 'UnitDoubted', subject: workspace.config.name, reason: 'UNIT_DOUBTED', message })
+  notice(workspace, { figures: found })
 }
 
 /** Absent when nothing is known. */

@@ -10,7 +10,7 @@ export interface Chronicle {
   journal(): Journal
   requests(): readonly RequestsOf[]
   onEvent(event: CycleEvent): void
-  /** Saves the journal where it is another one. Never throws a `LedgerError`. */
+  /** Saves the journal where it is another one; it is on the disk with what the ledger writes next. */
   keep(): void
 }
 
@@ -31,11 +31,9 @@ export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>): Chronicl
     },
     keep() {
       const { entries, days } = journal
-      orNothing(() => {
-        if (entries !== kept.entries) ledger.saveFact('journal', entries)
-        if (days !== kept.days) ledger.saveFact('days', days)
-        kept = journal
-      })
+      if (entries !== kept.entries) ledger.saveFact('journal', entries)
+      if (days !== kept.days) ledger.saveFact('days', days)
+      kept = journal
     },
   }
 }

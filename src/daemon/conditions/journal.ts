@@ -1,8 +1,12 @@
 // Keeps the journal of a workspace: a fold over its events to entries and to figures of days, both bounded. What is told again after a restart is
 // not written again. It is worth keeping and worth no cycle: a ledger that cannot record it now gets it later.
 
+import { GUARD_CODES } from '../../core/model/change.ts'
+import type { Condition } from '../../core/model/condition.ts'
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
+import type { Observed } from '../../core/model/observed.ts'
+import type { Cap } from '../../core/model/policy.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import { credits, type Instant } from '../../core/model/units.ts'
 
@@ -32,11 +36,6 @@ export function journalOf(entries: readonly JournalEntry[] = [], days: readonly 
 /** Takes one event in; the same object comes back where there is nothing to keep. */
 export function journaled(journal: Journal, event: CycleEvent): Journal {
   switch (event.kind) {
-    case 'foreign-change': {
-      const { at, scope, verified, observed } = event
-      if (isToldAgain(journal, event)) return journal
-      return counted(withForeign(journal, { at, kind: 'foreign', scope, verified, observed }), at, ({ found }) => ({ found: found + 1 }))
-    }
     case 'change-finished': {
       const isRevert = event.change.cause === 'external'
       return counted(journal, event.at, ({ reverted, written, failed }) => {
@@ -44,16 +43,10 @@ export function journaled(journal: Journal, event: CycleEvent): Journal {
         return isRevert ? { reverted: reverted + 1 } : { written: written + 1 }
       })
     }
-    case 'held':
-      return held(journal, event)
-    case 'hold-released':
-      return withEntry(journal, { at: event.at, kind: 'release', id: event.id })
+    case 'condition':
+      return transition(journal, event)
     case 'policy-loaded':
       return policyLoaded(journal, event)
-    case 'paused':
-      return paused(journal, event)
-    case 'resumed':
-      return withEntry(journal, { at: event.at, kind: 'resume' })
     case 'planned':
       return counted(journal, event.at, () => ({ open: event.plan.changes.length }))
     case 'usage-read':
@@ -72,14 +65,42 @@ const withEntry = (journal: Journal, entry: JournalEntry): Journal => ({
   entries: [...journal.entries, entry].slice(-JOURNAL_LIMITS.entries),
 })
 
-/** Another process, or a restart, tells of the same foreign value again. */
-function isToldAgain({ entries }: Journal, { at, scope, observed, verified }: EventOf<'foreign-change'>): boolean {
+function transition(journal: Journal, { at, change, condition }: EventOf<'condition'>): Journal {
+  switch (condition.type) {
+    case 'ForeignChange':
+      return change === 'ended' ? journal : foreign(journal, at, condition)
+    case 'Held':
+    case 'Contested':
+    case 'BreakerOpen':
+      return held(journal, at, change, condition)
+    case 'Paused':
+      return change === 'ended' ? withEntry(journal, { at, kind: 'resume' }) : paused(journal, condition)
+    default:
+      return journal
+  }
+}
+
+function foreign(journal: Journal, at: Instant, { scope, fields = {} }: Condition): Journal {
+  const [verified, observed] = [capIn(fields['from']), observedIn(fields['to'])]
+  if (!scope || verified === undefined || observed === undefined) return journal
+  const entry = { at, kind: 'foreign', scope, verified, observed } as const
+  if (isToldAgain(journal, entry)) return journal
+  return counted(withForeign(journal, entry), at, ({ found }) => ({ found: found + 1 }))
+}
+
+const capIn = (value: unknown): Cap | undefined => (typeof value === 'number' ? credits(value) : value === 'none' ? value : undefined)
+const observedIn = (value: unknown): Observed | undefined => (value === 'unknown' ? value : capIn(value))
+
+type Foreign = Extract<JournalEntry, { readonly kind: 'foreign' }>
+
+/** After a restart the same foreign value is told of again. */
+function isToldAgain({ entries }: Journal, { at, scope, observed, verified }: Foreign): boolean {
   const key = scopeKey(scope)
   const last = entries.findLast((one) => one.kind === 'foreign' && scopeKey(one.scope) === key)
   return last?.kind === 'foreign' && last.observed === observed && last.verified === verified && at - last.at < MINUTE_MS
 }
 
-function withForeign(journal: Journal, entry: Extract<JournalEntry, { kind: 'foreign' }>): Journal {
+function withForeign(journal: Journal, entry: Foreign): Journal {
   const { entries } = journal
   const recent = entries.filter((one) => one.kind === 'foreign' && entry.at - one.at < MINUTE_MS)
   const last = recent.at(-1)
@@ -87,10 +108,14 @@ function withForeign(journal: Journal, entry: Extract<JournalEntry, { kind: 'for
   return { ...journal, entries: entries.map((one) => (one === last ? { ...last, more: (last.more ?? 0) + 1 } : one)) }
 }
 
-function held(journal: Journal, { at, hold }: EventOf<'held'>): Journal {
-  const last = journal.entries.findLast((one) => (one.kind === 'hold' || one.kind === 'release') && one.id === hold.id)
+function held(journal: Journal, at: Instant, change: EventOf<'condition'>['change'], { subject, fields = {} }: Condition): Journal {
+  const id = typeof fields['hold'] === 'string' ? fields['hold'] : subject
+  if (change === 'ended') return withEntry(journal, { at, kind: 'release', id })
+  const last = journal.entries.findLast((one) => (one.kind === 'hold' || one.kind === 'release') && one.id === id)
   if (last?.kind === 'hold') return journal
-  return withEntry(journal, { at, kind: 'hold', id: hold.id, guards: hold.guards, people: hold.people })
+  const told = fields['guards']
+  const guards = GUARD_CODES.filter((guard) => Array.isArray(told) && told.includes(guard))
+  return withEntry(journal, { at, kind: 'hold', id, guards, people: Number(fields['people'] ?? 0) })
 }
 
 function policyLoaded(journal: Journal, { at, policy: { digest, revision, valid } }: EventOf<'policy-loaded'>): Journal {
@@ -99,9 +124,14 @@ function policyLoaded(journal: Journal, { at, policy: { digest, revision, valid 
   return withEntry(journal, { at, kind: 'policy', digest, revision, valid })
 }
 
-function paused(journal: Journal, { pause: { pausedAt, untilAt, reason } }: EventOf<'paused' | 'resumed'>): Journal {
-  if (journal.entries.some((one) => one.kind === 'pause' && one.at === pausedAt)) return journal
-  return withEntry(journal, { at: pausedAt, kind: 'pause', untilAt, reason })
+function paused(journal: Journal, { since, fields = {} }: Condition): Journal {
+  if (journal.entries.some((one) => one.kind === 'pause' && one.at === since)) return journal
+  return withEntry(journal, {
+    at: since,
+    kind: 'pause',
+    untilAt: Date.parse(String(fields['until'])),
+    reason: String(fields['reason'] ?? ''),
+  })
 }
 
 function cycleFinished(journal: Journal, { at, result, message }: EventOf<'cycle-finished'>): Journal {

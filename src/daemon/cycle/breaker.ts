@@ -13,7 +13,7 @@ export interface Ended {
   readonly error?: string
 }
 
-/** The breaker in one run of writes. Its methods throw `LedgerError`. */
+/** The breaker in one run of writes. What it changes in the ledger waits for whoever began the run to commit it. */
 export interface BreakerWatch {
   /** Writes failed before and none has succeeded since: they go one at a time. */
   isProbing(): boolean

@@ -20,6 +20,8 @@ export interface Halted {
   readonly fatal?: string
   /** Why no write is taken. */
   readonly refusal?: string
+  /** The key is to blame for that. */
+  readonly isKey?: boolean
 }
 
 /** What the writes of one run share. */
@@ -41,7 +43,7 @@ export interface WriteRun extends OutcomeContext {
 }
 
 /** A reading younger than this is not read again before the write (choice). */
-export const FRESH_MS = 5_000
+export const FRESH_MS = 60_000
 
 /** How often a write whose answer was lost, and which had not landed, is sent in all. */
 export const WRITE_ATTEMPTS = 3
@@ -54,7 +56,7 @@ export async function writeChange(change: Change, run: WriteRun): Promise<WriteR
   try {
     const seen = await secondLook(change, run)
     if (seen) return seen
-    return await send(change, recordIntent(change, run), run)
+    return await send(change, await recordIntent(change, run), run)
   } catch (error) {
     if (error instanceof LedgerError) run.halted = { interrupted: 'ledger', fatal: error.message }
     else if (run.cut?.aborted || run.stop?.aborted) run.halted = { interrupted: 'stopped', ...run.halted }
@@ -79,7 +81,7 @@ async function secondLook(change: Change, run: WriteRun): Promise<WriteResult | 
   return { result: 'skipped', error: `changed from ${change.from} to ${reading.observed} since it was planned`, foreign: reading.observed }
 }
 
-function recordIntent(change: Change, run: WriteRun): Intent {
+function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
   const { plan, differences } = run.planned
   const { disposition: _, released: __, ...written } = change
   return run.ledger.recordIntent({
@@ -103,10 +105,10 @@ async function send(change: Change, intent: Intent, run: WriteRun): Promise<Writ
     const kind = outcome.kind === 'accepted' ? 'accepted' : 'lost'
     const reading = await readBack(change, kind, run)
     keepReading(run.readings, reading)
-    const verdict = verdictOf(change, reading, kind, run)
+    const verdict = await verdictOf(change, reading, kind, run)
     if (verdict === 'notLanded' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted) continue
     const why = outcome.kind === 'accepted' ? '' : `${WRITE_ATTEMPTS} times sent at most: ${outcome.failure.message}`
-    const result = conclude(intent, reading, { kind, why }, run)
+    const result = await conclude(intent, reading, { kind, why }, run)
     return reading.failure ? { ...result, ...blameOf(reading.failure.kind) } : result
   }
 }
@@ -114,23 +116,29 @@ async function send(change: Change, intent: Intent, run: WriteRun): Promise<Writ
 /** Some reads are stale: one that shows the old value is repeated once. */
 async function readBack(change: Change, answer: 'accepted' | 'lost', run: WriteRun): Promise<CapReading> {
   const reading = await run.client.readCap(change.scope, run.cut, 'urgent')
-  if (reading.observed !== change.from || verdictOf(change, reading, answer, run) === 'zeroDropped') return reading
+  if (reading.observed !== change.from || (await verdictOf(change, reading, answer, run)) === 'zeroDropped') return reading
   await run.clock.sleep(STALE_MS, run.cut)
   return run.client.readCap(change.scope, run.cut, 'urgent')
 }
 
-function refused(intent: Intent, outcome: Exclude<WriteOutcome, { kind: 'accepted' }>, run: WriteRun): WriteResult | undefined {
-  const { kind, message, unsent } = outcome.failure
+async function refused(
+  intent: Intent,
+  outcome: Exclude<WriteOutcome, { kind: 'accepted' }>,
+  run: WriteRun,
+): Promise<WriteResult | undefined> {
+  const { kind, message, unsent, lacksFeature } = outcome.failure
   const wasHalted = run.halted.interrupted === 'refused'
-  if (unsent || kind === 'auth') run.halted = { interrupted: 'refused', refusal: message, ...run.halted }
+  if (unsent || kind === 'auth') {
+    run.halted = { interrupted: 'refused', refusal: message, isKey: kind === 'auth' && !lacksFeature, ...run.halted }
+  }
   // Nothing was written, and one line of history is enough to say why.
   if (unsent || (kind === 'auth' && wasHalted)) {
-    run.ledger.recordOutcome(intent, undefined, 'kept')
+    await run.ledger.recordOutcome(intent, undefined, 'kept')
     return undefined
   }
   const at = run.clock.now()
-  run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, message), 'kept')
   if (kind === 'invalid' && intent.change.to === 0) noteZero('rejected', `is refused: ${message}`, intent.change, run)
+  await run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, message), 'kept')
   if (kind === 'invalid') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, at))
   if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, at))
   return { result: 'failed', error: message, ...blameOf(kind) }

@@ -34,60 +34,67 @@ export interface WriteResult {
 }
 
 /** How a write that was sent looks now. */
-export function verdictOf(change: ScopeChange, reading: CapReading, answer: 'accepted' | 'lost', context: OutcomeContext): Verdict {
+export async function verdictOf(
+  change: ScopeChange,
+  { observed }: CapReading,
+  answer: 'accepted' | 'lost',
+  context: OutcomeContext,
+): Promise<Verdict> {
   const inherited = context.slots.inherited(scopeKey(change.scope))
   const { model } = context.slots
-  return classify({ ...change, answer }, { observed: reading.observed, inherited, model, wasInVain: wasInVain(change, context) })
+  // Only of a reading that shows the old value it matters how often that was so before.
+  const isInVain = observed === change.from && (await wasInVain(change, context))
+  return classify({ ...change, answer }, { observed, inherited, model, wasInVain: isInVain })
 }
 
-/** Records how a write ended, and says it. The intent stays open only for a scope that could not be read. */
-export function conclude(
+/** Records how a write ended with all that follows from it, and says it. The intent stays open only for a scope that could not be read. */
+export async function conclude(
   intent: Intent,
   reading: CapReading,
   answer: { readonly kind: 'accepted' | 'lost'; readonly why: string },
   context: OutcomeContext,
-): WriteResult {
+): Promise<WriteResult> {
   const { change } = intent
   const { ledger, clock } = context
   const now = clock.now()
-  const end = (result: ChangeResult, ownership: OwnedCap | 'released' | 'kept', error?: string): void =>
+  const end = (result: ChangeResult, ownership: OwnedCap | 'released' | 'kept', error?: string): Promise<void> =>
     ledger.recordOutcome(intent, historyEntry(intent, result, now, error), ownership)
-  switch (verdictOf(change, reading, answer.kind, context)) {
+  switch (await verdictOf(change, reading, answer.kind, context)) {
     case 'unread': {
       const error = `written, but it could not be read back: ${reading.failure?.message ?? 'no reading'}`
       return { result: 'ambiguous', error, mayHaveLanded: true }
     }
     case 'landed': {
-      end('applied', ownershipOf(intent, reading, answer.kind, context))
       if (reading.observed !== change.to) noteInherited(change, reading, context)
       if (reading.observed === 0) noteZero('stored', 'reads 0', change, context)
+      await end('applied', ownershipOf(intent, reading, answer.kind, context))
       return { result: 'applied', mayHaveLanded: true }
     }
     case 'zeroDropped': {
       const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
-      const restore = replacedBy(change, context)
-      end('failed', tried(intent, reading, context), error)
+      const restore = await replacedBy(change, context)
       noteZero('omitted', 'reads unset', change, context)
       ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, now), ...(restore !== undefined && { restore }) })
+      await end('failed', tried(intent, reading, context), error)
       return { result: 'failed', error, mayHaveLanded: true }
     }
     case 'notLanded': {
       const error = `the write did not land: ${answer.why}`
-      end('failed', 'kept', error)
+      await end('failed', 'kept', error)
       return { result: 'failed', error, blame: 'service' }
     }
     case 'unmoved': {
       const error = `${change.to} was written and ${reading.observed} was read back`
-      const isInVain = mayBeInVain(change) && wasInVain(change, context)
-      end('verify_failed', tried(intent, reading, context), error)
-      if (!isInVain) return { result: 'verify_failed', error, blame: 'service', mayHaveLanded: true }
+      const isInVain = mayBeInVain(change) && (await wasInVain(change, context))
       const times = `${error}, ${IN_VAIN_TIMES} times in a row${hintOf(change)}`
-      ledger.saveQuarantined(quarantined(intent, 'WRITE_NOT_KEPT', times, now))
+      if (isInVain) ledger.saveQuarantined(quarantined(intent, 'WRITE_NOT_KEPT', times, now))
+      await end('verify_failed', tried(intent, reading, context), error)
+      if (!isInVain) return { result: 'verify_failed', error, blame: 'service', mayHaveLanded: true }
       return { result: 'verify_failed', error, blame: 'scope' }
     }
     case 'foreign': {
       const error = `${change.to} was written and ${reading.observed} was read back`
-      end('verify_failed', 'kept', error)
+      await end('verify_failed', 'kept', error)
       return { result: 'verify_failed', error, foreign: reading.observed, mayHaveLanded: true }
     }
   }
@@ -177,17 +184,17 @@ function tried({ change, entry }: Intent, { observed }: CapReading, { ownedAt, c
 const MOST_LOOKED_BACK = 20
 
 /** What stood at a scope before a 0 that was not kept: the next pass writes it again. Nothing where the inherited cap is the same. */
-function replacedBy(change: ScopeChange, { ledger, slots, ownedAt }: OutcomeContext): Cap | undefined {
+async function replacedBy(change: ScopeChange, { ledger, slots, ownedAt }: OutcomeContext): Promise<Cap | undefined> {
   const key = scopeKey(change.scope)
-  const old = change.from === 'none' ? lastBefore(change, ledger) : change.from
+  const old = change.from === 'none' ? await lastBefore(change, ledger) : change.from
   const was = old ?? ownedAt(key)?.cap
   const isThere = slots.model.layers === 'layered' && was === slots.inherited(key)
   return was === undefined || was === 'none' || was === 0 || isThere ? undefined : was
 }
 
 /** A death or an outage on the way here has left nothing but what history remembers. */
-function lastBefore({ scope }: ScopeChange, ledger: Ledger): Cap | undefined {
-  for (const { from, to, result } of ledger.history({ scope, limit: MOST_LOOKED_BACK })) {
+async function lastBefore({ scope }: ScopeChange, ledger: Ledger): Promise<Cap | undefined> {
+  for (const { from, to, result } of await ledger.history({ scope, limit: MOST_LOOKED_BACK })) {
     if (result === 'applied') return undefined
     if (to === 0 && from !== 'none') return from
   }
@@ -201,8 +208,8 @@ const IN_VAIN_TIMES = 3
 const mayBeInVain = ({ scope, to }: ScopeChange): boolean => scope.kind === 'user' || (scope.kind === 'group' && to === 'none')
 
 /** The last writes of this scope were this very one, and none of them was kept. */
-function wasInVain({ scope, from, to }: ScopeChange, { ledger }: OutcomeContext): boolean {
-  const last = ledger.history({ scope, limit: IN_VAIN_TIMES - 1 })
+async function wasInVain({ scope, from, to }: ScopeChange, { ledger }: OutcomeContext): Promise<boolean> {
+  const last = await ledger.history({ scope, limit: IN_VAIN_TIMES - 1 })
   const isSame = last.every((one) => one.result === 'verify_failed' && one.from === from && one.to === to)
   return isSame && last.length === IN_VAIN_TIMES - 1
 }

@@ -6,6 +6,7 @@ import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { showResult } from '../conditions/show.ts'
+import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Beneath, forgetMoved, lookBeneath, readingsBeneath, readMoved, type WideWrite } from './beneath.ts'
 import { watchWrites } from './breaker.ts'
@@ -37,7 +38,7 @@ export interface PassInputs {
   readonly first: Pass
   readonly options: CycleOptions
   /** Makes the next plan, without what failed in this run; `alsoRead`: scopes that were read again beyond those of a focused cycle. */
-  readonly replan: (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>) => Pass
+  readonly replan: (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>) => Promise<Pass>
 }
 
 /** Writes what may be written, pass after pass. Rejects with a `LedgerError`, or when `stop` aborts while it reads again. */
@@ -55,7 +56,7 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
     for (const change of wrote.tried) if (!isFailed(results, tried, change)) tried.set(scopeKey(change.scope), change)
     if (halted.interrupted !== undefined) forgetMoved(wrote.wide, beneathOf(pass, inputs))
     else for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) alsoRead.add(key)
-    pass = replan(failuresOf(results, tried), alsoRead)
+    pass = await replan(failuresOf(results, tried), alsoRead)
     if (halted.interrupted !== undefined || wrote.tried.length === 0) break
   }
   // A look at a few scopes must not end a plan that was interrupted before. What is held or unread is still to come.
@@ -120,13 +121,26 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
       rememberSent(writes, knowledge)
       if (writes.length === 0) return false
       const isCopied = await lookBeneath(writes, beneathOf(pass, inputs))
+      // Nothing but these readings tells how caps are kept here.
+      await ledger.commit()
       // Where caps are copied the plan for the people beneath was made before they were overwritten.
       return isCopied || config.capSemantics === 'copied'
     },
   }
   const tried = await tryWaves(run, options.stop)
   watch.finish(quarantine(run))
+  await keep(run)
   return { tried, wide: looked, halted: run.halted }
+}
+
+/** What follows from how writes ended is kept; a ledger that cannot keep it stops the run. */
+async function keep(run: WaveRun): Promise<void> {
+  try {
+    await run.ledger.commit()
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error
+    run.halted = { interrupted: 'ledger', fatal: error.message }
+  }
 }
 
 /** A stop while scopes are read again halts the run; what was written is recorded. */

@@ -5,17 +5,17 @@ import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Scope } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import type { Clock, Digest, ReadClient } from '../../ports.ts'
+import type { Clock, Digest, ReadClient, RecordsReader } from '../../ports.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import { seenIn } from './seen.ts'
-import { type DesiredState, type LedgerReader, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
+import { type DesiredState, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
 
 export interface PreviewParts {
   readonly client: ReadClient
   readonly settings: PlanSettings
-  readonly ledger: LedgerReader
+  readonly ledger: RecordsReader
   readonly clock: Clock
   readonly digest: Digest
 }
@@ -32,7 +32,7 @@ export interface Preview {
   readonly planned: Planned
   readonly outlook: DesiredState
   readonly knowledge: WorkspaceState
-  readonly warnings: UsageReading['warnings']
+  readonly warnings: UsageReading['findings']
 }
 
 /** Reads people and caps and works out the plan. Rejects only when `signal` aborts. */
@@ -61,5 +61,5 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   // The ledger is only read: what the readings tell of the deployment counts for this plan alone.
   const planner = { ...parts, seen }
   const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
-  return { planned, outlook: view, knowledge, warnings: usage.warnings.filter(({ quiet }) => !quiet) }
+  return { planned, outlook: view, knowledge, warnings: usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld) }
 }

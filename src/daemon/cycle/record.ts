@@ -16,9 +16,17 @@ import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Ledger, LedgerFacts } from '../../ports.ts'
 import { type DesiredState, isLeftAlone, openBaseline, type WorkspaceState } from './state.ts'
 
-/** Saves the news of a plan. Throws `LedgerError` when the disk fails. */
-export function remember(planned: Planned, view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): void {
-  if (planned.diff.adopted.length > 0) ledger.saveOwned(planned.diff.adopted.map((one) => sinceWritten(one, view, ledger)))
+/** Saves the news of a plan; they wait for the next commit. Rejects with a `LedgerError` when history cannot be read. */
+export async function remember(
+  planned: Planned,
+  view: DesiredState,
+  knowledge: WorkspaceState,
+  ledger: Ledger,
+  now: Instant,
+): Promise<void> {
+  const adopted: OwnedCap[] = []
+  for (const one of planned.diff.adopted) adopted.push(await sinceWritten(one, view, ledger))
+  if (adopted.length > 0) ledger.saveOwned(adopted)
   const released = planned.diff.released.filter((key) => {
     const owned = view.owned.get(key)
     return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)
@@ -41,10 +49,10 @@ export function remember(planned: Planned, view: DesiredState, knowledge: Worksp
  * A grant's cap that is found in place may come from a write of ours that was read back too early, or landed late: what the grant gives back
  * at its end is what stood there before that write, or it would never end.
  */
-function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger): OwnedCap {
+async function sinceWritten(adopted: OwnedCap, { owned, slots }: DesiredState, ledger: Ledger): Promise<OwnedCap> {
   const key = scopeKey(adopted.scope)
   if (adopted.baseline !== adopted.cap || owned.has(key)) return adopted
-  const [last] = ledger.history({ scope: adopted.scope, limit: 1 })
+  const [last] = await ledger.history({ scope: adopted.scope, limit: 1 })
   return last && last.to === adopted.cap ? { ...adopted, baseline: setBefore(last.from, slots, key) } : adopted
 }
 
@@ -60,7 +68,7 @@ const STALE_LIFE_MS = 24 * 3_600_000
 /** A stale reading shows what our last write replaced; on such a reading, or one older than the last write, nothing of ours is forgotten. */
 function mayBeStale({ scope, cap }: OwnedCap, reading: CapReading | undefined, ledger: Ledger, now: Instant): boolean {
   if (!reading || cap === 'none') return false
-  const [last] = ledger.history({ scope, limit: 1 })
+  const [last] = ledger.writtenLately(scope, now - STALE_LIFE_MS)
   if (!last || now - last.at >= STALE_LIFE_MS) return false
   const isReplaced = last.result !== 'failed' && last.from === reading.observed && reading.observed !== cap
   return isReplaced || reading.readAt <= last.at

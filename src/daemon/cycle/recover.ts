@@ -21,23 +21,27 @@ const SET_BACK_MS = 3_600_000
 const begunAt = ({ at }: Intent, now: Instant): Instant => (at > now ? now - SET_BACK_MS : at)
 
 /** Closes every open intent whose scope was read since, and returns those. */
-export function recoverIntents(inputs: RecoverInputs): readonly Intent[] {
-  return inputs.ledger.openIntents().filter((intent) => {
-    const reading = inputs.readings.get(scopeKey(intent.change.scope))
-    if (!reading || reading.readAt < begunAt(intent, inputs.clock.now())) return false
-    if (reading.failure) return closeUnread(intent, reading, reading.failure.message, inputs)
-    conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, inputs)
-    return true
-  })
+export async function recoverIntents(inputs: RecoverInputs): Promise<readonly Intent[]> {
+  const closed: Intent[] = []
+  for (const intent of inputs.ledger.openIntents()) if (await recover(intent, inputs)) closed.push(intent)
+  return closed
+}
+
+async function recover(intent: Intent, inputs: RecoverInputs): Promise<boolean> {
+  const reading = inputs.readings.get(scopeKey(intent.change.scope))
+  if (!reading || reading.readAt < begunAt(intent, inputs.clock.now())) return false
+  if (reading.failure) return closeUnread(intent, reading, reading.failure.message, inputs)
+  await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, inputs)
+  return true
 }
 
 /** A scope that is gone has no cap; one that is only left alone may have ours, and so it stays ours. */
-function closeUnread(intent: Intent, reading: CapReading, message: string, inputs: RecoverInputs): boolean {
+async function closeUnread(intent: Intent, reading: CapReading, message: string, inputs: RecoverInputs): Promise<boolean> {
   const { scope } = intent.change
   const isGone = inputs.unknown.has(scopeKey(scope))
   if (!isGone && !inputs.isLeftAlone(scope)) return false
   const error = `the answer to this write was lost; the scope cannot be read any more: ${message}`
   const ownership = isGone ? 'kept' : ownershipOf(intent, reading, 'lost', inputs)
-  inputs.ledger.recordOutcome(intent, historyEntry(intent, isGone ? 'failed' : 'ambiguous', inputs.clock.now(), error), ownership)
+  await inputs.ledger.recordOutcome(intent, historyEntry(intent, isGone ? 'failed' : 'ambiguous', inputs.clock.now(), error), ownership)
   return true
 }

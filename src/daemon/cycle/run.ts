@@ -12,8 +12,8 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { ReadClient } from '../../ports.ts'
 import { learnBurned } from '../collect/burning.ts'
 import { learnUsage } from '../collect/usage.ts'
-import { type Outcome, outcomeOf, showCycle, showPause, showPlan, showRefusal, showUsage } from '../conditions/show.ts'
-import type { Workspace } from '../workspace.ts'
+import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
+import { readPause, type Workspace } from '../workspace.ts'
 import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
 import { type Pass, type PassReport, runPasses } from './passes.ts'
 import { probeReads } from './probe.ts'
@@ -64,7 +64,8 @@ export interface CycleReport extends Outcome {
 /** Runs one cycle. Rejects when `stop` aborts it before its writes, or with a `LedgerError`. */
 export async function reconcile(workspace: Workspace, knowledge: WorkspaceState, options: CycleOptions): Promise<CycleReport> {
   const { clock, config, ledger } = workspace
-  const withheld = whyNothingGoes(workspace)
+  await ledger.load()
+  const withheld = await whyNothingGoes(workspace)
   const planner: Planner = { ...workspace, settings: config, idle: withheld !== undefined, ...watchedOf(workspace, options) }
   const startedAt = clock.now()
   const started = clock.monotonic()
@@ -75,31 +76,32 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   if (!options.focus) forgetOthers(read.toRead, knowledge)
   const view = await settle(workspace, knowledge, planner, read, options)
   const plan = planMaker({ workspace, knowledge, planner, options })
-  const firstPlan = (): Pass =>
+  const firstPlan = (): Promise<Pass> =>
     plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) })
-  const seen = firstPlan()
+  const seen = await firstPlan()
   const isNews = seen.planned.plan.changes.some(isToGo) && (await establishReads(workspace, knowledge, view, options))
-  const first = isNews ? firstPlan() : seen
+  const first = isNews ? await firstPlan() : seen
   const observed = clock.monotonic()
 
   // What was released and is there by now is spent, also while nothing may be written.
   if (withheld) rememberApprovals(first.planned, ledger)
+  // Holds are there for whoever approves them, also while somebody is asked.
+  await ledger.commit()
   const go = withheld ?? (await agree(first.planned, options))
   const applied = 'kind' in go ? undefined : await carryOut({ workspace, knowledge, options, first, go, plan, planner })
-  workspace.ledgerFailed = applied?.fatal !== undefined
-  if (applied) showRefusal(workspace, applied)
-  if (applied?.interrupted === 'paused') showPause(workspace)
+  if (applied?.interrupted === 'paused') {
+    await readPause(workspace)
+    showPause(workspace)
+  }
   const after = applied?.last.planned ?? first.planned
-  const outcome = outcomeOf({
-    after,
-    applied,
-    focus: options.focus,
-    toRead: view.toRead.filter((scope) => !isLeftAlone(scope, view)),
-    readings: knowledge.readings,
-  })
+  const managed = view.toRead.filter((scope) => !isLeftAlone(scope, view))
+  const looked = managed.filter((scope) => options.focus?.has(scopeKey(scope)) ?? true)
+  const outcome = outcomeOf({ after, applied, looked, readings: knowledge.readings })
   if (config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)
+  if (applied?.fatal === undefined) await ledger.commit()
   const finished = clock.monotonic()
-  showCycle(workspace, outcome, { startedAt, observeMs: observed - started, applyMs: finished - observed, totalMs: finished - started })
+  const times = { startedAt, observeMs: observed - started, applyMs: finished - observed, totalMs: finished - started }
+  showCycle(workspace, outcome, times, foundBy(workspace, { knowledge, looked, applied }, outcome))
   return { ...outcome, planned: first.planned, view, after, ...(applied && { applied }), ...('kind' in go && { withheld: go.reason }) }
 }
 
@@ -121,9 +123,10 @@ const isToGo = ({ disposition }: Change): boolean =>
   disposition.kind === 'ready' || (disposition.kind === 'deferred' && disposition.code === 'reads')
 
 /** Audit mode and a pause keep everything back. */
-function whyNothingGoes({ config, ledger, clock }: Workspace): Exclusion | undefined {
+async function whyNothingGoes(workspace: Workspace): Promise<Exclusion | undefined> {
+  const { config } = workspace
+  const pause = await readPause(workspace)
   if (config.mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${config.mode}` }
-  const pause = ledger.pause(clock.now())
   const reason = pause && `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})`
   return reason === undefined ? undefined : { kind: 'excluded', code: 'pause', reason }
 }
@@ -144,9 +147,11 @@ async function settle(
   options: CycleOptions,
 ): Promise<DesiredState> {
   const { ledger, clock } = workspace
+  // A sweep takes long: what was approved meanwhile counts.
+  await ledger.load()
   const isOurZero = (key: ScopeKey): boolean => read.owned.get(key)?.cap === 0 || read.quarantine.active.has(key)
   noteSeen(ledger, readingSightings(seenIn(ledger), knowledge.readings, isOurZero, groupsIn(read)), clock)
-  const closed = recoverIntents(recoveryOf(workspace, knowledge, read))
+  const closed = await recoverIntents(recoveryOf(workspace, knowledge, read))
   const left = rememberUnknown(read, knowledge, ledger, clock.now())
   rememberRules(knowledge, workspace.config.guards, ledger, clock.now())
   const wide = closed.filter(({ change }) => change.scope.kind !== 'user')
@@ -162,7 +167,7 @@ const groupsIn =
     people.byKey.get(key)?.groups ?? []
 
 /** The process died after a team or group write: what the ledger says was beneath is compared with what is there now. */
-async function lookAfterCrash(wide: ReturnType<typeof recoverIntents>, beneath: Parameters<typeof lookBeneath>[1]): Promise<void> {
+async function lookAfterCrash(wide: Awaited<ReturnType<typeof recoverIntents>>, beneath: Parameters<typeof lookBeneath>[1]): Promise<void> {
   const { owned } = beneath.view
   const writes = wide.map(({ change, at }): WideWrite => {
     const before = readingsBeneath(change.scope, beneath).flatMap(({ scope }) => {
@@ -181,15 +186,15 @@ interface Making {
   readonly options: CycleOptions
 }
 
-type PlanMaker = (view: DesiredState, more: Parameters<typeof planFrom>[3], focus?: ReadonlySet<ScopeKey>) => Pass
+type PlanMaker = (view: DesiredState, more: Parameters<typeof planFrom>[3], focus?: ReadonlySet<ScopeKey>) => Promise<Pass>
 
 /** Plans, remembers what the plan found out and shows it. A focused cycle writes its own scopes only. */
 function planMaker({ workspace, knowledge, planner, options }: Making): PlanMaker {
-  return (view, more = {}, focus = options.focus) => {
+  return async (view, more = {}, focus = options.focus) => {
     const left: Exclusion = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
     const excluded = (one: Difference): Exclusion | undefined => more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined)
     const planned = planFrom(knowledge, view, planner, { ...more, excluded })
-    remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
+    await remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
     showPlan(workspace, planned, view)
     return { planned, view }
   }
@@ -212,14 +217,14 @@ async function carryOut({ workspace, knowledge, planner, options, first, go, pla
   const excluded = (one: Difference): Exclusion | undefined => (mayWrite?.(one) === false ? notShown : undefined)
   rememberApprovals(first.planned, workspace.ledger)
   const isNew = acceptRoster(first.planned, knowledge, workspace)
-  const replan = (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Pass => {
+  const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
     const focus = options.focus && new Set([...options.focus, ...alsoRead])
-    const next = plan(outlook(knowledge, planner), { failed, excluded }, focus)
+    const next = await plan(outlook(knowledge, planner), { failed, excluded }, focus)
     rememberApprovals(next.planned, workspace.ledger)
     return next
   }
   // The first plan was made before anybody agreed to a part of it, or with the roster of before.
-  const start = isNew || mayWrite ? replan(new Map(), new Set()) : first
+  const start = isNew || mayWrite ? await replan(new Map(), new Set()) : first
   return runPasses({ workspace, knowledge, first: start, options, replan })
 }
 
@@ -274,7 +279,7 @@ export async function refreshUsage(workspace: Workspace, knowledge: WorkspaceSta
   const reading = await learnUsage(workspace.client, knowledge, { ...workspace, settings: workspace.config }, signal)
   if (reading.facts) {
     workspace.ledger.saveFact('usage', reading.facts)
-    learnBurned(workspace, reading.facts)
+    await learnBurned(workspace, reading.facts)
   }
   showUsage(workspace, reading)
 }

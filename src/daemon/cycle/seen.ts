@@ -5,7 +5,7 @@ import type { Clock, Ledger } from '../../ports.ts'
 /** What was seen of this deployment so far. */
 export const seenIn = (ledger: Pick<Ledger, 'fact'>): Seen => ledger.fact('seen') ?? {}
 
-/** Notes what was seen now; nothing is written when nothing of it is news. Throws `LedgerError` when the disk fails. */
+/** Notes what was seen now, when it is news. */
 export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, sightings: readonly Sighting[], clock: Pick<Clock, 'now'>): void {
   if (sightings.length === 0) return
   const before = seenIn(ledger)
@@ -16,7 +16,7 @@ export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, sightings: r
 /** Collects what the client sees in answers, so that the ledger is asked once a cycle and not with each answer. */
 export interface SeenKeeper {
   readonly onSeen: (sighting: WireSighting) => void
-  /** Notes what came since the last time. Throws `LedgerError` when the disk fails. */
+  /** Notes what came since the last time. */
   keep(): void
 }
 

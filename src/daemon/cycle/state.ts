@@ -18,16 +18,13 @@ import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
-import type { Clock, Digest, Ledger, UsageFacts } from '../../ports.ts'
+import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WideWrite } from './beneath.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000
-
-/** What the ledger is asked while planning. */
-export type LedgerReader = Pick<Ledger, 'owned' | 'openIntents' | 'approvals' | 'quarantined' | 'fact' | 'pause' | 'history'>
 
 /** The settings that a plan depends on. */
 export interface PlanSettings {
@@ -60,7 +57,7 @@ export interface WorkspaceState {
 }
 
 /** What is known at the start: what the ledger remembers. */
-export function recall(policy: PolicyRevision, ledger: LedgerReader): WorkspaceState {
+export function recall(policy: PolicyRevision, ledger: RecordsReader): WorkspaceState {
   return {
     policy,
     policyValid: true,
@@ -94,7 +91,7 @@ export interface DesiredState {
 
 export interface Planner {
   readonly settings: PlanSettings
-  readonly ledger: LedgerReader
+  readonly ledger: RecordsReader
   readonly clock: Clock
   readonly digest: Digest
   /** What is known of the deployment, where it is more than the ledger says. */
@@ -154,7 +151,7 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
   return { inputs, resolution, owned, skipped, quarantine, toRead, people, slots, grantsFrozen: inputs.grantsFrozen }
 }
 
-function withIntents(managed: readonly Scope[], ledger: LedgerReader): readonly Scope[] {
+function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly Scope[] {
   const open = ledger.openIntents().map((intent) => intent.change.scope)
   if (open.length === 0) return managed
   return [...new Map([...open, ...managed].map((scope) => [scopeKey(scope), scope])).values()]
@@ -179,7 +176,7 @@ function unlistedGroups({ usage, policy }: WorkspaceState): ReadonlySet<ScopeKey
 const PLAN_LIFE_MS = 24 * 3_600_000
 
 /** Where a plan that is not through began, for a day. */
-export function openBaseline(ledger: Pick<LedgerReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
+export function openBaseline(ledger: Pick<RecordsReader, 'fact'>, now: Instant): Readonly<Record<ScopeKey, Cap>> | undefined {
   return now - (ledger.fact('planBegunAt') ?? 0) < PLAN_LIFE_MS ? ledger.fact('planBaseline') : undefined
 }
 
@@ -214,7 +211,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     driftSince: ledger.fact('driftSince') ?? {},
     contests: {
       known: ledger.fact('contested') ?? {},
-      written: (scope, sinceAt) => ledger.history({ scope, sinceAt, limit: MOST_LOOKED_BACK }),
+      written: ledger.writtenLately,
     },
     facts: {
       ...limitFacts(knowledge, planner),
@@ -236,7 +233,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
 /** Nobody waits longer for a scope that cannot be read (product.md, section 6). */
 const UNREAD_LIFE_MS = 24 * 3_600_000
 
-const givenUp = (ledger: LedgerReader, now: Instant): ReadonlySet<ScopeKey> =>
+const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
   new Set(
     Object.entries(ledger.fact('unreadSince') ?? {}).flatMap(([key, since]) => (now - since >= UNREAD_LIFE_MS ? [key as ScopeKey] : [])),
   )
@@ -248,9 +245,6 @@ function reviewedRules({ policy }: WorkspaceState, { ledger, settings, clock }: 
   const reviewed = { ...rules, weakenedAt: rules.weakenedAt ?? clock.now() }
   return weakenings({ guards: settings.guards, policy, reviewed }).length > 0 ? { reviewed } : {}
 }
-
-/** So many writes of one scope are looked through for foreign changes. */
-const MOST_LOOKED_BACK = 200
 
 /** A balance that is older says nothing of what is left (choice). */
 const BALANCE_LIFE_MS = 24 * 3_600_000

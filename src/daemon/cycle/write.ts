@@ -5,7 +5,7 @@ import { isReady } from '../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import { waveInputs } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { nextWave } from '../../core/plan/wave.ts'
+import { type Begin, beginOf, nextWave } from '../../core/plan/wave.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { BreakerWatch } from './breaker.ts'
 import { type Halted, type WriteRun, writeChange } from './change.ts'
@@ -23,7 +23,7 @@ export interface WaveRun extends WriteRun {
 export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
   const { planned } = run
   const tried: Change[] = []
-  const begun = snapshot(planned)
+  const begun = beginning(planned)
   // Each wave takes at least one change out.
   for (;;) {
     const wave = waveOf(planned, new Set(tried.map(({ scope }) => scopeKey(scope))), begun, run)
@@ -38,27 +38,29 @@ export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
   }
 }
 
-/** What was set when the plan was made: nobody is to fall below it on the way. */
-function snapshot({ slots, pending }: Planned): ReadonlyMap<ScopeKey, ReturnType<typeof slots.shown>> {
-  return new Map(pending.map(({ key }) => [key, slots.shown(key)]))
+/** How the plan began: readings are newer by now, of what was written since. */
+function beginning(planned: Planned): Begin {
+  const inputs = waveInputs(planned)
+  const was = new Map(planned.pending.map(({ key }) => [key, { set: inputs.now(key), isOpen: inputs.mayBeInherited(key) }]))
+  return {
+    ...beginOf({ ...inputs, pending: planned.pending }),
+    set: (key) => was.get(key)?.set ?? inputs.now(key),
+    mayBeInherited: (key) => was.get(key)?.isOpen ?? inputs.mayBeInherited(key),
+  }
 }
 
 /** The changes that may go now, as the readings are by now. */
-function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: ReturnType<typeof snapshot>, run: WaveRun): readonly Change[] {
+function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, run: WaveRun): readonly Change[] {
   const { slots } = planned
   const isThere = (key: ScopeKey, to: unknown): boolean => slots.shown(key) === to
   const changes = new Map(planned.plan.changes.filter(isReady).map((one) => [scopeKey(one.scope), one]))
   const ready = planned.pending.filter(({ key }) => changes.has(key) && !tried.has(key))
   if (ready.length === 0) return []
   const inputs = waveInputs(planned)
-  const before = (key: ScopeKey) => {
-    const was = begun.get(key)
-    return was === undefined || was === 'unknown' ? inputs.now(key) : was
-  }
   const pending = planned.pending.filter(({ key, to }) => !(tried.has(key) && (isThere(key, to) || hasLanded(run, key))))
   // What was just written is there, whatever a read could show beside it.
   const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && inputs.mayBeInherited(key)
-  const wave = nextWave({ ...inputs, mayBeInherited, ready, pending, before })
+  const wave = nextWave({ ...inputs, mayBeInherited, ready, pending, begun })
   return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
 }
 
@@ -75,7 +77,7 @@ async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promis
   const pending = run.watch.inOrder(changes).values()
   const work = async (isOver: () => boolean): Promise<void> => {
     for (const change of pending) {
-      const interrupted = mayNotStart(run)
+      const interrupted = await mayNotStart(run)
       if (interrupted) {
         run.halted = { interrupted, ...run.halted }
         return
@@ -103,23 +105,17 @@ function joined(before: WriteResult | undefined, { to }: Change, result: WriteRe
   return { ...before, error: `${before.error}; ${end}` }
 }
 
-/** A ledger that cannot keep when to try again stops the run as well. */
 function noteEnd(run: WaveRun, { scope }: Change, { result, blame, error }: WriteResult): void {
   const end = result === 'applied' ? 'done' : blame
-  try {
-    const isOver = run.watch.note({ key: scopeKey(scope), end, ...(error !== undefined && { error }) })
-    if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
-  } catch (error) {
-    if (!(error instanceof LedgerError)) throw error
-    run.halted = { interrupted: 'ledger', fatal: error.message }
-  }
+  const isOver = run.watch.note({ key: scopeKey(scope), end, ...(error !== undefined && { error }) })
+  if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
 }
 
-function mayNotStart(run: WaveRun): Halted['interrupted'] {
+async function mayNotStart(run: WaveRun): Promise<Halted['interrupted']> {
   if (run.halted.interrupted) return run.halted.interrupted
   if (run.stop?.aborted) return 'stopped'
   try {
-    return run.ledger.pause(run.clock.now()) ? 'paused' : undefined
+    return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined
   } catch (error) {
     if (!(error instanceof LedgerError)) throw error
     run.halted = { interrupted: 'ledger', fatal: error.message }

@@ -1,6 +1,6 @@
 // Answers to many questions, each made once for a state of the workspace and shared by all who ask meanwhile. It bounds what is kept and what is on
 // its way to slow readers, because anybody may ask, for anything, and take their time.
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Clock } from '../../ports.ts'
 
 /** An answer is shared for so many times as long as it took to make it, whatever happens: making one takes a fifth of the time at most. Choice. */
@@ -32,9 +32,8 @@ interface Kept {
   readonly costMs: number
 }
 
-export function createAnswers(clock: Pick<Clock, 'monotonic'>): Answers {
-  // Another process makes other answers for the same state.
-  const boot = randomBytes(4).toString('hex')
+/** `boot` names this process: another one makes other answers for the same state. */
+export function createAnswers(clock: Pick<Clock, 'monotonic'>, boot: string): Answers {
   const kept = new Map<string, Kept>()
   const making = new Map<string, Promise<Answer>>()
   const sending = new Map<Buffer, number>()

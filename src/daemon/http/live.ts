@@ -1,6 +1,6 @@
 // What changed, for those who look: each workspace has a version that rises with the events that change what is shown, and whoever listens is told of it,
 // not more often than once a second for each workspace. It keeps no state of a workspace but that number.
-import { randomBytes } from 'node:crypto'
+import type { ConditionType } from '../../core/model/condition.ts'
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
 
@@ -29,22 +29,28 @@ export interface Live {
 /** Everything within this time is one change. Choice. */
 const TOGETHER_MS = 1_000
 
-const TOPICS_OF: Readonly<Record<CycleEvent['kind'], readonly Topic[]>> = {
+const TOPICS_OF: Readonly<Record<Exclude<CycleEvent['kind'], 'condition'>, readonly Topic[]>> = {
   'policy-loaded': ['policy', 'changes'],
   'request-finished': [],
   'rate-learned': [],
   'usage-read': ['people'],
   planned: ['caps'],
   'change-finished': ['caps', 'changes'],
-  'foreign-change': ['caps', 'changes'],
-  held: ['holds', 'changes'],
-  'hold-released': ['holds', 'changes'],
-  rejected: ['caps'],
-  warning: ['cycle'],
-  paused: ['pause', 'changes'],
-  resumed: ['pause', 'changes'],
+  bug: ['cycle'],
   'cycle-finished': ['cycle', 'caps'],
 }
+
+const TOPICS_OF_CONDITIONS: Readonly<Partial<Record<ConditionType, readonly Topic[]>>> = {
+  Held: ['holds', 'changes'],
+  Contested: ['holds', 'changes'],
+  BreakerOpen: ['holds', 'changes'],
+  ForeignChange: ['caps', 'changes'],
+  Paused: ['pause', 'changes'],
+  PolicyInvalid: ['policy', 'changes'],
+}
+
+const topicsOf = (event: CycleEvent): readonly Topic[] =>
+  event.kind === 'condition' ? (TOPICS_OF_CONDITIONS[event.condition.type] ?? ['cycle']) : TOPICS_OF[event.kind]
 
 interface Told {
   version: number
@@ -53,7 +59,8 @@ interface Told {
   waiting: boolean
 }
 
-export function createLive(clock: Clock): Live {
+/** `boot` names this process. */
+export function createLive(clock: Clock, boot: string): Live {
   const known = new Map<string, Told>()
   const closed = new AbortController()
   const listeners = new Set<(change: LiveChange) => void>()
@@ -70,10 +77,11 @@ export function createLive(clock: Clock): Live {
     for (const listener of listeners) listener(change)
   }
   return {
-    boot: randomBytes(4).toString('hex'),
-    onEvent({ kind, workspace }) {
-      const topics = TOPICS_OF[kind]
+    boot,
+    onEvent(event) {
+      const topics = topicsOf(event)
       if (topics.length === 0) return
+      const { workspace } = event
       const told = of(workspace)
       for (const topic of topics) told.topics.add(topic)
       if (told.waiting) return

@@ -34,7 +34,7 @@ export function addRoutes(
   const viewerOf = (request: FastifyRequest): Viewer => viewers.get(request) ?? NOBODY
   addDoor(server, options, { gate, viewers, answerTimeoutMs: limits.answerTimeoutMs })
   addRefusals(server, options)
-  const parts = { documents, answers: createAnswers(clock), viewerOf }
+  const parts = { documents, answers: createAnswers(clock, live.boot), viewerOf }
   addProbes(server, options)
   addLedger(server, options, viewerOf)
   server.get('/status', (request, reply) => {
@@ -109,9 +109,10 @@ function addRefusals(server: FastifyInstance, { onError }: ServerOptions): void 
 }
 
 function addProbes(server: FastifyInstance, options: ServerOptions): void {
-  const { metrics, people, clock } = options
+  const { metrics, people, clock, look = async () => undefined } = options
   server.get('/livez', (_, reply) => reply.type(TEXT).send('ok\n'))
-  server.get('/readyz', (_, reply) => {
+  server.get('/readyz', async (_, reply) => {
+    await look()
     const { ready, reasons } = options.ready()
     if (ready) return reply.type(TEXT).send('ok\n')
     // Names of workspaces are for those who may look.
@@ -121,7 +122,10 @@ function addProbes(server: FastifyInstance, options: ServerOptions): void {
       .type(TEXT)
       .send(['not ready', ...shown, ''].join('\n'))
   })
-  const shared: SharedPage = sharePage(clock, () => metrics.render(options.views(), options.health()))
+  const shared: SharedPage = sharePage(clock, async () => {
+    await look()
+    return metrics.render(options.views(), options.health())
+  })
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await shared()))
 }
 

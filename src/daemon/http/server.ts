@@ -31,10 +31,12 @@ export interface ServerOptions {
   readonly documents: Library
   readonly people: PeopleLabels
   readonly views: () => readonly WorkspaceView[]
+  /** Called before anything is shown: looks at what other processes change, such as pauses. Never rejects. */
+  readonly look?: () => Promise<void>
   readonly health: () => Health
   readonly ready: () => Readiness
   /** The text of /ledger in pieces, which are made on the way; people hashed, whatever `people` says. */
-  readonly ledger: () => Iterable<string>
+  readonly ledger: () => AsyncIterable<string>
   /** Judges who may read `/ledger` where it has a token of its own, or nobody is checked otherwise. */
   readonly ledgerGate: LedgerGate
   readonly ledgerHasToken?: boolean

@@ -40,10 +40,10 @@ export function sharePage(clock: Pick<Clock, 'monotonic'>, make: () => string | 
 const STRETCH_MS = 20
 
 /** Puts a long text together without holding anybody up; the pieces are made on the way. */
-export async function gathered(pieces: Iterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
+export async function gathered(pieces: AsyncIterable<string>, clock: Pick<Clock, 'monotonic' | 'sleep'>): Promise<Buffer> {
   const parts: Buffer[] = []
   let beganMs = clock.monotonic()
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     parts.push(Buffer.from(piece))
     if (clock.monotonic() - beganMs < STRETCH_MS) continue
     await clock.sleep(1)

@@ -11,6 +11,7 @@ import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { createPrivately, isFolder, lookAt, makePrivate } from './files.ts'
 import { type Lock, takeLock } from './lock.ts'
 import { migrate, schemaVersion } from './schema.ts'
+import { sqliteRows, type Versions } from './sqlite-rows.ts'
 import { workspaceLedger } from './workspace.ts'
 
 export type { LedgerMode } from './binding.ts'
@@ -27,33 +28,33 @@ export interface LedgerOptions {
   readonly clock: Clock
 }
 
-/** The open ledger file. Every method throws a `LedgerError` when the file fails. */
+/** The open ledger. Every method rejects with a `LedgerError` when its database fails. */
 export interface LedgerStore {
   readonly file: string
   /**
    * The ledger of one workspace. `baseUrl` is the identity of its service, or undefined for whichever it is bound to (commands that ask no
-   * service). Throws LEDGER_BOUND when it is bound to another one; `rebind` moves it, and sets aside what was recorded for the old one.
+   * service), with what is recorded now. Rejects with LEDGER_BOUND when it is bound to another one; `rebind` moves it, and sets aside what was recorded for the old one.
    */
-  workspace(name: string, baseUrl: string | undefined, options?: { readonly rebind?: boolean }): Ledger
+  workspace(name: string, baseUrl: string | undefined, options?: { readonly rebind?: boolean }): Promise<Ledger>
   /** What the ledger is bound to, by name; what a rebinding set aside has `current` false. */
-  workspaces(): readonly Omit<Binding, 'id'>[]
-  /** Writes and commits something without meaning; throws when a record could not be made now. */
-  probe(): void
+  workspaces(): Promise<readonly Omit<Binding, 'id'>[]>
+  /** Writes and commits something without meaning; rejects when a record could not be made now. */
+  probe(): Promise<void>
   /** Forgets history that is older than 400 days; returns how many entries went. */
-  prune(now: Instant): number
-  /** Looks at every page and every row; damage is reported, not thrown. */
-  check(): LedgerReport
-  /** Writes a consistent copy to a file that does not exist yet. Throws LEDGER_BACKUP. */
-  backup(target: string): void
+  prune(now: Instant): Promise<number>
+  /** Looks at every page and every row; damage is reported and rejects nothing. */
+  check(): Promise<LedgerReport>
+  /** Writes a consistent copy to a file that does not exist yet. Rejects with LEDGER_BACKUP. */
+  backup(target: string): Promise<void>
   /** Frees the lock and the file; a second call does nothing. */
-  close(): void
+  close(): Promise<void>
 }
 
 /**
- * Opens a ledger. Throws a `LedgerError`: LEDGER_LOCKED (another writer), LEDGER_CORRUPT, LEDGER_FOREIGN, LEDGER_NEWER, LEDGER_UNREADABLE,
+ * Opens a ledger. Rejects with a `LedgerError`: LEDGER_LOCKED (another writer), LEDGER_CORRUPT, LEDGER_FOREIGN, LEDGER_NEWER, LEDGER_UNREADABLE,
  * LEDGER_UNWRITABLE or LEDGER_FULL; then the file is as it was. Choice: a file of zero bytes counts as new.
  */
-export function openLedger({ file, mode, clock }: LedgerOptions): LedgerStore {
+export async function openLedger({ file, mode, clock }: LedgerOptions): Promise<LedgerStore> {
   if (file === MEMORY) return store(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
   const path = resolve(file)
   if (mode === 'read') {
@@ -136,21 +137,25 @@ interface StoreParts {
 }
 
 function store(database: LedgerDatabase, { mode, clock, exists, lock }: StoreParts): LedgerStore {
+  const versions: Versions = new Map()
   return {
     file: database.file,
-    workspace(name, baseUrl, options) {
+    async workspace(name, baseUrl, options) {
       const binding = bind(database, name, baseUrl, { mode, now: clock.now(), rebind: options?.rebind ?? false })
-      return workspaceLedger(database, name, binding)
+      const rows = sqliteRows({ database, workspace: name, binding, versions })
+      return workspaceLedger({ rows, clock, yieldsApprovals: mode === 'write' })
     },
-    workspaces: () => bindings(database).map(({ id: _, ...binding }) => binding),
-    probe: () => database.write(() => database.run('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)')),
-    prune: (now) => pruneHistory(database, now),
-    check: () => checkLedger(database, exists),
-    backup(target) {
+    workspaces: async () => bindings(database).map(({ id: _, ...binding }) => binding),
+    probe: async () => {
+      database.write(() => database.run('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
+    },
+    prune: async (now) => pruneHistory(database, now),
+    check: async () => checkLedger(database, exists),
+    async backup(target) {
       if (!exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
       backupLedger(database, target)
     },
-    close() {
+    async close() {
       database.close()
       lock?.release()
     },

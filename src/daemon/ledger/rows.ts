@@ -1,15 +1,14 @@
 // One row of the ledger as the value it keeps, or a LedgerError that names table and row.
 
-import type { Row } from './database.ts'
 import { type Decode, decodeJson, Undecodable } from './decode.ts'
 import { corrupt } from './error.ts'
 
 /** Decodes the `data` of a row that was selected with its `id`. Throws LEDGER_CORRUPT. */
-export function readRow<T>(file: string, table: string, row: Row, decode: Decode<T>): T {
+export function readRow<T>(file: string, table: string, row: { readonly id?: unknown; readonly data?: unknown }, decode: Decode<T>): T {
   try {
-    return decodeJson(row['data'], decode)
+    return decodeJson(row.data, decode)
   } catch (error) {
     if (!(error instanceof Undecodable)) throw error
-    throw corrupt(file, `row ${String(row['id'])} of table ${table} cannot be read, because ${error.message}`)
+    throw corrupt(file, `row ${String(row.id)} of table ${table} cannot be read, because ${error.message}`)
   }
 }

@@ -6,14 +6,13 @@ import type { Roster } from '../../core/model/observed.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
-import type { Digest, Ledger, LedgerFacts, UsageFacts } from '../../ports.ts'
-import type { LedgerReader } from '../cycle/state.ts'
+import type { Digest, Ledger, LedgerFacts, RecordsReader, UsageFacts } from '../../ports.ts'
 import { hashLabels } from '../http/status-labels.ts'
 import { type Decode, list, number, optional, shape, text, Undecodable } from './decode.ts'
 import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
 
 /** What a plan and its explanation read of a ledger. */
-export type SharedLedger = LedgerReader & Pick<Ledger, 'history'>
+export type SharedLedger = RecordsReader & Pick<Ledger, 'history' | 'pause'>
 
 /** One workspace whose ledger is shared. */
 export interface SharedWorkspace {
@@ -76,14 +75,14 @@ export interface ShareOptions {
 }
 
 /** The text of a `LedgerDocument` of these workspaces, people hashed, in pieces: each is made when it is asked for. */
-export function* ledgerPieces({ workspaces, now, key, digest }: ShareOptions): Generator<string> {
+export async function* ledgerPieces({ workspaces, now, key, digest }: ShareOptions): AsyncGenerator<string> {
   const labels = hashLabels(digest, key, withSuffix)
   const mask = (text: string): string => (isEmail(text) ? labels.label(text) : labels.text(text))
   const head: Omit<LedgerDocument, 'workspaces'> = { apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: now, key }
   yield `${JSON.stringify(head).slice(0, -1)},"workspaces":[`
   for (const [index, { workspace, baseUrl, ledger }] of workspaces.entries()) {
     if (index > 0) yield ','
-    yield* piecesOf({ workspace, baseUrl, ...contentOf(ledger, now) }, mask)
+    yield* piecesOf({ workspace, baseUrl, ...(await contentOf(ledger, now)) }, mask)
   }
   yield ']}\n'
 }
@@ -123,16 +122,17 @@ const holdsList = (value: unknown): boolean =>
   Array.isArray(value) ||
   (typeof value === 'object' && value !== null && Object.values(value).some((one) => Array.isArray(one) && one.length > AT_A_TIME))
 
-function contentOf(ledger: SharedLedger, now: Instant) {
+async function contentOf(ledger: SharedLedger, now: Instant) {
   const seen = new Set<string>()
   const usage = ledger.fact('usage')
+  const history = await ledger.history({ sinceAt: now - SHARED_HISTORY_MS })
   return {
     owned: ledger.owned(),
     openIntents: ledger.openIntents(),
     approvals: ledger.approvals(),
     quarantined: ledger.quarantined(),
-    pause: ledger.pause(now),
-    lastWrites: ledger.history({ sinceAt: now - SHARED_HISTORY_MS }).filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
+    pause: await ledger.pause(now),
+    lastWrites: history.filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
     facts: { ...Object.fromEntries(SHARED_FACTS.map((name) => [name, ledger.fact(name)])), ...(usage && { usage: nameless(usage) }) },
   }
 }
@@ -165,10 +165,10 @@ function mapTexts(value: unknown, change: (text: string) => string): unknown {
 interface Content {
   readonly workspace: string
   readonly baseUrl: string
-  readonly owned: ReturnType<LedgerReader['owned']>
+  readonly owned: ReturnType<RecordsReader['owned']>
   readonly openIntents: readonly Intent[]
-  readonly approvals: ReturnType<LedgerReader['approvals']>
-  readonly quarantined: ReturnType<LedgerReader['quarantined']>
+  readonly approvals: ReturnType<RecordsReader['approvals']>
+  readonly quarantined: ReturnType<RecordsReader['quarantined']>
   readonly pause?: Pause
   readonly lastWrites: readonly HistoryEntry[]
   readonly facts: Readonly<Record<string, unknown>>
@@ -223,9 +223,10 @@ export function readShared(answer: unknown, workspace: string, emails: Iterable<
     openIntents: () => read.openIntents,
     approvals: () => read.approvals,
     quarantined: () => read.quarantined,
-    pause: (now) => (read.pause && read.pause.untilAt > now ? read.pause : undefined),
+    pause: async (now) => (read.pause && read.pause.untilAt > now ? read.pause : undefined),
     fact: (name) => (read.facts[name] === undefined ? undefined : facts[name](read.facts[name], `.facts.${name}`)),
-    history: ({ scope, sinceAt = 0, limit = read.lastWrites.length } = {}) =>
+    writtenLately: (scope, sinceAt) => read.lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)),
+    history: async ({ scope, sinceAt = 0, limit = read.lastWrites.length } = {}) =>
       read.lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)).slice(0, limit),
   }
 }

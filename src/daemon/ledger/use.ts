@@ -3,10 +3,10 @@
 // in whole cents. It sums, and judges nothing.
 
 import type { RunUse } from '../../core/model/observed.ts'
-import { scopeKey } from '../../core/model/scope.ts'
 import { type Credits, cents, credits, creditsOf, type Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
-import type { DayRange, Ledger, LedgerFacts, RunsBatch } from '../../ports.ts'
+import type { DayRange, RunsBatch } from '../../ports.ts'
+import type { WorkspaceRows } from './adapter.ts'
 import type { LedgerDatabase, Row } from './database.ts'
 import { schemaVersion, USE_VERSION } from './schema.ts'
 
@@ -15,49 +15,34 @@ const DAY_MS = 86_400_000
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
 const READINGS_KEPT_MS = 9 * DAY_MS
 
-type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useOfPerson'>
-
-/** Saves a single value inside a transaction. */
-export type KeepFact = <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void
+type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useOfPerson'>
 
 /** A ledger of before there was use, which only a reader can meet, reads as one without. */
-export function use(database: LedgerDatabase, binding: number, keepFact: KeepFact): Use {
+export function useRows(database: LedgerDatabase, binding: number): UseRows {
   const rows = (sql: string, ...values: readonly (string | number)[]): readonly Row[] =>
     schemaVersion(database) < USE_VERSION ? [] : database.all(sql, ...values)
   return {
-    saveRuns: (scope, batch) =>
-      database.write(() => {
-        keepRuns(database, binding, scopeKey(scope), batch)
-        keepFact('runsAsked', batch.asked)
-      }),
-    runs: (scope, days) =>
+    runs: async (scope, days) =>
       rows(
         `SELECT day, model, mode, messages, cents FROM run_use
          WHERE binding = ? AND day >= ? AND day < ? AND scope = ? ORDER BY day, model, mode`,
         binding,
         ...bounds(days),
-        scopeKey(scope),
+        scope,
       ).map(runOf),
-    saveBurn: (step) =>
-      database.write(() => {
-        keepPeople(database, binding, step)
-        if (step.used !== undefined) keepReading(database, binding, step.readAt, step.used)
-        const { highest: _, ...burned } = step.burned
-        keepFact('burned', burned)
-      }),
-    highestUse: () =>
+    highestUse: async () =>
       new Map(
         rows('SELECT email, highest FROM person WHERE binding = ? AND highest > 0', binding).map((row) => [
           String(row['email']),
           creditsOf(cents(Number(row['highest']))),
         ]),
       ),
-    useReadings: () =>
+    useReadings: async () =>
       rows('SELECT at, cents FROM use_reading WHERE binding = ? ORDER BY at', binding).map((row) => ({
         at: Number(row['at']),
         used: creditsOf(cents(Number(row['cents']))),
       })),
-    useByPerson: (days) =>
+    useByPerson: async (days) =>
       rows(
         `SELECT email, min(sum(cents), ${MOST}) AS cents FROM person_use JOIN person ON person.id = person_use.person
          WHERE person_use.binding = ? AND day >= ? AND day < ? GROUP BY person ORDER BY sum(cents) DESC, email`,
@@ -65,7 +50,7 @@ export function use(database: LedgerDatabase, binding: number, keepFact: KeepFac
         ...bounds(days),
       ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
     // Days come first in the key, so each of them is looked up: whole days are many people.
-    useOfPerson: (email, days) =>
+    useOfPerson: async (email, days) =>
       rows(
         `WITH RECURSIVE asked (day) AS (SELECT ? UNION ALL SELECT day + 1 FROM asked WHERE day + 1 < ?)
          SELECT asked.day, cents FROM asked JOIN person ON person.binding = ? AND person.email = ?
@@ -75,6 +60,12 @@ export function use(database: LedgerDatabase, binding: number, keepFact: KeepFac
         email,
       ).map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: creditsOf(cents(Number(row['cents']))) })),
   }
+}
+
+/** Inside a transaction: what a reading of the roster adds to people's days. */
+export function keepBurn(database: LedgerDatabase, binding: number, step: BurnStep): void {
+  keepPeople(database, binding, step)
+  if (step.used !== undefined) keepReading(database, binding, step.readAt, step.used)
 }
 
 const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
@@ -98,7 +89,8 @@ function runOf(row: Row): RunUse {
   }
 }
 
-function keepRuns(database: LedgerDatabase, binding: number, scope: string, batch: RunsBatch): void {
+/** Inside a transaction: the rows of some days. */
+export function keepRuns(database: LedgerDatabase, binding: number, scope: string, batch: RunsBatch): void {
   const [from, until] = bounds(batch)
   database.run('DELETE FROM run_use WHERE binding = ? AND day >= ? AND day < ? AND scope = ?', binding, from, until, scope)
   const sql = 'INSERT INTO run_use (binding, day, scope, model, mode, messages, cents) VALUES (?, ?, ?, ?, ?, ?, ?)'

@@ -1,178 +1,249 @@
-// The ledger of one workspace: the queries behind the `Ledger` port. Every method is one statement or one transaction; a row that cannot
-// be read is a damaged ledger, named, and never skipped: what it said about ownership would be lost without a sound.
-import type { HistoryEntry, Intent } from '../../core/model/change.ts'
+// The ledger of one workspace over whichever database keeps its rows: what is read stays in memory, changes wait there and go out as one
+// transaction with the next thing that has to be durable. A row that cannot be read is a damaged ledger, named, and never skipped: what it said
+// about ownership would be lost without a sound.
+import type { Approval, HistoryEntry, Intent, Quarantined } from '../../core/model/change.ts'
 import type { OwnedCap } from '../../core/model/observed.ts'
-import { BugError } from '../../core/model/problem.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Ledger, LedgerFacts } from '../../ports.ts'
-import type { LedgerDatabase } from './database.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { CONTEST_MS } from '../../core/plan/contested.ts'
+import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../ports.ts'
+import type { KeyedTable, RowChange, Snapshot, WorkspaceRows } from './adapter.ts'
+import { factsKept } from './facts-kept.ts'
+import { inOrder } from './in-order.ts'
+import { type KeptRows, keptRows } from './kept-rows.ts'
 import { readRow } from './rows.ts'
-import { type KeepFact, use } from './use.ts'
-import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
+import { approval, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
 
-/** `binding` is the row that everything hangs on; one that does not exist reads as an empty workspace. */
-export function workspaceLedger(database: LedgerDatabase, workspace: string, binding: number): Ledger {
+/** More than the day that plans look back, so that a cycle that takes long still has all of it. */
+const LATELY_MS = CONTEST_MS + 6 * 3_600_000
+
+export interface WorkspaceLedgerOptions {
+  readonly rows: WorkspaceRows
+  readonly clock: Pick<Clock, 'now'>
+  /** An approval that another process has changed since it was read stays as it is; a command that records one wants it recorded. */
+  readonly yieldsApprovals: boolean
+}
+
+/** Opens it with what the database holds now. */
+export async function workspaceLedger(options: WorkspaceLedgerOptions): Promise<Ledger> {
+  const state = newState(options)
+  const ledger: Ledger = { ...reading(state), ...changing(state), ...writing(state), ...asking(state), ...use(state) }
+  await ledger.load()
+  return ledger
+}
+
+interface State extends WorkspaceLedgerOptions {
+  readonly owned: KeptRows<OwnedCap>
+  readonly approval: KeptRows<Approval>
+  readonly quarantine: KeptRows<Quarantined>
+  readonly fact: KeptRows<unknown>
+  readonly intents: Map<number, Intent>
+  /** Newest first. */
+  lately: Map<ScopeKey, readonly HistoryEntry[]>
+  latelySince: Instant
+  /** Approvals as the database has them, as far as is known. */
+  readonly approvals: Map<string, string | undefined>
+  /** What waits, by table and key: the last change of a row counts. */
+  waiting: Map<string, RowChange>
+  /** The last attempt to write failed. */
+  failed: boolean
+  readonly run: ReturnType<typeof inOrder>
+}
+
+function newState(options: WorkspaceLedgerOptions): State {
+  const { name } = options.rows
   return {
-    ...ownership(database, binding),
-    ...records(database, binding),
-    ...notes(database, workspace, binding),
-    ...singleValues(database, binding),
-    ...use(database, binding, factKeeper(database, binding)),
+    ...options,
+    owned: keptRows((row) => readRow(name, 'owned', row, ownedCap)),
+    approval: keptRows((row) => readRow(name, 'approval', row, approval)),
+    quarantine: keptRows((row) => readRow(name, 'quarantine', row, quarantined)),
+    fact: keptRows(() => undefined),
+    intents: new Map(),
+    lately: new Map(),
+    latelySince: Number.POSITIVE_INFINITY,
+    approvals: new Map(),
+    waiting: new Map(),
+    failed: false,
+    run: inOrder(),
   }
 }
 
-function ownership(database: LedgerDatabase, binding: number): Pick<Ledger, 'owned' | 'saveOwned' | 'releaseOwned'> {
-  // A cycle asks several times, and 20,000 rows take their time to decode.
-  let last: { readonly version: string; readonly caps: readonly OwnedCap[] } | undefined
-  const read = (): readonly OwnedCap[] =>
-    database
-      .all('SELECT id, data FROM owned WHERE binding = ? ORDER BY id', binding)
-      .map((row) => readRow(database.file, 'owned', row, ownedCap))
+function reading(state: State): RecordsReader {
   return {
-    owned() {
-      const version = versionOf(database)
-      if (last?.version !== version) last = { version, caps: read() }
-      return last.caps
-    },
-    saveOwned(caps) {
-      if (caps.length > 0) database.write(() => each(caps, (one) => keepOwned(database, binding, one)))
-    },
-    releaseOwned(keys) {
-      if (keys.length > 0) database.write(() => each(keys, (key) => dropOwned(database, binding, key)))
-    },
+    owned: () => state.owned.all(),
+    openIntents: () => [...state.intents.values()],
+    approvals: () => state.approval.all(),
+    quarantined: () => state.quarantine.all(),
+    fact: factsKept(state.rows.name, state.fact),
+    writtenLately: (scope, sinceAt) => (state.lately.get(scopeKey(scope)) ?? []).filter(({ at }) => at >= sinceAt),
   }
 }
 
-/** Differs whenever this or another connection has changed anything. */
-function versionOf(database: LedgerDatabase): string {
-  const [others] = database.all('PRAGMA data_version')
-  const [ours] = database.all('SELECT total_changes() AS changes')
-  return `${others?.['data_version']}:${ours?.['changes']}`
-}
-
-function each<T>(items: readonly T[], action: (item: T) => void): void {
-  for (const item of items) action(item)
-}
-
-function keepOwned(database: LedgerDatabase, binding: number, cap: ReturnType<typeof ownedCap>): void {
-  database.run(
-    'INSERT INTO owned (binding, scope, data) VALUES (?, ?, ?) ON CONFLICT (binding, scope) DO UPDATE SET data = excluded.data',
-    binding,
-    scopeKey(cap.scope),
-    JSON.stringify(cap),
-  )
-}
-
-function dropOwned(database: LedgerDatabase, binding: number, key: ScopeKey): void {
-  database.run('DELETE FROM owned WHERE binding = ? AND scope = ?', binding, key)
-}
-
-function records(database: LedgerDatabase, binding: number): Pick<Ledger, 'openIntents' | 'recordIntent' | 'recordOutcome' | 'history'> {
+function changing(state: State): Omit<Records, keyof RecordsReader> {
+  const put = (table: KeyedTable, key: string, value: unknown): void => {
+    const data = JSON.stringify(value)
+    state[table].put(key, data)
+    state.waiting.set(`${table} ${key}`, { kind: 'put', table, key, data })
+  }
+  const drop = (table: KeyedTable, key: string): void => {
+    state[table].drop(key)
+    state.waiting.set(`${table} ${key}`, { kind: 'drop', table, key })
+  }
   return {
-    openIntents: () =>
-      database.all('SELECT id, data FROM intent WHERE binding = ? ORDER BY id', binding).map((row) => ({
-        id: Number(row['id']),
-        ...readRow(database.file, 'intent', row, intent),
-      })),
+    saveOwned: (caps) => {
+      for (const one of caps) put('owned', scopeKey(one.scope), one)
+    },
+    releaseOwned: (keys) => {
+      for (const key of keys) drop('owned', key)
+    },
+    saveApproval: (saved) => put('approval', saved.id, saved),
+    saveQuarantined: (entry) => put('quarantine', scopeKey(entry.scope), entry),
+    releaseQuarantined: (keys) => {
+      for (const key of keys) drop('quarantine', key)
+    },
+    saveFact: (name, value) => (value === undefined ? drop('fact', name) : put('fact', name, value)),
+  }
+}
+
+/** Writes what waits together with `own`, and then takes `own` into memory. */
+async function durable(state: State, own: readonly RowChange[], taken?: (intent: number | undefined) => void): Promise<void> {
+  const waiting = state.waiting
+  const changes = [...[...waiting.values()].map((change) => yielding(state, change)), ...own]
+  if (changes.length === 0) return
+  state.waiting = new Map()
+  try {
+    const opened = await state.rows.write(changes)
+    state.failed = false
+    for (const change of changes)
+      if (isOf('approval', change)) state.approvals.set(change.key, change.kind === 'put' ? change.data : undefined)
+    taken?.(opened)
+  } catch (error) {
+    // What was changed meanwhile is newer.
+    state.waiting = new Map([...waiting, ...state.waiting])
+    state.failed = true
+    throw error
+  }
+}
+
+const isOf = (table: KeyedTable, change: RowChange): change is Extract<RowChange, { readonly key: string }> =>
+  'table' in change && change.table === table
+
+function yielding({ yieldsApprovals, approvals }: State, change: RowChange): RowChange {
+  if (!yieldsApprovals || change.kind !== 'put' || change.table !== 'approval') return change
+  return { ...change, known: { data: approvals.get(change.key) } }
+}
+
+function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' | 'recordOutcome' | 'savePause'> {
+  const { run, intents } = state
+  return {
+    load: () => run(() => load(state)),
+    commit: () => run(() => durable(state, [])),
     recordIntent: (before) =>
-      database.write(() => {
-        const { lastId } = database.run('INSERT INTO intent (binding, data) VALUES (?, ?)', binding, JSON.stringify(before))
-        return { ...before, id: lastId }
+      run(async () => {
+        const recorded: { intent?: Intent } = {}
+        await durable(state, [{ kind: 'open', data: JSON.stringify(before) }], (id = 0) => {
+          recorded.intent = { ...before, id }
+          intents.set(id, recorded.intent)
+        })
+        return recorded.intent ?? { ...before, id: 0 }
       }),
-    recordOutcome(closed, entry, ownership) {
-      database.write(() => {
-        closeIntent(database, binding, closed)
-        if (entry) appendHistory(database, binding, entry)
-        if (ownership === 'released') dropOwned(database, binding, scopeKey(closed.change.scope))
-        else if (ownership !== 'kept') keepOwned(database, binding, ownership)
-      })
-    },
-    history({ scope, sinceAt, untilAt, limit } = {}) {
-      const rows = database.all(
-        `SELECT id, data FROM history WHERE binding = ? AND at >= ? AND at <= ?${scope ? ' AND scope = ?' : ''} ORDER BY at DESC, id DESC LIMIT ?`,
-        binding,
-        sinceAt ?? Number.MIN_SAFE_INTEGER,
-        untilAt ?? Number.MAX_SAFE_INTEGER,
-        ...(scope ? [scopeKey(scope)] : []),
-        limit ?? -1,
-      )
-      return rows.map((row) => readRow(database.file, 'history', row, historyEntry))
-    },
+    recordOutcome: (closed, entry, ownership) =>
+      run(() => {
+        const key = scopeKey(closed.change.scope)
+        const changes: RowChange[] = [{ kind: 'close', id: closed.id, scope: key }]
+        if (entry) changes.push({ kind: 'append', at: entry.at, scope: scopeKey(entry.scope), data: JSON.stringify(entry) })
+        if (ownership === 'released') changes.push({ kind: 'drop', table: 'owned', key })
+        else if (ownership !== 'kept') {
+          changes.push({ kind: 'put', table: 'owned', key: scopeKey(ownership.scope), data: JSON.stringify(ownership) })
+        }
+        return durable(state, changes, () => {
+          intents.delete(closed.id)
+          if (entry) state.lately.set(scopeKey(entry.scope), inserted(entry, state.lately.get(scopeKey(entry.scope)) ?? []))
+          for (const change of changes) {
+            if (change.kind === 'put') state.owned.put(change.key, change.data)
+            else if (change.kind === 'drop') state.owned.drop(change.key)
+          }
+        })
+      }),
+    savePause: (saved) => run(() => durable(state, [{ kind: 'pause', data: saved && JSON.stringify(saved) }])),
   }
 }
 
-function closeIntent(database: LedgerDatabase, binding: number, closed: Intent): void {
-  const { changes } = database.run('DELETE FROM intent WHERE binding = ? AND id = ?', binding, closed.id)
-  if (changes === 0) throw new BugError(`intent ${closed.id} for ${scopeKey(closed.change.scope)} has an outcome already`)
+/** Newest first, also when the clock was set back. */
+function inserted(entry: HistoryEntry, before: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  const at = before.findIndex((one) => one.at <= entry.at)
+  return at < 0 ? [...before, entry] : before.toSpliced(at, 0, entry)
 }
 
-function appendHistory(database: LedgerDatabase, binding: number, entry: HistoryEntry): void {
-  database.run(
-    'INSERT INTO history (binding, at, scope, data) VALUES (?, ?, ?, ?)',
-    binding,
-    entry.at,
-    scopeKey(entry.scope),
-    JSON.stringify(entry),
+async function load(state: State): Promise<void> {
+  const { failed, rows, clock } = state
+  if (failed) state.waiting = new Map()
+  else await durable(state, [])
+  // Until it was read what is in memory may be more than what the disk has.
+  state.failed = true
+  const since = clock.now() - LATELY_MS
+  // A clock that was set back looks further back than what was read.
+  const snapshot = await rows.read(since, !failed && state.latelySince - since <= LATELY_MS - CONTEST_MS)
+  state.failed = false
+  if (!snapshot) return
+  state.latelySince = since
+  take(state, snapshot)
+  for (const change of state.waiting.values()) {
+    if (change.kind === 'put') state[change.table].put(change.key, change.data)
+    else if (change.kind === 'drop') state[change.table].drop(change.key)
+  }
+}
+
+function take(state: State, { tables, intents, lately }: Snapshot): void {
+  const { name } = state.rows
+  for (const [table, fresh] of [
+    ['owned', tables.owned],
+    ['approval', tables.approval],
+    ['quarantine', tables.quarantine],
+    ['fact', tables.fact],
+  ] as const) {
+    state[table].replace(fresh)
+  }
+  state.approvals.clear()
+  for (const { key, data } of tables.approval) state.approvals.set(key, String(data))
+  state.intents.clear()
+  for (const row of intents) state.intents.set(row.id, { id: row.id, ...readRow(name, 'intent', row, intent) })
+  state.lately = Map.groupBy(
+    lately.map((row) => readRow(name, 'history', row, historyEntry)),
+    ({ scope }) => scopeKey(scope),
   )
 }
 
-type Notes = Pick<Ledger, 'approvals' | 'saveApproval' | 'quarantined' | 'saveQuarantined' | 'releaseQuarantined' | 'pause' | 'savePause'>
-
-function notes(database: LedgerDatabase, workspace: string, binding: number): Notes {
+function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {
   return {
-    approvals: () =>
-      database
-        .all('SELECT id, data FROM approval WHERE binding = ? ORDER BY id', binding)
-        .map((row) => readRow(database.file, 'approval', row, approval)),
-    saveApproval: (saved) =>
-      database.write(() => {
-        const sql =
-          'INSERT INTO approval (binding, hold, data) VALUES (?, ?, ?) ON CONFLICT (binding, hold) DO UPDATE SET data = excluded.data'
-        database.run(sql, binding, saved.id, JSON.stringify(saved))
-      }),
-    quarantined: () =>
-      database
-        .all('SELECT id, data FROM quarantine WHERE binding = ? ORDER BY id', binding)
-        .map((row) => readRow(database.file, 'quarantine', row, quarantined)),
-    saveQuarantined: (entry) =>
-      database.write(() => {
-        const sql =
-          'INSERT INTO quarantine (binding, scope, data) VALUES (?, ?, ?) ON CONFLICT (binding, scope) DO UPDATE SET data = excluded.data'
-        database.run(sql, binding, scopeKey(entry.scope), JSON.stringify(entry))
-      }),
-    releaseQuarantined(keys) {
-      if (keys.length === 0) return
-      const sql = 'DELETE FROM quarantine WHERE binding = ? AND scope = ?'
-      database.write(() => each(keys, (key) => database.run(sql, binding, key)))
-    },
-    pause(now) {
-      const row = database.get('SELECT id, data FROM pause WHERE workspace = ?', workspace)
-      const kept = row && readRow(database.file, 'pause', row, pause)
+    history: async (filter = {}) => (await rows.history(filter)).map((row) => readRow(rows.name, 'history', row, historyEntry)),
+    async pause(now) {
+      const row = await rows.pause()
+      const kept = row && readRow(rows.name, 'pause', row, pause)
       return kept && kept.untilAt > now ? kept : undefined
     },
-    savePause: (saved) =>
-      database.write(() => {
-        database.run('DELETE FROM pause WHERE workspace = ?', workspace)
-        if (saved) database.run('INSERT INTO pause (workspace, data) VALUES (?, ?)', workspace, JSON.stringify(saved))
-      }),
   }
 }
 
-const factKeeper = (database: LedgerDatabase, binding: number): KeepFact => {
-  const sql = 'INSERT INTO fact (binding, name, data) VALUES (?, ?, ?) ON CONFLICT (binding, name) DO UPDATE SET data = excluded.data'
-  return (name, value) => void database.run(sql, binding, name, JSON.stringify(value))
-}
+type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useOfPerson'>
 
-function singleValues(database: LedgerDatabase, binding: number): Pick<Ledger, 'fact' | 'saveFact'> {
+function use(state: State): Use {
+  const { rows, run, fact } = state
+  const withFact = <K extends keyof LedgerFacts>(change: RowChange, name: K, value: LedgerFacts[K]): Promise<void> =>
+    run(() => {
+      const kept: RowChange = { kind: 'put', table: 'fact', key: name, data: JSON.stringify(value) }
+      return durable(state, [change, kept], () => fact.put(name, JSON.stringify(value)))
+    })
   return {
-    fact<K extends keyof LedgerFacts>(name: K): LedgerFacts[K] | undefined {
-      const row = database.get('SELECT id, data FROM fact WHERE binding = ? AND name = ?', binding, name)
-      return row && readRow(database.file, 'fact', row, facts[name])
+    saveRuns: (scope, batch) => withFact({ kind: 'runs', scope: scopeKey(scope), batch }, 'runsAsked', batch.asked),
+    runs: (scope, days) => rows.runs(scopeKey(scope), days),
+    saveBurn(step) {
+      const { highest: _, ...burned } = step.burned
+      return withFact({ kind: 'burn', step }, 'burned', burned)
     },
-    saveFact: (name, value) =>
-      database.write(() => {
-        if (value === undefined) database.run('DELETE FROM fact WHERE binding = ? AND name = ?', binding, name)
-        else factKeeper(database, binding)(name, value)
-      }),
+    highestUse: rows.highestUse,
+    useReadings: rows.useReadings,
+    useByPerson: rows.useByPerson,
+    useOfPerson: rows.useOfPerson,
   }
 }

@@ -1,16 +1,19 @@
 // The daemon: several workspaces side by side, each with a loop of its own, fed with policies as their files change and with settings as
 // the configuration changes. It starts, feeds and stops them; it never touches a cap.
 
+import { advance, type Condition, type Finding, type Transition } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
-import type { Problem } from '../../core/model/problem.ts'
+import { InputError, type Problem } from '../../core/model/problem.ts'
 import type { Clock } from '../../ports.ts'
+import { configFinding, LEDGER_UNWRITABLE } from '../conditions/process.ts'
 import { orNothing, viewOf } from '../conditions/view.ts'
 import type { Config, WorkspaceConfig } from '../config/config.ts'
 import type { Health } from '../http/metrics.ts'
 import type { Readiness } from '../http/server.ts'
+import { LedgerError } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
-import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
+import { createWorkspace, readPause, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 
@@ -31,24 +34,29 @@ export interface PolicyLoad {
 export interface DaemonParts {
   readonly clock: Clock
   readonly config: Config
-  open(config: WorkspaceConfig): OpenedWorkspace
+  /** Rejects with a `LedgerError` when its ledger cannot be opened. */
+  open(config: WorkspaceConfig): Promise<OpenedWorkspace>
   /** A promise where it takes its time: everything else goes on meanwhile. */
   loadPolicies(config: Config): PolicyLoad | Promise<PolicyLoad>
-  /** Reads the configuration again; undefined when it is broken, and then the last good one stays in force. */
-  reloadConfig(): Config | undefined | Promise<Config | undefined>
+  /** Reads the configuration again; an `InputError` when it is broken, and then the last good one stays in force. */
+  reloadConfig(): Config | Promise<Config>
   registered(name: string, present: boolean): void
-  /** A configuration was read, but a workspace of it cannot be opened: the last good one stays in force. */
-  refused?(error: unknown): void
+  /** Takes what becomes true of the process as a whole, and what ends. */
+  told?(transition: Transition): void
   /** A configuration that was read again is in force from now on. */
   inForce?(config: Config): void
-  /** Whether a record could be made now. */
+  /** Whether a record could be made when it was last tried. */
   ledgerWritable(): boolean
+  /** Tries it again when that was long ago. Never rejects. */
+  lookAtLedger?(): Promise<void>
 }
 
 export interface Daemon {
   views(): readonly WorkspaceView[]
   /** For those who look; nobody changes them. */
   workspaces(): readonly Workspace[]
+  /** Looks at what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
+  look(): Promise<void>
   health(): Health
   /** The ledgers of all workspaces, to be read by plans elsewhere. */
   ledgers(): readonly SharedWorkspace[]
@@ -85,7 +93,10 @@ interface State {
   /** The write in flight has had its time. */
   readonly cut: AbortController
   config: Config
-  configValid: boolean
+  /** Why the configuration that was read last is not in force. */
+  refused: readonly Finding[]
+  /** What holds of the process as a whole. */
+  conditions: readonly Condition[]
   stopping: boolean
   /** The configurations that are being followed, one after the other: two loops of one workspace must never run side by side. */
   following: Promise<void>
@@ -93,28 +104,39 @@ interface State {
   readonly feed: () => Promise<void>
 }
 
-/** Starts every workspace of the configuration. */
-export function startDaemon(parts: DaemonParts): Daemon {
+/** Starts every workspace of the configuration. Rejects with a `LedgerError` when one cannot be opened; then nothing was started. */
+export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   const { config } = parts
   const state: State = {
     parts,
     runners: new Map(),
     cut: new AbortController(),
     config,
-    configValid: true,
+    refused: [],
+    conditions: [],
     stopping: false,
     following: Promise.resolve(),
     feed: oneAtATime(() => feed(state)),
   }
-  for (const settings of config.workspaces) start(state, settings, parts.open(settings))
+  for (const [settings, opened] of await openAll(parts, config.workspaces)) start(state, settings, opened)
   void state.feed()
   const readConfig = oneAtATime(() => reread(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
-  const canRecord = (): boolean => parts.ledgerWritable() && runners().every(({ workspace }) => !workspace.ledgerFailed)
+  const canRecord = (): boolean => {
+    const isWritable = parts.ledgerWritable()
+    notice(state, isWritable)
+    return isWritable && !runners().some(({ workspace: { conditions } }) => conditions.some(({ type }) => type === 'LedgerUnwritable'))
+  }
   return {
     views: () => runners().map((runner) => viewOf(runner.workspace)),
     workspaces: () => runners().map(({ workspace }) => workspace),
-    health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
+    look: async () => {
+      await Promise.all([parts.lookAtLedger?.(), ...runners().map(({ workspace }) => readPause(workspace).catch(ignore))])
+    },
+    health() {
+      const ledgerWritable = canRecord()
+      return { configValid: state.refused.length === 0, ledgerWritable, conditions: state.conditions }
+    },
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => readiness(runners(), canRecord(), parts.clock.monotonic()),
     policiesChanged: () => void state.feed(),
@@ -124,6 +146,20 @@ export function startDaemon(parts: DaemonParts): Daemon {
     },
     stop: () => stop(state),
   }
+}
+
+/** What holds of the process as a whole now. */
+function notice(state: State, ledgerWritable: boolean): void {
+  const { refused, parts } = state
+  const found = [...refused, ...(ledgerWritable ? [] : [LEDGER_UNWRITABLE])]
+  const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
+  state.conditions = conditions
+  for (const transition of transitions) parts.told?.(transition)
+}
+
+/** What cannot be read shows as it was. */
+const ignore = (error: unknown): undefined => {
+  if (!(error instanceof LedgerError)) throw error
 }
 
 async function stop(state: State): Promise<void> {
@@ -164,7 +200,7 @@ function end(runner: Runner): Promise<void> {
 /** A mistake of ours, or a disk that fails while policies load, must not end the daemon: what is in force stays so, and the log says why. */
 function complain({ runners }: State, error: unknown): void {
   const message = `unexpected: ${error instanceof Error ? error.message : String(error)}`
-  for (const { workspace } of runners.values()) report(workspace, { kind: 'warning', code: 'BUG', message })
+  for (const { workspace } of runners.values()) report(workspace, { kind: 'bug', message })
 }
 
 function feed(state: State): void | Promise<void> {
@@ -182,12 +218,22 @@ function feed(state: State): void | Promise<void> {
 }
 
 function reread(state: State): void | Promise<void> {
-  const take = (next: Config | undefined): void => {
-    state.configValid = next !== undefined
-    if (next) state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
+  const take = (next: Config): void => {
+    state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
   }
-  const next = state.parts.reloadConfig()
-  return next instanceof Promise ? next.then(take).catch((error) => complain(state, error)) : take(next)
+  const fail = (error: unknown): void => (error instanceof InputError ? refuse(state, [configFinding(error)]) : complain(state, error))
+  try {
+    const next = state.parts.reloadConfig()
+    return next instanceof Promise ? next.then(take).catch(fail) : take(next)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+/** Why a configuration is not in force; nothing when it is. */
+function refuse(state: State, refused: readonly Finding[]): void {
+  state.refused = refused
+  notice(state, state.parts.ledgerWritable())
 }
 
 function give({ parts, runners }: State, { sets, problems }: PolicyLoad): void {
@@ -210,9 +256,9 @@ function give({ parts, runners }: State, { sets, problems }: PolicyLoad): void {
 async function follow(state: State, next: Config): Promise<void> {
   if (state.stopping) return
   const { parts, runners } = state
-  const opened = openChanged(state, next)
-  state.configValid = opened !== undefined
+  const opened = await openChanged(state, next)
   if (!opened) return
+  refuse(state, [])
   state.config = next
   parts.inForce?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
@@ -230,15 +276,28 @@ async function follow(state: State, next: Config): Promise<void> {
 }
 
 /** Opens what is new or changed before anything is ended; undefined when that cannot be done. */
-function openChanged({ parts, runners }: State, next: Config): ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined {
+async function openChanged(state: State, next: Config): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined> {
+  const { parts, runners } = state
+  try {
+    return await openAll(
+      parts,
+      next.workspaces.filter((one) => !isSame(one, runners.get(one.name)?.config)),
+    )
+  } catch (error) {
+    refuse(state, [configFinding(error)])
+    return undefined
+  }
+}
+
+/** All of them or none. */
+async function openAll(parts: DaemonParts, configs: readonly WorkspaceConfig[]): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace>> {
   const opened = new Map<WorkspaceConfig, OpenedWorkspace>()
   try {
-    for (const one of next.workspaces) if (!isSame(one, runners.get(one.name)?.config)) opened.set(one, parts.open(one))
+    for (const one of configs) opened.set(one, await parts.open(one))
     return opened
   } catch (error) {
     for (const one of opened.values()) one.close()
-    parts.refused?.(error)
-    return undefined
+    throw error
   }
 }
 

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ScopeKey } from '../../../src/core/model/scope.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
-import { type Blocker, nextWave, schedule } from '../../../src/core/plan/wave.ts'
+import { type Blocker, beginOf, nextWave, schedule } from '../../../src/core/plan/wave.ts'
 import { type PlainCap, short } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 import {
@@ -112,6 +112,7 @@ describe('a change waits', () => {
 function walk(given: Company, check: (caps: Caps) => void, inputs: Parameters<typeof waveOf>[1] = {}): void {
   const seen = new Set<string>()
   const { mayBeInherited = () => false } = inputs
+  const begun = beginOf(waveOf(given, inputs))
   const step = (caps: Caps, ready: readonly Difference[], pending: readonly Difference[]): void => {
     const id = `${named(ready)}|${named(pending)}`
     if (seen.has(id)) return
@@ -120,7 +121,7 @@ function walk(given: Company, check: (caps: Caps) => void, inputs: Parameters<ty
     const wave = nextWave(
       waveOf(given, {
         ...inputs,
-        ...{ ready, pending, now: (key: ScopeKey) => caps.get(key) },
+        ...{ ready, pending, begun, now: (key: ScopeKey) => caps.get(key) },
         mayBeInherited: (key) => mayBeInherited(key) && (isPending.has(key) || !given.changes.some((one) => one.key === key)),
       }),
     ).changes

@@ -18,8 +18,9 @@ const asked = ({ body }: SandboxCall): string => {
   return `${body['group_name'] ?? 'team'} ${day('start_timestamp')} to ${day('end_timestamp')}`
 }
 const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'CascadeAnalytics').map(asked)
-const codes = (one: World): readonly string[] => one.told('warning').map(({ code }) => code)
-const teamDays = (one: World) => one.ledger.runs(TEAM, ALWAYS).map(({ dayAt, used }) => [new Date(dayAt).toISOString().slice(5, 10), used])
+const codes = (one: World): readonly string[] => one.warned()
+const teamDays = async (one: World) =>
+  (await one.ledger.runs(TEAM, ALWAYS)).map(({ dayAt, used }) => [new Date(dayAt).toISOString().slice(5, 10), used])
 
 /** A loop over a company with use; it is stopped with the test. */
 async function collecting(options: WorldOptions = {}, prepare: (one: World) => void = () => undefined) {
@@ -35,8 +36,8 @@ describe('the first start', () => {
     const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 10, noon(5, 10))))
     await one.clock.pass(MINUTE)
     expect(questions(one)).toEqual(['team 10-01 to 10-30', 'team 10-31 to now', 'A 10-01 to 10-30', 'A 10-31 to now'])
-    expect(one.ledger.runs(TEAM, ALWAYS)).toHaveLength(46)
-    expect(one.ledger.runs(TEAM, { fromAt: midnight(5, 10), untilAt: midnight(6, 10) })).toEqual([
+    expect(await one.ledger.runs(TEAM, ALWAYS)).toHaveLength(46)
+    expect(await one.ledger.runs(TEAM, { fromAt: midnight(5, 10), untilAt: midnight(6, 10) })).toEqual([
       { dayAt: midnight(5, 10), model: 'Large', mode: 'CONVERSATIONAL_PLANNER_MODE_DEFAULT', messages: 1, used: 10 },
     ])
     expect(viewOf(one.workspace).use).toMatchObject({ models: [{ model: 'Large', used: 190 }] })
@@ -61,7 +62,7 @@ describe('the first start', () => {
     await one.clock.pass(MINUTE)
     // Two days are read again, as after every break.
     expect(questions(one).slice(before)[0]).toBe('team 10-28 to now')
-    expect(teamDays(one)).toHaveLength(46)
+    expect(await teamDays(one)).toHaveLength(46)
     await first.stop()
   })
 
@@ -107,10 +108,10 @@ describe('afterwards', () => {
       ]),
     )
     await one.clock.pass(MINUTE)
-    expect(teamDays(one)).toEqual([['11-19', 5]])
+    expect(await teamDays(one)).toEqual([['11-19', 5]])
     recordPast(one, [{ who: 'bob', at: noon(19), credits: 1 }])
     await one.clock.pass(7 * HOUR)
-    expect(teamDays(one)).toEqual([
+    expect(await teamDays(one)).toEqual([
       ['11-19', 6],
       ['11-20', 7],
     ])
@@ -129,7 +130,7 @@ describe('afterwards', () => {
     again.set(DECLARED)
     await one.clock.pass(MINUTE)
     expect(questions(one)).toEqual(['team 11-18 to now', 'A 11-18 to now'])
-    expect(teamDays(one)).toHaveLength(5)
+    expect(await teamDays(one)).toHaveLength(5)
     await again.stop()
   })
 
@@ -142,7 +143,7 @@ describe('afterwards', () => {
       ]),
     )
     await one.clock.pass(MINUTE)
-    expect(one.ledger.runs(groupScope('a'), ALWAYS)).toEqual([{ dayAt: midnight(3), model: '', mode: '', messages: 2, used: 7 }])
+    expect(await one.ledger.runs(groupScope('a'), ALWAYS)).toEqual([{ dayAt: midnight(3), model: '', mode: '', messages: 2, used: 7 }])
     await stop()
   })
 })
@@ -158,13 +159,14 @@ describe('what fails', () => {
     })
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
-    expect(viewOf(one.workspace).warnings.join()).toContain('runs of agents could not be read')
+    expect(viewOf(one.workspace).conditions).toMatchObject([{ message: expect.stringContaining('runs of agents could not be read') }])
     expect(one.caps()).toEqual({ team: 500, 'group:a': 900 })
-    expect(one.ledger.useReadings().length).toBeGreaterThan(4)
+    expect((await one.ledger.useReadings()).length).toBeGreaterThan(4)
     away.is = false
     await one.clock.pass(HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
-    expect(viewOf(one.workspace).warnings).toEqual([])
+    expect(one.ended('UsageUnread')).toHaveLength(1)
+    expect(viewOf(one.workspace).conditions).toEqual([])
     await stop()
   })
 
@@ -185,7 +187,7 @@ describe('what fails', () => {
       (world) => recordPast(world, daily('ada', 10, noon(5, 10))),
     )
     await one.clock.pass(90 * MINUTE)
-    expect(teamDays(one)).toHaveLength(46)
+    expect(await teamDays(one)).toHaveLength(46)
     expect(codes(one).filter((code) => code === 'RUNS_UNREAD')).toHaveLength(1)
     await stop()
   })
@@ -195,7 +197,7 @@ describe('what fails', () => {
     await one.clock.pass(2 * HOUR)
     expect(codes(one).filter((code) => code === 'RUNS_WITHOUT_CREDITS')).toHaveLength(1)
     expect(viewOf(one.workspace).use).not.toHaveProperty('models')
-    expect(teamDays(one)[0]).toEqual(['11-01', undefined])
+    expect((await teamDays(one))[0]).toEqual(['11-01', undefined])
     await stop()
   })
 
@@ -214,7 +216,7 @@ describe('what fails', () => {
     )
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['UNIT_DOUBTED'])
-    expect(one.told('warning')[0]?.message).toContain('a factor of 100')
+    expect(one.begun('UnitDoubted')[0]?.message).toContain('a factor of 100')
     await stop()
   })
 })

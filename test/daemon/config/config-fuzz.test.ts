@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { hasErrors } from '../../../src/core/model/problem.ts'
 import { parseConfigText } from '../../../src/daemon/config/file.ts'
 import { formatProblems } from '../../../src/policy/yaml.ts'
-import { cases, spoilt } from '../../support/fuzz.ts'
+import { runs, spoilt } from '../../support/fuzz.ts'
 
 const RICH = `apiVersion: capkeeper/v1
 kind: Config
@@ -111,7 +111,7 @@ describe('a config text of any kind', () => {
         expect(Number.isInteger(port) && port >= 0 && port <= 65_535).toBe(true)
         expect((config.pricePerCredit ?? 1) > 0 && (config.pricePerCredit ?? 1) <= 1_000_000).toBe(true)
       }),
-      cases(1_500),
+      runs(1_500),
     )
     expect(whole).toBeGreaterThan(100)
   })

@@ -5,24 +5,26 @@ import type { LedgerFacts } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 
 function ledgerThat(isFull: () => boolean) {
+  const waiting = new Map<string, unknown>()
   const kept = new Map<string, unknown>()
   return {
     kept,
     fact: <K extends keyof LedgerFacts>(_name: K): LedgerFacts[K] | undefined => undefined,
-    saveFact(name: string, value: unknown) {
+    saveFact: (name: string, value: unknown) => void waiting.set(name, value),
+    async commit() {
       if (isFull()) throw new LedgerError('LEDGER_FULL', 'the disk is full')
-      kept.set(name, value)
+      for (const [name, value] of waiting) kept.set(name, value)
     },
   }
 }
 
-it('what was learned costs no cycle while the ledger cannot record it, and is kept once it can', () => {
+it('what was learned costs no cycle while the ledger cannot record it, and is kept once it can', async () => {
   let full = true
   const ledger = ledgerThat(() => full)
   const learning = learnedKeeper(ledger, fakeClock())
   learning.pace['default'] = { rate: 7 }
-  expect(() => learning.keep()).not.toThrow()
+  await expect(learning.keep()).resolves.toBeUndefined()
   full = false
-  learning.keep()
+  await learning.keep()
   expect(ledger.kept.get('pace')).toEqual({ default: { rate: 7 } })
 })

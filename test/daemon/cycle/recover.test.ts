@@ -29,9 +29,9 @@ function watched(open: Map<string, number>): (real: Ledger) => Ledger {
       count(intent.change.scope, 1)
       return real.recordIntent(intent)
     },
-    recordOutcome(intent, entry, ownership) {
+    async recordOutcome(intent, entry, ownership) {
       count(intent.change.scope, -1)
-      real.recordOutcome(intent, entry, ownership)
+      await real.recordOutcome(intent, entry, ownership)
     },
   })
 }
@@ -88,11 +88,11 @@ describe('faults of the service', () => {
       expect(one.caps()).toEqual(ASKED)
       expect(one.ledger.openIntents()).toEqual([])
       expect(orphans).toEqual([])
-      const history = one.ledger.history().length
+      const history = (await one.ledger.history()).length
       one.forget()
       expect((await one.cycle()).result).toBe('noop')
       expect(one.writes()).toEqual([])
-      expect(one.ledger.history()).toHaveLength(history)
+      expect(await one.ledger.history()).toHaveLength(history)
       expect(one.ledger.owned()).toHaveLength(6)
       await one.close()
     }
@@ -115,7 +115,7 @@ describe('faults of the service', () => {
       const { result } = await one.cycle({ caps: { ada: 4000 } }, { confirm })
       expect(result).toBe('success')
       expect(one.writes()).toHaveLength(fault === 'reset-after' ? 1 : 2)
-      expect(one.ledger.history().map((entry) => entry.result)).toEqual(['applied'])
+      expect((await one.ledger.history()).map((entry) => entry.result)).toEqual(['applied'])
     }
   })
 })
@@ -189,7 +189,7 @@ describe('an open intent', () => {
   ] as const)('%s', async (_row, value, laterMs, closed, result) => {
     const one = await testWorld()
     const at = one.clock.now()
-    one.ledger.recordIntent(intentFor(change, { at, entry: 'conflict|900' }))
+    await one.ledger.recordIntent(intentFor(change, { at, entry: 'conflict|900' }))
     const observed = value === 'unknown' ? value : credits(value)
     const failure = value === 'unknown' ? { failure: { kind: 'network' as const, message: 'refused' } } : {}
     const readings = new Map([[scopeKey(SCOPE), { scope: SCOPE, observed, readAt: at + laterMs, ...failure }]])
@@ -197,8 +197,8 @@ describe('an open intent', () => {
     const model = serviceModel({ capSemantics: 'layered' }, {})
     const slots = interpret({ model, readings, owned: new Map(), people, unsetGroups: new Set() })
     const nothing = { desiredAt: () => undefined, ownedAt: () => undefined, unknown: new Set<never>(), isLeftAlone: () => false }
-    expect(recoverIntents({ ledger: one.ledger, clock: one.clock, readings, slots, ...nothing })).toHaveLength(closed)
-    expect(one.ledger.history()[0]?.result).toBe(result)
+    expect(await recoverIntents({ ledger: one.ledger, clock: one.clock, readings, slots, ...nothing })).toHaveLength(closed)
+    expect((await one.ledger.history())[0]?.result).toBe(result)
     expect(one.ledger.openIntents()).toHaveLength(1 - closed)
     // What landed is ours, and whose it was is not forgotten either.
     expect(one.ledger.owned()).toMatchObject(result === 'applied' ? [{ cap: 900, owner: 'conflict' }] : [])
@@ -233,7 +233,7 @@ describe('an open intent of somebody who is away', () => {
     expect((await one.cycle({ caps: { team: 500, p002: 5 } })).result).toBe('noop')
     expect(one.ledger.openIntents()).toEqual([])
     expect(one.ledger.quarantined()).toEqual([])
-    expect(one.ledger.history()[0]).toMatchObject({ result: 'failed', to: 1000 })
+    expect((await one.ledger.history())[0]).toMatchObject({ result: 'failed', to: 1000 })
     expect((await one.cycle()).result).toBe('noop')
   })
 
@@ -251,7 +251,7 @@ describe('an open intent of somebody who is away', () => {
     await one.clock.pass(10 * MINUTE)
     expect((await one.cycle()).result).toBe('noop')
     expect(one.ledger.openIntents()).toEqual([])
-    expect(one.ledger.history()[0]).toMatchObject({ result: 'ambiguous', to: 1000 })
+    expect((await one.ledger.history())[0]).toMatchObject({ result: 'ambiguous', to: 1000 })
     expect(one.ledger.owned().map((owned) => owned.cap)).toContain(1000)
   })
 })
@@ -291,11 +291,11 @@ test('an intent that was recorded while the clock was far ahead is closed after 
   const one = await testWorld()
   await one.cycle({ caps: { team: 500 } })
   one.clock.jumpWall(36 * 3_600_000)
-  one.ledger.recordIntent(intentFor(raise(userScope('ada@example.com'), 100, 700), { at: one.clock.now() }))
+  await one.ledger.recordIntent(intentFor(raise(userScope('ada@example.com'), 100, 700), { at: one.clock.now() }))
   one.foreign('ada', 700)
   one.clock.jumpWall(-36 * 3_600_000)
   await one.clock.pass(60_000)
   await one.cycle({ caps: { team: 500, ada: 700 } })
   expect(one.ledger.openIntents()).toEqual([])
-  expect(one.ledger.history({ scope: userScope('ada@example.com') })).toMatchObject([{ result: 'applied', to: 700 }])
+  expect(await one.ledger.history({ scope: userScope('ada@example.com') })).toMatchObject([{ result: 'applied', to: 700 }])
 })

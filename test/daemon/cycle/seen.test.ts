@@ -8,7 +8,10 @@ import { email, NOW } from '../../support/declare.ts'
 import { testWorld, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = { people: ['ada', 'bob', 'cleo'], groups: { a: ['ada', 'bob'] } }
-const memoryLedger = () => openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() }).workspace('acme', 'https://service.example')
+const memoryLedger = async () => {
+  const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
+  return store.workspace('acme', 'https://service.example')
+}
 const values = (seen: Seen) => Object.fromEntries(ASPECTS.flatMap((one) => (seen[one] ? [[one, seen[one].value]] : [])))
 
 describe('a workspace', () => {
@@ -70,15 +73,15 @@ describe('a workspace', () => {
   })
 })
 
-test('copying that was seen stays seen: a stale reading looks like a cap that was kept', () => {
-  const ledger = memoryLedger()
+test('copying that was seen stays seen: a stale reading looks like a cap that was kept', async () => {
+  const ledger = await memoryLedger()
   ledger.saveFact('seen', { caps: { value: 'copied', at: NOW, evidence: 'ada changed' } })
   noteSeen(ledger, [{ aspect: 'caps', value: 'layered', evidence: 'bob kept 700' }], { now: () => NOW + 5 })
   expect(seenIn(ledger).caps).toMatchObject({ value: 'copied' })
 })
 
-test('what the client sees is kept once, however often it is told', () => {
-  const ledger = memoryLedger()
+test('what the client sees is kept once, however often it is told', async () => {
+  const ledger = await memoryLedger()
   const keeper = seenKeeper(ledger, { now: () => NOW })
   for (let told = 0; told < 3; told += 1) keeper.onSeen({ aspect: 'spelling', value: 'snake', evidence: 'an answer' })
   keeper.keep()

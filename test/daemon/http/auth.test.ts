@@ -9,7 +9,7 @@ import { type Server, type ServerOptions, startServer } from '../../../src/daemo
 import { ledgerGate } from '../../../src/daemon/http/token.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { serverParts } from '../../support/server.ts'
-import { emptyView, fullView, HOLD } from '../../support/views.ts'
+import { emptyView, fullView, HOLD, REFUSED } from '../../support/views.ts'
 
 const started: Server[] = []
 afterEach(async () => {
@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 const TOKEN = 'a-token-of-the-test'
-const VIEWS = () => [fullView('acme'), { ...emptyView('other'), warnings: ['only for others'] }]
+const VIEWS = () => [fullView('acme'), { ...emptyView('other'), conditions: [{ ...REFUSED, message: 'only for others' }] }]
 
 async function serve(settings: AuthSettings | undefined, more: Partial<ServerOptions> = {}): Promise<Server> {
   const clock = more.clock ?? fakeClock()

@@ -5,6 +5,7 @@ import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/con
 import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { serverParts } from '../../support/server.ts'
+import { pieces } from '../../support/views.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -87,7 +88,7 @@ describe('what is too much is refused', () => {
   })
 
   test('who does not take an answer makes way as well, once nobody is idle', async () => {
-    const server = await start({ maxConnections: 2 }, { ledger: () => ['x'.repeat(20_000_000)] })
+    const server = await start({ maxConnections: 2 }, { ledger: () => pieces('x'.repeat(20_000_000)) })
     const unread = [await client(server), await client(server)]
     for (const { socket } of unread) {
       socket.pause()
@@ -98,7 +99,7 @@ describe('what is too much is refused', () => {
 
   test('who takes an answer too slowly is cut off', async () => {
     const clock = fakeClock()
-    const server = await start({ answerTimeoutMs: 1_000 }, { clock, ledger: () => ['x'.repeat(20_000_000)] })
+    const server = await start({ answerTimeoutMs: 1_000 }, { clock, ledger: () => pieces('x'.repeat(20_000_000)) })
     const { socket, said } = await client(server)
     socket.write('GET /ledger HTTP/1.1\r\nHost: localhost\r\n\r\n')
     await new Promise((resolve) => socket.once('data', resolve))

@@ -61,7 +61,7 @@ describe('a page that is shared', () => {
 test('a long text lets others go on while it is put together', async () => {
   const turns: number[] = []
   let atMs = 0
-  function* pieces(): Generator<string> {
+  async function* pieces(): AsyncGenerator<string> {
     for (let piece = 0; piece < 10; piece += 1) {
       atMs += 10
       yield String(piece)

@@ -13,12 +13,13 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
-import { openDatabase } from '../../../src/daemon/ledger/database.ts'
+import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/database.ts'
 import { type LedgerMode, openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { migrate } from '../../../src/daemon/ledger/schema.ts'
+import { sqliteRows } from '../../../src/daemon/ledger/sqlite-rows.ts'
 import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { ADA, intentFor, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
+import { ADA, intentFor, kept, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
 
 const URL_A = 'https://a.example/api/v1'
 const MODES: readonly LedgerMode[] = ['write', 'note', 'read']
@@ -26,11 +27,13 @@ const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mo
 const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
 /** A ledger with something in it. */
-function usedLedger(): string {
+async function usedLedger(): Promise<string> {
   const file = newFile()
-  const store = open(file)
-  store.workspace('acme', URL_A).saveOwned(Array.from({ length: 300 }, (_, n) => ownedCap({ kind: 'user', email: `p${n}@example.com` }, n)))
-  store.close()
+  const store = await open(file)
+  await kept(store.workspace('acme', URL_A), (one) =>
+    one.saveOwned(Array.from({ length: 300 }, (_, n) => ownedCap({ kind: 'user', email: `p${n}@example.com` }, n))),
+  )
+  await store.close()
   return file
 }
 
@@ -46,12 +49,12 @@ const overwrite = (file: string, at: number, bytes: string): void => {
   writeFileSync(file, content)
 }
 
-const REFUSED: readonly (readonly [name: string, code: string, says: string, make: () => string])[] = [
+const REFUSED: readonly (readonly [name: string, code: string, says: string, make: () => string | Promise<string>])[] = [
   [
     'a text file',
     'LEDGER_CORRUPT',
     'is not an SQLite database',
-    () => {
+    async () => {
       const file = newFile()
       writeFileSync(file, 'apiVersion: capkeeper/v1\n'.repeat(300))
       return file
@@ -61,7 +64,7 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
     'a database of another program',
     'LEDGER_FOREIGN',
     'of another program',
-    () => {
+    async () => {
       const file = newFile()
       withSqlite(file, 'CREATE TABLE songs (name TEXT)')
       return file
@@ -71,7 +74,7 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
     'a database of another program that is marked as its own',
     'LEDGER_FOREIGN',
     'of another program',
-    () => {
+    async () => {
       const file = newFile()
       withSqlite(file, 'PRAGMA application_id = 4711')
       return file
@@ -81,8 +84,8 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
     'a ledger of a newer version',
     'LEDGER_NEWER',
     'its schema version is 7, this one knows 3',
-    () => {
-      const file = usedLedger()
+    async () => {
+      const file = await usedLedger()
       withSqlite(file, 'PRAGMA user_version = 7')
       return file
     },
@@ -91,8 +94,8 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
     'a ledger whose first page was overwritten',
     'LEDGER_CORRUPT',
     'is not an SQLite database, or its first page is damaged',
-    () => {
-      const file = usedLedger()
+    async () => {
+      const file = await usedLedger()
       overwrite(file, 0, '\0'.repeat(200))
       return file
     },
@@ -101,11 +104,11 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
 ]
 
 for (const mode of MODES) {
-  test.each(REFUSED)(`opened to ${mode}, %s is refused and left as it is`, (_, code, says, make) => {
-    const file = make()
+  test.each(REFUSED)(`opened to ${mode}, %s is refused and left as it is`, async (_, code, says, make) => {
+    const file = await make()
     const before = statSync(file).isFile() ? readFileSync(file) : undefined
     const wasLocked = existsSync(`${file}.lock`)
-    const refused = ledgerErrorOf(() => open(file, mode))
+    const refused = await ledgerErrorOf(async () => await open(file, mode))
     expect(refused.code).toBe(code)
     expect(refused.message).toContain(file)
     expect(refused.message).toContain(says)
@@ -114,113 +117,124 @@ for (const mode of MODES) {
   })
 }
 
-test('a ledger with a damaged page in the middle is refused by a writer, and the lock is free again', () => {
-  const file = usedLedger()
+test('a ledger with a damaged page in the middle is refused by a writer, and the lock is free again', async () => {
+  const file = await usedLedger()
   overwrite(file, statSync(file).size - 8_192, 'x'.repeat(4_096))
-  for (let attempt = 0; attempt < 2; attempt += 1) expect(ledgerErrorOf(() => open(file)).code).toBe('LEDGER_CORRUPT')
+  for (let attempt = 0; attempt < 2; attempt += 1) expect((await ledgerErrorOf(async () => await open(file))).code).toBe('LEDGER_CORRUPT')
 })
 
-test('a ledger that was cut short is refused', () => {
-  const file = usedLedger()
+test('a ledger that was cut short is refused', async () => {
+  const file = await usedLedger()
   const handle = openSync(file, 'r+')
   ftruncateSync(handle, 8_192)
   closeSync(handle)
-  expect(ledgerErrorOf(() => open(file)).code).toBe('LEDGER_CORRUPT')
+  expect((await ledgerErrorOf(async () => await open(file))).code).toBe('LEDGER_CORRUPT')
 })
 
-test('a ledger without its tables is damaged, not new', () => {
-  const file = usedLedger()
+test('a ledger without its tables is damaged, not new', async () => {
+  const file = await usedLedger()
   withSqlite(file, 'DROP TABLE owned')
-  const store = open(file, 'read')
-  const refused = ledgerErrorOf(() => store.workspace('acme', URL_A).owned())
-  store.close()
+  const store = await open(file, 'read')
+  const refused = await ledgerErrorOf(async () => (await store.workspace('acme', URL_A)).owned())
+  await store.close()
   expect(refused.code).toBe('LEDGER_CORRUPT')
   expect(refused.message).toContain('no such table: owned')
 })
 
-test('a file of zero bytes is new to a writer, and empty to a reader', () => {
+test('a file of zero bytes is new to a writer, and empty to a reader', async () => {
   const file = newFile()
   writeFileSync(file, '')
-  const reader = open(file, 'read')
-  expect(reader.workspace('acme', URL_A).owned()).toEqual([])
-  reader.close()
+  const reader = await open(file, 'read')
+  expect((await reader.workspace('acme', URL_A)).owned()).toEqual([])
+  await reader.close()
   expect(statSync(file).size).toBe(0)
-  const store = open(file)
-  store.workspace('acme', URL_A).saveOwned([ownedCap(ADA, 1)])
-  store.close()
+  const store = await open(file)
+  await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 1)]))
+  await store.close()
 })
 
-test('an existing ledger that others may read is taken away from them', () => {
-  const file = usedLedger()
+test('an existing ledger that others may read is taken away from them', async () => {
+  const file = await usedLedger()
   chmodSync(file, 0o644)
-  const store = open(file)
+  const store = await open(file)
   for (const suffix of ['', '-wal', '-shm', '.lock']) expect([suffix, statSync(file + suffix).mode & 0o777]).toEqual([suffix, 0o600])
-  store.close()
+  await store.close()
 })
 
 test.each<LedgerMode>(['write', 'note'])(
   'opened to %s, a ledger in a folder that does not exist names the folder, and makes none',
-  (mode) => {
+  async (mode) => {
     const file = join(temporaryFolder(), 'nowhere', 'capkeeper.db')
-    const refused = ledgerErrorOf(() => open(file, mode))
+    const refused = await ledgerErrorOf(async () => await open(file, mode))
     expect(refused.code).toBe('LEDGER_UNWRITABLE')
     expect(refused.message).toContain('its folder does not exist')
     expect(existsSync(dirname(file))).toBe(false)
   },
 )
 
-test('a file where a folder should be is named', () => {
+test('a file where a folder should be is named', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'file'), 'x')
-  expect(ledgerErrorOf(() => open(join(folder, 'file', 'capkeeper.db'))).code).toBe('LEDGER_UNWRITABLE')
+  expect((await ledgerErrorOf(async () => await open(join(folder, 'file', 'capkeeper.db')))).code).toBe('LEDGER_UNWRITABLE')
 })
 
-test('a folder in the place of the journal makes the ledger unusable, and says so', () => {
-  const file = usedLedger()
+test('a folder in the place of the journal makes the ledger unusable, and says so', async () => {
+  const file = await usedLedger()
   mkdirSync(`${file}-wal`)
-  expect(ledgerErrorOf(() => open(file)).code).toBe('LEDGER_UNREADABLE')
+  expect((await ledgerErrorOf(async () => await open(file))).code).toBe('LEDGER_UNREADABLE')
 })
 
-test('a ledger that is moved away while it is in use records nothing more, because nobody would find it', () => {
-  const file = usedLedger()
-  const store = open(file)
-  const ledger = store.workspace('acme', URL_A)
+test('a ledger that is moved away while it is in use records nothing more, because nobody would find it', async () => {
+  const file = await usedLedger()
+  const store = await open(file)
+  const ledger = await store.workspace('acme', URL_A)
   renameSync(file, `${file}.old`)
-  const refused = ledgerErrorOf(() => ledger.recordIntent(intentFor(raise(ADA, 1, 2))))
+  const refused = await ledgerErrorOf(async () => await ledger.recordIntent(intentFor(raise(ADA, 1, 2))))
   expect(refused.code).toBe('LEDGER_UNWRITABLE')
   expect(refused.message).toContain('was moved, deleted or replaced')
-  expect(ledgerErrorOf(() => store.probe()).code).toBe('LEDGER_UNWRITABLE')
+  expect((await ledgerErrorOf(async () => await store.probe())).code).toBe('LEDGER_UNWRITABLE')
   renameSync(`${file}.old`, file)
-  expect(ledger.recordIntent(intentFor(raise(ADA, 1, 2))).id).toBe(1)
-  store.probe()
-  store.close()
+  expect((await ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).id).toBe(1)
+  await store.probe()
+  await store.close()
 })
 
-test('a full disk is a LedgerError, nothing half-written stays, and reading goes on', () => {
+const ledgerOn = (database: LedgerDatabase) =>
+  workspaceLedger({
+    rows: sqliteRows({ database, workspace: 'acme', binding: 1, versions: new Map() }),
+    clock: fakeClock(),
+    yieldsApprovals: true,
+  })
+
+test('a full disk is a LedgerError, nothing half-written stays, and reading goes on', async () => {
   const database = openDatabase(newFile(), { readOnly: false })
   onTestFinished(() => database.close())
   migrate(database)
   database.execute("INSERT INTO binding (workspace, base_url, bound_at, current) VALUES ('acme', '', 0, 1)")
-  const ledger = workspaceLedger(database, 'acme', 1)
+  const ledger = await ledgerOn(database)
   const pages = Number(database.get('PRAGMA page_count')?.['page_count'])
   database.execute(`PRAGMA max_page_count = ${pages + 2}`)
   const many = Array.from({ length: 500 }, (_, n) => ownedCap({ kind: 'user', email: `p${n}@example.com` }, n))
-  const refused = ledgerErrorOf(() => ledger.saveOwned(many))
+  ledger.saveOwned(many)
+  const refused = await ledgerErrorOf(() => ledger.commit())
   expect(refused.code).toBe('LEDGER_FULL')
   expect(refused.message).toContain('make room')
+  await ledger.load()
   expect(ledger.owned()).toEqual([])
   ledger.saveOwned(many.slice(0, 3))
+  await ledger.commit()
+  await ledger.load()
   expect(ledger.owned()).toHaveLength(3)
 })
 
-test('a ledger that another process keeps busy is a LedgerError', () => {
-  const file = usedLedger()
+test('a ledger that another process keeps busy is a LedgerError', async () => {
+  const file = await usedLedger()
   const database = openDatabase(file, { readOnly: false })
   onTestFinished(() => database.close())
   database.execute('PRAGMA busy_timeout = 0')
   const other = new DatabaseSync(file)
   other.exec('BEGIN IMMEDIATE')
-  expect(ledgerErrorOf(() => workspaceLedger(database, 'acme', 1).saveOwned([ownedCap(ADA, 1)])).code).toBe('LEDGER_LOCKED')
+  expect((await ledgerErrorOf(() => kept(ledgerOn(database), (one) => one.saveOwned([ownedCap(ADA, 1)])))).code).toBe('LEDGER_LOCKED')
   other.close()
 })
 
@@ -235,12 +249,12 @@ const BROKEN: readonly (readonly [table: string, sql: string, says: string])[] =
   ['owned', `UPDATE owned SET data = 'null' WHERE id = 2`, 'the value is null and should be an object'],
 ]
 
-test.each(BROKEN)('a row of table %s that cannot be read is named: %s', (table, sql, says) => {
-  const file = usedLedger()
+test.each(BROKEN)('a row of table %s that cannot be read is named: %s', async (table, sql, says) => {
+  const file = await usedLedger()
   withSqlite(file, sql)
-  const store = open(file)
-  const refused = ledgerErrorOf(() => store.workspace('acme', URL_A).owned())
-  store.close()
+  const store = await open(file)
+  const refused = await ledgerErrorOf(async () => (await store.workspace('acme', URL_A)).owned())
+  await store.close()
   expect(refused.code).toBe('LEDGER_CORRUPT')
   expect(refused.message).toContain(`row 2 of table ${table} cannot be read, because ${says}`)
   expect(refused.message).toContain('capkeeper ledger backup')

@@ -23,6 +23,7 @@ import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
+import { dayFigures, journals } from '../../support/journal.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 
 /** What a ledger promises, as plain maps. */
@@ -40,19 +41,28 @@ function modelLedger(): Ledger {
     saveOwned: (caps) => caps.forEach((one) => void owned.set(scopeKey(one.scope), one)),
     releaseOwned: (keys) => keys.forEach((key) => void owned.delete(key)),
     openIntents: () => [...intents.values()],
-    recordIntent(intent) {
+    load: async () => undefined,
+    commit: async () => undefined,
+    writtenLately: (scope, sinceAt) =>
+      history.filter((entry) => entry.at >= sinceAt && scopeKey(scope) === scopeKey(entry.scope)).sort((a, b) => b.at - a.at),
+    async recordIntent(intent) {
       lastId += 1
       const recorded = { ...intent, id: lastId }
       intents.set(lastId, recorded)
       return recorded
     },
-    recordOutcome(intent, entry, ownership) {
+    async recordOutcome(intent, entry, ownership) {
       intents.delete(intent.id)
       if (entry) history.unshift(entry)
       if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
       else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
     },
-    history: ({ scope, sinceAt = Number.NEGATIVE_INFINITY, untilAt = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = {}) =>
+    history: async ({
+      scope,
+      sinceAt = Number.NEGATIVE_INFINITY,
+      untilAt = Number.POSITIVE_INFINITY,
+      limit = Number.POSITIVE_INFINITY,
+    } = {}) =>
       history
         .filter((entry) => entry.at >= sinceAt && entry.at <= untilAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
         .sort((a, b) => b.at - a.at)
@@ -62,8 +72,8 @@ function modelLedger(): Ledger {
     quarantined: () => [...quarantine.values()],
     saveQuarantined: (entry) => void quarantine.set(scopeKey(entry.scope), entry),
     releaseQuarantined: (keys) => keys.forEach((key) => void quarantine.delete(key)),
-    pause: (now) => (paused && paused.untilAt > now ? paused : undefined),
-    savePause: (saved) => {
+    pause: async (now) => (paused && paused.untilAt > now ? paused : undefined),
+    savePause: async (saved) => {
       paused = saved
     },
     fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
@@ -243,44 +253,8 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     refused: fc.boolean(),
   }),
   contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
-  journal: fc.array(
-    fc.oneof(
-      fc.record({
-        at: instant,
-        kind: fc.constant('foreign' as const),
-        scope,
-        verified: cap,
-        observed: fc.oneof(cap, fc.constant('unknown' as const)),
-      }),
-      fc.record({
-        at: instant,
-        kind: fc.constant('hold' as const),
-        id: text,
-        guards: fc.constant(['maxLowered' as const]),
-        people: fc.nat(),
-      }),
-      fc.record({ at: instant, kind: fc.constant('policy' as const), digest: text, revision: text, valid: fc.boolean() }),
-      fc.record({ at: instant, kind: fc.constant('pause' as const), untilAt: instant, reason: text }),
-      fc.record({ at: instant, kind: fc.constantFrom('resume' as const, 'recovery' as const) }),
-    ),
-    { maxLength: 4 },
-  ),
-  days: fc.array(
-    fc.record(
-      {
-        dayAt: instant,
-        found: fc.nat(),
-        reverted: fc.nat(),
-        written: fc.nat(),
-        failed: fc.nat(),
-        open: fc.nat(),
-        used: use,
-        addOnUsed: use,
-      },
-      { requiredKeys: ['dayAt', 'found', 'reverted', 'written', 'failed'] },
-    ),
-    { maxLength: 3 },
-  ),
+  journal: journals,
+  days: dayFigures,
 }
 
 /** A call that changes something; the same on both ledgers. */
@@ -309,10 +283,10 @@ const action: fc.Arbitrary<Step> = fc.oneof(
   ),
   fc.tuple(fc.nat(), entry, fc.oneof(fc.constantFrom('released' as const, 'kept' as const), ownedCap)).map(
     ([which, line, ownership]): Step =>
-      (ledger) => {
+      async (ledger) => {
         const open = ledger.openIntents()
         const closed = open[which % Math.max(1, open.length)]
-        if (closed) ledger.recordOutcome(closed, line, ownership)
+        if (closed) await ledger.recordOutcome(closed, line, ownership)
       },
   ),
   approval.map(
@@ -340,44 +314,53 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** Everything that a ledger can be asked. */
-const contents = (ledger: Ledger) => ({
+const contents = async (ledger: Ledger) => ({
   owned: ledger.owned(),
   intents: ledger.openIntents(),
-  history: ledger.history(),
-  some: ledger.history({ sinceAt: 20, limit: 3 }),
-  until: ledger.history({ sinceAt: 5, untilAt: 20 }),
-  ofTeam: ledger.history({ scope: TEAM }),
+  history: await ledger.history(),
+  some: await ledger.history({ sinceAt: 20, limit: 3 }),
+  until: await ledger.history({ sinceAt: 5, untilAt: 20 }),
+  ofTeam: await ledger.history({ scope: TEAM }),
   approvals: ledger.approvals(),
   quarantined: ledger.quarantined(),
-  paused: ledger.pause(25),
-  use: useOf(ledger),
+  lately: ledger.writtenLately(TEAM, 20),
+  paused: await ledger.pause(25),
+  use: await useOf(ledger),
   facts: Object.keys(facts).map((name) => [name, ledger.fact(name as keyof LedgerFacts)]),
 })
 
-test('whatever is done to a ledger on disk, closed and opened again at any time, it says the same as plain maps', () => {
-  fc.assert(
-    fc.property(fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constant('reopen' as const)), { maxLength: 25 }), (steps) => {
+const URL = 'https://a.example'
+
+test('whatever is done to a ledger on disk, closed and opened again at any time, it says the same as plain maps', async () => {
+  const steps = fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constantFrom('reopen' as const, 'load' as const)), { maxLength: 25 })
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
       const folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
-      const open = () => openLedger({ file: join(folder, 'capkeeper.db'), mode: 'write', clock: fakeClock() })
+      const clock = { ...fakeClock(), now: () => 60 }
+      const open = () => openLedger({ file: join(folder, 'capkeeper.db'), mode: 'write', clock })
       const model = modelLedger()
-      let store = open()
+      let store = await open()
+      let ledger = await store.workspace('acme', URL)
       try {
-        for (const step of steps) {
+        for (const step of all) {
           if (step === 'reopen') {
-            store.close()
-            store = open()
-          } else {
-            const ledger = store.workspace('acme', 'https://a.example')
-            expect(step(ledger)).toEqual(step(model))
-            expect(contents(ledger)).toEqual(contents(model))
+            await ledger.commit()
+            await store.close()
+            store = await open()
+            ledger = await store.workspace('acme', URL)
+          } else if (step === 'load') await ledger.load()
+          else {
+            expect(await step(ledger)).toEqual(await step(model))
+            expect(await contents(ledger)).toEqual(await contents(model))
           }
         }
-        store.close()
-        store = open()
-        expect(contents(store.workspace('acme', 'https://a.example'))).toEqual(contents(model))
-        expect(store.check().problems).toEqual([])
+        await ledger.commit()
+        await store.close()
+        store = await open()
+        expect(await contents(await store.workspace('acme', URL))).toEqual(await contents(model))
+        expect((await store.check()).problems).toEqual([])
       } finally {
-        store.close()
+        await store.close()
         rmSync(folder, { recursive: true })
       }
     }),

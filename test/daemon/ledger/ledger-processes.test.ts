@@ -15,24 +15,19 @@ const INTENT = `{
 test('after kill -9 the lock is free and every intent that was recorded is there', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const writer = await helperProcess(`
-    const ledger = openLedger({ file: '${file}', mode: 'write', clock }).workspace('acme', '${URL_A}')
-    for (let n = 0; n < 5; n += 1) console.log('intent', ledger.recordIntent(${INTENT}).id)
+    const ledger = await (await openLedger({ file: '${file}', mode: 'write', clock })).workspace('acme', '${URL_A}')
+    for (let n = 0; n < 5; n += 1) console.log('intent', (await ledger.recordIntent(${INTENT})).id)
     ready()
     stay()
   `)
-  expect(ledgerErrorOf(() => open(file, 'write')).code).toBe('LEDGER_LOCKED')
+  expect((await ledgerErrorOf(() => open(file, 'write'))).code).toBe('LEDGER_LOCKED')
   await writer.kill()
   const recorded = [...writer.output().matchAll(/intent (\d+)/g)].map((match) => Number(match[1]))
-  const store = open(file, 'write')
-  expect(
-    store
-      .workspace('acme', URL_A)
-      .openIntents()
-      .map((intent) => intent.id),
-  ).toEqual(recorded)
+  const store = await open(file, 'write')
+  expect((await store.workspace('acme', URL_A)).openIntents().map((intent) => intent.id)).toEqual(recorded)
   expect(recorded).toHaveLength(5)
-  expect(store.check().problems).toEqual([])
-  store.close()
+  expect((await store.check()).problems).toEqual([])
+  await store.close()
 })
 
 test('a transaction that was under way at kill -9 leaves nothing', async () => {
@@ -41,8 +36,10 @@ test('a transaction that was under way at kill -9 leaves nothing', async () => {
     `
     import { writeSync } from 'node:fs'
     import { openDatabase } from '${join(import.meta.dirname, '../../../src/daemon/ledger/database.ts')}'
-    const store = openLedger({ file: '${file}', mode: 'write', clock })
-    store.workspace('acme', '${URL_A}').saveFact('verifiedDeclared', 1)
+    const store = await openLedger({ file: '${file}', mode: 'write', clock })
+    const ledger = await store.workspace('acme', '${URL_A}')
+    ledger.saveFact('verifiedDeclared', 1)
+    await ledger.commit()
     const database = openDatabase('${file}', { readOnly: false })
     database.write(() => {
       database.run("UPDATE fact SET data = '2'")
@@ -53,38 +50,44 @@ test('a transaction that was under way at kill -9 leaves nothing', async () => {
   )
   await writer.ended()
   expect(writer.output()).toBe('ready')
-  const store = open(file, 'write')
-  expect(store.workspace('acme', URL_A).fact('verifiedDeclared')).toBe(1)
-  store.close()
+  const store = await open(file, 'write')
+  expect((await store.workspace('acme', URL_A)).fact('verifiedDeclared')).toBe(1)
+  await store.close()
 })
 
 test('notes of other processes and a writer at work do not lose anything of each other', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
-  const store = open(file, 'write')
-  const ledger = store.workspace('acme', URL_A)
+  const store = await open(file, 'write')
+  const ledger = await store.workspace('acme', URL_A)
   const noting = await Promise.all(
     ['a', 'b'].map((who) =>
       helperProcess(`
-        const ledger = openLedger({ file: '${file}', mode: 'note', clock }).workspace('acme', undefined)
+        const ledger = await (await openLedger({ file: '${file}', mode: 'note', clock })).workspace('acme', undefined)
         ready()
-        for (let n = 0; n < 40; n += 1)
+        for (let n = 0; n < 40; n += 1) {
           ledger.saveApproval({ id: '${who}' + n, via: 'command', approvedAt: n, state: 'pending', released: [] })
+          await ledger.commit()
+        }
       `),
     ),
   )
-  for (let n = 0; n < 40; n += 1) ledger.saveFact('verifiedDeclared', n)
+  for (let n = 0; n < 40; n += 1) {
+    ledger.saveFact('verifiedDeclared', n)
+    await ledger.commit()
+  }
   for (const process of noting) expect(await process.ended()).toBe(0)
+  await ledger.load()
   expect(ledger.approvals()).toHaveLength(80)
   expect(ledger.fact('verifiedDeclared')).toBe(39)
-  store.close()
+  await store.close()
 })
 
 test('of several processes that make the same new ledger at once, one writes and the others are refused clearly; notes all succeed', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
   const script = (mode: string) => `
     try {
-      globalThis.store = openLedger({ file: '${file}', mode: '${mode}', clock })
-      store.workspace('acme', ${mode === 'write' ? `'${URL_A}'` : 'undefined'})
+      globalThis.store = await openLedger({ file: '${file}', mode: '${mode}', clock })
+      await store.workspace('acme', ${mode === 'write' ? `'${URL_A}'` : 'undefined'})
       console.log('opened')
       ready()
       stay()
@@ -96,15 +99,15 @@ test('of several processes that make the same new ledger at once, one writes and
   expect(outputs.filter((one) => one === 'opened')).toHaveLength(3)
   expect([outputs[1], outputs[3]]).toEqual(['opened', 'opened'])
   for (const process of all) await process.kill()
-  const store = open(file, 'read')
-  expect(store.workspaces().map((one) => one.workspace)).toEqual(['acme'])
-  expect(store.check().problems).toEqual([])
-  store.close()
+  const store = await open(file, 'read')
+  expect((await store.workspaces()).map((one) => one.workspace)).toEqual(['acme'])
+  expect((await store.check()).problems).toEqual([])
+  await store.close()
 })
 
 test('a disk that takes no more bytes fails the record, not the process, and what was recorded before stays', async () => {
   const file = join(temporaryFolder(), 'capkeeper.db')
-  open(file, 'write').close()
+  await (await open(file, 'write')).close()
   // A limit on the size of files stands in for the full disk: the write fails after the transaction has begun.
   const writer = await helperProcess(`
     import { spawnSync } from 'node:child_process'
@@ -115,11 +118,11 @@ test('a disk that takes no more bytes fails the record, not the process, and wha
       })
       console.log(stdout, stderr)
     } else {
-      const store = openLedger({ file: '${file}', mode: 'write', clock })
-      const ledger = store.workspace('acme', '${URL_A}')
+      const store = await openLedger({ file: '${file}', mode: 'write', clock })
+      const ledger = await store.workspace('acme', '${URL_A}')
       let recorded = 0
       try {
-        for (let n = 0; n < 10_000; n += 1) { ledger.recordIntent(${INTENT}); recorded += 1 }
+        for (let n = 0; n < 10_000; n += 1) { await ledger.recordIntent(${INTENT}); recorded += 1 }
       } catch (error) { console.log(error.name, 'after', recorded, 'then', ledger.openIntents().length) }
       process.kill(process.pid, 'SIGKILL')
     }
@@ -129,7 +132,7 @@ test('a disk that takes no more bytes fails the record, not the process, and wha
   expect(name).toBe('LedgerError')
   expect(Number(before)).toBeGreaterThan(0)
   expect(then).toBe(before)
-  const store = open(file, 'write')
-  expect(store.workspace('acme', URL_A).openIntents()).toHaveLength(Number(before))
-  store.close()
+  const store = await open(file, 'write')
+  expect((await store.workspace('acme', URL_A)).openIntents()).toHaveLength(Number(before))
+  await store.close()
 })

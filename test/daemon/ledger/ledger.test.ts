@@ -8,7 +8,19 @@ import { credits } from '../../../src/core/model/units.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { type LedgerMode, openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { ADA, BOB, historyOf, intentFor, ledgerErrorOf, ownedCap, PLATFORM, raise, TEAM, temporaryFolder } from '../../support/ledger.ts'
+import {
+  ADA,
+  BOB,
+  historyOf,
+  intentFor,
+  kept,
+  ledgerErrorOf,
+  ownedCap,
+  PLATFORM,
+  raise,
+  TEAM,
+  temporaryFolder,
+} from '../../support/ledger.ts'
 
 const clock = fakeClock()
 const URL_A = 'https://a.example/api/v1'
@@ -18,99 +30,99 @@ const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mo
 const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
 describe('what is recorded', () => {
-  test('an outcome closes its intent, appends to history and keeps ownership, and all of it survives closing', () => {
+  test('an outcome closes its intent, appends to history and keeps ownership, and all of it survives closing', async () => {
     const file = newFile()
-    const store = open(file)
-    const ledger = store.workspace('acme', URL_A)
+    const store = await open(file)
+    const ledger = await store.workspace('acme', URL_A)
     const change = raise(ADA, 500, 4000)
-    const intent = ledger.recordIntent(intentFor(change))
+    const intent = await ledger.recordIntent(intentFor(change))
     expect(ledger.openIntents()).toEqual([intent])
-    ledger.recordOutcome(intent, historyOf(change, 2_000), ownedCap(ADA, 4000))
-    store.close()
+    await ledger.recordOutcome(intent, historyOf(change, 2_000), ownedCap(ADA, 4000))
+    await store.close()
 
-    const again = open(file)
-    const later = again.workspace('acme', URL_A)
+    const again = await open(file)
+    const later = await again.workspace('acme', URL_A)
     expect(later.openIntents()).toEqual([])
     expect(later.owned()).toEqual([ownedCap(ADA, 4000)])
-    expect(later.history()).toEqual([historyOf(change, 2_000)])
-    again.close()
+    expect(await later.history()).toEqual([historyOf(change, 2_000)])
+    await again.close()
   })
 
-  test('an outcome can release or keep what is owned', () => {
-    const ledger = open(':memory:').workspace('acme', URL_A)
+  test('an outcome can release or keep what is owned', async () => {
+    const ledger = await (await open(':memory:')).workspace('acme', URL_A)
     ledger.saveOwned([ownedCap(ADA, 500), ownedCap(BOB, 700)])
     const change = raise(ADA, 500, 600)
-    ledger.recordOutcome(ledger.recordIntent(intentFor(change)), historyOf(change, 1), 'kept')
+    await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, 1), 'kept')
     expect(ledger.owned()).toEqual([ownedCap(ADA, 500), ownedCap(BOB, 700)])
-    ledger.recordOutcome(ledger.recordIntent(intentFor(change)), historyOf(change, 2), 'released')
+    await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, 2), 'released')
     expect(ledger.owned()).toEqual([ownedCap(BOB, 700)])
   })
 
-  test('an intent has one outcome only, and a second one changes nothing', () => {
-    const ledger = open(':memory:').workspace('acme', URL_A)
+  test('an intent has one outcome only, and a second one changes nothing', async () => {
+    const ledger = await (await open(':memory:')).workspace('acme', URL_A)
     const change = raise(ADA, 500, 600)
-    const intent = ledger.recordIntent(intentFor(change))
-    ledger.recordOutcome(intent, historyOf(change, 1), 'kept')
-    expect(() => ledger.recordOutcome(intent, historyOf(change, 2), ownedCap(ADA, 600))).toThrow(BugError)
-    expect(ledger.history()).toHaveLength(1)
+    const intent = await ledger.recordIntent(intentFor(change))
+    await ledger.recordOutcome(intent, historyOf(change, 1), 'kept')
+    await expect(ledger.recordOutcome(intent, historyOf(change, 2), ownedCap(ADA, 600))).rejects.toThrow(BugError)
+    expect(await ledger.history()).toHaveLength(1)
     expect(ledger.owned()).toEqual([])
     ledger.saveOwned([ownedCap(ADA, 500)])
     expect(ledger.owned()).toHaveLength(1)
   })
 
-  test('an outcome that cannot be recorded whole is not recorded at all, and the ledger goes on', () => {
-    const ledger = open(newFile()).workspace('acme', URL_A)
+  test('an outcome that cannot be recorded whole is not recorded at all, and the ledger goes on', async () => {
+    const ledger = await (await open(newFile())).workspace('acme', URL_A)
     const change = raise(ADA, 500, 600)
-    const intent = ledger.recordIntent(intentFor(change))
-    expect(() => ledger.recordOutcome(intent, historyOf(change, Number.NaN), 'kept')).toThrow(LedgerError)
+    const intent = await ledger.recordIntent(intentFor(change))
+    await expect(ledger.recordOutcome(intent, historyOf(change, Number.NaN), 'kept')).rejects.toThrow(LedgerError)
     expect(ledger.openIntents()).toEqual([intent])
-    ledger.recordOutcome(intent, historyOf(change, 1), 'kept')
+    await ledger.recordOutcome(intent, historyOf(change, 1), 'kept')
     expect(ledger.openIntents()).toEqual([])
   })
 
-  test('ids of intents are never used again', () => {
-    const ledger = open(':memory:').workspace('acme', URL_A)
+  test('ids of intents are never used again', async () => {
+    const ledger = await (await open(':memory:')).workspace('acme', URL_A)
     const change = raise(ADA, 500, 600)
-    const first = ledger.recordIntent(intentFor(change))
-    ledger.recordOutcome(first, historyOf(change, 1), 'kept')
-    expect(ledger.recordIntent(intentFor(change)).id).toBeGreaterThan(first.id)
+    const first = await ledger.recordIntent(intentFor(change))
+    await ledger.recordOutcome(first, historyOf(change, 1), 'kept')
+    expect((await ledger.recordIntent(intentFor(change))).id).toBeGreaterThan(first.id)
   })
 
-  test('history is newest first, also when the clock went back, and is filtered by scope, time and number', () => {
-    const ledger = open(':memory:').workspace('acme', URL_A)
+  test('history is newest first, also when the clock went back, and is filtered by scope, time and number', async () => {
+    const ledger = await (await open(':memory:')).workspace('acme', URL_A)
     for (const [scope, at] of [
       [ADA, 10],
       [BOB, 30],
       [ADA, 20],
       [ADA, 20],
     ] as const) {
-      const change = raise(scope, 1, ledger.history().length + 2)
-      ledger.recordOutcome(ledger.recordIntent(intentFor(change)), historyOf(change, at), 'kept')
+      const change = raise(scope, 1, (await ledger.history()).length + 2)
+      await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, at), 'kept')
     }
-    expect(ledger.history().map((entry) => [scopeKey(entry.scope), entry.at, entry.to])).toEqual([
+    expect((await ledger.history()).map((entry) => [scopeKey(entry.scope), entry.at, entry.to])).toEqual([
       ['bob@example.com', 30, 3],
       ['ada@example.com', 20, 5],
       ['ada@example.com', 20, 4],
       ['ada@example.com', 10, 2],
     ])
-    expect(ledger.history({ scope: ADA, limit: 1 }).map((entry) => entry.to)).toEqual([5])
-    expect(ledger.history({ sinceAt: 20 })).toHaveLength(3)
-    expect(ledger.history({ scope: TEAM })).toEqual([])
-    expect(ledger.history({ limit: 0 })).toEqual([])
+    expect((await ledger.history({ scope: ADA, limit: 1 })).map((entry) => entry.to)).toEqual([5])
+    expect(await ledger.history({ sinceAt: 20 })).toHaveLength(3)
+    expect(await ledger.history({ scope: TEAM })).toEqual([])
+    expect(await ledger.history({ limit: 0 })).toEqual([])
   })
 
-  test('a pause ends by itself, and is over when it is taken back', () => {
-    const ledger = open(':memory:').workspace('acme', URL_A)
+  test('a pause ends by itself, and is over when it is taken back', async () => {
+    const ledger = await (await open(':memory:')).workspace('acme', URL_A)
     const pause = { untilAt: 100, reason: 'migration', pausedAt: 1 }
-    ledger.savePause(pause)
-    expect(ledger.pause(99)).toEqual(pause)
-    expect(ledger.pause(100)).toBeUndefined()
-    ledger.savePause(undefined)
-    expect(ledger.pause(50)).toBeUndefined()
+    await ledger.savePause(pause)
+    expect(await ledger.pause(99)).toEqual(pause)
+    expect(await ledger.pause(100)).toBeUndefined()
+    await ledger.savePause(undefined)
+    expect(await ledger.pause(50)).toBeUndefined()
   })
 
-  test('approvals and quarantined scopes are replaced by id and scope', () => {
-    const ledger = open(':memory:').workspace('acme', URL_A)
+  test('approvals and quarantined scopes are replaced by id and scope', async () => {
+    const ledger = await (await open(':memory:')).workspace('acme', URL_A)
     const approval: Approval = { id: '7d1f0c2a9b34', via: 'command', approvedAt: 5, state: 'pending', released: [] }
     ledger.saveApproval(approval)
     const spent: Approval = {
@@ -130,8 +142,8 @@ describe('what is recorded', () => {
     expect(ledger.quarantined()).toEqual([])
   })
 
-  test('a fact is forgotten when it is saved as undefined', () => {
-    const ledger = open(':memory:').workspace('acme', URL_A)
+  test('a fact is forgotten when it is saved as undefined', async () => {
+    const ledger = await (await open(':memory:')).workspace('acme', URL_A)
     expect(ledger.fact('verifiedDeclared')).toBeUndefined()
     ledger.saveFact('verifiedDeclared', 12)
     ledger.saveFact('pace', { default: { rate: 5, limited: true } })
@@ -141,21 +153,21 @@ describe('what is recorded', () => {
     expect(ledger.fact('verifiedDeclared')).toBeUndefined()
   })
 
-  test('workspaces share nothing', () => {
-    const store = open(':memory:')
-    const acme = store.workspace('acme', URL_A)
-    const beta = store.workspace('beta', URL_A)
+  test('workspaces share nothing', async () => {
+    const store = await open(':memory:')
+    const acme = await store.workspace('acme', URL_A)
+    const beta = await store.workspace('beta', URL_A)
     const change = raise(TEAM, 1, 2)
     acme.saveOwned([ownedCap(ADA, 500)])
-    acme.savePause({ untilAt: 100, reason: 'x', pausedAt: 1 })
+    await acme.savePause({ untilAt: 100, reason: 'x', pausedAt: 1 })
     acme.saveFact('verifiedDeclared', 3)
-    const intent = acme.recordIntent(intentFor(change))
+    const intent = await acme.recordIntent(intentFor(change))
     expect(beta.owned()).toEqual([])
     expect(beta.openIntents()).toEqual([])
-    expect(beta.pause(1)).toBeUndefined()
+    expect(await beta.pause(1)).toBeUndefined()
     expect(beta.fact('verifiedDeclared')).toBeUndefined()
     beta.releaseOwned([scopeKey(ADA)])
-    expect(() => beta.recordOutcome(intent, historyOf(change, 1), 'kept')).toThrow(BugError)
+    await expect(beta.recordOutcome(intent, historyOf(change, 1), 'kept')).rejects.toThrow(BugError)
     expect(acme.owned()).toHaveLength(1)
     expect(acme.openIntents()).toHaveLength(1)
     beta.saveOwned([ownedCap(ADA, 600)])
@@ -164,185 +176,187 @@ describe('what is recorded', () => {
     expect(beta.owned()).toEqual([ownedCap(ADA, 600)])
   })
 
-  test('history is forgotten after 400 days, and nothing else is', () => {
-    const store = open(':memory:')
-    const ledger = store.workspace('acme', URL_A)
+  test('history is forgotten after 400 days, and nothing else is', async () => {
+    const store = await open(':memory:')
+    const ledger = await store.workspace('acme', URL_A)
     const day = 86_400_000
     for (const at of [0, day, 2 * day]) {
       const change = raise(ADA, 1, 2)
-      ledger.recordOutcome(ledger.recordIntent(intentFor(change)), historyOf(change, at), ownedCap(ADA, 2))
+      await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, at), ownedCap(ADA, 2))
     }
-    expect(store.prune(401 * day)).toBe(1)
-    expect(ledger.history().map((entry) => entry.at)).toEqual([2 * day, day])
+    expect(await store.prune(401 * day)).toBe(1)
+    expect((await ledger.history()).map((entry) => entry.at)).toEqual([2 * day, day])
     expect(ledger.owned()).toHaveLength(1)
-    expect(store.prune(401 * day)).toBe(0)
+    expect(await store.prune(401 * day)).toBe(0)
   })
 })
 
 describe('binding', () => {
-  test('another address for the same name is refused with both addresses and the way out', () => {
+  test('another address for the same name is refused with both addresses and the way out', async () => {
     const file = newFile()
-    const store = open(file)
-    store.workspace('acme', URL_A)
+    const store = await open(file)
+    await store.workspace('acme', URL_A)
     for (const mode of ['write', 'note', 'read'] as const) {
-      const one = mode === 'write' ? store : open(file, mode)
-      const refused = ledgerErrorOf(() => one.workspace('acme', URL_B))
+      const one = mode === 'write' ? store : await open(file, mode)
+      const refused = await ledgerErrorOf(async () => await one.workspace('acme', URL_B))
       expect(refused.code).toBe('LEDGER_BOUND')
       expect(refused.message).toContain(URL_A)
       expect(refused.message).toContain(URL_B)
       expect(refused.message).toContain('--rebind')
       if (one !== store) one.close()
     }
-    store.close()
+    await store.close()
   })
 
-  test('rebinding sets aside what was recorded for the old address, keeps the pause, and binding back brings all back', () => {
-    const store = open(newFile())
-    const old = store.workspace('acme', URL_A)
+  test('rebinding sets aside what was recorded for the old address, keeps the pause, and binding back brings all back', async () => {
+    const store = await open(newFile())
+    const old = await store.workspace('acme', URL_A)
     const change = raise(ADA, 1, 2)
     old.saveOwned([ownedCap(ADA, 500)])
-    old.recordIntent(intentFor(change))
-    old.savePause({ untilAt: 100, reason: 'move', pausedAt: 1 })
+    await old.recordIntent(intentFor(change))
+    await old.savePause({ untilAt: 100, reason: 'move', pausedAt: 1 })
 
-    const moved = store.workspace('acme', URL_B, { rebind: true })
+    const moved = await store.workspace('acme', URL_B, { rebind: true })
     expect(moved.owned()).toEqual([])
     expect(moved.openIntents()).toEqual([])
-    expect(moved.pause(1)?.reason).toBe('move')
-    expect(store.workspaces().map(({ baseUrl, current }) => [baseUrl, current])).toEqual([
+    expect((await moved.pause(1))?.reason).toBe('move')
+    expect((await store.workspaces()).map(({ baseUrl, current }) => [baseUrl, current])).toEqual([
       [URL_B, true],
       [URL_A, false],
     ])
-    expect(ledgerErrorOf(() => store.workspace('acme', URL_A)).code).toBe('LEDGER_BOUND')
+    expect((await ledgerErrorOf(async () => await store.workspace('acme', URL_A))).code).toBe('LEDGER_BOUND')
 
-    const back = store.workspace('acme', URL_A, { rebind: true })
+    const back = await store.workspace('acme', URL_A, { rebind: true })
     expect(back.owned()).toEqual([ownedCap(ADA, 500)])
     expect(back.openIntents()).toHaveLength(1)
-    store.close()
+    await store.close()
   })
 
-  test('only a writer rebinds: a note would do it beneath a running daemon', () => {
+  test('only a writer rebinds: a note would do it beneath a running daemon', async () => {
     const file = newFile()
-    open(file).workspace('acme', URL_A)
-    const note = open(file, 'note')
-    expect(ledgerErrorOf(() => note.workspace('acme', URL_B, { rebind: true })).code).toBe('LEDGER_BOUND')
-    expect(note.workspaces().map((one) => one.baseUrl)).toEqual([URL_A])
-    note.close()
+    await (await open(file)).workspace('acme', URL_A)
+    const note = await open(file, 'note')
+    expect((await ledgerErrorOf(async () => await note.workspace('acme', URL_B, { rebind: true }))).code).toBe('LEDGER_BOUND')
+    expect((await note.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
+    await note.close()
   })
 
-  test('rebinding to the same address changes nothing', () => {
-    const store = open(':memory:')
-    store.workspace('acme', URL_A).saveOwned([ownedCap(ADA, 500)])
-    expect(store.workspace('acme', URL_A, { rebind: true }).owned()).toHaveLength(1)
-    expect(store.workspaces()).toHaveLength(1)
+  test('rebinding to the same address changes nothing', async () => {
+    const store = await open(':memory:')
+    await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 500)]))
+    expect((await store.workspace('acme', URL_A, { rebind: true })).owned()).toHaveLength(1)
+    expect(await store.workspaces()).toHaveLength(1)
   })
 
-  test('a reader that rebinds sees what the writer would start with, and changes nothing', () => {
+  test('a reader that rebinds sees what the writer would start with, and changes nothing', async () => {
     const file = newFile()
-    const store = open(file)
-    store.workspace('acme', URL_A).saveOwned([ownedCap(ADA, 500)])
-    const reader = open(file, 'read')
-    expect(reader.workspace('acme', URL_B, { rebind: true }).owned()).toEqual([])
-    expect(reader.workspace('acme', undefined).owned()).toHaveLength(1)
-    reader.close()
-    expect(store.workspaces().map((one) => one.baseUrl)).toEqual([URL_A])
-    store.close()
+    const store = await open(file)
+    await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 500)]))
+    const reader = await open(file, 'read')
+    expect((await reader.workspace('acme', URL_B, { rebind: true })).owned()).toEqual([])
+    expect((await reader.workspace('acme', undefined)).owned()).toHaveLength(1)
+    await reader.close()
+    expect((await store.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
+    await store.close()
   })
 
-  test('a pause before the first run does not bind the name; the first writer does, and finds the pause', () => {
+  test('a pause before the first run does not bind the name; the first writer does, and finds the pause', async () => {
     const file = newFile()
-    const note = open(file, 'note')
-    note.workspace('acme', URL_B).savePause({ untilAt: 100, reason: 'wait', pausedAt: 1 })
-    note.workspace('acme', undefined).saveApproval({ id: '7d1f0c2a9b34', via: 'command', approvedAt: 5, state: 'pending', released: [] })
-    expect(note.workspaces().map((one) => one.baseUrl)).toEqual([''])
-    note.close()
-    const store = open(file)
-    const ledger = store.workspace('acme', URL_A)
-    expect(ledger.pause(1)?.reason).toBe('wait')
+    const note = await open(file, 'note')
+    await (await note.workspace('acme', URL_B)).savePause({ untilAt: 100, reason: 'wait', pausedAt: 1 })
+    await kept(note.workspace('acme', undefined), (one) =>
+      one.saveApproval({ id: '7d1f0c2a9b34', via: 'command', approvedAt: 5, state: 'pending', released: [] }),
+    )
+    expect((await note.workspaces()).map((one) => one.baseUrl)).toEqual([''])
+    await note.close()
+    const store = await open(file)
+    const ledger = await store.workspace('acme', URL_A)
+    expect((await ledger.pause(1))?.reason).toBe('wait')
     expect(ledger.approvals()).toHaveLength(1)
-    expect(store.workspaces().map((one) => one.baseUrl)).toEqual([URL_A])
-    store.close()
+    expect((await store.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
+    await store.close()
   })
 
-  test('the same address under two names is two workspaces', () => {
-    const store = open(':memory:')
-    store.workspace('acme', URL_A)
-    store.workspace('beta', URL_A)
-    expect(store.workspaces().map((one) => one.workspace)).toEqual(['acme', 'beta'])
+  test('the same address under two names is two workspaces', async () => {
+    const store = await open(':memory:')
+    await store.workspace('acme', URL_A)
+    await store.workspace('beta', URL_A)
+    expect((await store.workspaces()).map((one) => one.workspace)).toEqual(['acme', 'beta'])
   })
 })
 
 describe('the ways to open', () => {
-  test('the ledger and its companions belong to their owner alone', () => {
+  test('the ledger and its companions belong to their owner alone', async () => {
     const file = newFile()
-    const store = open(file)
-    store.workspace('acme', URL_A)
+    const store = await open(file)
+    await store.workspace('acme', URL_A)
     for (const suffix of ['', '-wal', '-shm', '.lock']) expect([suffix, statSync(file + suffix).mode & 0o777]).toEqual([suffix, 0o600])
-    store.close()
+    await store.close()
   })
 
-  test('reading a ledger that does not exist shows an empty one and makes no file', () => {
+  test('reading a ledger that does not exist shows an empty one and makes no file', async () => {
     const folder = temporaryFolder()
     for (const file of [join(folder, 'capkeeper.db'), join(folder, 'nowhere', 'capkeeper.db')]) {
-      const store = open(file, 'read')
-      const ledger = store.workspace('acme', URL_A)
+      const store = await open(file, 'read')
+      const ledger = await store.workspace('acme', URL_A)
       expect(ledger.owned()).toEqual([])
-      expect(ledger.history()).toEqual([])
-      expect(ledger.pause(0)).toBeUndefined()
+      expect(await ledger.history()).toEqual([])
+      expect(await ledger.pause(0)).toBeUndefined()
       expect(ledger.fact('policy')).toBeUndefined()
-      expect(store.workspaces()).toEqual([])
-      store.close()
+      expect(await store.workspaces()).toEqual([])
+      await store.close()
     }
     expect(readdirSync(folder)).toEqual([])
   })
 
   test.each(['a file', 'memory', 'no file yet'])(
     'writing through a ledger that was opened for reading is a mistake of ours: %s',
-    (kind) => {
+    async (kind) => {
       const file = kind === 'memory' ? ':memory:' : newFile()
-      if (kind === 'a file') open(file).close()
-      const store = open(file, 'read')
-      const ledger = store.workspace('acme', URL_A)
-      expect(() => ledger.saveOwned([ownedCap(ADA, 1)])).toThrow(BugError)
-      expect(() => ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).toThrow(BugError)
-      expect(() => store.probe()).toThrow(BugError)
-      store.close()
+      if (kind === 'a file') await (await open(file)).close()
+      const store = await open(file, 'read')
+      const ledger = await store.workspace('acme', URL_A)
+      await expect(kept(ledger, (one) => one.saveOwned([ownedCap(ADA, 1)]))).rejects.toThrow(BugError)
+      await expect(ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).rejects.toThrow(BugError)
+      await expect(store.probe()).rejects.toThrow(BugError)
+      await store.close()
     },
   )
 
-  test('a second writer is refused, also under another name of the same file; readers and notes are not', () => {
+  test('a second writer is refused, also under another name of the same file; readers and notes are not', async () => {
     const file = newFile()
-    const store = open(file)
-    store.workspace('acme', URL_A).saveOwned([ownedCap(ADA, 500)])
+    const store = await open(file)
+    await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 500)]))
     symlinkSync(file, `${file}.alias`)
-    expect(ledgerErrorOf(() => open(file)).code).toBe('LEDGER_LOCKED')
-    expect(ledgerErrorOf(() => open(`${file}.alias`)).code).toBe('LEDGER_LOCKED')
-    const reader = open(file, 'read')
-    expect(reader.workspace('acme', URL_A).owned()).toHaveLength(1)
-    reader.close()
-    open(file, 'note').close()
-    store.close()
-    open(file).close()
+    expect((await ledgerErrorOf(async () => await open(file))).code).toBe('LEDGER_LOCKED')
+    expect((await ledgerErrorOf(async () => await open(`${file}.alias`))).code).toBe('LEDGER_LOCKED')
+    const reader = await open(file, 'read')
+    expect((await reader.workspace('acme', URL_A)).owned()).toHaveLength(1)
+    await reader.close()
+    await (await open(file, 'note')).close()
+    await store.close()
+    await (await open(file)).close()
   })
 
-  test('a note is seen at once by the writer that is at work', () => {
+  test('a note is seen at once by the writer that is at work', async () => {
     const file = newFile()
-    const store = open(file)
-    const ledger = store.workspace('acme', URL_A)
-    const note = open(file, 'note')
-    note.workspace('acme', undefined).savePause({ untilAt: 100, reason: 'stop', pausedAt: 1 })
-    expect(ledger.pause(1)?.reason).toBe('stop')
-    note.workspace('acme', undefined).savePause(undefined)
-    expect(ledger.pause(1)).toBeUndefined()
-    note.close()
-    store.close()
+    const store = await open(file)
+    const ledger = await store.workspace('acme', URL_A)
+    const note = await open(file, 'note')
+    await (await note.workspace('acme', undefined)).savePause({ untilAt: 100, reason: 'stop', pausedAt: 1 })
+    expect((await ledger.pause(1))?.reason).toBe('stop')
+    await (await note.workspace('acme', undefined)).savePause(undefined)
+    expect(await ledger.pause(1)).toBeUndefined()
+    await note.close()
+    await store.close()
   })
 
-  test('a file in memory is nowhere on the disk', () => {
-    const store = open(':memory:')
-    store.workspace('acme', URL_A).saveOwned([ownedCap(ADA, 1)])
-    store.probe()
-    store.close()
-    store.close()
+  test('a file in memory is nowhere on the disk', async () => {
+    const store = await open(':memory:')
+    await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 1)]))
+    await store.probe()
+    await store.close()
+    await store.close()
     expect(existsSync(':memory:')).toBe(false)
     expect(existsSync(':memory:.lock')).toBe(false)
   })

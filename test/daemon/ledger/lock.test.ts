@@ -19,7 +19,7 @@ test('a second process is refused while the first holds the lock, and says what 
 test('kill -9 of the holder frees the lock', async () => {
   const ledger = join(temporaryFolder(), 'capkeeper.db')
   const holder = await helperProcess(`globalThis.lock = takeLock('${ledger}'); ready(); stay()`)
-  expect(ledgerErrorOf(() => takeLock(ledger)).code).toBe('LEDGER_LOCKED')
+  expect((await ledgerErrorOf(() => takeLock(ledger))).code).toBe('LEDGER_LOCKED')
   await holder.kill()
   takeLock(ledger).release()
 })
@@ -27,7 +27,7 @@ test('kill -9 of the holder frees the lock', async () => {
 test('a refused attempt in the same process does not take the lock away from its holder', async () => {
   const ledger = join(temporaryFolder(), 'capkeeper.db')
   const lock = takeLock(ledger)
-  expect(ledgerErrorOf(() => takeLock(ledger)).code).toBe('LEDGER_LOCKED')
+  expect((await ledgerErrorOf(() => takeLock(ledger))).code).toBe('LEDGER_LOCKED')
   const other = await helperProcess(`try { takeLock('${ledger}'); ready() } catch (error) { console.log(error.code) }`)
   await other.ended()
   expect(other.output()).toBe('LEDGER_LOCKED\n')
@@ -51,11 +51,11 @@ test('the lock is one file that belongs to its owner alone', () => {
   expect(statSync(`${ledger}.lock`).mode & 0o777).toBe(0o600)
 })
 
-test('a lock file that is something else is left alone', () => {
+test('a lock file that is something else is left alone', async () => {
   const ledger = join(temporaryFolder(), 'capkeeper.db')
   writeFileSync(`${ledger}.lock`, 'pid 4711\n'.repeat(100))
   chmodSync(`${ledger}.lock`, 0o600)
-  const refused = ledgerErrorOf(() => takeLock(ledger))
+  const refused = await ledgerErrorOf(() => takeLock(ledger))
   expect(refused.code).toBe('LEDGER_UNWRITABLE')
   expect(refused.message).toContain('is not a lock file of capkeeper')
 })

@@ -16,7 +16,7 @@ import { type LedgerMode, openLedger } from '../../../src/daemon/ledger/ledger.t
 import type { Ledger } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { CYCLE, DAY, email, HOUR, NOW, roster } from '../../support/declare.ts'
-import { ADA, ownedCap, temporaryFolder } from '../../support/ledger.ts'
+import { ADA, kept, ownedCap, temporaryFolder } from '../../support/ledger.ts'
 import { midnight } from '../../support/use.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -26,7 +26,7 @@ const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mo
 
 const ASKED = { fromAt: midnight(1), throughAt: midnight(20), readAt: NOW, wideAt: NOW }
 
-const saveRuns = (ledger: Ledger, dayAt: number, used: number): void =>
+const saveRuns = (ledger: Ledger, dayAt: number, used: number): Promise<void> =>
   ledger.saveRuns(TEAM, {
     fromAt: dayAt,
     untilAt: dayAt + DAY,
@@ -35,22 +35,22 @@ const saveRuns = (ledger: Ledger, dayAt: number, used: number): void =>
   })
 
 /** A reading of one person, day after day. */
-function burn(ledger: Ledger, figures: readonly { readonly at: number; readonly used: number }[]): void {
+async function burn(ledger: Ledger, figures: readonly { readonly at: number; readonly used: number }[]): Promise<void> {
   let burned = NOTHING_BURNED
   for (const { at, used } of figures) {
     const people = roster({ ada: 'approved' }).people.map((one) => ({ ...one, used: credits(used) }))
     const step = foldUsage(burned, { ...roster({}), people, readAt: at, cycle: { startAt: 0, endAt: at + DAY } }, [])
-    ledger.saveBurn(step)
+    await ledger.saveBurn(step)
     burned = step.burned
   }
 }
 
 /** A ledger as the first version of its schema left it. */
-function versionOne(): string {
+async function versionOne(): Promise<string> {
   const file = newFile()
-  const store = open(file)
-  store.workspace('acme', URL_A).saveOwned([ownedCap(ADA, 5)])
-  store.close()
+  const store = await open(file)
+  await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 5)]))
+  await store.close()
   const sqlite = new DatabaseSync(file)
   for (const table of ['run_use', 'person_use', 'person', 'use_reading']) sqlite.exec(`DROP TABLE ${table}`)
   sqlite.exec('PRAGMA user_version = 1')
@@ -111,43 +111,45 @@ const RUNS = fc.record({
 })
 
 describe('whatever the service says', () => {
-  test('that the decoder lets in, the ledger takes and gives back', () => {
-    const store = open(newFile())
-    const ledger = store.workspace('acme', URL_A)
-    fc.assert(
-      fc.property(ROSTERS, RUNS, (bodies, runs) => {
+  test('that the decoder lets in, the ledger takes and gives back', async () => {
+    const store = await open(newFile())
+    const ledger = await store.workspace('acme', URL_A)
+    await fc.assert(
+      fc.asyncProperty(ROSTERS, RUNS, async (bodies, runs) => {
         let burned: Burned = { ...NOTHING_BURNED, highest: new Map() }
-        bodies.forEach((body, index) => {
+        for (const [index, body] of bodies.entries()) {
           const read = decodeRoster(body, NOW + index)
           const step = foldUsage(burned, read, [{ id: 'g', name: 'G', emails: read.people.map((one) => one.email), readAt: NOW }])
           ledger.saveFact('usage', { roster: read, groups: [] })
-          ledger.saveBurn(step)
+          await ledger.saveBurn(step)
           burned = step.burned
-        })
-        expect(ledger.highestUse().size).toBeGreaterThanOrEqual(0)
-        expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW + DAY }).every(({ used }) => used <= Number.MAX_SAFE_INTEGER)).toBe(true)
-        expect(ledger.useReadings().length).toBeGreaterThan(-1)
+        }
+        expect((await ledger.highestUse()).size).toBeGreaterThanOrEqual(0)
+        expect((await ledger.useByPerson({ fromAt: 0, untilAt: NOW + DAY })).every(({ used }) => used <= Number.MAX_SAFE_INTEGER)).toBe(
+          true,
+        )
+        expect((await ledger.useReadings()).length).toBeGreaterThan(-1)
         expect(ledger.fact('usage')?.roster.readAt).toBe(NOW + bodies.length - 1)
         const days = { fromAt: midnight(10), untilAt: midnight(28) }
         const { rows } = madeSense(() => decodeRuns(runs, days, NOW + DAY))
-        ledger.saveRuns(TEAM, { ...days, rows, asked: { [scopeKey(TEAM)]: ASKED } })
-        expect(ledger.runs(TEAM, days)).toHaveLength(rows.length)
+        await ledger.saveRuns(TEAM, { ...days, rows, asked: { [scopeKey(TEAM)]: ASKED } })
+        expect(await ledger.runs(TEAM, days)).toHaveLength(rows.length)
       }),
       { numRuns: 300 },
     )
-    store.close()
+    await store.close()
   })
 
-  test('sums beyond what can be counted are cut, and the ledger goes on', () => {
-    const store = open(newFile())
-    const ledger = store.workspace('acme', URL_A)
+  test('sums beyond what can be counted are cut, and the ledger goes on', async () => {
+    const store = await open(newFile())
+    const ledger = await store.workspace('acme', URL_A)
     const huge = Number.MAX_SAFE_INTEGER
-    burn(ledger, [
+    await burn(ledger, [
       { at: midnight(18), used: 0 },
       { at: midnight(19), used: huge },
     ])
-    expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([expect.objectContaining({ used: huge / 100 })])
-    store.close()
+    expect(await ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([expect.objectContaining({ used: huge / 100 })])
+    await store.close()
   })
 })
 
@@ -162,78 +164,78 @@ function madeSense(read: () => RunsReading): RunsReading {
 }
 
 describe('a ledger of before there was use', () => {
-  test('reads as one without, and is left as it is', () => {
-    const file = versionOne()
-    const store = open(file, 'read')
-    const ledger = store.workspace('acme', URL_A)
+  test('reads as one without, and is left as it is', async () => {
+    const file = await versionOne()
+    const store = await open(file, 'read')
+    const ledger = await store.workspace('acme', URL_A)
     expect(ledger.owned()).toHaveLength(1)
-    expect(ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toEqual([])
-    expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([])
-    expect(ledger.highestUse()).toEqual(new Map())
-    expect(ledger.useReadings()).toEqual([])
-    expect(store.check()).toMatchObject({ schemaVersion: 1, problems: [] })
-    store.close()
+    expect(await ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toEqual([])
+    expect(await ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([])
+    expect(await ledger.highestUse()).toEqual(new Map())
+    expect(await ledger.useReadings()).toEqual([])
+    expect(await store.check()).toMatchObject({ schemaVersion: 1, problems: [] })
+    await store.close()
   })
 
-  test('takes use once it was opened to write, and keeps what it had', () => {
-    const file = versionOne()
-    const store = open(file)
-    const ledger = store.workspace('acme', URL_A)
-    saveRuns(ledger, midnight(3), 12)
-    expect(ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toHaveLength(1)
+  test('takes use once it was opened to write, and keeps what it had', async () => {
+    const file = await versionOne()
+    const store = await open(file)
+    const ledger = await store.workspace('acme', URL_A)
+    await saveRuns(ledger, midnight(3), 12)
+    expect(await ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toHaveLength(1)
     expect(ledger.owned()).toHaveLength(1)
-    expect(store.check()).toMatchObject({ schemaVersion: 3, problems: [] })
-    store.close()
+    expect(await store.check()).toMatchObject({ schemaVersion: 3, problems: [] })
+    await store.close()
   })
 })
 
-test('use is forgotten after 400 days, people with nothing since go with it, and the sums stay', () => {
-  const store = open(newFile())
-  const ledger = store.workspace('acme', URL_A)
+test('use is forgotten after 400 days, people with nothing since go with it, and the sums stay', async () => {
+  const store = await open(newFile())
+  const ledger = await store.workspace('acme', URL_A)
   const old = NOW - 401 * DAY
-  saveRuns(ledger, Math.floor(old / DAY) * DAY, 1)
-  saveRuns(ledger, midnight(20), 2)
-  burn(ledger, [
+  await saveRuns(ledger, Math.floor(old / DAY) * DAY, 1)
+  await saveRuns(ledger, midnight(20), 2)
+  await burn(ledger, [
     { at: old - DAY, used: 1 },
     { at: old, used: 4 },
   ])
-  expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([{ email: email('ada'), used: 3 }])
-  expect(store.prune(NOW)).toBe(3)
-  expect(ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([])
-  expect(ledger.highestUse()).toEqual(new Map())
-  expect(ledger.runs(TEAM, { fromAt: 0, untilAt: NOW + DAY })).toMatchObject([{ dayAt: midnight(20), used: 2 }])
+  expect(await ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([{ email: email('ada'), used: 3 }])
+  expect(await store.prune(NOW)).toBe(3)
+  expect(await ledger.useByPerson({ fromAt: 0, untilAt: NOW })).toEqual([])
+  expect(await ledger.highestUse()).toEqual(new Map())
+  expect(await ledger.runs(TEAM, { fromAt: 0, untilAt: NOW + DAY })).toMatchObject([{ dayAt: midnight(20), used: 2 }])
   expect(ledger.fact('burned')).toMatchObject({ team: 3 })
-  store.close()
+  await store.close()
 })
 
-test('readings are kept for nine days', () => {
-  const store = open(newFile())
-  const ledger = store.workspace('acme', URL_A)
-  burn(ledger, [
+test('readings are kept for nine days', async () => {
+  const store = await open(newFile())
+  const ledger = await store.workspace('acme', URL_A)
+  await burn(ledger, [
     { at: NOW - 12 * DAY, used: 1 },
     { at: NOW - 8 * DAY, used: 2 },
     { at: NOW, used: 3 },
   ])
-  expect(ledger.useReadings()).toEqual([
+  expect(await ledger.useReadings()).toEqual([
     { at: NOW - 8 * DAY, used: 2 },
     { at: NOW, used: 3 },
   ])
-  store.close()
+  await store.close()
 })
 
-test('workspaces do not see each other’s use', () => {
-  const store = open(newFile())
-  saveRuns(store.workspace('acme', URL_A), midnight(3), 1)
-  const other = store.workspace('beta', 'https://b.example')
-  expect(other.runs(TEAM, { fromAt: 0, untilAt: NOW })).toEqual([])
-  expect(other.runs(groupScope('a'), { fromAt: 0, untilAt: NOW })).toEqual([])
-  store.close()
+test('workspaces do not see each other’s use', async () => {
+  const store = await open(newFile())
+  await saveRuns(await store.workspace('acme', URL_A), midnight(3), 1)
+  const other = await store.workspace('beta', 'https://b.example')
+  expect(await other.runs(TEAM, { fromAt: 0, untilAt: NOW })).toEqual([])
+  expect(await other.runs(groupScope('a'), { fromAt: 0, untilAt: NOW })).toEqual([])
+  await store.close()
 })
 
 describe('credits burned', () => {
   const DECLARED = { caps: { team: 500, 'group:a': 900 } }
-  const burnedBy = (one: Awaited<ReturnType<typeof testWorld>>) => {
-    showBurn(one.workspace)
+  const burnedBy = async (one: Awaited<ReturnType<typeof testWorld>>) => {
+    await showBurn(one.workspace)
     return viewOf(one.workspace).use?.burned
   }
 
@@ -242,28 +244,28 @@ describe('credits burned', () => {
     const use = (who: string, amount: number): void => one.sandbox.recordUse(email(who), amount * 100)
     use('ada', 40)
     await one.cycle(DECLARED)
-    expect(burnedBy(one)).toEqual({ team: 0, groups: { a: 0 } })
+    expect(await burnedBy(one)).toEqual({ team: 0, groups: { a: 0 } })
     await one.clock.pass(HOUR)
     use('ada', 7)
     use('bob', 2)
     await one.cycle()
-    expect(burnedBy(one)).toEqual({ team: 9, groups: { a: 7 } })
+    expect(await burnedBy(one)).toEqual({ team: 9, groups: { a: 7 } })
     one.restart()
-    expect(burnedBy(one)).toEqual({ team: 9, groups: { a: 7 } })
+    expect(await burnedBy(one)).toEqual({ team: 9, groups: { a: 7 } })
     await one.clock.pass(DAY)
     use('bob', 1)
     await one.cycle()
-    expect(burnedBy(one)).toEqual({ team: 10, groups: { a: 7 } })
+    expect(await burnedBy(one)).toEqual({ team: 10, groups: { a: 7 } })
     await one.clock.pass(CYCLE.endAt - one.clock.now() + HOUR)
     use('ada', 3)
     one.restart()
     await one.cycle()
-    expect(burnedBy(one)).toEqual({ team: 13, groups: { a: 10 } })
-    expect(one.ledger.useByPerson({ fromAt: midnight(1), untilAt: midnight(1, 12) })).toEqual([
+    expect(await burnedBy(one)).toEqual({ team: 13, groups: { a: 10 } })
+    expect(await one.ledger.useByPerson({ fromAt: midnight(1), untilAt: midnight(1, 12) })).toEqual([
       { email: email('ada'), used: 7 },
       { email: email('bob'), used: 3 },
     ])
-    expect(one.ledger.useByPerson({ fromAt: midnight(1, 12), untilAt: midnight(2, 12) })).toEqual([{ email: email('ada'), used: 3 }])
+    expect(await one.ledger.useByPerson({ fromAt: midnight(1, 12), untilAt: midnight(2, 12) })).toEqual([{ email: email('ada'), used: 3 }])
   })
 
   test('wait while the roster is doubted, and make up for it', async () => {
@@ -273,10 +275,10 @@ describe('credits burned', () => {
     for (const name of gone) one.removePerson(name)
     one.sandbox.recordUse(email('p001'), 500)
     await one.cycle()
-    expect(burnedBy(one)?.team).toBe(0)
+    expect((await burnedBy(one))?.team).toBe(0)
     await one.clock.pass(11 * 60_000)
     await one.cycle()
-    expect(burnedBy(one)?.team).toBe(5)
+    expect((await burnedBy(one))?.team).toBe(5)
   })
 })
 
@@ -289,9 +291,9 @@ test('models are shown up to a hundred, the most used first, and the others as o
     messages: 1,
     used: credits(index + 1),
   }))
-  one.ledger.saveRuns(TEAM, { fromAt: midnight(1), untilAt: midnight(20), rows, asked: { [scopeKey(TEAM)]: ASKED } })
+  await one.ledger.saveRuns(TEAM, { fromAt: midnight(1), untilAt: midnight(20), rows, asked: { [scopeKey(TEAM)]: ASKED } })
   await one.cycle({ caps: { team: 500 } })
-  showBurn(one.workspace)
+  await showBurn(one.workspace)
   const models = viewOf(one.workspace).use?.models ?? []
   expect(models).toHaveLength(101)
   expect(models[0]).toEqual({ model: 'm129', mode: 'X', used: 130 })

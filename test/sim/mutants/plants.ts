@@ -48,9 +48,9 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the intent is forgotten: it is recorded after the write',
     file: 'daemon/cycle/change.ts',
-    find: '    return await send(change, recordIntent(change, run), run)',
+    find: '    return await send(change, await recordIntent(change, run), run)',
     replace: `    await run.client.writeCap(change.scope, change.to, run.cut)
-    return await send(change, recordIntent(change, run), run)`,
+    return await send(change, await recordIntent(change, run), run)`,
   },
   {
     name: 'a write whose answer was lost is sent again without reading',
@@ -127,8 +127,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'intents that a crash left open are never closed',
     file: 'daemon/cycle/recover.ts',
-    find: 'return inputs.ledger.openIntents().filter(',
-    replace: 'return inputs.ledger.openIntents().slice(0, 0).filter(',
+    find: 'for (const intent of inputs.ledger.openIntents())',
+    replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0))',
     needs: ['kill-at-request', 'kill-at-ledger'],
   },
   {
@@ -169,7 +169,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a pause is not looked at before each write',
     file: 'daemon/cycle/write.ts',
-    find: "return run.ledger.pause(run.clock.now()) ? 'paused' : undefined",
+    find: "return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],
   },

@@ -15,6 +15,7 @@ import type { Journal } from '../../conditions/journal.ts'
 import type { RequestsOf } from '../../conditions/requests.ts'
 import type { DesiredState } from '../../cycle/state.ts'
 import type { WorkspaceSettings } from '../../workspace.ts'
+import type { Health } from '../metrics.ts'
 import type { PeopleLabels } from '../status-labels.ts'
 
 /** Everything but the view is absent while it is not known. */
@@ -67,10 +68,8 @@ export interface WorkspaceSource {
 }
 
 /** What is true of the whole daemon. */
-export interface DaemonFacts {
+export interface DaemonFacts extends Health {
   readonly version: string
-  readonly configValid: boolean
-  readonly ledgerWritable: boolean
 }
 
 /** How things are shown, and when. */

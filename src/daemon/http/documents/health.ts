@@ -7,7 +7,7 @@ import { seenEntries } from '../status.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
 import { limitText } from './holds.ts'
 import { headOf, ratio, rfc3339 } from './show.ts'
-import { lastCycleOf } from './summary.ts'
+import { conditionsOf, daemonPart, lastCycleOf, warningsOf } from './summary.ts'
 import type { HealthDocument } from './types.ts'
 
 export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showing: Showing): HealthDocument {
@@ -20,7 +20,7 @@ export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showi
   return {
     ...headOf('Health', showing),
     workspace: view.workspace,
-    ...daemon,
+    ...daemonPart(daemon),
     mode: view.mode,
     ...(view.lastCycle && { lastCycle: lastCycleOf(view.lastCycle, showing) }),
     ...(view.lastSuccessAt !== undefined && { lastSuccessAt: rfc3339(view.lastSuccessAt) }),
@@ -32,8 +32,8 @@ export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showi
     unread: failed,
     ...(oldest !== undefined && { oldestReadingAt: rfc3339(oldest) }),
     settings: settingsOf(facts),
-    warnings: view.warnings.map((warning) => people.text(warning)),
-    conditions: [],
+    warnings: warningsOf(view).map(({ message }) => people.text(message)),
+    ...conditionsOf(view, showing),
     replicas: [],
   }
 }

@@ -23,6 +23,8 @@ export interface DocumentOptions {
   readonly daemon: () => DaemonFacts
   readonly people: PeopleLabels
   readonly clock: Clock
+  /** Called before anything is shown: looks at what other processes change, such as pauses. Never rejects. */
+  readonly look?: () => Promise<void>
   readonly sourceUrl?: () => string | undefined
 }
 
@@ -57,7 +59,7 @@ export function createLibrary(options: DocumentOptions): Library {
 }
 
 function documentsFor(options: DocumentOptions, shelf: Shelf, maySee: MaySee): Documents {
-  const { people, clock, daemon } = options
+  const { people, clock, daemon, look = async () => undefined } = options
   const sources = (): readonly WorkspaceSource[] => options.sources().filter(({ name }) => maySee(name))
   const showing = (): Showing => {
     const sourceUrl = options.sourceUrl?.()
@@ -67,10 +69,13 @@ function documentsFor(options: DocumentOptions, shelf: Shelf, maySee: MaySee): D
     const source = sources().find((candidate) => candidate.name === name)
     // Whoever may not see a workspace is not told that it is there.
     if (!source) throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
+    await look()
     return { source, facts: await source.facts(), showing: showing() }
   }
-  const views = async (): Promise<readonly WorkspaceView[]> =>
-    (await Promise.all(sources().map((source) => source.facts()))).map(({ view }) => view)
+  const views = async (): Promise<readonly WorkspaceView[]> => {
+    await look()
+    return (await Promise.all(sources().map((source) => source.facts()))).map(({ view }) => view)
+  }
   return {
     status: async () => {
       const { version, ...health } = daemon()

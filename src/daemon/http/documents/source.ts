@@ -3,6 +3,7 @@
 
 import type { Instant } from '../../../core/model/units.ts'
 import { orNothing, viewOf } from '../../conditions/view.ts'
+import { LedgerError } from '../../ledger/error.ts'
 import type { Workspace } from '../../workspace.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 
@@ -37,10 +38,19 @@ const nextSweep = ({ shown, config }: Workspace): Instant | undefined => shown.l
 
 function recordsOf({ ledger }: Workspace): Records {
   return {
-    history: async (filter) => orNothing(() => ledger.history(filter)) ?? [],
-    runs: async (scope, days) => orNothing(() => ledger.runs(scope, days)) ?? [],
-    useOfPerson: async (email, days) => orNothing(() => ledger.useOfPerson(email, days)) ?? [],
-    useReadings: async () => orNothing(() => ledger.useReadings()) ?? [],
+    history: (filter) => orElse([], ledger.history(filter)),
+    runs: (scope, days) => orElse([], ledger.runs(scope, days)),
+    useOfPerson: (email, days) => orElse([], ledger.useOfPerson(email, days)),
+    useReadings: () => orElse([], ledger.useReadings()),
     fact: async (name) => orNothing(() => ledger.fact(name)),
+  }
+}
+
+async function orElse<T>(nothing: T, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (error instanceof LedgerError) return nothing
+    throw error
   }
 }

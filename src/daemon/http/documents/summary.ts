@@ -1,6 +1,7 @@
 // A workspace at a glance: one verdict, the counts, and what a person should look at first. It weighs what others found; it finds nothing
 // itself, and names nobody.
 
+import { byUrgency, type Condition, kindOf, type Severity } from '../../../core/model/condition.ts'
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { countBands } from '../../../core/use/bands.ts'
 import { creditsOfCycle } from '../../../core/use/burn.ts'
@@ -29,14 +30,14 @@ export function summaryOf(view: WorkspaceView, showing: Showing): WorkspaceSumma
     ...(view.lastSuccessAt !== undefined && { lastSuccessAt: rfc3339(view.lastSuccessAt) }),
     scopes: countStates(view.scopes),
     holds: view.holds.length,
-    warnings: view.warnings.length,
+    warnings: warningsOf(view).length,
     ...(view.roster && { people: view.roster.people.length }),
     bands: countBands(view.people),
     ...(cycle && { cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) } }),
     ...useOf(view),
     ...(view.balance && { balance: balanceOf(view.balance) }),
     ...(policy && { policy: policyOf(policy) }),
-    conditions: [],
+    ...conditionsOf(view, showing),
   }
 }
 
@@ -117,11 +118,35 @@ const VERDICTS: Readonly<Record<AttentionEntry['subject'], string>> = {
   ledger: 'the ledger cannot be written',
 }
 
+const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = { error: 'bad', warn: 'warn', info: 'good' }
+
+/** Conditions that show nowhere else. */
+export const warningsOf = ({ conditions }: WorkspaceView): readonly Condition[] =>
+  byUrgency(conditions).filter(({ type }) => !kindOf(type).hasOwnPlace)
+
+/** More than anybody reads; each has a place of its own besides. Choice. */
+const MOST_CONDITIONS = 100
+
+/** What is so now, what needs a person first. */
+export const conditionsOf = ({ conditions }: WorkspaceView, { people }: Showing) => ({
+  conditions: byUrgency(conditions)
+    .slice(0, MOST_CONDITIONS)
+    .map(({ type, scope, subject, reason, message, since }) => ({
+      type,
+      severity: kindOf(type).severity,
+      subject: scope?.kind === 'user' ? people.label(scope.email) : people.text(subject),
+      reason,
+      message: people.text(message),
+      since: rfc3339(since),
+    })),
+  conditionsOmitted: Math.max(0, conditions.length - MOST_CONDITIONS),
+})
+
 const many = (count: number, one: string, several = `${one}s`): string => `${count} ${count === 1 ? one : several}`
 
 /** What a person should look at in one workspace, the most pressing first. */
 export function attentionOf(view: WorkspaceView, showing: Showing): readonly AttentionEntry[] {
-  const { workspace, lastCycle, policy, pause, holds, scopes, warnings } = view
+  const { workspace, lastCycle, policy, pause, holds, scopes } = view
   const found: AttentionEntry[] = []
   const base = `/workspaces/${encodeURIComponent(workspace)}`
   const tell = (tone: Tone, subject: AttentionEntry['subject'], text: string, path = ''): void => {
@@ -143,11 +168,15 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
   if (pause) tell('warn', 'pause', `paused until ${rfc3339(pause.untilAt)}: ${showing.people.text(pause.reason)}`, '')
   const exhaustedAt = view.use?.figures?.exhaustedAt
   if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${rfc3339(exhaustedAt)}, before the cycle ends`, '')
-  for (const warning of warnings) tell('warn', 'warning', showing.people.text(warning), '/health')
+  for (const { type, message } of warningsOf(view))
+    tell(SEVERITY_TONES[kindOf(type).severity], 'warning', showing.people.text(message), '/health')
   const atCap = countBands(view.people).at_cap
   if (atCap > 0) tell('good', 'people', `${many(atCap, 'person', 'people')} at their cap`, '/people?band=at_cap')
   return found.toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
 }
+
+/** What documents say of the daemon. */
+export const daemonPart = ({ version, configValid, ledgerWritable }: DaemonFacts) => ({ version, configValid, ledgerWritable })
 
 /** What concerns all workspaces. */
 export function daemonAttention({ configValid, ledgerWritable }: DaemonFacts): readonly AttentionEntry[] {

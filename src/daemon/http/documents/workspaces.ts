@@ -7,7 +7,7 @@ import type { Query } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
 import { cents, headOf, placeOf, problemsOf, rfc3339, scopeText } from './show.ts'
-import { attentionOf, countsByKind, daemonAttention, summaryOf, toneRank } from './summary.ts'
+import { attentionOf, countsByKind, daemonAttention, daemonPart, summaryOf, toneRank, warningsOf } from './summary.ts'
 import type { ScopeEntry, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
@@ -28,7 +28,7 @@ export function workspacesDocument(
   items.sort((a, b) => toneRank(a.tone) - toneRank(b.tone) || (a.name < b.name ? -1 : 1))
   return {
     ...headOf('WorkspaceList', showing),
-    ...daemon,
+    ...daemonPart(daemon),
     attention: pressing.slice(0, MOST.attention),
     attentionOmitted: Math.max(0, pressing.length - MOST.attention),
     ...pageOf(items, question),
@@ -68,7 +68,7 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
     models: models.slice(0, MOST.models).map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
     modelsOmitted: Math.max(0, models.length - MOST.models),
     pools: [],
-    warningTexts: view.warnings.map((warning) => people.text(warning)),
+    warningTexts: warningsOf(view).map(({ message }) => people.text(message)),
   }
 }
 

@@ -2,6 +2,7 @@
 // that hold answers against it. Only the generator loads these files; others take their types from documents/types.ts.
 import Type, { type Static, type TProperties, type TSchema } from 'typebox'
 import { CAUSES, CHANGE_RESULTS, EFFECTS, GUARD_CODES } from '../../../../core/model/change.ts'
+import { SEVERITIES } from '../../../../core/model/condition.ts'
 import { BANDS, GRANT_STATES, MODES, RECONCILE_RESULTS, SCOPE_STATES } from '../../../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../../../core/model/scope.ts'
 
@@ -90,8 +91,9 @@ export const balance = object('Credits of the whole team in this cycle, as the s
 
 export const condition = object('Something that is so now, and since when.', {
   type: text(),
-  subject: optional(text('What it is about, such as a scope; absent: the workspace.')),
-  reason: text('One word, for machines.'),
+  severity: words(SEVERITIES),
+  subject: text('What it is about, such as a scope, a hold or the workspace.'),
+  reason: text('A code of docs/codes.md.'),
   message: text('A sentence.'),
   since: instant('When it began.'),
 })

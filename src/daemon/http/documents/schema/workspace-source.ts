@@ -86,7 +86,8 @@ const SUMMARY = {
   use: optional(use),
   balance: optional(balance),
   policy: optional(policyState),
-  conditions: list(condition, 'What is so now.'),
+  conditions: list(condition, 'What is so now, what needs a person first.'),
+  conditionsOmitted: count('How many more there are.'),
   heldBy: optional(text('The replica that keeps this workspace.')),
 }
 
@@ -267,7 +268,8 @@ export const HEALTH = object('How the daemon keeps one workspace.', {
     guards: Type.Record(Type.String(), Type.String(), { description: 'Each guard and its limit, in words.' }),
   }),
   warnings: list(text(), 'What a person should know now.'),
-  conditions: list(condition, 'What is so now.'),
+  conditions: list(condition, 'What is so now, what needs a person first.'),
+  conditionsOmitted: count('How many more there are.'),
   replicas: list(
     object('A running capkeeper.', { name: text(), version: optional(text()), keeps: flag('This workspace is kept by it.') }),
     'Empty where there is only this one.',

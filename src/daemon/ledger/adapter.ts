@@ -1,0 +1,64 @@
+// What a database has to do for the ledger of one workspace: read rows, and write changes of rows as one transaction. What rows mean is known
+// in `workspace.ts`; an adapter never decides what is kept, and never keeps a part of a transaction.
+
+import type { RunUse } from '../../core/model/observed.ts'
+import type { Credits, Instant } from '../../core/model/units.ts'
+import type { BurnStep } from '../../core/use/burned.ts'
+import type { UseReading } from '../../core/use/use-curve.ts'
+import type { DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
+
+/** Tables of one value a key, all of which are held in memory. */
+export type KeyedTable = 'owned' | 'approval' | 'quarantine' | 'fact'
+
+/** A row as it is kept: `data` is one value as JSON. */
+export interface DataRow {
+  readonly id: number
+  readonly data: unknown
+}
+
+export interface KeyedRow extends DataRow {
+  readonly key: string
+}
+
+/** One change of rows. */
+export type RowChange =
+  /** With `known` only while the row is as it was known: this data, or undefined for no row. Else it stays as it is. */
+  | {
+      readonly kind: 'put'
+      readonly table: KeyedTable
+      readonly key: string
+      readonly data: string
+      readonly known?: { readonly data: string | undefined }
+    }
+  | { readonly kind: 'drop'; readonly table: KeyedTable; readonly key: string }
+  | { readonly kind: 'open'; readonly data: string }
+  | { readonly kind: 'close'; readonly id: number; readonly scope: string }
+  | { readonly kind: 'append'; readonly at: Instant; readonly scope: string; readonly data: string }
+  | { readonly kind: 'pause'; readonly data: string | undefined }
+  | { readonly kind: 'runs'; readonly scope: string; readonly batch: RunsBatch }
+  | { readonly kind: 'burn'; readonly step: BurnStep }
+
+/** Everything that is held in memory of one workspace. */
+export interface Snapshot {
+  readonly tables: Readonly<Record<KeyedTable, readonly KeyedRow[]>>
+  readonly intents: readonly DataRow[]
+  /** History since the instant that was asked for, newest first. */
+  readonly lately: readonly DataRow[]
+}
+
+/** The rows of one workspace. Every method rejects with a `LedgerError` when the database fails. */
+export interface WorkspaceRows {
+  /** As messages name the ledger. */
+  readonly name: string
+  /** Undefined when nobody else has changed anything since the last reading, and `isKnown` says that our own changes are known. */
+  read(latelySince: Instant, isKnown: boolean): Promise<Snapshot | undefined>
+  /** One transaction, durable when it resolves. Resolves with the id of the intent that it opened. Rejects with a `BugError` for an intent that is not open. */
+  write(changes: readonly RowChange[]): Promise<number | undefined>
+  history(filter: HistoryFilter): Promise<readonly DataRow[]>
+  pause(): Promise<DataRow | undefined>
+  runs(scope: string, days: DayRange): Promise<readonly RunUse[]>
+  highestUse(): Promise<ReadonlyMap<string, Credits>>
+  useReadings(): Promise<readonly UseReading[]>
+  useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
+  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
+}

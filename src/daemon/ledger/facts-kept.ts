@@ -1,0 +1,19 @@
+// The single values of a workspace by name, decoded when they are asked for and not again until they change.
+import type { LedgerFacts, RecordsReader } from '../../ports.ts'
+import type { KeptRows } from './kept-rows.ts'
+import { readRow } from './rows.ts'
+import { facts } from './values.ts'
+
+/** `name` is how messages name the ledger. */
+export function factsKept(name: string, rows: KeptRows<unknown>): RecordsReader['fact'] {
+  const decoded = new Map<keyof LedgerFacts, { readonly data: unknown; readonly value: unknown }>()
+  return <K extends keyof LedgerFacts>(fact: K): LedgerFacts[K] | undefined => {
+    const row = rows.row(fact)
+    if (!row) return undefined
+    const known = decoded.get(fact)
+    if (known && known.data === row.data) return known.value as LedgerFacts[K]
+    const value = readRow(name, 'fact', row, facts[fact])
+    decoded.set(fact, { data: row.data, value })
+    return value
+  }
+}
