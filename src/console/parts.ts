@@ -12,6 +12,9 @@ export type Weight = 'good' | 'info' | 'warn' | 'bad'
 
 const SIGNS: Readonly<Record<Weight, string>> = { good: '✓', info: 'i', warn: '!', bad: '✕' }
 
+/** How much a condition of this severity wants somebody. */
+export const SEVERITY_WEIGHT = { error: 'bad', warn: 'warn', info: 'info' } as const
+
 export const badge = (text: string, weight?: Weight): Html =>
   html`<span class="badge ${weight}">${weight && html`<span aria-hidden="true">${SIGNS[weight]}</span>`}${text}</span>`
 

@@ -17,21 +17,28 @@ const ALONE = 'main { max-width: 72rem; margin: 0 auto; padding: 1.25rem 1rem 3r
 const styleSheet: Html = { markup: `${STYLE}${ALONE}` }
 
 /** The whole document for all workspaces. */
-export function renderReportPage(reports: readonly Report[], now: number): string {
-  const at = new Date(now).toISOString()
+export const renderReportPage = (reports: readonly Report[], now: number): string =>
+  page(
+    { title: 'capkeeper report', heading: 'Credits report', now },
+    reports.map((report) => reportSection(report, now)),
+  )
+
+/** A page to print or to mail around sections. */
+export function page(about: { readonly title: string; readonly heading: string; readonly now: number }, sections: readonly Html[]): string {
+  const at = new Date(about.now).toISOString()
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>capkeeper report</title>
+<title>${about.title}</title>
 <link rel="icon" href="data:,">
 <style>${styleSheet}</style>
 </head>
 <body>
-<main><header><h1>Credits report</h1><p class="soft">made by capkeeper, ${instant(at)}</p></header>
-${reports.map((report) => reportSection(report, now))}</main>
+<main><header><h1>${about.heading}</h1><p class="soft">made by capkeeper, ${instant(at)}</p></header>
+${sections}</main>
 </body>
 </html>
 `.markup

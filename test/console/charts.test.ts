@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { amountTable } from '../../src/console/chart/bars.ts'
 import { type Chart, chartFigure } from '../../src/console/chart/chart.ts'
+import { compareChart } from '../../src/console/chart/compare.ts'
 import { cycleChart } from '../../src/console/chart/cycle.ts'
 import { driftChart } from '../../src/console/chart/drift.ts'
 import { heatMap } from '../../src/console/chart/heat.ts'
@@ -169,6 +170,27 @@ describe('tables that draw', () => {
     expect(markup).toContain('<td class="number heat-under_50 h4"><a href="/p?band=under_50">8</a></td>')
     expect(markup).toContain('<td class="number heat-at_cap h1"><a href="/p?band=at_cap">1</a></td>')
     expect(markup).toContain('<td class="number heat-uncapped h0">0</td>')
+  })
+
+  test('a comparison draws both sides on one scale, and says the difference', () => {
+    const { markup } = compareChart({
+      title: 'Days blocked',
+      head: 'Cycle',
+      names: { beside: 'in force', policy: 'this policy' },
+      rows: [
+        { name: 'October', beside: 40, policy: 10 },
+        { name: 'November', beside: 20, policy: 30 },
+      ],
+    })
+    expect(markup).toContain('40 under this policy, 60 under in force.')
+    expect(markup).toContain('<td class="number">-30</td>')
+    expect(markup).toContain('<td class="number">+10</td>')
+    expect([...markup.matchAll(/class="bar t-(rest|main)" width="([\d.]+)%"/g)].map(([, tone, width]) => `${tone} ${width}`)).toEqual([
+      'rest 100',
+      'main 25',
+      'rest 50',
+      'main 75',
+    ])
   })
 
   test('amounts stand beside their bars, with their share', () => {

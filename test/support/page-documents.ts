@@ -39,6 +39,7 @@ export const summaryOf = (name = 'acme'): WorkspaceSummary => ({
   balance: { readAt: ago(600_000), creditsPerSeat: 500, seats: 200, addOnAvailable: 80_000, addOnUsed: 46_200 },
   policy: { valid: true, digest: 'a1b2c3d4e5f6', revision: '0123456789abcdef0123', loadedAt: ago(3_600_000) },
   conditions: [],
+  conditionsOmitted: 0,
 })
 
 export const workspaceListOf = (
@@ -342,6 +343,7 @@ export const healthOf = (overrides: Partial<HealthDocument> = {}): HealthDocumen
   },
   warnings: [],
   conditions: [],
+  conditionsOmitted: 0,
   replicas: [],
   ...overrides,
 })

@@ -3,7 +3,7 @@ import { type Html, html } from '../../core/escape/html.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
-import { badge, box, empty, facts, section, table, tiles } from '../parts.ts'
+import { badge, box, empty, facts, SEVERITY_WEIGHT, section, table, tiles } from '../parts.ts'
 import { number, percent, span, when, words } from '../text.ts'
 
 export async function healthPage(documents: Documents, workspace: string): Promise<string> {
@@ -25,11 +25,10 @@ export async function healthPage(documents: Documents, workspace: string): Promi
   })
 }
 
-function troubles({ configValid, ledgerWritable, warnings, conditions, at }: HealthDocument): Html | false {
+function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, at }: HealthDocument): Html | false {
   const parts = [
     !configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force.</p>`),
     !ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written.</p>`),
-    ...warnings.map((text) => box('warn', html`<p>${text}</p>`)),
     conditions.length > 0 &&
       section(
         'What is so now',
@@ -40,7 +39,7 @@ function troubles({ configValid, ledgerWritable, warnings, conditions, at }: Hea
               head: 'Condition',
               kind: 'fixed',
               isName: true,
-              cell: ({ type, reason }) => html`${type} <span class="soft">${reason}</span>`,
+              cell: ({ type, reason, severity }) => html`${badge(type, SEVERITY_WEIGHT[severity])} <code class="soft">${reason}</code>`,
             },
             { head: 'About', kind: 'name', cell: ({ subject }) => subject },
             { head: 'Says', kind: 'text', cell: ({ message }) => message },
@@ -48,6 +47,7 @@ function troubles({ configValid, ledgerWritable, warnings, conditions, at }: Hea
           ],
           conditions,
         ),
+        conditionsOmitted > 0 && html`<span class="soft">${number(conditionsOmitted)} more</span>`,
       ),
   ].filter((part) => part !== false)
   return parts.length > 0 && html`${parts}`

@@ -9,7 +9,21 @@ import { burnOfSeries, cycleOfSeries, driftOfSeries } from '../chart/from-docume
 import { short } from '../chart/scale.ts'
 import { renderFrame } from '../frame.ts'
 import { holdUrl, sectionUrl, withQuery } from '../links.ts'
-import { badge, box, capCell, empty, facts, problemList, scopeLink, section, sourceLink, stateBadge, table, tiles } from '../parts.ts'
+import {
+  badge,
+  box,
+  capCell,
+  empty,
+  facts,
+  problemList,
+  SEVERITY_WEIGHT,
+  scopeLink,
+  section,
+  sourceLink,
+  stateBadge,
+  table,
+  tiles,
+} from '../parts.ts'
 import { BAND_TEXT, dayMonth, figure, number, percent, plural, when, words } from '../text.ts'
 
 export async function workspacePage(documents: Documents, name: string): Promise<string> {
@@ -44,7 +58,7 @@ export async function workspacePage(documents: Documents, name: string): Promise
 
 /** What keeps capkeeper from its work, or changes it. */
 export function troubles(one: WorkspaceDocument): Html | false {
-  const { pause, policy, problems, problemsOmitted, warningTexts, mode, lastCycle, at } = one
+  const { pause, policy, problems, problemsOmitted, warningTexts, conditions, mode, lastCycle, at } = one
   const boxes = [
     pause &&
       box(
@@ -68,11 +82,18 @@ export function troubles(one: WorkspaceDocument): Html | false {
         'bad',
         html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Caps stay as they are meanwhile; <a href="${sectionUrl(one.name, 'health')}">health</a> says more.</p>`,
       ),
-    ...warningTexts.map((text) => box('warn', html`<p>${text}</p>`)),
+    ...warningTexts.map((text) => warningBox(text, conditions, at)),
     !lastCycle &&
       box('info', html`<p><strong>The first cycle is under way.</strong> Nothing was compared yet; figures show as they come in.</p>`),
   ].filter((part) => part !== undefined && part !== false)
   return boxes.length > 0 && html`${boxes}`
+}
+
+/** As pressing as the condition that it tells. */
+function warningBox(text: string, conditions: WorkspaceDocument['conditions'], at: string): Html {
+  const condition = conditions.find(({ message }) => message === text)
+  const since = condition && html` <span class="small">${when(condition.since, at)}</span>`
+  return box(condition ? SEVERITY_WEIGHT[condition.severity] : 'warn', html`<p>${text}${since}</p>`)
 }
 
 function figures(one: WorkspaceDocument): Html {
