@@ -8,6 +8,7 @@ const BENCHES = [
   'load',
   'plan',
   'scrape',
+  'console',
   'startup',
   'sandbox',
   'analytics',

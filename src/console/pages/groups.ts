@@ -12,8 +12,11 @@ import { badge, bandBadge, capCell, empty, pager, section, sourceLink, stateBadg
 import { figure, number, percent, plural, when } from '../text.ts'
 import { chainPart, historyPart, nowPart } from './explained.ts'
 
+/** Lines of a page, unless the address says otherwise. */
+const SHOWN = '50'
+
 export async function groupsPage(documents: Documents, workspace: string, query: Query): Promise<string> {
-  const list = await documents.groups(workspace, query)
+  const list = await documents.groups(workspace, { limit: SHOWN, ...query })
   const path = sectionUrl(workspace, 'groups')
   return renderFrame({
     title: `Groups of ${workspace}`,
