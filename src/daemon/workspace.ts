@@ -13,6 +13,7 @@ import type { UndeclaredPass } from './collect/undeclared.ts'
 import type { Chronicle } from './conditions/chronicle.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
+import type { Reading } from './schedule/slice.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */
 export interface WorkspaceSettings extends PlanSettings {
@@ -64,6 +65,8 @@ export interface Workspace extends WorkspaceParts {
   pause: Pause | undefined
   /** The sweep for caps of people that nobody declares; absent until there was one. */
   undeclared: UndeclaredPass | undefined
+  /** What the last sweep went by; absent while sweeps read everything. */
+  reading: Reading | undefined
   /** What was burned so far; absent until the ledger was asked for it. */
   burned: Burned | undefined
   /** The roster that was taken into it last. */
@@ -83,6 +86,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   conditions: [],
   pause: undefined,
   undeclared: undefined,
+  reading: undefined,
   burned: undefined,
   burnedFrom: undefined,
   runs: undefined,

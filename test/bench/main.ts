@@ -20,6 +20,7 @@ const BENCHES = [
   'limits',
   'memory',
   'forecast',
+  'reading',
 ]
 
 /** Runs one bench; its rows, or undefined when it broke. */

@@ -16,6 +16,8 @@ export interface CapReading {
   readonly readAt: Instant
   /** `lacksFeature`: the workspace has no caps, whatever the key. */
   readonly failure?: { readonly kind: ApiErrorKind; readonly message: string; readonly lacksFeature?: true }
+  /** When it was read well before this. */
+  readonly previousAt?: Instant
   /** While unknown: what was read last, for people to look at; never a ground for a write. */
   readonly last?: { readonly observed: Cap; readonly readAt: Instant }
 }

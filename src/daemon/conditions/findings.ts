@@ -81,21 +81,25 @@ export function readsFindings({ changes, workspace }: Pick<Plan, 'changes' | 'wo
 }
 
 /** Caps that somebody else changed and that are not put right yet. */
-export const foreignFindings = ({ plan, owned }: Planned): readonly Finding[] =>
+export const foreignFindings = ({ plan, owned }: Planned, readings: WorkspaceState['readings']): readonly Finding[] =>
   plan.changes.flatMap(({ cause, scope, from, to }) =>
-    cause === 'external' ? [foreignFinding(scope, owned.get(scopeKey(scope))?.cap ?? to, from)] : [],
+    cause === 'external' ? [foreignFinding(scope, owned.get(scopeKey(scope))?.cap ?? to, from, readings.get(scopeKey(scope)))] : [],
   )
 
 /** Another value is another change. */
-export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed): Finding => ({
+export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed, reading?: CapReading): Finding => ({
   type: 'ForeignChange',
   subject: scopeKey(scope),
   reason: 'FOREIGN_CHANGE',
   message: `${scopeKey(scope)}: somebody else set ${verified} → ${observed}; not put back yet`,
   version: String(observed),
   scope,
-  fields: { from: verified, to: observed },
+  fields: { from: verified, to: observed, ...unseen(reading) },
 })
+
+/** For how long nobody looked before it was found. */
+const unseen = (reading: CapReading | undefined): { readonly unseenSeconds?: number } =>
+  reading?.previousAt === undefined ? {} : { unseenSeconds: Math.max(0, Math.round((reading.readAt - reading.previousAt) / 1000)) }
 
 export const pauseFindings = (pause: Pause | undefined, workspace: string): readonly Finding[] =>
   pause === undefined

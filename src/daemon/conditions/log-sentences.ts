@@ -2,7 +2,7 @@
 // fields of log-events.ts; whoever needs all of them takes JSON or --log-level debug.
 import { plain } from '../../core/escape/terminal.ts'
 import type { Change, ChangeResult } from '../../core/model/change.ts'
-import { type Condition, kindOf } from '../../core/model/condition.ts'
+import { type Condition, type ConditionType, kindOf } from '../../core/model/condition.ts'
 import type { CycleEvent } from '../../core/model/events.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
@@ -40,8 +40,10 @@ export function sentenceOf(event: CycleEvent, naming: Naming): string {
       return plain(`${here}plan ${event.plan.id} has ${event.plan.changes.length} changes`)
     case 'change-finished':
       return plain(about(event.change.scope) + changeText(event))
-    case 'condition':
-      return plain(event.condition.scope ? about(event.condition.scope) + scopeText(event) : here + conditionText(event))
+    case 'condition': {
+      const { scope, type } = event.condition
+      return plain(scope && BY_SCOPE.has(type) ? about(scope) + scopeText(event) : here + conditionText(event))
+    }
     case 'bug':
       return plain(`${here}${event.message}`)
     case 'cycle-finished':
@@ -53,12 +55,13 @@ export function sentenceOf(event: CycleEvent, naming: Naming): string {
 export const healedSentence = (scope: Scope, foreign: ConditionEvent, naming: Naming): string =>
   plain(`${subject(nameOf(scope, naming.groups), foreign.workspace, naming)}${foreignText(foreign.condition)}; put back`)
 
-/** What became of a condition of one scope, which is named before it. */
+/** Conditions that stand in the column of scopes, with the scope named before them. */
+const BY_SCOPE: ReadonlySet<ConditionType> = new Set(['ForeignChange', 'Rejected', 'Quarantined'])
+
 function scopeText({ change, condition }: ConditionEvent): string {
-  const { type, message, reason } = condition
-  if (change === 'ended') return kindOf(type).ended ?? 'put back'
-  if (type === 'ForeignChange') return `${foreignText(condition)}; not put back yet`
-  return type === 'Rejected' || type === 'Quarantined' ? `left alone: ${message} (${reason})` : `${message} (${reason})`
+  if (change === 'ended') return kindOf(condition.type).ended ?? 'put back'
+  if (condition.type === 'ForeignChange') return `${foreignText(condition)}; not put back yet`
+  return `left alone: ${condition.message} (${condition.reason})`
 }
 
 /** What became of a condition of a workspace, or of a part of what is read. */

@@ -28,6 +28,8 @@ export interface CycleOptions {
   readonly usage: boolean
   /** Only these scopes are read and written; absent: a whole sweep. */
   readonly focus?: ReadonlySet<ScopeKey>
+  /** A sweep that reads only these, and plans with what was read before of the others; absent: all. */
+  readonly slice?: ReadonlySet<ScopeKey>
   /** A sweep that was interrupted goes on: scopes read since then are not read again. */
   readonly readSince?: Instant
   /** Aborts to stop early: reads at once, writes before the next one. */
@@ -95,7 +97,8 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   }
   const after = applied?.last.planned ?? first.planned
   const managed = view.toRead.filter((scope) => !isLeftAlone(scope, view))
-  const looked = managed.filter((scope) => options.focus?.has(scopeKey(scope)) ?? true)
+  const part = options.focus ?? options.slice
+  const looked = managed.filter((scope) => part?.has(scopeKey(scope)) ?? true)
   const outcome = outcomeOf({ after, applied, looked, readings: knowledge.readings })
   if (config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)
   if (applied?.fatal === undefined) await ledger.commit()
@@ -260,12 +263,13 @@ async function observe(
   return view
 }
 
-function isDue(scope: Scope, knowledge: WorkspaceState, { focus, readSince }: CycleOptions): boolean {
+function isDue(scope: Scope, knowledge: WorkspaceState, { focus, slice, readSince }: CycleOptions): boolean {
   const key = scopeKey(scope)
   const readAt = knowledge.readings.get(key)?.readAt
   // People cannot be counted without the wide scopes, so a focused cycle reads those that were never read.
   if (focus) return focus.has(key) || (scope.kind !== 'user' && readAt === undefined)
-  return readSince === undefined || readAt === undefined || readAt < readSince
+  if (readAt === undefined) return true
+  return (slice?.has(key) ?? true) && (readSince === undefined || readAt < readSince)
 }
 
 /** What was read of scopes that nobody manages any more grows old, and must not count. */

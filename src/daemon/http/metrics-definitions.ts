@@ -105,6 +105,11 @@ export const HISTOGRAMS = {
     labels: ['workspace', 'phase'],
     buckets: [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 3600],
   },
+  capkeeper_drift_detection_seconds: {
+    help: 'Time from the last good reading of a scope to the one that found a foreign change.',
+    labels: ['workspace', 'kind'],
+    buckets: [1, 10, 60, 300, 600, 1200, 1800, 3600, 7200, 21_600, 86_400],
+  },
   capkeeper_api_request_duration_seconds: {
     help: 'Duration of a request to the service.',
     labels: ['workspace', 'operation'],

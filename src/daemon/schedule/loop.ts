@@ -18,6 +18,7 @@ import { type CycleOptions, reconcile, refreshUsage } from '../cycle/run.ts'
 import { cycleOf, type DesiredState, grantsFrozen, outlook, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { report, type Workspace } from '../workspace.ts'
+import { chooseReadings } from './slice.ts'
 
 export interface LoopSignals {
   /** Graceful end: reads stop at once, the write in flight may finish. */
@@ -225,8 +226,10 @@ async function sweepAll(workspace: Workspace, knowledge: WorkspaceState, agenda:
   if (usage) await takeUsage(workspace, knowledge, agenda, options)
   if (!isCurrent(agenda, workspace, knowledge)) learn(agenda, outlookNow(workspace, knowledge))
   const readSince = isResumed ? agenda.sweepSince : undefined
+  if (!isResumed) workspace.reading = await chooseReadings(workspace, knowledge)
+  const slice = workspace.reading?.slice
   const { applied, result, view } = await untilGrant(workspace, knowledge, agenda, () =>
-    reconcile(workspace, knowledge, { ...options, usage: false, ...(readSince !== undefined && { readSince }) }),
+    reconcile(workspace, knowledge, { ...options, usage: false, ...(slice && { slice }), ...(readSince !== undefined && { readSince }) }),
   )
   // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined

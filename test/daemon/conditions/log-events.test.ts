@@ -3,7 +3,7 @@ import type { Plan } from '../../../src/core/model/change.ts'
 import type { Finding } from '../../../src/core/model/condition.ts'
 import type { CycleEvent, PolicyStatus } from '../../../src/core/model/events.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { foreignFinding, pauseFindings, policyFindings } from '../../../src/daemon/conditions/findings.ts'
+import { foreignFinding, pauseFindings, policyFindings, unread } from '../../../src/daemon/conditions/findings.ts'
 import type { LogFields, Logger } from '../../../src/daemon/conditions/log.ts'
 import { eventLog, logEvent } from '../../../src/daemon/conditions/log-events.ts'
 import { ADA, raise, TEAM } from '../../support/ledger.ts'
@@ -55,6 +55,7 @@ const held: Finding = {
 const rejected: Finding = { type: 'Quarantined', subject: 'ada@example.com', reason: 'CAP_REFUSED', message: 'no', scope: ADA }
 const noBalance: Finding = { type: 'BalanceUnavailable', subject: 'x', reason: 'BALANCE_UNAVAILABLE', message: 'no balance' }
 const away: Finding = { type: 'ServiceUnreachable', subject: 'acme', reason: 'SERVICE_UNREACHABLE', message: 'refused' }
+const unreadGroup: Finding = { ...unread('GROUP_UNREAD', 'group:g', 'group:g (G): no answer'), scope: { kind: 'group', id: 'g' } }
 const foreign = foreignFinding(TEAM, credits(5), 'none')
 const paused = (of = pause): Finding => pauseFindings(of, 'acme')[0] ?? held
 const broken = (problems: PolicyStatus['problems'] = []): Finding =>
@@ -129,6 +130,9 @@ describe('for eyes', () => {
       'hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b by maxLowered: 41 of \uFFFD[31m120',
     ],
     ['a quiet cycle', event({ kind: 'cycle-finished', result: 'noop', ...times }), 'cycle finished in 0.0 s, nothing to do'],
+    ['a scope that is left alone', condition(rejected), 'ada@example.com:          left alone: no (CAP_REFUSED)'],
+    ['a group that cannot be read', condition(unreadGroup), 'group:g (G): no answer (GROUP_UNREAD)'],
+    ['what is over', condition(away, 'ended'), 'the service answers again (acme)'],
     ['a pause', condition(paused()), 'paused until 2026-11-20 00:00 UTC, nothing is written: migration'],
   ]
 
