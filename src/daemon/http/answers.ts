@@ -33,10 +33,11 @@ interface Kept {
 }
 
 /** `boot` names this process: another one makes other answers for the same state. */
-export function createAnswers(clock: Pick<Clock, 'monotonic'>, boot: string): Answers {
+export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: string): Answers {
   const kept = new Map<string, Kept>()
   const making = new Map<string, Promise<Answer>>()
   const sending = new Map<Buffer, number>()
+  const lanes = inLanes(clock)
   let keptBytes = 0
   let sentBytes = 0
 
@@ -69,9 +70,9 @@ export function createAnswers(clock: Pick<Clock, 'monotonic'>, boot: string): An
       const one = kept.get(question)
       const ageMs = one ? clock.monotonic() - one.madeMs : 0
       if (one && (ageMs < one.costMs * SHARED_TIMES || one.state === state)) return one.answer
-      const id = `${state}\n${question}`
-      const under = making.get(id) ?? make(question, state, write).finally(() => making.delete(id))
-      making.set(id, under)
+      // Whoever asks while it is made gets the same, also when the state is another one meanwhile.
+      const under = making.get(question) ?? lanes(() => make(question, state, write)).finally(() => making.delete(question))
+      making.set(question, under)
       return under
     },
     take(bytes) {
@@ -90,5 +91,32 @@ export function createAnswers(clock: Pick<Clock, 'monotonic'>, boot: string): An
         },
       }
     },
+  }
+}
+
+/** So many answers are made side by side: each holds what it is made of in memory. Choice. */
+const MOST_MADE = 4
+/** So long answers are made at a stretch; then others get their turn. */
+const STRETCH_MS = 8
+
+/** Lets a few jobs run side by side and the others wait, without holding anybody else up. */
+function inLanes(clock: Pick<Clock, 'monotonic' | 'sleep'>): <T>(job: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  let sinceMs = clock.monotonic()
+  return async (job) => {
+    if (running >= MOST_MADE) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running += 1
+    if (clock.monotonic() - sinceMs >= STRETCH_MS) {
+      await clock.sleep(1)
+      sinceMs = clock.monotonic()
+    }
+    try {
+      return await job()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
+    }
   }
 }

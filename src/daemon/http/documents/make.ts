@@ -178,18 +178,38 @@ type Shelf = (found: Found) => Promise<PeopleIndex>
 /** The people of so many workspaces stay looked at: of those that somebody asks about now. Choice. */
 const MOST_KEPT = 4
 
-function peopleShelf({ people }: DocumentOptions): Shelf {
-  const kept = new Map<string, { readonly id: string; readonly index: Promise<PeopleIndex> }>()
+/** People that were looked at serve for so long at least, whatever changes meanwhile: a look takes time and memory. Choice. */
+const FRESH_MS = 2_000
+
+interface KeptPeople {
+  readonly id: string
+  readonly index: Promise<PeopleIndex>
+  /** On the monotonic clock; absent while it is made. */
+  madeMs?: number
+}
+
+function peopleShelf({ people, clock }: DocumentOptions): Shelf {
+  const kept = new Map<string, KeptPeople>()
   return ({ source, facts, showing }) => {
     const id = `${source.version()} ${people.shown}`
     const known = kept.get(source.name)
-    const index = known?.id === id ? known.index : peopleIndex(facts, showing)
+    if (known?.id.endsWith(people.shown) && isGood(known, id)) return known.index
     // The one asked for last stands last.
     kept.delete(source.name)
-    kept.set(source.name, { id, index })
-    // What could not be made is made anew for whoever asks next.
-    index.catch(() => kept.delete(source.name))
+    const one: KeptPeople = { id, index: peopleIndex(facts, showing) }
+    kept.set(source.name, one)
+    one.index.then(
+      () => {
+        one.madeMs = clock.monotonic()
+      },
+      // What could not be made is made anew for whoever asks next.
+      () => kept.delete(source.name),
+    )
     for (const name of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(name)
-    return index
+    return one.index
+  }
+  /** One that is being made serves as well: two at a time would take twice the memory. */
+  function isGood({ id, madeMs }: KeptPeople, wanted: string): boolean {
+    return id === wanted || madeMs === undefined || clock.monotonic() - madeMs < FRESH_MS
   }
 }

@@ -2,12 +2,13 @@
 // that where people are shown as hashes nobody can try out addresses.
 
 import { BANDS, type Band, SCOPE_STATES } from '../../../core/model/events.ts'
+import type { Candidate } from '../../../core/resolve/desired.ts'
 import { bandRank } from '../../../core/use/bands.ts'
 import type { Query } from './documents.ts'
 import { DocumentError } from './documents.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
-import type { PeopleIndex, PersonRow } from './roster.ts'
+import { type PeopleIndex, type PersonRow, ruleName } from './roster.ts'
 import { cents, headOf, keyText, placeOf, ratio } from './show.ts'
 import type { PersonEntry, PersonListDocument } from './types.ts'
 
@@ -38,7 +39,7 @@ export function peopleDocument(facts: WorkspaceFacts, { rows }: PeopleIndex, sho
     (row) =>
       (search === '' || row.label.includes(search)) &&
       (group === undefined || row.groups.includes(group)) &&
-      (rule === undefined || (row.rule?.name ?? 'none') === rule) &&
+      (rule === undefined || ruleOf(row) === rule) &&
       (state === undefined || row.state === state) &&
       (status === undefined || row.status === status),
   )
@@ -83,7 +84,7 @@ const MOST_RULES = 100
 
 function rulesOf(rows: readonly PersonRow[]): PersonListDocument['rules'] {
   const counts = new Map<string, number>()
-  for (const { rule } of rows) counts.set(rule?.name ?? 'none', (counts.get(rule?.name ?? 'none') ?? 0) + 1)
+  for (const row of rows) counts.set(ruleOf(row), (counts.get(ruleOf(row)) ?? 0) + 1)
   return [...counts]
     .map(([name, people]) => ({ name, people }))
     .sort((a, b) => b.people - a.people)
@@ -110,8 +111,16 @@ const SORTS: Readonly<Record<Sort, (row: PersonRow) => string | number | undefin
   cap: ({ cap }) => (cap === 'none' ? Number.POSITIVE_INFINITY : cap === 'unknown' ? undefined : cap),
   use: ({ addOn, used }) => addOn ?? used,
   headroom: ({ headRoom }) => headRoom,
-  rule: ({ rule }) => rule?.name,
+  rule: ({ winner }) => winner && ruleName(winner),
 }
+
+const ruleOf = ({ winner }: PersonRow): string => (winner ? ruleName(winner) : 'none')
+
+const ruleEntry = (winner: Candidate, showing: Showing, revision = '') => ({
+  kind: winner.kind,
+  name: showing.people.text(ruleName(winner)),
+  source: placeOf(winner.at, showing, revision),
+})
 
 export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Showing, names: ReadonlyMap<string, string>): PersonEntry {
   const { used, addOn, headRoom, share } = row
@@ -123,13 +132,7 @@ export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Show
     ...(row.cap !== undefined && { cap: row.cap }),
     ...(row.from !== undefined && { from: keyText(row.from, showing) }),
     ...(row.declared !== undefined && { declared: row.declared }),
-    ...(row.rule && {
-      rule: {
-        kind: row.rule.kind,
-        name: showing.people.text(row.rule.name),
-        source: placeOf(row.rule.at, showing, facts.view.policy?.revision),
-      },
-    }),
+    ...(row.winner && { rule: ruleEntry(row.winner, showing, facts.view.policy?.revision) }),
     ...(used !== undefined && { used: cents(used) }),
     ...(addOn !== undefined && { addOn: cents(addOn), ...(facts.view.balance === undefined && { isUpperBound: true }) }),
     ...(headRoom !== undefined && { headRoom: cents(headRoom) }),

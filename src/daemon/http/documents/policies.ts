@@ -53,8 +53,8 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
   if (!policy) return []
   const { people } = showing
   const decided = Map.groupBy(
-    index.rows.filter((row) => row.status === 'approved' && row.rule),
-    ({ rule }) => (rule ? formatPosition(rule.at) : ''),
+    index.rows.filter((row) => row.status === 'approved' && row.winner),
+    ({ winner }) => (winner ? formatPosition(winner.at) : ''),
   )
   const status = new Map(view.scopes.map((one) => [scopeKey(one.scope), one]))
   const about = (scope: Scope, at: Position) => {

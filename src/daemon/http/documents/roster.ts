@@ -5,7 +5,6 @@ import { effectiveCap } from '../../../core/interpret/effective.ts'
 import type { Band, PersonStatus, ScopeState } from '../../../core/model/events.ts'
 import type { MemberStatus, Observed, Person } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
-import type { Position } from '../../../core/model/problem.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../../core/model/scope.ts'
 import { type Candidate, resolvePerson } from '../../../core/resolve/desired.ts'
 import { estimatedAddOnUse } from '../../../core/use/bands.ts'
@@ -22,7 +21,8 @@ export interface PersonRow {
   readonly cap?: Observed
   readonly from?: ScopeKey
   readonly declared?: Cap
-  readonly rule?: { readonly kind: string; readonly name: string; readonly at: Position }
+  /** The declaration that decides; `ruleName` says what it is called. */
+  readonly winner?: Candidate
   readonly used?: number
   readonly addOn?: number
   readonly headRoom?: number
@@ -91,7 +91,7 @@ function rowOf({ facts, showing, shown, state, groups }: Around, person: Person 
     ...(cap !== undefined && { cap }),
     ...(inForce?.from && { from: inForce.from }),
     ...(resolved && { declared: resolved.cap }),
-    ...(winner && { rule: { kind: winner.kind, name: ruleName(winner), at: winner.at } }),
+    ...(winner && { winner }),
     ...(row?.used !== undefined && { used: row.used }),
     ...(addOn !== undefined && { addOn }),
     ...(typeof cap === 'number' && addOn !== undefined && { headRoom: cap - addOn, ...(cap > 0 && { share: addOn / cap }) }),
