@@ -2,6 +2,7 @@
 
 import type { Seen } from './core/interpret/seen.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
+import type { DayFigures, JournalEntry } from './core/model/journal.ts'
 import type {
   ApiErrorKind,
   Balance,
@@ -14,7 +15,6 @@ import type {
   RunUse,
   SetAside,
 } from './core/model/observed.ts'
-import type { DayFigures, JournalEntry } from './core/model/journal.ts'
 import type { Cap, PolicyRevision } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
