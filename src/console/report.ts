@@ -74,7 +74,7 @@ function charts({ cycle, days = [], totals, projected, exhaustedAt, which, works
     now,
     used: [{ at: cycle.startAt, value: 0 }, ...points.filter(({ at }) => at < now || which === 'previous'), ...present],
     ...(budget !== undefined && { budget }),
-    ...(projected && { projected }),
+    ...(projected && { projected: [{ at: cycle.endAt, ...projected }] }),
     ...(exhaustedAt !== undefined && { exhaustedAt }),
   })
   const burn = stackChart({

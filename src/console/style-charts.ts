@@ -4,6 +4,12 @@ const TONES = ['main', 'even', 'limit', 'balance', 'good', 'bad', 's0', 's1', 's
 
 /** How strong a cell of a heat map is, by step. */
 const HEAT = [0, 10, 18, 28, 40, 55]
+const HEATS = [
+  ['none', '--c-rest'],
+  ['cool', '--heat'],
+  ['warm', '--heat-warm'],
+  ['hot', '--heat-hot'],
+] as const
 
 export const CHART_STYLE = `
 figure.chart { margin: 0; min-width: 0; }
@@ -43,7 +49,7 @@ td.measure { width: 30%; min-width: 6rem; vertical-align: middle; }
 table.heat td, table.heat th { padding: 0.4rem 0.7rem; }
 table.heat td { border: 2px solid var(--card); }
 table.heat td a { color: inherit; }
-${HEAT.map((strength, step) => `.h${step} { background: color-mix(in srgb, var(--heat) ${strength}%, transparent); }`).join('\n')}
-${HEAT.map((strength, step) => `.heat-85_to_95.h${step}, .heat-95_to_100.h${step} { background: color-mix(in srgb, var(--heat-warm) ${strength}%, transparent); }`).join('\n')}
-${HEAT.map((strength, step) => `.heat-at_cap.h${step} { background: color-mix(in srgb, var(--heat-hot) ${strength}%, transparent); }`).join('\n')}
+${HEATS.flatMap(([tone, colour]) =>
+  HEAT.map((strength, step) => `.heat-${tone}.h${step} { background: color-mix(in srgb, var(${colour}) ${strength}%, transparent); }`),
+).join('\n')}
 `

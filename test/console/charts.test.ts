@@ -22,12 +22,19 @@ const CYCLE = {
   now: day(20),
   used: Array.from({ length: 21 }, (_, index) => ({ at: day(index), value: index * 100 })),
   budget: 4_000,
-  projected: { p10: 2_600, p50: 3_000, p90: 4_500 },
+  projected: [
+    { at: day(25), p10: 2_300, p50: 2_500, p90: 3_000 },
+    { at: END, p10: 2_600, p50: 3_000, p90: 4_500 },
+  ],
   exhaustedAt: day(27),
 }
 
 const CHARTS: readonly (readonly [name: string, chart: Chart, says: string])[] = [
-  ['credits over the cycle', cycleChart(CYCLE), '2,000 of 4,000 credits used; 3,000 expected by 1 Dec; the credits run out on 28 Nov.'],
+  [
+    'credits over the cycle',
+    cycleChart(CYCLE),
+    '2,000 of 4,000 credits used; 3,000 expected by 1 Dec; the add-on credits run out on 28 Nov.',
+  ],
   [
     'burn by day',
     stackChart({
@@ -119,6 +126,12 @@ describe('a chart of the cycle', () => {
     expect(markup).not.toContain('run out')
   })
 
+  test('follows the projection day by day in its table', () => {
+    const rows = cycleChart(CYCLE).table.rows
+    expect([rows[22], rows[24], rows[29]].map((row) => row?.[3])).toEqual([2_300, 2_500, 3_000])
+    expect(rows[10]?.[3]).toBeUndefined()
+  })
+
   test('is drawn before anything was used', () => {
     const { markup } = chartFigure(cycleChart({ ...CYCLE, used: [] }))
     expect(markup).not.toMatch(/NaN|Infinity/)
@@ -165,11 +178,17 @@ describe('scales', () => {
 
 describe('tables that draw', () => {
   test('a heat map tells every figure and leads to those people', () => {
-    const bands = { uncapped: 0, under_50: 8, '50_to_85': 1, '85_to_95': 0, '95_to_100': 0, at_cap: 1 }
-    const { markup } = heatMap([{ name: 'Platform', href: '/g', bandHref: (band) => `/p?band=${band}`, bands }], 'Group')
-    expect(markup).toContain('<td class="number heat-under_50 h4"><a href="/p?band=under_50">8</a></td>')
-    expect(markup).toContain('<td class="number heat-at_cap h1"><a href="/p?band=at_cap">1</a></td>')
-    expect(markup).toContain('<td class="number heat-uncapped h0">0</td>')
+    const columns = [
+      { head: 'under 50 %', tone: 'cool' as const },
+      { head: 'at cap', tone: 'hot' as const },
+      { head: 'no cap', tone: 'none' as const },
+    ]
+    const { markup } = heatMap('Group', columns, [
+      { name: 'Platform', href: '/g', cellHref: (column) => `/p?${column}`, counts: [8, 1, 0] },
+    ])
+    expect(markup).toContain('<td class="number heat-cool h5"><a href="/p?0">8</a></td>')
+    expect(markup).toContain('<td class="number heat-hot h1"><a href="/p?1">1</a></td>')
+    expect(markup).toContain('<td class="number heat-none h0"><span class="soft">0</span></td>')
   })
 
   test('a comparison draws both sides on one scale, and says the difference', () => {

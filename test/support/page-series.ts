@@ -1,6 +1,6 @@
 // Made-up series for charts.
 
-import type { BurnSeries, CreditsSeries, DriftSeries } from '../../src/daemon/http/documents/types.ts'
+import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries } from '../../src/daemon/http/documents/types.ts'
 import { dayOf, headOf } from './page-parts.ts'
 
 const used = (index: number): number => Math.round(6_420 * (index + 1) * (0.9 + 0.1 * Math.sin(index)))
@@ -48,4 +48,13 @@ export const driftOf = (): DriftSeries => ({
     written: index % 3,
     failed: 0,
   })),
+})
+
+export const nearOf = (): NearSeries => ({
+  ...headOf('NearSeries'),
+  rows: [
+    { id: 'grp_platform', name: 'Platform', people: 40, shares: [10, 8, 5, 4, 3, 2, 2, 1, 1, 1, 3, 0] },
+    { name: 'in no declared group', people: 12, shares: [6, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2] },
+  ],
+  rowsOmitted: 0,
 })

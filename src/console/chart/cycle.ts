@@ -12,16 +12,23 @@ export interface CycleData {
   readonly used: readonly Point[]
   /** All credits of the cycle, of the seats and added on; absent while the balance is unknown. */
   readonly budget?: number
-  /** Credits used at the cycle's end. */
-  readonly projected?: { readonly p10: number; readonly p50: number; readonly p90: number }
+  /** Credits that will have been used, by instants to come, in order; the last is the cycle's end. */
+  readonly projected?: readonly Projected[]
   readonly exhaustedAt?: number
+}
+
+export interface Projected {
+  readonly at: number
+  readonly p10: number
+  readonly p50: number
+  readonly p90: number
 }
 
 export function cycleChart(data: CycleData): Chart {
   const { startAt, endAt, used, budget, projected, exhaustedAt } = data
   const last = used.at(-1) ?? { at: startAt, value: 0 }
-  const goal = budget ?? projected?.p50
-  const ahead = (value: number): readonly Point[] => [last, { at: endAt, value }]
+  const goal = budget ?? projected?.at(-1)?.p50
+  const ahead = (percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => aheadOf(data, last, percentile)
   const even: readonly Point[] =
     goal === undefined
       ? []
@@ -30,7 +37,7 @@ export function cycleChart(data: CycleData): Chart {
           { at: endAt, value: goal },
         ]
   const layers: readonly (Layer | false)[] = [
-    projected !== undefined && { kind: 'band', tone: 'main', low: ahead(projected.p10), high: ahead(projected.p90) },
+    projected !== undefined && { kind: 'band', tone: 'main', low: ahead('p10'), high: ahead('p90') },
     budget !== undefined && {
       kind: 'line',
       tone: 'limit',
@@ -41,9 +48,9 @@ export function cycleChart(data: CycleData): Chart {
     },
     goal !== undefined && { kind: 'line', tone: 'even', points: even, dashed: true },
     { kind: 'area', tone: 'main', points: used },
-    projected !== undefined && { kind: 'line', tone: 'main', points: ahead(projected.p50), dashed: true },
+    projected !== undefined && { kind: 'line', tone: 'main', points: ahead('p50'), dashed: true },
     { kind: 'instant', at: last.at, tone: 'even', text: 'now' },
-    exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'credits run out' },
+    exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'add-on credits run out' },
   ]
   return {
     id: 'cycle',
@@ -68,11 +75,18 @@ export function cycleChart(data: CycleData): Chart {
   }
 }
 
+/** From now on; nothing that is told lies below what was used. */
+const aheadOf = ({ projected = [] }: CycleData, last: Point, percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => [
+  last,
+  ...projected.filter(({ at }) => at > last.at).map((one) => ({ at: one.at, value: Math.max(last.value, one[percentile]) })),
+]
+
 function summaryOf({ budget, projected, exhaustedAt, endAt }: CycleData, used: number): string {
+  const end = projected?.at(-1)
   const parts = [
     budget === undefined ? `${compact(used)} credits used` : `${compact(used)} of ${compact(budget)} credits used`,
-    ...(projected ? [`${compact(Math.round(projected.p50))} expected by ${dayMonth(endAt)}`] : []),
-    ...(exhaustedAt !== undefined && exhaustedAt < endAt ? [`the credits run out on ${dayMonth(exhaustedAt)}`] : []),
+    ...(end ? [`${compact(Math.round(end.p50))} expected by ${dayMonth(endAt)}`] : []),
+    ...(exhaustedAt !== undefined && exhaustedAt < endAt ? [`the add-on credits run out on ${dayMonth(exhaustedAt)}`] : []),
   ]
   return `${parts.join('; ')}.`
 }
@@ -110,10 +124,13 @@ const usedAt = (until: number, { used }: CycleData): number | undefined => {
   return isOver ? (past.at(-1)?.value ?? used[0]?.value) : undefined
 }
 
-/** On the straight way from now to the projection. */
-function expectedAt(until: number, { endAt, projected }: CycleData, last: Point): number | undefined {
-  if (!projected || until <= last.at) return undefined
-  return Math.round(last.value + ((projected.p50 - last.value) * (until - last.at)) / Math.max(1, endAt - last.at))
+/** On the way from now to the end. */
+function expectedAt(until: number, data: CycleData, last: Point): number | undefined {
+  if (!data.projected || until <= last.at) return undefined
+  const points = aheadOf(data, last, 'p50')
+  const after = points.findIndex(({ at }) => at >= until)
+  const [from, to] = [points[after - 1] ?? last, points[after]]
+  return to && Math.round(from.value + ((to.value - from.value) * (until - from.at)) / Math.max(1, to.at - from.at))
 }
 
 function slotText(day: Day, data: CycleData): string {

@@ -18,14 +18,14 @@ export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: CreditsS
     const end = Date.parse(day) + DAY_MS
     return value === undefined ? [] : [{ at: Math.max(startAt, Math.min(now, end)), value }]
   })
-  const projected = days.at(-1)?.projected
+  const projected = days.flatMap(({ day, projected: one }) => (one ? [{ at: Math.min(endAt, Date.parse(day) + DAY_MS), ...one }] : []))
   return cycleChart({
     startAt,
     endAt,
     now,
     used: [{ at: startAt, value: 0 }, ...used],
     ...(credits !== undefined && { budget: credits }),
-    ...(projected && { projected }),
+    ...(projected.length > 0 && { projected }),
     ...(exhaustion !== undefined && { exhaustedAt: Date.parse(exhaustion) }),
   })
 }

@@ -78,7 +78,7 @@ export function nowPart({ readings, nextReadingAt, change, why, conditions, work
         { head: 'When', kind: 'fixed', cell: ({ readAt }) => (readAt === undefined ? 'not read yet' : when(readAt, at)) },
       ],
       readings,
-    )}${conditions.length > 0 && html`<ul>${conditions.map((text) => html`<li>${text}</li>`)}</ul>`}`,
+    )}${conditions.length > 0 && html`<p class="small soft">What would change the cap:</p><ul>${conditions.map((text) => html`<li>${text}</li>`)}</ul>`}`,
   )
 }
 

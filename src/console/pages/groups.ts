@@ -1,5 +1,6 @@
 // The groups of a workspace with how near their people are to their caps, and the page of one group.
 import { html } from '../../core/escape/html.ts'
+import { BANDS } from '../../core/model/events.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { GroupDocument, GroupEntry, GroupListDocument } from '../../daemon/http/documents/types.ts'
 import { chartFigure } from '../chart/chart.ts'
@@ -9,7 +10,7 @@ import { filterForm, sortHead } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
 import { groupUrl, personUrl, sectionUrl, withQuery } from '../links.ts'
 import { badge, bandBadge, capCell, empty, pager, section, sourceLink, stateBadge, table, tiles } from '../parts.ts'
-import { figure, number, percent, plural, when } from '../text.ts'
+import { BAND_TEXT, figure, number, percent, plural, when } from '../text.ts'
 import { chainPart, historyPart, nowPart } from './explained.ts'
 
 /** Lines of a page, unless the address says otherwise. */
@@ -40,18 +41,28 @@ export async function groupsPage(documents: Documents, workspace: string, query:
         section(
           'Who is near their cap',
           heatMap(
+            'Group',
+            BANDS.map((band) => ({ head: BAND_TEXT[band], tone: BAND_HEAT[band] })),
             list.items.map(({ id, name, bands }) => ({
               name,
               href: groupUrl(workspace, id),
-              bandHref: (band) => withQuery(sectionUrl(workspace, 'people'), { group: id, band }),
-              bands,
+              counts: BANDS.map((band) => bands[band]),
+              cellHref: (column) => withQuery(sectionUrl(workspace, 'people'), { group: id, band: BANDS[column] }),
             })),
-            'Group',
           ),
         ),
     ],
   })
 }
+
+const BAND_HEAT = {
+  uncapped: 'none',
+  under_50: 'cool',
+  '50_to_85': 'cool',
+  '85_to_95': 'warm',
+  '95_to_100': 'warm',
+  at_cap: 'hot',
+} as const
 
 const groupTable = ({ items, workspace, at }: GroupListDocument, path: string, query: Query) =>
   table<GroupEntry>(

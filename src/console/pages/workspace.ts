@@ -2,13 +2,14 @@
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
-import type { WorkspaceDocument } from '../../daemon/http/documents/types.ts'
+import type { NearSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
 import { type AmountRow, amountTable, meter } from '../chart/bars.ts'
 import { type Chart, chartFigure } from '../chart/chart.ts'
 import { burnOfSeries, cycleOfSeries, driftOfSeries } from '../chart/from-documents.ts'
+import { heatMap } from '../chart/heat.ts'
 import { short } from '../chart/scale.ts'
 import { renderFrame } from '../frame.ts'
-import { holdUrl, sectionUrl, withQuery } from '../links.ts'
+import { groupUrl, holdUrl, sectionUrl, withQuery } from '../links.ts'
 import {
   badge,
   box,
@@ -27,12 +28,13 @@ import {
 import { BAND_TEXT, dayMonth, figure, number, percent, plural, when, words } from '../text.ts'
 
 export async function workspacePage(documents: Documents, name: string): Promise<string> {
-  const [one, credits, byGroup, byModel, drift] = await Promise.all([
+  const [one, credits, byGroup, byModel, drift, near] = await Promise.all([
     documents.workspace(name),
     documents.creditsSeries(name),
     documents.burnSeries(name, { by: 'group' }),
     documents.burnSeries(name, { by: 'model' }),
     documents.driftSeries(name),
+    documents.nearSeries(name),
   ])
   const cycle = cycleOfSeries(credits)
   const charts = [burnOfSeries(byGroup), burnOfSeries(byModel), driftOfSeries(drift)].filter((chart) => chart !== undefined)
@@ -49,6 +51,7 @@ export async function workspacePage(documents: Documents, name: string): Promise
       html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
       scopesPart(one),
       html`<div class="grid">${charts.map((chart: Chart) => html`<section>${chartFigure(chart)}</section>`)}<div class="stack">${bandsPart(one)}${modelsPart(one)}</div></div>`,
+      nearPart(near),
       poolsPart(one),
       grantsPart(one),
       statePart(one),
@@ -219,6 +222,28 @@ function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
     )}</ul>`,
   )
 }
+
+/** The groups with most people near their cap, by tenths of it. */
+function nearPart({ rows, workspace }: NearSeries): Html | false {
+  if (rows.length === 0) return false
+  const tenths = Array.from({ length: 10 }, (_, index) => ({
+    head: `${index * 10} %`,
+    tone: index < 8 ? ('cool' as const) : ('warm' as const),
+  }))
+  const columns = [...tenths, { head: 'at cap', tone: 'hot' as const }, { head: 'no cap', tone: 'none' as const }]
+  const shown = rows.slice(0, MOST_HEAT_ROWS)
+  return section(
+    'Who is near their cap',
+    heatMap(
+      'Group',
+      columns,
+      shown.map(({ id, name, shares }) => ({ name, ...(id !== undefined && { href: groupUrl(workspace, id) }), counts: shares })),
+    ),
+    html`<span class="soft">from that share of the cap on; <a href="${sectionUrl(workspace, 'groups')}">all groups</a></span>`,
+  )
+}
+
+const MOST_HEAT_ROWS = 10
 
 function poolsPart({ pools, at }: WorkspaceDocument): Html | false {
   return (
