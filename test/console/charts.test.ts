@@ -161,6 +161,12 @@ describe('scales', () => {
     )
   })
 
+  test('of counts have no parts of one', () => {
+    expect(valueScale(1, true).ticks).toEqual([0, 1])
+    expect(valueScale(3, true).ticks).toEqual([0, 1, 2, 3])
+    expect(valueScale(40, true).ticks).toEqual([0, 10, 20, 30, 40])
+  })
+
   test('label seven midnights at most, all within', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: DAY_MS }), (days, offset) => {

@@ -25,6 +25,7 @@ export function driftChart({ days }: DriftData): Chart {
       fromAt: first,
       untilAt: last + DAY_MS,
       height: 120,
+      isCount: true,
       layers: [
         {
           kind: 'bars',

@@ -48,6 +48,8 @@ export interface Plot {
   readonly untilAt: number
   readonly layers: readonly Layer[]
   readonly slots: readonly Slot[]
+  /** Its figures are counts of things. */
+  readonly isCount?: boolean
   /** Of the plot alone, in pixels. */
   readonly height?: number
 }
@@ -81,8 +83,8 @@ const highestOf = (layer: Layer): number => {
 }
 
 /** The whole drawing. `label` names it to those who do not see it. */
-export function plot({ fromAt, untilAt, layers, slots, height = HEIGHT }: Plot, label: string): Html {
-  const { max, ticks } = valueScale(Math.max(0, ...layers.map(highestOf)))
+export function plot({ fromAt, untilAt, layers, slots, isCount, height = HEIGHT }: Plot, label: string): Html {
+  const { max, ticks } = valueScale(Math.max(0, ...layers.map(highestOf)), isCount)
   const frame: Frame = {
     x: (at) => shareOf(at, fromAt, untilAt) * WIDTH,
     y: (value) => (1 - shareOf(value, 0, max)) * height,

@@ -10,12 +10,12 @@ export interface ValueScale {
 const STEPS = [1, 2, 2.5, 5, 10]
 const WANTED_TICKS = 5
 
-/** From 0 to a round figure at or above the highest one, in about five steps. */
-export function valueScale(highest: number): ValueScale {
+/** From 0 to a round figure at or above the highest one, in about five steps; of things that are counted no step is a part of one. */
+export function valueScale(highest: number, isCount = false): ValueScale {
   if (!(highest > 0)) return { max: 1, ticks: [0, 1] }
   const rough = highest / WANTED_TICKS
   const power = 10 ** Math.floor(Math.log10(rough))
-  const step = (STEPS.find((candidate) => candidate * power >= rough) ?? 10) * power
+  const step = Math.max(isCount ? 1 : 0, (STEPS.find((candidate) => candidate * power >= rough) ?? 10) * power)
   const count = Math.ceil(highest / step - 1e-9)
   return { max: count * step, ticks: Array.from({ length: count + 1 }, (_, index) => index * step) }
 }
