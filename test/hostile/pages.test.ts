@@ -64,6 +64,8 @@ async function holdsUnder(trial: (daemonOf: Daemon) => Promise<void>): Promise<v
   const { daemon: one, good } = running()
   const watch = watchLife(one)
   await trial(one)
+  // Why it ended says more than that nothing heals.
+  expect(one.ended()).toBeUndefined()
   await heals(good, 20_000)
   const longest = await watch.stop()
   expect(one.ended()).toBeUndefined()

@@ -88,7 +88,9 @@ export function buildPlan(given: PlanInputs): Planned {
   const { desired, declared } = desiredNow(given)
   const left = { ...given.resolution, desired: [...desired.values()] }
   const skipped = new Set([...given.skipped, ...[...given.quarantined.keys()].filter((key) => !desired.has(key))])
-  const slots = interpret({ ...given, unsetGroups: unsetGroups(left.desired) })
+  // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
+  const { model, readings, owned, people, sent = [] } = given
+  const slots = interpret({ model, readings, owned, people, sent, unsetGroups: unsetGroups(left.desired) })
   const result = diff({ ...given, resolution: left, slots, skipped })
   const found = [...result.differences, ...pins(result, slots, desired, given.people)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))

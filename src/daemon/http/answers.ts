@@ -96,8 +96,10 @@ export function createAnswers(clock: Pick<Clock, 'monotonic' | 'sleep'>, boot: s
 
 /** So many answers are made side by side: each holds what it is made of in memory. Choice. */
 const MOST_MADE = 4
-/** So long answers are made at a stretch; then others get their turn. */
+/** So long answers are made at a stretch; then everything else gets its turn, for longer than the other answers under way take at it: timers that
+ * are due before the last one is through would leave the event loop no time for anything else. */
 const STRETCH_MS = 8
+const REST_MS = 50
 
 /** Lets a few jobs run side by side and the others wait, without holding anybody else up. */
 function inLanes(clock: Pick<Clock, 'monotonic' | 'sleep'>): <T>(job: () => Promise<T>) => Promise<T> {
@@ -105,10 +107,11 @@ function inLanes(clock: Pick<Clock, 'monotonic' | 'sleep'>): <T>(job: () => Prom
   let running = 0
   let sinceMs = clock.monotonic()
   return async (job) => {
+    if (running === 0) sinceMs = clock.monotonic()
     if (running >= MOST_MADE) await new Promise<void>((resolve) => waiting.push(resolve))
     else running += 1
     if (clock.monotonic() - sinceMs >= STRETCH_MS) {
-      await clock.sleep(1)
+      await clock.sleep(REST_MS)
       sinceMs = clock.monotonic()
     }
     try {

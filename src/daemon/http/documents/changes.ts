@@ -11,7 +11,7 @@ import { DocumentError, type Query } from './documents.ts'
 import { writeEntry } from './explained.ts'
 import type { Records, Showing, WorkspaceFacts } from './facts.ts'
 import { asked, limitOf, type Parameter, text, word } from './query.ts'
-import type { PeopleIndex } from './roster.ts'
+import { type PeopleIndex, personShown } from './roster.ts'
 import { headOf, keyText, rfc3339, scopeText } from './show.ts'
 import type { ChangeEntry, ChangeListDocument } from './types.ts'
 
@@ -107,7 +107,7 @@ function nextOf(at: Instant, listed: readonly Dated[], cursor: Cursor): string {
 
 function scopeOf(given: string | undefined, index: PeopleIndex | undefined): Scope | undefined {
   if (given === undefined) return undefined
-  const row = index?.byLabel.get(given.toLowerCase())
+  const row = index && personShown(index, given)
   if (row) return { kind: 'user', email: row.email }
   const scope = parseScope(given)
   // Addresses are only known by how they are shown.

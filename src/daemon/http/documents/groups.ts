@@ -7,7 +7,7 @@ import type { Query } from './documents.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
 import { bandsOf, ORDERS } from './people.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
-import type { PeopleIndex, PersonRow } from './roster.ts'
+import { groupIdsOf, type PeopleIndex, type PersonRow } from './roster.ts'
 import { cents, headOf, placeOf, ratio, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
 import type { GroupEntry, GroupListDocument } from './types.ts'
@@ -49,7 +49,7 @@ const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) =
 export function membersByGroup({ rows }: PeopleIndex): ReadonlyMap<string, readonly PersonRow[]> {
   const members = new Map<string, PersonRow[]>()
   for (const row of rows) {
-    for (const id of row.groups) {
+    for (const id of groupIdsOf(row)) {
       const list = members.get(id)
       if (list) list.push(row)
       else members.set(id, [row])

@@ -13,7 +13,7 @@ import { explained, explanationOf, MOST_WRITES } from './explained.ts'
 import type { DayUse, Records, Showing, WorkspaceFacts } from './facts.ts'
 import { groupEntries, membersByGroup } from './groups.ts'
 import { groupNames, personEntry } from './people.ts'
-import type { PeopleIndex } from './roster.ts'
+import { groupIdsOf, headRoomOf, type PeopleIndex, personShown, shareOf } from './roster.ts'
 import { cents, DAY_MS, dayText, headOf, keyText, midnight } from './show.ts'
 import type { GroupDocument, PersonDocument } from './types.ts'
 
@@ -34,7 +34,7 @@ export async function personDocument(
   showing: Showing,
   person: string,
 ): Promise<PersonDocument> {
-  const row = index.byLabel.get(person.trim().toLowerCase())
+  const row = personShown(index, person)
   if (!row) throw new DocumentError(404, 'nobody of this workspace is shown like this')
   const scope = userScope(row.email)
   const { view, policy } = facts
@@ -42,7 +42,7 @@ export async function personDocument(
   const explanation = explanationOf(facts, scope, history)
   const days = daysShown(view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt, showing.now)
   const burned = await records.useOfPerson(row.email, days)
-  const caps = await capsByDay(row.groups.map(groupScope), { scope, days, facts, records })
+  const caps = await capsByDay(groupIdsOf(row).map(groupScope), { scope, days, facts, records })
   const isProtected = policy?.set.protectedPeople.some((one) => one.scope.email === row.email) === true
   const guards = view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards)
   const entry = personEntry(row, facts, showing, groupNames(facts, showing))
@@ -53,7 +53,7 @@ export async function personDocument(
     ...explained(explanation, { facts, scope, history }, showing),
     ...(isProtected && { protected: true }),
     guards,
-    use: useByDay({ days, burned, caps, headRoom: row.headRoom }, facts, showing),
+    use: useByDay({ days, burned, caps, headRoom: headRoomOf(row) }, facts, showing),
   }
 }
 
@@ -156,7 +156,7 @@ export async function groupDocument(
   const scope = groupScope(id)
   const history = await records.history({ scope, limit: MOST_WRITES })
   const members = (membersByGroup(index).get(id) ?? []).toSorted(
-    (a, b) => bandRank(b.band) - bandRank(a.band) || (b.share ?? 0) - (a.share ?? 0),
+    (a, b) => bandRank(b.band) - bandRank(a.band) || (shareOf(b) ?? 0) - (shareOf(a) ?? 0),
   )
   return {
     ...headOf('Group', showing),

@@ -13,7 +13,7 @@ import type { Query } from './documents.ts'
 import type { Records, Showing, WorkspaceFacts } from './facts.ts'
 import { groupNames } from './people.ts'
 import { asked, whole, word } from './query.ts'
-import type { PeopleIndex, PersonRow } from './roster.ts'
+import { groupIdsOf, type PeopleIndex, type PersonRow, shareOf } from './roster.ts'
 import { cents, DAY_MS, dayText, headOf, midnight, rfc3339 } from './show.ts'
 import { usedIn } from './summary.ts'
 import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries } from './types.ts'
@@ -197,7 +197,7 @@ export function nearSeries(facts: WorkspaceFacts, index: PeopleIndex, showing: S
   const byGroup = new Map<string, PersonRow[]>()
   for (const row of index.rows) {
     if (row.status !== 'approved') continue
-    for (const id of row.groups.length > 0 ? row.groups : ['']) {
+    for (const id of row.groups.length > 0 ? groupIdsOf(row) : ['']) {
       const list = byGroup.get(id)
       if (list) list.push(row)
       else byGroup.set(id, [row])
@@ -223,8 +223,10 @@ export function nearSeries(facts: WorkspaceFacts, index: PeopleIndex, showing: S
 
 function sharesOf(people: readonly PersonRow[]): readonly number[] {
   const shares = Array.from({ length: STEPS }, () => 0)
-  for (const { band, share = 0 } of people) {
+  for (const row of people) {
+    const { band } = row
     if (band === undefined) continue
+    const share = shareOf(row) ?? 0
     const step = band === 'uncapped' ? STEPS - 1 : band === 'at_cap' ? STEPS - 2 : Math.min(STEPS - 3, Math.floor(share * 10))
     shares[step] = (shares[step] ?? 0) + 1
   }
