@@ -1,7 +1,9 @@
 // All pages in a real browser: looked at by axe in both themes, at the widths of a phone, a desk and a wall, with scripts and without.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLive } from '../../src/daemon/http/live.ts'
 import { type Server, startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, violations } from '../support/browser.ts'
+import { fakeClock } from '../support/clock.ts'
 import { documentsOf, workspaceOf } from '../support/page-documents.ts'
 import { HOLD_ID } from '../support/page-parts.ts'
 import { serverParts } from '../support/server.ts'
@@ -99,5 +101,36 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
     expect(await page.locator('img').count()).toBe(0)
     expect(complaints.filter(isOurs)).toEqual([])
     expect(await page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth)).toBe(0)
+  })
+
+  test('what changes is replaced where it stands, what was unfolded stays so, and a lost connection says so (needs Chromium)', async () => {
+    const clock = fakeClock()
+    const live = createLive(clock, 'boot')
+    let text = 'the key needs Billing Write'
+    let version = 0
+    const one = documentsOf({ workspace: async () => workspaceOf({ warningTexts: [text] }) })
+    const library = { for: () => one, state: () => String(version), names: () => ['acme'] }
+    const own = await startServer(serverParts({ documents: library, live, clock }))
+    const { page } = await chromium.open()
+    await page.goto(`${own.url}/workspaces/acme`)
+    await page.locator('#live', { hasText: 'Live' }).waitFor()
+    await page.locator('#cycle summary').click()
+    await page.locator('#cycle').evaluate((chart) => chart.setAttribute('data-marked', ''))
+
+    text = 'the key is refused'
+    version += 1
+    live.onEvent({
+      kind: 'policy-loaded',
+      workspace: 'acme',
+      at: 0,
+      policy: { valid: true, digest: '', revision: '', loadedAt: 0, problems: [] },
+    })
+    await clock.advance(1_000)
+    await page.locator('main', { hasText: text }).waitFor()
+    expect(await page.locator('main').innerText()).not.toContain('Billing Write')
+    expect(await page.locator('#cycle[data-marked] details[open]').count()).toBe(1)
+
+    await own.close()
+    await page.locator('#live.stale', { hasText: 'No connection' }).waitFor()
   })
 })
