@@ -110,6 +110,7 @@ const FIGURES: readonly Column[] = [
   { title: 'Head-room', value: ({ headRoom }) => headRoom },
   { title: 'Without a cap', value: ({ uncapped }) => uncapped },
   { title: 'Cost', value: ({ cost }) => cost },
+  { title: 'Add-on source', value: ({ addOnSource }) => addOnSource },
 ]
 
 const HEADS: Readonly<Record<Report['by'], string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }

@@ -7,6 +7,7 @@ import type { CycleEvent, Emit, Mode } from '../core/model/events.ts'
 import type { Roster } from '../core/model/observed.ts'
 import type { Burned } from '../core/use/burned.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
+import { idleCollector } from './collect/add-on.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
@@ -44,6 +45,7 @@ export type FindingSource =
   | 'policy'
   | 'usage'
   | 'runs'
+  | 'addOn'
   | 'figures'
   | 'plan'
   | 'foreign'
@@ -90,7 +92,7 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   burned: undefined,
   burnedFrom: undefined,
   runs: undefined,
-  collector: { chunkDays: new Map(), triedAt: new Map() },
+  collector: { chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() },
   attempted: false,
 })
 

@@ -7,6 +7,7 @@ import { type Row, tableOf } from './bench.ts'
 const BENCHES = [
   'load',
   'plan',
+  'simulate',
   'scrape',
   'console',
   'startup',

@@ -50,10 +50,13 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     history: (filter) => reading(() => real.history(filter)),
     pause: () => reading(() => real.pause()),
     runs: (scope, days) => reading(() => real.runs(scope, days)),
+    addOnUse: (days) => reading(() => real.addOnUse(days)),
+    addOnSums: (days) => reading(() => real.addOnSums(days)),
     highestUse: () => reading(() => real.highestUse()),
     useReadings: () => reading(() => real.useReadings()),
     useByPerson: (days) => reading(() => real.useByPerson(days)),
     useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
+    useByDay: (days) => reading(() => real.useByDay(days)),
   }
 }
 
@@ -84,6 +87,7 @@ function asCall(change: RowChange, open: Map<number, object>, id: number | undef
     case 'append':
     case 'runs':
     case 'burn':
+    case 'addOn':
       return undefined
   }
 }

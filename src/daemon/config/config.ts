@@ -49,6 +49,8 @@ export interface Config {
   readonly sourceUrl?: string
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
+  /** Of the price, as ISO 4217 writes it. */
+  readonly currency?: string
   /** At least one; only the chosen one with `--workspace`. */
   readonly workspaces: readonly WorkspaceConfig[]
 }
@@ -176,6 +178,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
     ...(file?.sourceUrl === undefined ? {} : { sourceUrl: file.sourceUrl }),
     metrics: file?.metrics ?? { perUser: 'off', userLabel: 'hash' },
     ...(file?.pricePerCredit === undefined ? {} : { pricePerCredit: file.pricePerCredit }),
+    ...(file?.currency === undefined ? {} : { currency: file.currency }),
     workspaces,
   }
   if (hasErrors(problems)) return { problems }

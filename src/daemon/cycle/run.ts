@@ -10,6 +10,7 @@ import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { ReadClient } from '../../ports.ts'
+import { askMeasured } from '../collect/add-on.ts'
 import { learnBurned } from '../collect/burning.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
@@ -26,6 +27,8 @@ import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, pl
 export interface CycleOptions {
   /** Roster, groups and balance are due. */
   readonly usage: boolean
+  /** Nothing is collected beside the cycle: what it needs of use it asks for itself. */
+  readonly alone?: boolean
   /** Only these scopes are read and written; absent: a whole sweep. */
   readonly focus?: ReadonlySet<ScopeKey>
   /** A sweep that reads only these, and plans with what was read before of the others; absent: all. */
@@ -73,6 +76,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   const started = clock.monotonic()
   showPause(workspace)
   if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
+  if (options.alone) await askMeasured(workspace, knowledge, options.stop)
   if (config.mode !== 'enforce') endPlan(ledger)
   const read = await observe(workspace, knowledge, planner, options)
   if (!options.focus) forgetOthers(read.toRead, knowledge)

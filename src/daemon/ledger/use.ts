@@ -5,6 +5,7 @@
 import type { RunUse } from '../../core/model/observed.ts'
 import { type Credits, cents, credits, creditsOf, type Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
+import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { DayRange, RunsBatch } from '../../ports.ts'
 import type { WorkspaceRows } from './adapter.ts'
 import type { LedgerDatabase, Row } from './database.ts'
@@ -15,7 +16,7 @@ const DAY_MS = 86_400_000
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
 const READINGS_KEPT_MS = 9 * DAY_MS
 
-type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useOfPerson'>
+type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
 
 /** A ledger of before there was use, which only a reader can meet, reads as one without. */
 export function useRows(database: LedgerDatabase, binding: number): UseRows {
@@ -59,7 +60,45 @@ export function useRows(database: LedgerDatabase, binding: number): UseRows {
         binding,
         email,
       ).map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: creditsOf(cents(Number(row['cents']))) })),
+    useByDay: async (days) => recordedDays(rows, binding, days),
   }
+}
+
+/** A day comes as two lists in one row: a row for each person and day would take five times as long. */
+function recordedDays(
+  rows: (sql: string, ...values: readonly (string | number)[]) => readonly Row[],
+  binding: number,
+  days: DayRange,
+): RecordedDays {
+  const places = new Map<number, number>()
+  const people = rows('SELECT id, email FROM person WHERE binding = ? ORDER BY id', binding).map((row, place) => {
+    places.set(Number(row['id']), place)
+    return String(row['email'])
+  })
+  const byDay = rows(
+    `SELECT day, json_group_array(person) AS people, json_group_array(cents) AS cents FROM person_use
+     WHERE binding = ? AND day >= ? AND day < ? GROUP BY day ORDER BY day`,
+    binding,
+    ...bounds(days),
+  )
+  return {
+    addOn: 'estimated',
+    people,
+    days: byDay.map((row) => {
+      const ids = listOf(row['people'])
+      const known = ids.map((id) => places.get(id) ?? -1)
+      return {
+        dayAt: Number(row['day']) * DAY_MS,
+        people: Int32Array.from(known.filter((place) => place >= 0)),
+        cents: Float64Array.from(listOf(row['cents']).filter((_, index) => (known[index] ?? -1) >= 0)),
+      }
+    }),
+  }
+}
+
+const listOf = (json: unknown): readonly number[] => {
+  const list: unknown = JSON.parse(String(json))
+  return Array.isArray(list) ? list.map(Number) : []
 }
 
 /** Inside a transaction: what a reading of the roster adds to people's days. */
@@ -124,7 +163,7 @@ export function pruneUse(database: LedgerDatabase, before: Instant): number {
   let gone = 0
   // One binding after the other: their days are where their keys begin.
   for (const { id } of database.all('SELECT id FROM binding')) {
-    for (const table of ['run_use', 'person_use']) {
+    for (const table of ['run_use', 'person_use', 'add_on_use']) {
       gone += database.run(`DELETE FROM ${table} WHERE binding = ? AND day < ?`, Number(id), day).changes
     }
     gone += database.run('DELETE FROM person WHERE binding = ? AND last_day < ?', Number(id), day).changes

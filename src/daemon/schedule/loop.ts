@@ -8,6 +8,7 @@ import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/schedule.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
+import { collectAddOn } from '../collect/add-on.ts'
 import { showBurn } from '../collect/burning.ts'
 import { collectRuns } from '../collect/runs.ts'
 import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
@@ -288,6 +289,7 @@ async function takeUsage(workspace: Workspace, knowledge: WorkspaceState, agenda
 async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, ending: AbortSignal): Promise<void> {
   try {
     notice(workspace, { runs: await collectRuns(workspace, knowledge, ending) })
+    notice(workspace, { addOn: await collectAddOn(workspace, knowledge, ending) })
   } catch (error) {
     if (ending.aborted) return
     const message = error instanceof Error ? error.message : String(error)

@@ -83,7 +83,7 @@ function changeEntry({ change }: Explanation, { people }: Showing): NonNullable<
 }
 
 function candidateEntry({ candidate, wins, why, state }: ExplainedCandidate, showing: Showing, revision = ''): CandidateEntry {
-  const { kind, scope, cap, at, reason, ticket, fromAt, untilAt, add } = candidate
+  const { kind, scope, cap, at, reason, ticket, fromAt, untilAt, add, rule } = candidate
   const { people } = showing
   return {
     kind,
@@ -95,6 +95,7 @@ function candidateEntry({ candidate, wins, why, state }: ExplainedCandidate, sho
     ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
     ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
     ...(add !== undefined && { add }),
+    ...(rule !== undefined && { name: people.text(rule) }),
     ...(reason !== undefined && { reason: people.text(reason) }),
     ...(ticket !== undefined && { ticket: people.text(ticket) }),
     source: placeOf(at, showing, revision),

@@ -175,7 +175,10 @@ export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Show
     ...(row.declared !== undefined && { declared: row.declared }),
     ...(row.winner && { rule: ruleEntry(row.winner, showing, facts.view.policy?.revision) }),
     ...(used !== undefined && { used: cents(used) }),
-    ...(addOn !== undefined && { addOn: cents(addOn), ...(facts.view.balance === undefined && { isUpperBound: true }) }),
+    ...(addOn !== undefined && {
+      addOn: cents(addOn),
+      ...(row.source && { addOnSource: row.source, ...(row.source === 'upperBound' && { isUpperBound: true }) }),
+    }),
     ...(headRoom !== undefined && { headRoom: cents(headRoom) }),
     ...(share !== undefined && { share: ratio(share) }),
     ...(row.band && { band: row.band }),

@@ -6,8 +6,7 @@ import type { HistoryEntry } from '../../../core/model/change.ts'
 import type { Observed } from '../../../core/model/observed.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import { credits } from '../../../core/model/units.ts'
-import { bandRank, estimatedAddOnUse } from '../../../core/use/bands.ts'
+import { bandRank } from '../../../core/use/bands.ts'
 import { DocumentError } from './documents.ts'
 import { explained, explanationOf, MOST_WRITES } from './explained.ts'
 import type { DayUse, Records, Showing, WorkspaceFacts } from './facts.ts'
@@ -118,7 +117,8 @@ function useByDay({ days, burned, caps, headRoom }: PersonUse, { view }: Workspa
     if (cycleStartAt !== undefined && at <= cycleStartAt && cycleStartAt < at + DAY_MS) used = 0
     if (used !== undefined) used += onDay
     const { cap, from } = caps(Math.min(at + DAY_MS, showing.now + 1))
-    const addOn = used === undefined ? undefined : estimatedAddOnUse(credits(used), view.balance?.creditsPerSeat)
+    // Days of the past are estimated: what was measured is a sum of the cycle.
+    const addOn = used === undefined || !view.balance ? undefined : Math.max(0, used - view.balance.creditsPerSeat)
     listed.push({
       day: dayText(at),
       burned: cents(onDay),

@@ -77,6 +77,18 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(reason !== undefined && { reason: people.text(reason) }),
     }),
   )
+  const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }): PolicyEntry => {
+    const rows = decided.get(formatPosition(at)) ?? []
+    return {
+      kind: 'rule',
+      name: people.text(name),
+      cap,
+      people: rows.length,
+      near: nearIn(rows),
+      source: placeOf(at, showing, policy.revision),
+      ...(reason !== undefined && { reason: people.text(reason) }),
+    }
+  })
   const grants = (outlook?.resolution.grants ?? []).map(({ grant, state, fromAt, untilAt }): PolicyEntry => {
     const { scope, amount, reason, ticket, at } = grant
     return {
@@ -90,7 +102,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(ticket !== undefined && { ticket: people.text(ticket) }),
     }
   })
-  return [...caps, ...grants].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
+  return [...caps, ...peopleRules, ...grants].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
 }
 
 const ORDER: readonly PolicyEntry['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']

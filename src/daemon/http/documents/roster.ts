@@ -8,7 +8,7 @@ import type { Cap } from '../../../core/model/policy.ts'
 import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../core/model/scope.ts'
 import type { Credits } from '../../../core/model/units.ts'
 import { type Candidate, resolvePerson } from '../../../core/resolve/desired.ts'
-import { estimatedAddOnUse } from '../../../core/use/bands.ts'
+import type { AddOnSource } from '../../../core/use/add-on.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
 import { mapAtEase } from './show.ts'
 
@@ -27,6 +27,7 @@ export interface PersonRow {
   readonly winner: Candidate | undefined
   readonly used: Credits | undefined
   readonly addOn: Credits | undefined
+  readonly source: AddOnSource | undefined
   readonly band: Band | undefined
   readonly state: ScopeState | undefined
 }
@@ -57,8 +58,9 @@ export const shareOf = ({ cap, addOn }: PersonRow): number | undefined =>
 /** The ids of a person's declared groups. */
 export const groupIdsOf = ({ groups }: PersonRow): readonly string[] => groups.map((key) => key.slice('group:'.length))
 
-/** What decides about a person, as a word to filter by: `team`, `group:ID`, `user`, and `grant …` for grants on them. */
-export function ruleName({ kind, scope }: Candidate): string {
+/** What decides about a person, as words to filter by: `team`, `group:ID`, `user`, `rule NAME`, and `grant …` for grants. */
+export function ruleName({ kind, scope, rule }: Candidate): string {
+  if (rule !== undefined) return `rule ${rule}`
   const at = scope.kind === 'user' ? 'user' : scopeKey(scope)
   return kind === 'rule' ? at : `${kind} ${at}`
 }
@@ -134,7 +136,8 @@ function rowOf({ facts, showing, groupsOf, ...around }: Around, person: Person |
     declared: resolved?.cap,
     winner: resolved?.chain[0],
     used: row?.used,
-    addOn: shown?.used ?? estimatedAddOnUse(row?.used, view.balance?.creditsPerSeat),
+    addOn: shown?.used,
+    source: shown?.source,
     band: shown?.band,
     state: around.states.get(email),
   }

@@ -1,6 +1,7 @@
 // The documents about groups and people: lists, one group, one person. Schemas only; see parts-source.ts.
 import Type from 'typebox'
 import { BANDS } from '../../../../core/model/events.ts'
+import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import {
   band,
   cap,
@@ -50,7 +51,10 @@ export const GROUPS = object('The groups that the policies declare.', {
 })
 
 const candidate = object('One declaration that bears on a scope.', {
-  kind: words(['rule', 'grant', 'conflict', 'copied', 'restore', 'condition', 'pool'], '`rule`: a declared cap.'),
+  kind: words(
+    ['rule', 'grant', 'people', 'pool', 'conflict', 'copied', 'restore'],
+    '`rule`: a cap declared at a scope; `people`: a rule over people.',
+  ),
   scope: scopeName,
   cap: cap(),
   wins: flag('It decides.'),
@@ -146,6 +150,7 @@ const PERSON_ENTRY = {
   rule: optional(object('The declaration that decides.', { kind: text(), name: text(), source: optional(place) })),
   used: optional(figure('All credits used in this cycle.')),
   addOn: optional(figure('Estimated add-on use.')),
+  addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),
   isUpperBound: optional(flag('What a seat includes is not known, so add-on use is all use.')),
   headRoom: optional(figure('Left of the cap; negative when over it.')),
   share: optional(figure('Add-on use over the cap; 1 is at the cap.')),
