@@ -207,7 +207,7 @@ describe('tables that draw', () => {
         { name: 'November', beside: 20, policy: 30 },
       ],
     })
-    expect(markup).toContain('40 under this policy, 60 under in force.')
+    expect(markup).toContain('this policy: 40; in force: 60.')
     expect(markup).toContain('<td class="number">-30</td>')
     expect(markup).toContain('<td class="number">+10</td>')
     expect([...markup.matchAll(/class="bar t-(rest|main)" width="([\d.]+)%"/g)].map(([, tone, width]) => `${tone} ${width}`)).toEqual([

@@ -45,5 +45,5 @@ const difference = (amount: number): string => (amount > 0 ? `+${number(amount)}
 
 function sentence({ beside, policy }: Comparison['names'], rows: readonly CompareRow[]): string {
   const sum = (side: 'beside' | 'policy'): number => rows.reduce((total, row) => total + row[side], 0)
-  return `${number(sum('policy'))} under ${policy}, ${number(sum('beside'))} under ${beside}.`
+  return `${policy}: ${number(sum('policy'))}; ${beside}: ${number(sum('beside'))}.`
 }

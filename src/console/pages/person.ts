@@ -32,7 +32,7 @@ export async function personPage(documents: Documents, workspace: string, person
 }
 
 function figures(one: PersonDocument) {
-  const { cap, from, addOn, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards } = one
+  const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards } = one
   const isAtCap = band === 'at_cap'
   return tiles([
     {
@@ -43,7 +43,9 @@ function figures(one: PersonDocument) {
     {
       name: 'Add-on use',
       value: addOnText(addOn, isUpperBound),
-      note: share !== undefined ? `${percent(share)} of the cap` : 'estimated',
+      note: [share !== undefined && `${percent(share)} of the cap`, addOnSource && SOURCE_TEXT[addOnSource]]
+        .filter((part) => part !== undefined && part !== false)
+        .join(', '),
       ...(isAtCap && { weight: 'bad' as const }),
     },
     headRoom !== undefined && {
@@ -66,4 +68,10 @@ function figures(one: PersonDocument) {
     },
     guards.length > 0 && { name: 'Held back', value: plural(guards.length, 'guard'), note: guards.join(', '), weight: 'warn' },
   ])
+}
+
+const SOURCE_TEXT: Readonly<Record<NonNullable<PersonDocument['addOnSource']>, string>> = {
+  measured: 'measured',
+  estimated: 'estimated',
+  upperBound: 'at most',
 }

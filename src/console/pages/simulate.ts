@@ -15,9 +15,12 @@ export async function simulatePage(documents: Documents, workspace: string): Pro
     parts: [
       section(
         'Before you merge: what would this policy do?',
-        html`<p>A change of policy can be run against what people really used, before anybody feels it. It asks the ledger and writes nothing.</p>
-<ol class="steps"><li><strong>See the writes it makes</strong>${paste(`capkeeper plan --workspace ${name} --policies ./policies`, 'The command that shows the plan')}</li>
-<li><strong>Play it against use</strong>${paste(`capkeeper simulate --workspace ${name} --policies ./policies`, 'The command that simulates')}</li></ol>`,
+        html`<p>A change of policy can be held against what people really used, before anybody feels it. Nothing is asked of the service, and nothing is written.</p>
+<ol class="steps"><li><strong>Play it against recorded use</strong> <span class="soft">credits, who would have been blocked and on how many days, caps never reached</span>${paste(`capkeeper simulate proposed.yaml --workspace ${name} --against policies/`, 'The command that compares two policies')}</li>
+<li><strong>As a page with charts</strong> <span class="soft">to mail, or to attach to a pull request</span>${paste(`capkeeper simulate proposed.yaml --workspace ${name} --output html > simulation.html`, 'The command that writes the comparison as a page')}</li>
+<li><strong>See the writes it would make now</strong> <span class="soft">and what the guards would hold</span>${paste(`capkeeper plan --workspace ${name} --policies proposed.yaml`, 'The command that shows the plan')}</li>
+<li><strong>Let recorded use propose caps</strong>${paste(`capkeeper recommend --workspace ${name}`, 'The command that proposes caps')}</li></ol>
+<p class="small soft">The commands read the ledger, so they run where it is: beside the daemon, or with the address of its database.</p>`,
       ),
     ],
   })

@@ -227,7 +227,17 @@ function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {
 
 type Use = Pick<
   Ledger,
-  'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'
+  | 'saveAddOnUse'
+  | 'addOnUse'
+  | 'addOnSums'
+  | 'saveRuns'
+  | 'runs'
+  | 'saveBurn'
+  | 'highestUse'
+  | 'useReadings'
+  | 'useByPerson'
+  | 'useByDay'
+  | 'useOfPerson'
 >
 
 function use(state: State): Use {
