@@ -58,3 +58,11 @@ export function followed(
     },
   }
 }
+
+/** What a ledger says of its history, asked in several ways. */
+export const histories = async (ledger: Ledger) => ({
+  all: await ledger.history(),
+  some: await ledger.history({ sinceAt: 20, limit: 3 }),
+  until: await ledger.history({ sinceAt: 5, untilAt: 20 }),
+  ofTeam: await ledger.history({ scope: TEAM }),
+})

@@ -191,8 +191,6 @@ export interface World extends ToldConditions {
 
 export const NO_RANDOM = { next: () => 0.5 }
 
-const KEY = 'sandbox-admin'
-
 export const SETTINGS: WorkspaceSettings = {
   name: 'acme',
   mode: 'enforce',
@@ -230,7 +228,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const file = await openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
   const real = await file.workspace(options.name ?? 'acme', 'http://sandbox')
   const ledger = options.wrapLedger?.(real) ?? real
-  const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY }, clock })
+  const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'sandbox-admin' }, clock })
   const transport = options.wrapTransport?.(wire.transport) ?? wire.transport
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
   const client = createWriteClient({ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() })

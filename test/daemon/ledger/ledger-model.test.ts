@@ -24,7 +24,7 @@ import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { dayFigures, journals } from '../../support/journal.ts'
+import { dayFigures, histories, journals } from '../../support/journal.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 
 /** What a ledger promises, as plain maps. */
@@ -356,10 +356,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 const contents = async (ledger: Ledger) => ({
   owned: ledger.owned(),
   intents: ledger.openIntents(),
-  history: await ledger.history(),
-  some: await ledger.history({ sinceAt: 20, limit: 3 }),
-  until: await ledger.history({ sinceAt: 5, untilAt: 20 }),
-  ofTeam: await ledger.history({ scope: TEAM }),
+  history: await histories(ledger),
   approvals: ledger.approvals(),
   quarantined: ledger.quarantined(),
   lately: ledger.writtenLately(TEAM, 20),
