@@ -337,6 +337,6 @@ export interface Ledger extends Records {
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
   /** What one person burned, by day in order; no row for days without. */
   useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
-  /** The same by day, for a replay; add-on use in it is estimated. */
-  useByDay(days: DayRange): Promise<RecordedDays>
+  /** Use by day, for a replay: as figures rose (`estimated`), or as the service tells add-on use (`measured`). */
+  useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
 }

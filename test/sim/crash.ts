@@ -56,7 +56,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     useReadings: () => reading(() => real.useReadings()),
     useByPerson: (days) => reading(() => real.useByPerson(days)),
     useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
-    useByDay: (days) => reading(() => real.useByDay(days)),
+    useByDay: (days, source) => reading(() => real.useByDay(days, source)),
   }
 }
 

@@ -147,5 +147,5 @@ export const useOf = async (ledger: Ledger) => ({
   readings: await ledger.useReadings(),
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
   person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
-  byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
+  byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, 'estimated'),
 })
