@@ -25,6 +25,7 @@ import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
+import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { BurnStep } from './core/use/burned.ts'
 import type { RecordedDays } from './core/use/replay/recorded.ts'
@@ -174,6 +175,8 @@ export interface LedgerFacts {
   readonly seen: Seen
   /** Every hold as it was first shown; an approval is void when it has grown by a quarter. */
   readonly holdsShown: HoldsShown
+  /** What pools have dealt and what may still be in force, by name: recorded before a deal is written. */
+  readonly pools: DealtPools
   /** Guards and protected people before they were weakened last, or as they are. */
   readonly rules: Omit<ReviewedRules, 'weakenedAt'> & { readonly weakenedAt?: Instant }
   /** Since when each managed scope could not be read. */
@@ -335,8 +338,8 @@ export interface Ledger extends Records {
   useReadings(): Promise<readonly UseReading[]>
   /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
-  /** What one person burned, by day in order; no row for days without. */
-  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
   /** Use by day, for a replay: as figures rose (`estimated`), or as the service tells add-on use (`measured`). */
   useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
+  /** What one person burned, by day in order; no row for days without. */
+  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
 }

@@ -21,6 +21,7 @@ const BENCHES = [
   'limits',
   'memory',
   'forecast',
+  'pools',
   'reading',
 ]
 

@@ -55,8 +55,8 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     highestUse: () => reading(() => real.highestUse()),
     useReadings: () => reading(() => real.useReadings()),
     useByPerson: (days) => reading(() => real.useByPerson(days)),
-    useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
     useByDay: (days, source) => reading(() => real.useByDay(days, source)),
+    useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
   }
 }
 

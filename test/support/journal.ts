@@ -1,11 +1,12 @@
 // Journals for tests: what a ledger is to give back, and a chronicle beside the events that a test looks at.
 import fc from 'fast-check'
+import type { HistoryEntry } from '../../src/core/model/change.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import type { DayFigures, JournalEntry } from '../../src/core/model/journal.ts'
-import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
+import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type Chronicle, chronicleOf } from '../../src/daemon/conditions/chronicle.ts'
-import type { Ledger } from '../../src/ports.ts'
+import type { HistoryFilter, Ledger } from '../../src/ports.ts'
 
 const instant = fc.nat()
 const text = fc.string({ unit: 'grapheme', maxLength: 8 })
@@ -66,3 +67,12 @@ export const histories = async (ledger: Ledger) => ({
   until: await ledger.history({ sinceAt: 5, untilAt: 20 }),
   ofTeam: await ledger.history({ scope: TEAM }),
 })
+
+/** What the filter asks for, the newest first. */
+export const historyOf = (history: readonly HistoryEntry[], filter: HistoryFilter = {}): readonly HistoryEntry[] => {
+  const { scope, sinceAt = Number.NEGATIVE_INFINITY, untilAt = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = filter
+  return history
+    .filter((entry) => entry.at >= sinceAt && entry.at <= untilAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
+    .sort((a, b) => b.at - a.at)
+    .slice(0, limit)
+}

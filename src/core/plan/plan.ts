@@ -9,6 +9,7 @@ import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import type { Cap, PolicyRevision } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/desired.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
@@ -18,6 +19,7 @@ import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
 import { pins } from './pins.ts'
+import type { PoolReview } from './pool-review.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -58,6 +60,8 @@ export interface PlanInputs extends StateInputs {
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly prune: boolean
+  readonly poolReviews?: ReadonlyMap<string, PoolReview>
+  readonly poolNotes?: readonly PoolNote[]
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
 }
@@ -79,6 +83,8 @@ export interface Planned {
   readonly approvals: readonly Approval[]
   /** An approval released a `rosterShrink` hold: the new roster is good. */
   readonly rosterAccepted: boolean
+  /** What a person should know of pools. */
+  readonly poolNotes: readonly PoolNote[]
   /** Scopes that others change again and again; to be saved by whoever may write. */
   readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
@@ -126,6 +132,7 @@ export function buildPlan(given: PlanInputs): Planned {
     scopes,
     approvals: judged.approvals,
     rosterAccepted: judged.rosterAccepted,
+    poolNotes: given.poolNotes ?? [],
     contested,
   }
 }

@@ -19,6 +19,7 @@ import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
   DEFAULT_USAGE_INTERVAL_MS,
+  DEFAULT_USAGE_LAG_MS,
   type KeyRef,
   type Keys,
   type Listen,
@@ -72,6 +73,7 @@ export interface WorkspaceConfig {
   readonly approvals: Approvals
   readonly intervalMs: number
   readonly usageIntervalMs: number
+  readonly usageLagMs?: number
   readonly onDrift: 'heal' | 'alert'
   readonly prune: boolean
   readonly undeclaredUsers: 'ignore' | 'report'
@@ -205,6 +207,7 @@ const fresh = (name: string): WorkspaceConfig => ({
   approvals: DEFAULT_APPROVALS,
   intervalMs: DEFAULT_INTERVAL_MS,
   usageIntervalMs: DEFAULT_USAGE_INTERVAL_MS,
+  usageLagMs: DEFAULT_USAGE_LAG_MS,
   onDrift: 'heal',
   prune: true,
   undeclaredUsers: 'ignore',

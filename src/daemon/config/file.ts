@@ -19,6 +19,7 @@ import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
   DEFAULT_USAGE_INTERVAL_MS,
+  DEFAULT_USAGE_LAG_MS,
   guardsOf,
   type KeyRef,
   type Keys,
@@ -118,7 +119,7 @@ function checkNames(workspaces: readonly Branch<WorkspaceText>[]): void {
 
 /** Durations that add up, and a rate that starts above its end. */
 function checkWorkspace(workspace: Branch<WorkspaceText>): void {
-  for (const interval of [field(workspace, 'interval'), field(workspace, 'usageInterval')]) {
+  for (const interval of [field(workspace, 'interval'), field(workspace, 'usageInterval'), field(workspace, 'usageLag')]) {
     const ms = parseDuration(good(interval)?.trim() ?? '')
     if (interval && ms !== undefined && (ms < MIN_INTERVAL_MS || ms > MAX_INTERVAL_MS)) refuse(interval)
   }
@@ -214,6 +215,7 @@ function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspa
     capReads: settings.capReads ?? 'auto',
     intervalMs: parseDuration(settings.interval?.trim() ?? '') ?? DEFAULT_INTERVAL_MS,
     usageIntervalMs: parseDuration(settings.usageInterval?.trim() ?? '') ?? DEFAULT_USAGE_INTERVAL_MS,
+    usageLagMs: parseDuration(settings.usageLag?.trim() ?? '') ?? DEFAULT_USAGE_LAG_MS,
     onDrift: settings.onDrift ?? 'heal',
     prune: settings.prune ?? true,
     undeclaredUsers: settings.undeclaredUsers ?? 'ignore',

@@ -175,6 +175,7 @@ const WORKSPACE = object('One team account of the service.', {
   ),
   interval: interval('How often caps are read, from 100ms to 20d; default 5m.'),
   usageInterval: interval('How often people, use and balance are read, from 100ms to 20d; default 15m.'),
+  usageLag: interval('How old the figures of a reading of use can be, from 100ms to 20d; default 3h30m. Pools wait for it.'),
   onDrift: orNothing(choice(['heal', 'alert'], 'What a change by somebody else gets; default heal.')),
   prune: orNothing(flag('Clear caps that are ours and that no policy declares any more; default true.')),
   undeclaredUsers: orNothing(choice(['ignore', 'report'], 'Sweep for user caps that are not ours; default ignore.')),

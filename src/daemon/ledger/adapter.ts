@@ -64,6 +64,6 @@ export interface WorkspaceRows {
   highestUse(): Promise<ReadonlyMap<string, Credits>>
   useReadings(): Promise<readonly UseReading[]>
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
-  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
   useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
+  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
 }

@@ -42,6 +42,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   planBegunAt: true,
   conflictsGone: true,
   conditions: true,
+  pools: true,
   seen: true,
   holdsShown: true,
   rules: true,

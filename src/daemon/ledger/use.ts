@@ -51,6 +51,7 @@ export function useRows(database: LedgerDatabase, binding: number): UseRows {
         binding,
         ...bounds(days),
       ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
+    useByDay: async (days, source) => recordedDays(source === 'measured' ? measuredRows : rows, { binding, days, source }),
     // Days come first in the key, so each of them is looked up: whole days are many people.
     useOfPerson: async (email, days) =>
       rows(
@@ -61,7 +62,6 @@ export function useRows(database: LedgerDatabase, binding: number): UseRows {
         binding,
         email,
       ).map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: creditsOf(cents(Number(row['cents']))) })),
-    useByDay: async (days, source) => recordedDays(source === 'measured' ? measuredRows : rows, { binding, days, source }),
   }
 }
 

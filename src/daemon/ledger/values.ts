@@ -10,7 +10,6 @@ import {
   EFFECTS,
   GUARD_CODES,
   type GuardSettings,
-  type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
@@ -50,6 +49,7 @@ import { type Credits, credits } from '../../core/model/units.ts'
 import type { HoldShown } from '../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../core/plan/breaker.ts'
 import type { Contest } from '../../core/plan/contested.ts'
+import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../core/pools/state.ts'
 import type { SettledCondition } from '../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
@@ -126,7 +126,8 @@ export const approval = shape<Approval>({
   approvedAt: number,
   state: oneOf(['pending', 'spent', 'void']),
   people: optional(number),
-  released: list(shape<HeldChange & { readonly verified: boolean }>({ scope, from: cap, to: cap, verified: boolean })),
+  credits: optional(number),
+  released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
 })
 
 export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
@@ -272,6 +273,30 @@ const guards = shape<GuardSettings>({
   contested: orOff(number),
 })
 
+const capSince = shape<CapSince>({ cap, at: number })
+
+const poolMember = shape<PoolMember>({
+  base: amount,
+  use: optional(amount),
+  inForce: optional(capSince),
+  dealt: optional(amount),
+  sent: list(capSince),
+  lowered: list(capSince),
+  fixed: optional(amount),
+  protected: optional(boolean),
+  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, settled: optional(boolean) })),
+})
+
+const poolState = shape<PoolState>({
+  cycle,
+  later: optional(shape<NonNullable<PoolState['later']>>({ startAt: number, readAt: number })),
+  readAt: number,
+  dealtAt: optional(number),
+  terms: optional(shape<PoolTerms>({ credits: amount, share: oneOf(['need', 'equal']), min: amount, max: optional(amount) })),
+  reviewed: optional(text),
+  members: record(poolMember),
+})
+
 const observed: Decode<Observed> = (value, path) => (value === 'unknown' ? value : cap(value, path))
 
 const entryOf = <K extends JournalEntry['kind']>(kind: K) => ({ at: number, kind: oneOf([kind]) })
@@ -311,8 +336,11 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   planBegunAt: number,
   conflictsGone: record(number),
   conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
+  pools: record(poolState),
   seen,
-  holdsShown: record(shape<HoldShown>({ people: number, at: number, roster: optional(number), reviewed: optional(boolean) })),
+  holdsShown: record(
+    shape<HoldShown>({ people: number, at: number, roster: optional(number), credits: optional(number), reviewed: optional(boolean) }),
+  ),
   rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
   unreadSince: byScope(number),
   peopleSalt: text,

@@ -87,8 +87,13 @@ export function holdWhere(guard: GuardCode, round: Round, why: string, test: (on
 const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
 
-const isExempt = ({ healing, grantEnd }: Difference, guard: GuardCode): boolean =>
-  (healing && HEALING_EXEMPT.has(guard)) || (grantEnd && GRANT_END_EXEMPT.has(guard))
+/** Later deals of a pool move within what was judged (product.md, section 2). */
+const POOL_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
+
+const isExempt = ({ healing, grantEnd, pool }: Difference, guard: GuardCode): boolean =>
+  (healing && HEALING_EXEMPT.has(guard)) ||
+  (grantEnd && GRANT_END_EXEMPT.has(guard)) ||
+  (pool?.isReviewed === true && POOL_EXEMPT.has(guard))
 
 /** Is the change one that this guard may hold? */
 export function mayHold(key: ScopeKey, round: Round, guard: GuardCode): boolean {
