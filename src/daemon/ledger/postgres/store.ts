@@ -3,10 +3,11 @@
 import type { Clock } from '../../../ports.ts'
 import type { LedgerMode } from '../binding.ts'
 import { LedgerError } from '../error.ts'
-import type { LedgerStore } from '../store.ts'
+import type { LedgerStore, ServerReport } from '../store.ts'
 import { workspaceLedger } from '../workspace.ts'
 import { bind, bindings } from './binding.ts'
 import { checkPostgres, prunePostgres } from './care.ts'
+import { postgresCopy } from './copy.ts'
 import { openPostgres, type PostgresDatabase } from './database.ts'
 import { postgresRows } from './rows.ts'
 import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
@@ -38,6 +39,16 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   } catch (error) {
     await database.close()
     throw error
+  }
+}
+
+/** What there is to know of a server that holds no ledger yet. */
+export async function serverOf(options: Pick<PostgresStoreOptions, 'address' | 'clock' | 'env'>): Promise<ServerReport> {
+  const database = openPostgres(options)
+  try {
+    return await serverReport(database, options.clock)
+  } finally {
+    await database.close()
   }
 }
 
@@ -78,6 +89,10 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
         'LEDGER_BACKUP',
         `${database.name} is looked after by PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
       )
+    },
+    async copyEnd() {
+      for (const { workspace } of await bindings(database.query)) await writer.claim(workspace)
+      return postgresCopy(database)
     },
     server: () => serverReport(database, clock),
     close() {
