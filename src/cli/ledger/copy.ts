@@ -2,7 +2,7 @@
 // the strength of a ledger that is being left; the one it comes from stays as it is.
 
 import { plain } from '../../core/escape/terminal.ts'
-import { copyLedger } from '../../daemon/ledger/copy.ts'
+import { type CopyEnd, copyLedger } from '../../daemon/ledger/copy.ts'
 import { type LedgerMode, type LedgerStore, openLedger } from '../../daemon/ledger/ledger.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
@@ -22,7 +22,11 @@ export async function copyCommand(from: string, to: string, cli: Cli): Promise<v
   if (from === to) throw new UsageError('both names are of the same ledger')
   await mustHaveRecords(from, cli)
   const copied = await interruptible(cli, (signal) =>
-    opened(from, 'write', cli, (source) => opened(to, 'write', cli, (target) => copyBetween(source, target, cli, signal))),
+    opened(from, 'write', cli, async (source) => {
+      // Before the target is made: a daemon may hold what it is copied from.
+      const end = await source.copyEnd()
+      return opened(to, 'write', cli, async (target) => copyBetween(end, await target.copyEnd(), cli, signal))
+    }),
   )
   cli.stdout.write(
     `${plain(`${shownLedger(from)}: ${count(copied, 'row')} copied to ${shownLedger(to)}, and every one read back as it was`)}\n`,
@@ -30,8 +34,7 @@ export async function copyCommand(from: string, to: string, cli: Cli): Promise<v
   cli.finish(EXIT.done)
 }
 
-async function copyBetween(source: LedgerStore, target: LedgerStore, cli: Cli, signal: AbortSignal): Promise<number> {
-  const [from, to] = [await source.copyEnd(), await target.copyEnd()]
+async function copyBetween(from: CopyEnd, to: CopyEnd, cli: Cli, signal: AbortSignal): Promise<number> {
   const progress = await sweepProgress('copying the ledger', cli.stderr, signal)
   try {
     progress.expect({ length: await from.count() })

@@ -58,11 +58,12 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
 
 /** The driver is loaded by those who need it. */
 async function openDatabaseLedger({ file, mode, clock, env = process.env, fence }: LedgerOptions): Promise<LedgerStore> {
-  const { openPostgresStore, serverOf } = await import('./postgres/store.ts')
+  const { noBackupHere, openPostgresStore, serverOf } = await import('./postgres/store.ts')
   const opened = await openPostgresStore({ address: file, mode, clock, env, ...(fence && { fence }) })
   if (opened) return opened
   const server = () => serverOf({ address: file, clock, env })
-  return { ...store(emptyLedger(shownAddress(file), mode), { mode, clock, exists: false }), server }
+  const empty = store(emptyLedger(shownAddress(file), mode), { mode, clock, exists: false })
+  return { ...empty, server, backup: () => Promise.reject(noBackupHere(shownAddress(file))) }
 }
 
 function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {

@@ -52,6 +52,12 @@ export async function serverOf(options: Pick<PostgresStoreOptions, 'address' | '
   }
 }
 
+export const noBackupHere = (name: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_BACKUP',
+    `${name} is looked after by PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
+  )
+
 const olderSchema = (name: string, version: number): LedgerError =>
   new LedgerError(
     'LEDGER_UNREADABLE',
@@ -84,12 +90,7 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
     },
     prune: (now) => prunePostgres(database, now),
     check: () => checkPostgres(database),
-    async backup() {
-      throw new LedgerError(
-        'LEDGER_BACKUP',
-        `${database.name} is looked after by PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
-      )
-    },
+    backup: () => Promise.reject(noBackupHere(database.name)),
     async copyEnd() {
       for (const { workspace } of await bindings(database.query)) await writer.claim(workspace)
       return postgresCopy(database)
