@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { type Html, html } from '../core/escape/html.ts'
 import { shortRevision } from '../core/model/policy.ts'
 import type { StatusDocument, WorkspaceStatus } from '../daemon/http/status-document.ts'
+import { conditionList } from './conditions.ts'
 import { holdList, problemList, scopeCounts, scopeTable } from './scopes.ts'
 import { seenSection } from './seen.ts'
 import { STYLE } from './style.ts'
@@ -43,6 +44,7 @@ export function renderPage(status: StatusDocument): string {
 <main>
 ${!status.configValid && html`<p class="box bad">The configuration file is not valid; the last good one is in force. The log says what is wrong.</p>`}
 ${!status.ledgerWritable && html`<p class="box bad">The ledger cannot be written, so no cap is written.</p>`}
+${conditionList(status.conditions, 0, at)}
 ${workspaces.length === 0 && html`<section><p>No workspace yet.</p></section>`}
 ${workspaces.map((workspace) => workspaceSection(workspace, at))}
 </main>
@@ -94,7 +96,7 @@ ${
   !policy.valid &&
   html`<p class="box bad">The policy files are not valid; the last good set stays in force and nothing is pruned until they are whole again.</p>`
 }
-${workspace.warnings.length > 0 && html`<div class="box warn"><ul>${workspace.warnings.map((warning) => html`<li>${warning}</li>`)}</ul></div>`}
+${conditionList(workspace.conditions, workspace.conditionsOmitted, now)}
 ${facts(workspace, now)}
 ${holdList(workspace.holds)}
 ${policy && problemList(policy)}

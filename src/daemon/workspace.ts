@@ -2,15 +2,14 @@
 // and nowhere else, so that workspaces share nothing.
 
 import type { Pause } from '../core/model/change.ts'
+import type { Condition, Finding } from '../core/model/condition.ts'
 import type { CycleEvent, Emit, Mode } from '../core/model/events.ts'
-import type { Observed, Roster } from '../core/model/observed.ts'
-import type { ScopeKey } from '../core/model/scope.ts'
+import type { Roster } from '../core/model/observed.ts'
 import type { Burned } from '../core/use/burned.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
-import type { Standing } from './conditions/standing.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
 
@@ -36,26 +35,32 @@ export interface WorkspaceParts {
   readonly emit: Emit
 }
 
+/** Who looks; each look of one replaces what it found before. */
+export type FindingSource =
+  | 'policy'
+  | 'usage'
+  | 'runs'
+  | 'figures'
+  | 'plan'
+  | 'foreign'
+  | 'pause'
+  | 'writes'
+  | 'service'
+  | 'deployment'
+  | 'cycle'
+
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */
   knowledge: WorkspaceState | undefined
   shown: Shown
-  /** The foreign value last reported per scope, so that each foreign change is reported once. */
-  readonly foreignSeen: Map<ScopeKey, Observed>
-  /** Holds that were reported. */
-  readonly heldSeen: Set<string>
-  /** Rejected scopes, with their code, that were reported. */
-  readonly rejectedSeen: Set<string>
-  /** Why no write was taken, while that is so; it was reported. */
-  refusalSeen: string | undefined
+  /** What each look found last, from which the conditions follow. */
+  findings: Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
+  /** What holds now, and since when. */
+  conditions: readonly Condition[]
   /** As it was read last. */
   pause: Pause | undefined
-  /** The pause that was reported, until its end is. */
-  pauseSeen: Pause | undefined
   /** The sweep for caps of people that nobody declares; absent until there was one. */
   undeclared: UndeclaredPass | undefined
-  /** The ledger could not record in the last cycle; nothing is written to the service until it can. */
-  ledgerFailed: boolean
   /** What was burned so far; absent until the ledger was asked for it. */
   burned: Burned | undefined
   /** The roster that was taken into it last. */
@@ -63,8 +68,6 @@ export interface Workspace extends WorkspaceParts {
   /** The runs of the team as they were last read from the ledger. */
   runs: KnownRuns | undefined
   readonly collector: Collector
-  /** Warnings that were told and still hold. */
-  standing: Standing
   /** A cycle was tried, or there is no policy to try one with. */
   attempted: boolean
 }
@@ -73,19 +76,14 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   ...parts,
   knowledge: undefined,
   shown: {},
-  foreignSeen: new Map(),
-  heldSeen: new Set(),
-  rejectedSeen: new Set(),
-  refusalSeen: undefined,
+  findings: {},
+  conditions: [],
   pause: undefined,
-  pauseSeen: undefined,
   undeclared: undefined,
-  ledgerFailed: false,
   burned: undefined,
   burnedFrom: undefined,
   runs: undefined,
   collector: { chunkDays: new Map(), triedAt: new Map() },
-  standing: new Map(),
   attempted: false,
 })
 

@@ -28,6 +28,8 @@ const quiet: WorkspaceStatus = {
   approvals: [],
   grants: { pending: 0, active: 0, expiring: 0, ended: 0 },
   groups: [],
+  conditions: [],
+  conditionsOmitted: 0,
   warnings: [],
 }
 
@@ -68,6 +70,7 @@ const document = (workspaces: readonly WorkspaceStatus[]): StatusDocument => ({
   version: '0.1.0',
   at: '2026-11-20T12:00:00.000Z',
   people: 'email',
+  conditions: [],
   configValid: true,
   ledgerWritable: true,
   workspaces,

@@ -12,7 +12,7 @@ import { createMetrics } from '../../src/daemon/http/metrics.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
 import { fakeClock } from '../support/clock.ts'
-import { fullView, noLedger } from '../support/views.ts'
+import { fullView, noLedger, REFUSED } from '../support/views.ts'
 
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
 
@@ -30,7 +30,7 @@ const HOSTILE = `<script>document.title='owned'</script><img src=x onerror="docu
 
 const hostileView = (): WorkspaceView => ({
   ...fullView(),
-  warnings: [HOSTILE],
+  conditions: [{ ...REFUSED, message: HOSTILE }],
   groups: [{ id: HOSTILE, name: HOSTILE, emails: [], used: credits(1), readAt: Date.UTC(2026, 10, 20) }],
   scopes: [
     { scope: groupScope(HOSTILE), state: 'drifted', desired: credits(5), observed: 'none', cause: 'policy', why: HOSTILE },

@@ -6,7 +6,7 @@ import type { WorkspaceView } from '../../src/core/model/events.ts'
 import { groupScope } from '../../src/core/model/scope.ts'
 import { statusDocument } from '../../src/daemon/http/status.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
-import { emptyView, fullView, HOLD, NOW } from '../support/views.ts'
+import { emptyView, fullView, HOLD, NOW, REFUSED } from '../support/views.ts'
 
 const HEALTHY = { configValid: true, ledgerWritable: true }
 const pageOf = (views: readonly WorkspaceView[], health = HEALTHY) =>
@@ -33,7 +33,10 @@ describe('the page', () => {
     ['what the models used', 'Large MODE_DEFAULT 1,500.5'],
     ['a drifting scope with both values and its cause', 'drifted 500 800 external 1 h'],
     ['why a scope is unknown', 'GetUsageConfig: timeout after 30 s'],
-    ['warnings', 'the key needs Billing Write'],
+    [
+      'what needs a person, and for how long',
+      'KeyRefused UsageConfig was refused for oncall@example.com: the key needs Billing Write for 1 h',
+    ],
     ['the balance', 'Add-on credits available 10,000'],
     ['the age of what was read', 'read 10 min ago'],
     ['people by band', 'under 50 %: 20'],
@@ -72,7 +75,7 @@ describe('the page', () => {
     const page = pageOf([
       {
         ...view,
-        warnings: [hostile],
+        conditions: [{ ...REFUSED, message: hostile }],
         groups: view.groups.map((group) => ({ ...group, id: hostile, name: hostile })),
         scopes: [{ scope: groupScope(hostile), state: 'drifted', observed: 'none', why: hostile, reason: hostile }],
         holds: [{ ...HOLD, message: hostile }],

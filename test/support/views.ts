@@ -1,6 +1,7 @@
 // Views of workspaces as the daemon would assemble them, with every part a test may want to change.
 
 import type { Hold, ScopeChange } from '../../src/core/model/change.ts'
+import type { Condition } from '../../src/core/model/condition.ts'
 import type { PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../src/core/model/events.ts'
 import type { Balance, Cycle, Roster } from '../../src/core/model/observed.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
@@ -25,7 +26,7 @@ export const emptyView = (workspace = 'acme'): WorkspaceView => ({
   grants: { pending: 0, active: 0, expiring: 0, ended: 0 },
   groups: [],
   people: [],
-  warnings: [],
+  conditions: [],
 })
 
 export const personEmail = (index: number): string => `person${index}@example.com`
@@ -164,6 +165,15 @@ export const USE: UseShown = {
   },
 }
 
+/** A key that may not write, as a person should know it. */
+export const REFUSED: Condition = {
+  type: 'KeyRefused',
+  subject: 'writes',
+  reason: 'WRITES_REFUSED',
+  message: 'UsageConfig was refused for oncall@example.com: the key needs Billing Write',
+  since: NOW - HOUR,
+}
+
 /** A workspace with something of everything. */
 export function fullView(workspace = 'acme', people = 20): WorkspaceView {
   const roster = rosterOf(people)
@@ -212,7 +222,7 @@ export function fullView(workspace = 'acme', people = 20): WorkspaceView {
     },
     lastCycle: { startedAt: NOW - MINUTE - 2000, finishedAt: NOW - MINUTE, result: 'held', message: '1 change applied, 1 held' },
     lastSuccessAt: NOW - HOUR,
-    warnings: ['UsageConfig was refused for oncall@example.com: the key needs Billing Write'],
+    conditions: [REFUSED],
   }
 }
 

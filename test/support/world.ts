@@ -22,6 +22,7 @@ import { startSandboxServer } from '../../src/sandbox/server.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { sandboxTransport } from '../../src/sandbox/transport.ts'
+import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, NOW, type PolicySketch, policy, scope } from './declare.ts'
 
 /** A clock on which time passes only while somebody waits for it and nothing else can happen. */
@@ -148,7 +149,7 @@ export interface WorldOptions {
   readonly name?: string
 }
 
-export interface World {
+export interface World extends ToldConditions {
   readonly clock: WorldClock
   readonly sandbox: Sandbox
   readonly ledger: Ledger
@@ -347,6 +348,7 @@ function looking(sandbox: Sandbox, calls: SandboxCall[], events: CycleEvent[]) {
     },
     told: <K extends CycleEvent['kind']>(kind: K) =>
       events.filter((event): event is Extract<CycleEvent, { kind: K }> => event.kind === kind),
+    ...toldConditions(events),
     setStatus(name: string, status: TeamStatus) {
       const person = store.person(email(name))
       if (person) store.savePerson({ ...person, status })

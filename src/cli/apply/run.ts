@@ -2,6 +2,7 @@
 // nobody is asked two things at once; one that fails does not stop the next.
 import { createInterface } from 'node:readline/promises'
 import { type Change, EFFECTS, holdOf, type Plan, READY } from '../../core/model/change.ts'
+import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -105,7 +106,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     random: systemRandom,
     digest: sha256,
     emit: (event) => {
-      if (event.kind === 'warning') say(cli, config.name, event.message)
+      if (event.kind === 'condition' && isWarning(event)) say(cli, config.name, event.condition.message)
       if (event.kind === 'change-finished') writing.one()
       if (event.kind === 'cycle-finished') seen.keep()
     },
@@ -229,6 +230,12 @@ const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory
   })
 
 const say = (cli: Cli, workspace: string, text: string): void => void tellLine(cli, `${workspace}: ${text}`)
+
+/** What holds from now on, and neither the plan nor the outcome says. */
+function isWarning({ change, condition }: Transition): boolean {
+  const { hasOwnPlace, explains } = kindOf(condition.type)
+  return change !== 'ended' && !hasOwnPlace && !explains?.includes('CycleFailed')
+}
 
 /** Says on stderr what the plan with its results does not. */
 function tell(report: CycleReport, { cli, config }: Job): void {

@@ -9,7 +9,7 @@ type Read = Pick<Preview, 'knowledge' | 'warnings'>
 /** Why no cap could be read or, where no cap was to be read, why not even the roster could; undefined when something was read. */
 export function unreadBecause({ knowledge, warnings }: Read): string | undefined {
   const readings = [...knowledge.readings.values()]
-  if (readings.length === 0) return warnings.find(({ code }) => code === 'ROSTER_UNREAD')?.message
+  if (readings.length === 0) return warnings.find(({ reason }) => reason === 'ROSTER_UNREAD')?.message
   const failures = readings.flatMap(({ failure }) => (failure ? [failure.message] : []))
   if (failures.length < readings.length) return undefined
   // The others were not asked because of it.

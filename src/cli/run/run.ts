@@ -3,6 +3,7 @@
 
 import { contentSecurityPolicy, renderPage } from '../../console/page.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
+import { logTransition } from '../../daemon/conditions/log-events.ts'
 import { type Config, type ConfigInput, type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { parseListen } from '../../daemon/config/values.ts'
@@ -115,11 +116,10 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       open: (one) => openWorkspace(one, host),
       loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
       async reloadConfig() {
-        const next = await reread(reader, host)
-        if (next) settings = next
-        return next?.config
+        settings = await reader.read()
+        return settings.config
       },
-      refused: (error) => refuse(error, host),
+      told: (transition) => logTransition(host.logger, transition),
       inForce: (config) => host.use(config),
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       ledgerWritable: host.ledgerWritable,
@@ -185,23 +185,6 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
 }
 
 const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
-
-async function reread(reader: Reader, host: Host): Promise<Settings | undefined> {
-  try {
-    return await reader.read()
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error
-    refuse(error, host)
-    return undefined
-  }
-}
-
-/** Says why what was read does not come into force: it is invalid, or a workspace of it cannot be opened. */
-function refuse(error: unknown, { complain, logger }: Host): void {
-  const message = 'configuration is invalid, the last good one stays in force'
-  if (error instanceof InputError) complain(error.problems, message)
-  else logger.error({ error: error instanceof Error ? error.message : String(error) }, message)
-}
 
 /** `orElsewhere`: nobody chose the address, so another port serves as well when a program has it. */
 async function listen(config: Config, running: Readonly<Running>, host: Host, orElsewhere: boolean): Promise<Server> {

@@ -4,6 +4,7 @@
 import type { Seen } from '../interpret/seen.ts'
 import type { BurnFigures } from '../use/burn.ts'
 import type { ApprovalState, Cause, ChangeResult, Hold, Pause, Plan, ScopeChange } from './change.ts'
+import type { Condition, Transition } from './condition.ts'
 import type { ApiErrorKind, Balance, GroupMembers, Observed, Roster } from './observed.ts'
 import type { Cap } from './policy.ts'
 import type { Position, Problem } from './problem.ts'
@@ -109,8 +110,8 @@ export interface WorkspaceView {
   readonly seen?: Seen
   readonly lastCycle?: CycleStatus
   readonly lastSuccessAt?: Instant
-  /** What a person should know now: a missing permission, copying seen, a doubted roster. */
-  readonly warnings: readonly string[]
+  /** What a person should know now, without what follows from something else. */
+  readonly conditions: readonly Condition[]
 }
 
 /** Something that happened; `workspace` is on every one. */
@@ -121,12 +122,9 @@ export type CycleEvent = { readonly workspace: string; readonly at: Instant } & 
   | { readonly kind: 'usage-read'; readonly roster?: Roster; readonly groups: readonly GroupMembers[]; readonly balance?: Balance }
   | { readonly kind: 'planned'; readonly plan: Plan }
   | { readonly kind: 'change-finished'; readonly change: ScopeChange; readonly result: ChangeResult; readonly error?: string }
-  | { readonly kind: 'foreign-change'; readonly scope: Scope; readonly verified: Cap; readonly observed: Observed }
-  | { readonly kind: 'held'; readonly hold: Hold }
-  | { readonly kind: 'hold-released'; readonly id: string }
-  | { readonly kind: 'rejected'; readonly scope: Scope; readonly code: string; readonly message: string }
-  | { readonly kind: 'warning'; readonly code: string; readonly message: string }
-  | { readonly kind: 'paused' | 'resumed'; readonly pause: Pause }
+  | ({ readonly kind: 'condition' } & Transition)
+  /** A mistake of ours. */
+  | { readonly kind: 'bug'; readonly message: string }
   | {
       readonly kind: 'cycle-finished'
       readonly result: ReconcileResult

@@ -6,11 +6,10 @@ import { interpret, type SentCap, type Slots, unsetGroups } from '../interpret/s
 import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, Quarantined } from '../model/change.ts'
 import { holdOf } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
-import type { CapReading, OwnedCap } from '../model/observed.ts'
+import type { OwnedCap } from '../model/observed.ts'
 import type { Cap, PolicyRevision } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { Instant } from '../model/units.ts'
-import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+import type { DesiredCap } from '../resolve/desired.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
 import { type Diff, type Difference, diff } from './diff.ts'
@@ -21,14 +20,12 @@ import { judgeWithApprovals } from './judgement.ts'
 import { pins } from './pins.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, weakenings } from './reviewed.ts'
-import { scopeStates } from './states.ts'
+import { type StateInputs, scopeStates } from './states.ts'
 import type { Pending } from './wave.ts'
 
-export interface PlanInputs {
+export interface PlanInputs extends StateInputs {
   readonly workspace: string
   readonly policy: PolicyRevision
-  readonly resolution: Resolution
-  readonly readings: ReadonlyMap<ScopeKey, CapReading>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
   readonly model: ServiceModel
@@ -46,7 +43,6 @@ export interface PlanInputs {
   /** Nothing is going to be written, in audit mode or while paused: no approval is matched with a hold. */
   readonly idle?: boolean
   readonly baseline?: Readonly<Record<ScopeKey, Cap>>
-  readonly driftSince: Readonly<Record<ScopeKey, Instant>>
   /** See `SlotInputs.sent`. */
   readonly sent?: readonly SentCap[]
   /** What nobody is ever going to write, such as foreign changes that are only watched: it is not judged and holds up nobody. */
@@ -62,13 +58,8 @@ export interface PlanInputs {
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly prune: boolean
-  /** Orphans stay because a policy file is broken, not because `prune` is off. */
-  readonly policyBroken?: boolean
-  readonly now: Instant
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
-  /** An instant for people to read. */
-  readonly instantText: (at: Instant) => string
 }
 
 export interface Planned {

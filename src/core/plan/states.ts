@@ -10,7 +10,6 @@ import type { Instant } from '../model/units.ts'
 import type { DesiredCap, Resolution } from '../resolve/desired.ts'
 import { CONTEST_MS, type Contest } from './contested.ts'
 import type { Diff } from './diff.ts'
-import type { PlanInputs } from './plan.ts'
 
 export const QUARANTINE_MS = 24 * 3_600_000
 
@@ -80,9 +79,22 @@ export function scopesToRead(
 export const PRUNE_OFF = 'prune is off'
 export const PRUNING_WAITS = 'not cleared while a policy file is broken'
 
+/** Of a plan's inputs, what says where scopes stand. */
+export interface StateInputs {
+  readonly resolution: Resolution
+  readonly readings: ReadonlyMap<ScopeKey, CapReading>
+  readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
+  readonly driftSince: Readonly<Record<ScopeKey, Instant>>
+  /** Orphans stay because a policy file is broken, not because `prune` is off. */
+  readonly policyBroken?: boolean
+  readonly now: Instant
+  /** An instant for people to read. */
+  readonly instantText: (at: Instant) => string
+}
+
 /** One status per scope that is declared or ours, in the canonical order. */
 export function scopeStates(
-  inputs: PlanInputs,
+  inputs: StateInputs,
   desired: ReadonlyMap<ScopeKey, DesiredCap>,
   result: Diff,
   changes: readonly Change[],
@@ -115,7 +127,7 @@ export function scopeStates(
   return others.size === 0 ? states : states.sort((a, b) => compareScopes(a.scope, b.scope))
 }
 
-function stateOf(disposition: Disposition, contest: Contest | undefined, { instantText }: PlanInputs) {
+function stateOf(disposition: Disposition, contest: Contest | undefined, { instantText }: StateInputs) {
   if (disposition.kind === 'ready') return { state: 'drifted' as const }
   if (disposition.kind !== 'held') return { state: 'drifted' as const, why: disposition.reason }
   const { hold } = disposition
@@ -124,7 +136,7 @@ function stateOf(disposition: Disposition, contest: Contest | undefined, { insta
   return { state: 'contested' as const, why: `hold ${hold}: changed by others ${contest.changes} times in 24 h, left alone until ${until}` }
 }
 
-const since = (scope: Scope, inputs: PlanInputs): { driftSince: Instant } => ({
+const since = (scope: Scope, inputs: StateInputs): { driftSince: Instant } => ({
   driftSince: inputs.driftSince[scopeKey(scope)] ?? inputs.now,
 })
 

@@ -2,23 +2,7 @@
 // each week back counting half: linear in the days it learns from, so that more use never lowers it. How far off it
 // may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks, nor of a team without use.
 import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
-import { DAY_MS, type Stretch } from './use-curve.ts'
-
-/** What the whole team used on a UTC day; entries of the same day are added up. */
-export interface DayUse {
-  /** Midnight, UTC. */
-  readonly dayAt: Instant
-  readonly credits: Credits
-}
-
-/** Days of use: one from `fromAt` to `readAt` that is not listed was a day without use. */
-export interface DayHistory {
-  /** The first UTC midnight from which every day was read. */
-  readonly fromAt: Instant
-  /** When the latest day was read. */
-  readonly readAt: Instant
-  readonly days: readonly DayUse[]
-}
+import { DAY_MS, type DayHistory, type Stretch } from './use-curve.ts'
 
 /** Percentiles of the credits used at the cycle's end. */
 export interface Projection {

@@ -3,7 +3,6 @@
 
 import type { Cycle } from '../model/observed.ts'
 import type { Credits, Instant } from '../model/units.ts'
-import type { DayHistory } from './forecast.ts'
 
 const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
@@ -17,6 +16,22 @@ const HOLE_MS = 4 * HOUR_MS
 export interface UseReading {
   readonly at: Instant
   readonly used: Credits
+}
+
+/** What the whole team used on a UTC day; entries of the same day are added up. */
+export interface DayUse {
+  /** Midnight, UTC. */
+  readonly dayAt: Instant
+  readonly credits: Credits
+}
+
+/** Days of use: one from `fromAt` to `readAt` that is not listed was a day without use. */
+export interface DayHistory {
+  /** The first UTC midnight from which every day was read. */
+  readonly fromAt: Instant
+  /** When the latest day was read. */
+  readonly readAt: Instant
+  readonly days: readonly DayUse[]
 }
 
 /** Credits burned evenly between two instants. */

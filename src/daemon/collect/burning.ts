@@ -1,6 +1,7 @@
 // What a workspace shows of its use beyond the last reading: credits burned, use by model, pace and forecast. All of it is worked out after
 // readings and cycles and never for a scrape, because a forecast for 50,000 people takes longer than a scrape may.
 
+import type { Finding } from '../../core/model/condition.ts'
 import type { ModelUse, UseShown } from '../../core/model/events.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
@@ -9,10 +10,11 @@ import { estimatedAddOnUse } from '../../core/use/bands.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts'
 import type { PersonUse } from '../../core/use/exhaustion.ts'
-import type { DayHistory } from '../../core/use/forecast.ts'
 import { unitDoubt } from '../../core/use/unit-doubt.ts'
+import type { DayHistory } from '../../core/use/use-curve.ts'
 import type { RunsAsked, UsageFacts } from '../../ports.ts'
-import { stand, type Warning } from '../conditions/standing.ts'
+import { RUNS } from '../conditions/findings.ts'
+import { notice } from '../conditions/notice.ts'
 import { peopleShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
@@ -65,7 +67,7 @@ async function useNow(workspace: Workspace): Promise<UseShown> {
   const cycle = cycleOf(usage)
   const ofCycle = runs && cycle ? runs.rows.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt)) : []
   const models = modelsOf(ofCycle)
-  tellDoubts(workspace, usage, runs, ofCycle)
+  noticeDoubts(workspace, usage, runs, ofCycle)
   const figures = usage && cycle ? await figuresOf(workspace, usage, cycle, runs, clock.now()) : undefined
   return {
     burned,
@@ -135,13 +137,11 @@ export function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
 }
 
 /** What contradicts itself, and what is missing on this plan. */
-function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: KnownRuns | undefined, ofCycle: readonly RunUse[]): void {
-  const warnings: Warning[] = []
+function noticeDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: KnownRuns | undefined, ofCycle: readonly RunUse[]): void {
+  const found: Finding[] = []
   if (runs && runs.rows.length > 0 && runs.rows.every(({ used }) => used === undefined)) {
-    warnings.push({
-      code: 'RUNS_WITHOUT_CREDITS',
-      message: 'runs of agents carry no credits on this plan; use by model and the projection are off',
-    })
+    const message = 'runs of agents carry no credits on this plan; use by model and the projection are off'
+    found.push({ type: 'RunsWithoutCredits', subject: RUNS, reason: 'RUNS_WITHOUT_CREDITS', message })
   }
   const people = usage?.roster.people ?? []
   const used = sumOfKnown(people.map((person) => person.used))
@@ -160,8 +160,9 @@ function tellDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: K
       second: { name: 'the balance', credits: usage?.balance?.addOnUsed },
     },
   ])
-  if (doubts.length > 0) warnings.push({ code: 'UNIT_DOUBTED', message: doubts.map(({ message }) => message).join('; ') })
-  stand(workspace, 'figures', warnings)
+  const message = doubts.map((doubt) => doubt.message).join('; ')
+  if (doubts.length > 0) found.push({ type: 'UnitDoubted', subject: workspace.config.name, reason: 'UNIT_DOUBTED', message })
+  notice(workspace, { figures: found })
 }
 
 /** Absent when nothing is known. */

@@ -6,11 +6,12 @@
 // the two days before it, as data arrives up to 3 h late and may be amended. Of groups: three days once a day, and no more than 8 groups at
 // a time, those first that were asked longest ago; 500 groups are through within 16 h. A chunk is 30 days, and half of that after it was
 // too much for the service or for its time, down to one day.
+import type { Finding } from '../../core/model/condition.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { LedgerFacts, RunsAsked, RunsBatch } from '../../ports.ts'
-import { malformedRows, type Warning } from '../conditions/standing.ts'
+import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { type Failure, failureOf } from '../cycle/failure.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
@@ -42,21 +43,21 @@ interface Target {
   readonly groupName?: string
 }
 
-/** Asks for what is due; what could not be read is one warning. Rejects only when `signal` aborts, or with a `LedgerError`. */
-export async function collectRuns(workspace: Workspace, knowledge: WorkspaceState, signal?: AbortSignal): Promise<readonly Warning[]> {
+/** Asks for what is due; what could not be read is one finding. Rejects only when `signal` aborts, or with a `LedgerError`. */
+export async function collectRuns(workspace: Workspace, knowledge: WorkspaceState, signal?: AbortSignal): Promise<readonly Finding[]> {
   const aside: Aside = { rows: 0 }
   const failure = await collect(workspace, knowledge, { scope: TEAM }, aside, signal)
   // What stops the one stops the others; they would only be told again.
-  if (failure) return [{ code: 'RUNS_UNREAD', message: `runs of agents could not be read: ${failure.message}` }]
-  const warnings: Warning[] = []
+  if (failure) return [unread('RUNS_UNREAD', RUNS, `${RUNS} could not be read: ${failure.message}`)]
+  const found: Finding[] = []
   for (const target of dueGroups(workspace, knowledge)) {
     workspace.collector.triedAt.set(scopeKey(target.scope), workspace.clock.monotonic())
     const failed = await collect(workspace, knowledge, target, aside, signal)
-    if (failed)
-      warnings.push({ code: 'GROUP_RUNS_UNREAD', message: `runs of ${scopeKey(target.scope)} could not be read: ${failed.message}` })
+    const message = `runs of ${scopeKey(target.scope)} could not be read: ${failed?.message}`
+    if (failed) found.push(unread('GROUP_RUNS_UNREAD', 'runs of groups', message))
     if (failed && failed.kind !== 'invalid' && failed.kind !== 'not_found') break
   }
-  return [...warnings.slice(0, 1), ...malformedRows('runs of agents', aside.rows)]
+  return [...found.slice(0, 1), ...malformedRows(RUNS, aside.rows)]
 }
 
 /** How many rows made no sense, in one round. */

@@ -1,15 +1,21 @@
 // Reads who is on the team, in which declared groups, and what is left: roster, group members, balance. A part that fails keeps its last
 // good value and says so; it never stops the others. What is believed of a shrunken roster is decided in core/resolve/roster.ts.
 
+import type { Finding } from '../../core/model/condition.ts'
 import { beyondLimit } from '../../core/model/limits.ts'
 import type { Balance, GroupMembers, OwnedCap, Roster, SetAside } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { groupScope, scopeKey } from '../../core/model/scope.ts'
 import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
-import { malformedRows, type Warning } from '../conditions/standing.ts'
+import { malformedRows, unread } from '../conditions/findings.ts'
 import { failureOf } from '../cycle/failure.ts'
 import type { Planner, WorkspaceState } from '../cycle/state.ts'
+
+/** What findings are about. */
+const ROSTER = 'the roster'
+
+const odd = (type: Finding['type'], reason: string, message: string): Finding => ({ type, subject: ROSTER, reason, message })
 
 /** What a reading of use leaves behind. */
 export interface UsageReading {
@@ -20,7 +26,8 @@ export interface UsageReading {
   readonly unknownGroups: readonly string[]
   /** Every declared group was read afresh, and a roster that is believed: what it says of a person's groups is whole. */
   readonly groupsRead: boolean
-  readonly warnings: readonly Warning[]
+  /** What could not be read, and what is odd in what was. */
+  readonly findings: readonly Finding[]
 }
 
 export interface UsageInputs {
@@ -61,24 +68,24 @@ export async function learnUsage(
 /** Reads roster, groups and balance. Rejects only when `signal` aborts. */
 export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   const { client, signal } = inputs
-  const warnings: Warning[] = []
-  const attempt = async <T>(code: string, read: () => Promise<T>): Promise<T | undefined> => {
+  const found: Finding[] = []
+  const attempt = async <T>(code: string, part: string, read: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await read()
     } catch (error) {
       signal?.throwIfAborted()
-      warnings.push({ code, message: failureOf(error).message })
+      found.push(unread(code, part, failureOf(error).message))
       return undefined
     }
   }
-  const rows = await attempt('ROSTER_UNREAD', () => client.readRoster(signal))
+  const rows = await attempt('ROSTER_UNREAD', ROSTER, () => client.readRoster(signal))
   // A team without anybody is a reading that went wrong: nobody could be counted by it.
   const roster = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
-  warnings.push(...malformedRows('the roster', rows?.malformedRows))
-  if (rows && !roster) warnings.push({ code: 'ROSTER_UNREAD', message: 'the roster came without anybody, which counts as not read' })
-  const balance = await attempt('BALANCE_UNREAD', () => client.readBalance(signal))
-  const groups = await readGroups(inputs, warnings)
-  const assembled = assemble(inputs, roster, balance, groups.members, warnings)
+  found.push(...malformedRows(ROSTER, rows?.malformedRows))
+  if (rows && !roster) found.push(unread('ROSTER_UNREAD', ROSTER, 'the roster came without anybody, which counts as not read'))
+  const balance = await attempt('BALANCE_UNREAD', 'the balance', () => client.readBalance(signal))
+  const groups = await readGroups(inputs, found)
+  const assembled = assemble(inputs, roster, balance, groups.members, found)
   const isDoubted = assembled.facts?.doubted !== undefined
   const believed = balance === undefined ? inputs.known?.balance : balance
   return {
@@ -86,7 +93,7 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
     ...(believed && believed !== 'unavailable' && { balance: believed }),
     unknownGroups: groups.unknown,
     groupsRead: groups.read && roster !== undefined && !isDoubted,
-    warnings,
+    findings: found,
   }
 }
 
@@ -114,7 +121,7 @@ function groupsToRead({ set, known, owned }: UsageInputs): readonly NamedGroup[]
   return [...declared, ...(known?.groups ?? []).filter(({ id }) => ours.has(id) && !ids.has(id))]
 }
 
-async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
+async function readGroups(inputs: UsageInputs, found: Finding[]) {
   const groups = groupsToRead(inputs)
   const members: GroupMembers[] = [...keepGroups(inputs.known?.groups ?? [], groups)]
   const unknown: string[] = []
@@ -131,10 +138,12 @@ async function readGroups(inputs: UsageInputs, warnings: Warning[]) {
         const failure = failureOf(error)
         if (failure.kind === 'not_found') unknown.push(id)
         else if (inputs.unknownGroups.includes(id)) unknown.push(id)
-        const code = failure.kind === 'not_found' ? 'GROUP_UNKNOWN' : 'GROUP_UNREAD'
-        const about = scopeKey(groupScope(id))
+        const scope = groupScope(id)
+        const about = scopeKey(scope)
+        const message = `${about} (${name}): ${failure.message}`
+        if (failure.kind === 'not_found') found.push({ type: 'UnknownGroup', subject: about, reason: 'GROUP_UNKNOWN', message, scope })
         // One failure is told once, not once for every group that was not even asked for.
-        warnings.push({ code, about, message: `${about} (${name}): ${failure.message}`, ...(failure.unsent && { quiet: true }) })
+        else found.push({ ...unread('GROUP_UNREAD', about, message), scope, ...(failure.unsent && { onlyIfHeld: true }) })
       }
     }),
   )
@@ -152,7 +161,7 @@ function assemble(
   roster: Roster | undefined,
   balance: Balance | 'unavailable' | undefined,
   groups: readonly GroupMembers[],
-  warnings: Warning[],
+  found: Finding[],
 ): { facts?: UsageFacts } {
   const { known, clock } = inputs
   if (!roster && !known) return {}
@@ -160,17 +169,15 @@ function assemble(
   const current = judged?.roster ?? known?.roster
   if (!current) return {}
   if (roster?.statusesAbsent)
-    warnings.push({ code: 'STATUSES_ABSENT', message: 'nobody on the roster has a status; all count as approved' })
+    found.push(odd('StatusesAbsent', 'STATUSES_ABSENT', 'nobody on the roster has a status; all count as approved'))
   if (roster && roster.duplicates.length > 0) {
-    warnings.push({
-      code: 'ROSTER_DUPLICATES',
-      message: `${roster.duplicates.length} people stand in the roster more than once; the first row counts`,
-    })
+    const message = `${roster.duplicates.length} people stand in the roster more than once; the first row counts`
+    found.push(odd('RosterDuplicates', 'ROSTER_DUPLICATES', message))
   }
   const beyond = roster && beyondLimit('people', roster.people.length)
-  if (beyond !== undefined) warnings.push({ code: 'BEYOND_LIMIT', message: beyond })
+  if (beyond !== undefined) found.push(odd('BeyondLimit', 'BEYOND_LIMIT', beyond))
   if (balance === 'unavailable')
-    warnings.push({ code: 'BALANCE_UNAVAILABLE', message: 'this plan has no credit balance; its metrics are off' })
+    found.push(odd('BalanceUnavailable', 'BALANCE_UNAVAILABLE', 'this plan has no credit balance; its metrics are off'))
   const doubted = judged ? judged.doubted : known?.doubted
   const rolled = known?.roster.cycle && current.cycle && known.roster.cycle.startAt !== current.cycle.startAt
   const previous = rolled && known.roster.cycle ? { cycle: known.roster.cycle, used: usedByEmail(known.roster) } : known?.previousCycle

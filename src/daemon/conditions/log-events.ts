@@ -1,14 +1,14 @@
-// The one fold from events to log lines. It decides only how loud an event is and which fields it carries: error when a person must act,
-// warn when something is held or somebody else changed a cap, info when something was written or changed state, debug for the rest, so
-// that a quiet cycle is one line.
+// The one fold from events to log lines. It decides only how loud an event is and which fields it carries: a condition is as loud as its
+// severity, info is what was written or ended, debug the rest, so that a quiet cycle is one line and a long outage one at its begin and one
+// at its end.
 import type { Plan, ScopeChange } from '../../core/model/change.ts'
+import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { CycleEvent, Emit } from '../../core/model/events.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import { problemTexts } from './findings.ts'
 import type { LogFields, Logger } from './log.ts'
-import { healedSentence, type Naming, sentenceOf } from './log-sentences.ts'
-
-type Foreign = Extract<CycleEvent, { readonly kind: 'foreign-change' }>
+import { type ConditionEvent, healedSentence, type Naming, sentenceOf } from './log-sentences.ts'
 
 /**
  * Takes events and writes their lines; remembers each workspace's plan, so that a write can be told from which plan it came. For eyes, a
@@ -24,15 +24,16 @@ export function eventLog(logger: Logger): Emit {
       return workspaces.size > 1
     },
   }
-  const foreign = new Map<string, Foreign>()
+  const foreign = new Map<string, ConditionEvent>()
   const keyOf = ({ workspace }: CycleEvent, scope: Scope): string => `${workspace}\n${scopeKey(scope)}`
   const tell = (event: CycleEvent): void => logEvent(logger, event, plans.get(event.workspace), naming)
   return (event) => {
     workspaces.add(event.workspace)
     if (event.kind === 'planned') plans.set(event.workspace, event.plan)
     if (event.kind === 'usage-read') for (const { id, name } of event.groups) groups.set(id, name)
-    if (logger.forEyes && event.kind === 'foreign-change') {
-      foreign.set(keyOf(event, event.scope), event)
+    if (logger.forEyes && event.kind === 'condition' && event.condition.type === 'ForeignChange') {
+      const { change, condition } = event
+      if (change !== 'ended' && condition.scope) foreign.set(keyOf(event, condition.scope), event)
       return
     }
     if (event.kind === 'change-finished' && event.result === 'applied') {
@@ -46,7 +47,7 @@ export function eventLog(logger: Logger): Emit {
           result: event.result,
           ...planFields(plans.get(event.workspace)),
         }
-        logger.warn(fields, 'somebody else changed a cap', () => healedSentence(cause, naming))
+        logger.warn(fields, 'somebody else changed a cap', () => healedSentence(event.change.scope, cause, naming))
         return
       }
     }
@@ -71,7 +72,6 @@ export function logEvent(to: Logger, event: CycleEvent, plan?: Plan, naming: Nam
     case 'policy-loaded': {
       const fields = { ...about, digest: event.policy.digest, revision: event.policy.revision, ...problemFields(event.policy.problems) }
       if (event.policy.valid) logger.info(fields, 'policy loaded')
-      else logger.error(fields, 'policy is invalid, the last good one stays in force')
       return
     }
     case 'request-finished':
@@ -95,33 +95,24 @@ export function logEvent(to: Logger, event: CycleEvent, plan?: Plan, naming: Nam
     case 'change-finished':
       logChange(logger, event, plan)
       return
-    case 'foreign-change':
-      logger.warn(
-        { ...about, scope: scopeKey(event.scope), from: event.verified, to: event.observed, ...planFields(plan) },
-        'somebody else changed a cap',
-      )
+    case 'condition':
+      logTransition(logger, event, { ...about, ...planFields(plan) })
       return
-    case 'held':
-      logger.warn({ ...about, ...planFields(plan), ...holdFields(event.hold) }, 'changes are held')
-      return
-    case 'hold-released':
-      logger.info({ ...about, hold: event.id }, 'hold is gone')
-      return
-    case 'rejected':
-      logger.error({ ...about, scope: scopeKey(event.scope), code: event.code, error: event.message }, 'scope is rejected and left alone')
-      return
-    case 'warning':
-      logger.warn({ ...about, code: event.code, error: event.message }, 'warning')
-      return
-    case 'paused':
-      logger.info({ ...about, until: instant(event.pause.untilAt), reason: event.pause.reason }, 'paused, nothing is written')
-      return
-    case 'resumed':
-      logger.info({ ...about, reason: event.pause.reason }, 'resumed')
+    case 'bug':
+      logger.error({ ...about, code: 'BUG', error: event.message }, 'a mistake of capkeeper')
       return
     case 'cycle-finished':
       logCycle(logger, event, plan)
   }
+}
+
+/** Writes the line of a condition that began, changed or ended. */
+export function logTransition(logger: Logger, { change, condition }: Transition, about: LogFields = {}): void {
+  const { type, subject, reason, message, scope, fields, since } = condition
+  const { severity, begun, ended } = kindOf(type)
+  const named = { ...about, condition: type, subject, code: reason, ...(scope && { scope: scopeKey(scope) }), ...fields }
+  if (change !== 'ended') logger[severity]({ ...named, error: message }, begun)
+  else if (ended !== undefined) logger.info({ ...named, since: instant(since) }, ended)
 }
 
 /** The same logger, with a sentence for every line. */
@@ -154,9 +145,9 @@ function logCycle(logger: Logger, event: Extract<CycleEvent, { kind: 'cycle-fini
   const { workspace, result } = event
   const times = { observeMs: rounded(event.observeMs), applyMs: rounded(event.applyMs), totalMs: rounded(event.totalMs) }
   const fields = { workspace, result, ...planFields(plan), ...times }
-  if (result === 'error') logger.error({ ...fields, error: event.message }, 'cycle failed')
-  else if (result === 'partial') logger.warn({ ...fields, error: event.message }, 'cycle finished in part')
-  // The hold itself was a warning when it appeared; a cycle that finds it again is a quiet one.
+  // Conditions tell what went wrong, once; a cycle that finds it again is a quiet one.
+  if (result === 'error') logger.debug({ ...fields, error: event.message }, 'cycle failed')
+  else if (result === 'partial') logger.debug({ ...fields, error: event.message }, 'cycle finished in part')
   else logger.info(fields, 'cycle finished')
 }
 
@@ -171,25 +162,11 @@ const changeFields = (change: ScopeChange): LogFields => ({
   reason: change.reason,
 })
 
-const holdFields = (hold: Extract<CycleEvent, { kind: 'held' }>['hold']): LogFields => ({
-  hold: hold.id,
-  guards: hold.guards,
-  people: hold.people,
-  changes: hold.changes.length,
-  error: hold.message,
-})
-
 const planFields = (plan: Plan | undefined): LogFields =>
   plan === undefined ? {} : { plan: plan.id, digest: plan.policyDigest, revision: plan.revision }
 
-/** More than this many problems are counted, not listed: a line must stay readable. */
-const MOST_PROBLEMS = 20
-
-function problemFields(problems: readonly Problem[]): LogFields {
-  if (problems.length === 0) return {}
-  const texts = problems.slice(0, MOST_PROBLEMS).map((one) => (one.at ? `${formatPosition(one.at)}: ${one.message}` : one.message))
-  return { problems: texts, problemCount: problems.length }
-}
+const problemFields = (problems: readonly Problem[]): LogFields =>
+  problems.length === 0 ? {} : { problems: problemTexts(problems), problemCount: problems.length }
 
 const rounded = (ms: number): number => Math.round(ms)
 

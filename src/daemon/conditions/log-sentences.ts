@@ -2,6 +2,7 @@
 // fields of log-events.ts; whoever needs all of them takes JSON or --log-level debug.
 import { plain } from '../../core/escape/terminal.ts'
 import type { Change, ChangeResult } from '../../core/model/change.ts'
+import { type Condition, type ConditionType, kindOf } from '../../core/model/condition.ts'
 import type { CycleEvent } from '../../core/model/events.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
@@ -12,6 +13,8 @@ export interface Naming {
   readonly groups: ReadonlyMap<string, string>
   readonly showsWorkspace: boolean
 }
+
+export type ConditionEvent = Of<'condition'>
 
 type Of<Kind extends CycleEvent['kind']> = Extract<CycleEvent, { readonly kind: Kind }>
 
@@ -37,28 +40,38 @@ export function sentenceOf(event: CycleEvent, naming: Naming): string {
       return plain(`${here}plan ${event.plan.id} has ${event.plan.changes.length} changes`)
     case 'change-finished':
       return plain(about(event.change.scope) + changeText(event))
-    case 'foreign-change':
-      return plain(`${about(event.scope)}${foreignText(event)}; not put back yet`)
-    case 'held':
-      return plain(`${here}hold ${event.hold.id} by ${event.hold.guards.join(', ')}: ${event.hold.message}`)
-    case 'hold-released':
-      return plain(`${here}hold ${event.id} is gone`)
-    case 'rejected':
-      return plain(`${about(event.scope)}left alone: ${event.message} (${event.code})`)
-    case 'warning':
-      return plain(`${here}${event.message} (${event.code})`)
-    case 'paused':
-      return plain(`${here}paused until ${instant(event.pause.untilAt)}, nothing is written: ${event.pause.reason}`)
-    case 'resumed':
-      return plain(`${here}resumed; it was paused for: ${event.pause.reason}`)
+    case 'condition': {
+      const { scope, type } = event.condition
+      return plain(scope && BY_SCOPE.has(type) ? about(scope) + scopeText(event) : here + conditionText(event))
+    }
+    case 'bug':
+      return plain(`${here}${event.message}`)
     case 'cycle-finished':
       return plain(here + cycleText(event))
   }
 }
 
 /** A foreign change and the write that put it right, as one line. */
-export const healedSentence = (foreign: Of<'foreign-change'>, naming: Naming): string =>
-  plain(`${subject(nameOf(foreign.scope, naming.groups), foreign.workspace, naming)}${foreignText(foreign)}; put back`)
+export const healedSentence = (scope: Scope, foreign: ConditionEvent, naming: Naming): string =>
+  plain(`${subject(nameOf(scope, naming.groups), foreign.workspace, naming)}${foreignText(foreign.condition)}; put back`)
+
+/** Conditions that stand in the column of scopes, with the scope named before them. */
+const BY_SCOPE: ReadonlySet<ConditionType> = new Set(['ForeignChange', 'Rejected', 'Quarantined'])
+
+function scopeText({ change, condition }: ConditionEvent): string {
+  if (change === 'ended') return kindOf(condition.type).ended ?? 'put back'
+  if (condition.type === 'ForeignChange') return `${foreignText(condition)}; not put back yet`
+  return `left alone: ${condition.message} (${condition.reason})`
+}
+
+/** What became of a condition of a workspace, or of a part of what is read. */
+function conditionText({ change, condition }: ConditionEvent): string {
+  const { type, subject, reason, message, fields } = condition
+  const { guards, reason: pausedFor } = fields ?? {}
+  if (type === 'Paused') return change === 'ended' ? `resumed; it was paused for: ${pausedFor}` : message
+  if (guards !== undefined) return change === 'ended' ? `${subject} is gone` : `${subject} by ${[guards].flat().join(', ')}: ${message}`
+  return change === 'ended' ? `${kindOf(type).ended} (${subject})` : `${message} (${reason})`
+}
 
 function subject(name: string, workspace: string, { showsWorkspace }: Naming): string {
   const text = `${showsWorkspace ? `${workspace} ` : ''}${name}:`
@@ -72,7 +85,7 @@ function nameOf(scope: Scope, groups: ReadonlyMap<string, string>): string {
 
 const values = (from: unknown, to: unknown): string => `${String(from).padStart(VALUE_WIDTH)} → ${to}`
 
-const foreignText = ({ verified, observed }: Of<'foreign-change'>): string => `somebody else set ${verified} → ${observed}`
+const foreignText = ({ fields }: Condition): string => `somebody else set ${fields?.['from']} → ${fields?.['to']}`
 
 const DONE: Readonly<Record<Change['effect'], string>> = {
   set: 'set',
@@ -105,8 +118,7 @@ function policyText({ policy }: Of<'policy-loaded'>): string {
   const revision = policy.revision === '' ? '' : ` at ${shortRevision(policy.revision)}`
   const [first, ...more] = policy.problems
   const problems = first ? `: ${problemText(first)}${more.length > 0 ? ` (and ${more.length} more)` : ''}` : ''
-  if (policy.valid) return `policies ${policy.digest}${revision} loaded${problems}`
-  return `policies are invalid, the last good ones stay in force${problems}`
+  return `policies ${policy.digest}${revision} loaded${problems}`
 }
 
 const problemText = ({ at, message }: Problem): string => (at ? `${formatPosition(at)}: ${message}` : message)
@@ -123,5 +135,3 @@ function cycleText({ result, message, totalMs }: Of<'cycle-finished'>): string {
   const because = message === undefined ? '' : `: ${message}`
   return `cycle finished in ${(totalMs / 1_000).toFixed(1)} s, ${ENDINGS[result]}${because}`
 }
-
-const instant = (at: number): string => `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -1,4 +1,5 @@
-// Tells the outside what a cycle did: the outcome in one word, the events, and what the view shows. It decides nothing about caps.
+// Tells the outside what a cycle did: the outcome in one word, what happened, what holds by now, and what the view shows. It decides nothing
+// about caps.
 import type { Change, Disposition } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
@@ -9,9 +10,21 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { UsageReading } from '../collect/usage.ts'
 import type { WriteResult } from '../cycle/outcome.ts'
 import type { PassReport } from '../cycle/passes.ts'
-import type { DesiredState } from '../cycle/state.ts'
+import { seenIn } from '../cycle/seen.ts'
+import type { DesiredState, WorkspaceState } from '../cycle/state.ts'
 import { report, type Workspace } from '../workspace.ts'
-import { stand } from './standing.ts'
+import {
+  cycleFindings,
+  deploymentFindings,
+  foreignFinding,
+  foreignFindings,
+  pauseFindings,
+  planFindings,
+  refusalFindings,
+  rosterFindings,
+  serviceFindings,
+} from './findings.ts'
+import { type Found, notice } from './notice.ts'
 
 /** How a cycle ended. */
 export interface Outcome {
@@ -22,15 +35,14 @@ export interface Outcome {
 interface OutcomeInputs {
   readonly after: Planned
   readonly applied: PassReport | undefined
-  readonly focus: ReadonlySet<ScopeKey> | undefined
-  readonly toRead: readonly Scope[]
+  /** The scopes that were to be read by it. */
+  readonly looked: readonly Scope[]
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
 }
 
 /** The first that fits: nothing could be done, done in part, held, done, nothing to do. */
 export function outcomeOf(inputs: OutcomeInputs): Outcome {
-  const { applied, after, focus } = inputs
-  const looked = focus ? inputs.toRead.filter((scope) => focus.has(scopeKey(scope))) : inputs.toRead
+  const { applied, after, looked } = inputs
   const unread = looked.flatMap((scope) => {
     const failure = inputs.readings.get(scopeKey(scope))?.failure
     return failure ? [`${scopeKey(scope)}: ${failure.message}`] : []
@@ -64,85 +76,33 @@ function leftIn({ plan }: Planned): readonly string[] {
 
 const isFocus = (disposition: Disposition): boolean => disposition.kind === 'excluded' && disposition.code === 'focus'
 
-/** The plan, its holds and the foreign changes it found, each told once. */
+/** The plan, and what it found. */
 export function showPlan(workspace: Workspace, planned: Planned, outlook: DesiredState): void {
   workspace.shown = { ...workspace.shown, planned, outlook }
   report(workspace, { kind: 'planned', plan: planned.plan })
-  showForeign(workspace, planned)
-  showRejected(workspace, planned)
-  const held = new Set(planned.plan.holds.map((hold) => hold.id))
-  for (const hold of planned.plan.holds) {
-    if (!workspace.heldSeen.has(hold.id)) report(workspace, { kind: 'held', hold })
-    workspace.heldSeen.add(hold.id)
-  }
-  for (const id of workspace.heldSeen) {
-    if (held.has(id)) continue
-    workspace.heldSeen.delete(id)
-    report(workspace, { kind: 'hold-released', id })
-  }
-}
-
-/** Each scope that is left alone is told once, and again when it comes back after it was not. */
-function showRejected(workspace: Workspace, planned: Planned): void {
-  const { rejectedSeen } = workspace
-  const rejected = new Set<string>()
-  for (const { scope, code, message, severity } of planned.plan.problems) {
-    if (!scope || severity !== 'error') continue
-    const id = `${scopeKey(scope)} ${code}`
-    rejected.add(id)
-    if (!rejectedSeen.has(id)) report(workspace, { kind: 'rejected', scope, code, message })
-    rejectedSeen.add(id)
-  }
-  for (const id of rejectedSeen) if (!rejected.has(id)) rejectedSeen.delete(id)
-}
-
-function showForeign(workspace: Workspace, planned: Planned): void {
-  const { foreignSeen } = workspace
-  const foreign = new Set<ScopeKey>()
-  for (const change of planned.plan.changes) {
-    if (change.cause !== 'external') continue
-    const key = scopeKey(change.scope)
-    foreign.add(key)
-    if (foreignSeen.get(key) === change.from) continue
-    foreignSeen.set(key, change.from)
-    const verified = planned.owned.get(key)?.cap ?? change.to
-    report(workspace, { kind: 'foreign-change', scope: change.scope, verified, observed: change.from })
-  }
-  for (const key of foreignSeen.keys()) if (!foreign.has(key)) foreignSeen.delete(key)
-}
-
-/** A key or a service that takes no write is told once, and again when it comes back after a cycle that could write. */
-export function showRefusal(workspace: Workspace, { refusal, results }: PassReport): void {
-  if (refusal !== undefined && workspace.refusalSeen === undefined) {
-    report(workspace, { kind: 'warning', code: 'WRITES_REFUSED', message: `nothing can be written: ${refusal}` })
-  }
-  if (refusal !== undefined) workspace.refusalSeen = refusal
-  else if (results.size > 0) workspace.refusalSeen = undefined
+  const shown = workspace.ledger.fact('holdsShown') ?? {}
+  notice(workspace, { foreign: foreignFindings(planned), plan: planFindings(planned, outlook, shown) })
 }
 
 /** A pause that began or ended since it was last looked at. */
 export function showPause(workspace: Workspace): void {
-  const { pause, pauseSeen } = workspace
-  if (pause?.pausedAt === pauseSeen?.pausedAt) return
-  if (pauseSeen && !pause) report(workspace, { kind: 'resumed', pause: pauseSeen })
-  if (pause) report(workspace, { kind: 'paused', pause })
-  workspace.pauseSeen = pause
+  notice(workspace, { pause: pauseFindings(workspace.pause, workspace.config.name) })
 }
 
 /** One change as it ended; a third value that was read back is a foreign change as well. */
 export function showResult(workspace: Workspace, change: Change, { result, error, foreign }: WriteResult): void {
   const { scope } = change
   if (result !== 'skipped') report(workspace, { kind: 'change-finished', change, result, ...(error !== undefined && { error }) })
-  if (foreign === undefined) return
-  report(workspace, { kind: 'foreign-change', scope, verified: change.from, observed: foreign })
-  // The next plan finds the same change: it was told.
-  if (foreign !== 'unknown') workspace.foreignSeen.set(scopeKey(scope), foreign)
+  // The next plan finds the same change, and it is no news then.
+  const { foreign: others = [] } = workspace.findings
+  if (foreign !== undefined) notice(workspace, { foreign: [foreignFinding(scope, change.from, foreign), ...others] })
 }
 
 /** What was learnt of people, groups and the balance. */
 export function showUsage(workspace: Workspace, reading: UsageReading): void {
-  const { facts, warnings, balance } = reading
-  stand(workspace, 'usage', warnings)
+  const { facts, findings, balance } = reading
+  const { clock, config } = workspace
+  notice(workspace, { usage: [...findings, ...rosterFindings(facts, clock.now(), config.name)] })
   const { balance: _, ...shown } = workspace.shown
   workspace.shown = { ...shown, ...(balance && { balance }) }
   report(workspace, {
@@ -153,14 +113,36 @@ export function showUsage(workspace: Workspace, reading: UsageReading): void {
   })
 }
 
-/** The cycle's end. */
+interface CycleSeen {
+  readonly knowledge: WorkspaceState
+  readonly looked: readonly Scope[]
+  readonly applied: PassReport | undefined
+}
+
+/** What a cycle says of the service, the key and the ledger. Where nothing was looked at, or tried, it is as it was. */
+export function foundBy(workspace: Workspace, { knowledge, looked, applied }: CycleSeen, outcome: Outcome): Found {
+  const { ledger, config } = workspace
+  const { caps } = seenIn(ledger)
+  const copying = caps?.value === 'copied' && config.capSemantics === 'layered' ? caps : undefined
+  const isTried = applied && (applied.refusal !== undefined || applied.results.size > 0)
+  return {
+    deployment: deploymentFindings(knowledge, copying, config.name),
+    ...(looked.length > 0 && { service: serviceFindings(looked, knowledge.readings, config.name) }),
+    ...(isTried && { writes: refusalFindings(applied.refusal, applied.isKey === true) }),
+    cycle: cycleFindings(outcome, applied?.fatal !== undefined, config.name),
+  }
+}
+
+/** The cycle's end, and what it found. */
 export function showCycle(
   workspace: Workspace,
   outcome: Outcome,
   times: { readonly startedAt: Instant; readonly observeMs: number; readonly applyMs: number; readonly totalMs: number },
+  found: Found,
 ): void {
   const { startedAt, ...durations } = times
   const finishedAt = workspace.clock.now()
+  notice(workspace, found)
   workspace.attempted = true
   const isGood = outcome.result === 'success' || outcome.result === 'noop' || outcome.result === 'held'
   workspace.shown = {

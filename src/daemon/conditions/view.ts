@@ -1,6 +1,7 @@
 // The present state of a workspace as /status, the page and the gauges show it, put together from what the last cycle knew. It only reads.
 
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
+import { unexplained } from '../../core/model/condition.ts'
 import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
 import type { Balance } from '../../core/model/observed.ts'
 import { compareScopes } from '../../core/model/scope.ts'
@@ -8,10 +9,9 @@ import type { Planned } from '../../core/plan/plan.ts'
 import { bandOf, estimatedAddOnUse } from '../../core/use/bands.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/seen.ts'
-import { type DesiredState, SKEW_LIMIT_MS, type WorkspaceState } from '../cycle/state.ts'
+import type { DesiredState, WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
-import { standingMessages } from './standing.ts'
 
 /** What the last cycle left behind for others to look at. */
 export interface Shown {
@@ -54,7 +54,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(seen && { seen }),
     ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
-    warnings: [...standingMessages(workspace), ...standingWarnings(workspace, clock.now())],
+    conditions: unexplained(workspace.conditions),
   }
 }
 
@@ -72,23 +72,6 @@ export function orNothing<T>(read: () => T): T | undefined {
     if (error instanceof LedgerError) return undefined
     throw error
   }
-}
-
-function standingWarnings({ knowledge, ledger, config }: Workspace, now: number): readonly string[] {
-  const warnings: string[] = []
-  const skew = knowledge?.clockSkewMs ?? 0
-  if (Math.abs(skew) > SKEW_LIMIT_MS) {
-    warnings.push(`the service's clock differs by ${Math.round(skew / 1000)} s; grants neither start nor end until the clocks agree`)
-  }
-  const copying = orNothing(() => seenIn(ledger).caps)
-  if (copying?.value === 'copied' && config.capSemantics === 'layered')
-    warnings.push(`copying was seen: ${copying.evidence}; set capSemantics: copied`)
-  const doubted = knowledge?.usage?.doubted
-  if (doubted) warnings.push(`the roster is doubted since ${new Date(doubted.since).toISOString()}; the last good one serves`)
-  const readAt = knowledge?.usage?.roster.readAt
-  if (readAt !== undefined && now - readAt > 3_600_000 && !doubted)
-    warnings.push(`the roster is ${Math.round((now - readAt) / 60_000)} min old`)
-  return warnings
 }
 
 function countGrants(outlook: DesiredState | undefined): Readonly<Record<GrantState, number>> {

@@ -20,6 +20,8 @@ export interface Halted {
   readonly fatal?: string
   /** Why no write is taken. */
   readonly refusal?: string
+  /** The key is to blame for that. */
+  readonly isKey?: boolean
 }
 
 /** What the writes of one run share. */
@@ -41,7 +43,7 @@ export interface WriteRun extends OutcomeContext {
 }
 
 /** A reading younger than this is not read again before the write (choice). */
-export const FRESH_MS = 5_000
+export const FRESH_MS = 60_000
 
 /** How often a write whose answer was lost, and which had not landed, is sent in all. */
 export const WRITE_ATTEMPTS = 3
@@ -124,9 +126,11 @@ async function refused(
   outcome: Exclude<WriteOutcome, { kind: 'accepted' }>,
   run: WriteRun,
 ): Promise<WriteResult | undefined> {
-  const { kind, message, unsent } = outcome.failure
+  const { kind, message, unsent, lacksFeature } = outcome.failure
   const wasHalted = run.halted.interrupted === 'refused'
-  if (unsent || kind === 'auth') run.halted = { interrupted: 'refused', refusal: message, ...run.halted }
+  if (unsent || kind === 'auth') {
+    run.halted = { interrupted: 'refused', refusal: message, isKey: kind === 'auth' && !lacksFeature, ...run.halted }
+  }
   // Nothing was written, and one line of history is enough to say why.
   if (unsent || (kind === 'auth' && wasHalted)) {
     await run.ledger.recordOutcome(intent, undefined, 'kept')

@@ -32,7 +32,7 @@ export interface Preview {
   readonly planned: Planned
   readonly outlook: DesiredState
   readonly knowledge: WorkspaceState
-  readonly warnings: UsageReading['warnings']
+  readonly warnings: UsageReading['findings']
 }
 
 /** Reads people and caps and works out the plan. Rejects only when `signal` aborts. */
@@ -61,5 +61,5 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   // The ledger is only read: what the readings tell of the deployment counts for this plan alone.
   const planner = { ...parts, seen }
   const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
-  return { planned, outlook: view, knowledge, warnings: usage.warnings.filter(({ quiet }) => !quiet) }
+  return { planned, outlook: view, knowledge, warnings: usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld) }
 }

@@ -12,7 +12,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { ReadClient } from '../../ports.ts'
 import { learnBurned } from '../collect/burning.ts'
 import { learnUsage } from '../collect/usage.ts'
-import { type Outcome, outcomeOf, showCycle, showPause, showPlan, showRefusal, showUsage } from '../conditions/show.ts'
+import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
 import { type Pass, type PassReport, runPasses } from './passes.ts'
@@ -89,24 +89,19 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   await ledger.commit()
   const go = withheld ?? (await agree(first.planned, options))
   const applied = 'kind' in go ? undefined : await carryOut({ workspace, knowledge, options, first, go, plan, planner })
-  workspace.ledgerFailed = applied?.fatal !== undefined
-  if (applied) showRefusal(workspace, applied)
   if (applied?.interrupted === 'paused') {
     await readPause(workspace)
     showPause(workspace)
   }
   const after = applied?.last.planned ?? first.planned
-  const outcome = outcomeOf({
-    after,
-    applied,
-    focus: options.focus,
-    toRead: view.toRead.filter((scope) => !isLeftAlone(scope, view)),
-    readings: knowledge.readings,
-  })
+  const managed = view.toRead.filter((scope) => !isLeftAlone(scope, view))
+  const looked = managed.filter((scope) => options.focus?.has(scopeKey(scope)) ?? true)
+  const outcome = outcomeOf({ after, applied, looked, readings: knowledge.readings })
   if (config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)
   if (applied?.fatal === undefined) await ledger.commit()
   const finished = clock.monotonic()
-  showCycle(workspace, outcome, { startedAt, observeMs: observed - started, applyMs: finished - observed, totalMs: finished - started })
+  const times = { startedAt, observeMs: observed - started, applyMs: finished - observed, totalMs: finished - started }
+  showCycle(workspace, outcome, times, foundBy(workspace, { knowledge, looked, applied }, outcome))
   return { ...outcome, planned: first.planned, view, after, ...(applied && { applied }), ...('kind' in go && { withheld: go.reason }) }
 }
 

@@ -4,6 +4,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { labelsText, labelText } from '../../core/escape/labels.ts'
 import { CHANGE_RESULTS, EFFECTS } from '../../core/model/change.ts'
+import type { Condition } from '../../core/model/condition.ts'
 import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceView } from '../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../core/model/scope.ts'
 import { burnedOf } from '../../core/use/burned.ts'
@@ -26,6 +27,8 @@ import { type PerUserSettings, putUserGauges } from './metrics-users.ts'
 export interface Health {
   readonly configValid: boolean
   readonly ledgerWritable: boolean
+  /** Of the process as a whole. */
+  readonly conditions?: readonly Condition[]
 }
 
 export interface Metrics {
@@ -134,9 +137,12 @@ function count({ counters, histograms }: Parts, event: CycleEvent): void {
       counters.capkeeper_changes_total.inc({ workspace, kind: scope.kind, effect, result: event.result })
       break
     }
-    case 'foreign-change':
-      counters.capkeeper_external_changes_total.inc({ workspace, kind: event.scope.kind })
+    case 'condition': {
+      const { type, scope } = event.condition
+      const isForeign = type === 'ForeignChange' && event.change !== 'ended'
+      if (isForeign && scope) counters.capkeeper_external_changes_total.inc({ workspace, kind: scope.kind })
       break
+    }
     case 'request-finished': {
       const { operation, outcome } = event
       counters.capkeeper_api_requests_total.inc({ workspace, operation, outcome })

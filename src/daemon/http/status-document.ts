@@ -3,6 +3,7 @@
 
 import type { Aspect } from '../../core/interpret/seen.ts'
 import type { ApprovalState, Cause, GuardCode } from '../../core/model/change.ts'
+import type { ConditionType, Severity } from '../../core/model/condition.ts'
 import type { Band, GrantState, Mode, ReconcileResult, ScopeState } from '../../core/model/events.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
@@ -18,6 +19,8 @@ export interface StatusDocument {
   readonly people: PeopleShown
   readonly configValid: boolean
   readonly ledgerWritable: boolean
+  /** Of the process as a whole; what needs a person first. */
+  readonly conditions: readonly ConditionEntry[]
   readonly workspaces: readonly WorkspaceStatus[]
 }
 
@@ -54,7 +57,21 @@ export interface WorkspaceStatus {
   readonly clockSkewSeconds?: number
   /** What the deployment's own answers have shown of it, each with its evidence. */
   readonly seen?: readonly SeenEntry[]
+  /** What needs a person first. */
+  readonly conditions: readonly ConditionEntry[]
+  readonly conditionsOmitted: number
+  /** The messages of those conditions that show nowhere else here. */
   readonly warnings: readonly string[]
+}
+
+export interface ConditionEntry {
+  readonly type: ConditionType
+  readonly severity: Severity
+  readonly subject: string
+  /** A code of docs/codes.md. */
+  readonly reason: string
+  readonly message: string
+  readonly since: string
 }
 
 export interface SeenEntry {

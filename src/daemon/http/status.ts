@@ -3,6 +3,7 @@
 
 import { ASPECTS, type Evidence, type Finding, type Seen } from '../../core/interpret/seen.ts'
 import type { Hold } from '../../core/model/change.ts'
+import { byUrgency, type Condition, kindOf } from '../../core/model/condition.ts'
 import {
   type PolicyStatus,
   SCOPE_STATES,
@@ -20,6 +21,7 @@ import type { Health } from './metrics.ts'
 import type {
   BalanceSummary,
   BurnSummary,
+  ConditionEntry,
   HoldEntry,
   PolicySummary,
   ProblemEntry,
@@ -32,7 +34,7 @@ import type {
 import type { PeopleLabels } from './status-labels.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-export const STATUS_LIMITS = { scopes: 500, people: 100, changes: 50, problems: 50, models: 20 } as const
+export const STATUS_LIMITS = { scopes: 500, people: 100, changes: 50, problems: 50, models: 20, conditions: 100 } as const
 
 export interface StatusInputs {
   readonly views: readonly WorkspaceView[]
@@ -53,6 +55,7 @@ export function statusDocument(inputs: StatusInputs): StatusDocument {
     people: people.shown,
     configValid: health.configValid,
     ledgerWritable: health.ledgerWritable,
+    conditions: byUrgency(health.conditions ?? []).map((one) => conditionEntry(one, people)),
     workspaces: inputs.views.map((view) => workspaceStatus(view, people)),
   }
 }
@@ -100,9 +103,22 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels): WorkspaceSt
     ...(view.ratePerSecond !== undefined && { ratePerSecond: view.ratePerSecond }),
     ...(view.clockSkewMs !== undefined && { clockSkewSeconds: view.clockSkewMs / 1000 }),
     seen: seenEntries(view.seen ?? {}, people),
-    warnings: view.warnings.map((warning) => people.text(warning)),
+    conditions: byUrgency(view.conditions)
+      .slice(0, STATUS_LIMITS.conditions)
+      .map((one) => conditionEntry(one, people)),
+    conditionsOmitted: Math.max(0, view.conditions.length - STATUS_LIMITS.conditions),
+    warnings: view.conditions.filter(({ type }) => !kindOf(type).hasOwnPlace).map(({ message }) => people.text(message)),
   }
 }
+
+const conditionEntry = ({ type, scope, subject, reason, message, since }: Condition, people: PeopleLabels): ConditionEntry => ({
+  type,
+  severity: kindOf(type).severity,
+  subject: scope ? scopeLabel(scope, people) : people.text(subject),
+  reason,
+  message: people.text(message),
+  since: rfc3339(since),
+})
 
 /** In the order of `ASPECTS`; what was never seen is absent. */
 export function seenEntries(seen: Seen, people: PeopleLabels): readonly SeenEntry[] {

@@ -1,10 +1,12 @@
 // The daemon: several workspaces side by side, each with a loop of its own, fed with policies as their files change and with settings as
 // the configuration changes. It starts, feeds and stops them; it never touches a cap.
 
+import { advance, type Condition, type Finding, type Transition } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
-import type { Problem } from '../../core/model/problem.ts'
+import { InputError, type Problem } from '../../core/model/problem.ts'
 import type { Clock } from '../../ports.ts'
+import { configFinding, LEDGER_UNWRITABLE } from '../conditions/process.ts'
 import { orNothing, viewOf } from '../conditions/view.ts'
 import type { Config, WorkspaceConfig } from '../config/config.ts'
 import type { Health } from '../http/metrics.ts'
@@ -36,11 +38,11 @@ export interface DaemonParts {
   open(config: WorkspaceConfig): Promise<OpenedWorkspace>
   /** A promise where it takes its time: everything else goes on meanwhile. */
   loadPolicies(config: Config): PolicyLoad | Promise<PolicyLoad>
-  /** Reads the configuration again; undefined when it is broken, and then the last good one stays in force. */
-  reloadConfig(): Config | undefined | Promise<Config | undefined>
+  /** Reads the configuration again; an `InputError` when it is broken, and then the last good one stays in force. */
+  reloadConfig(): Config | Promise<Config>
   registered(name: string, present: boolean): void
-  /** A configuration was read, but a workspace of it cannot be opened: the last good one stays in force. */
-  refused?(error: unknown): void
+  /** Takes what becomes true of the process as a whole, and what ends. */
+  told?(transition: Transition): void
   /** A configuration that was read again is in force from now on. */
   inForce?(config: Config): void
   /** Whether a record could be made when it was last tried. */
@@ -89,7 +91,10 @@ interface State {
   /** The write in flight has had its time. */
   readonly cut: AbortController
   config: Config
-  configValid: boolean
+  /** Why the configuration that was read last is not in force. */
+  refused: readonly Finding[]
+  /** What holds of the process as a whole. */
+  conditions: readonly Condition[]
   stopping: boolean
   /** The configurations that are being followed, one after the other: two loops of one workspace must never run side by side. */
   following: Promise<void>
@@ -105,7 +110,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     runners: new Map(),
     cut: new AbortController(),
     config,
-    configValid: true,
+    refused: [],
+    conditions: [],
     stopping: false,
     following: Promise.resolve(),
     feed: oneAtATime(() => feed(state)),
@@ -114,13 +120,20 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   void state.feed()
   const readConfig = oneAtATime(() => reread(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
-  const canRecord = (): boolean => parts.ledgerWritable() && runners().every(({ workspace }) => !workspace.ledgerFailed)
+  const canRecord = (): boolean => {
+    const isWritable = parts.ledgerWritable()
+    notice(state, isWritable)
+    return isWritable && !runners().some(({ workspace: { conditions } }) => conditions.some(({ type }) => type === 'LedgerUnwritable'))
+  }
   return {
     views: () => runners().map((runner) => viewOf(runner.workspace)),
     look: async () => {
       await Promise.all([parts.lookAtLedger?.(), ...runners().map(({ workspace }) => readPause(workspace).catch(ignore))])
     },
-    health: () => ({ configValid: state.configValid, ledgerWritable: canRecord() }),
+    health() {
+      const ledgerWritable = canRecord()
+      return { configValid: state.refused.length === 0, ledgerWritable, conditions: state.conditions }
+    },
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
     ready: () => readiness(runners(), canRecord(), parts.clock.monotonic()),
     policiesChanged: () => void state.feed(),
@@ -130,6 +143,15 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     },
     stop: () => stop(state),
   }
+}
+
+/** What holds of the process as a whole now. */
+function notice(state: State, ledgerWritable: boolean): void {
+  const { refused, parts } = state
+  const found = [...refused, ...(ledgerWritable ? [] : [LEDGER_UNWRITABLE])]
+  const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
+  state.conditions = conditions
+  for (const transition of transitions) parts.told?.(transition)
 }
 
 /** What cannot be read shows as it was. */
@@ -175,7 +197,7 @@ function end(runner: Runner): Promise<void> {
 /** A mistake of ours, or a disk that fails while policies load, must not end the daemon: what is in force stays so, and the log says why. */
 function complain({ runners }: State, error: unknown): void {
   const message = `unexpected: ${error instanceof Error ? error.message : String(error)}`
-  for (const { workspace } of runners.values()) report(workspace, { kind: 'warning', code: 'BUG', message })
+  for (const { workspace } of runners.values()) report(workspace, { kind: 'bug', message })
 }
 
 function feed(state: State): void | Promise<void> {
@@ -193,12 +215,22 @@ function feed(state: State): void | Promise<void> {
 }
 
 function reread(state: State): void | Promise<void> {
-  const take = (next: Config | undefined): void => {
-    state.configValid = next !== undefined
-    if (next) state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
+  const take = (next: Config): void => {
+    state.following = state.following.then(() => follow(state, next)).catch((error) => complain(state, error))
   }
-  const next = state.parts.reloadConfig()
-  return next instanceof Promise ? next.then(take).catch((error) => complain(state, error)) : take(next)
+  const fail = (error: unknown): void => (error instanceof InputError ? refuse(state, [configFinding(error)]) : complain(state, error))
+  try {
+    const next = state.parts.reloadConfig()
+    return next instanceof Promise ? next.then(take).catch(fail) : take(next)
+  } catch (error) {
+    fail(error)
+  }
+}
+
+/** Why a configuration is not in force; nothing when it is. */
+function refuse(state: State, refused: readonly Finding[]): void {
+  state.refused = refused
+  notice(state, state.parts.ledgerWritable())
 }
 
 function give({ parts, runners }: State, { sets, problems }: PolicyLoad): void {
@@ -222,8 +254,8 @@ async function follow(state: State, next: Config): Promise<void> {
   if (state.stopping) return
   const { parts, runners } = state
   const opened = await openChanged(state, next)
-  state.configValid = opened !== undefined
   if (!opened) return
+  refuse(state, [])
   state.config = next
   parts.inForce?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
@@ -241,14 +273,15 @@ async function follow(state: State, next: Config): Promise<void> {
 }
 
 /** Opens what is new or changed before anything is ended; undefined when that cannot be done. */
-async function openChanged({ parts, runners }: State, next: Config): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined> {
+async function openChanged(state: State, next: Config): Promise<ReadonlyMap<WorkspaceConfig, OpenedWorkspace> | undefined> {
+  const { parts, runners } = state
   try {
     return await openAll(
       parts,
       next.workspaces.filter((one) => !isSame(one, runners.get(one.name)?.config)),
     )
   } catch (error) {
-    parts.refused?.(error)
+    refuse(state, [configFinding(error)])
     return undefined
   }
 }

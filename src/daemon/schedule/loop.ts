@@ -11,8 +11,9 @@ import { isOpen } from '../../core/plan/breaker.ts'
 import { showBurn } from '../collect/burning.ts'
 import { collectRuns } from '../collect/runs.ts'
 import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
+import { cycleFindings, policyFindings, RUNS, unread } from '../conditions/findings.ts'
+import { notice } from '../conditions/notice.ts'
 import { showCycle } from '../conditions/show.ts'
-import { stand } from '../conditions/standing.ts'
 import { type CycleOptions, reconcile, refreshUsage } from '../cycle/run.ts'
 import { cycleOf, type DesiredState, grantsFrozen, outlook, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
@@ -92,6 +93,7 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     setPolicy(policy, status) {
       workspace.shown = { ...workspace.shown, policy: status }
       report(workspace, { kind: 'policy-loaded', policy: status })
+      notice(workspace, { policy: policyFindings(status, workspace.config.name) })
       workspace.attempted ||= !policy
       agenda.policyValid = status.valid
       // A cycle under way prunes nothing any more; only the next one may begin to.
@@ -145,10 +147,11 @@ async function keepBurnShown(workspace: Workspace, agenda: Agenda): Promise<void
 /** A ledger that cannot record, or a mistake of ours, costs this cycle; the next one may work again. */
 async function survive(workspace: Workspace, error: unknown, stop: AbortSignal): Promise<void> {
   const message = error instanceof Error ? error.message : String(error)
-  workspace.ledgerFailed = error instanceof LedgerError
   const now = workspace.clock.now()
-  showCycle(workspace, { result: 'error', message }, { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 })
-  if (!(error instanceof LedgerError)) report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })
+  const times = { startedAt: now, observeMs: 0, applyMs: 0, totalMs: 0 }
+  const outcome = { result: 'error', message } as const
+  showCycle(workspace, outcome, times, { cycle: cycleFindings(outcome, error instanceof LedgerError, workspace.config.name) })
+  if (!(error instanceof LedgerError)) report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
   await workspace.clock.sleep(FAILED_PAUSE_MS, stop).catch(() => undefined)
 }
 
@@ -281,13 +284,12 @@ async function takeUsage(workspace: Workspace, knowledge: WorkspaceState, agenda
 /** Collects beside the cycles, for as long as it takes: a first start may ask for months. It never rejects. */
 async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, ending: AbortSignal): Promise<void> {
   try {
-    const warnings = await collectRuns(workspace, knowledge, ending)
-    stand(workspace, 'runs', warnings)
+    notice(workspace, { runs: await collectRuns(workspace, knowledge, ending) })
   } catch (error) {
     if (ending.aborted) return
     const message = error instanceof Error ? error.message : String(error)
-    if (error instanceof LedgerError) stand(workspace, 'runs', [{ code: 'RUNS_UNRECORDED', message }])
-    else report(workspace, { kind: 'warning', code: 'BUG', message: `unexpected: ${message}` })
+    if (error instanceof LedgerError) notice(workspace, { runs: [unread('RUNS_UNRECORDED', RUNS, message)] })
+    else report(workspace, { kind: 'bug', message: `unexpected: ${message}` })
   } finally {
     agenda.collecting = undefined
     await showBurn(workspace)

@@ -18,7 +18,7 @@ const asked = ({ body }: SandboxCall): string => {
   return `${body['group_name'] ?? 'team'} ${day('start_timestamp')} to ${day('end_timestamp')}`
 }
 const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'CascadeAnalytics').map(asked)
-const codes = (one: World): readonly string[] => one.told('warning').map(({ code }) => code)
+const codes = (one: World): readonly string[] => one.warned()
 const teamDays = async (one: World) =>
   (await one.ledger.runs(TEAM, ALWAYS)).map(({ dayAt, used }) => [new Date(dayAt).toISOString().slice(5, 10), used])
 
@@ -159,13 +159,14 @@ describe('what fails', () => {
     })
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
-    expect(viewOf(one.workspace).warnings.join()).toContain('runs of agents could not be read')
+    expect(viewOf(one.workspace).conditions).toMatchObject([{ message: expect.stringContaining('runs of agents could not be read') }])
     expect(one.caps()).toEqual({ team: 500, 'group:a': 900 })
     expect((await one.ledger.useReadings()).length).toBeGreaterThan(4)
     away.is = false
     await one.clock.pass(HOUR)
     expect(codes(one)).toEqual(['RUNS_UNREAD'])
-    expect(viewOf(one.workspace).warnings).toEqual([])
+    expect(one.ended('UsageUnread')).toHaveLength(1)
+    expect(viewOf(one.workspace).conditions).toEqual([])
     await stop()
   })
 
@@ -215,7 +216,7 @@ describe('what fails', () => {
     )
     await one.clock.pass(2 * HOUR)
     expect(codes(one)).toEqual(['UNIT_DOUBTED'])
-    expect(one.told('warning')[0]?.message).toContain('a factor of 100')
+    expect(one.begun('UnitDoubted')[0]?.message).toContain('a factor of 100')
     await stop()
   })
 })

@@ -18,8 +18,6 @@ const failing =
       fails(operation, body) ? { status: 400, headers: {}, body: '{"error":"no"}' } : inner.send(operation, body, options),
   })
 
-const codes = (events: readonly { readonly code: string }[]): readonly string[] => events.map((event) => event.code)
-
 describe('a part that fails', () => {
   test.each([
     ['the roster', 'ROSTER_UNREAD', (operation: Operation, body: object) => operation === 'UserPageAnalytics' && !('group_name' in body)],
@@ -36,7 +34,7 @@ describe('a part that fails', () => {
     one.setMembers('b', ['bob', 'cleo'])
     await one.cycle()
     await one.cycle()
-    expect(codes(one.told('warning'))).toEqual([code])
+    expect(one.begun('UsageUnread').map(({ reason }) => reason)).toEqual([code])
     const after = one.knowledge.usage
     expect(after?.roster.people).toEqual(before?.roster.people)
     expect(after?.groups.map((group) => group.emails.length)).toEqual([1, 2])
@@ -50,7 +48,7 @@ describe('a part that fails', () => {
     expect(viewOf(one.workspace)).not.toHaveProperty('roster')
   })
 
-  test('an outage is one line for each part, however long it lasts, and told again when it comes back', async () => {
+  test('an outage is told once, however long it lasts, its end once, and it is told again when it comes back', async () => {
     const away = { is: false }
     const { one, set, stop } = await living({ ...COMPANY, wrapTransport: outage(away) })
     set(DECLARED)
@@ -59,13 +57,18 @@ describe('a part that fails', () => {
       away.is = true
       one.forget()
       await one.clock.pass(3 * HOUR)
-      const told = one.told('warning').map(({ code, message }) => (code === 'GROUP_UNREAD' ? message : code))
+      const told = one.begun('UsageUnread').map(({ subject, reason }) => `${subject} ${reason}`)
       expect(told).toEqual([...new Set(told)])
-      expect(told).toEqual(expect.arrayContaining(['ROSTER_UNREAD', 'BALANCE_UNREAD', 'RUNS_UNREAD']))
-      expect(viewOf(one.workspace).warnings.length).toBeGreaterThanOrEqual(3)
+      expect(one.begun('ServiceUnreachable')).toHaveLength(1)
+      expect(
+        viewOf(one.workspace)
+          .conditions.map(({ type }) => type)
+          .sort(),
+      ).toEqual(['ServiceUnreachable'])
       away.is = false
       await one.clock.pass(HOUR)
-      expect(viewOf(one.workspace).warnings).toEqual([])
+      expect(viewOf(one.workspace).conditions).toEqual([])
+      expect(one.ended('ServiceUnreachable', 'CycleFailed')).toHaveLength(1)
     }
     await stop()
   })
@@ -88,7 +91,7 @@ describe('what is special', () => {
     const one = await testWorld({ switches: { plan: 'team' } })
     await one.cycle({ caps: { team: 500 } })
     await one.cycle()
-    expect(codes(one.told('warning'))).toEqual(['BALANCE_UNAVAILABLE'])
+    expect(one.warned()).toEqual(['BALANCE_UNAVAILABLE'])
     expect(one.knowledge.usage).not.toHaveProperty('balance')
   })
 
@@ -103,7 +106,7 @@ describe('what is special', () => {
     })
     expect((await one.cycle({ caps: { ada: 500 } })).result).toBe('success')
     await one.cycle()
-    expect(codes(one.told('warning'))).toEqual(['STATUSES_ABSENT'])
+    expect(one.warned()).toEqual(['STATUSES_ABSENT'])
     expect(one.caps()).toEqual({ ada: 500 })
   })
 

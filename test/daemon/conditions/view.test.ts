@@ -20,7 +20,7 @@ describe('the view', () => {
       groups: [],
       people: [],
       seen: {},
-      warnings: [],
+      conditions: [],
     })
   })
 
@@ -66,7 +66,10 @@ describe('the view', () => {
     const view = viewOf(one.workspace)
     expect(view.scopes).toMatchObject([{ state: 'unknown', observed: 500, readAt }])
     expect(view.roster?.people).toHaveLength(3)
-    expect(view.warnings.join('\n')).toMatch(/the roster is 12\d min old/)
+    expect(view.roster?.readAt).toBeLessThanOrEqual(NOW + HOUR)
+    expect(view.conditions).toMatchObject([
+      { type: 'ServiceUnreachable', message: expect.stringContaining('none of 1 caps could be read') },
+    ])
   })
 
   test('shows a pause as the mode, until it is over', async () => {
@@ -81,11 +84,10 @@ describe('the view', () => {
   test('says that copying was seen, once and clearly', async () => {
     const one = await testWorld({ groups: { a: ['ada'] }, switches: { capSemantics: 'fan-out' } })
     await one.cycle({ caps: { ada: 4000, 'group:a': 1500 } })
-    const { warnings } = viewOf(one.workspace)
-    expect(warnings).toEqual([
-      expect.stringContaining('copying was seen: after group:a was written (none to 1500), ada@example.com changed'),
-    ])
-    expect(warnings[0]).toContain('set capSemantics: copied')
+    const { conditions } = viewOf(one.workspace)
+    const told = conditions.filter(({ type }) => type === 'CopyingSeen').map(({ message }) => message)
+    expect(told).toEqual([expect.stringContaining('copying was seen: after group:a was written (none to 1500), ada@example.com changed')])
+    expect(told[0]).toContain('set capSemantics: copied')
   })
 
   test('is there while the ledger cannot be read', async () => {

@@ -3,6 +3,7 @@
 import { assert, asyncProperty, constant, constantFrom, dictionary, integer, oneof, record, subarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import { viewOf } from '../../../src/daemon/conditions/view.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import type { PlainCap } from '../../support/declare.ts'
@@ -67,7 +68,7 @@ describe('the order of writes', () => {
         one.forget()
         await one.cycle()
         expect(one.writes()).toEqual([])
-        expect(one.told('foreign-change')).toEqual([])
+        expect(one.begun('ForeignChange')).toEqual([])
         await one.close()
       }),
       { numRuns: 60 },
@@ -105,7 +106,7 @@ describe('the order of writes', () => {
         one.forget()
         await one.cycle()
         expect(one.writes()).toEqual([])
-        expect(one.told('foreign-change')).toEqual([])
+        expect(one.begun('ForeignChange')).toEqual([])
         await one.close()
       }),
       { numRuns: 60 },
@@ -146,10 +147,10 @@ describe('between the plan and a write', () => {
     }
     const { result } = await one.cycle(undefined, { confirm })
     expect({ result, writes: one.writes(), cap: one.caps()['ada'] }).toMatchObject({ writes: ['ada 4000'], cap: 4000 })
-    expect(one.told('foreign-change').map((event) => event.observed)).toEqual([5000, 6000])
+    expect(one.begun('ForeignChange').map(({ fields }) => fields?.['to'])).toEqual([5000, 6000])
     one.onCall = undefined
     await one.cycle()
-    expect(one.told('foreign-change')).toHaveLength(2)
+    expect(one.begun('ForeignChange')).toHaveLength(2)
     expect(one.caps()).toEqual({ ada: 4000, bob: 700 })
   })
 
@@ -173,7 +174,7 @@ describe('between the plan and a write', () => {
     const { result } = await one.cycle({ caps: { ada: 4500 } })
     expect(result).toBe('error')
     expect(one.told('change-finished')).toMatchObject([{ result: 'verify_failed', error: '4500 was written and 123 was read back' }])
-    expect(one.told('foreign-change')).toMatchObject([{ observed: 123 }])
+    expect(one.begun('ForeignChange')).toMatchObject([{ fields: { to: 123 } }])
     one.onCall = undefined
     await one.cycle()
     expect(one.caps()).toEqual({ ada: 4500 })
@@ -199,10 +200,10 @@ describe('a ledger that cannot record', () => {
     expect({ result, message, interrupted: applied?.interrupted }).toMatchObject({ result: 'error', interrupted: 'ledger' })
     expect(message).toContain('the disk is full')
     expect(one.count('UsageConfig')).toBe(0)
-    expect(one.workspace.ledgerFailed).toBe(true)
+    expect(viewOf(one.workspace).conditions.map(({ type }) => type)).toEqual(['LedgerUnwritable'])
     disk.broken = false
     expect((await one.cycle()).result).toBe('success')
-    expect(one.workspace.ledgerFailed).toBe(false)
+    expect(viewOf(one.workspace).conditions).toEqual([])
     expect(one.caps()).toEqual({ team: 500, ada: 4000 })
   })
 

@@ -37,7 +37,7 @@ describe('writes that fail for a shared cause', () => {
     expect({ result: first.result, interrupted: first.applied?.interrupted }).toEqual({ result: 'error', interrupted: 'breaker' })
     expect(await failures(one)).toBe(3)
     expect(guards(one)).toEqual(['breaker'])
-    expect(one.told('held')).toMatchObject([{ hold: { guards: ['breaker'] } }])
+    expect(one.begun('Held', 'Contested', 'BreakerOpen')).toMatchObject([{ type: 'BreakerOpen', fields: { guards: ['breaker'] } }])
     await one.clock.pass(5 * MINUTE)
     one.forget()
     const second = await one.cycle()

@@ -35,7 +35,7 @@ describe('a scope that somebody else keeps changing', () => {
     await one.clock.pass(5 * MINUTE)
     const { result, planned } = await one.cycle()
     expect({ result, guards: planned.plan.holds.map((hold) => hold.guards) }).toEqual({ result: 'held', guards: [['contested']] })
-    expect(one.told('held')).toHaveLength(1)
+    expect(one.begun('Held', 'Contested', 'BreakerOpen')).toHaveLength(1)
   })
 
   test('is left alone for 24 h from then, also over a restart, and healed again after it', async () => {
@@ -162,7 +162,7 @@ describe('onDrift: alert', () => {
       await one.cycle()
     }
     expect(one.writes()).toEqual([])
-    expect(one.told('foreign-change')).toHaveLength(3)
+    expect(one.begun('ForeignChange')).toHaveLength(3)
     const shown = one.workspace.shown.planned
     expect(shown?.scopes.map(({ state, cause }) => `${state} ${cause}`)).toEqual(Array.from({ length: 3 }, () => 'drifted external'))
     expect(shown?.plan.holds).toEqual([])
@@ -233,6 +233,6 @@ describe('onDrift: alert', () => {
       await one.cycle()
     }
     expect(one.ledger.fact('contested')).toBeUndefined()
-    expect(one.told('foreign-change')).toHaveLength(5)
+    expect(one.begun('ForeignChange')).toHaveLength(5)
   })
 })

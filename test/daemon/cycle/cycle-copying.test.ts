@@ -26,7 +26,7 @@ describe('capSemantics: copied', () => {
     expect((await one.cycle()).result).toBe('noop')
     expect(one.writes()).toEqual([])
     expect(one.count('GetUsageConfig')).toBe(3 + 6)
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('an edit of the team’s cap puts everybody’s own back in the same cycle, and nobody else is blamed', async () => {
@@ -35,7 +35,7 @@ describe('capSemantics: copied', () => {
     one.forget()
     expect((await one.cycle({ caps: { ...POLICY.caps, team: 600 } })).result).toBe('success')
     expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
     one.forget()
     expect((await one.cycle()).result).toBe('noop')
     expect(one.writes()).toEqual([])
@@ -92,7 +92,7 @@ describe('capSemantics: copied', () => {
     one.forget()
     await one.cycle()
     expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('a stop after the team’s write leaves nobody’s reading believed', async () => {
@@ -108,7 +108,7 @@ describe('capSemantics: copied', () => {
     one.forget()
     await one.cycle(undefined, { readSince: since })
     expect(one.inForce()).toEqual({ ...RESOLVED, eve: 600, fay: 600 })
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('a foreign change of one person is told as such', async () => {
@@ -117,7 +117,7 @@ describe('capSemantics: copied', () => {
     one.foreign('bob', 7000)
     one.forget()
     await one.cycle()
-    expect(one.told('foreign-change')).toHaveLength(1)
+    expect(one.begun('ForeignChange')).toHaveLength(1)
     expect(one.inForce()).toEqual(RESOLVED)
   })
 })
@@ -138,10 +138,10 @@ describe('copying seen while capSemantics is layered', () => {
     expect(one.writes()).toEqual([])
     expect(second.result).toBe('held')
     expect(second.planned.plan.holds).toMatchObject([{ guards: ['semantics'] }])
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
     const third = await one.cycle()
     expect(third.result).toBe('held')
-    expect(one.told('held')).toHaveLength(1)
+    expect(one.begun('Held', 'Contested', 'BreakerOpen')).toHaveLength(1)
     expect(one.writes()).toEqual([])
   })
 
@@ -169,7 +169,7 @@ describe('reads that show what applies', () => {
     await one.cycle({ caps: { team: 1000, ada: 500, bob: 300, cleo: 'none' } })
     await one.cycle()
     expect(one.inForce()).toMatchObject({ ada: 500, bob: 300, cleo: 1000, dan: 1000 })
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('let a person’s first cap below the team’s new one go out in the same cycle', async () => {
@@ -178,7 +178,7 @@ describe('reads that show what applies', () => {
     const { result } = await one.cycle({ caps: { team: 1000, ada: 300, bob: 'none' } })
     expect(result).toBe('success')
     expect(one.inForce()).toMatchObject({ ada: 300, bob: 1000 })
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('show the wider value after a clear, which is in sync and written no more', async () => {
@@ -195,7 +195,7 @@ describe('reads that show what applies', () => {
     await one.cycle({ caps: { team: 500, ada: 300 } })
     one.foreign('ada', undefined)
     await one.cycle()
-    expect(one.told('foreign-change')).toMatchObject([{ observed: 500 }])
+    expect(one.begun('ForeignChange')).toMatchObject([{ fields: { to: 500 } }])
     expect(one.inForce()).toMatchObject({ ada: 300 })
   })
 })
@@ -224,7 +224,7 @@ describe('copying is seen in the next cycle', () => {
     await one.clock.pass(60_000)
     await one.cycle(asked)
     expect(seenIn(one.ledger).caps?.evidence).toContain('ada@example.com changed from 4000 to 500')
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
     expect(one.caps()).toMatchObject({ ada: 4000 })
   })
 

@@ -107,7 +107,7 @@ describe('what is not written does not count', () => {
     const focus = new Set([scopeKey(scope('p010'))])
     await one.cycle({ caps: { team: 500, ...capsOf(6, 1000), p010: 900 } }, { usage: false, focus })
     expect(one.caps()).toMatchObject({ p001: 4000, p010: 900 })
-    expect(one.told('hold-released')).toEqual([])
+    expect(one.ended('Held', 'Contested', 'BreakerOpen')).toEqual([])
     expect(one.workspace.shown.planned?.plan.holds).toHaveLength(1)
   })
 })
@@ -179,7 +179,7 @@ describe('people behind what cannot be read', () => {
     storm.broken = true
     const report = await one.cycle({ caps: { team: 1 } })
     expect(holds(report)).toEqual(['readQuality'])
-    expect(one.told('warning').map(({ code }) => code)).toContain('ROSTER_UNREAD')
+    expect(one.warned()).toContain('ROSTER_UNREAD')
     expect(one.caps()).toEqual({ team: 5000 })
   })
 })

@@ -35,7 +35,7 @@ describe('a hold', () => {
     one.restart()
     const { planned } = await one.cycle()
     expect(planned.plan.holds.map((hold) => hold.id)).toEqual([id])
-    expect(one.told('held')).toHaveLength(2)
+    expect(one.begun('Held', 'Contested', 'BreakerOpen')).toHaveLength(2)
     expect(one.caps()[person(1)]).toBe(4000)
   })
 

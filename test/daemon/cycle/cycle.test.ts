@@ -47,7 +47,7 @@ describe('first convergence and steady state', () => {
     expect(second.result).toBe('noop')
     expect(one.writes()).toEqual([])
     expect(one.reads().toSorted()).toEqual(['ada', 'dan', 'eve', 'group:a', 'group:b', 'team'])
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 })
 
@@ -61,7 +61,7 @@ describe('drift', () => {
     expect((await one.cycle()).result).toBe('success')
     expect(one.count('UsageConfig')).toBe(drifted)
     expect(one.count('GetUsageConfig')).toBeLessThanOrEqual(10 + 2 * drifted)
-    expect(one.told('foreign-change')).toHaveLength(drifted)
+    expect(one.begun('ForeignChange')).toHaveLength(drifted)
     expect(one.caps()).toEqual(caps)
   })
 
@@ -73,7 +73,7 @@ describe('drift', () => {
     await one.cycle()
     await one.cycle()
     expect(one.writes()).toEqual(['ada 4000'])
-    expect(one.told('foreign-change')).toMatchObject([{ scope: { email: 'ada@example.com' }, verified: 4000, observed: 9000 }])
+    expect(one.begun('ForeignChange')).toMatchObject([{ scope: { email: 'ada@example.com' }, fields: { from: 4000, to: 9000 } }])
   })
 
   test('by the same hand to the same value again is told again', async () => {
@@ -84,7 +84,7 @@ describe('drift', () => {
       one.foreign('ada', 9000)
       await one.cycle()
     }
-    expect(one.told('foreign-change')).toHaveLength(3)
+    expect(one.begun('ForeignChange')).toHaveLength(3)
   })
 
   test('by an edit of the policy is ours and never told as somebody else’s', async () => {
@@ -93,7 +93,7 @@ describe('drift', () => {
     await one.cycle({ caps: { team: 600, 'group:a': 1400, ada: 4100 } })
     await one.cycle({ caps: { team: 'none', 'group:a': 2000 } })
     expect(one.caps()).toMatchObject({ 'group:a': 2000 })
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('that only alerts is told once and left alone, while a new line of policy goes out', async () => {
@@ -103,7 +103,7 @@ describe('drift', () => {
     await one.cycle({ caps: { ada: 4000, bob: 300 } })
     await one.cycle()
     expect(one.caps()).toEqual({ ada: 9000, bob: 300 })
-    expect(one.told('foreign-change')).toHaveLength(1)
+    expect(one.begun('ForeignChange')).toHaveLength(1)
   })
 
   test('that only alerts stays left alone when the edit of another scope is looked at at once', async () => {
@@ -131,7 +131,7 @@ describe('what is not declared any more', () => {
     await one.cycle({ caps: { team: 500 } })
     const { planned } = await one.cycle({ caps: { team: 500, p001: 4000 } })
     expect(planned.plan.changes).toMatchObject([{ cause: 'policy' }])
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('is cleared again when the clear was lost and a stale reading hid it', async () => {
@@ -232,7 +232,7 @@ describe('people and groups', () => {
     expect({ result, reads: one.reads(), caps: one.caps() }).toEqual({ result: 'noop', reads: ['team'], caps: { team: 500 } })
     expect(after.scopes.find((status) => status.scope.kind === 'group')).toMatchObject({ state: 'rejected' })
     expect(one.ledger.quarantined()).toMatchObject([{ code: 'SCOPE_UNKNOWN' }])
-    expect(one.told('rejected')).toEqual([])
+    expect(one.begun('Rejected', 'Quarantined')).toEqual([])
     await one.clock.pass(25 * 3_600_000)
     await one.cycle()
     expect(one.reads()).toContain('group:typo')
@@ -244,7 +244,7 @@ describe('people and groups', () => {
     await one.cycle()
     expect(result).toBe('success')
     expect(one.caps()).toEqual({ 'group:a': 1500, 'group:b': 900 })
-    expect(one.told('rejected')).toMatchObject([{ scope: { email: 'bob@example.com' }, code: 'GROUP_CONFLICT' }])
+    expect(one.begun('Rejected', 'Quarantined')).toMatchObject([{ scope: { email: 'bob@example.com' }, reason: 'GROUP_CONFLICT' }])
   })
 
   test('a cap of the conflict rule goes after two agreeing readings of the groups and not before', async () => {
@@ -293,7 +293,7 @@ describe('a cap of 0', () => {
     expect(first.result).toBe('partial')
     expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
     expect(one.ledger.quarantined()).toMatchObject([{ code }])
-    expect(one.told('rejected')).toMatchObject([{ code }])
+    expect(one.begun('Rejected', 'Quarantined')).toMatchObject([{ reason: code }])
     one.forget()
     await one.clock.pass(3_600_000)
     expect((await one.cycle()).result).toBe('noop')

@@ -37,7 +37,7 @@ describe('a key that may not write', () => {
     }
     expect((await one.ledger.history()).length).toBeLessThanOrEqual(5)
     expect(one.told('change-finished').length).toBeLessThanOrEqual(5)
-    expect(one.told('warning').filter(({ code }) => code === 'WRITES_REFUSED')).toHaveLength(1)
+    expect(one.begun('KeyRefused')).toMatchObject([{ reason: 'WRITES_REFUSED' }])
     expect(one.ledger.openIntents()).toEqual([])
     fault.broken = false
     await one.clock.pass(HOUR)
@@ -94,12 +94,12 @@ describe('a pause', () => {
     await one.ledger.savePause({ untilAt: now + HOUR, reason: 'audit', pausedAt: now })
     await one.cycle({ caps: { ada: 100 } })
     await one.cycle()
-    expect(one.told('paused')).toMatchObject([{ pause: { reason: 'audit' } }])
+    expect(one.begun('Paused')).toMatchObject([{ fields: { reason: 'audit' } }])
     await one.clock.pass(2 * HOUR)
     await one.cycle()
     await one.cycle()
-    expect(one.told('resumed')).toMatchObject([{ pause: { reason: 'audit' } }])
-    expect(one.told('paused')).toHaveLength(1)
+    expect(one.ended('Paused')).toMatchObject([{ fields: { reason: 'audit' } }])
+    expect(one.begun('Paused')).toHaveLength(1)
   })
 
   test('that begins in the middle of the writes is told in that cycle', async () => {
@@ -110,7 +110,7 @@ describe('a pause', () => {
     }
     await one.cycle({ caps: { ada: 100, bob: 200 } })
     expect(one.writes()).toEqual(['ada 100'])
-    expect(one.told('paused')).toHaveLength(1)
+    expect(one.begun('Paused')).toHaveLength(1)
   })
 })
 

@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { CHANGE_RESULTS, EFFECTS, GUARD_CODES } from '../../../src/core/model/change.ts'
 import { TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { foreignFinding } from '../../../src/daemon/conditions/findings.ts'
 import { parseExposition } from '../../support/exposition.ts'
 import { event, start } from '../../support/metrics.ts'
-import { balanceOf, CHANGE, CYCLE, emptyView, fullView, HOLD, HOUR, MINUTE, NOW, rosterOf, USE } from '../../support/views.ts'
+import { balanceOf, CHANGE, CYCLE, emptyView, fullView, HOUR, MINUTE, NOW, REFUSED, rosterOf, USE } from '../../support/views.ts'
 
 describe('before anything happened', () => {
   test('counters and enumerated labels stand at 0', async () => {
@@ -214,11 +215,13 @@ describe('the counters', () => {
     const { metrics, scrape } = start()
     metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'applied' }))
     metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'verify_failed', error: 'a third value' }))
-    metrics.onEvent(event({ kind: 'foreign-change', scope: TEAM, verified: credits(500), observed: credits(800) }))
+    const condition = { ...foreignFinding(TEAM, credits(500), credits(800)), since: NOW }
+    metrics.onEvent(event({ kind: 'condition', change: 'begun', condition }))
+    metrics.onEvent(event({ kind: 'condition', change: 'ended', condition }))
     metrics.onEvent(event({ kind: 'request-finished', operation: 'GetUsageConfig', outcome: 'ok', durationMs: 30 }))
     metrics.onEvent(event({ kind: 'request-finished', operation: 'GetUsageConfig', outcome: 'rate_limited', durationMs: 4 }))
     metrics.onEvent(event({ kind: 'cycle-finished', result: 'held', observeMs: 800, applyMs: 50, totalMs: 900 }))
-    metrics.onEvent(event({ kind: 'held', hold: HOLD }))
+    metrics.onEvent(event({ kind: 'condition', change: 'begun', condition: REFUSED }))
     const page = await scrape(emptyView())
     const workspace = 'acme'
     const change = { workspace, kind: 'team', effect: 'lower' }

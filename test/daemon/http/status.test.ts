@@ -169,7 +169,7 @@ describe('e-mails as hashes', () => {
       groups: [{ id: said, name: said, emails: [email], readAt: NOW }],
       people: peopleOf(roster, 99),
       lastCycle: { startedAt: NOW, finishedAt: NOW, result: 'error', message: said },
-      warnings: [said],
+      conditions: [{ type: 'UsageUnread', subject: said, reason: 'X', message: said, since: NOW }],
     }
   }
 })

@@ -45,7 +45,7 @@ describe('an edit of the policy', () => {
     expect(one.caps()).toEqual({ ...capsOf(40), ...capsOf(20, 4000) })
     expect(one.writes().filter((write) => write.endsWith(' 3000')).length).toBeLessThanOrEqual(4)
     expect(one.ledger.openIntents()).toEqual([])
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('that only moves lines or adds a comment costs nothing', async () => {

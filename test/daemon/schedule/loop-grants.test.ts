@@ -22,7 +22,7 @@ describe('grants', () => {
     expect(one.caps()['ada']).toBe(6000)
     await one.clock.pass(3 * SECOND)
     expect(one.caps()['ada']).toBe(1000)
-    expect(one.told('foreign-change')).toEqual([])
+    expect(one.begun('ForeignChange')).toEqual([])
   })
 
   test('start in the middle of a sweep, which then goes on', async () => {

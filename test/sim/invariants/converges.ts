@@ -53,7 +53,7 @@ function writtenByOthers({ scenario }: Scene) {
 }
 
 /** More than half of the people are gone: neither who they are nor their groups is believed until somebody approves. */
-const isDoubted = ({ warnings }: WorkspaceView): boolean => warnings.some((warning) => warning.startsWith('the roster is doubted'))
+const isDoubted = ({ conditions }: WorkspaceView): boolean => conditions.some(({ type }) => type === 'RosterDoubted')
 
 /** What counts on a held change waits with it, and says so. */
 const isWaiting = ({ state, why = '' }: ScopeStatus, { holds }: WorkspaceView): boolean =>

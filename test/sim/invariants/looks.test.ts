@@ -66,7 +66,7 @@ function said(invariant: Invariant, steps: readonly Timed[]): readonly string[] 
 const LOWER: Step = { kind: 'request', process: 1, operation: 'UsageConfig', scope: ADA, to: 50 }
 
 const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: readonly Timed[]])[] = [
-  ['a write long after the look', secondLook, [read(100), wait(10_000), intent()]],
+  ['a write long after the look', secondLook, [read(100), wait(70_000), intent()]],
   ['a write from another value than was seen', secondLook, [read(300), intent()]],
   ['a plan from a reading that failed', secondLook, [...Array.from({ length: 4 }, () => read('unknown')), planned()]],
   ['an end that nobody looked at', readBack, [read(100), write, written(false), outcome('applied')]],

@@ -20,8 +20,8 @@ const resultOf = ({ values: [, entry] }: Recorded): HistoryEntry['result'] | und
 
 const at = (process: number, scope: ScopeKey): string => `${process} ${scope}`
 
-/** A reading serves for the write for 5 s, and for as long as it takes to say so. */
-const FRESH_MS = 6_000
+/** A reading serves for the write for 60 s, and for as long as it takes to say so. */
+const FRESH_MS = 61_000
 
 /** A cap that shows and may only be inherited is set at its own scope. */
 const isPin = (from: ModelCap, to: ModelCap, observed: ModelCap | 'unknown'): boolean =>

@@ -1,0 +1,191 @@
+// Conditions: what is true now that somebody should know, each with a type, what it is about, why, and since when. Log lines, counters,
+// /status and the page all follow from conditions and from their transitions; nothing else remembers what was told. A new condition is a
+// row of the table here, and a finding where the daemon learns of it.
+import type { Scope } from './scope.ts'
+import type { Instant } from './units.ts'
+
+/** error: a person must act; warn: held, a foreign change, or something that could not be read; info: worth knowing. */
+export const SEVERITIES = ['error', 'warn', 'info'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+interface ConditionKind {
+  readonly severity: Severity
+  /** The log's message when it begins or changes. */
+  readonly begun: string
+  /** The log's message when it ends; absent: another line tells that already. */
+  readonly ended?: string
+  /** Plans, outcomes and /status show it in a place of its own; it is no warning beside them. */
+  readonly hasOwnPlace?: true
+  /** What follows from it, and so is not told beside it. */
+  readonly explains?: readonly string[]
+}
+
+/** Every condition there is. What it is called is a part of /status and of the log. */
+export const CONDITIONS = {
+  ConfigInvalid: {
+    severity: 'error',
+    begun: 'configuration is invalid, the last good one stays in force',
+    ended: 'configuration is valid again',
+    hasOwnPlace: true,
+  },
+  PolicyInvalid: {
+    severity: 'error',
+    begun: 'policy is invalid, the last good one stays in force',
+    ended: 'policy is valid again',
+    hasOwnPlace: true,
+  },
+  LedgerUnwritable: {
+    severity: 'error',
+    begun: 'the ledger cannot be written, so no cap is written',
+    ended: 'the ledger can be written again',
+    hasOwnPlace: true,
+    explains: ['CycleFailed', 'CycleIncomplete'],
+  },
+  NoCaps: {
+    severity: 'error',
+    begun: 'this workspace has no caps',
+    ended: 'this workspace has caps now',
+    explains: ['KeyRefused', 'ServiceUnreachable', 'BalanceUnavailable', 'CycleFailed', 'CycleIncomplete'],
+  },
+  KeyRefused: {
+    severity: 'error',
+    begun: 'the service refuses the key',
+    ended: 'the service takes the key again',
+    explains: ['CycleFailed', 'CycleIncomplete'],
+  },
+  ServiceUnreachable: {
+    severity: 'error',
+    begun: 'the service gives no usable answer',
+    ended: 'the service answers again',
+    explains: ['UsageUnread', 'RosterStale', 'CycleFailed', 'CycleIncomplete'],
+  },
+  WritesRefused: { severity: 'error', begun: 'nothing can be written', ended: 'writes are taken again', explains: ['CycleFailed'] },
+  CycleFailed: { severity: 'error', begun: 'cycle failed', hasOwnPlace: true },
+  CycleIncomplete: { severity: 'warn', begun: 'cycle finished in part', hasOwnPlace: true },
+  Rejected: {
+    severity: 'error',
+    begun: 'scope is rejected and left alone',
+    ended: 'scope is no longer rejected',
+    hasOwnPlace: true,
+  },
+  Quarantined: {
+    severity: 'error',
+    begun: 'scope is rejected and left alone',
+    ended: 'scope is no longer left alone',
+    hasOwnPlace: true,
+  },
+  CopyingSeen: { severity: 'error', begun: 'copying of caps was seen', ended: 'copying of caps is declared' },
+  ReadsOpen: {
+    severity: 'error',
+    begun: 'what a read shows is not known',
+    ended: 'what a read shows holds nothing up any more',
+    hasOwnPlace: true,
+  },
+  ClockSkew: { severity: 'error', begun: 'the clocks disagree', ended: 'the clocks agree again' },
+  Held: { severity: 'warn', begun: 'changes are held', ended: 'hold is gone', hasOwnPlace: true },
+  Contested: { severity: 'warn', begun: 'changes are held', ended: 'hold is gone', hasOwnPlace: true },
+  BreakerOpen: { severity: 'warn', begun: 'changes are held', ended: 'hold is gone', hasOwnPlace: true },
+  ForeignChange: { severity: 'warn', begun: 'somebody else changed a cap', hasOwnPlace: true },
+  RulesWeakened: { severity: 'warn', begun: 'a rule was weakened', ended: 'the weakened rule counts now', hasOwnPlace: true },
+  RosterDoubted: { severity: 'warn', begun: 'the roster is doubted', ended: 'the roster is believed again' },
+  RosterStale: { severity: 'warn', begun: 'the roster is old', ended: 'the roster was read again' },
+  UsageUnread: { severity: 'warn', begun: 'use could not be read', ended: 'use was read again' },
+  UnknownGroup: { severity: 'warn', begun: 'the service does not know a group', ended: 'the service knows the group' },
+  MalformedRows: { severity: 'warn', begun: 'rows made no sense', ended: 'all rows make sense again' },
+  RosterDuplicates: { severity: 'warn', begun: 'people stand in the roster twice', ended: 'nobody stands in the roster twice' },
+  BeyondLimit: { severity: 'warn', begun: 'beyond what was measured', ended: 'within what was measured again' },
+  UnitDoubted: { severity: 'warn', begun: 'two figures contradict each other', ended: 'the figures agree again' },
+  StatusesAbsent: { severity: 'info', begun: 'the roster has no statuses', ended: 'the roster has statuses' },
+  BalanceUnavailable: { severity: 'info', begun: 'this plan has no credit balance', ended: 'this plan has a credit balance' },
+  RunsWithoutCredits: { severity: 'info', begun: 'runs carry no credits', ended: 'runs carry credits' },
+  ApprovalRemovable: { severity: 'info', begun: 'an approval can be removed', ended: 'the approval was removed', hasOwnPlace: true },
+  ApprovalUnmatched: {
+    severity: 'info',
+    begun: 'an approval releases nothing',
+    ended: 'the approval is matched or gone',
+    hasOwnPlace: true,
+  },
+  Paused: { severity: 'info', begun: 'paused, nothing is written', ended: 'resumed', hasOwnPlace: true },
+} as const satisfies Readonly<Record<string, ConditionKind>>
+
+export type ConditionType = keyof typeof CONDITIONS
+
+export const kindOf = (type: ConditionType): ConditionKind => CONDITIONS[type]
+
+/** Plain values that a log line carries beside the message. */
+export type ConditionFields = Readonly<Record<string, string | number | readonly string[]>>
+
+/** Something that holds now, as one look found it. Type and subject tell it from others. */
+export interface Finding {
+  readonly type: ConditionType
+  /** What it is about: a workspace, a scope, a hold, a part of what is read. */
+  readonly subject: string
+  /** A code of docs/codes.md. */
+  readonly reason: string
+  /** A sentence: the subject, what is wrong, both numbers, the way out. */
+  readonly message: string
+  /** The scope, where it is about one. */
+  readonly scope?: Scope
+  /** As the ledger remembers it; absent: since it was first found. */
+  readonly since?: Instant
+  /** It is told again when this changes; absent: when the reason does. */
+  readonly version?: string
+  /** Nothing was asked this time: it holds if it held before, and is no news by itself. */
+  readonly onlyIfHeld?: true
+  readonly fields?: ConditionFields
+}
+
+/** Something that holds, and since when. */
+export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld'> {
+  readonly since: Instant
+}
+
+/** `changed`: it holds for another reason, or in another way, than before. */
+export interface Transition {
+  readonly change: 'begun' | 'changed' | 'ended'
+  readonly condition: Condition
+}
+
+export interface Advanced {
+  /** Everything that holds, also what something else explains. */
+  readonly conditions: readonly Condition[]
+  /** What ended, and then what began or changed. */
+  readonly transitions: readonly Transition[]
+}
+
+const keyOf = ({ type, subject }: Pick<Finding, 'type' | 'subject'>): string => `${type} ${subject}`
+
+/** The conditions that hold now, and what is news since those of before. Where two findings are of one type and subject, the first counts. */
+export function advance(previous: readonly Condition[], found: readonly Finding[], now: Instant): Advanced {
+  const before = new Map(previous.map((one) => [keyOf(one), one]))
+  const holding = new Map<string, Condition>()
+  for (const { onlyIfHeld, since, ...finding } of found) {
+    const key = keyOf(finding)
+    const was = before.get(key)
+    if (holding.has(key) || (onlyIfHeld && !was)) continue
+    holding.set(key, onlyIfHeld && was ? was : { ...finding, since: since ?? was?.since ?? now })
+  }
+  const conditions = [...holding.values()]
+  const shown = new Map(unexplained(previous).map((one) => [keyOf(one), one]))
+  const ended = [...shown].flatMap(([key, condition]): readonly Transition[] => (holding.has(key) ? [] : [{ change: 'ended', condition }]))
+  const begun = unexplained(conditions).flatMap((condition): readonly Transition[] => {
+    const was = shown.get(keyOf(condition))
+    if (!was) return [{ change: 'begun', condition }]
+    return versionOf(was) === versionOf(condition) ? [] : [{ change: 'changed', condition }]
+  })
+  return { conditions, transitions: [...ended, ...begun] }
+}
+
+const versionOf = ({ reason, version }: Condition): string => `${reason} ${version ?? ''}`
+
+/** Without what follows from another condition. */
+export function unexplained(conditions: readonly Condition[]): readonly Condition[] {
+  const explained = new Set<string>(conditions.flatMap(({ type }) => kindOf(type).explains ?? []))
+  return explained.size === 0 ? conditions : conditions.filter(({ type }) => !explained.has(type))
+}
+
+/** What needs a person first: by severity, then the oldest. */
+export const byUrgency = (conditions: readonly Condition[]): readonly Condition[] =>
+  conditions.toSorted((a, b) => rankOf(a) - rankOf(b) || a.since - b.since)
+
+const rankOf = ({ type }: Condition): number => SEVERITIES.indexOf(kindOf(type).severity)

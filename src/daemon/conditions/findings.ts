@@ -1,0 +1,203 @@
+// What holds now, as functions of what is known: of a plan, of readings, of a pause, of the policy files. Each finding is a sentence with its
+// numbers and the way out. Nothing here knows what was told before, and nothing asks or writes.
+import type { Hold, Pause, Plan, PlanProblem } from '../../core/model/change.ts'
+import type { ConditionType, Finding } from '../../core/model/condition.ts'
+import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
+import type { CapReading, Observed } from '../../core/model/observed.ts'
+import type { Cap } from '../../core/model/policy.ts'
+import { formatPosition, type Problem } from '../../core/model/problem.ts'
+import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import type { HoldsShown } from '../../core/plan/approval.ts'
+import type { Planned } from '../../core/plan/plan.ts'
+import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/state.ts'
+
+const instant = (at: Instant): string => new Date(at).toISOString()
+
+/** More problems than this are counted, not listed: a line must stay readable. */
+const MOST_PROBLEMS = 20
+
+/** A policy set that could not be loaded whole. */
+export function policyFindings({ valid, problems }: PolicyStatus, workspace: string): readonly Finding[] {
+  if (valid) return []
+  const texts = problemTexts(problems)
+  const [first, ...more] = texts
+  const because = first === undefined ? '' : `: ${first}${more.length > 0 ? ` (and ${problems.length - 1} more)` : ''}`
+  const message = `policies are invalid, the last good ones stay in force${because}`
+  const fields = texts.length > 0 ? { fields: { problems: texts, problemCount: problems.length } } : {}
+  return [{ type: 'PolicyInvalid', subject: workspace, reason: 'POLICY_INVALID', message, version: texts.join('\n'), ...fields }]
+}
+
+/** Problems as lines, no more than can be read. */
+export const problemTexts = (problems: readonly Problem[]): readonly string[] =>
+  problems.slice(0, MOST_PROBLEMS).map(({ at, message }) => (at ? `${formatPosition(at)}: ${message}` : message))
+
+/** Holds, scopes that are left alone, what waits for a declaration, approvals and rules that somebody should look at. */
+export function planFindings({ plan }: Planned, { quarantine }: DesiredState, shown: HoldsShown): readonly Finding[] {
+  const since = (id: string): { since?: Instant } => (shown[id] ? { since: shown[id].at } : {})
+  const held = plan.holds.map((hold): Finding => ({ ...holdFinding(hold), ...since(hold.id) }))
+  const told = plan.problems.flatMap((problem): readonly Finding[] => {
+    const left = problem.scope && quarantine.active.get(scopeKey(problem.scope))
+    const type = left ? 'Quarantined' : problemType(problem)
+    return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(left && { since: left.at }) }] : []
+  })
+  return [...held, ...told, ...readsFindings(plan)]
+}
+
+/** A hold that one of these guards makes alone is a condition of its own. */
+const HOLD_TYPES: Readonly<Partial<Record<Hold['guards'][number], ConditionType>>> = { contested: 'Contested', breaker: 'BreakerOpen' }
+
+function holdFinding({ id, guards, people, changes, message }: Hold): Finding {
+  const [guard, ...others] = guards
+  const type = (others.length === 0 && guard && HOLD_TYPES[guard]) || 'Held'
+  return { type, subject: `hold ${id}`, reason: 'HELD', message, fields: { hold: id, guards, people, changes: changes.length } }
+}
+
+const PROBLEM_TYPES: Readonly<Record<string, ConditionType>> = {
+  RULES_WEAKENED: 'RulesWeakened',
+  APPROVAL_SPENT: 'ApprovalRemovable',
+  APPROVAL_VOID: 'ApprovalRemovable',
+  APPROVAL_UNMATCHED: 'ApprovalUnmatched',
+}
+
+const problemType = ({ severity, scope, code }: PlanProblem): ConditionType | undefined =>
+  severity === 'error' && scope ? 'Rejected' : PROBLEM_TYPES[code]
+
+/** Several rules may be weakened and several approvals be removable; each sentence is about one. */
+const problemFinding = (type: ConditionType, { code, message, scope }: PlanProblem, workspace: string): Finding =>
+  scope
+    ? { type, subject: scopeKey(scope), reason: code, message, scope }
+    : { type, subject: message, reason: code, message: `${workspace}: ${message}` }
+
+/** Changes that wait for `capReads`. Those that this run leaves out may wait for it as well: of them nothing is known now. */
+export function readsFindings({ changes, workspace }: Pick<Plan, 'changes' | 'workspace'>): readonly Finding[] {
+  const open = changes.filter(({ disposition }) => disposition.kind === 'deferred' && disposition.code === 'reads')
+  const [first] = open
+  const found = { type: 'ReadsOpen', subject: workspace, reason: 'READS_OPEN' } as const
+  if (!first) return changes.some(({ disposition }) => disposition.kind === 'excluded') ? [{ ...found, message: '', onlyIfHeld: true }] : []
+  const count = open.length === 1 ? '1 change waits' : `${open.length} changes wait`
+  const message = `${workspace}: ${count}, ${scopeKey(first.scope)} first: it is not known whether a read shows a scope's own cap or what applies there; declare capReads`
+  return [{ ...found, message }]
+}
+
+/** Caps that somebody else changed and that are not put right yet. */
+export const foreignFindings = ({ plan, owned }: Planned): readonly Finding[] =>
+  plan.changes.flatMap(({ cause, scope, from, to }) =>
+    cause === 'external' ? [foreignFinding(scope, owned.get(scopeKey(scope))?.cap ?? to, from)] : [],
+  )
+
+/** Another value is another change. */
+export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed): Finding => ({
+  type: 'ForeignChange',
+  subject: scopeKey(scope),
+  reason: 'FOREIGN_CHANGE',
+  message: `${scopeKey(scope)}: somebody else set ${verified} → ${observed}; not put back yet`,
+  version: String(observed),
+  scope,
+  fields: { from: verified, to: observed },
+})
+
+export const pauseFindings = (pause: Pause | undefined, workspace: string): readonly Finding[] =>
+  pause === undefined
+    ? []
+    : [
+        {
+          type: 'Paused',
+          subject: workspace,
+          reason: 'PAUSED',
+          message: `paused until ${instant(pause.untilAt).slice(0, 16).replace('T', ' ')} UTC, nothing is written: ${pause.reason}`,
+          since: pause.pausedAt,
+          version: instant(pause.pausedAt),
+          fields: { until: instant(pause.untilAt), reason: pause.reason },
+        },
+      ]
+
+type Failure = NonNullable<CapReading['failure']>
+
+/** What the readings of one look say of the service as a whole: nothing while any of them worked. */
+export function serviceFindings(looked: readonly Scope[], readings: WorkspaceState['readings'], workspace: string): readonly Finding[] {
+  const team = readings.get(scopeKey(TEAM))?.failure
+  if (team?.lacksFeature) return [noCaps(team, workspace)]
+  const failures = looked.flatMap((scope) => readings.get(scopeKey(scope))?.failure ?? [])
+  const [first] = failures
+  if (!first || failures.length < looked.length) return []
+  if (failures.every(({ kind }) => kind === 'auth')) {
+    const message = `${workspace}: the key may not read caps, so nothing is known and nothing is written: ${first.message}`
+    return [{ type: 'KeyRefused', subject: 'reads of caps', reason: 'READS_REFUSED', message }]
+  }
+  const message = `${workspace}: none of ${looked.length} caps could be read, so nothing is written: ${first.message}`
+  return [{ type: 'ServiceUnreachable', subject: workspace, reason: 'SERVICE_UNREACHABLE', message }]
+}
+
+const noCaps = ({ message }: Pick<Failure, 'message'>, workspace: string): Finding => ({
+  type: 'NoCaps',
+  subject: workspace,
+  reason: 'NO_CAPS',
+  message: `${workspace}: caps are refused for good, whatever the key, so none is kept; use and reports go on. Another plan of the service has caps: ${message}`,
+})
+
+/** Why no write is taken: a key that may not, or something else that is true of every write. */
+export function refusalFindings(refusal: string | undefined, isKey: boolean): readonly Finding[] {
+  if (refusal === undefined) return []
+  const type = isKey ? 'KeyRefused' : 'WritesRefused'
+  return [{ type, subject: 'writes', reason: 'WRITES_REFUSED', message: `nothing can be written: ${refusal}` }]
+}
+
+/** How a cycle ended short of what was asked; `ledgerFailed`: because it could not be recorded. */
+export function cycleFindings(
+  { result, message = 'nothing is known of why' }: { readonly result: ReconcileResult; readonly message?: string },
+  ledgerFailed: boolean,
+  workspace: string,
+): readonly Finding[] {
+  const unwritable = `${workspace}: the ledger cannot be written, so no cap is written: ${message}`
+  return [
+    ...(ledgerFailed ? [one('LedgerUnwritable', 'LEDGER_UNWRITABLE', unwritable, workspace)] : []),
+    ...(result === 'error' ? [one('CycleFailed', 'CYCLE_FAILED', message, workspace)] : []),
+    ...(result === 'partial' ? [one('CycleIncomplete', 'CYCLE_INCOMPLETE', message, workspace)] : []),
+  ]
+}
+
+/** What the last sweep knows of clocks and copying. */
+export function deploymentFindings(
+  { clockSkewMs = 0, ...knowledge }: WorkspaceState,
+  copying: { readonly evidence: string; readonly at: Instant } | undefined,
+  workspace: string,
+): readonly Finding[] {
+  const seconds = Math.round(clockSkewMs / 1000)
+  const skew = `the service's clock differs by ${seconds} s; grants neither start nor end until the clocks agree`
+  const copied = copying && `copying was seen: ${copying.evidence}; set capSemantics: copied`
+  return [
+    ...(grantsFrozen({ ...knowledge, clockSkewMs }) ? [one('ClockSkew', 'CLOCK_SKEW', skew, workspace)] : []),
+    ...(copying && copied ? [{ ...one('CopyingSeen', 'COPYING_SEEN', copied, workspace), since: copying.at }] : []),
+  ]
+}
+
+/** A roster that is older is worth a word. Choice. */
+const ROSTER_OLD_MS = 3_600_000
+
+/** Whether the roster that counts is believed and fresh. */
+export function rosterFindings(usage: WorkspaceState['usage'], now: Instant, workspace: string): readonly Finding[] {
+  if (!usage) return []
+  const { doubted, roster } = usage
+  if (doubted) {
+    const message = `the roster is doubted since ${instant(doubted.since)}; the last good one serves`
+    return [{ ...one('RosterDoubted', 'ROSTER_DOUBTED', message, workspace), since: doubted.since }]
+  }
+  const ageMs = now - roster.readAt
+  const message = `the roster is ${Math.round(ageMs / 60_000)} min old`
+  return ageMs > ROSTER_OLD_MS ? [{ ...one('RosterStale', 'ROSTER_STALE', message, workspace), since: roster.readAt }] : []
+}
+
+const one = (type: ConditionType, reason: string, message: string, subject: string): Finding => ({ type, subject, reason, message })
+
+/** What a finding about them is called by. */
+export const RUNS = 'runs of agents'
+
+/** A part of what is read beside the caps, and that could not be. */
+export const unread = (reason: string, part: string, message: string): Finding => one('UsageUnread', reason, message, part)
+
+/** Rows of an answer that made no sense; none: nothing. */
+export const malformedRows = (of: string, rows = 0): readonly Finding[] =>
+  rows === 0
+    ? []
+    : [one('MalformedRows', 'MALFORMED_ROWS', `${rows} ${rows === 1 ? 'row' : 'rows'} of ${of} made no sense and were set aside`, of)]

@@ -1,0 +1,26 @@
+// Conditions of the process as a whole: its configuration and its ledger. Only their words; who learns of them is schedule/daemon.ts.
+import type { Finding } from '../../core/model/condition.ts'
+import { InputError } from '../../core/model/problem.ts'
+import { formatProblems } from '../../policy/yaml.ts'
+import { problemTexts } from './findings.ts'
+
+/** What the process is called where a condition is about all of it. */
+const PROCESS = 'capkeeper'
+
+/** A configuration that was read and does not come into force: it is invalid, or a workspace of it cannot be opened. */
+export function configFinding(error: unknown): Finding {
+  const found = { type: 'ConfigInvalid', subject: PROCESS, reason: 'CONFIG_INVALID' } as const
+  if (!(error instanceof InputError)) return { ...found, message: error instanceof Error ? error.message : String(error) }
+  const [first = 'nothing is known of why', ...more] = problemTexts(error.problems)
+  const lines = formatProblems(error.problems).split('\n')
+  const message = more.length > 0 ? `${first} (and ${error.problems.length - 1} more)` : first
+  return { ...found, message, version: lines.join('\n'), fields: { problems: lines } }
+}
+
+/** A record cannot be made now. */
+export const LEDGER_UNWRITABLE: Finding = {
+  type: 'LedgerUnwritable',
+  subject: PROCESS,
+  reason: 'LEDGER_UNWRITABLE',
+  message: 'the ledger cannot be written, so no cap is written; look at its disk and its permissions',
+}

@@ -1,0 +1,136 @@
+// Conditions of a workspace that lives: what the log says of a long outage, of a restart, and of a workspace that has no caps.
+import { describe, expect, test } from 'vitest'
+import { type Disposition, READY } from '../../../src/core/model/change.ts'
+import { advance } from '../../../src/core/model/condition.ts'
+import { readsFindings } from '../../../src/daemon/conditions/findings.ts'
+import type { LogFields, Logger } from '../../../src/daemon/conditions/log.ts'
+import { eventLog } from '../../../src/daemon/conditions/log-events.ts'
+import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import type { Transport } from '../../../src/ports.ts'
+import { ADA, raise } from '../../support/ledger.ts'
+import { living, MINUTE, outage } from '../../support/living.ts'
+import { testWorld, type World } from '../../support/world.ts'
+
+const HOUR = 60 * MINUTE
+
+/** The lines that the log has for what happened since `forget`, but for those of debug. */
+function linesOf(one: World): readonly string[] {
+  const lines: string[] = []
+  const say = (level: string) => (fields: LogFields, message: string) =>
+    void lines.push([level, message, fields['code']].filter(Boolean).join(' '))
+  const logger: Logger = { error: say('error'), warn: say('warn'), info: say('info'), debug: () => undefined }
+  const log = eventLog(logger)
+  for (const event of one.events) log(event)
+  return lines
+}
+
+/** The line of a cycle that did what was asked. */
+const GOOD = 'info cycle finished'
+
+const typesOf = (one: World): readonly string[] => viewOf(one.workspace).conditions.map(({ type }) => type)
+
+describe('a service that is away', () => {
+  test('for hours is one line when it goes and one when it is back, beside those of good cycles', async () => {
+    const away = { is: false }
+    // Use is read once a day, so that the caps are what finds it.
+    const { one, set, stop } = await living({ wrapTransport: outage(away), config: { usageIntervalMs: 24 * HOUR } })
+    set({ caps: { team: 500 } })
+    await one.clock.pass(HOUR)
+    away.is = true
+    one.forget()
+    await one.clock.pass(12 * HOUR)
+    expect(linesOf(one).filter((line) => line !== GOOD)).toEqual(['error the service gives no usable answer SERVICE_UNREACHABLE'])
+    expect(viewOf(one.workspace).conditions).toMatchObject([
+      { type: 'ServiceUnreachable', message: expect.stringContaining('connection refused') },
+    ])
+    const [{ since } = { since: 0 }] = viewOf(one.workspace).conditions
+    expect(one.clock.now() - since).toBeGreaterThan(11 * HOUR)
+    away.is = false
+    one.forget()
+    await one.clock.pass(HOUR)
+    expect([...new Set(linesOf(one))]).toEqual(['info the service answers again SERVICE_UNREACHABLE', GOOD])
+    expect(one.ended('ServiceUnreachable')).toHaveLength(1)
+    expect(typesOf(one)).toEqual([])
+    await stop()
+  })
+})
+
+describe('a restart', () => {
+  test('tells what holds once more, and since when as the ledger remembers it', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500 } })
+    await one.cycle({ caps: { team: 100 } })
+    const [held] = one.begun('Held')
+    expect(held).toMatchObject({ fields: { guards: expect.arrayContaining(['maxLowered']) } })
+    await one.clock.pass(HOUR)
+    one.restart()
+    one.forget()
+    await one.cycle()
+    await one.cycle()
+    expect(one.begun('Held')).toMatchObject([{ subject: held?.subject, since: held?.since }])
+  })
+
+  test('with nothing wrong tells nothing', async () => {
+    const one = await testWorld()
+    await one.cycle({ caps: { team: 500 } })
+    one.restart()
+    one.forget()
+    await one.cycle()
+    expect(linesOf(one)).toEqual([GOOD])
+  })
+})
+
+describe('what waits for a declaration', () => {
+  const plan = (...dispositions: readonly Disposition[]) => ({
+    workspace: 'acme',
+    changes: dispositions.map((disposition) => ({ ...raise(ADA, 500, 4000), disposition })),
+  })
+  const OPEN: Disposition = { kind: 'deferred', code: 'reads', reason: 'declare capReads' }
+  const LEFT: Disposition = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
+
+  test('is one condition with how many wait, and the way out', () => {
+    expect(readsFindings(plan(OPEN, OPEN, READY))).toMatchObject([
+      { type: 'ReadsOpen', message: expect.stringMatching(/2 changes wait.*declare capReads$/) },
+    ])
+    expect(readsFindings(plan(READY))).toEqual([])
+  })
+
+  test('goes on while a cycle looks at other scopes, and does not begin by that', () => {
+    const [begun, other, over] = [plan(OPEN), plan(LEFT), plan(READY)].map(readsFindings)
+    const first = advance([], begun ?? [], 0)
+    const second = advance(first.conditions, other ?? [], 1)
+    expect(second).toEqual({ conditions: first.conditions, transitions: [] })
+    expect(advance(second.conditions, over ?? [], 2).transitions).toMatchObject([{ change: 'ended' }])
+    expect(advance([], other ?? [], 0).transitions).toEqual([])
+  })
+})
+
+/** Refuses some operations for good, whatever the key. */
+const lacking =
+  (operations: readonly string[], body: string) =>
+  (inner: Transport): Transport => ({
+    send: async (operation, ...rest) =>
+      operations.includes(operation) ? { status: 403, headers: {}, body } : inner.send(operation, ...rest),
+  })
+const CAPS = ['GetUsageConfig', 'UsageConfig']
+const PLAN = '{"error":"add-on caps are not available on this plan"}'
+
+describe('a workspace whose caps and balance are refused', () => {
+  test('for good has one condition, which is not the key, and its use is read on', async () => {
+    const one = await testWorld({ wrapTransport: lacking([...CAPS, 'GetTeamCreditBalance'], PLAN) })
+    const { result } = await one.cycle({ caps: { team: 500, ada: 100 } })
+    expect(result).toBe('error')
+    await one.cycle()
+    expect(typesOf(one)).toEqual(['NoCaps'])
+    expect(one.begun('NoCaps')).toHaveLength(1)
+    expect(one.begun('KeyRefused', 'CycleFailed')).toEqual([])
+    expect(viewOf(one.workspace).roster?.people).toHaveLength(3)
+  })
+
+  test('for its key has the key as the condition', async () => {
+    const one = await testWorld({ wrapTransport: lacking(CAPS, '{"error":"permission denied"}') })
+    await one.cycle({ caps: { team: 500, ada: 100 } })
+    expect(typesOf(one)).toEqual(['KeyRefused'])
+    expect(one.begun('KeyRefused')).toMatchObject([{ reason: 'READS_REFUSED', message: expect.stringContaining('Billing Read') }])
+  })
+})
