@@ -99,7 +99,11 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     flags,
     config: settings.config,
     isEmbedded: embedded !== undefined,
-    listen: (host, why) => listen(settings.config, { why }, host, false),
+    async listen(host, why) {
+      const waiting = await listen(settings.config, { why }, host, false)
+      announce(waiting, host, embedded)
+      return waiting
+    },
   })
   if (!store) return cli.finish(EXIT.done)
   const aging = new AbortController()
