@@ -81,7 +81,10 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Desire
   workspace.shown = { ...workspace.shown, planned, outlook }
   report(workspace, { kind: 'planned', plan: planned.plan })
   const shown = workspace.ledger.fact('holdsShown') ?? {}
-  notice(workspace, { foreign: foreignFindings(planned), plan: planFindings(planned, outlook, shown) })
+  notice(workspace, {
+    foreign: foreignFindings(planned, workspace.knowledge?.readings ?? new Map()),
+    plan: planFindings(planned, outlook, shown),
+  })
 }
 
 /** A pause that began or ended since it was last looked at. */
@@ -95,7 +98,10 @@ export function showResult(workspace: Workspace, change: Change, { result, error
   if (result !== 'skipped') report(workspace, { kind: 'change-finished', change, result, ...(error !== undefined && { error }) })
   // The next plan finds the same change, and it is no news then.
   const { foreign: others = [] } = workspace.findings
-  if (foreign !== undefined) notice(workspace, { foreign: [foreignFinding(scope, change.from, foreign), ...others] })
+  if (foreign !== undefined)
+    notice(workspace, {
+      foreign: [foreignFinding(scope, change.from, foreign, workspace.knowledge?.readings.get(scopeKey(scope))), ...others],
+    })
 }
 
 /** What was learnt of people, groups and the balance. */
