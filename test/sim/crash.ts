@@ -87,7 +87,6 @@ function asCall(change: RowChange, open: Map<number, object>, id: number | undef
     case 'runs':
     case 'addOn':
     case 'burn':
-    case 'addOn':
       return undefined
   }
 }
