@@ -11,6 +11,7 @@ import { idleCollector } from './collect/add-on.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
+import type { Chronicle } from './conditions/chronicle.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
 import type { Reading } from './schedule/slice.ts'
@@ -35,6 +36,8 @@ export interface WorkspaceParts {
   readonly random: Random
   readonly digest: Digest
   readonly emit: Emit
+  /** What is remembered of its events for those who look. */
+  readonly chronicle?: Chronicle
 }
 
 /** Who looks; each look of one replaces what it found before. */

@@ -9,7 +9,7 @@ import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from '../use-v
 import type { Query, Row } from './database.ts'
 import { keptText, textKept } from './text.ts'
 
-type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'>
+type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
 
 export function useRows(query: Query, binding: number): UseRows {
   return {
@@ -36,6 +36,16 @@ export function useRows(query: Query, binding: number): UseRows {
         [binding, ...bounds(days)],
       )
       return rows.map((row) => ({ email: textKept(row['email']), used: amountOf(row['cents']) }))
+    },
+    // Days come first in the key, so each of them is looked up: whole days are many people.
+    async useOfPerson(email, days) {
+      const rows = await query(
+        `SELECT asked.day, cents FROM generate_series($2::bigint, $3::bigint - 1) AS asked (day)
+         JOIN capkeeper.person ON person.binding = $1 AND person.email = $4
+         JOIN capkeeper.person_use ON person_use.binding = $1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
+        [binding, ...bounds(days), keptText(email)],
+      )
+      return rows.map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: amountOf(row['cents']) }))
     },
     async useByDay(days, source) {
       const people = await query("SELECT id, email FROM capkeeper.person WHERE binding = $1 AND email <> '' ORDER BY id", [binding])
