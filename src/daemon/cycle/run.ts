@@ -3,9 +3,7 @@
 
 import { readingSightings } from '../../core/interpret/seen.ts'
 import type { Change } from '../../core/model/change.ts'
-import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -18,7 +16,9 @@ import { readPause, type Workspace } from '../workspace.ts'
 import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
 import { readCountedOn } from './count-on.ts'
 import { dealPools, takeDeal } from './deal.ts'
-import { type Pass, type PassReport, runPasses } from './passes.ts'
+import type { CycleOptions, Go } from './options.ts'
+import type { Pass, PassReport } from './pass.ts'
+import { runPasses } from './passes.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import {
@@ -34,36 +34,6 @@ import {
 import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
-
-export interface CycleOptions {
-  /** Roster, groups and balance are due. */
-  readonly usage: boolean
-  /** Nothing is collected beside the cycle: what it needs of use it asks for itself. */
-  readonly alone?: boolean
-  /** Only these scopes are read and written; absent: a whole sweep. */
-  readonly focus?: ReadonlySet<ScopeKey>
-  /** A sweep that reads only these, and plans with what was read before of the others; absent: all. */
-  readonly slice?: ReadonlySet<ScopeKey>
-  /** A sweep that was interrupted goes on: scopes read since then are not read again. */
-  readonly readSince?: Instant
-  /** Aborts to stop early: reads at once, writes before the next one. */
-  readonly stop?: AbortSignal
-  /** Aborts to cut even a write in flight. */
-  readonly cut?: AbortSignal
-  readonly leaving?: () => boolean
-  /** Ids given by `apply --approve`. */
-  readonly approve?: readonly string[]
-  /** `apply`: asks, and may narrow what is written; undefined declines. */
-  readonly confirm?: (planned: Planned) => Promise<Go | undefined>
-  readonly onReading?: (reading: CapReading) => void
-  readonly onSweep?: (scopes: readonly Scope[]) => void
-}
-
-/** What somebody agreed to. */
-export interface Go {
-  /** False for what was not shown to whoever agreed; absent: whatever the passes come to. */
-  readonly mayWrite?: (change: Pick<Difference, 'key' | 'to'>) => boolean
-}
 
 export interface CycleReport extends Outcome {
   /** The first plan, as it was shown. */
