@@ -5,15 +5,11 @@
 import type { RunUse } from '../../core/model/observed.ts'
 import { type Credits, cents, credits, creditsOf, type Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
-import type { DayRange, RunsBatch } from '../../ports.ts'
+import type { RunsBatch } from '../../ports.ts'
 import type { WorkspaceRows } from './adapter.ts'
 import type { LedgerDatabase, Row } from './database.ts'
 import { schemaVersion, USE_VERSION } from './schema.ts'
-
-const DAY_MS = 86_400_000
-
-/** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
-const READINGS_KEPT_MS = 9 * DAY_MS
+import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from './use-values.ts'
 
 type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson'>
 
@@ -57,16 +53,6 @@ export function keepBurn(database: LedgerDatabase, binding: number, step: BurnSt
   keepPeople(database, binding, step)
   if (step.used !== undefined) keepReading(database, binding, step.readAt, step.used)
 }
-
-const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
-
-/** The first and the last day, as SQL compares them. */
-const bounds = ({ fromAt, untilAt }: DayRange): readonly [number, number] => [dayOf(fromAt), Math.ceil(untilAt / DAY_MS)]
-
-/** Sums that no exact number holds are cut: a record that refused them would stop all writing. */
-const MOST = Number.MAX_SAFE_INTEGER
-
-const centsOf = (amount: Credits): number => Math.max(-MOST, Math.min(MOST, Math.round(amount * 100)))
 
 function runOf(row: Row): RunUse {
   const used = row['cents']

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// What every ledger promises as a whole, held against plain maps: whatever is done in whatever order.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Aspect, type Finding, SEEN_VALUES, type SeenValue } from '../../../src/core/interpret/seen.ts'
@@ -22,7 +20,7 @@ import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
-import { fakeClock } from '../../support/clock.ts'
+import { realClock } from '../../support/real-clock.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 
 /** What a ledger promises, as plain maps. */
@@ -322,39 +320,41 @@ const contents = async (ledger: Ledger) => ({
 
 const URL = 'https://a.example'
 
-test('whatever is done to a ledger on disk, closed and opened again at any time, it says the same as plain maps', async () => {
+/** `place` gives the path or the address of a ledger that does not exist yet. */
+export function modelContract(name: string, place: () => string | Promise<string>, numRuns: number): void {
   const steps = fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constantFrom('reopen' as const, 'load' as const)), { maxLength: 25 })
-  await fc.assert(
-    fc.asyncProperty(steps, async (all) => {
-      const folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
-      const clock = { ...fakeClock(), now: () => 60 }
-      const open = () => openLedger({ file: join(folder, 'capkeeper.db'), mode: 'write', clock })
-      const model = modelLedger()
-      let store = await open()
-      let ledger = await store.workspace('acme', URL)
-      try {
-        for (const step of all) {
-          if (step === 'reopen') {
-            await ledger.commit()
-            await store.close()
-            store = await open()
-            ledger = await store.workspace('acme', URL)
-          } else if (step === 'load') await ledger.load()
-          else {
-            expect(await step(ledger)).toEqual(await step(model))
-            expect(await contents(ledger)).toEqual(await contents(model))
+  test(`whatever is done to a ledger in ${name}, closed and opened again at any time, it says the same as plain maps`, async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const file = await place()
+        const clock = { ...realClock(), now: () => 60 }
+        const open = () => openLedger({ file, mode: 'write', clock })
+        const model = modelLedger()
+        let store = await open()
+        let ledger = await store.workspace('acme', URL)
+        try {
+          for (const step of all) {
+            if (step === 'reopen') {
+              await ledger.commit()
+              await store.close()
+              store = await open()
+              ledger = await store.workspace('acme', URL)
+            } else if (step === 'load') await ledger.load()
+            else {
+              expect(await step(ledger)).toEqual(await step(model))
+              expect(await contents(ledger)).toEqual(await contents(model))
+            }
           }
+          await ledger.commit()
+          await store.close()
+          store = await open()
+          expect(await contents(await store.workspace('acme', URL))).toEqual(await contents(model))
+          expect((await store.check()).problems).toEqual([])
+        } finally {
+          await store.close()
         }
-        await ledger.commit()
-        await store.close()
-        store = await open()
-        expect(await contents(await store.workspace('acme', URL))).toEqual(await contents(model))
-        expect((await store.check()).problems).toEqual([])
-      } finally {
-        await store.close()
-        rmSync(folder, { recursive: true })
-      }
-    }),
-    { numRuns: 40 },
-  )
-})
+      }),
+      { numRuns },
+    )
+  })
+}

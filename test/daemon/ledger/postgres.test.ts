@@ -1,0 +1,13 @@
+// The ledger in a real PostgreSQL: what every ledger promises.
+import { describe } from 'vitest'
+import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
+import { ledgerContract } from './contract.ts'
+import { modelContract } from './contract-model.ts'
+
+const server = postgresForFile()
+const place = () => server().create()
+
+describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
+  ledgerContract('PostgreSQL', place)
+  modelContract('PostgreSQL', place, 12)
+})
