@@ -274,3 +274,73 @@ export interface Ledger extends Records {
   /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
 }
+
+/** A workspace that a replica holds, or held. */
+export interface HeldWorkspace {
+  readonly workspace: string
+  readonly token: number
+}
+
+/** What a replica tells the others and asks for, in one exchange. */
+export interface Heartbeat {
+  readonly replica: ReplicaName
+  /** Of each lease that is given or renewed. */
+  readonly lastsMs: number
+  readonly renew: readonly HeldWorkspace[]
+  readonly release: readonly HeldWorkspace[]
+  /** With the digest of the settings under which it would be kept. */
+  readonly take: readonly { readonly workspace: string; readonly config: string }[]
+  readonly refuses: readonly string[]
+  /** A command that holds a workspace for a while has no share in the others. */
+  readonly spreads: boolean
+}
+
+export interface ReplicaName {
+  /** Of one process, and of no other ever. */
+  readonly id: string
+  /** For people. */
+  readonly name: string
+}
+
+/** A workspace as the table has it after a heartbeat. */
+export interface LeaseRow {
+  readonly workspace: string
+  readonly token: number
+  /** Absent: nobody, or one whose lease is over. */
+  readonly holder?: ReplicaName
+  /** Negative: for how long it has been free. */
+  readonly lastsMs: number
+  /** The digest of the holder's settings. */
+  readonly config: string
+  /** The policy set that came last. */
+  readonly policy?: string
+}
+
+export interface HeartbeatAnswer {
+  readonly renewed: ReadonlySet<string>
+  /** `quietMs`: for so long a write of the holder before may still be on its way; 0 when that one let go itself. */
+  readonly taken: ReadonlyMap<string, { readonly token: number; readonly quietMs: number }>
+  /** Replicas that are alive, and have a share. */
+  readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]
+  readonly leases: readonly LeaseRow[]
+}
+
+/** What the replicas of one ledger know of each other. Every method rejects with a `LedgerError`. */
+export interface LeaseTable {
+  /** One round trip for all workspaces; a lease is renewed only under its token, and taken only when it is over. */
+  beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>
+  /** Somebody let go of a workspace, and nobody has taken it. */
+  hasFree(): Promise<boolean>
+  /** This replica has these policies now; resolves with those that came last of each of these workspaces. */
+  followed(replica: string, policies: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>>
+  /** Makes a policy that was replaced the present one, if every live replica has had it for so long. */
+  readopt(workspace: string, policy: string, afterMs: number): Promise<boolean>
+  /** What a workspace shows, for the other replicas; only under the token. */
+  saveShown(held: HeldWorkspace & { readonly replica: string }, document: string): Promise<void>
+  /** What was saved since; a workspace is in it once. */
+  shownSince(mark: string | undefined): Promise<{ readonly mark: string; readonly documents: ReadonlyMap<string, string> }>
+  /** The replica is gone; leases that it still has go free. */
+  leave(replica: string): Promise<void>
+  /** A value that all replicas share: what was kept first. */
+  common(name: string, make: () => string): Promise<string>
+}

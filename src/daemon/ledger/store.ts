@@ -1,6 +1,6 @@
 // What an open ledger can do, whatever database it lies in. Types only.
 import type { Instant } from '../../core/model/units.ts'
-import type { Ledger } from '../../ports.ts'
+import type { Ledger, LeaseTable } from '../../ports.ts'
 import type { Binding } from './binding.ts'
 
 /** What is recorded of one workspace at one address. */
@@ -59,6 +59,8 @@ export interface LedgerStore {
   check(): Promise<LedgerReport>
   /** Writes a consistent copy to a file that does not exist yet. Rejects with LEDGER_BACKUP. */
   backup(target: string): Promise<void>
+  /** Who holds which workspace, for ledgers that several processes write; absent: this one holds all of them. */
+  readonly leases?: LeaseTable
   /** What there is to know of the server, for ledgers that have one. */
   server?(): Promise<ServerReport>
   /** Frees the lock and the file or the connections; a second call does nothing. */

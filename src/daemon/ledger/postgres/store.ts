@@ -8,6 +8,7 @@ import { workspaceLedger } from '../workspace.ts'
 import { bind, bindings } from './binding.ts'
 import { checkPostgres, prunePostgres } from './care.ts'
 import { openPostgres, type PostgresDatabase } from './database.ts'
+import { postgresLeases } from './leases.ts'
 import { postgresRows } from './rows.ts'
 import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
 import { serverReport } from './server.ts'
@@ -79,6 +80,7 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
         `${database.name} is looked after by PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
       )
     },
+    leases: postgresLeases(database),
     server: () => serverReport(database, clock),
     close() {
       writer.close()
