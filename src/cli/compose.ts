@@ -67,7 +67,7 @@ export function named(config: Config, policies: Pick<LoadedPolicies, 'workspace'
 }
 
 /** What a client tells of its work. Without `paces` the client has its own: only for a process that opens no second one. */
-export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal'> &
+export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'> &
   Partial<Pick<ClientOptions, 'paces'>>
 
 export interface Connection<Client> {

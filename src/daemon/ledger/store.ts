@@ -1,6 +1,6 @@
 // What an open ledger can do, whatever database it lies in. Types only.
 import type { Instant } from '../../core/model/units.ts'
-import type { Ledger, LeaseTable } from '../../ports.ts'
+import type { LeaseTable, Ledger } from '../../ports.ts'
 import type { Binding } from './binding.ts'
 
 /** What is recorded of one workspace at one address. */

@@ -105,7 +105,10 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     await (await open()).beat(beat('a', { take: acme }))
     const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {} })
     onTestFinished(() => store.close())
-    await expect(store.workspace('acme', 'http://service')).rejects.toMatchObject({ code: 'LEDGER_LOCKED', message: expect.stringContaining('pod-a') })
+    await expect(store.workspace('acme', 'http://service')).rejects.toMatchObject({
+      code: 'LEDGER_LOCKED',
+      message: expect.stringContaining('pod-a'),
+    })
   })
 })
 

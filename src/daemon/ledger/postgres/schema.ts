@@ -206,7 +206,9 @@ export async function migratePostgres(database: PostgresDatabase): Promise<void>
       // Without the right to make one, an administrator may have made it.
       const [known] = await query("SELECT to_regnamespace('capkeeper') IS NOT NULL AS there")
       if (known?.['there'] !== true) await query('CREATE SCHEMA capkeeper')
-      await query('CREATE TABLE capkeeper.schema_version (single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version INTEGER NOT NULL)')
+      await query(
+        'CREATE TABLE capkeeper.schema_version (single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single), version INTEGER NOT NULL)',
+      )
       await query('INSERT INTO capkeeper.schema_version (version) VALUES (0)')
     }
     // Whoever writes reads the version first, and waits here.
