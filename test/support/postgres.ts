@@ -1,7 +1,7 @@
 // A real PostgreSQL for tests: one server a file, on a folder of its own that goes away with it, reached over loopback and a Unix socket. Where the
 // programs are absent, tests that need them are skipped by name.
 import { execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,9 +23,11 @@ export interface PostgresServer {
   create(): Promise<string>
   /** Statements of the superuser. */
   sql(database: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
-  /** `stop`: SIGSTOP, so that it answers nothing; `kill`: it is gone at once. */
+  /** Answers nothing until it is thawed. */
   freeze(): void
   thaw(): void
+  /** Offers TLS from now on. */
+  useTls(key: string, cert: string): Promise<void>
   stop(): Promise<void>
   start(): Promise<void>
   remove(): Promise<void>
@@ -40,11 +42,15 @@ function asItsUser(program: string, argv: readonly string[]): readonly [string, 
 
 function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-pg-'))
-  if (process.getuid?.() === 0) {
-    const { uid, gid } = statSync('/var/lib/postgresql')
-    chownSync(folder, uid, gid)
-  }
+  own(folder)
   return folder
+}
+
+/** What root has made for the server belongs to its user. */
+function own(path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync('/var/lib/postgresql')
+  chownSync(path, uid, gid)
 }
 
 const freePort = (): Promise<number> =>
@@ -65,7 +71,13 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   const [program, argv] = asItsUser('initdb', ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8'])
   execFileSync(program, argv, { stdio: 'pipe' })
   const port = await freePort()
-  const options = { listen_addresses: '127.0.0.1', unix_socket_directories: folder, fsync: 'off', max_connections: '40', ...settings }
+  const options: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    fsync: 'off',
+    max_connections: '40',
+    ...settings,
+  }
   let child: ReturnType<typeof spawn> | undefined
   let made = 0
   const server: PostgresServer = {
@@ -88,6 +100,19 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     },
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
+    async useTls(key, cert) {
+      for (const [name, text] of [
+        ['server.key', key],
+        ['server.crt', cert],
+      ] as const) {
+        const file = join(data, name)
+        writeFileSync(file, text, { mode: 0o600 })
+        own(file)
+      }
+      options['ssl'] = 'on'
+      await server.stop()
+      await server.start()
+    },
     async start() {
       const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
       const [server, args] = asItsUser('postgres', ['-D', data, '-p', String(port), ...flags])

@@ -12,6 +12,7 @@ import { type Lock, takeLock } from './lock.ts'
 import { isPostgresAddress, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
 import { migrate, schemaVersion } from './schema.ts'
+import { sqliteCopy } from './sqlite-copy.ts'
 import { sqliteRows, type Versions } from './sqlite-rows.ts'
 import type { LedgerStore } from './store.ts'
 import { workspaceLedger } from './workspace.ts'
@@ -57,9 +58,12 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
 
 /** The driver is loaded by those who need it. */
 async function openDatabaseLedger({ file, mode, clock, env = process.env, fence }: LedgerOptions): Promise<LedgerStore> {
-  const { openPostgresStore } = await import('./postgres/store.ts')
+  const { noBackupHere, openPostgresStore, serverOf } = await import('./postgres/store.ts')
   const opened = await openPostgresStore({ address: file, mode, clock, env, ...(fence && { fence }) })
-  return opened ?? store(emptyLedger(shownAddress(file), mode), { mode, clock, exists: false })
+  if (opened) return opened
+  const server = () => serverOf({ address: file, clock, env })
+  const empty = store(emptyLedger(shownAddress(file), mode), { mode, clock, exists: false })
+  return { ...empty, server, backup: () => Promise.reject(noBackupHere(shownAddress(file))) }
 }
 
 function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {
@@ -151,6 +155,7 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
       if (!exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
       backupLedger(database, target)
     },
+    copyEnd: async () => sqliteCopy(database),
     async close() {
       database.close()
       lock?.release()

@@ -7,6 +7,7 @@ import { fakeClock } from '../../support/clock.ts'
 import { ADA, intentFor, kept, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
 import { ledgerContract } from './contract.ts'
 import { modelContract } from './contract-model.ts'
+import { waitingContract } from './contract-waiting.ts'
 
 const clock = fakeClock()
 const URL_A = 'https://a.example/api/v1'
@@ -15,6 +16,7 @@ const open = (file: string, mode: LedgerMode = 'write') => openLedger({ file, mo
 const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
 
 ledgerContract('a file', newFile)
+waitingContract('a file', newFile)
 modelContract('a file', newFile, 40)
 
 describe('the ways to open', () => {

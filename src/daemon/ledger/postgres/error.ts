@@ -61,6 +61,7 @@ export function isBroken(error: unknown): boolean {
   if (error instanceof LedgerError) return error.code === 'LEDGER_AWAY'
   if (!(error instanceof Error)) return false
   const { code, isOfServer } = fields(error)
+  if (/^SASL/.test(error.message)) return false
   return isOfServer ? /^(08|57P)/.test(code) || code === '25006' : !/^[0-9A-Z]{5}$/.test(code)
 }
 
@@ -68,6 +69,8 @@ export function isBroken(error: unknown): boolean {
 export function fromPostgres(error: unknown, name: string): unknown {
   if (error instanceof LedgerError || !(error instanceof Error)) return error
   const { code, isOfServer } = fields(error)
+  // The driver's own words while it proves who it is.
+  if (/^SASL/.test(error.message)) return new LedgerError('LEDGER_UNREADABLE', `${name}: ${refused.says(error.message)}`)
   if (!isOfServer) return new LedgerError('LEDGER_AWAY', `${name}: ${away.says(toldBy(error, code))}`)
   const found = [code, code.slice(0, 3), code.slice(0, 2)].flatMap((key) => MEANINGS[key] ?? [])[0]
   if (found) return new LedgerError(found.code, `${name}: ${found.says(error.message)}`)

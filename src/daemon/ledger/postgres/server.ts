@@ -4,9 +4,6 @@ import type { Clock } from '../../../ports.ts'
 import type { ServerReport } from '../store.ts'
 import type { PostgresDatabase, Query } from './database.ts'
 
-/** The least version that this was tried with. */
-export const LEAST_VERSION = 130_000
-
 const ROUND_TRIPS = 5
 
 export async function serverReport(database: PostgresDatabase, clock: Pick<Clock, 'now' | 'monotonic'>): Promise<ServerReport> {

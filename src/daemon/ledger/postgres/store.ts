@@ -3,10 +3,11 @@
 import type { Clock } from '../../../ports.ts'
 import type { LedgerMode } from '../binding.ts'
 import { LedgerError } from '../error.ts'
-import type { LedgerStore } from '../store.ts'
+import type { LedgerStore, ServerReport } from '../store.ts'
 import { workspaceLedger } from '../workspace.ts'
 import { bind, bindings } from './binding.ts'
 import { checkPostgres, prunePostgres } from './care.ts'
+import { postgresCopy } from './copy.ts'
 import { openPostgres, type PostgresDatabase } from './database.ts'
 import { postgresLeases } from './leases.ts'
 import { postgresRows } from './rows.ts'
@@ -42,6 +43,22 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   }
 }
 
+/** What there is to know of a server that holds no ledger yet. */
+export async function serverOf(options: Pick<PostgresStoreOptions, 'address' | 'clock' | 'env'>): Promise<ServerReport> {
+  const database = openPostgres(options)
+  try {
+    return await serverReport(database, options.clock)
+  } finally {
+    await database.close()
+  }
+}
+
+export const noBackupHere = (name: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_BACKUP',
+    `${name} is looked after by PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
+  )
+
 const olderSchema = (name: string, version: number): LedgerError =>
   new LedgerError(
     'LEDGER_UNREADABLE',
@@ -74,11 +91,10 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
     },
     prune: (now) => prunePostgres(database, now),
     check: () => checkPostgres(database),
-    async backup() {
-      throw new LedgerError(
-        'LEDGER_BACKUP',
-        `${database.name} is looked after by PostgreSQL: copy it with pg_dump --schema=capkeeper, or with the backups of your database`,
-      )
+    backup: () => Promise.reject(noBackupHere(database.name)),
+    async copyEnd() {
+      for (const { workspace } of await bindings(database.query)) await writer.claim(workspace)
+      return postgresCopy(database)
     },
     leases: postgresLeases(database),
     server: () => serverReport(database, clock),
