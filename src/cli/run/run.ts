@@ -19,6 +19,7 @@ import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } fro
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
+import { openForDaemon } from '../shared/replica.ts'
 import { VERSION } from '../shared/version.ts'
 import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
@@ -94,9 +95,11 @@ interface Running {
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   let settings = await reader.read()
   const running: Running = {}
+  const complaints: { log?: (message: string) => void } = {}
   const store = await awaitLedger({
     cli,
     flags,
+    open: () => openForDaemon(cli, settings.config, (message) => complaints.log?.(message)),
     config: settings.config,
     isEmbedded: embedded !== undefined,
     listen: (host, why) => listen(settings.config, { why }, host, false),
@@ -106,13 +109,15 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   let server: Server | undefined
   try {
     if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
-    const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
+    const host = await createHost({ cli, flags, config: settings.config, store, leases: store.held, isEmbedded: embedded !== undefined })
+    complaints.log = (error) => host.logger.error({ error }, 'a lease could not be used as it should')
     // An address that is taken must be known before anything is written.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
     server = await listen(settings.config, running, host, isQuick)
     const daemon = await startDaemon({
       clock: cli.clock,
       config: settings.config,
+      leases: store.held,
       open: (one) => openWorkspace(one, host),
       loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
       async reloadConfig() {

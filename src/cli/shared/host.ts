@@ -1,12 +1,12 @@
 // What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
 import { fileURLToPath } from 'node:url'
-import { createPaces, type Paces } from '../../api/paces.ts'
 import { ApiError } from '../../api/errors.ts'
 import { createKeyRing } from '../../api/keys.ts'
+import { createPaces, type Paces } from '../../api/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { dealt, sharersOf } from '../../core/replicas/budget.ts'
+import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
 import { eventLog } from '../../daemon/conditions/log-events.ts'
 import type { Config, LoadedConfig, WorkspaceConfig } from '../../daemon/config/config.ts'
@@ -208,26 +208,28 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const learning = learnedKeeper(ledger, cli.clock)
   const { leases } = host
   const { name } = config
-  const lease = leases.isSole
-    ? undefined
-    : { isReplaced: () => leases.isReplaced(name), quietUntil: () => leases.quietUntil(name) }
-  const connection = connectWriter(cli, { ...config, rate: dealt(config.rate, host.sharers(name)) }, {
-    ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
-    paces: host.pacesOf(config),
-    learned: learning.pace,
-    onSeen: learning.onSeen,
-    onLearned(key, learned, ratePerSecond) {
-      learning.pace[key] = learned
-      emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
+  const lease = leases.isSole ? undefined : { isReplaced: () => leases.isReplaced(name), quietUntil: () => leases.quietUntil(name) }
+  const connection = connectWriter(
+    cli,
+    { ...config, rate: dealt(config.rate, host.sharers(name)) },
+    {
+      ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
+      paces: host.pacesOf(config),
+      learned: learning.pace,
+      onSeen: learning.onSeen,
+      onLearned(key, learned, ratePerSecond) {
+        learning.pace[key] = learned
+        emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
+      },
+      onRequest({ message, ...event }) {
+        if (first === 'waiting') {
+          first = event.outcome === 'ok' ? 'answered' : 'failed'
+          if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')
+        }
+        emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
+      },
     },
-    onRequest({ message, ...event }) {
-      if (first === 'waiting') {
-        first = event.outcome === 'ok' ? 'answered' : 'failed'
-        if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')
-      }
-      emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
-    },
-  })
+  )
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
   return {
     parts: {
@@ -263,7 +265,8 @@ function sharersIn({ env, clock }: Cli, config: () => Config): Host['sharers'] {
   let known: { readonly of: Config; readonly sharers: ReadonlyMap<string, number> } | undefined
   return (workspace) => {
     const now = config()
-    if (known?.of !== now) known = { of: now, sharers: sharersOf(new Map(now.workspaces.map((one) => [one.name, keysOf(one, { env, clock })]))) }
+    if (known?.of !== now)
+      known = { of: now, sharers: sharersOf(new Map(now.workspaces.map((one) => [one.name, keysOf(one, { env, clock })]))) }
     return known.sharers.get(workspace) ?? 1
   }
 }

@@ -1,0 +1,105 @@
+// Several daemons on one PostgreSQL: who keeps what, and what happens when one dies, stands still, stops, or the database goes away.
+import { describe, expect, test } from 'vitest'
+import { hasPostgres, postgresForFile } from '../support/postgres.ts'
+import { type DaemonProcess, startDaemon, until } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+import type { SandboxFixture } from '../support/sandbox.ts'
+import { configText, place, policyText, service, workspace } from './world.ts'
+
+const server = postgresForFile()
+const clock = realClock()
+const NAMES = ['acme', 'beta', 'gamma'] as const
+type Name = (typeof NAMES)[number]
+
+interface Company {
+  readonly services: Readonly<Record<Name, SandboxFixture>>
+  readonly address: string
+  replica(): Promise<DaemonProcess>
+}
+
+async function company(): Promise<Company> {
+  const at = place()
+  const address = await server().create()
+  const services = { acme: await service(), beta: await service(), gamma: await service() }
+  for (const name of NAMES) at.write(`policies/${name}.yaml`, policyText('team: {cap: 500}', name))
+  return {
+    services,
+    address,
+    replica() {
+      at.write('key', 'sandbox-admin\n')
+      const all = NAMES.map((name) => workspace(name, services[name].url, { policies: [`policies/${name}.yaml`] }))
+      const config = at.write('config.yaml', configText(all, { ledger: address }))
+      return startDaemon(['--config', config], { cwd: at.folder })
+    },
+  }
+}
+
+const heldBy = async (one: DaemonProcess): Promise<readonly Name[]> => {
+  const metrics = await one.metrics()
+  return NAMES.filter((name) => metrics.value('capkeeper_workspace_held', { workspace: name }) === 1)
+}
+
+/** Everything is held once by one of these. */
+const spreadOver = (...all: readonly DaemonProcess[]) =>
+  until(
+    'each workspace is held by one replica, evenly',
+    async () => {
+      const held = await Promise.all(all.map(heldBy))
+      const most = Math.max(...held.map((one) => one.length))
+      return held.flat().toSorted().join() === NAMES.join() && most <= Math.ceil(NAMES.length / all.length) && held
+    },
+    40_000,
+  )
+
+describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
+  test('share the workspaces, go on for one that dies or stands still, hand over at once, and wait for their database', {
+    timeout: 180_000,
+  }, async () => {
+    const { services, replica, address } = await company()
+    const first = await replica()
+    await spreadOver(first)
+    const second = await replica()
+    const third = await replica()
+    const held = await spreadOver(first, second, third)
+    const [ofSecond] = held[1] ?? []
+    if (ofSecond === undefined) throw new Error('the second replica has one')
+    for (const one of [first, second, third]) {
+      const status = JSON.parse((await one.get('/status')).text)
+      expect(status.workspaces.map(({ workspace: name }: { workspace: string }) => name)).toEqual([...NAMES])
+      expect(status.workspaces.every(({ lease }: { lease: { holder?: string } }) => lease.holder !== undefined)).toBe(true)
+    }
+
+    // One dies, one stands still for longer than its lease: the third goes on for both.
+    first.signal('SIGKILL')
+    second.signal('SIGSTOP')
+    const begun = clock.monotonic()
+    await spreadOver(third)
+    expect(clock.monotonic() - begun).toBeLessThan(30_000)
+    for (const name of NAMES) services[name].setCap('team', 9)
+    await until('the foreign changes are put right', () => NAMES.every((name) => services[name].capOf('team') === 500), 20_000)
+
+    // Whatever it was about to write: the third has put it right, and each write since then would be one too many.
+    const written = services[ofSecond].calls.count('UsageConfig')
+    second.signal('SIGCONT')
+    await until('the one that stood still sees that its lease is over', async () => !(await heldBy(second)).includes(ofSecond))
+    expect(services[ofSecond].calls.count('UsageConfig')).toBe(written)
+
+    // One that is told to stop hands over at once.
+    await spreadOver(second, third)
+    const stopped = clock.monotonic()
+    third.signal('SIGTERM')
+    await spreadOver(second)
+    const tookMs = clock.monotonic() - stopped
+    expect(tookMs).toBeLessThan(2_500)
+    await third.ended
+
+    // Without the database nothing is written, and the pages still show what was.
+    await server().stop()
+    await until('it is not ready', async () => (await second.get('/readyz')).status === 503)
+    expect((await second.get('/status')).text).toContain('"cap')
+    await server().start()
+    await until('it is ready again', async () => (await second.get('/readyz')).status === 200, 40_000)
+    services.acme.setCap('team', 8)
+    await until('it writes again', () => services.acme.capOf('team') === 500, 30_000)
+  })
+})
