@@ -34,6 +34,12 @@ async function company(): Promise<Company> {
   }
 }
 
+interface Shown {
+  readonly workspace: string
+  readonly lease: { readonly holder?: string }
+  readonly lastCycle?: unknown
+}
+
 const heldBy = async (one: DaemonProcess): Promise<readonly Name[]> => {
   const metrics = await one.metrics()
   return NAMES.filter((name) => metrics.value('capkeeper_workspace_held', { workspace: name }) === 1)
@@ -55,7 +61,7 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
   test('share the workspaces, go on for one that dies or stands still, hand over at once, and wait for their database', {
     timeout: 180_000,
   }, async () => {
-    const { services, replica, address } = await company()
+    const { services, replica } = await company()
     const first = await replica()
     await spreadOver(first)
     const second = await replica()
@@ -64,9 +70,11 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     const [ofSecond] = held[1] ?? []
     if (ofSecond === undefined) throw new Error('the second replica has one')
     for (const one of [first, second, third]) {
-      const status = JSON.parse((await one.get('/status')).text)
-      expect(status.workspaces.map(({ workspace: name }: { workspace: string }) => name)).toEqual([...NAMES])
-      expect(status.workspaces.every(({ lease }: { lease: { holder?: string } }) => lease.holder !== undefined)).toBe(true)
+      await until('every replica shows all workspaces, and who holds each', async () => {
+        const { workspaces }: { workspaces: readonly Shown[] } = JSON.parse((await one.get('/status')).text)
+        expect(workspaces.map(({ workspace: name }) => name)).toEqual([...NAMES])
+        return workspaces.every(({ lease, lastCycle }) => lease.holder !== undefined && lastCycle !== undefined)
+      })
     }
 
     // One dies, one stands still for longer than its lease: the third goes on for both.

@@ -1,5 +1,6 @@
 // Keeps the leases of one replica: beats, takes and lets go as the spread says, and ends the loop of a workspace whose lease is over. It trusts
 // its own clocks for what it holds, and the database for what it may take. It never says that a write may leave on the strength of a hope.
+import { isDeepStrictEqual } from 'node:util'
 import { BEAT_MS, LEASE_MS, type Lease, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
 import { type Held, spread } from '../../core/replicas/spread.ts'
 import type { Clock, HeartbeatAnswer, HeldWorkspace, LeaseRow, LeaseTable, ReplicaName } from '../../ports.ts'
@@ -93,6 +94,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
       void live(state)
     },
     async followed(policies) {
+      if (state.reported && isDeepStrictEqual(state.policies, policies)) return
       state.policies = policies
       state.reported = false
       if (state.answer) await report(state).catch((error: unknown) => fail(state, error))
@@ -167,7 +169,10 @@ async function lookForFree(state: State): Promise<void> {
   state.due.look = state.clock.monotonic() + BEAT_MS
   const free = await state.table.hasFree().catch(() => false)
   const before = state.held.size
-  if (free) await beat(state)
+  if (free) {
+    await beat(state)
+    if (state.due.beat === 0 && !state.stopping) await beat(state)
+  }
   if (!free || state.held.size > before) state.due.look = 0
 }
 
@@ -193,14 +198,14 @@ async function exchange(state: State): Promise<() => void> {
   const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release, take, refuses, spreads: !stopping })
   return () => {
     for (const { workspace } of release) leaving.delete(workspace)
-    takeAnswer(state, answer, { asked, renew })
+    takeAnswer(state, answer, { asked, renew, took: take.length })
   }
 }
 
 function takeAnswer(
   state: State,
   answer: HeartbeatAnswer,
-  { asked, renew }: { readonly asked: Moment; readonly renew: readonly HeldWorkspace[] },
+  { asked, renew, took }: { readonly asked: Moment; readonly renew: readonly HeldWorkspace[]; readonly took: number },
 ): void {
   const { held, clock, latest } = state
   const isFirst = state.answer === undefined
@@ -219,8 +224,8 @@ function takeAnswer(
     held.set(workspace, { token, askedAt: asked, lastsMs: LEASE_MS, quietUntil })
     begin(state, workspace)
   }
-  // The first one only learns how things stand.
-  if (isFirst) state.due.beat = 0
+  // What was found free is asked for at once, but what was not given is waited for.
+  if (isFirst || (took === 0 && !state.stopping && movesOf(state).take.length > 0)) state.due.beat = 0
   state.hooks?.beaten()
   void after(state)
 }
@@ -229,7 +234,10 @@ function takeAnswer(
 async function after(state: State): Promise<void> {
   const { due, clock } = state
   try {
-    if (!state.reported) await report(state)
+    if (!state.reported) {
+      await report(state)
+      state.hooks?.policiesSettled()
+    }
     const now = clock.monotonic()
     if (now >= due.readopt) {
       due.readopt = now + READOPT_EVERY_MS
@@ -249,9 +257,7 @@ async function report(state: State): Promise<void> {
   const { policies, table, replica, latest } = state
   const known = await table.followed(replica.id, policies)
   for (const [workspace, policy] of known) latest.set(workspace, policy)
-  if (state.policies !== policies || state.reported) return
-  state.reported = true
-  state.hooks?.policiesSettled()
+  if (state.policies === policies) state.reported = true
 }
 
 async function readopt(state: State): Promise<void> {

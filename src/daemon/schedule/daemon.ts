@@ -224,7 +224,7 @@ function hooksOf(state: State): LeaseHooks {
     },
     failed: (name, error) => void failed.set(name, error instanceof Error ? error.message : String(error)),
     beaten: () => notice(state, parts.ledgerWritable()),
-    policiesSettled: () => void state.feed(),
+    policiesSettled: () => state.loaded && give(state, state.loaded),
     document(name) {
       const runner = runners.get(name)
       return runner && packView(viewOf(runner.workspace))
@@ -280,6 +280,7 @@ function feed(state: State): void | Promise<void> {
 /** Policies of a configuration that is no more in force are nobody's; whoever replaced it asks again. */
 async function take(state: State, config: Config, load: PolicyLoad): Promise<void> {
   if (state.config !== config || state.stopping) return
+  state.loaded = load
   // The others learn of them before anything is written in their name.
   if (!state.leases.isSole)
     await state.leases.followed(new Map([...load.sets].map(([name, { revision, digest }]) => [name, `${digest} ${revision}`])))

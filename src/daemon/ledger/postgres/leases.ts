@@ -77,7 +77,7 @@ WITH now AS (SELECT clock_timestamp() AS at, ${era} AS era, $3::float8 * interva
 alive AS (
   INSERT INTO capkeeper.replica AS known (id, name, spreads, refuses, until)
   SELECT $1, $2, $4::boolean, $5::text[], at + lasts FROM now
-  ON CONFLICT (id) DO UPDATE SET until = excluded.until, refuses = excluded.refuses
+  ON CONFLICT (id) DO UPDATE SET until = excluded.until, refuses = excluded.refuses, spreads = excluded.spreads
 ),
 turned AS (
   INSERT INTO capkeeper.era AS known (id, since)
