@@ -1,10 +1,11 @@
 // Several daemons on one PostgreSQL: who keeps what, and what happens when one dies, stands still, stops, or the database goes away.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { hasPostgres, postgresForFile } from '../support/postgres.ts'
-import { type DaemonProcess, startDaemon, until } from '../support/process.ts'
+import { capkeeper, type DaemonProcess, startDaemon, until } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import type { SandboxFixture } from '../support/sandbox.ts'
-import { configText, place, policyText, service, workspace } from './world.ts'
+import { configText, type Place, place, policyText, service, workspace } from './world.ts'
 
 const server = postgresForFile()
 const clock = realClock()
@@ -14,6 +15,8 @@ type Name = (typeof NAMES)[number]
 interface Company {
   readonly services: Readonly<Record<Name, SandboxFixture>>
   readonly address: string
+  readonly at: Place
+  flags(): readonly string[]
   replica(): Promise<DaemonProcess>
 }
 
@@ -22,15 +25,17 @@ async function company(): Promise<Company> {
   const address = await server().create()
   const services = { acme: await service(), beta: await service(), gamma: await service() }
   for (const name of NAMES) at.write(`policies/${name}.yaml`, policyText('team: {cap: 500}', name))
+  const flags = (): readonly string[] => {
+    at.write('key', 'sandbox-admin\n')
+    const all = NAMES.map((name) => workspace(name, services[name].url, { policies: [`policies/${name}.yaml`], guards: { maxAffected: 'off', maxRaise: 'off' } }))
+    return ['--config', at.write('config.yaml', configText(all, { ledger: address }))]
+  }
   return {
     services,
     address,
-    replica() {
-      at.write('key', 'sandbox-admin\n')
-      const all = NAMES.map((name) => workspace(name, services[name].url, { policies: [`policies/${name}.yaml`] }))
-      const config = at.write('config.yaml', configText(all, { ledger: address }))
-      return startDaemon(['--config', config], { cwd: at.folder })
-    },
+    at,
+    flags,
+    replica: () => startDaemon([...flags()], { cwd: at.folder }),
   }
 }
 
@@ -109,5 +114,43 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     await until('it is ready again', async () => (await second.get('/readyz')).status === 200, 40_000)
     services.acme.setCap('team', 8)
     await until('it writes again', () => services.acme.capOf('team') === 500, 30_000)
+  })
+
+  test('keep a command from writing what they hold, and a replica with other settings or older policies from writing at all', {
+    timeout: 120_000,
+  }, async () => {
+    const { services, replica, at, flags, address } = await company()
+    const store = await openLedger({ file: address, mode: 'write', clock, env: {}, fence: () => undefined })
+    onTestFinished(() => store.close())
+    const peer = { id: 'other', name: 'pod-7' }
+    const beat = { replica: peer, lastsMs: 600_000, renew: [], release: [], refuses: [], spreads: true }
+    const taken = await store.leases?.beat({ ...beat, take: [{ workspace: 'acme', config: 'another' }] })
+    const apply = () => capkeeper(['apply', '--yes', ...flags()], { cwd: at.folder })
+    const refused = await apply()
+    expect(refused.stderr).toContain('acme is held by pod-7')
+    expect(services.acme.capOf('team')).toBeUndefined()
+    expect(services.beta.capOf('team')).toBe(500)
+
+    // The other one has settings of its own for acme, and has had newer policies of beta; it lives on, so old ones do not come back.
+    const daemon = await replica()
+    await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'gamma' }, 40_000)
+    await until('the difference is told', async () => (await daemon.get('/status')).text.includes('pod-7 keeps it under settings another'))
+    await store.leases?.followed(
+      'other',
+      new Map([
+        ['beta', 'newer'],
+        ['gamma', 'newer'],
+      ]),
+    )
+    await until('the newer policies are seen', async () => (await daemon.get('/status')).text.includes('POLICY_REPLACED'))
+    services.gamma.setCap('team', 7)
+    await clock.sleep(2_000)
+    expect(services.gamma.capOf('team')).toBe(7)
+    at.write('policies/gamma.yaml', policyText('team: {cap: 600}', 'gamma'))
+    await until('files that follow count', () => services.gamma.capOf('team') === 600, 20_000)
+
+    const token = taken?.taken.get('acme')?.token ?? 0
+    await store.leases?.beat({ ...beat, take: [], release: [{ workspace: 'acme', token }], spreads: false })
+    await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'acme' }, 20_000)
   })
 })
