@@ -51,16 +51,20 @@ const heldBy = async (one: DaemonProcess): Promise<readonly Name[]> => {
 }
 
 /** Everything is held once by one of these. */
-const spreadOver = (...all: readonly DaemonProcess[]) =>
-  until(
+const spreadOver = async (...all: readonly DaemonProcess[]): Promise<readonly (readonly Name[])[]> => {
+  const found: (readonly Name[])[] = []
+  await until(
     'each workspace is held by one replica, evenly',
     async () => {
       const held = await Promise.all(all.map(heldBy))
       const most = Math.max(...held.map((one) => one.length))
-      return held.flat().toSorted().join() === NAMES.join() && most <= Math.ceil(NAMES.length / all.length) && held
+      found.splice(0, found.length, ...held)
+      return held.flat().toSorted().join() === NAMES.join() && most <= Math.ceil(NAMES.length / all.length)
     },
     40_000,
   )
+  return found
+}
 
 describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
   test('share the workspaces, go on for one that dies or stands still, hand over at once, and wait for their database', {
