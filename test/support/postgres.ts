@@ -53,7 +53,8 @@ function own(path: string): void {
   chownSync(path, uid, gid)
 }
 
-const freePort = (): Promise<number> =>
+/** A port of loopback that nobody has now. */
+export const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)

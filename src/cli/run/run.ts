@@ -102,7 +102,11 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
     open: () => openForDaemon(cli, settings.config, (message) => complaints.log?.(message)),
     config: settings.config,
     isEmbedded: embedded !== undefined,
-    listen: (host, why) => listen(settings.config, { why }, host, false),
+    async listen(host, why) {
+      const waiting = await listen(settings.config, { why }, host, false)
+      announce(waiting, host, embedded)
+      return waiting
+    },
   })
   if (!store) return cli.finish(EXIT.done)
   const aging = new AbortController()

@@ -100,7 +100,7 @@ describe.skipIf(!hasPostgres)('who may write a workspace in PostgreSQL', () => {
     expect((await ledgerErrorOf(() => ledger.recordIntent(intentFor(CHANGE)))).code).toBe('LEDGER_LOCKED')
     await other.close()
     expect(await ledgerErrorOf(() => ledger.recordIntent(intentFor(CHANGE)))).toMatchObject({
-      code: 'LEDGER_AWAY',
+      code: 'LEDGER_FENCED',
       message: expect.stringContaining('the next cycle reads the records anew'),
     })
     await ledger.load()

@@ -112,7 +112,7 @@ export function lockingWriter(database: PostgresDatabase, clock: Pick<Clock, 'mo
     // Somebody else may have written meanwhile: what is in memory has to be read again before anything counts on it.
     if (isBack)
       throw new LedgerError(
-        'LEDGER_AWAY',
+        'LEDGER_FENCED',
         `${database.name}: the connection was lost, and with it the lock of ${workspace}; it is back, and the next cycle reads the records anew`,
       )
     return one
