@@ -27,7 +27,9 @@ async function company(): Promise<Company> {
   for (const name of NAMES) at.write(`policies/${name}.yaml`, policyText('team: {cap: 500}', name))
   const flags = (): readonly string[] => {
     at.write('key', 'sandbox-admin\n')
-    const all = NAMES.map((name) => workspace(name, services[name].url, { policies: [`policies/${name}.yaml`], guards: { maxAffected: 'off', maxRaise: 'off' } }))
+    const all = NAMES.map((name) =>
+      workspace(name, services[name].url, { policies: [`policies/${name}.yaml`], guards: { maxAffected: 'off', maxRaise: 'off' } }),
+    )
     return ['--config', at.write('config.yaml', configText(all, { ledger: address }))]
   }
   return {

@@ -31,6 +31,10 @@ interface Own extends Lease {
 
 interface State extends KeeperOptions {
   wanted: readonly Wanted[]
+  /** Of what is wanted, by workspace. */
+  configs: ReadonlyMap<string, string>
+  /** Of the last answer, by workspace. */
+  rows: ReadonlyMap<string, LeaseRow>
   hooks: LeaseHooks | undefined
   readonly held: Map<string, Own>
   /** Their loops are starting or ending. */
@@ -65,7 +69,17 @@ export interface Keeper extends Leases {
 export function createKeeper(options: KeeperOptions): Keeper {
   const state: State = {
     ...options,
-    ...{ wanted: [], hooks: undefined, answer: undefined, policies: new Map(), reported: true, shownMark: undefined, beating: undefined },
+    ...{
+      wanted: [],
+      configs: new Map(),
+      rows: new Map(),
+      hooks: undefined,
+      answer: undefined,
+      policies: new Map(),
+      reported: true,
+      shownMark: undefined,
+      beating: undefined,
+    },
     ...{ held: new Map(), busy: new Map(), leaving: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
     ...{ transfers: new Map(), shown: new Map(), saved: new Map(), trouble: undefined, stopping: false },
     due: { beat: 0, look: 0, readopt: 0, show: 0, readShown: 0 },
@@ -87,6 +101,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     isReplaced: (workspace) => isReplaced(state, workspace),
     want(wanted) {
       state.wanted = wanted
+      state.configs = new Map(wanted.map(({ workspace, config }) => [workspace, config]))
       state.due.beat = 0
     },
     begin(hooks) {
@@ -192,8 +207,7 @@ async function exchange(state: State): Promise<() => void> {
   for (const workspace of moves.release) void end(state, workspace, false)
   const release = [...leaving].map(([workspace, token]): HeldWorkspace => ({ workspace, token }))
   const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token }]))
-  const configs = new Map(state.wanted.map((one) => [one.workspace, one.config]))
-  const take = moves.take.map((workspace) => ({ workspace, config: configs.get(workspace) ?? '' }))
+  const take = moves.take.map((workspace) => ({ workspace, config: state.configs.get(workspace) ?? '' }))
   const refuses = state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : []))
   const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release, take, refuses, spreads: !stopping })
   return () => {
@@ -210,6 +224,7 @@ function takeAnswer(
   const { held, clock, latest } = state
   const isFirst = state.answer === undefined
   state.answer = answer
+  state.rows = new Map(answer.leases.map((one) => [one.workspace, one]))
   state.trouble = undefined
   for (const { workspace, token } of renew) {
     const own = held.get(workspace)
@@ -297,19 +312,17 @@ async function shownElsewhere(state: State): Promise<ReadonlyMap<string, string>
 const isFailed = ({ failed, clock }: State, workspace: string): boolean =>
   (failed.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
 
-const rowOf = ({ answer }: State, workspace: string): LeaseRow | undefined => answer?.leases.find((one) => one.workspace === workspace)
-
 /** Another replica keeps it under other settings: two of them would undo each other's work. */
 function refusalOf(state: State, workspace: string): LeaseStatus['refused'] {
-  const row = rowOf(state, workspace)
-  const own = state.wanted.find((one) => one.workspace === workspace)
-  if (!row?.holder || row.holder.id === state.replica.id || !own || row.config === own.config) return undefined
-  return { ours: own.config, theirs: row.config, holder: row.holder.name }
+  const row = state.rows.get(workspace)
+  const own = state.configs.get(workspace)
+  if (!row?.holder || row.holder.id === state.replica.id || own === undefined || row.config === own) return undefined
+  return { ours: own, theirs: row.config, holder: row.holder.name }
 }
 
 function statusOf(state: State, workspace: string): LeaseStatus {
   if (state.held.has(workspace)) return { isHere: true, holder: state.replica.name }
-  const holder = rowOf(state, workspace)?.holder
+  const holder = state.rows.get(workspace)?.holder
   const refused = refusalOf(state, workspace)
   return { isHere: false, ...(holder && holder.id !== state.replica.id && { holder: holder.name }), ...(refused && { refused }) }
 }
@@ -322,8 +335,7 @@ function noteFree({ answer, freeSince, clock }: State): void {
 }
 
 function movesOf(state: State): ReturnType<typeof spread> {
-  const { answer, replica, held, busy, freeSince, clock } = state
-  const rows = new Map(answer?.leases.map((one) => [one.workspace, one]))
+  const { answer, replica, held, busy, freeSince, clock, rows } = state
   const refuses = new Set(state.wanted.flatMap(({ workspace }) => (isFailed(state, workspace) ? [workspace] : [])))
   const peers = (answer?.peers ?? []).map(({ id, refuses: theirs }) => ({ id, refuses: id === replica.id ? refuses : new Set(theirs) }))
   const leases = state.wanted.map(({ workspace }): Held => {

@@ -18,6 +18,7 @@ import { leaseFindings, packView, viewsOf, wantedIn } from '../replicas/shown.ts
 import { createWorkspace, readPause, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
+import { readiness } from './readiness.ts'
 
 /** A workspace's real parts, and how to let go of them. */
 export interface OpenedWorkspace {
@@ -387,21 +388,3 @@ const isSame = (a: WorkspaceConfig | undefined, b: WorkspaceConfig | undefined):
 
 const lastGood = ({ ledger }: Workspace): { readonly digest: string; readonly revision: string } | undefined =>
   orNothing(() => ledger.fact('policy'))
-
-/** A service that has said nothing for so long has been tried. Choice. */
-export const ATTEMPT_MS = 30_000
-
-/** A cycle was through, a request of it failed, or it has taken too long: a service that is away must not keep the daemon from being ready. */
-const wasTried = ({ workspace, requestFailed, startedAt }: Runner, now: number): boolean =>
-  workspace.attempted || requestFailed() || now - startedAt >= ATTEMPT_MS
-
-/** Ready once everything was tried once; neither a bad policy nor an outage of the service takes that back. */
-function readiness(
-  runners: readonly Runner[],
-  { canRecord, hasBegun, now }: { readonly canRecord: boolean; readonly hasBegun: boolean; readonly now: number },
-): Readiness {
-  const untried = runners.filter((runner) => !wasTried(runner, now)).map(({ config }) => `${config.name}: not attempted yet`)
-  const ledger = hasBegun ? 'the ledger cannot be written' : 'the ledger was not reached yet'
-  const reasons = canRecord && hasBegun ? untried : [ledger, ...untried]
-  return { ready: reasons.length === 0, reasons }
-}

@@ -113,13 +113,12 @@ const MIGRATIONS: readonly string[] = [
 
    CREATE TABLE capkeeper.lease (
      workspace TEXT COLLATE "C" PRIMARY KEY,
-     holder TEXT NOT NULL,
+     holder TEXT,
      token BIGINT NOT NULL,
-     until TIMESTAMPTZ NOT NULL
-   );`,
-  `ALTER TABLE capkeeper.lease ALTER COLUMN holder DROP NOT NULL;
-   ALTER TABLE capkeeper.lease ADD COLUMN era TEXT NOT NULL DEFAULT '';
-   ALTER TABLE capkeeper.lease ADD COLUMN config TEXT NOT NULL DEFAULT '';
+     until TIMESTAMPTZ NOT NULL,
+     era TEXT NOT NULL DEFAULT '',
+     config TEXT NOT NULL DEFAULT ''
+   );
    CREATE INDEX lease_free ON capkeeper.lease (workspace) WHERE holder IS NULL;
 
    CREATE TABLE capkeeper.replica (
