@@ -1,65 +1,18 @@
 // Keeps the leases of one replica: beats, takes and lets go as the spread says, and ends the loop of a workspace whose lease is over. It trusts
 // its own clocks for what it holds, and the database for what it may take. It never says that a write may leave on the strength of a hope.
 import { isDeepStrictEqual } from 'node:util'
-import { BEAT_MS, LEASE_MS, type Lease, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
+import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
 import { type Held, spread } from '../../core/replicas/spread.ts'
-import type { Clock, HeartbeatAnswer, HeldWorkspace, LeaseRow, LeaseTable, ReplicaName } from '../../ports.ts'
+import type { HeartbeatAnswer, HeldWorkspace } from '../../ports.ts'
 import { LedgerError } from '../ledger/error.ts'
-import type { LeaseHooks, LeaseStatus, Leases, Wanted } from './leases.ts'
+import type { LeaseStatus, Leases } from './leases.ts'
+import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './sharing.ts'
+import { isReplaced, type KeeperOptions, momentOf, newState, type Own, type State } from './state.ts'
 
 /** An exchange that takes longer is given up; the next one asks anew. */
 const BEAT_PATIENCE_MS = 5_000
 /** What could not be opened is left to others for so long. */
 const REFUSED_MS = 30_000
-/** Old policies come back when every live replica has had them for so long (product.md, section 10). */
-export const READOPT_MS = 600_000
-const READOPT_EVERY_MS = 20_000
-const SHOW_EVERY_MS = 9_000
-const READ_SHOWN_EVERY_MS = 2_000
-
-export interface KeeperOptions {
-  readonly replica: ReplicaName
-  readonly table: LeaseTable
-  readonly clock: Clock
-  /** Something unexpected, for the log. */
-  readonly complain?: (message: string) => void
-}
-
-interface Own extends Lease {
-  readonly quietUntil: number
-}
-
-interface State extends KeeperOptions {
-  wanted: readonly Wanted[]
-  /** Of what is wanted, by workspace. */
-  configs: ReadonlyMap<string, string>
-  /** Of the last answer, by workspace. */
-  rows: ReadonlyMap<string, LeaseRow>
-  hooks: LeaseHooks | undefined
-  readonly held: Map<string, Own>
-  /** Their loops are starting or ending. */
-  readonly busy: Map<string, Promise<void>>
-  /** To be let go with the next heartbeat. */
-  readonly leaving: Map<string, number>
-  /** Could not be opened here; until when on the monotonic clock. */
-  readonly failed: Map<string, number>
-  answer: HeartbeatAnswer | undefined
-  readonly freeSince: Map<string, number>
-  policies: ReadonlyMap<string, string>
-  reported: boolean
-  readonly latest: Map<string, string>
-  readonly transfers: Map<string, number>
-  readonly shown: Map<string, string>
-  readonly saved: Map<string, string>
-  shownMark: string | undefined
-  /** Why the last exchange failed. */
-  trouble: string | undefined
-  stopping: boolean
-  beating: Promise<void> | undefined
-  /** On the monotonic clock. */
-  readonly due: { beat: number; look: number; readopt: number; show: number; readShown: number }
-  readonly ended: AbortController
-}
 
 /** The keeper, and the fence for what is recorded meanwhile. */
 export interface Keeper extends Leases {
@@ -67,24 +20,7 @@ export interface Keeper extends Leases {
 }
 
 export function createKeeper(options: KeeperOptions): Keeper {
-  const state: State = {
-    ...options,
-    ...{
-      wanted: [],
-      configs: new Map(),
-      rows: new Map(),
-      hooks: undefined,
-      answer: undefined,
-      policies: new Map(),
-      reported: true,
-      shownMark: undefined,
-      beating: undefined,
-    },
-    ...{ held: new Map(), busy: new Map(), leaving: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
-    ...{ transfers: new Map(), shown: new Map(), saved: new Map(), trouble: undefined, stopping: false },
-    due: { beat: 0, look: 0, readopt: 0, show: 0, readShown: 0 },
-    ended: new AbortController(),
-  }
+  const state = newState(options)
   const lasting = (workspace: string): Own | undefined => {
     const own = state.held.get(workspace)
     return own && leftMs(own, momentOf(state)) > 0 ? own : undefined
@@ -125,14 +61,6 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     stop: () => stop(state),
   }
-}
-
-const momentOf = ({ clock }: State): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
-
-/** Not known to the others yet, or known to be older than what they have had. */
-function isReplaced({ policies, latest }: State, workspace: string): boolean {
-  const own = policies.get(workspace)
-  return own !== undefined && latest.get(workspace) !== own
 }
 
 async function live(state: State): Promise<void> {
@@ -265,48 +193,6 @@ async function after(state: State): Promise<void> {
   } catch (error) {
     fail(state, error)
   }
-}
-
-/** The others learn which policies this replica has. */
-async function report(state: State): Promise<void> {
-  const { policies, table, replica, latest } = state
-  const known = await table.followed(replica.id, policies)
-  for (const [workspace, policy] of known) latest.set(workspace, policy)
-  if (state.policies === policies) state.reported = true
-}
-
-async function readopt(state: State): Promise<void> {
-  const { policies, table, latest, held } = state
-  let news = false
-  for (const [workspace, policy] of policies) {
-    if (!held.has(workspace) || latest.get(workspace) === policy) continue
-    if (!(await table.readopt(workspace, policy, READOPT_MS))) continue
-    latest.set(workspace, policy)
-    news = true
-  }
-  if (news) state.hooks?.policiesSettled()
-}
-
-async function show({ held, hooks, table, replica, saved }: State): Promise<void> {
-  for (const [workspace, { token }] of held) {
-    const document = hooks?.document(workspace)
-    if (document === undefined || saved.get(workspace) === document) continue
-    await table.saveShown({ workspace, token, replica: replica.id }, document)
-    saved.set(workspace, document)
-  }
-}
-
-async function shownElsewhere(state: State): Promise<ReadonlyMap<string, string>> {
-  const { clock, due, table, shown } = state
-  if (clock.monotonic() >= due.readShown) {
-    due.readShown = clock.monotonic() + READ_SHOWN_EVERY_MS
-    const news = await table.shownSince(state.shownMark).catch(() => undefined)
-    if (news) {
-      state.shownMark = news.mark
-      for (const [workspace, document] of news.documents) shown.set(workspace, document)
-    }
-  }
-  return shown
 }
 
 const isFailed = ({ failed, clock }: State, workspace: string): boolean =>

@@ -92,11 +92,13 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
     const token = (await table.beat(beat('a', { take: acme, lastsMs: 1 }))).taken.get('acme')?.token ?? 0
     held = { replica: 'a', token }
+    ledger.saveFact('verifiedDeclared', 7)
     await ledger.commit()
     await table.beat(beat('b', { take: acme }))
     ledger.saveFact('verifiedDeclared', 8)
     await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
     held = { replica: 'a', token: token + 1 }
+    ledger.saveFact('verifiedDeclared', 9)
     await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
   })
 
