@@ -3,6 +3,8 @@
 import type { Seen } from './core/interpret/seen.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
 import type {
+  AddOnReading,
+  AddOnRow,
   ApiErrorKind,
   Balance,
   CapReading,
@@ -21,7 +23,10 @@ import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
+import type { ConditionMemory } from './core/resolve/conditions.ts'
+import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { BurnStep } from './core/use/burned.ts'
+import type { RecordedDays } from './core/use/replay/recorded.ts'
 import type { UseReading } from './core/use/use-curve.ts'
 
 export interface Clock {
@@ -96,10 +101,20 @@ export interface ReadClient {
   readRoster(signal?: AbortSignal): Promise<Roster & SetAside>
   /** Endpoints 2 with `group_name`; rejects with kind `not_found` when the service does not know the group. */
   readGroup(group: { readonly id: string; readonly name: string }, signal?: AbortSignal): Promise<GroupMembers>
+  /**
+   * Endpoints 2: on how many days of a range everybody was active, by e-mail; from a UTC midnight to another, exclusive. Who is not in it is
+   * not known; a figure that is left out is 0 where zeros are left out.
+   */
+  readActiveDays(days: DayRange, signal?: AbortSignal): Promise<ReadonlyMap<string, number>>
   /** Endpoints 6; `unavailable` when the plan lacks the feature. */
   readBalance(signal?: AbortSignal): Promise<Balance | 'unavailable'>
   /** Endpoints 3: runs summed by day, model and mode, in one request. A `group_name` the service does not know rejects with `not_found`. */
   readRuns(question: RunsQuestion, signal?: AbortSignal): Promise<RunsReading>
+  /**
+   * Add-on use by person, day and model; `unavailable` where the service does not tell it. Rejects with kind `malformed` before the roster
+   * was read, which says whose the rows are. service-notes.md, section 1, Add-on use per person.
+   */
+  readAddOnUse(question: AddOnQuestion, signal?: AbortSignal): Promise<AddOnReading | 'unavailable'>
   /** The service's clock minus ours, from the last `Date` header; absent before the first answer. */
   clockSkewMs(): number | undefined
 }
@@ -111,6 +126,12 @@ export interface RunsQuestion {
   readonly untilAt?: Instant
   /** Absent: the whole team. */
   readonly groupName?: string
+}
+
+/** Whole UTC days of add-on use. */
+export interface AddOnQuestion extends DayRange {
+  /** Absent: everybody. */
+  readonly emails?: readonly string[]
 }
 
 /** How a write ended as far as the answer tells; reading back decides. `ambiguous`: it may or may not have landed. */
@@ -146,6 +167,8 @@ export interface LedgerFacts {
   readonly planBegunAt: Instant
   /** Group membership conflicts: how many agreeing readings in a row said that there is none any more. */
   readonly conflictsGone: Readonly<Record<string, number>>
+  /** Who the conditions of rules and pools hold for, as agreeing readings of the roster have settled it. */
+  readonly conditions: ConditionMemory
   /** How this deployment treats caps and answers, as far as it was seen, with the evidence. */
   readonly seen: Seen
   /** Every hold as it was first shown; an approval is void when it has grown by a quarter. */
@@ -164,6 +187,10 @@ export interface LedgerFacts {
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
   /** How far runs were asked for, of the team and of each declared group. */
   readonly runsAsked: Readonly<Record<ScopeKey, RunsAsked>>
+  /** How far add-on use was asked for; absent where the service does not tell it. */
+  readonly addOnAsked: AddOnAsked
+  /** What it comes to in the present cycle and the one before. */
+  readonly addOn: MeasuredAddOn
   /** Credits burned since the first reading; survives cycle resets and restarts. */
   readonly burned: BurnedFacts
 }
@@ -175,6 +202,28 @@ export interface RunsAsked {
   readonly readAt: Instant
   /** When the days before were last read again, which may have been amended. */
   readonly wideAt: Instant
+}
+
+/** How far add-on use was asked for, and how far back it goes. */
+export interface AddOnAsked extends RunsAsked {
+  /** Some row was ever there; a source without any tells nothing. */
+  readonly hasRows: boolean
+  /** So many of the earliest days, as they were asked for, held nothing. */
+  readonly emptyDays: number
+  /** Days before `fromAt` need not be asked for. */
+  readonly isWhole: boolean
+}
+
+/** What one answer said of add-on use on some days, which replaces what was known of them. */
+export interface AddOnBatch extends DayRange {
+  readonly rows: readonly AddOnRow[]
+  readonly asked: AddOnAsked
+}
+
+/** Sums of some days, in credits. */
+export interface AddOnSum {
+  readonly used: Credits
+  readonly addOn: Credits
 }
 
 export interface BurnedFacts {
@@ -266,6 +315,12 @@ export interface Ledger extends Records {
   saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): Promise<void>
   /** By day, model and mode; of a group summed over these. For a report of a cycle, as far as `runsAsked` says. */
   runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
+  /** The rows of some days, and the fact `addOnAsked`. */
+  saveAddOnUse(batch: AddOnBatch): Promise<void>
+  /** Add-on use by day, person and model, in this order. */
+  addOnUse(days: DayRange): Promise<readonly AddOnRow[]>
+  /** The same summed by person, by e-mail. */
+  addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
   /** What a reading of the roster adds to people's days, and the fact `burned`. */
   saveBurn(step: BurnStep): Promise<void>
   /** The highest figure of each person in this cycle, by e-mail. */
@@ -274,6 +329,8 @@ export interface Ledger extends Records {
   useReadings(): Promise<readonly UseReading[]>
   /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
+  /** Use by day, for a replay: as figures rose (`estimated`), or as the service tells add-on use (`measured`). */
+  useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
 }
 
 /** A workspace that a replica holds, or held. */

@@ -164,7 +164,7 @@ export const OVERVIEW: Dashboard = {
         {
           kind: 'graph',
           title: 'People by band',
-          description: 'People of the chosen workspaces by estimated add-on use in percent of their cap.',
+          description: 'People of the chosen workspaces by add-on use in percent of their cap.',
           queries: [{ expr: `sum by (band) (max by (workspace, band) (capkeeper_people{${W}}))`, legend: '{{band}}' }],
           stack: true,
           min: 0,

@@ -21,7 +21,8 @@ const DAY_MS = 86_400_000
 // ---- Analytics
 
 export interface AnalyticsQuery {
-  readonly source: 'user' | 'chat' | 'command' | 'pcw'
+  /** `addOn`: add-on use by person, which only some deployments tell (service-notes.md, section 1). */
+  readonly source: 'user' | 'chat' | 'command' | 'pcw' | 'addOn'
   /** Either every selection has a `fn`, or none has. */
   readonly select: readonly {
     readonly field: string
@@ -48,6 +49,7 @@ const SOURCES = {
   chat: 'QUERY_DATA_SOURCE_CHAT_DATA',
   command: 'QUERY_DATA_SOURCE_COMMAND_DATA',
   pcw: 'QUERY_DATA_SOURCE_PCW_DATA',
+  addOn: 'QUERY_DATA_SOURCE_CASCADE_DATA',
 } as const
 const FUNCTIONS = {
   count: 'QUERY_AGGREGATION_COUNT',
@@ -65,7 +67,7 @@ const FILTERS = {
   '<=': 'QUERY_FILTER_LE',
 } as const
 
-const timestamp = (at: Instant): string => new Date(at).toISOString()
+export const timestamp = (at: Instant): string => new Date(at).toISOString()
 
 /** interface-spec.md, Endpoints 1. */
 export function encodeAnalytics(question: AnalyticsQuestion): AnalyticsRequest {

@@ -1,9 +1,10 @@
 // The six operations as the rest of the program knows them: caps, people, the balance, analytics. Encodes the question, says how long it
 // may take and how urgent it is, and hands it to send.ts. The preview path gets the reading client, which has no method that writes.
-import type { Balance, CapReading } from '../core/model/observed.ts'
+import type { AddOnReading, Balance, CapReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
-import type { ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
+import type { AddOnQuestion, ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
+import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, type KeyBook, lacksAddOn } from './add-on.ts'
 import {
   ANALYTICS_ROWS,
   type AnalyticsQuestion,
@@ -19,8 +20,18 @@ import {
   encodeCascade,
   encodeRuns,
   sumCascade,
+  timestamp,
 } from './analytics.ts'
-import { decodeBalance, decodeCap, decodeGroup, decodeRoster, rosterRows, spellingSighting } from './decode.ts'
+import {
+  activeDayRows,
+  decodeActiveDays,
+  decodeBalance,
+  decodeCap,
+  decodeGroup,
+  decodeRoster,
+  rosterRows,
+  spellingSighting,
+} from './decode.ts'
 import { ApiError } from './errors.ts'
 import type { KeyName } from './keys.ts'
 import { RUN_ROWS } from './run-sums.ts'
@@ -62,6 +73,7 @@ export function createWriteClient(options: ClientOptions): ServiceWriter {
 
 /** The reading client over a sender, for those who share it with another kind of request. */
 export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): ServiceReader {
+  const book = createKeyBook()
   const listPeople = <Value>(body: UserPageRequest, decode: (answer: unknown) => Value, signal?: AbortSignal): Promise<Value> =>
     sender.send(
       reading('UserPageAnalytics', body, decode, {
@@ -81,8 +93,22 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       const request = reading('GetUsageConfig', wireScope(scope), decode, { signal, urgency: urgent ?? 'normal' })
       return readingOf(scope, sender.send(request), clock.now)
     },
-    readRoster: (signal) => listPeople({}, (answer) => decodeRoster(answer, clock.now()), signal),
+    readRoster: (signal) =>
+      listPeople(
+        {},
+        (answer) => {
+          const roster = decodeRoster(answer, clock.now())
+          book.learn(answer)
+          return roster
+        },
+        signal,
+      ),
     readGroup: (group, signal) => listPeople({ group_name: group.name }, (answer) => decodeGroup(answer, group, clock.now()), signal),
+    readActiveDays: ({ fromAt, untilAt }, signal) => {
+      const body: UserPageRequest = { start_timestamp: timestamp(fromAt), end_timestamp: timestamp(untilAt) }
+      const options = { signal, urgency: 'late', timeoutMs: ROSTER_TIMEOUT_MS, rows: activeDayRows() } as const
+      return sender.send(reading('UserPageAnalytics', body, decodeActiveDays, options))
+    },
     readBalance: (signal) =>
       orUnavailable(
         sender.send(
@@ -117,6 +143,7 @@ export function readerOver(sender: Sender, { clock, onSeen }: ClientOptions): Se
       }
       return sumCascade(chunks)
     },
+    readAddOnUse: (question, signal) => readAddOnUse({ sender, book, clock }, question, signal),
     clockSkewMs: sender.clockSkewMs,
     ratePerSecond: sender.ratePerSecond,
   }
@@ -158,6 +185,38 @@ async function orUnavailable(sent: Promise<Balance>): Promise<Balance | 'unavail
     return await sent
   } catch (error) {
     if (error instanceof ApiError && error.lacksFeature) return 'unavailable'
+    throw error
+  }
+}
+
+interface AddOnParts extends Pick<ClientOptions, 'clock'> {
+  readonly sender: Sender
+  readonly book: KeyBook
+}
+
+async function readAddOnUse({ sender, book, clock }: AddOnParts, question: AddOnQuestion, signal?: AbortSignal) {
+  if (!book.isKnown()) throw withoutRoster()
+  const unassignable = book.unassignable()
+  // A question about nobody is none.
+  if (question.emails?.every((email) => book.keysOf(email).length === 0)) return { rows: [], unassignable }
+  const decode = (answer: unknown): AddOnReading => decodeAddOn(answer, question, book, clock.now() + DAY_MS)
+  const options = { signal, urgency: 'late', timeoutMs: ROSTER_TIMEOUT_MS, rows: ADD_ON_ROWS } as const
+  return orNoAddOn(sender.send(reading('Analytics', encodeAddOn(question, book), decode, options)))
+}
+
+const withoutRoster = (): ApiError =>
+  new ApiError({
+    operation: 'Analytics',
+    kind: 'malformed',
+    message: 'Analytics: whose the rows are is not known before the roster was read',
+    unsent: true,
+  })
+
+async function orNoAddOn(sent: Promise<AddOnReading>): Promise<AddOnReading | 'unavailable'> {
+  try {
+    return await sent
+  } catch (error) {
+    if (error instanceof ApiError && lacksAddOn(error)) return 'unavailable'
     throw error
   }
 }

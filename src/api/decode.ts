@@ -109,7 +109,8 @@ interface RosterRow {
 export const rosterRows = (of = ''): RowPlan => ({
   at: [['userTableStats', '*']],
   staysAs: `people of ${of}`,
-  keeper: () => (row) => (isObject(row) ? rosterFieldsOf(row) : undefined),
+  // Whose a key is only the whole team's listing tells.
+  keeper: () => (row) => (isObject(row) ? { ...rosterFieldsOf(row), ...(of === '' && { apiKey: scalarOf(row['apiKey']) }) } : undefined),
 })
 
 /** All that is read of a row; nothing else of it is ever in memory (a test compares). Written out, as it is done for everybody. */
@@ -121,6 +122,10 @@ const rosterFieldsOf = (row: Fields): Fields => ({
   disableCodeium: scalarOf(row['disableCodeium']),
   promptCreditsUsed: scalarOf(row['promptCreditsUsed']),
   lastChatUsageTime: scalarOf(row['lastChatUsageTime']),
+  lastAutocompleteUsageTime: scalarOf(row['lastAutocompleteUsageTime']),
+  lastCommandUsageTime: scalarOf(row['lastCommandUsageTime']),
+  signupTime: scalarOf(row['signupTime']),
+  role: scalarOf(row['role']),
 })
 
 const scalarOf = (value: unknown): unknown => (typeof value === 'object' && value !== null ? {} : value)
@@ -206,7 +211,49 @@ function personOf(email: string, fields: Fields, answer: { readonly statusesAbse
     status: answer.statusesAbsent ? 'approved' : statusOf(fields['teamStatus']),
     disabled: fields['disableService'] === true || fields['disableCodeium'] === true,
     ...(usedCents === undefined ? {} : { used: creditsOf(cents(usedCents)) }),
+    ...standingOf(fields),
   }
+}
+
+const MAX_ROLE = 100
+
+/** What rules go by; each may be absent. */
+function standingOf(fields: Fields): Pick<Person, 'role' | 'lastUsedAt' | 'signedUpAt'> {
+  const role = typeof fields['role'] === 'string' ? fields['role'].trim().slice(0, MAX_ROLE) : ''
+  const names = ['lastAutocompleteUsageTime', 'lastChatUsageTime', 'lastCommandUsageTime'] as const
+  const used = names.flatMap((name) => instantOf(fields[name]) ?? [])
+  const signedUpAt = instantOf(fields['signupTime'])
+  return {
+    ...(role === '' ? {} : { role }),
+    ...(used.length === 0 ? {} : { lastUsedAt: Math.max(...used) }),
+    ...(signedUpAt === undefined ? {} : { signedUpAt }),
+  }
+}
+
+/** How many days of a range people were active on: the same listing, of which nothing else is read. */
+export const activeDayRows = (): RowPlan => ({
+  at: [['userTableStats', '*']],
+  keeper: () => (row) => (isObject(row) ? { email: scalarOf(row['email']), activeDays: scalarOf(row['activeDays']) } : undefined),
+})
+
+/**
+ * interface-spec.md, Endpoints 2. Every row has the figure, so where some have it and none is 0, zeros are left out and an absent one is 0;
+ * else an absent one is not known.
+ */
+export function decodeActiveDays(body: unknown): ReadonlyMap<string, number> {
+  const rows = emailRowsOf(objectOf('UserPageAnalytics', body))
+  const figures = rows.map(({ email, fields }) => ({
+    email,
+    days: numberOf(fields['activeDays']),
+    isAbsent: isAbsent(fields['activeDays']),
+  }))
+  const zerosOmitted = figures.some(({ days }) => days !== undefined) && !figures.some(({ days }) => days === 0)
+  return new Map(
+    figures.flatMap(({ email, days, isAbsent: left }) => {
+      const known = days ?? (left && zerosOmitted ? 0 : undefined)
+      return known === undefined || known < 0 || known > MAX_FIGURE ? [] : [[email, known] as const]
+    }),
+  )
 }
 
 function statusOf(value: unknown): MemberStatus {

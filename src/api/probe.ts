@@ -3,6 +3,7 @@
 import { TEAM } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
+import { lacksAddOn } from './add-on.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
 import { ApiError, classify } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
@@ -54,6 +55,8 @@ export interface Holding {
   readonly message?: string
   /** The request that had to be refused was accepted. */
   readonly accepted?: true
+  /** The workspace has no caps, whatever the key. */
+  readonly lacksFeature?: true
 }
 
 /** One key with everything that may be asked with it. */
@@ -63,6 +66,8 @@ export interface KeyProbe {
   readonly reader: ServiceReader
   /** Whether it may read what the permission is for. Rejects only when `signal` aborts. */
   mayRead(permission: Exclude<Permission, 'billingWrite'>, now: Instant, signal?: AbortSignal): Promise<Holding>
+  /** Whether the service tells add-on use by person. Rejects with an `ApiError` where that is not known, or when `signal` aborts. */
+  tellsAddOn(now: Instant, signal?: AbortSignal): Promise<boolean>
   /** Whether it may write caps, found out without a write. Rejects only when `signal` aborts. */
   mayWrite(signal?: AbortSignal): Promise<Holding>
 }
@@ -127,16 +132,27 @@ function probeOf(names: readonly KeyName[], options: ClientOptions): KeyProbe {
         }
       }
     },
+    async tellsAddOn(now, signal) {
+      try {
+        await reader.analytics({ queries: [{ source: 'addOn', select: [{ field: 'date' }], where: [today(now)] }] }, signal)
+        return true
+      } catch (error) {
+        if (error instanceof ApiError && lacksAddOn(error)) return false
+        throw error
+      }
+    },
     mayWrite: (signal) => mayWrite(sender, signal),
   }
 }
+
+const today = (now: Instant) => ({ field: 'date', is: '>=' as const, value: new Date(now).toISOString().slice(0, 10) })
 
 const tinyQuestion = (now: Instant) => ({
   queries: [
     {
       source: 'user' as const,
       select: [{ field: 'num_acceptances', fn: 'sum' as const }],
-      where: [{ field: 'date', is: '>=' as const, value: new Date(now).toISOString().slice(0, 10) }],
+      where: [today(now)],
     },
   ],
 })
@@ -189,4 +205,5 @@ async function holding(asked: Promise<unknown>): Promise<Holding> {
 const judged = ({ kind, message, lacksFeature }: Pick<ApiError, 'kind' | 'message' | 'lacksFeature'>): Holding => ({
   kind: kind === 'auth' && !lacksFeature ? 'lacking' : 'unclear',
   message,
+  ...(lacksFeature && { lacksFeature }),
 })

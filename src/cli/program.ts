@@ -14,6 +14,7 @@ import { registerLedger } from './ledger/command.ts'
 import { registerPause } from './pause/command.ts'
 import { registerResume } from './pause/resume.ts'
 import { registerPlan } from './plan/command.ts'
+import { registerRecommend } from './recommend/command.ts'
 import { registerReport } from './report/command.ts'
 import { registerRun } from './run/command.ts'
 import { registerSandbox } from './sandbox/command.ts'
@@ -23,6 +24,7 @@ import type { Cli, World } from './shared/context.ts'
 import { EXIT, type ExitCode } from './shared/exit.ts'
 import { helpPointer, reportFailure, withoutFlagValues } from './shared/failure.ts'
 import { VERSION } from './shared/version.ts'
+import { registerSimulate } from './simulate/command.ts'
 import { registerStatus } from './status/command.ts'
 import { registerValidate } from './validate/command.ts'
 
@@ -41,6 +43,8 @@ const COMMANDS: readonly Register[] = [
   registerExplain,
   registerInit,
   registerImport,
+  registerSimulate,
+  registerRecommend,
   registerAudit,
   registerReport,
   registerHistory,

@@ -20,21 +20,25 @@ const PRINT = `
 const styleSheet: Html = { markup: `${STYLE}${PRINT}` }
 
 /** The whole document for all workspaces. */
-export function renderReportPage(reports: readonly Report[], now: number): string {
-  const at = new Date(now).toISOString()
+export const renderReportPage = (reports: readonly Report[], now: number): string =>
+  page({ title: 'capkeeper report', heading: 'Credits report', now }, reports.map(reportSection))
+
+/** A page to print or to mail around sections. */
+export function page(about: { readonly title: string; readonly heading: string; readonly now: number }, sections: readonly Html[]): string {
+  const at = new Date(about.now).toISOString()
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-<title>capkeeper report</title>
+<title>${about.title}</title>
 <link rel="icon" href="data:,">
 <style>${styleSheet}</style>
 </head>
 <body>
-<header><h1>Credits report</h1><p class="soft">made by capkeeper, ${instant(at)}</p></header>
-<main>${reports.map(reportSection)}</main>
+<header><h1>${about.heading}</h1><p class="soft">made by capkeeper, ${instant(at)}</p></header>
+<main>${sections}</main>
 </body>
 </html>
 `.markup
@@ -78,6 +82,7 @@ const FIGURES: readonly Column[] = [
   { title: 'Head-room', value: ({ headRoom }) => headRoom },
   { title: 'Without a cap', value: ({ uncapped }) => uncapped },
   { title: 'Cost', value: ({ cost }) => cost },
+  { title: 'Add-on source', value: ({ addOnSource }) => addOnSource },
 ]
 
 const HEADS: Readonly<Record<Report['by'], string>> = { team: 'Team', group: 'Group', user: 'Person', model: 'Model' }

@@ -2,6 +2,7 @@
 
 import { type Html, html } from '../core/escape/html.ts'
 import { BANDS } from '../core/model/events.ts'
+import type { AddOnSource } from '../core/use/add-on.ts'
 import type { BurnSummary, UseSummary, WorkspaceStatus } from '../daemon/http/status-document.ts'
 import { ago, BAND_TEXT, capText, day, instant, number, plural } from './text.ts'
 
@@ -11,6 +12,7 @@ export function useSection({ use, balance, burn, groups }: WorkspaceStatus, now:
 <dl>
 ${use && fact('People', html`${number(use.people)} <span class="soft">read ${ago(use.readAt, now)}</span>`)}
 ${use?.used !== undefined && fact('Credits used', number(use.used))}
+${use && addOnFact(use.addOn, now)}
 ${balance && fact('Add-on credits used', html`${number(balance.addOnUsed)} <span class="soft">read ${ago(balance.readAt, now)}</span>`)}
 ${balance && fact('Add-on credits available', number(balance.addOnAvailable))}
 ${balance && fact('Seats', `${number(balance.seats)}, ${number(balance.creditsPerSeat)} credits each`)}
@@ -22,6 +24,17 @@ ${use && nearCapTable(use)}
 ${burn && modelTable(burn)}
 ${groups.length > 0 && groupTable(groups)}`
 }
+
+/** What people's add-on use is taken from; an upper bound is worth no sum. */
+function addOnFact({ source, credits, readAt, latestDay, notMeasured }: UseSummary['addOn'], now: string): Html | false {
+  if (credits === undefined || source === 'upperBound') return false
+  const age = readAt === undefined ? '' : html`, read ${ago(readAt, now)}${latestDay !== undefined && html`, up to ${latestDay}`}`
+  const why = notMeasured === undefined ? '' : `, ${NOT_MEASURED[notMeasured]}`
+  return fact('Add-on use of people', html`${number(credits)} <span class="soft">${SOURCE_TEXT[source]}${age}${why}</span>`)
+}
+
+const SOURCE_TEXT: Readonly<Record<AddOnSource, string>> = { measured: 'measured', estimated: 'estimated', upperBound: 'at most' }
+const NOT_MEASURED = { absent: 'the service does not tell it', denied: 'the key lacks Analytics Read' } as const
 
 const fact = (name: string, value: Html | string): Html => html`<div><dt>${name}</dt><dd>${value}</dd></div>`
 
@@ -51,7 +64,7 @@ function modelTable({ models, modelsOmitted }: BurnSummary): Html | false {
 ${modelsOmitted > 0 && html`<p class="soft">${plural(modelsOmitted, 'more model')} not listed here.</p>`}`
 }
 
-function bandBar({ bands }: UseSummary): Html | false {
+function bandBar({ bands, addOn }: UseSummary): Html | false {
   const total = BANDS.reduce((sum, band) => sum + bands[band], 0)
   if (total === 0) return false
   let x = 0
@@ -60,19 +73,19 @@ function bandBar({ bands }: UseSummary): Html | false {
     x += width
     return html`<rect class="band-${band}" x="${x - width}" y="0" width="${width}" height="10"></rect>`
   })
-  return html`<h3>People by estimated add-on use of their cap</h3>
+  return html`<h3>People by ${addOn.source === 'measured' ? 'measured' : 'estimated'} add-on use of their cap</h3>
 <svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>
 <ul class="legend">${BANDS.map((band) => html`<li><span class="swatch band-${band}"></span>${BAND_TEXT[band]}: ${number(bands[band])}</li>`)}</ul>`
 }
 
-function nearCapTable({ nearCap, nearCapOmitted }: UseSummary): Html | false {
+function nearCapTable({ nearCap, nearCapOmitted, addOn }: UseSummary): Html | false {
   if (nearCap.length === 0) return false
   const rows = nearCap.map(
     ({ person, cap, used, band }) => html`<tr><td class="name">${person}</td><td class="number">${capText(cap)}</td>
 <td class="number">${used === undefined ? 'unknown' : number(used)}</td><td class="fixed">${BAND_TEXT[band]}</td></tr>`,
   )
   return html`<h3>Near or at their cap</h3><div class="scroll"><table class="compact">
-<thead><tr><th>Person</th><th class="number">Cap</th><th class="number">Estimated add-on use</th><th>Band</th></tr></thead><tbody>${rows}</tbody></table></div>
+<thead><tr><th>Person</th><th class="number">Cap</th><th class="number">${addOn.source === 'measured' ? 'Measured' : 'Estimated'} add-on use</th><th>Band</th></tr></thead><tbody>${rows}</tbody></table></div>
 ${nearCapOmitted > 0 && html`<p class="soft">${plural(nearCapOmitted, 'more person', 'more people')} not listed here.</p>`}`
 }
 

@@ -8,11 +8,13 @@ import type { Roster } from '../core/model/observed.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Burned } from '../core/use/burned.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
+import { idleCollector } from './collect/add-on.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
+import type { Reading } from './schedule/slice.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */
 export interface WorkspaceSettings extends PlanSettings {
@@ -51,6 +53,7 @@ export type FindingSource =
   | 'policy'
   | 'usage'
   | 'runs'
+  | 'addOn'
   | 'figures'
   | 'plan'
   | 'foreign'
@@ -72,6 +75,8 @@ export interface Workspace extends WorkspaceParts {
   pause: Pause | undefined
   /** The sweep for caps of people that nobody declares; absent until there was one. */
   undeclared: UndeclaredPass | undefined
+  /** What the last sweep went by; absent while sweeps read everything. */
+  reading: Reading | undefined
   /** What was burned so far; absent until the ledger was asked for it. */
   burned: Burned | undefined
   /** The roster that was taken into it last. */
@@ -91,10 +96,11 @@ export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
   conditions: [],
   pause: undefined,
   undeclared: undefined,
+  reading: undefined,
   burned: undefined,
   burnedFrom: undefined,
   runs: undefined,
-  collector: { chunkDays: new Map(), triedAt: new Map() },
+  collector: { chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() },
   attempted: false,
 })
 

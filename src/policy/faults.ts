@@ -88,6 +88,11 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
     const message = 'is cycleEnd, and there is no from to say which cycle'
     if (until) report(until, 'GRANT_TIMES', `${nameOf(until)} ${message}`, { hint: 'write from: and the day it begins' })
   },
+  when(branch) {
+    const hint = 'write what it asks for: email, role, groups, inactiveDays, joinedWithinDays or activeDays'
+    report(branch, 'RULE_WHEN', `${nameOf(branch)} asks for nothing, and would match everybody`, { hint })
+  },
+  'pool-members': (branch) => onlyOne(branch, ['groups', 'emails', 'when'], 'POOL_MEMBERS'),
   'key-reference'(branch) {
     const hint = `write ${branch.key}: {file: PATH} or ${branch.key}: {env: NAME}`
     report(branch, 'KEY_REFERENCE', `${nameOf(branch)} needs exactly one of file and env`, { on: 'key', hint })
@@ -95,7 +100,7 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
 }
 
 /** Of several keys exactly one must be there. */
-function onlyOne(branch: Branch, keys: readonly string[], code: 'GRANT_SCOPE' | 'GRANT_AMOUNT'): void {
+function onlyOne(branch: Branch, keys: readonly string[], code: 'GRANT_SCOPE' | 'GRANT_AMOUNT' | 'POOL_MEMBERS'): void {
   const found = keys.flatMap((key) => branch.children.get(key) ?? [])
   const words = `exactly one of ${keys.join(', ')}`
   if (found.length === 0) {

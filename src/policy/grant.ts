@@ -5,9 +5,8 @@ import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { credits, type Instant } from '../core/model/units.ts'
 import { readDate, readInstant, type Zone } from './dates.ts'
 import { refuse } from './kinds.ts'
-import type { Placed } from './parse.ts'
 import type { GrantText } from './schema-source.ts'
-import { type Branch, describe, field, good, keyPlaceOf, nameOf, placeOf, report } from './tree.ts'
+import { type Branch, describe, field, good, keyPlaceOf, nameOf, type Placed, placeOf, report } from './tree.ts'
 
 /** Reads a grant; undefined when something in it is wrong, which is reported. */
 export function readGrant(branch: Branch<GrantText>, document: string, zone: Zone | undefined): Placed<Grant> | undefined {

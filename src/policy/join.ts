@@ -6,7 +6,10 @@ import type { Position, Problem } from '../core/model/problem.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { ProblemCode } from './codes.ts'
-import type { Placed, PolicyDocument } from './parse.ts'
+import { checkPeople } from './join-people.ts'
+import type { PolicyDocument } from './parse.ts'
+import type { PlacedPool, PlacedRule } from './people.ts'
+import type { Placed } from './tree.ts'
 import { compareText, type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 
 export interface JoinInput {
@@ -16,6 +19,8 @@ export interface JoinInput {
   readonly sources: ReadonlyMap<string, Source>
   /** Documents or files of the workspace are broken: what seems to be missing may stand in them, and is not reported. */
   readonly incomplete: boolean
+  /** The service copies the caps of team and groups to people. */
+  readonly copied?: boolean
   /** For grants that are over; absent: not looked at. */
   readonly now?: Instant
 }
@@ -30,6 +35,9 @@ interface Together extends JoinInput {
   readonly grants: readonly Placed<Grant>[]
   readonly groups: readonly DeclaredGroup[]
   readonly ruleOf: ReadonlyMap<ScopeKey, CapRule>
+  /** In the order that counts: by the name of the document, whatever the files are called. */
+  readonly peopleRules: readonly PlacedRule[]
+  readonly pools: readonly PlacedPool[]
   readonly problems: Problem[]
 }
 
@@ -44,6 +52,8 @@ export function joinDocuments(input: JoinInput): Joined {
     grants: documents.flatMap((document) => document.grants),
     groups: documents.flatMap((document) => document.groups),
     ruleOf: new Map(rules.map(({ value }) => [scopeKey(value.scope), value])),
+    peopleRules: documents.toSorted((a, b) => compareText(a.name.value, b.name.value)).flatMap((document) => document.peopleRules),
+    pools: documents.flatMap((document) => document.pools),
     problems: [],
   }
   checkScopes(together)
@@ -51,6 +61,7 @@ export function joinDocuments(input: JoinInput): Joined {
   checkOverlaps(together)
   if (!input.incomplete) checkBases(together)
   if (!input.incomplete) checkGroups(together)
+  checkRulesAndPools(together)
   warnAboutNone(together)
   warnAboutEnded(together)
   warnAboutSize(together)
@@ -64,7 +75,16 @@ function warnAboutSize({ workspace, rules, grants, groups, problems }: Together)
   }
 }
 
-function setOf({ workspace, documents, rules, grants, groups }: Together): PolicySet {
+function checkRulesAndPools(together: Together): void {
+  const { incomplete, copied = false, groups, ruleOf, peopleRules, pools } = together
+  const declared = incomplete ? undefined : new Set(groups.map(({ scope }) => scope.id))
+  const capOf = (email: string) => ruleOf.get(scopeKey({ kind: 'user', email }))
+  checkPeople({ rules: peopleRules, pools, groups: declared, capOf, copied }, (at, code, message, extra) =>
+    add(together, at, code, message, extra),
+  )
+}
+
+function setOf({ workspace, documents, rules, grants, groups, peopleRules, pools }: Together): PolicySet {
   const conflict = documents.find(({ onGroupConflict }) => onGroupConflict)?.onGroupConflict
   return {
     workspace,
@@ -80,6 +100,8 @@ function setOf({ workspace, documents, rules, grants, groups }: Together): Polic
       ({ id }) => id,
     ),
     ...(conflict ? { onGroupConflict: conflict.value } : {}),
+    peopleRules: peopleRules.map(({ value }) => value),
+    pools: pools.map(({ value }) => value).sort((a, b) => compareText(a.name, b.name)),
     documents: documents.map(({ name }) => name.value).sort(compareText),
   }
 }
@@ -230,9 +252,10 @@ function checkGroups(together: Together): void {
       hint: 'declare it there with id and name; its cap may be left out',
     })
   }
+  const named = new Set([...together.peopleRules, ...together.pools].flatMap(({ groups }) => groups.map(({ value }) => value)))
   for (const group of together.documents.flatMap(({ bareGroups }) => bareGroups)) {
-    if (granted.has(group.scope.id)) continue
-    add(together, group.at, 'MISSING', `group ${group.scope.id} has no cap, and no grant is for it`, {
+    if (granted.has(group.scope.id) || named.has(group.scope.id)) continue
+    add(together, group.at, 'MISSING', `group ${group.scope.id} has no cap, and no grant, rule or pool is for it`, {
       hint: 'write cap: 500, or cap: none',
     })
   }
@@ -252,6 +275,15 @@ function warnAboutNone(together: Together): void {
       hint: 'write a large cap if that is meant',
       other: wider.at,
       warning: true,
+    })
+  }
+  for (const { value: rule } of together.peopleRules) {
+    const wider = rule.cap === 'none' ? (teamCap ?? groupCap) : undefined
+    if (!wider) continue
+    const effect = wider === teamCap ? `the team's cap of ${wider.cap} applies` : 'the cap of a group applies to its members'
+    const hint = 'write a large cap if that is meant'
+    add(together, rule.at, 'NONE_FALLS_BACK', `none does not lift the cap of whom rule ${quoted(rule.name)} matches: ${effect}`, {
+      ...{ hint, other: wider.at, warning: true },
     })
   }
 }

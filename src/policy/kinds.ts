@@ -1,8 +1,9 @@
 // The kinds of values that schemas name: how the text of a scalar becomes a value, and what is said of one that is wrong, with what to
 // write instead. Whether it is wrong is for the schema to say; nothing here refuses anything.
 import { isMap, isScalar, isSeq, type Scalar } from 'yaml'
+import type { Cap } from '../core/model/policy.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
-import { MAX_CAP } from '../core/model/units.ts'
+import { credits, MAX_CAP } from '../core/model/units.ts'
 import type { AnnotatedSchema } from './check.ts'
 import type { ProblemCode } from './codes.ts'
 import { didYouMean } from './suggest.ts'
@@ -28,13 +29,13 @@ interface Kind {
 
 const WHOLE_NUMBER = /^(0|[1-9][0-9]*)$/
 const DECIMAL = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/
-const CAPS = new Set(['cap', 'grant-cap', 'add'])
-const TEXTS = new Set(['text', 'approval', 'timezone', 'listen', 'url', 'from', 'until'])
+const CAPS = new Set(['cap', 'grant-cap', 'add', 'whole'])
+const TEXTS = new Set(['text', 'approval', 'timezone', 'listen', 'currency', 'url', 'from', 'until'])
 
 /** The value of a scalar: by the text that was written. 1e3, 0x10 and 010 are no numbers here, and a cap is one of whole digits only. */
 export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema): unknown {
   const text = textOf(node)
-  if (kind === 'email') return normaliseEmail(text)
+  if (kind === 'email' || kind === 'glob') return normaliseEmail(text)
   if (TEXTS.has(kind)) return isPlain(node) && /^\s*(true|false)\s*$/i.test(text) ? true : trimmed(text, kind)
   if (!isPlain(node)) return text
   if (text === 'true' || text === 'false') return text === 'true'
@@ -43,12 +44,16 @@ export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema):
 
 const trimmed = (text: string, kind: string): string => (kind === 'approval' ? text.trim().toLowerCase() : text.trim())
 
+/** A cap that the schema has taken. */
+export const capOf = (cap: number | 'none'): Cap => (cap === 'none' ? cap : credits(cap))
+
 /** Says what is wrong with the value of a branch. */
 export function refuse(branch: Branch): undefined {
   const { node, schema } = branch
   const kind = KINDS[schema['x-kind'] ?? '']
   if (isNothing(node)) return refuseNothing(branch, kind)
   if (schema.type === 'array' || schema.items) {
+    if (isSeq(node)) return report(branch, 'MISSING', `${nameOf(branch)} is an empty list`, { hint: 'write at least one, or leave it out' })
     const hint = 'write one item per line, each after "- ", or [ ] around them'
     return report(branch, 'NOT_A_LIST', `${nameOf(branch)} is ${describe(node)}, not a list`, { hint })
   }
@@ -123,6 +128,22 @@ function meantNumber(text: string): number | undefined {
   return Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined
 }
 
+const WRITE_A_GLOB = 'write it as "*@contractor.example": * is any text, ? one character'
+
+/** Every address has an @, so what has neither that nor a wildcard is most likely the end of one. */
+function globHint(text: string): string {
+  const word = text.trim()
+  return /^[^\s@:*?]+\.[^\s@:*?]+$/.test(word) ? `write "*@${word}"` : WRITE_A_GLOB
+}
+
+function wholeHint(text: string, { node, schema: { minimum = 0, maximum = MAX_CAP } }: Branch): string | undefined {
+  const digits = text.trim()
+  if (isScalar(node) && !isPlain(node) && WHOLE_NUMBER.test(digits)) return `write ${digits} without quotes`
+  const meant = meantNumber(digits)
+  if (meant === undefined) return undefined
+  return meant < minimum ? `${minimum} is the least` : meant > maximum ? `${maximum} is the most` : `write ${meant}`
+}
+
 /** The words of a choice, as they are written. */
 const wordsOf = ({ enum: words = [], const: only }: AnnotatedSchema): readonly string[] =>
   (only === undefined ? words : [only]).filter((word): word is string => typeof word === 'string' && word !== 'false')
@@ -184,6 +205,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
     hint: (text, branch) => (text === '0' ? 'leave the grant out' : capHint(text, branch)),
   },
   email: { code: 'EMAIL', what: () => 'not an e-mail address', hintForNothing: 'write it as name@example.com' },
+  glob: {
+    code: 'EMAIL_PATTERN',
+    what: () => 'not a pattern for e-mail addresses',
+    hint: globHint,
+    hintForNothing: WRITE_A_GLOB,
+  },
+  whole: { code: 'NUMBER', what: bounds, hint: wholeHint },
   approval: {
     code: 'APPROVAL',
     what: () => 'not a hold id',
@@ -209,6 +237,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
     what: ({ maximum }) => `not a number from 0 to ${maximum}`,
     says: (_text, branch) => (branch.value === 0 ? `${nameOf(branch)} is 0` : undefined),
     hint: (_text, { value }) => (value === 0 ? 'leave it out to show no money' : undefined),
+  },
+  currency: {
+    code: 'UNKNOWN_VALUE',
+    isText: true,
+    what: () => 'not a currency',
+    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not a currency`,
+    hint: () => 'write the three letters of ISO 4217, such as EUR',
   },
   interval: {
     code: 'DURATION',

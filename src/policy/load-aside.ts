@@ -5,7 +5,7 @@ import type { Clock } from '../ports.ts'
 import type { Outcome } from './aside.ts'
 import { READING_DEADLINE_MS, SMALL_BYTES } from './bounds.ts'
 import { listPolicyFiles } from './files.ts'
-import { type LoadedPolicies, type LoadOptions, loadPolicies } from './load.ts'
+import { type LoadedPolicies, type LoadOptions, loadPolicies, type WorkspaceSource } from './load.ts'
 
 /** Files that are left out one after the other, before nothing more is tried. */
 const MAX_REFUSED = 8
@@ -15,7 +15,7 @@ export async function loadPoliciesAside(paths: readonly string[], options: LoadO
   const cwd = options.cwd ?? process.cwd()
   if (listPolicyFiles(paths, cwd).bytes <= SMALL_BYTES) return loadPolicies(paths, options)
   const { beside, runAside } = await import('./aside.ts')
-  const workspaces = options.workspaces?.map((one) => (typeof one === 'string' ? one : nameAndPolicies(one)))
+  const workspaces = options.workspaces?.map((one) => (typeof one === 'string' ? one : whatIsRead(one)))
   const end = clock.monotonic() + READING_DEADLINE_MS
   const refused = new Map<string, Problem>()
   for (;;) {
@@ -32,8 +32,11 @@ export async function loadPoliciesAside(paths: readonly string[], options: LoadO
 }
 
 /** What a thread needs to know of a configured workspace; the rest is not sent along. */
-const nameAndPolicies = ({ name, policies }: { readonly name: string; readonly policies?: readonly string[] }) =>
-  policies === undefined ? { name } : { name, policies }
+const whatIsRead = ({ name, policies, capSemantics }: WorkspaceSource): WorkspaceSource => ({
+  name,
+  ...(policies === undefined ? {} : { policies }),
+  ...(capSemantics === undefined ? {} : { capSemantics }),
+})
 
 function problemOf({ kind, at, message }: Exclude<Outcome<LoadedPolicies>, { readonly kind: 'answer' }>): Problem {
   const subject = at ?? 'the policies'

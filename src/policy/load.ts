@@ -18,6 +18,8 @@ import { compareProblems, compareText, problemOn, quoted, type Source } from './
 export interface WorkspaceSource {
   readonly name: string
   readonly policies?: readonly string[]
+  /** Where caps are copied, pools are refused; absent: layered. */
+  readonly capSemantics?: 'layered' | 'copied'
 }
 
 export interface LoadOptions {
@@ -210,10 +212,17 @@ function joinAll(
 ): ReadonlyMap<string, { readonly set: PolicySet; readonly files: readonly string[] }> {
   const sources: ReadonlyMap<string, Source> = new Map(files.map(({ source }) => [source.file, source]))
   const sets = new Map<string, { readonly set: PolicySet; readonly files: readonly string[] }>()
-  for (const { name } of workspaces) {
+  for (const { name, capSemantics = 'layered' } of workspaces) {
     const documents = assigned.documents.get(name) ?? []
     const incomplete = assigned.broken.has(name)
-    const joined = joinDocuments({ workspace: name, documents, sources, incomplete, ...(now === undefined ? {} : { now }) })
+    const joined = joinDocuments({
+      workspace: name,
+      documents,
+      sources,
+      incomplete,
+      copied: capSemantics === 'copied',
+      ...(now === undefined ? {} : { now }),
+    })
     assigned.problems.push(...joined.problems)
     if (!incomplete && !hasErrors(joined.problems)) sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
   }
@@ -274,6 +283,8 @@ function linesOf(set: PolicySet): readonly string[] {
     ...set.groups.map(({ scope, name }) => ['group', scope.id, name]),
     ...set.protectedPeople.map(({ scope }) => ['protected', scope.email]),
     ...set.approvals.map(({ id }) => ['approval', id]),
+    ...set.peopleRules.map(({ name, when, cap, reason }, index) => ['people', index, name, when, cap, reason ?? null]),
+    ...set.pools.map(({ name, members, credits, share, min, max }) => ['pool', name, members, credits, share, min, max ?? null]),
     ['onGroupConflict', set.onGroupConflict ?? null],
   ].map((line) => JSON.stringify(line))
 }

@@ -1,24 +1,18 @@
 // One policy text to what its documents declare. The schema says what a document may hold (faults.ts); here are the rules that it must keep
 // by itself beyond that, about times (product.md, section 2). What only shows when all files are together is checked in `join.ts`. Whatever
 // can be read is given back even when something else is wrong, so that all problems are found at once; `whole` says whether nothing was.
-import type { Cap, CapRule, DeclaredGroup, Grant, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
+import type { CapRule, DeclaredGroup, Grant, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
-import { credits } from '../core/model/units.ts'
 import { type Zone, zoneNamed } from './dates.ts'
 import { checkDocument } from './faults.ts'
 import { readGrant } from './grant.ts'
-import { refuse } from './kinds.ts'
+import { capOf, refuse } from './kinds.ts'
+import { type PlacedPool, type PlacedRule, readPeopleRule, readPool } from './people.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { GroupText, PolicyText, RuleText, SpecText, UserText } from './schema-source.ts'
-import { type Branch, field, good, isMapping, items, keyPlaceOf, placeOf } from './tree.ts'
+import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, placed, placeOf } from './tree.ts'
 import { readYaml, type Source } from './yaml.ts'
-
-/** Something declared, and where its subject (the e-mail, the id, the key `team`) is named. */
-export interface Placed<T> {
-  readonly value: T
-  readonly at: Position
-}
 
 /** What one document declares. `at` of a rule or grant is its cap; of a group its id. */
 export interface PolicyDocument {
@@ -35,6 +29,8 @@ export interface PolicyDocument {
   readonly protectedPeople: readonly ProtectedPerson[]
   readonly approvals: readonly PolicyApproval[]
   readonly onGroupConflict?: Placed<'min' | 'max'>
+  readonly peopleRules: readonly PlacedRule[]
+  readonly pools: readonly PlacedPool[]
   /** Nothing in the document is wrong. */
   readonly whole: boolean
 }
@@ -82,12 +78,6 @@ function readDocument(root: Branch<PolicyText>): PolicyDocument | undefined {
   }
 }
 
-/** A value with its place; undefined when it is wrong or not there. */
-function placed<T>(branch: Branch<T> | undefined): Placed<T> | undefined {
-  const value = good(branch)
-  return branch === undefined || value === undefined ? undefined : { value, at: placeOf(branch) }
-}
-
 type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'whole'>
 
 function readSpec(spec: Branch<SpecText>, document: string): Declared {
@@ -115,6 +105,8 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
       return id ? [{ id: id.value, at: id.at }] : []
     }),
     ...(conflict ? { onGroupConflict: conflict } : {}),
+    peopleRules: items(field(spec, 'rules')).flatMap((rule) => readPeopleRule(rule, document) ?? []),
+    pools: items(field(spec, 'pools')).flatMap((pool) => readPool(pool, document) ?? []),
   }
 }
 
@@ -145,8 +137,6 @@ function declare(branch: Branch<Partial<RuleText>>, { scope, at, document }: Rul
   const rule = cap && { scope, cap: capOf(cap.value), ...(reason === undefined ? {} : { reason }), at: cap.at, document }
   return { declared: { value: scope, at }, ...(rule ? { rule: { value: rule, at } } : {}) }
 }
-
-const capOf = (cap: number | 'none'): Cap => (cap === 'none' ? cap : credits(cap))
 
 function readGroup(branch: Branch<GroupText>, document: string) {
   const [id, name] = [placed(field(branch, 'id')), placed(field(branch, 'name'))]

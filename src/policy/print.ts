@@ -1,7 +1,7 @@
 // A policy set as policy YAML that parses back to the same set: what `import` writes. Positions and document names are not part of it.
-import { stringify } from 'yaml'
-import type { CapRule, Grant, PolicySet } from '../core/model/policy.ts'
-import type { Scope } from '../core/model/scope.ts'
+import { Document, isCollection, isMap, isScalar } from 'yaml'
+import type { CapRule, Grant, PolicySet, Pool } from '../core/model/policy.ts'
+import type { Scope, ScopeKey } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import { API_VERSION, POLICY_KIND } from './words.ts'
 
@@ -10,6 +10,8 @@ export interface PrintOptions {
   readonly name?: string
   /** Writes `spec.workspace`; default true. */
   readonly workspace?: boolean
+  /** Comments to stand above the team's and groups' caps: lines by scope. */
+  readonly notes?: ReadonlyMap<ScopeKey, readonly string[]>
 }
 
 /** One policy document, ending with a line end. Instants are written in RFC 3339, in UTC. */
@@ -22,6 +24,11 @@ export function printPolicy(set: PolicySet, options: PrintOptions = {}): string 
     ...listOf('users', usersOf(set)),
     ...listOf('grants', set.grants.map(grantOf)),
     ...listOf(
+      'rules',
+      set.peopleRules.map(({ name, when, ...rest }) => ({ name, when, ...capOf(rest) })),
+    ),
+    ...listOf('pools', set.pools.map(poolOf)),
+    ...listOf(
       'protected',
       set.protectedPeople.map(({ scope }) => scope.email),
     ),
@@ -31,14 +38,29 @@ export function printPolicy(set: PolicySet, options: PrintOptions = {}): string 
     ),
   }
   const document = { apiVersion: API_VERSION, kind: POLICY_KIND, metadata: { name: options.name ?? set.workspace }, spec }
-  return `# yaml-language-server: $schema=./cap-policy.schema.json\n${stringify(document, { lineWidth: 0 })}`
+  const yaml = new Document(document)
+  for (const [key, lines] of options.notes ?? []) comment(yaml, key, lines.map((line) => ` ${line}`).join('\n'))
+  return `# yaml-language-server: $schema=./cap-policy.schema.json\n${yaml.toString({ lineWidth: 0 })}`
+}
+
+/** Puts a comment above `team:` or above the entry of a group. */
+function comment(yaml: Document, key: ScopeKey, text: string): void {
+  const spec = yaml.get('spec')
+  if (!isMap(spec)) return
+  for (const pair of spec.items) {
+    if (isScalar(pair.key) && pair.key.value === 'team' && key === 'team') pair.key.commentBefore = text
+    if (!isScalar(pair.key) || pair.key.value !== 'groups' || !isCollection(pair.value)) continue
+    for (const item of pair.value.items) {
+      if (isMap(item) && key === `group:${item.get('id')}`) item.commentBefore = text
+    }
+  }
 }
 
 const entries = <T>(key: string, values: readonly T[]) => values.map((value) => ({ [key]: value }))
 
 const listOf = <T>(key: string, values: readonly T[]) => (values.length > 0 ? { [key]: values } : {})
 
-function capOf({ cap, reason }: CapRule) {
+function capOf({ cap, reason }: Pick<CapRule, 'cap' | 'reason'>) {
   return { cap, ...(cap === 0 ? { allowZero: true } : {}), ...(reason === undefined ? {} : { reason }) }
 }
 
@@ -62,6 +84,12 @@ function grantOf({ scope, amount, fromAt, until, reason, ticket }: Grant) {
     reason,
     ...(ticket === undefined ? {} : { ticket }),
   }
+}
+
+function poolOf({ name, members, credits, share, min, max }: Pool) {
+  const who =
+    members.kind === 'groups' ? { groups: members.ids } : members.kind === 'emails' ? { emails: members.emails } : { when: members.when }
+  return { name, members: who, credits, share, ...(min === 0 ? {} : { min }), ...(max === undefined ? {} : { max }) }
 }
 
 const subjectOf = (scope: Scope) =>

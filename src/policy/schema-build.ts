@@ -26,6 +26,10 @@ export function orNothing<T extends TSchema>(schema: T) {
 export const list = <T extends TSchema>(description: string, items: T) =>
   Type.Optional(Type.Unsafe<readonly Static<T>[]>({ type: ['array', 'null'], description, items }))
 
+/** A list that may be left out, but not left empty. */
+export const filled = <T extends TSchema>(description: string, items: T) =>
+  Type.Optional(Type.Unsafe<readonly Static<T>[]>({ type: 'array', minItems: 1, description, items }))
+
 /** A text; a number is taken as it is written. */
 export const text = (description?: string, kind = 'text') => leaf<string>(kind, { type: ['string', 'number'], pattern: '\\S' }, description)
 

@@ -3,9 +3,12 @@
 // declared elsewhere and workspaces are rules of their own.
 import Type, { type Static } from 'typebox'
 import { MAX_CAP } from '../core/model/units.ts'
-import { choice, DIALECT, flag, leaf, list, object, optional, orNothing, pattern, text, word } from './schema-build.ts'
+import { choice, DIALECT, filled, flag, leaf, list, object, optional, orNothing, pattern, text, word } from './schema-build.ts'
 import { TIME_PATTERN } from './schema-patterns.ts'
 import { API_VERSION, POLICY_KIND } from './words.ts'
+
+/** The longest time that a condition may ask about, in days. */
+const MAX_DAYS = 3650
 
 const email = (description?: string) => pattern('email', '^\\s*[^\\s@:]+@[^\\s@:]+\\s*$', description)
 const CAP = leaf<number | 'none'>(
@@ -97,6 +100,65 @@ const GRANT = object(
   },
 )
 
+const days = (description: string) => leaf<number>('whole', { type: 'integer', minimum: 1, maximum: MAX_DAYS }, description)
+
+const WHEN = object(
+  'What the roster says of a person; all of it must hold.',
+  {
+    email: optional(
+      pattern(
+        'glob',
+        '^\\s*[^\\s:]*[@*?][^\\s:]*\\s*$',
+        'Pattern over the whole address, such as *@contractor.example: * is any text, ? one character.',
+      ),
+    ),
+    role: optional(text('The role in the team, such as admin or member.')),
+    groups: filled('Ids of groups declared in spec.groups; one of them is enough.', text()),
+    inactiveDays: optional(days('No use for at least so many days, counted back from the newest use of anybody.')),
+    joinedWithinDays: optional(days('Signed up at most so many days ago.')),
+    activeDays: optional(
+      object('Active on few days.', {
+        below: days('On fewer days than this'),
+        within: days('of the last so many days.'),
+      }),
+    ),
+  },
+  {
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    allOf: [{ 'x-rule': 'when', if: { maxProperties: 0 }, then: false }],
+  },
+)
+
+const PEOPLE_RULE = object(
+  'A cap for everybody who matches; of several rules the first one counts. A cap, or a grant, of the person wins over it.',
+  { name: text('Unique in the workspace.'), when: WHEN, cap: CAP, allowZero: ALLOW_ZERO, reason: optional(REASON) },
+  SETS_A_CAP,
+)
+
+const POOL_MEMBERS = object(
+  'Who shares the pool: groups, or emails, or when.',
+  {
+    groups: filled('Ids of groups declared in spec.groups.', text()),
+    emails: filled('The people.', email()),
+    when: optional(WHEN),
+  },
+  { allOf: [oneOf('pool-members', ['groups', 'emails', 'when'])] },
+)
+
+const wholeCredits = (least: number, description: string) =>
+  leaf<number>('whole', { type: 'integer', minimum: least, maximum: MAX_CAP }, description)
+
+const POOL = object('A budget of add-on credits for a set of people and a cycle, kept by moving their caps.', {
+  name: text('Unique in the workspace.'),
+  members: POOL_MEMBERS,
+  credits: wholeCredits(1, 'Add-on credits per billing cycle, for all members together.'),
+  share: optional(
+    choice(['need', 'equal'], 'How what is left is dealt out: by the pace of each member (default), or the same to everybody.'),
+  ),
+  min: optional(wholeCredits(0, 'The cap of no member falls below it while the pool lasts; default 0.')),
+  max: optional(wholeCredits(1, 'The cap of no member rises above it.')),
+})
+
 const SPEC = object('What is asked.', {
   workspace: optional(text('The workspace that this document is for; may be left out when there is only one.')),
   timezone: orNothing(pattern('timezone', '\\S', 'IANA time zone of the dates in this document, such as Europe/Berlin; default UTC.')),
@@ -107,6 +169,8 @@ const SPEC = object('What is asked.', {
   groups: list('Caps of groups.', GROUP),
   users: list('Caps of people.', USER),
   grants: list('Temporary caps.', GRANT),
+  rules: list('Caps for people by what the roster says of them; the first rule that matches counts.', PEOPLE_RULE),
+  pools: list('Budgets over the caps of several people.', POOL),
   protected: list('People whose cap capkeeper never lowers, blocks or clears.', email()),
   approvals: list(
     'Ids of holds that review has released; 32 hex digits.',
@@ -127,3 +191,6 @@ export type RuleText = Static<typeof TEAM>
 export type GroupText = Static<typeof GROUP>
 export type UserText = Static<typeof USER>
 export type GrantText = Static<typeof GRANT>
+export type WhenText = Static<typeof WHEN>
+export type PeopleRuleText = Static<typeof PEOPLE_RULE>
+export type PoolText = Static<typeof POOL>

@@ -18,4 +18,6 @@ export const POLICY_KEYS = {
   group: keysOf(at(SPEC, 'groups').items),
   user: keysOf(at(SPEC, 'users').items),
   grant: keysOf(at(SPEC, 'grants').items),
+  rule: keysOf(at(SPEC, 'rules').items),
+  pool: keysOf(at(SPEC, 'pools').items),
 }

@@ -162,7 +162,10 @@ function resolve(reader: Reader, node: YamlNode): YamlNode | undefined {
     const most = `more than ${MAX_ALIASED_NODES} values or ${MAX_ALIASED_TEXT} characters`
     return refuse(`the aliases of this document stand for ${most}`, 'write the values out')
   }
-  return target ?? refuse(`the alias *${node.source} has no anchor &${node.source} above it`)
+  if (target) return target
+  // Most who write *@example.com mean the text.
+  const hint = node.source.includes('@') ? `write "*${node.source}" in quotes` : undefined
+  return refuse(`the alias *${node.source} has no anchor &${node.source} above it`, hint)
 }
 
 /** Counts what an alias stands for; aliases within it are counted when they are followed themselves. */
@@ -222,6 +225,18 @@ export const isMapping = ({ node }: Branch): boolean => isMap(node)
 
 /** The value, unless something in it is wrong. */
 export const good = <T>(branch: Branch<T> | undefined): T | undefined => (branch && !branch.faulty ? branch.value : undefined)
+
+/** Something declared, and where its subject (the e-mail, the id, the key `team`) is named. */
+export interface Placed<T> {
+  readonly value: T
+  readonly at: Position
+}
+
+/** A value with its place; undefined when it is wrong or not there. */
+export function placed<T>(branch: Branch<T> | undefined): Placed<T> | undefined {
+  const value = good(branch)
+  return branch === undefined || value === undefined ? undefined : { value, at: placeOf(branch) }
+}
 
 /** The place of a branch's value. */
 export const placeOf = (branch: Branch): Position => positionOf(branch.reader, branch.node ?? branch.keyNode)

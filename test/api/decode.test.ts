@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createKeyBook } from '../../src/api/add-on.ts'
 import {
   decodeBalance,
   decodeCap,
@@ -173,6 +174,7 @@ describe('a roster', () => {
       },
     })
     decodeRoster({ userTableStats: [seen], billingCycleStart: '2026-11-01', billingCycleEnd: '2026-12-01' }, READ_AT)
+    createKeyBook().learn({ userTableStats: [seen] })
     const kept = rosterRows().keeper()(row({}))
     expect([...read].sort()).toEqual(Object.keys(Object(kept)).sort())
   })

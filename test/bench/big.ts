@@ -100,7 +100,17 @@ export function policyIn({ text }: BigWorld): PolicyRevision {
   if (!document) throw new Error('the policy cannot be read')
   const rules = document.rules.map(({ value }) => value)
   const { groups, protectedPeople, approvals, name } = document
-  const set = { workspace: 'bench', rules, grants: [], groups, protectedPeople, approvals, documents: [name.value] }
+  const set = {
+    workspace: 'bench',
+    rules,
+    grants: [],
+    groups,
+    protectedPeople,
+    approvals,
+    peopleRules: [],
+    pools: [],
+    documents: [name.value],
+  }
   return { set, digest: '0'.repeat(12), revision: '' }
 }
 

@@ -7,6 +7,7 @@ import { type Row, tableOf } from './bench.ts'
 const BENCHES = [
   'load',
   'plan',
+  'simulate',
   'scrape',
   'startup',
   'sandbox',
@@ -19,6 +20,7 @@ const BENCHES = [
   'limits',
   'memory',
   'forecast',
+  'reading',
 ]
 
 /** Runs one bench; its rows, or undefined when it broke. */

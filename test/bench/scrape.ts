@@ -31,8 +31,10 @@ const client: WriteClient = {
   readCap: refuse,
   readRoster: refuse,
   readGroup: refuse,
+  readActiveDays: refuse,
   readBalance: refuse,
   readRuns: refuse,
+  readAddOnUse: refuse,
   writeCap: refuse,
   clockSkewMs: () => undefined,
 }

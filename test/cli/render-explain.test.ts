@@ -35,7 +35,7 @@ const whole: Explanation = {
     { scope: TEAM },
   ],
   inForce: { cap: credits(4000), from: scopeKey(ada) },
-  use: { used: credits(312.5), isUpperBound: false, headRoom: credits(3687.5) },
+  use: { used: credits(312.5), source: 'estimated', isUpperBound: false, headRoom: credits(3687.5) },
   change: {
     scope: ada,
     action: 'set',
@@ -72,7 +72,7 @@ describe('an explanation as text', () => {
         '  team                not read',
         '',
         'In force: 4000, set at ada@example.com.',
-        'Used beyond the seat in this cycle: 312.5 credits, 3687.5 left.',
+        'Used beyond the seat in this cycle: 312.5 credits, 3687.5 left. Estimated.',
         '',
         'Now: ~ raise 4000 → 6000, cause policy (held by readQuality, hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b)',
         '  acme: 9 of 20 reads failed',

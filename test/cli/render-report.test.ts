@@ -4,7 +4,9 @@ import { renderReportCsv, renderReportJson } from '../../src/cli/report/render-d
 import { renderReportPage } from '../../src/console/report.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { type ReportInputs, reportOf } from '../../src/core/use/report.ts'
+import { addOnFigures } from '../../src/core/use/add-on.ts'
+import { type Report, type ReportInputs, reportOf } from '../../src/core/use/report.ts'
+import { measuredAddOn } from '../support/add-on.ts'
 import { NOW } from '../support/declare.ts'
 
 const CYCLE = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
@@ -20,6 +22,7 @@ const report = (more: Partial<ReportInputs> = {}) =>
       { email: 'bob@example.com', groups: [], used: credits(5), cap: 'none' },
     ],
     groups: [],
+    addOn: addOnFigures({ now: NOW, cycle: CYCLE, balance: { creditsPerSeat: credits(100) } }),
     balance: { creditsPerSeat: credits(100), seats: 3, addOnAvailable: credits(1000), addOnUsed: credits(95), readAt: NOW },
     figures: { ratios: {}, projected: { p10: credits(300), p50: credits(400.4), p90: credits(500) }, exhaustedAt: Date.UTC(2026, 10, 29) },
     writes: [
@@ -56,9 +59,9 @@ describe('a report as text', () => {
   Expected at the cycle’s end      400 (80 % between 300 and 500)
   Add-on credits run out           2026-11-29
 
-PERSON           USED   SHARE  ADD-ON USE   CAP  HEAD-ROOM  BAND       COST
-ada@example.com   195  97.5 %          95   100          5  95 to 100   390
-bob@example.com     5   2.5 %           0  none             uncapped     10
+PERSON           USED   SHARE  ADD-ON USE   CAP  HEAD-ROOM  BAND       COST  ADD-ON SOURCE
+ada@example.com   195  97.5 %          95   100          5  95 to 100   390  estimated
+bob@example.com     5   2.5 %           0  none             uncapped     10  estimated
 
 1 person at 85 % of their cap or more:
   ada@example.com  95 of 100
@@ -80,9 +83,9 @@ describe('a report as CSV', () => {
   test('is one table with bare figures', () => {
     expect(renderReportCsv([report()])).toBe(
       [
-        'workspace,cycle_start,key,used,share,add_on_use,cap,head_room,band,cost',
-        'acme,2026-11-01,ada@example.com,195,0.975,95,100,5,95_to_100,390',
-        'acme,2026-11-01,bob@example.com,5,0.025,0,none,,uncapped,10',
+        'workspace,cycle_start,key,used,share,add_on_use,cap,head_room,band,cost,add_on_source',
+        'acme,2026-11-01,ada@example.com,195,0.975,95,100,5,95_to_100,390,estimated',
+        'acme,2026-11-01,bob@example.com,5,0.025,0,none,,uncapped,10,estimated',
         '',
       ].join('\r\n'),
     )
@@ -100,6 +103,21 @@ describe('a report as a page', () => {
     expect(page).not.toMatch(/<script|src=|href="(?!data:)|@import|url\(/)
     expect(page).toContain('@media print')
   })
+})
+
+const MEASURED = addOnFigures({ now: NOW, cycle: CYCLE, measured: measuredAddOn({ ada: 40 }) })
+const NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
+test.each<readonly [string, (reports: readonly Report[]) => string, string]>([
+  ['text', renderReportText, 'measured'],
+  ['CSV', renderReportCsv, ',measured'],
+  ['Markdown', renderReportMarkdown, '| measured |'],
+  ['HTML', (reports) => renderReportPage(reports, NOW), '>measured<'],
+  ['JSON', (reports) => renderReportJson(reports, NOW), '"addOnSource": "measured"'],
+])('a report as %s says of each figure that it is measured, and how late', (form, render, expected) => {
+  const text = render([report({ addOn: MEASURED })])
+  expect(text).toContain(expected)
+  expect(text).not.toContain('estimated')
+  if (form !== 'CSV') expect(text).toContain(NOTE)
 })
 
 test('a report as JSON tells instants in RFC 3339', () => {

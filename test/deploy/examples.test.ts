@@ -1,12 +1,14 @@
 // The examples for those who deploy by something else than their own hands: what they name is there, their values are values of the chart, and the
 // health check of Argo CD is run by a real Lua where there is one.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AlertmanagerConfig } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1alpha1/AlertmanagerConfig'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { answers, manifestsOf } from '../support/kubernetes.ts'
+import { callsIn } from '../support/command-lines.ts'
+import { answers, manifestsOf, schemaOffences, statefulSet } from '../support/kubernetes.ts'
 import { readDeploy, runProgram } from '../support/rules.ts'
 import { hasHelm, helmed } from './renderings.ts'
 
@@ -34,6 +36,43 @@ test('External Secrets makes the secret that the pod mounts, with the entry that
   expect(target).toMatchObject({ name: 'capkeeper-keys', deletionPolicy: 'Retain' })
   expect(data.map(({ secretKey }: { readonly secretKey: string }) => secretKey)).toEqual(['service-key'])
   expect(readDeploy('kubernetes/base/config.yaml')).toContain('/var/run/secrets/capkeeper/service-key')
+})
+
+describe('chargeback by a CronJob', () => {
+  const manifests = manifestsOf(readDeploy('examples/chargeback/cronjob.yaml'))
+  const pod = of('examples/chargeback/cronjob.yaml', 'CronJob').jobTemplate.spec.template.spec
+  const [container] = pod.containers
+  const daemon = statefulSet(manifestsOf(readDeploy('kubernetes/base/statefulset.yaml'))).spec?.template.spec
+
+  test('is what Kubernetes takes', () => {
+    expect(manifests.flatMap(schemaOffences)).toEqual([])
+  })
+
+  test('runs as the daemon does, beside it, with its config, keys, policies and ledger', () => {
+    for (const key of ['securityContext', 'serviceAccountName'] as const) expect(pod[key]).toEqual(daemon?.[key])
+    expect(container.securityContext).toEqual(daemon?.containers[0]?.securityContext)
+    const mounts = container.volumeMounts.map(({ name, mountPath }: { readonly name: string; readonly mountPath: string }) => [
+      name,
+      mountPath,
+    ])
+    expect(mounts).toEqual(
+      expect.arrayContaining((daemon?.containers[0]?.volumeMounts ?? []).map(({ name, mountPath }) => [name, mountPath])),
+    )
+    expect(pod.volumes).toEqual(expect.arrayContaining([...(daemon?.volumes ?? [])]))
+    expect(container.image).toBe(`images.example.com/capkeeper:${version}`)
+  })
+
+  test('asks for a table that the program makes, and keeps it', () => {
+    const [script] = container.args
+    const [, words = ''] = /'(report [^']+)'/.exec(script) ?? []
+    expect(callsIn(`capkeeper ${words}`)).toHaveLength(1)
+    const at = folder()
+    writeFileSync(join(at, 'main.mjs'), 'console.log(process.argv.slice(2).join(" "))')
+    const env = { ...process.env, FOLDER: at, MAIN: join(at, 'main.mjs') }
+    const { status } = spawnSync(process.execPath, [...container.command.slice(1), script], { env })
+    const [file = ''] = readdirSync(at).filter((name) => /^\d{4}-\d\d-\d\d\.csv$/.test(name))
+    expect({ status, text: readFileSync(join(at, file), 'utf8') }).toEqual({ status: 0, text: `${words}\n` })
+  })
 })
 
 describe('Argo CD', () => {

@@ -3,8 +3,11 @@ import { execFile } from 'node:child_process'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { fakeGithub, GITHUB_TOKEN } from '../support/github.ts'
 import { MAIN, type Ran } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+import { recordCompany } from '../support/recorded.ts'
 import { configText, policyText, type World, workspace, world, written } from './world.ts'
 
 const ACTION = join(import.meta.dirname, '../../deploy/ci/action')
@@ -72,4 +75,37 @@ test('a pull request gets one comment, which follows its commits, also when a pl
   expect(at.read('summary.md')).toContain('### capkeeper: acme')
   expect(github.comments()[0]?.body).not.toContain('sandbox-admin')
   expect(written(at.service)).toEqual([])
+}, 60_000)
+
+test('past cycles under the policies follow the plan where a ledger with recorded days is given, and their absence fails nothing', async () => {
+  const at = await world()
+  at.write('config.yaml', configText([workspace('acme', at.service.url)], { people: 'hash' }))
+  at.write('policies/acme.yaml', policyText('workspace: acme\nteam: {cap: 100}'))
+  const store = await openLedger({ file: at.path('recorded.db'), mode: 'write', clock: realClock() })
+  const people = [{ email: 'ada@example.com', uses: () => 20 }]
+  const now = new Date(realClock().now())
+  const month = (ago: number): number => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)
+  const [fromAt, endAt] = [month(2), month(1)]
+  const company = { people, fromAt, untilAt: endAt + 86_400_000, creditsPerSeat: 100 }
+  await recordCompany(await store.workspace('acme', at.service.url), company)
+  await store.close()
+  const plan = (recorded: string) => {
+    const env = {
+      PATH: installed(at),
+      OUT: at.path('out'),
+      CAPKEEPER_CONFIG: at.path('config.yaml'),
+      CAPKEEPER_LEDGER: ':memory:',
+      WORKSPACES: '',
+      RECORDED: recorded,
+    }
+    return runs(join(ACTION, 'plan.sh'), [], env, at.folder)
+  }
+  expect(await plan(at.path('recorded.db'))).toMatchObject({ code: 0 })
+  const used = (20 * (endAt - fromAt)) / 86_400_000 - 100
+  const verdict = `Over the last cycle this policy would have kept ${used - 100} of ${used} add-on credits`
+  expect(at.read('out/plan.md')).toMatch(/^### capkeeper: acme\n[\s\S]*\n### acme: simulation\n\n/)
+  expect(at.read('out/plan.md')).toContain(verdict)
+  expect(at.read('out/plan.md')).not.toContain('ada@')
+  expect(await plan(at.path('none.db'))).toMatchObject({ code: 0 })
+  expect(at.read('out/plan.md')).toMatch(/Past cycles could not be simulated:\n\n {4}error: .*none\.db has no records/)
 }, 60_000)

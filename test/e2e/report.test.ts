@@ -1,4 +1,8 @@
+import { parse as parseCsv } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
+import { realClock } from '../support/real-clock.ts'
+import { recordCompany } from '../support/recorded.ts'
 import { configText, policyText, workspace, world } from './world.ts'
 
 const POLICY = `team: {cap: 500}
@@ -64,5 +68,68 @@ describe('report', () => {
     const { code, stdout, stderr } = await at.run('report', '--output', 'json')
     expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringContaining('error: beta: the roster') })
     expect(JSON.parse(stdout).reports).toMatchObject([{ workspace: 'acme' }])
+  })
+
+  describe('of a cycle that the ledger has kept', () => {
+    /** The first of the month so many months ago. */
+    const month = (ago: number): number => {
+      const now = new Date(realClock().now())
+      return Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 1)
+    }
+    const rfc = (at: number): string => new Date(at).toISOString()
+    const monthText = (ago: number): string => rfc(month(ago)).slice(0, 7)
+
+    async function recorded() {
+      const at = await world({ policy: `workspace: acme\n${POLICY}`, sandbox: SANDBOX })
+      const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
+      const people = ['ada.lovelace', 'grace.hopper', 'alan.turing'].map((name) => ({ email: `${name}@example.com`, uses: () => 30 }))
+      await recordCompany(await store.workspace('acme', at.service.url), {
+        people,
+        fromAt: month(3),
+        untilAt: month(0),
+        creditsPerSeat: 500,
+      })
+      await store.close()
+      at.write('config.yaml', configText([workspace('acme', at.service.url)], { pricePerCredit: 0.5, currency: 'EUR' }))
+      return at
+    }
+
+    test('has a line for each group that finance can take', async () => {
+      const at = await recorded()
+      const ran = await at.run('report', '--cycle', monthText(2), '--by', 'group', '--output', 'csv')
+      expect(ran.code).toBe(0)
+      const rows: Record<string, string>[] = parseCsv(ran.stdout, { columns: true })
+      const used = 30 * Math.round((month(1) - month(2)) / 86_400_000)
+      const common = {
+        workspace: 'acme',
+        period_start: rfc(month(2)),
+        period_end: rfc(month(1)),
+        unit_price: '0.5',
+        currency: 'EUR',
+        add_on_source: 'estimated',
+      }
+      expect(rows).toMatchObject([
+        {
+          ...common,
+          key: 'group:grp_platform',
+          group: 'Platform',
+          people: '2',
+          used: String(2 * used),
+          add_on_use: String(2 * (used - 500)),
+          amount: String(used - 500),
+        },
+        { ...common, key: '-', people: '1', used: String(used), amount: String((used - 500) / 2) },
+      ])
+      expect(ran.stderr).toContain('Groups are those of today')
+    })
+
+    test('is an error where nothing was kept', async () => {
+      const at = await recorded()
+      const old = await at.run('report', '--cycle', monthText(7), '--by', 'group', '--output', 'csv')
+      expect(old).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining("knows nobody's use in that cycle") })
+      const ancient = await at.run('report', '--cycle', '2001-01')
+      expect(ancient).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('begins in 2001-01') })
+      expect(await at.run('report', '--cycle', '2026-13')).toMatchObject({ code: 64, stderr: expect.stringContaining('such as 2026-09') })
+    })
   })
 })

@@ -35,6 +35,23 @@ const word = fc.constantFrom(
 )
 const cap = fc.oneof(fc.integer({ min: 0, max: 2147483647 }), fc.constant('none'))
 const ruleOf = fc.record({ cap, reason: fc.option(word, { nil: undefined }) })
+const days = fc.integer({ min: 1, max: 30 })
+const when = fc
+  .record(
+    {
+      email: fc.constantFrom('*@contractor.example', 'a?@*'),
+      role: word.map((one) => one.trim()),
+      inactiveDays: days,
+      joinedWithinDays: days,
+      activeDays: fc.record({ below: days, within: fc.constant(30) }),
+    },
+    { requiredKeys: [] },
+  )
+  .filter((one) => Object.keys(one).length > 0)
+const members = fc.oneof(
+  fc.record({ kind: fc.constant('emails'), emails: fc.constantFrom(['v1@example.com'], ['v1@example.com', 'v2@example.com']) }),
+  fc.record({ kind: fc.constant('when'), when }),
+)
 const specs = fc.record({
   team: fc.option(ruleOf, { nil: undefined }),
   groups: fc.uniqueArray(fc.record({ id: fc.integer({ min: 0, max: 20 }), rule: ruleOf }), { selector: ({ id }) => id, maxLength: 6 }),
@@ -47,6 +64,17 @@ const specs = fc.record({
     },
   ),
   protected: fc.array(email, { maxLength: 3 }),
+  rules: fc.uniqueArray(fc.record({ name: word, when, rule: ruleOf }), { selector: ({ name }) => name.trim(), maxLength: 4 }),
+  pools: fc.uniqueArray(
+    fc.record({
+      name: word,
+      members,
+      credits: fc.integer({ min: 5000, max: 9999 }),
+      min: fc.constantFrom(0, 50),
+      max: fc.constantFrom(undefined, 90),
+    }),
+    { selector: ({ name }) => name.trim(), maxLength: 1 },
+  ),
 })
 type Spec = typeof specs extends fc.Arbitrary<infer T> ? T : never
 
@@ -77,6 +105,16 @@ function setFrom(spec: Spec): PolicySet {
     })),
     protectedPeople: spec.protected.map((one) => ({ scope: { kind: 'user', email: one }, at })),
     approvals: [],
+    peopleRules: spec.rules.map(({ name, when, rule: one }) => ({ name: name.trim(), when, ...rule(undefined, one) })),
+    pools: spec.pools.map(({ name, min, max, ...pool }) => ({
+      ...pool,
+      name: name.trim(),
+      share: 'need',
+      min,
+      ...(max === undefined ? {} : { max }),
+      at,
+      document: 'x',
+    })),
     documents: ['x'],
   } as unknown as PolicySet
 }
@@ -105,7 +143,10 @@ describe('laws', () => {
         const people = set.rules.filter(({ scope }) => scope.kind === 'user')
         const wide = set.rules.filter(({ scope }) => scope.kind !== 'user')
         const one = printPolicy({ ...set, rules: [...wide, ...people.filter(isEven)], grants: [] }, { name: 'one' })
-        const two = printPolicy({ ...set, rules: people.filter((rule, index) => !isEven(rule, index)), groups: [] }, { name: 'two' })
+        const two = printPolicy(
+          { ...set, rules: people.filter((rule, index) => !isEven(rule, index)), groups: [], peopleRules: [], pools: [] },
+          { name: 'two' },
+        )
         const orders = [{ 'a.yaml': one, 'b.yaml': two }, { [`z${number}.yaml`]: one, 'b.yaml': two }, { 'a.yaml': `${two}---\n${one}` }]
         const loaded = orders.map((files) => load(files).sets.get('acme'))
         expect(loaded[0]).toBeDefined()

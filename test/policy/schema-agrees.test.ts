@@ -34,6 +34,7 @@ const LENIENT: Readonly<Record<string, readonly string[]>> = {
   'spec.approvals': ['[5]'],
   'grant.from': ['2026-02-30'],
   'grant.until': ['2026-02-30'],
+  'pool.min': ['0.0'],
 }
 
 type Slots = Readonly<Record<string, (value: string) => string>>
@@ -67,7 +68,7 @@ const POLICY_SLOTS: Slots = {
   'metadata.annotations.a': (value) =>
     policyText('team: {cap: 5}').replace('name: test', () => `name: test\n  annotations:\n    a: ${value}`),
   ...Object.fromEntries(
-    ['workspace', 'onGroupConflict', 'team', 'groups', 'users', 'grants', 'protected', 'approvals'].flatMap((key) =>
+    ['workspace', 'onGroupConflict', 'team', 'groups', 'users', 'grants', 'protected', 'approvals', 'rules', 'pools'].flatMap((key) =>
       Object.entries(inSpec(`spec.${key}`, `${key}: VALUE`)),
     ),
   ),
@@ -85,6 +86,26 @@ const POLICY_SLOTS: Slots = {
   ...inSpec('grant.from', `${GRANT}user: a@b.c\n  cap: 5\n  until: 2027-01-31\n  reason: r\n  from: VALUE`),
   ...inSpec('grant.until', `${GRANT}user: a@b.c\n  cap: 5\n  from: 2026-01-01\n  reason: r\n  until: VALUE`),
   ...inSpec('grant.reason', `${GRANT}user: a@b.c\n  cap: 5\n  until: 2027-01-31\n  reason: VALUE`),
+  ...inSpec('rule.name', 'rules:\n- when: {role: r}\n  cap: 5\n  name: VALUE'),
+  ...inSpec('rule.cap', 'rules:\n- name: r\n  when: {role: r}\n  cap: VALUE'),
+  ...Object.fromEntries(
+    ['email', 'role', 'groups', 'inactiveDays', 'joinedWithinDays', 'activeDays'].flatMap((key) =>
+      Object.entries(inSpec(`when.${key}`, `groups: [{id: x, name: x, cap: 5}]\nrules:\n- name: r\n  cap: 5\n  when:\n    ${key}: VALUE`)),
+    ),
+  ),
+  ...inSpec('rule.when', 'rules:\n- name: r\n  cap: 5\n  when: VALUE'),
+  ...inSpec('activeDays.below', 'rules:\n- name: r\n  cap: 5\n  when:\n    activeDays:\n      within: 3650\n      below: VALUE'),
+  ...inSpec('activeDays.within', 'rules:\n- name: r\n  cap: 5\n  when:\n    activeDays:\n      below: 1\n      within: VALUE'),
+  ...Object.fromEntries(
+    ['groups', 'emails', 'when'].flatMap((key) =>
+      Object.entries(inSpec(`members.${key}`, `pools:\n- name: p\n  credits: 100\n  members:\n    ${key}: VALUE`)),
+    ),
+  ),
+  ...inSpec('pool.members', 'pools:\n- name: p\n  credits: 100\n  members: VALUE'),
+  ...inSpec('pool.credits', 'pools:\n- name: p\n  members: {emails: [a@b.c]}\n  credits: VALUE'),
+  ...inSpec('pool.share', 'pools:\n- name: p\n  members: {emails: [a@b.c]}\n  credits: 5\n  share: VALUE'),
+  ...inSpec('pool.min', 'pools:\n- name: p\n  members: {emails: [a@b.c]}\n  credits: 2147483647\n  min: VALUE'),
+  ...inSpec('pool.max', 'pools:\n- name: p\n  members: {emails: [a@b.c]}\n  credits: 5\n  max: VALUE'),
   ...inSpec('grant.ticket', `${GRANT}user: a@b.c\n  cap: 5\n  until: 2027-01-31\n  reason: r\n  ticket: VALUE`),
 }
 

@@ -50,9 +50,12 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     history: (filter) => reading(() => real.history(filter)),
     pause: () => reading(() => real.pause()),
     runs: (scope, days) => reading(() => real.runs(scope, days)),
+    addOnUse: (days) => reading(() => real.addOnUse(days)),
+    addOnSums: (days) => reading(() => real.addOnSums(days)),
     highestUse: () => reading(() => real.highestUse()),
     useReadings: () => reading(() => real.useReadings()),
     useByPerson: (days) => reading(() => real.useByPerson(days)),
+    useByDay: (days, source) => reading(() => real.useByDay(days, source)),
   }
 }
 
@@ -82,6 +85,7 @@ function asCall(change: RowChange, open: Map<number, object>, id: number | undef
       return ['savePause', [change.data]]
     case 'append':
     case 'runs':
+    case 'addOn':
     case 'burn':
       return undefined
   }

@@ -5,7 +5,7 @@ import { between, type Draw, pick } from '../../src/sandbox/random.ts'
 import { cycleAt, HOUR_MS } from '../../src/sandbox/time.ts'
 import { emailOf, groupName } from './company.ts'
 import type { Life } from './life.ts'
-import { emptyModel, type ModelCap, type PolicyModel } from './policy-model.ts'
+import { emptyModel, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
 import { MINUTE_MS } from './scenario.ts'
 
 const CAPS = [100, 200, 300, 400, 500, 700, 800, 1000, 1500, 2000, 4000] as const
@@ -13,6 +13,14 @@ const CAPS = [100, 200, 300, 400, 500, 700, 800, 1000, 1500, 2000, 4000] as cons
 export const drawCap = (draw: Draw): number => (draw() < 0.03 ? 0 : pick(draw, CAPS))
 
 const drawRule = (draw: Draw): ModelCap => (draw() < 0.06 ? 'none' : drawCap(draw))
+
+/** A third of the lives has them: for half of the people or more, the first before the second. */
+const RULES: readonly ModelRule[] = [
+  { starts: 'p000', cap: 700 },
+  { starts: 'p001', cap: 'none' },
+  { starts: 'p00', cap: 300 },
+  { starts: 'p9', cap: 200 },
+]
 
 const someone = (life: Life, draw: Draw): string => {
   if (draw() < 0.05) return emailOf(900)
@@ -28,6 +36,8 @@ export function drawModel(life: Life, draw: Draw): PolicyModel {
   const share = pick(draw, [0.1, 0.3, 0.7])
   for (const email of life.company.people.keys()) if (draw() < share) model.users.set(email, drawRule(draw))
   model.onGroupConflict = pick(draw, ['min', 'max', 'min', undefined])
+  // Not drawn, so that lives without rules are what they were.
+  if (model.users.size % 3 === 1) model.rules = RULES
   return model
 }
 
@@ -45,8 +55,10 @@ export function editModel(life: Life, draw: Draw): void {
   } else if (roll < 0.4) model.onGroupConflict = pick(draw, ['min', 'max', undefined])
   else if (roll < 0.75) model.users.set(someone(life, draw), drawRule(draw))
   else if (roll < 0.9) model.users.delete(someone(life, draw))
-  else if (roll < 0.95) model.grants = model.grants.slice(1)
-  else if (model.groups.size > 0) swapUp(model, someone(life, draw), id)
+  else if (roll < 0.95) {
+    model.grants = model.grants.slice(1)
+    model.rules = model.rules.slice(1)
+  } else if (model.groups.size > 0) swapUp(model, someone(life, draw), id)
   // What adds needs a number beneath.
   model.grants = model.grants.filter((one) => one.add === undefined || typeof baseOf(model, one.scope) === 'number')
 }

@@ -34,6 +34,20 @@ const ROWS: readonly (readonly [
   ['a grant that is over counts no more', model({ team: 500, grants: [{ ...grant('team', 9000), untilAt: NOW }] }), [], 500],
   ['groups that differ are a conflict', model({ caps: { a: 800, b: 900 } }), ['a', 'b'], 'conflict'],
   ['the conflict rule chooses', model({ caps: { a: 800, b: 900 }, onGroupConflict: 'max' }), ['a', 'b'], 900],
+  [
+    'the first rule that matches is before groups',
+    model({
+      caps: { a: 1 },
+      rules: [
+        { starts: 'b', cap: 2 },
+        { starts: 'a', cap: 3 },
+        { starts: 'ada', cap: 4 },
+      ],
+    }),
+    ['a'],
+    3,
+  ],
+  ['a user is before rules', model({ users: new Map([[ADA, 4000]]), rules: [{ starts: 'ada', cap: 3 }] }), [], 4000],
   ['none at a user falls back', model({ team: 500, users: new Map([[ADA, 'none' as const]]) }), [], 500],
 ]
 
@@ -56,6 +70,10 @@ it('the real parser finds nothing wrong with the text of a model', () => {
     protectedPeople: new Set([ADA]),
     approvals: new Set(['7d1f0c2a9b347d1f0c2a9b347d1f0c2a']),
     onGroupConflict: 'min',
+    rules: [
+      { starts: 'ada', cap: 0 },
+      { starts: 'b', cap: 'none' },
+    ],
   })
   for (const [file, text] of policyFiles(policy)) expect(parsePolicyText(file, text).problems.map(({ message }) => message)).toEqual([])
 })

@@ -14,6 +14,12 @@ export interface ModelGrant {
   readonly cycleEnd?: true
 }
 
+/** For everybody whose address begins so. */
+export interface ModelRule {
+  readonly starts: string
+  readonly cap: ModelCap
+}
+
 export interface PolicyModel {
   team: ModelCap | undefined
   readonly groups: Map<string, { readonly name: string; cap: ModelCap }>
@@ -22,6 +28,8 @@ export interface PolicyModel {
   readonly protectedPeople: Set<string>
   readonly approvals: Set<string>
   onGroupConflict: 'min' | 'max' | undefined
+  /** The first that matches counts. */
+  rules: readonly ModelRule[]
 }
 
 export const emptyModel = (): PolicyModel => ({
@@ -32,6 +40,7 @@ export const emptyModel = (): PolicyModel => ({
   protectedPeople: new Set(),
   approvals: new Set(),
   onGroupConflict: undefined,
+  rules: [],
 })
 
 export const copyModel = (model: PolicyModel): PolicyModel => ({
@@ -42,6 +51,7 @@ export const copyModel = (model: PolicyModel): PolicyModel => ({
   protectedPeople: new Set(model.protectedPeople),
   approvals: new Set(model.approvals),
   onGroupConflict: model.onGroupConflict,
+  rules: [...model.rules],
 })
 
 const capLine = (cap: ModelCap, indent: string): string => `cap: ${cap}${cap === 0 ? `\n${indent}allowZero: true` : ''}`
@@ -70,6 +80,7 @@ export function policyFiles(model: PolicyModel): Map<string, string> {
     ...head('people', model),
     ...list('users', users),
     ...list('grants', model.grants.map(grantText)),
+    ...list('rules', model.rules.map(ruleText)),
     ...list(
       'protected',
       [...model.protectedPeople].map((email) => `    - ${email}`),
@@ -84,6 +95,9 @@ export function policyFiles(model: PolicyModel): Map<string, string> {
     ['people.yaml', people.length > head('', model).length ? `${people.join('\n')}\n` : '# nothing yet\n'],
   ])
 }
+
+const ruleText = ({ starts, cap }: ModelRule, index: number): string =>
+  `    - name: r${index}\n      when: {email: "${starts}*"}\n      ${capLine(cap, '      ')}`
 
 function grantText({ scope, cap, add, fromAt, untilAt, cycleEnd }: ModelGrant): string {
   const on = scope === 'team' ? 'team: true' : scope.startsWith('group:') ? `group: ${scope.slice(6)}` : `user: ${scope}`
@@ -126,7 +140,8 @@ export type Verdict = ModelCap | undefined | 'conflict'
 
 /** What is asked at user scope alone, on a service that keeps caps in layers. */
 export function userCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
-  const own = grantAt(model, USER(email), model.users.get(email), now) ?? model.users.get(email)
+  const base = model.users.get(email) ?? model.rules.find(({ starts }) => email.startsWith(starts))?.cap
+  const own = grantAt(model, USER(email), base, now) ?? base
   if (own !== undefined) return own
   const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
   if (new Set(caps).size < 2) return undefined

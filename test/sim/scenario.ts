@@ -106,7 +106,8 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     startAt: drawStart(draw),
     people: between(draw, 5, 40),
     groups: between(draw, 1, 4),
-    switches: drawSwitches(draw, fanOut),
+    // Add-on use by person is told in every third life.
+    switches: { ...drawSwitches(draw, fanOut), addOnRows: stream(seed, 'add-on')() < 1 / 3 ? 'served' : 'refused' },
     capSemantics,
     intervalMs,
     usageIntervalMs,

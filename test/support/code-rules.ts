@@ -21,7 +21,7 @@ const WIRE_NAMES = new RegExp(
   `^(?:${[
     '(set_|clear_)?add_on_credit_cap|addOnCreditCap|addOnCredits(Available|Used)|promptCredits(Used|PerSeat)|promptsUsed|numSeats',
     'service_key|team_level|group_id|group_name|user_email|userTableStats|billingCycle(Start|End)|teamStatus|disable(Service|Codeium)',
-    'lastUpdateTime|signupTime|last(Autocomplete|Chat|Command)UsageTime|activeDays|query_requests|queryResults|responseItems',
+    'lastUpdateTime|signupTime|last(Autocomplete|Chat|Command)UsageTime|query_requests|queryResults|responseItems',
     '(start|end)_timestamp|ide_types|data_source|aggregation_function|cascade(Lines|Runs|ToolUsage)|cascade_(lines|runs|tool_usage)',
     'lines(Suggested|Accepted)|messagesSent|cascadeId|USER_TEAM_STATUS_\\w+|QUERY_(DATA_SOURCE|AGGREGATION|FILTER)_\\w+|\\w*codeium\\w*',
   ].join('|')})$`,

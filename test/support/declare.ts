@@ -1,7 +1,7 @@
 // Short ways to write policies and what is known of the world, for the tests of the pure core. Names without an @ get a domain.
 import { expect } from 'vitest'
 import type { GroupMembers, MemberStatus, OwnedCap, OwnerKind, Roster } from '../../src/core/model/observed.ts'
-import type { Cap, CapRule, Grant, PolicySet } from '../../src/core/model/policy.ts'
+import type { Cap, CapRule, Grant, PeopleRule, PolicySet, Pool, PoolMembers, When } from '../../src/core/model/policy.ts'
 import type { Position } from '../../src/core/model/problem.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
@@ -37,25 +37,71 @@ export interface GrantSketch {
   readonly line?: number
 }
 
+export interface RuleSketch {
+  /** Default: r1, r2, r3 … */
+  readonly name?: string
+  readonly when: When
+  readonly cap: PlainCap
+  readonly reason?: string
+}
+
+export interface PoolSketch {
+  /** Default: pool1, pool2 … */
+  readonly name?: string
+  readonly members: PoolMembers
+  readonly credits: number
+  readonly share?: Pool['share']
+  readonly min?: number
+  readonly max?: number
+}
+
 export interface PolicySketch {
   /** Caps by scope name. */
   readonly caps?: Readonly<Record<string, PlainCap>>
   readonly grants?: readonly GrantSketch[]
   readonly onGroupConflict?: 'min' | 'max'
+  readonly rules?: readonly RuleSketch[]
+  readonly pools?: readonly PoolSketch[]
+  /** Groups that are declared without a cap, beside those that something is for. */
+  readonly bare?: readonly string[]
 }
 
-/** Rules stand on lines 1, 2, 3 …, grants on lines 101, 102, 103 … of acme.yaml, unless they say otherwise. */
+/** Caps stand on lines 1, 2, 3 … of acme.yaml, grants on 101, 102 … unless they say otherwise, rules on 201, 202 …, pools on 301, 302 … */
 export function policy(sketch: PolicySketch): PolicySet {
   const at = (line: number): Position => ({ file: 'acme.yaml', line, column: 5 })
   const rules = Object.entries(sketch.caps ?? {}).map(
     ([name, amount], index): CapRule => ({ scope: scope(name), cap: cap(amount), at: at(index + 1), document: 'acme' }),
   )
   const grants = (sketch.grants ?? []).map((one, index) => grant(one, at(one.line ?? 101 + index)))
-  const ids = new Set([...rules, ...grants].flatMap((one) => (one.scope.kind === 'group' ? one.scope.id : [])))
+  const peopleRules = (sketch.rules ?? []).map((one, index): PeopleRule => {
+    const { name = `r${index + 1}`, when, cap: amount, reason } = one
+    return { name, when, cap: cap(amount), ...(reason !== undefined && { reason }), at: at(201 + index), document: 'acme' }
+  })
+  const pools = (sketch.pools ?? []).map((one, index): Pool => {
+    const { name = `pool${index + 1}`, members, credits: amount, share = 'need', min = 0, max } = one
+    const most = max === undefined ? {} : { max: credits(max) }
+    return { name, members, credits: credits(amount), share, min: credits(min), ...most, at: at(301 + index), document: 'acme' }
+  })
+  const named = [...peopleRules.map(({ when }) => when.groups ?? []), ...pools.map(({ members }) => poolGroups(members)), sketch.bare ?? []]
+  const ids = new Set([...[...rules, ...grants].flatMap((one) => (one.scope.kind === 'group' ? one.scope.id : [])), ...named.flat()])
   const groups = [...ids].map((id) => ({ scope: groupScope(id), name: id.toUpperCase(), at: at(1) }))
   const conflictRule = sketch.onGroupConflict && { onGroupConflict: sketch.onGroupConflict }
-  return { workspace: 'acme', rules, grants, groups, protectedPeople: [], approvals: [], documents: ['acme'], ...conflictRule }
+  return {
+    workspace: 'acme',
+    rules,
+    grants,
+    groups,
+    protectedPeople: [],
+    peopleRules,
+    pools,
+    approvals: [],
+    documents: ['acme'],
+    ...conflictRule,
+  }
 }
+
+const poolGroups = (members: PoolMembers): readonly string[] =>
+  members.kind === 'groups' ? members.ids : members.kind === 'when' ? (members.when.groups ?? []) : []
 
 export function grant(sketch: GrantSketch, at: Position): Grant {
   return {
@@ -82,6 +128,27 @@ export function roster(people: Readonly<Record<string, MemberStatus | 'disabled'
   return { people: rows, readAt: NOW, statusesAbsent: false, duplicates: [], ...more }
 }
 
+/** What a row of the roster tells beside the status: days are before NOW. */
+export interface RowSketch {
+  readonly status?: MemberStatus
+  readonly role?: string
+  readonly usedDaysAgo?: number
+  readonly joinedDaysAgo?: number
+  readonly activeDays?: Readonly<Record<number, number>>
+}
+
+/** People by name with what their row tells. */
+export function rosterRows(rows: Readonly<Record<string, RowSketch>>): Roster {
+  const people = Object.entries(rows).map(([name, { status = 'approved', role, usedDaysAgo, joinedDaysAgo, activeDays }]) => ({
+    ...{ email: email(name), name, status, disabled: false },
+    ...(role !== undefined && { role }),
+    ...(usedDaysAgo !== undefined && { lastUsedAt: NOW - usedDaysAgo * DAY }),
+    ...(joinedDaysAgo !== undefined && { signedUpAt: NOW - joinedDaysAgo * DAY }),
+    ...(activeDays && { activeDays }),
+  }))
+  return { people, readAt: NOW, statusesAbsent: false, duplicates: [] }
+}
+
 export const members = (groups: Readonly<Record<string, readonly string[]>>): GroupMembers[] =>
   Object.entries(groups).map(([id, names]) => ({ id, name: id.toUpperCase(), emails: names.map(email), readAt: NOW }))
 
@@ -94,7 +161,14 @@ export interface OwnedSketch {
   readonly grant?: GrantSketch
 }
 
-const ENTRY_KIND: Record<OwnerKind, string> = { policy: 'rule', grant: 'grant', conflict: 'conflict', copied: 'copied' }
+const ENTRY_KIND: Record<OwnerKind, string> = {
+  policy: 'rule',
+  grant: 'grant',
+  rule: 'people',
+  pool: 'pool',
+  conflict: 'conflict',
+  copied: 'copied',
+}
 
 /** What the ledger remembers, by scope name. */
 export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): ReadonlyMap<ScopeKey, OwnedCap> {

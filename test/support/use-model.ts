@@ -7,7 +7,7 @@ import type { BurnStep } from '../../src/core/use/burned.ts'
 import type { Ledger, LedgerFacts } from '../../src/ports.ts'
 import { DAY } from './declare.ts'
 
-type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'>
+type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'>
 
 const inCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
 const byWords = (a: RunUse, b: RunUse): number => {
@@ -20,6 +20,7 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
   const runs = new Map<string, readonly RunUse[]>()
   const days = new Map<string, Map<number, number>>()
   const highest = new Map<string, Credits>()
+  const known = new Set<string>()
   let readings: readonly { readonly at: number; readonly used: Credits }[] = []
   return {
     async saveRuns(scope, { rows, asked, fromAt, untilAt }) {
@@ -30,7 +31,10 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
     runs: async (scope, { fromAt, untilAt }) => (runs.get(scopeKey(scope)) ?? []).filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt),
     async saveBurn({ burned: { highest: figures, ...burned }, isNewCycle, raised, increases, readAt, used }) {
       if (isNewCycle) highest.clear()
-      for (const email of raised) highest.set(email, figures?.get(email) ?? credits(0))
+      for (const email of raised) {
+        known.add(email)
+        highest.set(email, figures?.get(email) ?? credits(0))
+      }
       for (const [email, increase] of increases) {
         const own = days.get(email) ?? new Map<number, number>()
         const day = Math.floor(readAt / DAY)
@@ -50,6 +54,25 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
         })
         .filter(({ used }) => used > 0)
         .sort((a, b) => b.used - a.used || (a.email < b.email ? -1 : 1)),
+    async useByDay({ fromAt, untilAt }) {
+      const people = [...known]
+      const all = new Set([...days.values()].flatMap((own) => [...own.keys()]))
+      const inside = [...all].filter((day) => day * DAY >= fromAt && day * DAY < untilAt).sort((a, b) => a - b)
+      return {
+        addOn: 'estimated',
+        people,
+        days: inside.map((day) => {
+          const rows = people.flatMap((email, place) =>
+            [days.get(email)?.get(day)].flatMap((used) => (used === undefined ? [] : [{ place, used }])),
+          )
+          return {
+            dayAt: day * DAY,
+            people: Int32Array.from(rows, ({ place }) => place),
+            cents: Float64Array.from(rows, ({ used }) => Math.round(used * 100)),
+          }
+        }),
+      }
+    },
   }
 }
 
@@ -118,4 +141,5 @@ export const useOf = async (ledger: Ledger) => ({
   highest: Object.fromEntries(await ledger.highestUse()),
   readings: await ledger.useReadings(),
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
+  byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, 'estimated'),
 })

@@ -6,7 +6,8 @@ import type { PersonStatus, ScopeStatus, UseShown, WorkspaceView } from '../../s
 import type { Balance, Cycle, Roster } from '../../src/core/model/observed.ts'
 import { groupScope, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { bandOf, estimatedAddOnUse } from '../../src/core/use/bands.ts'
+import { addOnFigures } from '../../src/core/use/add-on.ts'
+import { bandOf } from '../../src/core/use/bands.ts'
 
 /** 2026-11-20T12:00Z, where `fakeClock()` starts. */
 export const NOW = Date.UTC(2026, 10, 20, 12)
@@ -60,7 +61,7 @@ export const balanceOf = (overrides: Partial<Balance> = {}): Balance => ({
 /** Everybody of the roster under one team cap. */
 export const peopleOf = (roster: Roster, cap: number, balance?: Balance): readonly PersonStatus[] =>
   roster.people.map(({ email, used }) => {
-    const use = estimatedAddOnUse(used, balance?.creditsPerSeat)
+    const use = addOnFigures({ now: NOW, balance }).of(email, used)?.credits
     const band = bandOf(credits(cap), use)
     return { email, cap: credits(cap), ...(use === undefined ? {} : { used: use }), ...(band === undefined ? {} : { band }) }
   })

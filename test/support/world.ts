@@ -270,7 +270,8 @@ function populate(sandbox: Sandbox, options: WorldOptions): void {
   if (!template) throw new Error('the sandbox is empty')
   const names = named(options.people)
   store.transaction(() => {
-    names.forEach((name, id) => void store.savePerson({ ...template, id, email: email(name), name, status: 'APPROVED', disabled: false }))
+    const common = { ...template, status: 'APPROVED', disabled: false } as const
+    names.forEach((name, id) => void store.savePerson({ ...common, id, email: email(name), name, apiKey: `key-of-${name}` }))
     for (const group of store.groups()) store.setMembers(group.id, [])
     for (const [id, members] of Object.entries(options.groups ?? {})) {
       store.saveGroup({ id, name: id.toUpperCase() })

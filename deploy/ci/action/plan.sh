@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Plans each workspace named in WORKSPACES (all in one plan when it is empty) into the folder OUT: NAME.md for the comment, NAME.json for the
-# artifact. A plan that fails leaves its error in NAME.md, the others go on, and the exit code is the first failure. It only ever plans.
+# artifact. A plan that fails leaves its error in NAME.md, the others go on, and the exit code is the first failure. With RECORDED, a ledger with
+# days of use, a simulation of past cycles follows the plan; without one that is no failure. It only ever plans.
 set -uo pipefail
 mkdir -p "$OUT"
 
@@ -16,6 +17,13 @@ plan() { # name of the files, flags
       printf '### capkeeper: the plan%s failed\n\nExit code %s. No plan can be shown for this commit.\n\n' "${WORKSPACE:+ of $WORKSPACE}" "$code"
       tail -n 40 "$file.err" | cut -c 1-500 | sed 's/^/    /'
     } >"$file.md"
+  elif [ -n "${RECORDED:-}" ]; then
+    printf '\n' >>"$file.md"
+    if ! capkeeper simulate --ledger "$RECORDED" --output markdown "$@" >>"$file.md" 2>"$file.err"; then
+      printf 'Past cycles could not be simulated:\n\n' >>"$file.md"
+      tail -n 10 "$file.err" | cut -c 1-500 | sed 's/^/    /' >>"$file.md"
+    fi
+    cat "$file.err" >&2
   fi
   rm -f "$file.err"
   return "$code"

@@ -122,6 +122,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     workspace.knowledge = knowledge
     const report = await reconcile(workspace, knowledge, {
       usage: true,
+      alone: true,
       stop: signal,
       cut: job.cut,
       ...(flags.approve && { approve: flags.approve }),

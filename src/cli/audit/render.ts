@@ -5,6 +5,7 @@ import { code, escaped, row, tableHead } from '../../core/escape/markdown.ts'
 import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Audit } from '../../core/plan/audit.ts'
+import type { AddOnSource } from '../../core/use/add-on.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
 import { amountText, capText, columns, count, people, rfc3339 } from '../shared/text.ts'
 
@@ -13,20 +14,23 @@ export interface AuditedWorkspace {
   readonly audit: Audit
   /** How many scopes were looked at. */
   readonly read: number
-  /** Use counts whole, because what a seat includes is not known. */
-  readonly useIsUpperBound: boolean
+  /** Where add-on use comes from. */
+  readonly addOnUse: AddOnSource
 }
 
 /** Lines shown of each list. */
 const VISIBLE = 50
 
-/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, near, unread, useIsUpperBound}]}` (choice). */
+/** `{apiVersion, kind: "Audit", createdAt, workspaces: [{workspace, people, undeclared, uncapped, unreached, near, unread, addOnUse, useIsUpperBound}]}` (choice). */
 export function renderAuditJson(audited: readonly AuditedWorkspace[], now: Instant): string {
   const document = {
     apiVersion: 'capkeeper/v1',
     kind: 'Audit',
     createdAt: rfc3339(now),
-    workspaces: audited.map(({ workspace, audit, useIsUpperBound }) => ({ workspace, ...audit, useIsUpperBound })),
+    workspaces: audited.map(({ workspace, audit, addOnUse }) => ({
+      ...{ workspace, ...audit },
+      ...{ addOnUse, useIsUpperBound: addOnUse === 'upperBound' },
+    })),
   }
   return jsonText(document)
 }
@@ -38,8 +42,7 @@ interface Finding {
   readonly rows: readonly (readonly string[])[]
 }
 
-function findings({ audit, useIsUpperBound }: AuditedWorkspace): readonly Finding[] {
-  const bound = useIsUpperBound ? ', an upper bound while the balance is unknown' : ''
+function findings({ audit, addOnUse }: AuditedWorkspace): readonly Finding[] {
   return [
     {
       title: `${count(audit.undeclared.length, 'user-level cap')} that no policy declares`,
@@ -56,7 +59,12 @@ function findings({ audit, useIsUpperBound }: AuditedWorkspace): readonly Findin
       rows: audit.uncapped.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
     },
     {
-      title: `${people(audit.near.length)} at 85 % of their cap or more${bound}`,
+      title: `${people(audit.unreached.length)} whom no rule, group or cap of the policies reaches`,
+      head: ['PERSON', 'USED'],
+      rows: audit.unreached.map((one) => [one.email, one.used === undefined ? 'unknown' : amountText(one.used)]),
+    },
+    {
+      title: `${people(audit.near.length)} at 85 % of their cap or more${addOnUse === 'upperBound' ? `, ${SOURCE_WORDS.upperBound}` : ''}`,
       head: ['PERSON', 'USED', 'CAP', 'SHARE', 'CAP SET AT'],
       rows: audit.near.map((one) => [one.email, amountText(one.used), capText(one.cap), shareText(one.used, one.cap), one.from]),
     },
@@ -68,6 +76,12 @@ function findings({ audit, useIsUpperBound }: AuditedWorkspace): readonly Findin
   ]
 }
 
+const SOURCE_WORDS: Readonly<Record<AddOnSource, string>> = {
+  measured: 'measured',
+  estimated: 'estimated',
+  upperBound: 'an upper bound while the balance is unknown',
+}
+
 const shareText = (used: number, cap: number): string => (cap === 0 ? 'blocked' : `${Math.floor((used / cap) * 100)} %`)
 
 const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and ${total - VISIBLE} more; --output json has all`] : [])
@@ -76,7 +90,7 @@ const left = (total: number): readonly string[] => (total > VISIBLE ? [`… and 
 export function renderAuditText(audited: readonly AuditedWorkspace[], paint: Paint = unpainted): string {
   const blocks = audited.flatMap((one) => {
     const found = findings(one).filter(({ rows }) => rows.length > 0)
-    const title = `${paint('bold', plain(one.workspace))}: ${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : ''}`
+    const title = `${paint('bold', plain(one.workspace))}: ${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : `; add-on use is ${SOURCE_WORDS[one.addOnUse]}`}`
     return [
       [title],
       ...found.map(({ title: name, head, rows }) => [
@@ -95,7 +109,7 @@ export function renderAuditMarkdown(audited: readonly AuditedWorkspace[]): strin
     const found = findings(one).filter(({ rows }) => rows.length > 0)
     return [
       `### capkeeper audit: ${escaped(one.workspace)}`,
-      `${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : ''}.`,
+      `${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : `; add-on use is ${SOURCE_WORDS[one.addOnUse]}`}.`,
       ...found.flatMap(({ title, head, rows }) => [
         `**${title}**`,
         [

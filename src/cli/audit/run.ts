@@ -2,9 +2,11 @@
 
 import { scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type Audit, audit } from '../../core/plan/audit.ts'
-import { estimatedAddOnUse } from '../../core/use/bands.ts'
+import { isReached } from '../../core/resolve/desired.ts'
+import { addOnFigures } from '../../core/use/add-on.ts'
 import { preview } from '../../daemon/cycle/preview.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
+import { cycleOf, desiredInputs } from '../../daemon/cycle/state.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
@@ -64,19 +66,27 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
     for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
     const { usage, readings } = knowledge
     const { approved } = outlook.people
-    const scopes = [TEAM, ...approved.map(({ email }) => userScope(email))].filter((scope) => !readings.has(scopeKey(scope)))
+    // Where the workspace has no caps there is no sense in asking for each of them.
+    const isCapless = readings.get(scopeKey(TEAM))?.failure?.lacksFeature === true
+    const scopes = isCapless
+      ? []
+      : [TEAM, ...approved.map(({ email }) => userScope(email))].filter((scope) => !readings.has(scopeKey(scope)))
     progress.expect(scopes)
     await sweep({ client, scopes, concurrency: config.rate.concurrency, readings, onReading: progress.one, signal })
     const usedBy = new Map(usage?.roster.people.map(({ email, used }) => [email, used]))
+    const inputs = desiredInputs(knowledge, { ...parts, settings: config })
+    const { measured } = knowledge
+    const figures = addOnFigures({ now: cli.clock.now(), cycle: cycleOf(usage), measured, balance: usage?.balance })
     const found: Audit = audit({
       people: approved,
       readings,
       groups: usage?.groups ?? [],
       declared: new Set(outlook.resolution.desired.map(({ scope }) => scopeKey(scope))),
       owned: outlook.owned,
-      useOf: (email) => estimatedAddOnUse(usedBy.get(email), usage?.balance?.creditsPerSeat),
+      reaches: (email) => isReached(email, inputs),
+      useOf: (email) => figures.of(email, usedBy.get(email)),
     })
-    return { workspace: config.name, audit: found, read: readings.size, useIsUpperBound: outlook.people.useIsUpperBound }
+    return { workspace: config.name, audit: found, read: readings.size, addOnUse: figures.source }
   } finally {
     close()
   }

@@ -22,6 +22,8 @@ export interface ProbedKeys {
   readonly reports: readonly KeyReport[]
   /** The key of a permission when it holds it. */
   readonly able: (permission: Permission) => KeyProbe | undefined
+  /** The key that reads caps, where it was found that the workspace has none, whatever the key. */
+  readonly capless: KeyProbe | undefined
 }
 
 export interface KeyInputs {
@@ -64,7 +66,8 @@ export async function checkKeys(inputs: KeyInputs, tell: Tell): Promise<ProbedKe
         lack(permission, config, `no key is configured for ${PERMISSION_NAME[permission]}`, `set keys.${permission} or keys.default`),
       )
   }
-  return { reports, able: (permission) => ableKey(permission, config, held) }
+  const capless = usedFor('billingRead', config, held, ({ billingRead }) => billingRead.lacksFeature === true)
+  return { reports, able: (permission) => usedFor(permission, config, held, (found) => found[permission].kind === 'held'), capless }
 }
 
 /** Reads with each key what its permissions allow; gives the team's cap as it was. */
@@ -148,6 +151,8 @@ function judge(report: KeyReport, held: Held | undefined, config: WorkspaceConfi
   }
   const doubts = report.uses.filter((one) => unclear.includes(one))
   const [doubt] = doubts
+  // What no key can do is no fault of this one; the plan's checks say it.
+  if (doubt && doubts.every((one) => held[one].lacksFeature)) return ok(text)
   if (doubt) return notChecked(`${text} (${held[doubt].message ?? 'no answer'})`, 'try again when the service answers')
   if (has.includes('billingWrite') && !report.uses.includes('billingWrite'))
     return warning(
@@ -170,10 +175,16 @@ function lack(permission: Permission, { mode }: WorkspaceConfig, message: string
   }
 }
 
-function ableKey(permission: Permission, { keys }: WorkspaceConfig, held: ReadonlyMap<ProbedKey, Held>): KeyProbe | undefined {
+/** The key that the configuration uses for a permission, when what it was found to hold is as asked. */
+function usedFor(
+  permission: Permission,
+  { keys }: WorkspaceConfig,
+  held: ReadonlyMap<ProbedKey, Held>,
+  isAsAsked: (found: Held) => boolean,
+): KeyProbe | undefined {
   const name = keyNameFor(keys, permission)
   for (const [key, found] of held) {
-    if (!('problem' in key) && key.names.some((one) => one === name) && found[permission].kind === 'held') return key
+    if (!('problem' in key) && key.names.some((one) => one === name) && isAsAsked(found)) return key
   }
   return undefined
 }

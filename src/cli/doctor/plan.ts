@@ -1,5 +1,6 @@
 // What the workspace's plan offers: the balance, credits in agent analytics, people with a status, listings of the declared groups.
 import type { ServiceReader } from '../../api/client.ts'
+import type { KeyProbe } from '../../api/probe.ts'
 import type { GroupMembers, Roster } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
 import { failureOf } from '../../daemon/cycle/failure.ts'
@@ -15,6 +16,9 @@ export interface PlanInputs {
   /** Readers whose keys hold the permission; absent: it cannot be asked. */
   readonly teams: ServiceReader | undefined
   readonly billing: ServiceReader | undefined
+  readonly analytics: Pick<KeyProbe, 'tellsAddOn'> | undefined
+  /** Present where the workspace has no caps, whatever the key. */
+  readonly capless: ServiceReader | undefined
   /** Absent while the policies are invalid or none are given. */
   readonly set: PolicySet | undefined
   readonly ledger: Ledger | undefined
@@ -24,7 +28,7 @@ export interface PlanInputs {
 
 /** Asks for one of each, and gives the roster when it could be read. Rejects only when `signal` aborts. */
 export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster | undefined> {
-  const { teams, billing, signal } = inputs
+  const { teams, billing, analytics, capless, signal } = inputs
   const attempt = async (name: string, ask: () => Promise<void>): Promise<void> => {
     try {
       await ask()
@@ -33,8 +37,12 @@ export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster 
       tell(name, failed(failureOf(error).message))
     }
   }
-  if (billing) await attempt('balance', () => checkBalance(billing, signal, tell))
+  if (capless) tell('caps', NO_CAPS)
+  const balanceReader = billing ?? capless
+  if (balanceReader) await attempt('balance', () => checkBalance(balanceReader, signal, tell))
   else tell('balance', notChecked('the credit balance: no key may read it'))
+  if (analytics) await attempt('addOnUse', () => checkAddOn(analytics, inputs, tell))
+  else tell('addOnUse', notChecked('add-on use by person: no key may read it; it is estimated'))
   if (!teams) {
     tell('people', notChecked('people, groups and agent analytics: no key may read them'))
     return undefined
@@ -49,10 +57,20 @@ export async function checkPlan(inputs: PlanInputs, tell: Tell): Promise<Roster 
   return roster
 }
 
+const NO_CAPS = failed(
+  'this workspace has no caps, whatever the key: none can be read or set; people, use and reports go on',
+  'another plan of the service has them; until then mode: audit keeps measuring',
+)
+
+async function checkAddOn(key: Pick<KeyProbe, 'tellsAddOn'>, { now, signal }: PlanInputs, tell: Tell): Promise<void> {
+  const isTold = await key.tellsAddOn(now, signal)
+  tell('addOnUse', ok(isTold ? 'add-on use by person is told, so it is measured' : 'add-on use by person is not told, so it is estimated'))
+}
+
 async function checkBalance(reader: ServiceReader, signal: AbortSignal, tell: Tell): Promise<void> {
   const balance = await reader.readBalance(signal)
   if (balance === 'unavailable') {
-    const effect = 'use beyond the seat is an upper bound, and maxRaise and forecasts of the balance are off'
+    const effect = 'use beyond the seat is an upper bound where it is not measured, and maxRaise and forecasts of the balance are off'
     tell('balance', warning(`this plan has no credit balance: ${effect}`, 'an enterprise-tier plan has it; nothing else depends on it'))
     return
   }

@@ -141,10 +141,11 @@ async function askService(
       return UNASKED
     }
     const now = cli.clock.now()
-    const { reports, able } = await checkKeys({ config, keys: probes, keyFirst: reached.keyFirst, now, signal }, about('keys'))
+    const { reports, able, capless } = await checkKeys({ config, keys: probes, keyFirst: reached.keyFirst, now, signal }, about('keys'))
     const set = policies.sets.get(config.name)?.set
     const readers = { teams: able('teamsRead')?.reader, billing: able('billingRead')?.reader }
-    const roster = await checkPlan({ ...readers, set, ledger, now, signal }, about('plan'))
+    const analytics = able('analyticsRead')
+    const roster = await checkPlan({ ...readers, analytics, capless: capless?.reader, set, ledger, now, signal }, about('plan'))
     if (roster && readers.billing) sightings.push(...(await sampleReads(readers.billing, roster, ledger, signal)))
     return { reached: true, keys: reports }
   } finally {

@@ -61,9 +61,11 @@ function chainLines({ chain }: Explanation, paint: Paint): readonly string[] {
 
 function candidateCells({ candidate, state }: ExplainedCandidate): readonly string[] {
   const amount = candidate.add === undefined ? capText(candidate.cap) : `${capText(candidate.cap)} (+${candidate.add})`
-  const kind = candidate.kind === 'rule' ? 'cap' : candidate.kind
-  return [amount, `${candidate.scope.kind} ${kind}${state === undefined ? '' : `, ${state}`}`, plain(formatPosition(candidate.at))]
+  const what = candidate.kind === 'people' ? `rule ${plain(candidate.rule ?? '')}` : `${candidate.scope.kind} ${kindWord(candidate.kind)}`
+  return [amount, `${what}${state === undefined ? '' : `, ${state}`}`, plain(formatPosition(candidate.at))]
 }
+
+const kindWord = (kind: ExplainedCandidate['candidate']['kind']): string => (kind === 'rule' ? 'cap' : kind)
 
 function observedCells(scope: Scope, reading: Explanation['observed'][number]['reading']): readonly string[] {
   const key = plain(scopeKey(scope))
@@ -79,14 +81,21 @@ function inForce({ inForce: now }: Explanation): readonly string[] {
 
 function useLine({ use }: Explanation): readonly string[] {
   if (!use) return []
-  const bound = use.isUpperBound ? ' at most (what a seat includes is not known)' : ''
   const left =
     use.headRoom === undefined
       ? ''
       : use.headRoom < 0
         ? `, ${amountText(-use.headRoom)} over the cap`
         : `, ${amountText(use.headRoom)} left`
-  return [`Used beyond the seat in this cycle: ${amountText(use.used)} credits${bound}${left}.`]
+  const amount = `${amountText(use.used)} credits`
+  switch (use.source) {
+    case 'measured':
+      return [`Add-on credits used in this cycle: ${amount}${left}. Measured.`]
+    case 'estimated':
+      return [`Used beyond the seat in this cycle: ${amount}${left}. Estimated.`]
+    case 'upperBound':
+      return [`Used beyond the seat in this cycle: ${amount} at most (what a seat includes is not known)${left}.`]
+  }
 }
 
 function presentLines({ scope, observed, change, hold, problems, desired }: Explanation, paint: Paint): readonly string[] {

@@ -63,6 +63,7 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
         holds: plan.holds,
         plan,
         ...(usage?.balance && { balance: usage.balance }),
+        ...(full.knowledge.measured && { measured: full.knowledge.measured }),
       },
       scope,
     )

@@ -29,6 +29,8 @@ export function policyOf(workspace: string, { team, groups, people }: Adopted): 
     groups: groups.map(({ id, name }) => ({ scope: groupScope(id), name, at })),
     grants: [],
     protectedPeople: [],
+    peopleRules: [],
+    pools: [],
     approvals: [],
     documents: [workspace],
   }

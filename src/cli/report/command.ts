@@ -1,6 +1,6 @@
 // `report`: who used what in a billing cycle, what is left, and what capkeeper did. It reads the service and the ledger, and writes nothing.
-import { type Command, Option } from 'commander'
-import { REPORT_CYCLES, REPORT_VIEWS, type ReportCycle, type ReportView } from '../../core/use/report.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { REPORT_VIEWS, type ReportCycle, type ReportView } from '../../core/use/report.ts'
 import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
@@ -20,9 +20,14 @@ export function registerReport(program: Command, cli: Cli): void {
     .description(
       'Shows what was used in a billing cycle by the team, by group, by person or by model, what the caps leave, who is at or near theirs, ' +
         'what the cycle is expected to end with, and what capkeeper changed. With pricePerCredit in the config also what it costs. HTML is ' +
-        'one page to print or to mail. Of the previous cycle it knows what the ledger of a running daemon has kept.',
+        'one page to print or to mail. Of past cycles it knows what the ledger of a running daemon has kept.',
     )
-    .addOption(new Option('--cycle <cycle>', 'which billing cycle').choices(REPORT_CYCLES).default('current'))
+    .addOption(
+      new Option('--cycle <cycle>', 'which billing cycle; also the month in which it begins, such as 2026-09')
+        .choices(['current', 'previous'])
+        .default('current')
+        .argParser(readCycle),
+    )
     .addOption(new Option('--by <view>', 'one line for each of these').choices(REPORT_VIEWS).default('team'))
     .addOption(outputOption(REPORT_FORMATS))
   addNetworkFlags(command)
@@ -32,7 +37,19 @@ export function registerReport(program: Command, cli: Cli): void {
         'capkeeper report',
         'capkeeper report --by group --output html > report.html',
         'capkeeper report --cycle previous --by user --output csv > use.csv',
+        'capkeeper report --cycle 2026-09 --by group --output csv > chargeback.csv',
       ),
     )
     .action(async (flags: ReportFlags) => (await import('./run.ts')).reportCommand(flags, cli))
+}
+
+/** `current`, `previous`, or a month. */
+function readCycle(text: string): ReportCycle {
+  const word = text.trim()
+  if (word === 'current' || word === 'previous') return word
+  const [, year, month] = /^(\d{4})-(\d{2})$/.exec(word) ?? []
+  if (year === undefined || Number(month) < 1 || Number(month) > 12) {
+    throw new InvalidArgumentError('Write current, previous, or the month in which the cycle begins, such as 2026-09.')
+  }
+  return word as ReportCycle
 }

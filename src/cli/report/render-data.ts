@@ -3,7 +3,7 @@
 import { csvText } from '../../core/escape/csv.ts'
 import { jsonText } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
-import type { Report } from '../../core/use/report.ts'
+import type { Report, ReportRow } from '../../core/use/report.ts'
 import { rfc3339 } from '../shared/text.ts'
 import { columnsOf, dayText } from './table.ts'
 
@@ -19,16 +19,28 @@ export function renderReportJson(reports: readonly Report[], now: Instant): stri
 export function renderReportCsv(reports: readonly Report[]): string {
   const shown = new Map(reports.flatMap((report) => columnsOf(report).map((column) => [column.title, column] as const)))
   const titles = [...shown.keys()]
-  const head = ['workspace', 'cycle_start', 'key', ...titles.slice(1).map(nameOf)]
+  const hasMoney = reports.some(({ by }) => by === 'group')
+  const head = ['workspace', 'cycle_start', 'key', ...titles.slice(1).map(nameOf), ...(hasMoney ? CHARGES.map(({ name }) => name) : [])]
   const lines = reports.flatMap((report) =>
     report.rows.map((row) => [
       report.workspace,
       dayText(report.cycle.startAt),
       row.key,
       ...titles.slice(1).map((title) => shown.get(title)?.raw(row) ?? ''),
+      ...(hasMoney ? CHARGES.map(({ of }) => of(report, row) ?? '') : []),
     ]),
   )
   return csvText([head, ...lines])
 }
 
 const nameOf = (title: string): string => title.toLowerCase().replaceAll(/[- ]/g, '_')
+
+/** What finance tools need of a line beside its figures, as FOCUS has it (docs/chargeback.md); the amount is that of the add-on credits. */
+const CHARGES: readonly { readonly name: string; readonly of: (report: Report, row: ReportRow) => string | number | undefined }[] = [
+  { name: 'period_start', of: ({ cycle }) => rfc3339(cycle.startAt) },
+  { name: 'period_end', of: ({ cycle }) => rfc3339(cycle.endAt) },
+  { name: 'group', of: (_, { name }) => name },
+  { name: 'unit_price', of: ({ pricePerCredit }) => pricePerCredit },
+  { name: 'amount', of: (_, { addOnCost }) => addOnCost },
+  { name: 'currency', of: ({ currency }) => currency },
+]

@@ -6,7 +6,8 @@ import { scopeKey } from '../../core/model/scope.ts'
 import type { Report } from '../../core/use/report.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
-import { amountText, capText, columns, people, shortTime, widthOf } from '../shared/text.ts'
+import { aligned } from '../shared/table.ts'
+import { amountText, capText, columns, people, shortTime } from '../shared/text.ts'
 import { changesText, columnsOf, dayText, headlinesOf } from './table.ts'
 
 /** Lines shown of a table. */
@@ -35,7 +36,7 @@ function textBlocks(report: Report, paint: Paint): readonly string[] {
         ]
       : []),
     block(
-      `Changes by capkeeper in ${report.which === 'previous' ? 'that' : 'this'} cycle: ${changesText(report)}`,
+      `Changes by capkeeper in ${report.which === 'current' ? 'this' : 'that'} cycle: ${changesText(report)}`,
       columns(changes.latest.map(changeCells)),
       changes.applied + changes.failed,
     ),
@@ -61,13 +62,7 @@ function table(report: Report, paint: Paint): string {
     shown.map(({ title }) => title.toUpperCase()),
     ...report.rows.slice(0, VISIBLE).map((one) => shown.map(({ cell }) => plain(cell(one)))),
   ]
-  const widths = shown.map((_, index) => Math.max(...lines.map((cells) => widthOf(cells[index] ?? ''))))
-  const aligned = lines.map((cells) =>
-    shown.map(({ isNumber }, index) =>
-      isNumber ? ' '.repeat((widths[index] ?? 0) - widthOf(cells[index] ?? '')) + cells[index] : (cells[index] ?? ''),
-    ),
-  )
-  const [head = '', ...body] = columns(aligned)
+  const [head = '', ...body] = aligned(lines, (column) => shown[column]?.isNumber === true)
   const left = report.rows.length - body.length
   return [paint('dim', head), ...body, ...(left > 0 ? [`… and ${left} more; --output csv or json has all`] : [])].join('\n')
 }
@@ -104,7 +99,7 @@ function markdownBlocks(report: Report): readonly string[] {
           ].join('\n'),
         ]
       : []),
-    `Changes by capkeeper in ${report.which === 'previous' ? 'that' : 'this'} cycle: ${changesText(report)}.`,
+    `Changes by capkeeper in ${report.which === 'current' ? 'this' : 'that'} cycle: ${changesText(report)}.`,
     ...notes.map((note) => `_${escaped(note)}_`),
   ].filter((part) => part !== '')
 }

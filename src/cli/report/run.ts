@@ -6,17 +6,21 @@ import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
+import { cycleSums, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { historyOf } from '../../daemon/collect/burning.ts'
+import type { Config } from '../../daemon/config/config.ts'
 import { failureOf } from '../../daemon/cycle/failure.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
-import type { Ledger, ReadClient } from '../../ports.ts'
+import type { AddOnSum, Ledger, ReadClient } from '../../ports.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
+import { cycleBeside } from '../shared/cycles.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
@@ -24,6 +28,7 @@ import { tellLine } from '../shared/tell.ts'
 import type { ReportFlags } from './command.ts'
 import { renderReportMarkdown, renderReportText } from './render.ts'
 import { renderReportCsv, renderReportJson } from './render-data.ts'
+import { dayText } from './table.ts'
 
 const DAY_MS = 86_400_000
 /** As many days as a forecast looks at, and a few. */
@@ -40,6 +45,9 @@ export async function reportCommand(flags: ReportFlags, cli: Cli): Promise<void>
   const [first, ...others] = failures
   for (const { message } of reports.length > 0 ? failures : others) tellLine(cli, `error: ${message}`)
   if (first && reports.length === 0) throw first
+  // A table has no room for what weakens it.
+  if (flags.output === 'csv')
+    for (const { workspace, notes } of reports) for (const note of notes) tellLine(cli, `note: ${workspace}: ${note}`)
   const now = cli.clock.now()
   const renderers = {
     text: () => renderReportText(reports, painter(cli.stdout)),
@@ -66,12 +74,11 @@ async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: Abo
         try {
           const ledger = await ledgerOf(store, one.config)
           const parts = { client, settings: one.config, ledger, clock: cli.clock, digest: sha256 }
-          const only = flags.cycle === 'previous' ? { only: () => false } : {}
+          const only = flags.cycle === 'current' ? {} : { only: () => false }
           const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...only })
           for (const { message } of seen.warnings) tellLine(cli, `${one.config.name}: ${message}`)
-          const price = setup.config.pricePerCredit
           const gathered = await gather({ one, seen, client, ledger, flags, now: cli.clock.now(), signal })
-          return reportOf({ ...gathered, ...(price !== undefined && { pricePerCredit: price }) })
+          return reportOf({ ...gathered, ...priceOf(setup.config) })
         } catch (error) {
           if (error instanceof CommandError) return error
           throw error
@@ -103,19 +110,25 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   if (!usage || !current)
     throw new CommandError(`${one.config.name}: the roster with the billing cycle could not be read, so there is nothing to report on`)
   const notes: string[] = []
-  const isPrevious = flags.cycle === 'previous'
-  const cycle = isPrevious ? (usage.previousCycle?.cycle ?? before(current)) : current
+  const { cycle, isPast } = chosenCycle(sources, current, usage.previousCycle?.cycle)
+  const perSeat = usage.balance?.creditsPerSeat
   const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
-  const figures = isPrevious ? undefined : await figuresOf(sources, current, rows)
+  const past = isPast ? await sumsBefore(sources, cycle) : undefined
+  const addOn = addOnOf(sources, cycle, past)
+  if (isPast && addOn.source === 'estimated' && perSeat !== undefined) {
+    notes.push(`Add-on use is estimated with what a seat includes today, ${perSeat} credits.`)
+  }
+  const figures = isPast ? undefined : await figuresOf(sources, current, rows, addOn)
   return {
     workspace: one.config.name,
     which: flags.cycle,
     by: flags.by,
     cycle,
-    people: isPrevious ? await peopleBefore(sources, cycle, notes) : peopleNow(seen),
+    people: isPast ? await peopleBefore(sources, cycle, past, notes) : peopleNow(seen),
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
-    ...(!isPrevious && usage.balance && { balance: usage.balance }),
+    ...(!isPast && usage.balance && { balance: usage.balance }),
+    ...(addOn.source !== 'upperBound' && { addOn }),
     ...(runs && { runs }),
     ...(figures && { figures }),
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
@@ -123,16 +136,35 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   }
 }
 
-const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
-
-/** Cycles of 28 to 31 days are months, and the one before is the month before; others are taken to be as long. Choice. */
-function before({ startAt, endAt }: Cycle): Cycle {
-  const days = (endAt - startAt) / DAY_MS
-  if (days < 28 || days > 31) return { startAt: startAt - (endAt - startAt), endAt: startAt }
-  const start = new Date(startAt)
-  start.setUTCMonth(start.getUTCMonth() - 1)
-  return { startAt: start.getTime(), endAt: startAt }
+/** Of an old cycle the ledger has to know something; the one before may be known by its runs alone. */
+function chosenCycle(
+  { flags, one }: Sources,
+  current: Cycle,
+  previous: Cycle | undefined,
+): { readonly cycle: Cycle; readonly isPast: boolean } {
+  if (flags.cycle === 'current') return { cycle: current, isPast: false }
+  const before = previous && previous.endAt <= current.startAt ? previous : cycleBeside(current, -1)
+  if (flags.cycle === 'previous') return { cycle: before, isPast: true }
+  const found = [current, before, ...Array.from({ length: KEPT_CYCLES }, (_, steps) => cycleBeside(current, -steps - 2))].find(
+    ({ startAt }) => monthOf(startAt) === flags.cycle,
+  )
+  if (found) return { cycle: found, isPast: found !== current }
+  throw new CommandError(
+    `${one.config.name}: no billing cycle that the ledger can know begins in ${flags.cycle}; the present one began on ${dayText(current.startAt)}`,
+  )
 }
+
+/** Days are kept for 400 days. */
+const KEPT_CYCLES = 14
+
+const monthOf = (at: Instant): string => dayText(at).slice(0, 7)
+
+const priceOf = ({ pricePerCredit, currency }: Config): Pick<ReportInputs, 'pricePerCredit' | 'currency'> => ({
+  ...(pricePerCredit !== undefined && { pricePerCredit }),
+  ...(currency !== undefined && { currency }),
+})
+
+const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
 
 /** What is read of use is a help to the report, and not what it stands on. */
 async function readRuns({ client, now, signal }: Sources, fromAt: Instant, notes: string[]): Promise<readonly RunUse[] | undefined> {
@@ -163,15 +195,51 @@ function peopleNow({ outlook, knowledge }: Preview): readonly ReportPerson[] {
   })
 }
 
-/** Of a cycle that is over, the figures with which it ended, or else what the readings of its days have added up to. */
-async function peopleBefore({ seen, ledger, one }: Sources, cycle: Cycle, notes: string[]): Promise<readonly ReportPerson[]> {
+type Sums = ReadonlyMap<string, AddOnSum>
+
+/** Add-on use of a cycle that is over: only what the service tells is known, from the ledger or from itself. */
+async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle): Promise<Sums | undefined> {
+  const kept = await cycleSums(ledger, cycle)
+  if (kept) return kept
+  try {
+    return (await readCycle(client, cycle, now, signal))?.sums
+  } catch (error) {
+    signal.throwIfAborted()
+    // It is a help to the report, and not what it stands on.
+    failureOf(error)
+    return undefined
+  }
+}
+
+function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {
+  const { usage, measured } = seen.knowledge
+  const before = past && { readAt: now, cycles: [measuredCycle(cycle.startAt, past)], unassignable: [] }
+  const isCurrent = cycle.startAt === cycleOf(usage)?.startAt
+  return addOnFigures({ now, cycle, measured: isCurrent ? measured : before, balance: usage?.balance })
+}
+
+/** Of a cycle that is over, the figures with which it ended, or else what the service or the readings of its days have added up to. */
+async function peopleBefore(
+  { seen, ledger, one, flags }: Sources,
+  cycle: Cycle,
+  past: Sums | undefined,
+  notes: string[],
+): Promise<readonly ReportPerson[]> {
   const { usage } = seen.knowledge
   const groupsOf = membership(usage?.groups ?? [])
-  const last = usage?.previousCycle?.used
+  const last = usage?.previousCycle?.cycle.startAt === cycle.startAt ? usage.previousCycle.used : undefined
+  const measured = past && [...past].flatMap(([email, { used }]) => (email === '' ? [] : [[email, used] as const]))
   const used: readonly (readonly [string, Credits])[] = last
     ? Object.entries(last)
-    : (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const)
-  if (used.length === 0) notes.push(`The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`)
+    : (measured ??
+      (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const))
+  if (used.length === 0) {
+    const unknown = `The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`
+    if (flags.cycle !== 'previous') throw new CommandError(unknown)
+    notes.push(unknown)
+  } else if (!last && !measured && (await ledger.useByPerson({ fromAt: 0, untilAt: midnight(cycle.startAt) })).length === 0) {
+    notes.push('No day before that cycle is recorded, so its first days may be missing.')
+  }
   notes.push('Groups are those of today.')
   return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
 }
@@ -188,12 +256,16 @@ async function figuresOf(
   { seen, ledger, now }: Sources,
   cycle: Cycle,
   rows: readonly RunUse[] | undefined,
+  addOn: AddOnFigures,
 ): Promise<BurnFigures | undefined> {
   const { usage } = seen.knowledge
   if (!usage) return undefined
-  const people = peopleNow(seen).flatMap(({ used, cap }) =>
-    used === undefined ? [] : [{ used, ...(cap !== undefined && cap !== 'unknown' && { cap }) }],
-  )
+  const people = peopleNow(seen).flatMap(({ email, used, cap }) => {
+    const paid = addOn.of(email, used)
+    return used === undefined
+      ? []
+      : [{ used, ...(paid && { addOn: paid.credits }), ...(cap !== undefined && cap !== 'unknown' && { cap }) }]
+  })
   if (people.length === 0) return undefined
   const used = credits(people.reduce((sum, one) => sum + one.used, 0))
   const history =

@@ -1,4 +1,5 @@
 // A report as columns of text: which columns a view has, and what stands in them. Every form but JSON is made of this.
+import type { AddOnSource } from '../../core/use/add-on.ts'
 import type { Report, ReportRow } from '../../core/use/report.ts'
 import { amountText, capText } from '../shared/text.ts'
 
@@ -38,6 +39,12 @@ export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
     cell: (row) => (row.cap === undefined ? '' : capText(row.cap)),
     raw: (row) => row.cap,
   }
+  const source: ReportColumn = {
+    title: 'Add-on source',
+    isNumber: false,
+    cell: ({ addOnSource }) => (addOnSource === undefined ? '' : SOURCE_TEXT[addOnSource]),
+    raw: ({ addOnSource }) => addOnSource,
+  }
   const band: ReportColumn = { title: 'Band', isNumber: false, cell: (row) => row.band?.replaceAll('_', ' ') ?? '', raw: (row) => row.band }
   const all = [
     label,
@@ -50,9 +57,13 @@ export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
     amount('Without a cap', ({ uncapped }) => uncapped),
     band,
     amount('Cost', ({ cost }) => cost),
+    source,
   ]
   return all.filter((column, index) => index === 0 || rows.some((row) => column.raw(row) !== undefined))
 }
+
+/** Where a figure of add-on use comes from. */
+export const SOURCE_TEXT: Readonly<Record<AddOnSource, string>> = { measured: 'measured', estimated: 'estimated', upperBound: 'at most' }
 
 const labelOf = ({ key, name }: ReportRow): string => (key === name || key === '-' || key === 'team' ? name : `${name} (${key})`)
 

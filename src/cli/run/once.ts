@@ -42,7 +42,7 @@ async function cycle(
   try {
     opened.parts.ledger.saveFact('policy', policy)
     const knowledge = recall(policy, opened.parts.ledger)
-    return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, ...signals }) }
+    return { report: await reconcile(createWorkspace(opened.parts), knowledge, { usage: true, alone: true, ...signals }) }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     host.logger.error({ workspace: config.name, error: message }, 'the cycle failed')

@@ -37,7 +37,11 @@ export interface ValidatedWorkspace {
   readonly policyDigest: string
   readonly revision: string
   readonly documents: number
+  /** Caps of team, groups and users. */
   readonly rules: number
+  /** Of `spec.rules`. */
+  readonly peopleRules: number
+  readonly pools: number
   readonly groups: number
   readonly grants: number
   readonly protected: number
@@ -55,7 +59,9 @@ export const validationText = ({ workspaces }: Validation): string => workspaces
 function summary(one: ValidatedWorkspace): string {
   const groups = one.groups > 0 ? ` (${count(one.groups, 'group')})` : ''
   const revision = one.revision === '' ? '' : ` at ${shortRevision(one.revision)}`
-  return `${plain(one.workspace)}: valid: ${count(one.rules, 'cap')}${groups}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
+  const rules = one.peopleRules > 0 ? `, ${count(one.peopleRules, 'rule')}` : ''
+  const pools = one.pools > 0 ? `, ${count(one.pools, 'pool')}` : ''
+  return `${plain(one.workspace)}: valid: ${count(one.rules, 'cap')}${groups}${rules}${pools}, ${count(one.grants, 'grant')} in ${count(one.documents, 'document')}, policies ${one.policyDigest}${revision}`
 }
 
 /** `{apiVersion, kind: "Validation", valid, workspaces[], problems[]}` (choice). */

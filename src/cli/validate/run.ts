@@ -86,6 +86,8 @@ function validated({ sets }: LoadedPolicies, { config, configured }: LoadedConfi
       revision,
       documents: set.documents.length,
       rules: set.rules.length,
+      peopleRules: set.peopleRules.length,
+      pools: set.pools.length,
       groups: set.groups.length,
       grants: set.grants.length,
       protected: set.protectedPeople.length,

@@ -5,7 +5,7 @@ import type { Balance, Cycle, GroupMembers, Observed, Person, Roster } from '../
 import type { Cap } from '../model/policy.ts'
 import { groupScope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
-import { estimatedAddOnUse } from '../use/bands.ts'
+import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 
 export const TEAM_KEY: ScopeKey = scopeKey(TEAM)
 
@@ -20,7 +20,7 @@ export interface CountedPerson {
   readonly disabled: boolean
   /** Keys of the declared groups they are in. */
   readonly groups: readonly ScopeKey[]
-  /** Estimated add-on use in credits; an upper bound while the balance is unknown, 0 when nothing is known. */
+  /** Add-on use in credits, as `People.useSource` says; 0 when nothing is known. */
   readonly use: Credits
 }
 
@@ -31,14 +31,15 @@ export interface People {
   readonly total: number
   readonly byKey: ReadonlyMap<ScopeKey, CountedPerson>
   readonly byGroup: ReadonlyMap<ScopeKey, readonly CountedPerson[]>
-  /** True while use is all credits used, because what a seat includes is unknown. */
-  readonly useIsUpperBound: boolean
+  /** Where the figures of use come from; where they are measured, those of people who cannot be measured are estimated. */
+  readonly useSource: AddOnSource
 }
 
 export interface PeopleInputs {
   readonly roster?: Roster
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance
+  readonly measured?: MeasuredAddOn
   readonly previousCycle?: { readonly cycle: Cycle; readonly used: Readonly<Record<string, Credits>> }
   readonly now: Instant
 }
@@ -47,7 +48,7 @@ export const isApproved = (person: Person, roster: Roster): boolean => person.st
 
 /** The people to count, with their groups and use. Without a roster there are none. */
 export function countPeople(inputs: PeopleInputs): People {
-  const { roster, groups, balance, previousCycle, now } = inputs
+  const { roster, groups, balance, measured, previousCycle, now } = inputs
   const groupsOf = new Map<string, ScopeKey[]>()
   for (const group of groups) {
     const key = scopeKey(groupScope(group.id))
@@ -58,17 +59,19 @@ export function countPeople(inputs: PeopleInputs): People {
     }
   }
   const cycle = roster?.cycle ?? balance?.cycle
-  const settling = cycle !== undefined && now - cycle.startAt < SETTLE_MS ? previousCycle?.used : undefined
+  const isSettling = cycle !== undefined && now - cycle.startAt < SETTLE_MS
+  const present = addOnFigures({ now, cycle, measured, balance })
+  const before = isSettling && previousCycle ? addOnFigures({ now, cycle: previousCycle.cycle, measured, balance }) : undefined
   const approved: CountedPerson[] = []
   for (const person of roster?.people ?? []) {
     if (!roster || !isApproved(person, roster)) continue
-    const used = Math.max(person.used ?? 0, settling?.[person.email] ?? 0)
-    const use = estimatedAddOnUse(credits(used), balance?.creditsPerSeat) ?? credits(0)
     const { email, disabled } = person
+    const last = before?.of(email, previousCycle?.used[email])?.credits ?? 0
+    const use = credits(Math.max(present.of(email, person.used)?.credits ?? 0, last))
     approved.push({ email, key: email as ScopeKey, disabled, groups: groupsOf.get(email) ?? NO_GROUPS, use })
   }
   const total = approved.filter((person) => !person.disabled).length
-  return { approved, total, ...index(approved), useIsUpperBound: balance === undefined }
+  return { approved, total, ...index(approved), useSource: present.source }
 }
 
 const NO_GROUPS: readonly ScopeKey[] = []

@@ -2,6 +2,7 @@
 // are made from. Log lines, counters and the view are each one fold over the events.
 
 import type { Seen } from '../interpret/seen.ts'
+import type { AddOnSource, MeasuredAddOn } from '../use/add-on.ts'
 import type { BurnFigures } from '../use/burn.ts'
 import type { ApprovalState, Cause, ChangeResult, Hold, Pause, Plan, ScopeChange } from './change.ts'
 import type { Condition, Transition } from './condition.ts'
@@ -51,8 +52,9 @@ export interface PersonStatus {
   readonly email: string
   /** The cap in force for this person, as far as known. */
   readonly cap?: Cap
-  /** Estimated add-on use: max(0, used − credits per seat). */
+  /** Add-on use. */
   readonly used?: Credits
+  readonly source?: AddOnSource
   readonly band?: Band
 }
 
@@ -98,10 +100,16 @@ export interface WorkspaceView {
   readonly holds: readonly Hold[]
   readonly approvals: readonly { readonly id: string; readonly state: ApprovalState }[]
   readonly grants: Readonly<Record<GrantState, number>>
+  /** Rules over people, and for how many each is the first that matches; absent while the roster is unknown. */
+  readonly rules?: readonly { readonly name: string; readonly people: number }[]
   readonly roster?: Roster
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance
   readonly people: readonly PersonStatus[]
+  /** Add-on use as the service tells it. */
+  readonly measured?: MeasuredAddOn
+  /** Why it is not measured: the service does not tell it, or not to this key. */
+  readonly notMeasured?: 'absent' | 'denied'
   readonly use?: UseShown
   /** Learned requests per second of the key that reads caps. */
   readonly ratePerSecond?: number

@@ -16,6 +16,8 @@ export interface CapReading {
   readonly readAt: Instant
   /** `lacksFeature`: the workspace has no caps, whatever the key. */
   readonly failure?: { readonly kind: ApiErrorKind; readonly message: string; readonly lacksFeature?: true }
+  /** When it was read well before this. */
+  readonly previousAt?: Instant
   /** While unknown: what was read last, for people to look at; never a ground for a write. */
   readonly last?: { readonly observed: Cap; readonly readAt: Instant }
 }
@@ -32,6 +34,13 @@ export interface Person {
   readonly disabled: boolean
   /** Credits used in the current cycle; absent when the service does not say. */
   readonly used?: Credits
+  /** As the service calls it; absent when it does not say. */
+  readonly role?: string
+  /** The latest of the three times of last use. */
+  readonly lastUsedAt?: Instant
+  readonly signedUpAt?: Instant
+  /** On how many of the last so many days somebody was active, by the number of days; only what rules and pools ask for. */
+  readonly activeDays?: Readonly<Record<number, number>>
 }
 
 export interface Cycle {
@@ -92,7 +101,28 @@ export interface RunsReading extends SetAside {
   readonly rows: readonly RunUse[]
 }
 
-export type OwnerKind = 'policy' | 'grant' | 'conflict' | 'copied'
+/** `rule` and `pool`: of a person who matched a rule, or has a share in a pool; such caps lie at user scope. */
+export const OWNER_KINDS = ['policy', 'grant', 'rule', 'pool', 'conflict', 'copied'] as const
+export type OwnerKind = (typeof OWNER_KINDS)[number]
+/** What one person used of one model on one UTC day (service-notes.md, section 1, Add-on use per person). */
+export interface AddOnRow {
+  /** Midnight, UTC. */
+  readonly dayAt: Instant
+  /** '' for somebody whom no listing of people names. */
+  readonly email: string
+  /** Open data, such as an enum; `<nil>` where the service does not know it. */
+  readonly model: string
+  /** All that was used. */
+  readonly used: Credits
+  /** The part of it that add-on credits paid. */
+  readonly addOn: Credits
+}
+
+export interface AddOnReading extends SetAside {
+  readonly rows: readonly AddOnRow[]
+  /** People on the roster whose rows could not be told: the service names no key of theirs. */
+  readonly unassignable: readonly string[]
+}
 
 /**
  * A cap that is ours: we wrote it, or policy declared it and it was found equal once. This is what the ledger remembers of a scope.

@@ -30,6 +30,64 @@ export interface Grant {
   readonly document: string
 }
 
+/** What a rule asks of a person's row on the roster; all that is there must hold, and at least one thing is there. */
+export interface When {
+  /** A pattern over the whole address, normalised: `*` stands for any text, `?` for one character. */
+  readonly email?: string
+  /** Compared trimmed and case-insensitively. */
+  readonly role?: string
+  /** Ids of declared groups; being in one of them is enough. */
+  readonly groups?: readonly string[]
+  /** At least so many days without any use, before the newest use on the whole roster. */
+  readonly inactiveDays?: number
+  /** Signed up at most so many days ago. */
+  readonly joinedWithinDays?: number
+  /** Active on fewer than `below` of the last `within` days. */
+  readonly activeDays?: ActiveDays
+}
+
+export interface ActiveDays {
+  readonly below: number
+  readonly within: number
+}
+
+/** One of `spec.rules`: a cap for everybody who matches a condition. Not to be confused with `CapRule`, which names its scope. */
+export interface PeopleRule {
+  /** Unique in the workspace. */
+  readonly name: string
+  readonly when: When
+  readonly cap: Cap
+  readonly reason?: string
+  /** Its cap. */
+  readonly at: Position
+  readonly document: string
+}
+
+/** Who is in a pool. */
+export type PoolMembers =
+  | { readonly kind: 'groups'; readonly ids: readonly string[] }
+  /** Normalised. */
+  | { readonly kind: 'emails'; readonly emails: readonly string[] }
+  | { readonly kind: 'when'; readonly when: When }
+
+/** One of `spec.pools`: add-on credits for a set of people and a cycle, kept by moving their caps. */
+export interface Pool {
+  /** Unique in the workspace. */
+  readonly name: string
+  readonly members: PoolMembers
+  /** For all members together, in a billing cycle. */
+  readonly credits: Credits
+  /** How what is left is dealt out: by the members' own pace, or the same head-room for everybody. */
+  readonly share: 'need' | 'equal'
+  /** Nobody's cap falls below it while the pool lasts. */
+  readonly min: Credits
+  /** Nobody's cap rises above it. */
+  readonly max?: Credits
+  /** Its credits. */
+  readonly at: Position
+  readonly document: string
+}
+
 /** A declared group: the id is used for caps, the name to list members. */
 export interface DeclaredGroup {
   readonly scope: GroupScope
@@ -57,9 +115,17 @@ export interface PolicySet {
   readonly protectedPeople: readonly ProtectedPerson[]
   readonly approvals: readonly PolicyApproval[]
   readonly onGroupConflict?: 'min' | 'max'
+  /** `spec.rules` in the order that counts: by the name of the document, within one as they stand there. */
+  readonly peopleRules: readonly PeopleRule[]
+  /** By name. */
+  readonly pools: readonly Pool[]
   /** Names of the documents, sorted. */
   readonly documents: readonly string[]
 }
+
+/** How many things a policy declares caps by; what is left of an emptied policy is told by it. */
+export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet): number =>
+  rules.length + grants.length + peopleRules.length + pools.length
 
 /** A policy set with its identity, as it is enforced. */
 export interface PolicyRevision {

@@ -8,6 +8,7 @@ import type { Cap } from '../model/policy.ts'
 import { type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Credits } from '../model/units.ts'
 import { type Adopted, adopt, type LiveGroup } from '../resolve/adopt.ts'
+import type { AddOnSource, AddOnUse } from '../use/add-on.ts'
 import { bandOf, bandRank } from '../use/bands.ts'
 
 export interface AuditInputs {
@@ -20,8 +21,10 @@ export interface AuditInputs {
   /** Scopes that policy asks something of now. */
   readonly declared: ReadonlySet<ScopeKey>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  /** Estimated add-on use in credits; absent when the service does not say. */
-  readonly useOf: (email: string) => Credits | undefined
+  /** Whom something that policy declares reaches: a rule, or a cap or grant of the person, of a group or of the team. */
+  readonly reaches: (email: string) => boolean
+  /** Add-on use; absent when nothing is known of it. */
+  readonly useOf: (email: string) => AddOnUse | undefined
 }
 
 /** A cap at user scope that no policy declares. */
@@ -35,6 +38,7 @@ export interface UndeclaredCap {
 export interface UncappedPerson {
   readonly email: string
   readonly used?: Credits
+  readonly source?: AddOnSource
 }
 
 /** Somebody who has used 85 % of their cap or more. */
@@ -42,6 +46,7 @@ export interface NearPerson {
   readonly email: string
   readonly cap: Credits
   readonly used: Credits
+  readonly source: AddOnSource
   readonly band: Band
   /** The scope that gives the cap. */
   readonly from: ScopeKey
@@ -52,6 +57,8 @@ export interface Audit {
   readonly undeclared: readonly UndeclaredCap[]
   /** By e-mail. */
   readonly uncapped: readonly UncappedPerson[]
+  /** People whom no rule and no cap that policy declares reaches, by e-mail. */
+  readonly unreached: readonly UncappedPerson[]
   /** The most over first. */
   readonly near: readonly NearPerson[]
   readonly unread: readonly { readonly scope: ScopeKey; readonly message: string }[]
@@ -77,6 +84,10 @@ export function audit(inputs: AuditInputs): Audit {
       .filter((person) => effectiveCap(person, capAt).cap === 'none')
       .map(({ email }) => ({ email, ...withUse(inputs.useOf(email)) }))
       .sort(byEmail),
+    unreached: people
+      .filter(({ email }) => !inputs.reaches(email))
+      .map(({ email }) => ({ email, ...withUse(inputs.useOf(email)) }))
+      .sort(byEmail),
     near: people.flatMap((person) => near(person, capAt, inputs.useOf(person.email))).sort(worstFirst),
     unread,
     people: people.length,
@@ -86,7 +97,8 @@ export function audit(inputs: AuditInputs): Audit {
 
 const byEmail = (a: { readonly email: string }, b: { readonly email: string }): number => (a.email < b.email ? -1 : 1)
 
-const withUse = (used: Credits | undefined): { used?: Credits } => (used === undefined ? {} : { used })
+const withUse = (use: AddOnUse | undefined): Pick<UncappedPerson, 'used' | 'source'> =>
+  use ? { used: use.credits, source: use.source } : {}
 
 /** Most people show what is theirs; where the service shows or copies the wider value, only what differs from it is. */
 function ownCaps({ people, readings, groups }: AuditInputs): Adopted {
@@ -101,11 +113,12 @@ function ownCaps({ people, readings, groups }: AuditInputs): Adopted {
   })
 }
 
-function near(person: CountedPerson, capAt: CapAt, used: Credits | undefined): readonly NearPerson[] {
+function near(person: CountedPerson, capAt: CapAt, use: AddOnUse | undefined): readonly NearPerson[] {
   const { cap, from } = effectiveCap(person, capAt)
-  if (cap === 'none' || cap === 'unknown' || used === undefined || from === undefined) return []
+  if (cap === 'none' || cap === 'unknown' || !use || from === undefined) return []
+  const { credits: used, source } = use
   const band = bandOf(cap, used)
-  return band !== undefined && bandRank(band) >= bandRank('85_to_95') ? [{ email: person.email, cap, used, band, from }] : []
+  return band !== undefined && bandRank(band) >= bandRank('85_to_95') ? [{ email: person.email, cap, used, source, band, from }] : []
 }
 
 /** By how much of the cap is used; a cap of 0 is always the first. */

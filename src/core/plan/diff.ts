@@ -195,7 +195,10 @@ export function ownedFrom(desired: DesiredCap, owned: OwnedCap | undefined, befo
     ...(isWritten && { written: true }),
     ...(origin.grant !== undefined && { grant: origin.grant }),
   }
-  const hasBase = desired.losers.some((loser) => loser.kind === 'rule' && scopeKey(loser.scope) === scopeKey(desired.scope))
+  const hasBase = desired.losers.some(
+    (loser) =>
+      (loser.kind === 'rule' || loser.kind === 'people' || loser.kind === 'pool') && scopeKey(loser.scope) === scopeKey(desired.scope),
+  )
   if (origin.kind !== 'grant' || hasBase) return record
   if (owned?.owner === 'grant' && owned.baseline !== undefined) return { ...record, baseline: owned.baseline }
   return { ...record, baseline: owned === undefined ? before : 'none' }

@@ -7,7 +7,7 @@ import type { GrantState } from '../model/events.ts'
 import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
-import { type Credits, credits, type Instant } from '../model/units.ts'
+import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
 import { type Declarations, declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
 import {
   type Candidate,
@@ -19,7 +19,8 @@ import {
   type SkippedScope,
 } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
-import { estimatedAddOnUse } from '../use/bands.ts'
+import { ruleCandidate } from '../resolve/rules.ts'
+import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 
 export type ExplainInputs = DesiredInputs & {
   readonly readings: ReadonlyMap<ScopeKey, CapReading>
@@ -29,6 +30,7 @@ export type ExplainInputs = DesiredInputs & {
   readonly plan?: Plan
   /** Tells what a seat includes; without it use is an upper bound. */
   readonly balance?: Balance
+  readonly measured?: MeasuredAddOn
 }
 
 /** One declaration in the chain; exactly one wins unless nothing is declared or groups clash. */
@@ -48,9 +50,10 @@ export interface ExplainedPerson {
   readonly disabled: boolean
 }
 
-/** What a person used beyond the seat, and what is left of the cap in force; negative when over it. */
+/** What a person used of the add-on credits, and what is left of the cap in force; negative when over it. */
 export interface ExplainedUse {
   readonly used: Credits
+  readonly source: AddOnSource
   /** All credits used, because what a seat includes is not known. */
   readonly isUpperBound: boolean
   readonly headRoom?: Credits
@@ -124,32 +127,41 @@ function observedAt({ readings }: ExplainInputs, scope: Scope): Explanation['obs
 }
 
 function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[]): Pick<Explanation, 'person' | 'inForce' | 'use'> {
-  const { roster, balance, readings } = inputs
+  const { roster, balance, measured, readings, now, cycle } = inputs
   const row = roster?.people.find((one) => one.email === email)
   const disabled = row?.disabled ?? false
-  const used = estimatedAddOnUse(row?.used, balance?.creditsPerSeat)
+  const use = row && addOnFigures({ now, cycle, measured, balance }).of(email, row.used)
   const groups = wider.filter((one) => one.kind === 'group').map(scopeKey)
-  const counted = { email, key: scopeKey({ kind: 'user', email }), disabled, groups, use: used ?? credits(0) }
+  const counted = { email, key: scopeKey({ kind: 'user', email }), disabled, groups, use: use?.credits ?? credits(0) }
   const { cap, from } = effectiveCap(counted, (key) => readings.get(key)?.observed)
   const status = row && (roster && isApproved(row, roster) ? 'approved' : row.status)
   return {
     ...(roster && { person: { status: status ?? 'off-roster', disabled } }),
     inForce: { cap, ...(from && { from }) },
-    ...(used !== undefined && { use: { used, isUpperBound: !balance, ...(typeof cap === 'number' && { headRoom: credits(cap - used) }) } }),
+    ...(use && {
+      use: {
+        ...{ used: use.credits, source: use.source, isUpperBound: use.source === 'upperBound' },
+        ...(typeof cap === 'number' && { headRoom: wholeCents(cap - use.credits) }),
+      },
+    }),
   }
 }
 
 /** What a chain comes to, whatever the kind of scope. */
 interface View {
   readonly candidates: readonly Candidate[]
+  /** Why nothing wider counts: nobody knows whether this rule matches. */
+  readonly open?: Candidate
   readonly winner: Candidate | undefined
   readonly verdict: GroupVerdict['kind']
 }
 
 function viewOf(found: Declarations, scope: Scope): View {
   if (scope.kind === 'user') {
-    const { groups, ...chain } = personChain(found, scope.email)
-    return { ...chain, verdict: groups.kind }
+    const { groups, own, verdict, candidates, winner } = personChain(found, scope.email)
+    if (own || verdict.kind !== 'unknown') return { candidates, winner, verdict: groups.kind }
+    const why = found.rules.whyOf(verdict.rule, scope.email)
+    return { candidates, winner: undefined, verdict: groups.kind, open: ruleCandidate(verdict.rule, scope, why) }
   }
   const keys = scope.kind === 'team' ? [TEAM_KEY] : [scopeKey(scope), TEAM_KEY]
   const candidates = keys.flatMap((key) => [found.scopes.get(key)?.grant, found.scopes.get(key)?.rule]).filter((one) => one !== undefined)
@@ -162,11 +174,17 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
   const view = viewOf(found, scope)
   const won = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
   const place = won ? view.candidates.indexOf(won) : -1
+  const { open } = view
   const chain: ExplainedCandidate[] = [
-    ...(won ? [{ candidate: won, wins: true, why: whyWon(won), ...stateOf(found, won) }] : []),
+    ...(open && won?.kind !== 'people' ? [{ candidate: open, wins: false, why: STAYS }] : []),
+    ...(won ? [{ candidate: won, wins: true, why: open && won.kind === 'people' ? STAYS : whyWon(won), ...stateOf(found, won) }] : []),
     ...view.candidates.flatMap((one, index) => {
       if (one === won) return []
-      const why = index < place ? SETS_NOTHING : whyLost(one, won, view.verdict)
+      const why = open
+        ? `whether rule ${open.rule} matches is not known`
+        : index < place && one.cap === 'none'
+          ? SETS_NOTHING
+          : whyLost(one, won, view.verdict)
       return [{ candidate: one, wins: false, why, ...stateOf(found, one) }]
     }),
     ...[scope, ...wider].flatMap((one) => idleGrants(found, one, inputs.now)),
@@ -182,6 +200,7 @@ function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): 
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
 }
 
+const STAYS = 'it is not known whether it matches, so what is in force stays and no later rule is tried'
 const SETS_NOTHING = 'sets nothing here, so the next wider one applies'
 
 function whyWon(won: Candidate): string {
@@ -192,6 +211,9 @@ function whyWon(won: Candidate): string {
       return won.cap === 'none' ? 'no cap is declared here or wider' : 'the narrowest cap declared'
     case 'restore':
       return 'a grant is over, and what stood here before it comes back'
+    case 'people':
+      return won.cap === 'none' ? SETS_NOTHING : 'the first rule that matches, and nothing is declared for the person alone'
+    case 'pool':
     case 'conflict':
     case 'copied':
       return won.reason ?? 'the cap that applies to this person'
@@ -203,12 +225,14 @@ function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verd
     if (one.scope.kind === 'user') return SETS_NOTHING
     return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
   }
+  if (one.kind === 'people' && won.kind !== 'people' && won.kind !== 'grant') return 'a cap for the person goes before rules'
   if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
   if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
     return 'spec.onGroupConflict decides between the groups'
   if (one.scope.kind === 'group' && won.scope.kind === 'group') {
     return one.cap === won.cap ? `${scopeKey(won.scope)} asks for the same` : 'a grant on the same scope is in force'
   }
+  if (won.kind === 'people') return 'a rule is narrower'
   return `a ${won.scope.kind} ${won.kind === 'grant' ? 'grant' : 'cap'} is narrower`
 }
 

@@ -3,7 +3,7 @@
 import type { Slots } from '../interpret/slots.ts'
 import type { Approval, GuardSettings, Hold, PlanApproval, Release } from '../model/change.ts'
 import type { CapReading } from '../model/observed.ts'
-import type { PolicyApproval, PolicyRevision } from '../model/policy.ts'
+import { declaredCount, type PolicyApproval, type PolicyRevision } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import {
@@ -111,7 +111,7 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
       ...(copying !== undefined && { copying }),
       contested: inputs.contested,
       workspace: inputs.workspace,
-      declared: set.rules.length + set.grants.length,
+      declared: declaredCount(set),
       protectedPeople: new Set(protectedEmails),
     }
     return (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>): Judgement =>

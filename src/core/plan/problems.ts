@@ -30,6 +30,7 @@ export function planProblems(inputs: ProblemInputs, judged: Judged): readonly Pl
   for (const { scope, why, at } of inputs.resolution.skipped) {
     problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, ...(at && { at }) })
   }
+  for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
   for (const { guard, message } of judged.judgement.warnings) {
     problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
   }

@@ -1,5 +1,5 @@
-// Everything that is declared, found by scope and by person: the chain user grant > user > group grant > group (with the conflict rule) >
-// team grant > team (product.md, section 2). It says what policy declares and never looks at statuses, readings of caps or what is
+// Everything that is declared, found by scope and by person: the chain user grant > user > rule > group grant > group (with the conflict
+// rule) > team grant > team (product.md, section 2). It says what policy declares and never looks at statuses, readings of caps or what is
 // ours; `desired.ts` decides with it.
 
 import { TEAM_KEY } from '../interpret/effective.ts'
@@ -7,8 +7,11 @@ import type { Cap, CapRule, Grant, PolicySet } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
 import { type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import { type Credits, credits, MAX_CAP } from '../model/units.ts'
+import type { ConditionInputs } from './conditions.ts'
 import type { Candidate, DesiredInputs, GrantStatus, RejectedScope } from './desired.ts'
 import { comparePositions, grantId, grantStatuses, isInForce } from './grants.ts'
+import type { NearestWord } from './rule-notes.ts'
+import { type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './rules.ts'
 
 /** What is declared at one scope now; `grant` is the one in force, already summed up when it adds. */
 export interface ScopeFacts {
@@ -29,6 +32,7 @@ export interface Declarations {
   /** Declared groups whose members are not known, though the service knows the group: nobody's chain is certain without them. */
   readonly unreadGroups: readonly ScopeKey[]
   readonly onGroupConflict: PolicySet['onGroupConflict']
+  readonly rules: JudgedRules
 }
 
 /** Where several groups leave a person: they agree, the conflict rule chose, or their caps differ and nothing says which counts. */
@@ -39,8 +43,12 @@ export type GroupVerdict =
 
 /** What is declared for one person. */
 export interface PersonChain {
-  /** Declared for the person alone: the grant in force, else the rule. */
+  /** Declared for the person alone: the grant in force, else the cap. */
   readonly own: Candidate | undefined
+  /** What `spec.rules` say of the person. */
+  readonly verdict: RuleVerdict
+  /** The rule that matches. */
+  readonly matched: Candidate | undefined
   readonly groups: GroupVerdict
   /** Everything that bears on the person, in order of precedence. */
   readonly candidates: readonly Candidate[]
@@ -58,13 +66,25 @@ export function declarations(inputs: DesiredInputs): Declarations {
     const scope = statuses[0]?.grant.scope
     if (scope && scope.kind !== 'user') addGrant(scopes, key, statuses, () => wideBase(scopes, scope))
   }
-  const found = { scopes, grants, grantsOf, ...membership(inputs, scopes), onGroupConflict: inputs.set.onGroupConflict }
+  const rules = judgeRules(inputs.set, conditionInputs(inputs))
+  const found = { scopes, grants, grantsOf, ...membership(inputs, scopes), onGroupConflict: inputs.set.onGroupConflict, rules }
   for (const [key, statuses] of grantsOf) {
     const scope = statuses[0]?.grant.scope
     if (scope?.kind === 'user') addGrant(scopes, key, statuses, () => personBase(found, scope))
   }
   return found
 }
+
+const conditionInputs = (inputs: DesiredInputs): ConditionInputs & { readonly nearest: NearestWord } => ({
+  ...(inputs.roster && { roster: inputs.roster }),
+  groups: inputs.groups,
+  unknownGroups: inputs.unknownGroups,
+  memory: inputs.conditions ?? {},
+  isNew: inputs.rosterReadingIsNew ?? false,
+  owned: inputs.owned,
+  clockDoubted: inputs.grantsFrozen,
+  nearest: inputs.nearest ?? (() => undefined),
+})
 
 /** Parsing refuses a scope that is declared twice; should one come through, the first place counts whatever the order of the files. */
 function addRule(scopes: Map<ScopeKey, ScopeFacts>, rule: CapRule): void {
@@ -141,12 +161,17 @@ function ruleBase(rule: Candidate | undefined): Base {
 }
 
 /**
- * The person's own rule, else the groups' rules with the conflict rule, else the team's. A `none` of the person's own is no base (`add` on
+ * The person's own cap, else that of the rule that matches, else the groups' caps with the conflict rule, else the team's. A `none` of the person's own is no base (`add` on
  * `none` is an error); a group's `none` falls through to the team.
  */
 function personBase(found: Declarations, scope: UserScope): Base {
   const own = found.scopes.get(scopeKey(scope))?.rule
   if (own) return ruleBase(own)
+  const byRule = found.rules.verdictOf(scope.email)
+  if (byRule.kind === 'unknown') {
+    return { missing: `whether rule ${byRule.rule.name} matches is not known, and with it the cap to add to` }
+  }
+  if (byRule.kind === 'match') return ruleBase(ruleCandidate(byRule.rule, scope, ''))
   const [unread] = found.unreadGroups
   if (unread) return { missing: `the members of ${unread} are not known, and with them the cap to add to` }
   const rules = (found.groupsOf.get(scope.email) ?? NO_FACTS).flatMap((group) => group.rule ?? [])
@@ -193,16 +218,21 @@ export function personChain(found: Declarations, email: string): PersonChain {
   add(candidates, facts?.grant)
   add(candidates, facts?.rule)
   const own = candidates[0]
-  const decided = candidates.find(isNumeric)
-  const verdict = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
-  if (verdict.kind === 'chosen') candidates.push(verdict.cap)
+  const verdict = found.rules.verdictOf(email)
+  const matched = verdict.kind === 'match' ? ruleCandidate(verdict.rule, scope, found.rules.whyOf(verdict.rule, email)) : undefined
+  add(candidates, matched)
+  // What is declared for the person goes before rules also where it sets nothing: then what is wider applies.
+  const counts = (one: Candidate): boolean => isNumeric(one) && (one !== matched || !own)
+  const decided = candidates.find(counts)
+  const among = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
+  if (among.kind === 'chosen') candidates.push(among.cap)
   for (const group of groups) add(candidates, group.grant)
   for (const group of groups) add(candidates, group.rule)
   const team = found.scopes.get(TEAM_KEY)
   add(candidates, team?.grant)
   add(candidates, team?.rule)
-  const widest = verdict.kind === 'clash' ? undefined : (candidates.find(isNumeric) ?? candidates.at(-1))
-  return { own, groups: verdict, candidates, winner: decided ?? widest }
+  const widest = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.at(-1))
+  return { own, verdict, matched, groups: among, candidates, winner: decided ?? widest }
 }
 
 const groupCap = (group: ScopeFacts): Candidate | [] => group.grant ?? group.rule ?? []

@@ -9,9 +9,15 @@ import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
+import type { ConditionMemory } from './conditions.ts'
+import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
+import { ruleCandidate } from './rules.ts'
 
-/** Where a desired cap comes from: a rule, a grant, the group conflict rule, a copy at user scope, or the base a grant gives back. */
-export type OriginKind = 'rule' | 'grant' | 'conflict' | 'copied' | 'restore'
+/**
+ * Where a desired cap comes from: a cap declared for its scope (`rule`), a grant, a rule over people, a pool, the group conflict rule, a copy
+ * at user scope, or the base a grant gives back.
+ */
+export type OriginKind = 'rule' | 'grant' | 'people' | 'pool' | 'conflict' | 'copied' | 'restore'
 
 /** One declaration that bears on a scope: the winner, or one that lost, kept for `explain`. */
 export interface Candidate {
@@ -27,6 +33,8 @@ export interface Candidate {
   readonly add?: Credits
   /** The grant it comes from (`grantId`). */
   readonly grant?: string
+  /** The rule over people that it comes from. */
+  readonly rule?: string
 }
 
 /** The one cap that is asked of a scope now. */
@@ -73,6 +81,11 @@ export interface Resolution {
   readonly grants: readonly GrantStatus[]
   /** The next value of the ledger fact `conflictsGone`. */
   readonly conflictsGone: Readonly<Record<string, number>>
+  /** `spec.rules`, in their order. */
+  readonly rules: readonly RuleStatus[]
+  readonly ruleNotes: readonly RuleNote[]
+  /** The next value of the ledger fact `conditions`. */
+  readonly conditions: ConditionMemory
 }
 
 export interface DesiredInputs {
@@ -88,6 +101,12 @@ export interface DesiredInputs {
   readonly conflictsGone: Readonly<Record<string, number>>
   /** Every declared group was re-read since the last resolution; only then agreeing readings are counted. */
   readonly groupReadingIsNew: boolean
+  /** What was settled of conditions; absent: nothing, so that the roster at hand settles them. */
+  readonly conditions?: ConditionMemory
+  /** The roster was read anew since the last resolution, and is believed; absent: no. */
+  readonly rosterReadingIsNew?: boolean
+  /** For "did you mean"; absent: nothing is suggested. */
+  readonly nearest?: NearestWord
   /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
   readonly grantsFrozen: boolean
 }
@@ -106,17 +125,25 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     if (scope.kind === 'user') decideUser(context, scopeKey(scope), scope, draft)
     else decideWide(context, scopeKey(scope), scope, draft)
   }
-  return { ...draft, grants: context.found.grants }
+  const { grants, rules } = context.found
+  return { ...draft, grants, rules: rules.statuses, ruleNotes: rules.notes, conditions: rules.memory }
 }
 
 /**
- * The cap declared for one person by the whole chain (user grant > user > group grant > group with the conflict rule > team grant > team),
+ * The cap declared for one person by the whole chain (user grant > user > rule > group grant > group with the conflict rule > team
+ * grant > team),
  * the winner first, then the losers in order of precedence. Undefined when nothing declared applies, or when the person's groups differ
  * without a conflict rule and nothing narrower decides. Cheap to ask for many people with the same `inputs` object.
  */
 export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap; chain: readonly Candidate[] } | undefined {
   const { candidates, winner } = personChain(contextOf(inputs).found, normaliseEmail(email))
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
+}
+
+/** Whether anything that policy declares bears on a person, or may: a rule of which it is not known, the cap of a group or of the team. */
+export function isReached(email: string, inputs: DesiredInputs): boolean {
+  const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))
+  return candidates.length > 0 || verdict.kind === 'unknown'
 }
 
 interface Context {
@@ -153,6 +180,7 @@ function scopesToDecide({ inputs, found }: Context): Scope[] {
   for (const [key, { scope }] of found.scopes) add(key, scope)
   for (const [key, { scope }] of inputs.owned) add(key, scope)
   for (const [email, groups] of found.groupsOf) if (groups.length > 1) emails.add(email)
+  for (const email of found.rules.matched) emails.add(email)
   if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) emails.add(email)
   // Bare e-mails sort several times as fast as scopes do.
   const users = [...emails].sort().map((email): UserScope => ({ kind: 'user', email }))
@@ -170,7 +198,7 @@ function decideWide(context: Context, key: ScopeKey, scope: Scope, draft: Draft)
     draft.skipped.push({ scope, why: `the service does not know group ${scope.id}`, ...(at && { at }) })
   } else if (facts?.rejected) draft.rejected.push(facts.rejected)
   else if (own) draft.desired.push(wanted(scope, own, candidates))
-  else if (givesBack(owned)) draft.desired.push(restored(context, key, owned, candidates))
+  else if (givesBack(owned)) draft.desired.push(restored(context.found, key, owned, candidates))
 }
 
 function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Draft): void {
@@ -191,22 +219,37 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
   const chain = personChain(found, scope.email)
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
-  else if (chain.groups.kind === 'clash') draft.rejected.push(conflict(scope, chain.groups.among))
+  else if (chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash') draft.rejected.push(conflict(scope, chain.groups.among))
 }
 
-/** The first that applies: their own declaration, the conflict rule (while it holds and a reading longer), a copy, the base of a grant. */
+/** The first that applies: their own declaration, a rule, the conflict rule (while it holds and a reading longer), a copy, the base of a grant. */
 function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain: PersonChain, draft: Draft): DesiredCap | undefined {
-  const { own, groups, candidates } = chain
+  const { own, matched, verdict, groups, candidates } = chain
   const owned = context.inputs.owned.get(key)
   const copied = context.inputs.capSemantics === 'copied'
   if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
-  if (!own && groups.kind === 'chosen') return wanted(scope, groups.cap, candidates)
+  if (!own && verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
+  if (!own && matched && !(copied && matched.cap === 'none')) return wanted(scope, matched, candidates)
+  if (!own && !matched && groups.kind === 'chosen') return wanted(scope, groups.cap, candidates)
   if (!own && groups.kind === 'agreed' && owned?.owner === 'conflict') {
     const kept = keptConflict(context, owned, scope.email, candidates, draft)
     if (kept) return kept
   }
   const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
-  return copy ?? (!own && givesBack(owned) ? restored(context, key, owned, candidates) : undefined)
+  return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
+}
+
+/** What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. */
+function keptUnknown({ inputs, found }: Context, key: ScopeKey, scope: UserScope, { verdict, candidates }: PersonChain) {
+  const owned = inputs.owned.get(key)
+  if (verdict.kind !== 'unknown' || !owned || owned.cap === 'none') return undefined
+  if (givesBack(owned)) return restored(found, key, owned, candidates)
+  const { rule, settled } = verdict
+  const why = found.rules.whyOf(rule, scope.email)
+  const reason = `whether rule ${rule.name} matches is not known (${why}); what is in force stays`
+  if (owned.owner !== 'grant')
+    return kept(owned, { kind: 'people', scope, cap: owned.cap, at: rule.at, reason, rule: rule.name }, candidates)
+  return settled && wanted(scope, { ...ruleCandidate(settled, scope, 'it did before'), reason }, candidates)
 }
 
 /** A cap of the conflict rule stays until two readings in a row of every declared group agree that the conflict is gone. */
@@ -247,7 +290,15 @@ function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[
   return { scope, cap, owner: OWNERS[kind], entry: `${kind}|${cap}`, origin, losers: without(candidates, origin) }
 }
 
-const OWNERS: Record<OriginKind, OwnerKind> = { rule: 'policy', grant: 'grant', restore: 'grant', conflict: 'conflict', copied: 'copied' }
+const OWNERS: Record<OriginKind, OwnerKind> = {
+  rule: 'policy',
+  grant: 'grant',
+  restore: 'grant',
+  people: 'rule',
+  pool: 'pool',
+  conflict: 'conflict',
+  copied: 'copied',
+}
 
 /** What the ledger says goes on, under the entry it was verified with. */
 const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]): DesiredCap => {
@@ -259,8 +310,8 @@ const kept = (owned: OwnedCap, origin: Candidate, losers: readonly Candidate[]):
 const givesBack = (owned: OwnedCap | undefined): owned is OwnedCap & { readonly baseline: Cap } =>
   owned?.owner === 'grant' && owned.baseline !== undefined
 
-function restored(context: Context, key: ScopeKey, owned: OwnedCap & { readonly baseline: Cap }, candidates: readonly Candidate[]) {
-  const statuses = context.found.grantsOf.get(key) ?? []
+function restored(found: Declarations, key: ScopeKey, owned: OwnedCap & { readonly baseline: Cap }, candidates: readonly Candidate[]) {
+  const statuses = found.grantsOf.get(key) ?? []
   const last = statuses.findLast((one) => one.state === 'ended') ?? statuses.at(-1)
   const origin: Candidate = {
     kind: 'restore',

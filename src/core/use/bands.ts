@@ -1,17 +1,7 @@
-// How near a person is to their cap. The service does not say what part of a person's use was paid from add-on credits, so this file
-// estimates it in one place for the guards, the gauges and the page alike; it must never guess where a figure is missing.
+// How near a person is to their cap, in bands, for gauges, the page, reports and audits alike. What of their use counts is add-on.ts's matter.
 import { BANDS, type Band, type PersonStatus } from '../model/events.ts'
 import type { Cap } from '../model/policy.ts'
-import { type Credits, wholeCents } from '../model/units.ts'
-
-/**
- * A person's estimated add-on use in credits, to the cent: max(0, used − credits per seat); all credits used, an upper bound, while the credits per
- * seat are unknown. Absent when `used` is. interface-spec.md, Team credit balance object; the estimate is a choice (product.md, section 5).
- */
-export function estimatedAddOnUse(used: Credits | undefined, creditsPerSeat: Credits | undefined): Credits | undefined {
-  if (used === undefined) return undefined
-  return wholeCents(Math.max(0, used - (creditsPerSeat ?? 0)))
-}
+import type { Credits } from '../model/units.ts'
 
 /**
  * The band of a person with this cap in force and this add-on use: each band includes its lower bound, and a cap of 0 is always at its

@@ -1,5 +1,5 @@
 // When the add-on credits run out: everybody is expected to keep their share of the team's use, and pays with add-on credits what exceeds
-// the credits of their seat, up to their cap. It says nothing about a team that has no add-on credits.
+// what is left of their seat, up to their cap. It says nothing about a team that has no add-on credits.
 
 import type { Balance } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -9,6 +9,8 @@ import type { Forecast } from './forecast.ts'
 /** What one person used in this cycle. */
 export interface PersonUse {
   readonly used: Credits
+  /** The part of it that add-on credits paid, where it is known better than by what exceeds the seat. */
+  readonly addOn?: Credits
   /** The cap in force for them; absent: not known, and taken for none. */
   readonly cap?: Cap
 }
@@ -39,7 +41,10 @@ export function exhaustionOf({ balance, used, people, forecast }: ExhaustionInpu
 }
 
 /** What counts is how much it grows: somebody above their cap already does not, whatever they are at. */
-function addOnOf({ used, cap }: PersonUse, factor: number, creditsPerSeat: number): number {
-  const addOn = Math.max(0, used * factor - creditsPerSeat)
-  return cap === undefined || cap === 'none' ? addOn : Math.min(addOn, cap)
+function addOnOf({ used, addOn, cap }: PersonUse, factor: number, creditsPerSeat: number): number {
+  const paid = addOn ?? Math.max(0, used - creditsPerSeat)
+  // Where the service charged less to add-on credits than exceeds the seat, it will go on doing so.
+  const included = Math.max(creditsPerSeat, used - paid)
+  const expected = Math.max(paid, used * factor - included)
+  return cap === undefined || cap === 'none' ? expected : Math.min(expected, cap)
 }

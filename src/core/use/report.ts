@@ -6,14 +6,15 @@ import { EFFECTS } from '../model/change.ts'
 import type { Band } from '../model/events.ts'
 import type { Balance, Cycle, Observed, RunUse } from '../model/observed.ts'
 import { type Credits, credits, wholeCents } from '../model/units.ts'
-import { bandOf, bandRank, estimatedAddOnUse } from './bands.ts'
+import { type AddOnFigures, type AddOnSource, type AddOnUse, worstSource } from './add-on.ts'
+import { bandOf, bandRank } from './bands.ts'
 import type { BurnFigures } from './burn.ts'
 import { projectedCents } from './forecast.ts'
 
 export const REPORT_VIEWS = ['team', 'group', 'user', 'model'] as const
 export type ReportView = (typeof REPORT_VIEWS)[number]
-export const REPORT_CYCLES = ['current', 'previous'] as const
-export type ReportCycle = (typeof REPORT_CYCLES)[number]
+/** The present cycle, the one before, or the one that begins in a month, such as `2026-09`. */
+export type ReportCycle = 'current' | 'previous' | `${number}-${number}`
 
 /** One person as the roster, the ledger and the caps show them. */
 export interface ReportPerson {
@@ -35,12 +36,15 @@ export interface ReportInputs {
   readonly groups: readonly { readonly id: string; readonly name: string }[]
   /** Of this very cycle. */
   readonly balance?: Balance
+  /** Add-on use of this very cycle, of a source that is worth reporting; absent: not known. */
+  readonly addOn?: AddOnFigures
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
   /** Written within the cycle, newest first. */
   readonly writes: readonly HistoryEntry[]
   readonly pricePerCredit?: number
+  readonly currency?: string
   /** What the gatherer could not have. */
   readonly notes: readonly string[]
 }
@@ -52,8 +56,10 @@ export interface ReportRow {
   readonly name: string
   readonly people?: number
   readonly used?: number
-  /** Estimated add-on use, summed over the people. */
+  /** Add-on use, summed over the people. */
   readonly addOn?: number
+  /** Where it comes from; of a sum the worst of its parts. */
+  readonly addOnSource?: AddOnSource
   /** Of one person. */
   readonly cap?: Observed
   /** Credits left under the caps in force, summed over those who have one. */
@@ -64,11 +70,14 @@ export interface ReportRow {
   readonly share?: number
   /** In the currency of the configured price. */
   readonly cost?: number
+  /** Add-on use × price, in the same currency. */
+  readonly addOnCost?: number
 }
 
 export interface NearRow {
   readonly email: string
   readonly addOn: number
+  readonly addOnSource: AddOnSource
   readonly cap: number
   readonly band: Band
 }
@@ -78,6 +87,8 @@ export interface Report {
   readonly which: ReportCycle
   readonly by: ReportView
   readonly cycle: Cycle
+  readonly pricePerCredit?: number
+  readonly currency?: string
   readonly totals: Omit<ReportRow, 'key' | 'name' | 'cap' | 'band' | 'share'> & {
     readonly included?: number
     readonly addOnAvailable?: number
@@ -107,7 +118,7 @@ const LATEST = 20
 export function reportOf(inputs: ReportInputs): Report {
   const { workspace, which, by, cycle, balance, figures, people, pricePerCredit } = inputs
   const projected = figures?.projected
-  const measured = people.map((person) => measure(person, balance?.creditsPerSeat))
+  const measured = people.map((person) => measure(person, inputs.addOn))
   const { key: _, name: __, ...sums } = teamRow(inputs, measured)
   const totals = {
     ...sums,
@@ -126,11 +137,18 @@ export function reportOf(inputs: ReportInputs): Report {
     which,
     by,
     cycle,
+    ...(pricePerCredit !== undefined && { pricePerCredit }),
+    ...(inputs.currency !== undefined && { currency: inputs.currency }),
     totals,
     ...(projected && { projected: projectedCents(projected) }),
     ...(figures?.exhaustedAt !== undefined && { exhaustedAt: figures.exhaustedAt }),
     rows: rows
-      .map((row) => ({ ...row, ...shareOf(row.used, whole), ...costOf(row.used, pricePerCredit) }))
+      .map((row) => ({
+        ...row,
+        ...shareOf(row.used, whole),
+        ...costOf(row.used, pricePerCredit),
+        ...addOnCostOf(row.addOn, pricePerCredit),
+      }))
       .sort((a, b) => Number(a.key === '-') - Number(b.key === '-') || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
     near: measured.flatMap(nearOf).sort(nearestFirst),
     changes: changesOf(inputs.writes),
@@ -139,17 +157,17 @@ export function reportOf(inputs: ReportInputs): Report {
 }
 
 interface Measured extends ReportPerson {
-  readonly addOn?: Credits
+  readonly addOn?: AddOnUse
   readonly band?: Band
   readonly headRoom?: number
 }
 
-function measure(person: ReportPerson, creditsPerSeat: Credits | undefined): Measured {
-  const addOn = creditsPerSeat === undefined ? undefined : estimatedAddOnUse(person.used, creditsPerSeat)
+function measure(person: ReportPerson, figures: AddOnFigures | undefined): Measured {
+  const addOn = figures?.of(person.email, person.used)
   const { cap } = person
-  const band = cap === undefined || cap === 'unknown' ? undefined : bandOf(cap, addOn)
-  const headRoom = typeof cap === 'number' && addOn !== undefined ? Math.max(0, cap - addOn) : undefined
-  return { ...person, ...(addOn !== undefined && { addOn }), ...(band && { band }), ...(headRoom !== undefined && { headRoom }) }
+  const band = cap === undefined || cap === 'unknown' ? undefined : bandOf(cap, addOn?.credits)
+  const headRoom = typeof cap === 'number' && addOn ? Math.max(0, cap - addOn.credits) : undefined
+  return { ...person, ...(addOn && { addOn }), ...(band && { band }), ...(headRoom !== undefined && { headRoom }) }
 }
 
 function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly ReportRow[] {
@@ -178,7 +196,9 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
 
 /** Where nobody's own use is known, runs still tell the sum. */
 function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
-  const row = rowOf(inputs, { key: 'team', name: 'the team' }, people)
+  const { addOn, ...rest } = rowOf(inputs, { key: 'team', name: 'the team' }, people)
+  // Those who left used something too.
+  const row = { ...rest, ...(addOn !== undefined && known('addOn', addOn + (inputs.addOn?.others ?? 0))) }
   return row.used === undefined ? { ...row, ...known('used', sumOf((inputs.runs ?? []).map(({ used }) => used))) } : row
 }
 
@@ -188,10 +208,17 @@ function rowOf(inputs: ReportInputs, about: Pick<ReportRow, 'key' | 'name'>, peo
     ...about,
     ...(inputs.people.length > 0 && { people: people.length }),
     ...known('used', sumOf(people.map(({ used }) => used))),
-    ...known('addOn', sumOf(people.map(({ addOn }) => addOn))),
+    ...addOnOf(people.map(({ addOn }) => addOn)),
     ...known('headRoom', sumOf(people.map(({ headRoom }) => headRoom))),
-    ...(people.some(({ cap }) => cap !== undefined) && { uncapped: people.filter(({ cap }) => cap === 'none').length }),
+    ...(people.some(({ cap }) => cap !== undefined && cap !== 'unknown') && {
+      uncapped: people.filter(({ cap }) => cap === 'none').length,
+    }),
   }
+}
+
+function addOnOf(uses: readonly (AddOnUse | undefined)[]): Pick<ReportRow, 'addOn' | 'addOnSource'> {
+  const source = worstSource(uses.map((use) => use?.source))
+  return source === undefined ? {} : { ...known('addOn', sumOf(uses.map((use) => use?.credits))), addOnSource: source }
 }
 
 function personRow({ email, used, addOn, cap, headRoom, band }: Measured): ReportRow {
@@ -199,7 +226,7 @@ function personRow({ email, used, addOn, cap, headRoom, band }: Measured): Repor
     key: email,
     name: email,
     ...known('used', used),
-    ...known('addOn', addOn),
+    ...addOnOf([addOn]),
     ...(cap !== undefined && { cap }),
     ...known('headRoom', headRoom),
     ...(band && { band }),
@@ -227,12 +254,16 @@ const money = (amount: number): number => Math.round(amount * 100) / 100
 const costOf = (used: number | undefined, price: number | undefined): { cost?: number } =>
   used === undefined || price === undefined ? {} : { cost: money(used * price) }
 
+const addOnCostOf = (addOn: number | undefined, price: number | undefined): { addOnCost?: number } =>
+  addOn === undefined || price === undefined ? {} : { addOnCost: money(addOn * price) }
+
 const shareOf = (used: number | undefined, whole: number | undefined): { share?: number } =>
   used === undefined || whole === undefined || whole <= 0 ? {} : { share: used / whole }
 
 function nearOf({ email, addOn, cap, band }: Measured): readonly NearRow[] {
   const isNear = band !== undefined && bandRank(band) >= bandRank('85_to_95')
-  return isNear && addOn !== undefined && typeof cap === 'number' ? [{ email, addOn, cap: credits(cap), band }] : []
+  if (!isNear || !addOn || typeof cap !== 'number') return []
+  return [{ email, addOn: addOn.credits, addOnSource: addOn.source, cap: credits(cap), band }]
 }
 
 /** By the share of the cap that is used; those with a cap of 0 first. */
@@ -255,15 +286,24 @@ function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
   }
 }
 
-function notesOn({ by, balance, runs, people, which, groups }: ReportInputs): readonly string[] {
+const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
+
+function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
-  if (by === 'group') notes.push('A person in two groups counts in both.')
+  if (by === 'group') notes.push('A person in two groups counts in both.', ...inSeveral(people))
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
-  if (which === 'previous') notes.push('Caps, head-room and the balance are known for the current cycle only.')
-  else if (!balance) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
+  if (which !== 'current') notes.push('Caps, head-room and the balance are known for the current cycle only.')
+  else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
+  else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
+  if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length
   if (without > 0) notes.push(`${without} of ${people.length} people carry no figure of use.`)
   return notes
+}
+
+function inSeveral(people: readonly ReportPerson[]): readonly string[] {
+  const several = people.filter(({ groups }) => groups.length > 1).length
+  return several === 0 ? [] : [`${several} of ${people.length} people are in several groups: the groups come to more than the team.`]
 }

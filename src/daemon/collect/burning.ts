@@ -6,7 +6,7 @@ import type { ModelUse, UseShown } from '../../core/model/events.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../../core/model/units.ts'
-import { estimatedAddOnUse } from '../../core/use/bands.ts'
+import { type AddOnFigures, addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts'
 import type { PersonUse } from '../../core/use/exhaustion.ts'
@@ -67,8 +67,9 @@ async function useNow(workspace: Workspace): Promise<UseShown> {
   const cycle = cycleOf(usage)
   const ofCycle = runs && cycle ? runs.rows.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt)) : []
   const models = modelsOf(ofCycle)
-  noticeDoubts(workspace, usage, runs, ofCycle)
-  const figures = usage && cycle ? await figuresOf(workspace, usage, cycle, runs, clock.now()) : undefined
+  const addOn = addOnFigures({ now: clock.now(), cycle, measured: knowledge?.measured, balance: usage?.balance })
+  noticeDoubts(workspace, usage, runs, ofCycle, addOn)
+  const figures = usage && cycle ? await figuresOf(workspace, usage, cycle, runs, addOn) : undefined
   return {
     burned,
     ...(runs && { runsReadAt: runs.asked.readAt }),
@@ -107,16 +108,17 @@ async function figuresOf(
   usage: UsageFacts,
   cycle: Cycle,
   runs: KnownRuns | undefined,
-  now: Instant,
+  addOn: AddOnFigures,
 ): Promise<BurnFigures> {
   const history = runs && historyOf(runs)
   const caps = new Map(peopleShown(workspace).map(({ email, cap }) => [email, cap]))
   const people = usage.roster.people.flatMap(({ email, used }): readonly PersonUse[] => {
     const cap = caps.get(email)
-    return used === undefined ? [] : [{ used, ...(cap !== undefined && { cap }) }]
+    const paid = addOn.of(email, used)
+    return used === undefined ? [] : [{ used, ...(paid && { addOn: paid.credits }), ...(cap !== undefined && { cap }) }]
   })
   return burnOf({
-    now,
+    now: workspace.clock.now(),
     cycle,
     readings: await workspace.ledger.useReadings(),
     people,
@@ -137,7 +139,13 @@ export function historyOf({ asked, rows }: KnownRuns): DayHistory | undefined {
 }
 
 /** What contradicts itself, and what is missing on this plan. */
-function noticeDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs: KnownRuns | undefined, ofCycle: readonly RunUse[]): void {
+function noticeDoubts(
+  workspace: Workspace,
+  usage: UsageFacts | undefined,
+  runs: KnownRuns | undefined,
+  ofCycle: readonly RunUse[],
+  addOn: AddOnFigures,
+): void {
   const found: Finding[] = []
   if (runs && runs.rows.length > 0 && runs.rows.every(({ used }) => used === undefined)) {
     const message = 'runs of agents carry no credits on this plan; use by model and the projection are off'
@@ -146,8 +154,7 @@ function noticeDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs:
   const people = usage?.roster.people ?? []
   const used = sumOfKnown(people.map((person) => person.used))
   const isWhole = runs && usage && runs.asked.throughAt >= midnight(usage.roster.readAt)
-  const perSeat = usage?.balance?.creditsPerSeat
-  const addOn = perSeat === undefined ? undefined : sumOfKnown(people.map((person) => estimatedAddOnUse(person.used, perSeat)))
+  const isMeasured = addOn.source === 'measured'
   const doubts = unitDoubt([
     {
       of: 'credits used',
@@ -156,7 +163,10 @@ function noticeDoubts(workspace: Workspace, usage: UsageFacts | undefined, runs:
     },
     {
       of: 'add-on credits used',
-      first: { name: 'the roster', credits: addOn },
+      first: {
+        name: isMeasured ? 'the sum of measured use' : 'the roster',
+        credits: addOn.source === 'upperBound' ? undefined : totalAddOn(addOn, people),
+      },
       second: { name: 'the balance', credits: usage?.balance?.addOnUsed },
     },
   ])

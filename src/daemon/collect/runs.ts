@@ -15,6 +15,7 @@ import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { type Failure, failureOf } from '../cycle/failure.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
+import type { AddOnCollector } from './add-on.ts'
 import { sumOfKnown } from './burning.ts'
 
 const HOUR_MS = 3_600_000
@@ -36,6 +37,7 @@ export interface Collector {
   readonly chunkDays: Map<ScopeKey, number>
   /** When each group was last tried, on the monotonic clock. */
   readonly triedAt: Map<ScopeKey, number>
+  readonly addOn: AddOnCollector
 }
 
 interface Target {

@@ -11,6 +11,7 @@ import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
 import { failureOf } from '../cycle/failure.ts'
 import type { Planner, WorkspaceState } from '../cycle/state.ts'
+import { withActiveDays } from './active-days.ts'
 
 /** What findings are about. */
 const ROSTER = 'the roster'
@@ -26,6 +27,8 @@ export interface UsageReading {
   readonly unknownGroups: readonly string[]
   /** Every declared group was read afresh, and a roster that is believed: what it says of a person's groups is whole. */
   readonly groupsRead: boolean
+  /** The roster was read afresh, and is believed. */
+  readonly rosterRead: boolean
   /** What could not be read, and what is odd in what was. */
   readonly findings: readonly Finding[]
 }
@@ -62,6 +65,7 @@ export async function learnUsage(
   knowledge.usage = reading.facts
   knowledge.unknownGroups = reading.unknownGroups
   knowledge.groupReadingIsNew ||= reading.groupsRead
+  knowledge.rosterReadingIsNew ||= reading.rosterRead
   return reading
 }
 
@@ -80,9 +84,10 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   }
   const rows = await attempt('ROSTER_UNREAD', ROSTER, () => client.readRoster(signal))
   // A team without anybody is a reading that went wrong: nobody could be counted by it.
-  const roster = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
+  const listed = rows && rows.people.length > 0 ? withoutCount(rows) : undefined
+  const roster = listed && (await withActiveDays(listed, inputs, attempt))
   found.push(...malformedRows(ROSTER, rows?.malformedRows))
-  if (rows && !roster) found.push(unread('ROSTER_UNREAD', ROSTER, 'the roster came without anybody, which counts as not read'))
+  if (rows && !listed) found.push(unread('ROSTER_UNREAD', ROSTER, 'the roster came without anybody, which counts as not read'))
   const balance = await attempt('BALANCE_UNREAD', 'the balance', () => client.readBalance(signal))
   const groups = await readGroups(inputs, found)
   const assembled = assemble(inputs, roster, balance, groups.members, found)
@@ -93,6 +98,7 @@ export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
     ...(believed && believed !== 'unavailable' && { balance: believed }),
     unknownGroups: groups.unknown,
     groupsRead: groups.read && roster !== undefined && !isDoubted,
+    rosterRead: roster !== undefined && !isDoubted,
     findings: found,
   }
 }

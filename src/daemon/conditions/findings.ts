@@ -10,6 +10,7 @@ import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { HoldsShown } from '../../core/plan/approval.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import type { RuleNote } from '../../core/resolve/rule-notes.ts'
 import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/state.ts'
 
 const instant = (at: Instant): string => new Date(at).toISOString()
@@ -33,7 +34,7 @@ export const problemTexts = (problems: readonly Problem[]): readonly string[] =>
   problems.slice(0, MOST_PROBLEMS).map(({ at, message }) => (at ? `${formatPosition(at)}: ${message}` : message))
 
 /** Holds, scopes that are left alone, what waits for a declaration, approvals and rules that somebody should look at. */
-export function planFindings({ plan }: Planned, { quarantine }: DesiredState, shown: HoldsShown): readonly Finding[] {
+export function planFindings({ plan }: Planned, { quarantine, resolution }: DesiredState, shown: HoldsShown): readonly Finding[] {
   const since = (id: string): { since?: Instant } => (shown[id] ? { since: shown[id].at } : {})
   const held = plan.holds.map((hold): Finding => ({ ...holdFinding(hold), ...since(hold.id) }))
   const told = plan.problems.flatMap((problem): readonly Finding[] => {
@@ -41,8 +42,17 @@ export function planFindings({ plan }: Planned, { quarantine }: DesiredState, sh
     const type = left ? 'Quarantined' : problemType(problem)
     return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(left && { since: left.at }) }] : []
   })
-  return [...held, ...told, ...readsFindings(plan)]
+  return [...held, ...told, ...resolution.ruleNotes.map(ruleFinding), ...readsFindings(plan)]
 }
+
+const RULE_TYPES = { RULE_NOBODY: 'RuleNobody', RULE_EVERYBODY: 'RuleEverybody', RULE_UNKNOWN: 'RuleUnknown' } as const
+
+const ruleFinding = ({ code, rule, message }: RuleNote): Finding => ({
+  type: RULE_TYPES[code],
+  subject: `rule ${rule}`,
+  reason: code,
+  message,
+})
 
 /** A hold that one of these guards makes alone is a condition of its own. */
 const HOLD_TYPES: Readonly<Partial<Record<Hold['guards'][number], ConditionType>>> = { contested: 'Contested', breaker: 'BreakerOpen' }
@@ -87,11 +97,17 @@ export const LATE_MS = 3_600_000
 type WrittenLately = (scope: Scope) => readonly Pick<HistoryEntry, 'result' | 'to'>[]
 
 /** Caps that somebody else changed and that are not put right yet; and among them writes of ours that landed after all. */
-export const foreignFindings = ({ plan, owned }: Planned, writtenLately: WrittenLately): readonly Finding[] =>
+export const foreignFindings = (
+  { plan, owned }: Planned,
+  readings: WorkspaceState['readings'],
+  writtenLately: WrittenLately,
+): readonly Finding[] =>
   plan.changes.flatMap(({ cause, scope, from, to }) => {
     if (cause !== 'external') return []
     const isLate = writtenLately(scope).some((one) => one.result === 'failed' && one.to === from)
-    return [isLate ? lateFinding(scope, to, from) : foreignFinding(scope, owned.get(scopeKey(scope))?.cap ?? to, from)]
+    if (isLate) return [lateFinding(scope, to, from)]
+    const key = scopeKey(scope)
+    return [foreignFinding(scope, owned.get(key)?.cap ?? to, from, readings.get(key))]
   })
 
 const lateFinding = (scope: Scope, desired: Cap, observed: Observed): Finding => ({
@@ -105,15 +121,19 @@ const lateFinding = (scope: Scope, desired: Cap, observed: Observed): Finding =>
 })
 
 /** Another value is another change. */
-export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed): Finding => ({
+export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed, reading?: CapReading): Finding => ({
   type: 'ForeignChange',
   subject: scopeKey(scope),
   reason: 'FOREIGN_CHANGE',
   message: `${scopeKey(scope)}: somebody else set ${verified} → ${observed}; not put back yet`,
   version: String(observed),
   scope,
-  fields: { from: verified, to: observed },
+  fields: { from: verified, to: observed, ...unseen(reading) },
 })
+
+/** For how long nobody looked before it was found. */
+const unseen = (reading: CapReading | undefined): { readonly unseenSeconds?: number } =>
+  reading?.previousAt === undefined ? {} : { unseenSeconds: Math.max(0, Math.round((reading.readAt - reading.previousAt) / 1000)) }
 
 export const pauseFindings = (pause: Pause | undefined, workspace: string): readonly Finding[] =>
   pause === undefined

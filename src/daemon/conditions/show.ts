@@ -82,8 +82,9 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Desire
   workspace.shown = { ...workspace.shown, planned, outlook }
   report(workspace, { kind: 'planned', plan: planned.plan })
   const shown = workspace.ledger.fact('holdsShown') ?? {}
-  const since = workspace.clock.now() - LATE_MS
-  const foreign = foreignFindings(planned, (scope) => workspace.ledger.writtenLately(scope, since))
+  const { clock, ledger, knowledge } = workspace
+  const since = clock.now() - LATE_MS
+  const foreign = foreignFindings(planned, knowledge?.readings ?? new Map(), (scope) => ledger.writtenLately(scope, since))
   notice(workspace, { foreign, plan: planFindings(planned, outlook, shown) })
 }
 
@@ -98,7 +99,10 @@ export function showResult(workspace: Workspace, change: Change, { result, error
   if (result !== 'skipped') report(workspace, { kind: 'change-finished', change, result, ...(error !== undefined && { error }) })
   // The next plan finds the same change, and it is no news then.
   const { foreign: others = [] } = workspace.findings
-  if (foreign !== undefined) notice(workspace, { foreign: [foreignFinding(scope, change.from, foreign), ...others] })
+  if (foreign !== undefined)
+    notice(workspace, {
+      foreign: [foreignFinding(scope, change.from, foreign, workspace.knowledge?.readings.get(scopeKey(scope))), ...others],
+    })
 }
 
 /** What was learnt of people, groups and the balance. */

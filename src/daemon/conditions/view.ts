@@ -5,11 +5,13 @@ import { unexplained } from '../../core/model/condition.ts'
 import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
 import type { Balance } from '../../core/model/observed.ts'
 import { compareScopes } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { bandOf, estimatedAddOnUse } from '../../core/use/bands.ts'
+import { addOnFigures } from '../../core/use/add-on.ts'
+import { bandOf } from '../../core/use/bands.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/seen.ts'
-import type { DesiredState, WorkspaceState } from '../cycle/state.ts'
+import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 
@@ -44,10 +46,13 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     holds: shown.planned?.plan.holds ?? [],
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(shown.outlook),
+    ...(usage && shown.outlook && { rules: shown.outlook.resolution.rules.map(({ name, people }) => ({ name, people })) }),
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(balance && { balance }),
     people: peopleShown(workspace),
+    ...(knowledge?.measured && { measured: knowledge.measured }),
+    ...(workspace.collector.addOn.whyNot && { notMeasured: workspace.collector.addOn.whyNot }),
     ...(shown.use && { use: shown.use }),
     ...(rate !== undefined && { ratePerSecond: rate }),
     ...(knowledge?.clockSkewMs !== undefined && { clockSkewMs: knowledge.clockSkewMs }),
@@ -81,30 +86,33 @@ function countGrants(outlook: DesiredState | undefined): Readonly<Record<GrantSt
 }
 
 /** Worked out once for each plan and reading of use: a scrape must not hold everything up while it looks at 50,000 people. */
-const lastShown = new WeakMap<DesiredState, { readonly usage: WorkspaceState['usage']; readonly people: readonly PersonStatus[] }>()
+type LastShown = Pick<WorkspaceState, 'usage' | 'measured'> & { readonly people: readonly PersonStatus[] }
+
+const lastShown = new WeakMap<DesiredState, LastShown>()
 
 /** People with the cap in force for them, as the last plan and reading know it. */
-export function peopleShown({ knowledge, shown: { outlook } }: Workspace): readonly PersonStatus[] {
+export function peopleShown({ knowledge, clock, shown: { outlook } }: Workspace): readonly PersonStatus[] {
   if (!knowledge || !outlook) return []
   const last = lastShown.get(outlook)
-  if (last && last.usage === knowledge.usage) return last.people
-  const people = peopleOf(knowledge, outlook)
-  lastShown.set(outlook, { usage: knowledge.usage, people })
+  const { usage, measured } = knowledge
+  if (last && last.usage === usage && last.measured === measured) return last.people
+  const people = peopleOf(knowledge, outlook, clock.now())
+  lastShown.set(outlook, { usage, measured, people })
   return people
 }
 
-function peopleOf(knowledge: WorkspaceState, outlook: DesiredState): readonly PersonStatus[] {
+function peopleOf(knowledge: WorkspaceState, outlook: DesiredState, now: Instant): readonly PersonStatus[] {
   const capAt: CapAt = (key) => knowledge.readings.get(key)?.observed
-  const perSeat = knowledge.usage?.balance?.creditsPerSeat
+  const figures = addOnFigures({ now, cycle: cycleOf(knowledge.usage), measured: knowledge.measured, balance: knowledge.usage?.balance })
   const usedBy = new Map(knowledge.usage?.roster.people.map((one) => [one.email, one.used]))
   return outlook.people.approved.map((person): PersonStatus => {
     const { cap } = effectiveCap(person, capAt)
-    const used = estimatedAddOnUse(usedBy.get(person.email), perSeat)
-    const band = bandOf(cap === 'unknown' ? undefined : cap, used)
+    const addOn = figures.of(person.email, usedBy.get(person.email))
+    const band = bandOf(cap === 'unknown' ? undefined : cap, addOn?.credits)
     return {
       email: person.email,
       ...(cap !== 'unknown' && { cap }),
-      ...(used !== undefined && { used }),
+      ...(addOn && { used: addOn.credits, source: addOn.source }),
       ...(band && { band }),
     }
   })

@@ -44,6 +44,8 @@ export interface Config {
   readonly ledgerToken?: KeyRef
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
+  /** Of the price, as ISO 4217 writes it. */
+  readonly currency?: string
   /** At least one; only the chosen one with `--workspace`. */
   readonly workspaces: readonly WorkspaceConfig[]
 }
@@ -169,6 +171,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
     ...(file?.ledgerToken === undefined ? {} : { ledgerToken: file.ledgerToken }),
     metrics: file?.metrics ?? { perUser: 'off', userLabel: 'hash' },
     ...(file?.pricePerCredit === undefined ? {} : { pricePerCredit: file.pricePerCredit }),
+    ...(file?.currency === undefined ? {} : { currency: file.currency }),
     workspaces,
   }
   if (hasErrors(problems)) return { problems }

@@ -41,6 +41,7 @@ export interface FileConfig {
   readonly ledgerToken?: KeyRef
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
+  readonly currency?: string
   readonly workspaces: readonly FileWorkspace[]
 }
 
@@ -141,7 +142,7 @@ const optional = <K extends string, T>(key: K, value: T | undefined) =>
 
 /** The settings of a file without an error. */
 function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
-  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit } = root.value
+  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency } = root.value
   const perUser = metrics?.perUser ?? 'off'
   return {
     ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
@@ -150,6 +151,7 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
     ...optional('approvals', approvals),
     ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
     ...optional('pricePerCredit', pricePerCredit),
+    ...optional('currency', currency?.trim()),
     // `off` is false to YAML 1.1, which Helm and others write it back as.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
     workspaces: items(field(root, 'workspaces')).map((workspace) => workspaceOf(workspace, locate)),

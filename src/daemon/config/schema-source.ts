@@ -178,6 +178,7 @@ export const CONFIG = object(
     pricePerCredit: orNothing(
       leaf<number>('price', { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000 }, 'Turns credits into money in reports.'),
     ),
+    currency: orNothing(pattern('currency', '^\\s*[A-Z]{3}\\s*$', 'Of pricePerCredit, in three letters (ISO 4217), for reports.')),
     workspaces: list('Each is kept independently of the others.', WORKSPACE),
   },
   { $schema: DIALECT, $id: 'urn:capkeeper:schema:config', title: 'capkeeper config' },

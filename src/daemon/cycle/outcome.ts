@@ -135,6 +135,8 @@ const OWNERS: Readonly<Record<string, OwnerKind>> = {
   rule: 'policy',
   kept: 'policy',
   grant: 'grant',
+  people: 'rule',
+  pool: 'pool',
   conflict: 'conflict',
   copied: 'copied',
 }

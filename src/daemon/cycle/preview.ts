@@ -6,6 +6,7 @@ import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Scope } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { Clock, Digest, ReadClient, RecordsReader } from '../../ports.ts'
+import { askMeasured } from '../collect/add-on.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
@@ -39,6 +40,7 @@ export interface Preview {
 export async function preview(parts: PreviewParts, policy: PolicyRevision, options: PreviewOptions = {}): Promise<Preview> {
   const knowledge = recall(policy, parts.ledger)
   const usage = await learnUsage(parts.client, knowledge, parts, options.signal)
+  await askMeasured(parts, knowledge, options.signal)
   const all = outlook(knowledge, parts).toRead
   const scopes = options.only ? all.filter(options.only) : all
   options.onSweep?.(scopes)

@@ -37,7 +37,7 @@ export function keepReading(readings: Map<ScopeKey, CapReading>, reading: CapRea
   const key = scopeKey(reading.scope)
   const before = readings.get(key)
   const last = before && (before.observed === 'unknown' ? before.last : { observed: before.observed, readAt: before.readAt })
-  readings.set(key, reading.failure && last ? { ...reading, last } : reading)
+  readings.set(key, { ...reading, ...(last && { previousAt: last.readAt }), ...(reading.failure && last && { last }) })
 }
 
 /** Causes that speak about the key, the service or the way to it, not about one scope. */

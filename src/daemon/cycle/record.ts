@@ -4,7 +4,7 @@
 import type { Change, GuardSettings } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
-import type { Cap } from '../../core/model/policy.ts'
+import { type Cap, declaredCount } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
@@ -12,6 +12,7 @@ import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { REVIEW_MS, weakenings } from '../../core/plan/reviewed.ts'
+import type { Resolution } from '../../core/resolve/desired.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Ledger, LedgerFacts } from '../../ports.ts'
 import { type DesiredState, isLeftAlone, openBaseline, type WorkspaceState } from './state.ts'
@@ -43,6 +44,16 @@ export async function remember(
     knowledge.conflictsGone = view.resolution.conflictsGone
     knowledge.groupReadingIsNew = false
   }
+  rememberConditions(view.resolution, knowledge, ledger)
+}
+
+/** A condition that is new is settled by the roster at hand; the others turn only with new readings. */
+function rememberConditions({ conditions }: Resolution, knowledge: WorkspaceState, ledger: Ledger): void {
+  const isSame = Object.keys(conditions).sort().join('\n') === Object.keys(knowledge.conditions).sort().join('\n')
+  if ((!knowledge.rosterReadingIsNew && isSame) || !knowledge.usage) return
+  saveNews(ledger, 'conditions', conditions, {})
+  knowledge.conditions = conditions
+  knowledge.rosterReadingIsNew = false
 }
 
 /**
@@ -177,7 +188,7 @@ export function endPlan(ledger: Ledger): void {
  * clear, so that an emptied policy is held for as long as it takes somebody to look.
  */
 export function rememberDeclared(after: Planned, result: ReconcileResult, knowledge: WorkspaceState, ledger: Ledger): void {
-  const declared = knowledge.policy.set.rules.length + knowledge.policy.set.grants.length
+  const declared = declaredCount(knowledge.policy.set)
   const before = ledger.fact('verifiedDeclared') ?? 0
   const clearing = after.plan.changes.some((change) => change.to === 'none')
   const isSeen = result !== 'error' && after.plan.unknown.length === 0 && after.diff.kept.length === 0

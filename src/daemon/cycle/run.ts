@@ -10,6 +10,7 @@ import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { ReadClient } from '../../ports.ts'
+import { askMeasured } from '../collect/add-on.ts'
 import { learnBurned } from '../collect/burning.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
@@ -26,8 +27,12 @@ import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, pl
 export interface CycleOptions {
   /** Roster, groups and balance are due. */
   readonly usage: boolean
+  /** Nothing is collected beside the cycle: what it needs of use it asks for itself. */
+  readonly alone?: boolean
   /** Only these scopes are read and written; absent: a whole sweep. */
   readonly focus?: ReadonlySet<ScopeKey>
+  /** A sweep that reads only these, and plans with what was read before of the others; absent: all. */
+  readonly slice?: ReadonlySet<ScopeKey>
   /** A sweep that was interrupted goes on: scopes read since then are not read again. */
   readonly readSince?: Instant
   /** Aborts to stop early: reads at once, writes before the next one. */
@@ -71,6 +76,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   const started = clock.monotonic()
   showPause(workspace)
   if (options.usage) await refreshUsage(workspace, knowledge, options.stop)
+  if (options.alone) await askMeasured(workspace, knowledge, options.stop)
   if (config.mode !== 'enforce') endPlan(ledger)
   const read = await observe(workspace, knowledge, planner, options)
   if (!options.focus) forgetOthers(read.toRead, knowledge)
@@ -95,7 +101,8 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   }
   const after = applied?.last.planned ?? first.planned
   const managed = view.toRead.filter((scope) => !isLeftAlone(scope, view))
-  const looked = managed.filter((scope) => options.focus?.has(scopeKey(scope)) ?? true)
+  const part = options.focus ?? options.slice
+  const looked = managed.filter((scope) => part?.has(scopeKey(scope)) ?? true)
   const outcome = outcomeOf({ after, applied, looked, readings: knowledge.readings })
   if (config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)
   if (applied?.fatal === undefined) await ledger.commit()
@@ -278,12 +285,13 @@ async function observe(
   return view
 }
 
-function isDue(scope: Scope, knowledge: WorkspaceState, { focus, readSince }: CycleOptions): boolean {
+function isDue(scope: Scope, knowledge: WorkspaceState, { focus, slice, readSince }: CycleOptions): boolean {
   const key = scopeKey(scope)
   const readAt = knowledge.readings.get(key)?.readAt
   // People cannot be counted without the wide scopes, so a focused cycle reads those that were never read.
   if (focus) return focus.has(key) || (scope.kind !== 'user' && readAt === undefined)
-  return readSince === undefined || readAt === undefined || readAt < readSince
+  if (readAt === undefined) return true
+  return (slice?.has(key) ?? true) && (readSince === undefined || readAt < readSince)
 }
 
 /** What was read of scopes that nobody manages any more grows old, and must not count. */

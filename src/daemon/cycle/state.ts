@@ -16,8 +16,11 @@ import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
+import type { MeasuredAddOn } from '../../core/use/add-on.ts'
+import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import type { WideWrite } from './beneath.ts'
 import { readQuality } from './read.ts'
@@ -46,9 +49,14 @@ export interface WorkspaceState {
   policyValid: boolean
   readonly readings: Map<ScopeKey, CapReading>
   usage: UsageFacts | undefined
+  /** Add-on use as the service tells it; absent where it does not. */
+  measured: MeasuredAddOn | undefined
   unknownGroups: readonly string[]
   groupReadingIsNew: boolean
   conflictsGone: Readonly<Record<string, number>>
+  /** A roster that is believed was read since the last resolution was remembered. */
+  rosterReadingIsNew: boolean
+  conditions: ConditionMemory
   clockSkewMs: number | undefined
   /** Team and group caps that were sent and may have landed, as the answer or the reading after it did not tell. */
   readonly sent: SentCap[]
@@ -63,9 +71,12 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     policyValid: true,
     readings: new Map(),
     usage: ledger.fact('usage'),
+    measured: ledger.fact('addOn'),
     unknownGroups: [],
     groupReadingIsNew: false,
     conflictsGone: ledger.fact('conflictsGone') ?? {},
+    rosterReadingIsNew: false,
+    conditions: ledger.fact('conditions') ?? {},
     clockSkewMs: undefined,
     sent: [],
     pendingChecks: [],
@@ -118,6 +129,9 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     owned: new Map(planner.ledger.owned().map((one) => [scopeKey(one.scope), one])),
     conflictsGone: knowledge.conflictsGone,
     groupReadingIsNew: knowledge.groupReadingIsNew,
+    conditions: knowledge.conditions,
+    rosterReadingIsNew: knowledge.rosterReadingIsNew,
+    nearest,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
     ...(cycle && { cycle }),
@@ -137,7 +151,11 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
   const skipped = skippedScopes(resolution, owned, knowledge.usage?.roster, knowledge.unknownGroups)
   const quarantine = activeQuarantine(ledger.quarantined(), resolution, skipped, now)
   const managed = scopesToRead(resolution, owned, { skipped, quarantined: quarantine.active })
-  const people = countPeople({ groups: knowledge.usage?.groups ?? [], now, ...knowledge.usage })
+  const people = countPeople({
+    ...{ groups: knowledge.usage?.groups ?? [], now },
+    ...knowledge.usage,
+    ...(knowledge.measured && { measured: knowledge.measured }),
+  })
   const slots = interpret({
     model: serviceModel(planner.settings, planner.seen ?? seenIn(ledger)),
     readings: knowledge.readings,

@@ -41,7 +41,10 @@ export const GAUGES = {
     help: 'Cap of a declared group per person; absent when there is none. The label group is the group id.',
     labels: ['workspace', 'side', 'group'],
   },
-  capkeeper_people: { help: 'People by estimated add-on use in percent of the cap in force.', labels: ['workspace', 'band'] },
+  capkeeper_people: {
+    help: 'People by add-on use in percent of the cap in force; capkeeper_addon_use_measured says where use comes from.',
+    labels: ['workspace', 'band'],
+  },
   capkeeper_addon_credits_available: { help: 'Add-on credits available in this cycle, as the service says.', labels: W },
   capkeeper_addon_credits_used: { help: 'Add-on credits used in this cycle, as the service says.', labels: W },
   capkeeper_prompt_credits_per_seat: { help: 'Credits that each seat includes in this cycle.', labels: W },
@@ -68,13 +71,18 @@ export const GAUGES = {
     labels: W,
   },
   capkeeper_attribution_gap_ratio: {
-    help: 'Sum of the estimated add-on use of all people minus the add-on credits used, divided by the latter.',
+    help: 'Sum of the add-on use of all people, measured or estimated, minus the add-on credits used, divided by the latter.',
+    labels: W,
+  },
+  capkeeper_addon_use_measured: {
+    help: '1 while add-on use by person is what the service tells, 0 while it is estimated from credits used and credits per seat.',
     labels: W,
   },
   capkeeper_cycle_start_timestamp_seconds: { help: 'Start of the billing cycle.', labels: W },
   capkeeper_cycle_end_timestamp_seconds: { help: 'End of the billing cycle.', labels: W },
-  capkeeper_usage_age_seconds: { help: 'Age of the oldest of the last readings of roster, balance and runs.', labels: W },
+  capkeeper_usage_age_seconds: { help: 'Age of the oldest of the last readings of roster, balance, runs and add-on use.', labels: W },
   capkeeper_grants: { help: 'Grants by state.', labels: ['workspace', 'state'] },
+  capkeeper_rule_people: { help: 'People for whom a rule is the first that matches.', labels: ['workspace', 'rule'] },
   capkeeper_user_cap_credits: { help: 'Cap in force of a person; only with metrics.perUser.', labels: ['workspace', 'user'] },
   capkeeper_user_credits_used: { help: 'Credits a person used in this cycle; only with metrics.perUser.', labels: ['workspace', 'user'] },
 } as const satisfies Readonly<Record<string, Definition>>
@@ -106,6 +114,11 @@ export const HISTOGRAMS = {
     help: 'Duration of a cycle by phase.',
     labels: ['workspace', 'phase'],
     buckets: [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1200, 3600],
+  },
+  capkeeper_drift_detection_seconds: {
+    help: 'Time from the last good reading of a scope to the one that found a foreign change.',
+    labels: ['workspace', 'kind'],
+    buckets: [1, 10, 60, 300, 600, 1200, 1800, 3600, 7200, 21_600, 86_400],
   },
   capkeeper_api_request_duration_seconds: {
     help: 'Duration of a request to the service.',

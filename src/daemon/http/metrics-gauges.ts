@@ -7,7 +7,8 @@ import type { Observed, Person } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { SCOPE_KINDS } from '../../core/model/scope.ts'
 import { type Credits, type Instant, wholeCents } from '../../core/model/units.ts'
-import { countBands, estimatedAddOnUse } from '../../core/use/bands.ts'
+import { type AddOnFigures, addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
+import { countBands } from '../../core/use/bands.ts'
 import { APPROVAL_STATES, DRIFT_DIRECTIONS, type DriftDirection, type GaugeName } from './metrics-definitions.ts'
 
 /** Sets one series; a value that is not known sets nothing. */
@@ -22,8 +23,10 @@ export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant):
   putScopes(put, view.workspace, view.scopes)
   putDrift(put, view, now)
   putCaps(put, view.workspace, view.scopes)
-  putUse(put, view, now)
-  putBalance(put, view, now)
+  const addOn = addOnFigures({ now, cycle: view.roster?.cycle ?? view.balance?.cycle, measured: view.measured, balance: view.balance })
+  putUse(put, view, addOn, now)
+  put('capkeeper_addon_use_measured', { workspace: view.workspace }, Number(addOn.source === 'measured'))
+  putBalance(put, view, addOn, now)
   putBurn(put, view, now)
 }
 
@@ -45,6 +48,7 @@ function putState(put: Put, view: WorkspaceView): void {
     put('capkeeper_holds', { workspace, guard }, view.holds.filter((hold) => hold.guards.includes(guard)).length)
   }
   for (const state of GRANT_STATES) put('capkeeper_grants', { workspace, state }, view.grants[state])
+  for (const { name, people } of view.rules ?? []) put('capkeeper_rule_people', { workspace, rule: name }, people)
   put('capkeeper_last_reconcile_timestamp_seconds', { workspace }, seconds(view.lastCycle?.finishedAt))
   put('capkeeper_last_success_timestamp_seconds', { workspace }, seconds(view.lastSuccessAt))
   put('capkeeper_api_rate_limit_requests_per_second', { workspace }, view.ratePerSecond)
@@ -104,12 +108,13 @@ function putCaps(put: Put, workspace: string, scopes: readonly ScopeStatus[]): v
 
 const isShown = (reading: { readonly readAt: Instant }, now: Instant): boolean => now - reading.readAt <= USAGE_SHOWN_MS
 
-function putUse(put: Put, view: WorkspaceView, now: Instant): void {
+function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant): void {
   const { workspace, roster, balance } = view
   const cycle = roster?.cycle ?? balance?.cycle
   put('capkeeper_cycle_start_timestamp_seconds', { workspace }, seconds(cycle?.startAt))
   put('capkeeper_cycle_end_timestamp_seconds', { workspace }, seconds(cycle?.endAt))
-  const readAts = [roster?.readAt, balance?.readAt, view.use?.runsReadAt].filter((readAt) => readAt !== undefined)
+  const measuredAt = addOn.source === 'measured' ? view.measured?.readAt : undefined
+  const readAts = [roster?.readAt, balance?.readAt, view.use?.runsReadAt, measuredAt].filter((readAt) => readAt !== undefined)
   const oldestAt = Math.min(...readAts)
   if (readAts.length > 0) put('capkeeper_usage_age_seconds', { workspace }, seconds(now - oldestAt))
   if (roster && isShown(roster, now)) {
@@ -124,15 +129,15 @@ function putUse(put: Put, view: WorkspaceView, now: Instant): void {
 
 const inWholeCents = (amount: number | undefined): number | undefined => (amount === undefined ? undefined : wholeCents(amount))
 
-function putBalance(put: Put, { workspace, roster, balance }: WorkspaceView, now: Instant): void {
+function putBalance(put: Put, { workspace, roster, balance }: WorkspaceView, addOn: AddOnFigures, now: Instant): void {
   if (!balance || !isShown(balance, now)) return
   put('capkeeper_addon_credits_available', { workspace }, balance.addOnAvailable)
   put('capkeeper_addon_credits_used', { workspace }, balance.addOnUsed)
   put('capkeeper_prompt_credits_per_seat', { workspace }, balance.creditsPerSeat)
   put('capkeeper_seats', { workspace }, balance.seats)
   if (!roster || !isShown(roster, now) || balance.addOnUsed === 0) return
-  const estimate = total(roster.people, (person) => estimatedAddOnUse(person.used, balance.creditsPerSeat))
-  const gap = estimate === undefined ? undefined : (estimate - balance.addOnUsed) / balance.addOnUsed
+  const sum = totalAddOn(addOn, roster.people)
+  const gap = sum === undefined ? undefined : (sum - balance.addOnUsed) / balance.addOnUsed
   put('capkeeper_attribution_gap_ratio', { workspace }, gap)
 }
 

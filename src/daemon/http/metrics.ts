@@ -142,9 +142,12 @@ function count({ counters, histograms }: Parts, event: CycleEvent): void {
       break
     }
     case 'condition': {
-      const { type, scope } = event.condition
-      const isForeign = type === 'ForeignChange' && event.change !== 'ended'
-      if (isForeign && scope) counters.capkeeper_external_changes_total.inc({ workspace, kind: scope.kind })
+      const { type, scope, fields } = event.condition
+      if (type !== 'ForeignChange' || event.change === 'ended' || !scope) break
+      const labels = { workspace, kind: scope.kind }
+      counters.capkeeper_external_changes_total.inc(labels)
+      const unseen = fields?.['unseenSeconds']
+      if (typeof unseen === 'number') histograms.capkeeper_drift_detection_seconds.observe(labels, unseen)
       break
     }
     case 'request-finished': {
@@ -204,6 +207,7 @@ function countersOf(name: string): readonly { readonly counter: CounterName; rea
 function histogramsOf(name: string): readonly { readonly histogram: HistogramName; readonly labels: Record<string, string> }[] {
   const workspace = labelText(name)
   return [
+    ...SCOPE_KINDS.map((kind) => ({ histogram: 'capkeeper_drift_detection_seconds' as const, labels: { workspace, kind } })),
     ...PHASES.map((phase) => ({ histogram: 'capkeeper_reconcile_duration_seconds' as const, labels: { workspace, phase } })),
     ...OPERATIONS.map((operation) => ({ histogram: 'capkeeper_api_request_duration_seconds' as const, labels: { workspace, operation } })),
   ]

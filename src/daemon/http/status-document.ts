@@ -8,6 +8,7 @@ import type { Band, GrantState, Mode, ReconcileResult, ScopeState } from '../../
 import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import type { ScopeKind } from '../../core/model/scope.ts'
+import type { AddOnSource } from '../../core/use/add-on.ts'
 import type { BurnWindow } from '../../core/use/burn.ts'
 import type { PeopleShown } from './status-labels.ts'
 
@@ -135,10 +136,30 @@ export interface UseSummary {
   readonly used?: number
   readonly cycleStart?: string
   readonly cycleEnd?: string
+  readonly addOn: AddOnSummary
   readonly bands: Readonly<Record<Band, number>>
   /** People at 85 % of their cap and more, the nearest first. */
-  readonly nearCap: readonly { readonly person: string; readonly cap?: Cap; readonly used?: number; readonly band: Band }[]
+  readonly nearCap: readonly {
+    readonly person: string
+    readonly cap?: Cap
+    readonly used?: number
+    readonly source?: AddOnSource
+    readonly band: Band
+  }[]
   readonly nearCapOmitted: number
+}
+
+/** Add-on use of people in this cycle, by which bands, guards and the exhaustion go. */
+export interface AddOnSummary {
+  readonly source: AddOnSource
+  /** The sum of it, of people who left too where it is measured; absent when nothing is known. */
+  readonly credits?: number
+  /** Present while it is measured. */
+  readonly readAt?: string
+  /** The last day of which the service told anything; present while it is measured. */
+  readonly latestDay?: string
+  /** Why it is not measured: the service does not tell it (`absent`), or not to this key (`denied`). */
+  readonly notMeasured?: 'absent' | 'denied'
 }
 
 /** How fast credits are burned, and where that leads. */

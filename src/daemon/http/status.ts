@@ -12,13 +12,16 @@ import {
   type UseShown,
   type WorkspaceView,
 } from '../../core/model/events.ts'
+import type { Roster } from '../../core/model/observed.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { compareScopes, type Scope, type ScopeKind, scopeKey } from '../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../core/model/units.ts'
+import { addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
 import { bandRank, countBands } from '../../core/use/bands.ts'
 import { projectedCents } from '../../core/use/forecast.ts'
 import type { Health } from './metrics.ts'
 import type {
+  AddOnSummary,
   BalanceSummary,
   BurnSummary,
   ConditionEntry,
@@ -56,7 +59,7 @@ export function statusDocument(inputs: StatusInputs): StatusDocument {
     configValid: health.configValid,
     ledgerWritable: health.ledgerWritable,
     conditions: byUrgency(health.conditions ?? []).map((one) => conditionEntry(one, people)),
-    workspaces: inputs.views.map((view) => workspaceStatus(view, people)),
+    workspaces: inputs.views.map((view) => workspaceStatus(view, people, now)),
   }
 }
 
@@ -66,9 +69,9 @@ export const scopeLabel = (scope: Scope, people: PeopleLabels): string =>
 
 const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 
-function workspaceStatus(view: WorkspaceView, people: PeopleLabels): WorkspaceStatus {
+function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant): WorkspaceStatus {
   const { pause, policy, lastCycle, balance } = view
-  const use = useSummary(view, people)
+  const use = useSummary(view, people, now)
   const scopes = byAttention(view.scopes)
   return {
     workspace: view.workspace,
@@ -197,7 +200,8 @@ function holdEntry(hold: Hold, people: PeopleLabels): HoldEntry {
   }
 }
 
-function useSummary({ roster, balance, people: everybody }: WorkspaceView, people: PeopleLabels): UseSummary | undefined {
+function useSummary(view: WorkspaceView, people: PeopleLabels, now: Instant): UseSummary | undefined {
+  const { roster, balance, people: everybody } = view
   if (!roster) return undefined
   const figures = roster.people.map((person) => person.used).filter((used) => used !== undefined)
   const cycle = roster.cycle ?? balance?.cycle
@@ -208,14 +212,29 @@ function useSummary({ roster, balance, people: everybody }: WorkspaceView, peopl
     people: roster.people.length,
     ...(figures.length > 0 && { used: wholeCents(figures.reduce((sum, used) => sum + used, 0)) }),
     ...(cycle && { cycleStart: rfc3339(cycle.startAt), cycleEnd: rfc3339(cycle.endAt) }),
+    addOn: addOnSummary(view, roster, now),
     bands: countBands(everybody),
-    nearCap: near.slice(0, STATUS_LIMITS.people).map(({ email, cap, used, band = 'at_cap' }) => ({
+    nearCap: near.slice(0, STATUS_LIMITS.people).map(({ email, cap, used, source, band = 'at_cap' }) => ({
       person: people.label(email),
       ...(cap !== undefined && { cap }),
       ...(used !== undefined && { used }),
+      ...(source && { source }),
       band,
     })),
     nearCapOmitted: Math.max(0, near.length - STATUS_LIMITS.people),
+  }
+}
+
+function addOnSummary({ measured, notMeasured, balance }: WorkspaceView, roster: Roster, now: Instant): AddOnSummary {
+  const figures = addOnFigures({ now, cycle: roster.cycle ?? balance?.cycle, measured, balance })
+  const sum = totalAddOn(figures, roster.people)
+  const isMeasured = figures.source === 'measured'
+  return {
+    source: figures.source,
+    ...(sum !== undefined && { credits: sum }),
+    ...(isMeasured && measured && { readAt: rfc3339(measured.readAt) }),
+    ...(isMeasured && measured?.latestDayAt !== undefined && { latestDay: rfc3339(measured.latestDayAt).slice(0, 10) }),
+    ...(!isMeasured && notMeasured && { notMeasured }),
   }
 }
 

@@ -1,11 +1,12 @@
 // What a database has to do for the ledger of one workspace: read rows, and write changes of rows as one transaction. What rows mean is known
 // in `workspace.ts`; an adapter never decides what is kept, and never keeps a part of a transaction.
 
-import type { RunUse } from '../../core/model/observed.ts'
+import type { AddOnRow, RunUse } from '../../core/model/observed.ts'
 import type { Credits, Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
+import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { UseReading } from '../../core/use/use-curve.ts'
-import type { DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
+import type { AddOnBatch, AddOnSum, DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
 
 /** Tables of one value a key, all of which are held in memory. */
 export type KeyedTable = 'owned' | 'approval' | 'quarantine' | 'fact'
@@ -37,6 +38,7 @@ export type RowChange =
   | { readonly kind: 'pause'; readonly data: string | undefined }
   | { readonly kind: 'runs'; readonly scope: string; readonly batch: RunsBatch }
   | { readonly kind: 'burn'; readonly step: BurnStep }
+  | { readonly kind: 'addOn'; readonly batch: AddOnBatch }
 
 /** Everything that is held in memory of one workspace. */
 export interface Snapshot {
@@ -57,7 +59,10 @@ export interface WorkspaceRows {
   history(filter: HistoryFilter): Promise<readonly DataRow[]>
   pause(): Promise<DataRow | undefined>
   runs(scope: string, days: DayRange): Promise<readonly RunUse[]>
+  addOnUse(days: DayRange): Promise<readonly AddOnRow[]>
+  addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
   highestUse(): Promise<ReadonlyMap<string, Credits>>
   useReadings(): Promise<readonly UseReading[]>
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
+  useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
 }

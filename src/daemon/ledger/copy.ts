@@ -31,6 +31,10 @@ export const COPY_TABLES: readonly CopyTable[] = [
   },
   { name: 'person', columns: [ID, BINDING, ['email', 'key'], ['highest', 'number'], ['last_day', 'number']] },
   { name: 'person_use', columns: [BINDING, ['day', 'number'], ['person', 'number'], ['cents', 'number']] },
+  {
+    name: 'add_on_use',
+    columns: [BINDING, ['day', 'number'], ['person', 'number'], ['model', 'key'], ['cents', 'number'], ['add_on_cents', 'number']],
+  },
   { name: 'use_reading', columns: [BINDING, ['at', 'number'], ['cents', 'number']] },
 ]
 

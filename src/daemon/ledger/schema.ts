@@ -120,10 +120,22 @@ const MIGRATIONS: readonly string[] = [
      SELECT json(json_set(old.data, '$.value', 'inherited')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen'
    )) WHERE name = 'seen' AND EXISTS (SELECT 1 FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen');
    DELETE FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen', 'wideLooks');`,
+  // Add-on use as the service tells it. `person` is the table that use by day hangs on; days come first in the key, as there.
+  `CREATE TABLE add_on_use (
+     binding INTEGER NOT NULL REFERENCES binding,
+     day INTEGER NOT NULL,
+     person INTEGER NOT NULL,
+     model TEXT NOT NULL,
+     cents INTEGER NOT NULL,
+     add_on_cents INTEGER NOT NULL,
+     PRIMARY KEY (binding, day, person, model)
+   ) STRICT, WITHOUT ROWID;`,
 ]
 
 /** The first version that knows of use; readers may meet an older one. */
 export const USE_VERSION = 2
+/** The first that knows of add-on use. */
+export const ADD_ON_VERSION = 4
 
 /** The version that this capkeeper reads and writes (`PRAGMA user_version`). */
 export const SCHEMA_VERSION = MIGRATIONS.length

@@ -2,7 +2,7 @@
 // so that a plan made in a pull request shows what the daemon would do. People go out as hashes, with a key that is new in every answer; who knows an
 // address can find it in there, nobody can read one. What is not needed for a plan never leaves.
 import type { HistoryEntry, Intent, Pause } from '../../core/model/change.ts'
-import type { Roster } from '../../core/model/observed.ts'
+import type { Person, Roster } from '../../core/model/observed.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
@@ -41,6 +41,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   planBaseline: true,
   planBegunAt: true,
   conflictsGone: true,
+  conditions: true,
   seen: true,
   holdsShown: true,
   rules: true,
@@ -48,6 +49,8 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   peopleSalt: false,
   driftSince: true,
   runsAsked: false,
+  addOnAsked: false,
+  addOn: true,
   burned: false,
   breaker: true,
   contested: true,
@@ -148,7 +151,13 @@ const nameless = ({ roster, doubted, ...rest }: UsageFacts): UsageFacts => ({
   ...(doubted && { doubted: { ...doubted, roster: withoutNames(doubted.roster) } }),
 })
 
-const withoutNames = (roster: Roster): Roster => ({ ...roster, people: roster.people.map((person) => ({ ...person, name: '' })) })
+const withoutNames = (roster: Roster): Roster => ({ ...roster, people: roster.people.map(counted) })
+
+/** What guards count by. What rules go by is read afresh by whoever plans. */
+const counted = ({ email, status, disabled, used }: Person): Person => ({
+  ...{ email, name: '', status, disabled },
+  ...(used !== undefined && { used }),
+})
 
 /** A copy in which every text, keys of objects included, went through `change`. */
 function mapTexts(value: unknown, change: (text: string) => string): unknown {

@@ -5,6 +5,7 @@ import { scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { HistoryFilter } from '../../ports.ts'
 import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from './adapter.ts'
+import { addOnRows, keepAddOn } from './add-on.ts'
 import type { LedgerDatabase, Row } from './database.ts'
 import { keepBurn, keepRuns, useRows } from './use.ts'
 
@@ -49,6 +50,7 @@ export function sqliteRows({ database, workspace, binding, versions }: SqliteRow
     history: async (filter) => historyRows(database, binding, filter),
     pause: async () => pauseRow(database, workspace),
     ...useRows(database, binding),
+    ...addOnRows(database, binding),
   }
 }
 
@@ -116,6 +118,9 @@ function apply(database: LedgerDatabase, workspace: string, binding: number, cha
       return undefined
     case 'burn':
       keepBurn(database, binding, change.step)
+      return undefined
+    case 'addOn':
+      keepAddOn(database, binding, change.batch)
       return undefined
   }
 }

@@ -5,18 +5,21 @@
 import type { RunUse } from '../../core/model/observed.ts'
 import { type Credits, cents, credits, creditsOf, type Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
-import type { RunsBatch } from '../../ports.ts'
+import type { RecordedDays } from '../../core/use/replay/recorded.ts'
+import type { DayRange, RunsBatch } from '../../ports.ts'
 import type { WorkspaceRows } from './adapter.ts'
 import type { LedgerDatabase, Row } from './database.ts'
-import { schemaVersion, USE_VERSION } from './schema.ts'
+import { recorded } from './recorded-days.ts'
+import { ADD_ON_VERSION, schemaVersion, USE_VERSION } from './schema.ts'
 import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from './use-values.ts'
 
-type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson'>
+type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'>
 
 /** A ledger of before there was use, which only a reader can meet, reads as one without. */
 export function useRows(database: LedgerDatabase, binding: number): UseRows {
   const rows = (sql: string, ...values: readonly (string | number)[]): readonly Row[] =>
     schemaVersion(database) < USE_VERSION ? [] : database.all(sql, ...values)
+  const measuredRows: Rows = (sql, ...values) => (schemaVersion(database) < ADD_ON_VERSION ? [] : rows(sql, ...values))
   return {
     runs: async (scope, days) =>
       rows(
@@ -45,7 +48,35 @@ export function useRows(database: LedgerDatabase, binding: number): UseRows {
         binding,
         ...bounds(days),
       ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
+    useByDay: async (days, source) => recordedDays(source === 'measured' ? measuredRows : rows, { binding, days, source }),
   }
+}
+
+type Rows = (sql: string, ...values: readonly (string | number)[]) => readonly Row[]
+
+/** A day comes as lists in one row: a row for each person and day would take five times as long. */
+const BY_DAY = {
+  estimated: `SELECT day, json_group_array(person) AS people, json_group_array(cents) AS cents FROM person_use
+              WHERE binding = ? AND day >= ? AND day < ? GROUP BY day ORDER BY day`,
+  measured: `SELECT day, json_group_array(person) AS people, json_group_array(cents) AS cents, json_group_array(add_on) AS add_on FROM (
+               SELECT day, person, min(sum(cents), ${Number.MAX_SAFE_INTEGER}) AS cents, min(sum(add_on_cents), ${Number.MAX_SAFE_INTEGER}) AS add_on
+               FROM add_on_use WHERE binding = ? AND day >= ? AND day < ? GROUP BY day, person
+             ) GROUP BY day ORDER BY day`,
+} as const
+
+interface DaysWanted {
+  readonly binding: number
+  readonly days: DayRange
+  readonly source: RecordedDays['addOn']
+}
+
+function recordedDays(rows: Rows, { binding, days, source }: DaysWanted): RecordedDays {
+  const people = rows("SELECT id, email FROM person WHERE binding = ? AND email <> '' ORDER BY id", binding)
+  return recorded(
+    source,
+    people.map((row) => ({ id: Number(row['id']), email: String(row['email']) })),
+    rows(BY_DAY[source], binding, ...bounds(days)),
+  )
 }
 
 /** Inside a transaction: what a reading of the roster adds to people's days. */
@@ -100,7 +131,7 @@ export function pruneUse(database: LedgerDatabase, before: Instant): number {
   let gone = 0
   // One binding after the other: their days are where their keys begin.
   for (const { id } of database.all('SELECT id FROM binding')) {
-    for (const table of ['run_use', 'person_use']) {
+    for (const table of ['run_use', 'person_use', 'add_on_use']) {
       gone += database.run(`DELETE FROM ${table} WHERE binding = ? AND day < ?`, Number(id), day).changes
     }
     gone += database.run('DELETE FROM person WHERE binding = ? AND last_day < ?', Number(id), day).changes

@@ -17,16 +17,29 @@ import {
   type ScopeChange,
   type ShareLimit,
 } from '../../core/model/change.ts'
-import type { Balance, Cycle, GroupMembers, OwnedCap, Person, Roster } from '../../core/model/observed.ts'
+import {
+  type Balance,
+  type Cycle,
+  type GroupMembers,
+  OWNER_KINDS,
+  type OwnedCap,
+  type Person,
+  type Roster,
+} from '../../core/model/observed.ts'
 import type {
+  ActiveDays,
   Cap,
   CapRule,
   DeclaredGroup,
   Grant,
+  PeopleRule,
   PolicyApproval,
   PolicyRevision,
   PolicySet,
+  Pool,
+  PoolMembers,
   ProtectedPerson,
+  When,
 } from '../../core/model/policy.ts'
 import type { Position } from '../../core/model/problem.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../../core/model/scope.ts'
@@ -34,7 +47,9 @@ import { type Credits, credits } from '../../core/model/units.ts'
 import type { HoldShown } from '../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../core/plan/breaker.ts'
 import type { Contest } from '../../core/plan/contested.ts'
-import type { BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
+import type { SettledCondition } from '../../core/resolve/conditions.ts'
+import type { MeasuredAddOn, MeasuredCycle } from '../../core/use/add-on.ts'
+import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
 import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './decode.ts'
 
 const amount: Decode<Credits> = (value, path) => credits(number(value, path))
@@ -59,7 +74,7 @@ const cause = oneOf(CAUSES)
 export const ownedCap = shape<OwnedCap>({
   scope,
   cap,
-  owner: oneOf(['policy', 'grant', 'conflict', 'copied']),
+  owner: oneOf(OWNER_KINDS),
   entry: text,
   verifiedAt: number,
   written: optional(boolean),
@@ -115,6 +130,27 @@ export const quarantined = shape<Quarantined>({ scope, code: text, message: text
 
 export const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
 
+const when = shape<When>({
+  email: optional(text),
+  role: optional(text),
+  groups: optional(list(text)),
+  inactiveDays: optional(number),
+  joinedWithinDays: optional(number),
+  activeDays: optional(shape<ActiveDays>({ below: number, within: number })),
+})
+
+/** A list that earlier versions did not write. */
+const later =
+  <T>(item: Decode<T>): Decode<readonly T[]> =>
+  (value, path) =>
+    value === undefined ? [] : list(item)(value, path)
+
+const poolMembers = byKind<PoolMembers>({
+  groups: shape<Extract<PoolMembers, { kind: 'groups' }>>({ kind: oneOf(['groups']), ids: list(text) }),
+  emails: shape<Extract<PoolMembers, { kind: 'emails' }>>({ kind: oneOf(['emails']), emails: list(text) }),
+  when: shape<Extract<PoolMembers, { kind: 'when' }>>({ kind: oneOf(['when']), when }),
+})
+
 const policySet = shape<PolicySet>({
   workspace: text,
   rules: list(shape<CapRule>({ scope, cap, reason: optional(text), at: position, document: text })),
@@ -140,6 +176,19 @@ const policySet = shape<PolicySet>({
   protectedPeople: list(shape<ProtectedPerson>({ scope: user, at: position })),
   approvals: list(shape<PolicyApproval>({ id: text, at: position })),
   onGroupConflict: optional(oneOf(['min', 'max'])),
+  peopleRules: later(shape<PeopleRule>({ name: text, when, cap, reason: optional(text), at: position, document: text })),
+  pools: later(
+    shape<Pool>({
+      name: text,
+      members: poolMembers,
+      credits: amount,
+      share: oneOf(['need', 'equal']),
+      min: amount,
+      max: optional(amount),
+      at: position,
+      document: text,
+    }),
+  ),
   documents: list(text),
 })
 
@@ -151,6 +200,10 @@ const person = shape<Person>({
   status: oneOf(['approved', 'pending', 'rejected', 'unspecified']),
   disabled: boolean,
   used: optional(amount),
+  role: optional(text),
+  lastUsedAt: optional(number),
+  signedUpAt: optional(number),
+  activeDays: optional(record(number)),
 })
 
 const roster = shape<Roster>({
@@ -225,6 +278,7 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   planBaseline: byScope(cap),
   planBegunAt: number,
   conflictsGone: record(number),
+  conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
   seen,
   holdsShown: record(shape<HoldShown>({ people: number, at: number, roster: optional(number), reviewed: optional(boolean) })),
   rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
@@ -243,5 +297,15 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   contested: byScope(shape<Contest>({ at: number, entry: text, changes: number })),
   driftSince: byScope(number),
   runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
+  addOnAsked: shape<AddOnAsked>({
+    ...{ fromAt: number, throughAt: number, readAt: number, wideAt: number },
+    ...{ hasRows: boolean, emptyDays: number, isWhole: boolean },
+  }),
+  addOn: shape<MeasuredAddOn>({
+    readAt: number,
+    latestDayAt: optional(number),
+    cycles: list(shape<MeasuredCycle>({ startAt: number, people: record(amount), others: amount })),
+    unassignable: list(text),
+  }),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }

@@ -231,7 +231,10 @@ function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {
   }
 }
 
-type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson'>
+type Use = Pick<
+  Ledger,
+  'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'
+>
 
 function use(state: State): Use {
   const { rows, run, fact } = state
@@ -243,6 +246,9 @@ function use(state: State): Use {
   return {
     saveRuns: (scope, batch) => withFact({ kind: 'runs', scope: scopeKey(scope), batch }, 'runsAsked', batch.asked),
     runs: (scope, days) => rows.runs(scopeKey(scope), days),
+    saveAddOnUse: (batch) => withFact({ kind: 'addOn', batch }, 'addOnAsked', batch.asked),
+    addOnUse: rows.addOnUse,
+    addOnSums: rows.addOnSums,
     saveBurn(step) {
       const { highest: _, ...burned } = step.burned
       return withFact({ kind: 'burn', step }, 'burned', burned)
@@ -250,5 +256,6 @@ function use(state: State): Use {
     highestUse: rows.highestUse,
     useReadings: rows.useReadings,
     useByPerson: rows.useByPerson,
+    useByDay: rows.useByDay,
   }
 }

@@ -8,6 +8,7 @@ import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { nextCycleDelay, nextGrantInstant, nextWork } from '../../core/pace/schedule.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
+import { collectAddOn } from '../collect/add-on.ts'
 import { showBurn } from '../collect/burning.ts'
 import { collectRuns } from '../collect/runs.ts'
 import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
@@ -18,6 +19,7 @@ import { type CycleOptions, reconcile, refreshUsage } from '../cycle/run.ts'
 import { cycleOf, type DesiredState, grantsFrozen, outlook, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { report, type Workspace } from '../workspace.ts'
+import { chooseReadings } from './slice.ts'
 
 export interface LoopSignals {
   /** Graceful end: reads stop at once, the write in flight may finish. */
@@ -225,8 +227,10 @@ async function sweepAll(workspace: Workspace, knowledge: WorkspaceState, agenda:
   if (usage) await takeUsage(workspace, knowledge, agenda, options)
   if (!isCurrent(agenda, workspace, knowledge)) learn(agenda, outlookNow(workspace, knowledge))
   const readSince = isResumed ? agenda.sweepSince : undefined
+  if (!isResumed) workspace.reading = await chooseReadings(workspace, knowledge)
+  const slice = workspace.reading?.slice
   const { applied, result, view } = await untilGrant(workspace, knowledge, agenda, () =>
-    reconcile(workspace, knowledge, { ...options, usage: false, ...(readSince !== undefined && { readSince }) }),
+    reconcile(workspace, knowledge, { ...options, usage: false, ...(slice && { slice }), ...(readSince !== undefined && { readSince }) }),
   )
   // A stopped sweep goes on; a paused or failing one is through, and the interval decides.
   if (applied?.interrupted !== 'stopped') agenda.sweepSince = undefined
@@ -285,6 +289,7 @@ async function takeUsage(workspace: Workspace, knowledge: WorkspaceState, agenda
 async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, ending: AbortSignal): Promise<void> {
   try {
     notice(workspace, { runs: await collectRuns(workspace, knowledge, ending) })
+    notice(workspace, { addOn: await collectAddOn(workspace, knowledge, ending) })
   } catch (error) {
     if (ending.aborted) return
     const message = error instanceof Error ? error.message : String(error)

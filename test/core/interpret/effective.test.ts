@@ -3,6 +3,7 @@ import { countPeople, effectiveCap, type PeopleInputs, SETTLE_MS, sharedCap, wid
 import type { Observed } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { measuredAddOn } from '../../support/add-on.ts'
 import { CYCLE, cap, DAY, email, HOUR, members, NOW, type PlainCap, roster, scope } from '../../support/declare.ts'
 
 const key = (name: string): ScopeKey => scopeKey(scope(name))
@@ -34,12 +35,14 @@ describe('the people who are counted', () => {
   test('are none without a roster', () => expect(count({ groups: members({ a: ['ada'] }) })).toMatchObject({ approved: [], total: 0 }))
 
   test.each([
-    ['is all credits used, as an upper bound, while the balance is unknown', {}, 150, true],
-    ['is what goes beyond the seat when the balance is known', { balance }, 50, false],
-  ])('have a use that %s', (_name, more, use, useIsUpperBound) => {
-    const people = count({ roster: used(150), ...more })
+    ['is all credits used, as an upper bound, while the balance is unknown', {}, 150, 'upperBound'],
+    ['is what goes beyond the seat when the balance is known', { balance }, 50, 'estimated'],
+    ['is what the service tells, where it does', { balance, measured: measuredAddOn({ ada: 20 }) }, 20, 'measured'],
+    ['is what the service tells also without a balance', { measured: measuredAddOn({ ada: 20 }) }, 20, 'measured'],
+  ])('have a use that %s', (_name, more, use, source) => {
+    const people = count({ roster: { ...used(150), cycle: CYCLE }, ...more })
     expect(people.approved[0]?.use).toBe(use)
-    expect(people.useIsUpperBound).toBe(useIsUpperBound)
+    expect(people.useSource).toBe(source)
   })
 
   const previousCycle = { cycle: { startAt: CYCLE.startAt - 30 * DAY, endAt: CYCLE.startAt }, used: { [email('ada')]: credits(900) } }

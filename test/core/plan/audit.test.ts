@@ -44,9 +44,10 @@ function look({ caps, groups = {}, used = {}, declared = [], ours = {} }: Sketch
     groups: Object.entries(groups).map(([id, members]) => ({ id, name: id, emails: members.map(email) })),
     declared: new Set(declared.map(key)),
     owned: new Map(Object.entries(ours).map(([name, cap]) => [key(name), owned(name, cap)])),
+    reaches: (address) => declared.includes('team') || declared.some((name) => email(name) === address),
     useOf: (address) => {
       const found = used[address.replace('@example.com', '')]
-      return found === undefined ? undefined : credits(found)
+      return found === undefined ? undefined : { credits: credits(found), source: 'estimated' }
     },
   }
   return audit(inputs)
@@ -96,10 +97,16 @@ describe('people without any cap', () => {
 
   test('come with their use where it is known', () => {
     expect(look({ caps: { team: 'none', ada: 'none', bob: 'none' }, used: { ada: 12 } }).uncapped).toEqual([
-      { email: email('ada'), used: 12 },
+      { email: email('ada'), used: 12, source: 'estimated' },
       { email: email('bob') },
     ])
   })
+})
+
+test('people whom nothing that is declared reaches come by e-mail, with their use', () => {
+  const sketch: Sketch = { caps: { zoe: 5, ada: 'none', bob: 7 }, declared: ['bob'], used: { ada: 12 } }
+  expect(look(sketch).unreached).toEqual([{ email: email('ada'), used: 12, source: 'estimated' }, { email: email('zoe') }])
+  expect(look({ ...sketch, declared: ['team'] }).unreached).toEqual([])
 })
 
 describe('people near their cap', () => {

@@ -44,7 +44,7 @@ describe('what is known of a person', () => {
       { roster: used(700), balance, readings: observed({ 'group:a': 1500 }) },
       {
         inForce: { cap: credits(1500), from: scopeKey(scope('group:a')) },
-        use: { used: credits(200), isUpperBound: false, headRoom: credits(1300) },
+        use: { used: credits(200), source: 'estimated', isUpperBound: false, headRoom: credits(1300) },
       },
     ],
     [
@@ -52,18 +52,18 @@ describe('what is known of a person', () => {
       { roster: used(700), readings: observed({ team: 500 }) },
       {
         inForce: { cap: credits(500), from: scopeKey(scope('team')) },
-        use: { used: credits(700), isUpperBound: true, headRoom: credits(-200) },
+        use: { used: credits(700), source: 'upperBound', isUpperBound: true, headRoom: credits(-200) },
       },
     ],
     [
       'no room without a cap',
       { roster: used(700), balance },
-      { inForce: { cap: 'none' }, use: { used: credits(200), isUpperBound: false } },
+      { inForce: { cap: 'none' }, use: { used: credits(200), source: 'estimated', isUpperBound: false } },
     ],
     [
       'no room where a reading failed',
       { roster: used(700), balance, readings: observed({ ada: 'unknown' }) },
-      { inForce: { cap: 'unknown', from: scopeKey(scope('ada')) }, use: { used: credits(200), isUpperBound: false } },
+      { inForce: { cap: 'unknown', from: scopeKey(scope('ada')) }, use: { used: credits(200), source: 'estimated', isUpperBound: false } },
     ],
   ])('is %s', (_, more, expected) => expect(explained('ada', policy, { groups, ...more })).toMatchObject(expected))
 

@@ -3,20 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Band } from '../../../src/core/model/events.ts'
 import type { Cap } from '../../../src/core/model/policy.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { bandOf, bandRank, countBands, estimatedAddOnUse } from '../../../src/core/use/bands.ts'
-
-describe('the estimated add-on use', () => {
-  test.each([
-    { name: 'is what exceeds the credits of the seat', used: 700, perSeat: 500, expected: 200 },
-    { name: 'is 0, never negative, below the credits of the seat', used: 300, perSeat: 500, expected: 0 },
-    { name: 'is all credits used while the credits per seat are unknown', used: 300, perSeat: undefined, expected: 300 },
-    { name: 'is in whole cents', used: 1292.92, perSeat: 500, expected: 792.92 },
-    { name: 'is unknown when the use is', used: undefined, perSeat: 500, expected: undefined },
-  ])('$name', ({ used, perSeat, expected }) => {
-    const asCredits = (amount: number | undefined) => (amount === undefined ? undefined : credits(amount))
-    expect(estimatedAddOnUse(asCredits(used), asCredits(perSeat))).toBe(expected)
-  })
-})
+import { bandOf, bandRank, countBands } from '../../../src/core/use/bands.ts'
 
 describe('the band of a person', () => {
   const rows: readonly { name: string; cap: number | 'none' | undefined; use: number | undefined; band: Band | undefined }[] = [

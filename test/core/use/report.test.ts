@@ -4,6 +4,7 @@ import type { HistoryEntry } from '../../../src/core/model/change.ts'
 import type { Balance, RunUse } from '../../../src/core/model/observed.ts'
 import { TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
+import { addOnFigures } from '../../../src/core/use/add-on.ts'
 import { type ReportInputs, type ReportPerson, reportOf } from '../../../src/core/use/report.ts'
 import { NOW } from '../../support/declare.ts'
 
@@ -17,6 +18,8 @@ const BALANCE: Balance = {
   cycle: CYCLE,
   readAt: NOW,
 }
+
+const ESTIMATED = addOnFigures({ now: NOW, cycle: CYCLE, balance: BALANCE })
 
 const person = (
   email: string,
@@ -67,6 +70,7 @@ const report = (more: Partial<ReportInputs> = {}) =>
       { id: 'web', name: 'Web' },
     ],
     balance: BALANCE,
+    addOn: ESTIMATED,
     writes: [],
     notes: [],
     ...more,
@@ -75,7 +79,7 @@ const report = (more: Partial<ReportInputs> = {}) =>
 describe('a report by', () => {
   test('team sums use, add-on use and head-room, and counts who has no cap', () => {
     expect(report().rows).toEqual([
-      { key: 'team', name: 'the team', people: 3, used: 500, addOn: 250, headRoom: 60, uncapped: 1, share: 1 },
+      { key: 'team', name: 'the team', people: 3, used: 500, addOn: 250, addOnSource: 'estimated', headRoom: 60, uncapped: 1, share: 1 },
     ])
   })
 
@@ -91,9 +95,9 @@ describe('a report by', () => {
 
   test('user shows cap, band and what is left, the most used first', () => {
     expect(report({ by: 'user' }).rows).toEqual([
-      { key: 'ada', name: 'ada', used: 300, addOn: 200, cap: 250, headRoom: 50, band: '50_to_85', share: 0.6 },
-      { key: 'bob', name: 'bob', used: 150, addOn: 50, cap: 'none', band: 'uncapped', share: 0.3 },
-      { key: 'cleo', name: 'cleo', used: 50, addOn: 0, cap: 10, headRoom: 10, band: 'under_50', share: 0.1 },
+      { key: 'ada', name: 'ada', used: 300, addOn: 200, addOnSource: 'estimated', cap: 250, headRoom: 50, band: '50_to_85', share: 0.6 },
+      { key: 'bob', name: 'bob', used: 150, addOn: 50, addOnSource: 'estimated', cap: 'none', band: 'uncapped', share: 0.3 },
+      { key: 'cleo', name: 'cleo', used: 50, addOn: 0, addOnSource: 'estimated', cap: 10, headRoom: 10, band: 'under_50', share: 0.1 },
     ])
   })
 
@@ -160,7 +164,7 @@ describe('what is not known is absent', () => {
 
   test('a cap that could not be read has no head-room and no band', () => {
     const [row] = report({ by: 'user', people: [person('ada', 300, 'unknown')] }).rows
-    expect(row).toEqual({ key: 'ada', name: 'ada', used: 300, addOn: 200, cap: 'unknown', share: 1 })
+    expect(row).toEqual({ key: 'ada', name: 'ada', used: 300, addOn: 200, addOnSource: 'estimated', cap: 'unknown', share: 1 })
   })
 
   test('of a cycle that is over caps are not known, and that is told', () => {

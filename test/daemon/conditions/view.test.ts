@@ -30,9 +30,9 @@ describe('the view', () => {
     await one.cycle({ caps: { team: 500, 'group:a': 1000, cleo: 'none' } })
     const { people, roster, balance, groups } = viewOf(one.workspace)
     expect(people).toEqual([
-      { email: 'ada@example.com', cap: 1000, used: 900, band: '85_to_95' },
-      { email: 'bob@example.com', cap: 500, used: 0, band: 'under_50' },
-      { email: 'cleo@example.com', cap: 500, used: 0, band: 'under_50' },
+      { email: 'ada@example.com', cap: 1000, used: 900, source: 'estimated', band: '85_to_95' },
+      { email: 'bob@example.com', cap: 500, used: 0, source: 'estimated', band: 'under_50' },
+      { email: 'cleo@example.com', cap: 500, used: 0, source: 'estimated', band: 'under_50' },
     ])
     expect(roster?.people).toHaveLength(3)
     expect(balance?.creditsPerSeat).toBe(500)

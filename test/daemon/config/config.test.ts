@@ -120,6 +120,7 @@ approvals: together
 metrics: {perUser: top, userLabel: email}
 ledgerToken: {file: token}
 pricePerCredit: 0.04
+currency: EUR
 workspaces:
   - name: acme
     baseUrl: https://service.example/api/v1
@@ -149,6 +150,7 @@ workspaces:
       metrics: { perUser: 'top', userLabel: 'email' },
       ledgerToken: { file: 'conf/token' },
       pricePerCredit: 0.04,
+      currency: 'EUR',
       workspaces: [
         {
           name: 'acme',
@@ -220,6 +222,7 @@ workspaces:
     ['an address without a port', `${HEAD}listen: localhost`, ['3:9 ADDRESS']],
     ['a port beyond all ports', `${HEAD}listen: localhost:70000`, ['3:9 ADDRESS']],
     ['people by name', `${HEAD}people: name`, ['3:9 UNKNOWN_VALUE']],
+    ['a currency by its name', `${HEAD}currency: euro`, ['3:11 UNKNOWN_VALUE']],
     ['a price of nothing', `${HEAD}pricePerCredit: 0`, ['3:17 NUMBER']],
     ['a token in its place', `${HEAD}ledgerToken: ${SECRET}`, ['3:1 KEY_REFERENCE']],
     ['a price in quotes', `${HEAD}pricePerCredit: "1"`, ['3:17 NUMBER']],

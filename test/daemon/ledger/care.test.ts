@@ -32,7 +32,7 @@ test('a whole ledger is reported with its version and what it holds, without the
   expect(await store.check()).toEqual({
     file,
     exists: true,
-    schemaVersion: 3,
+    schemaVersion: 4,
     problems: [],
     workspaces: [
       {

@@ -15,11 +15,12 @@ import {
   type ScopeChange,
 } from '../../../src/core/model/change.ts'
 import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
-import type { Cap, PolicyRevision } from '../../../src/core/model/policy.ts'
+import type { Cap, PolicyRevision, PoolMembers, When } from '../../../src/core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
+import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 
@@ -71,6 +72,7 @@ function modelLedger(): Ledger {
     fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
     saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
     ...modelUse((name, value) => void facts.set(name, value)),
+    ...modelAddOn((name, value) => void facts.set(name, value)),
   }
 }
 
@@ -124,6 +126,23 @@ const quarantined: fc.Arbitrary<Quarantined> = fc.record({ scope, code: text, me
 const pause: fc.Arbitrary<Pause> = fc.record({ untilAt: instant, reason: text, pausedAt: instant })
 
 const at = position
+const days = fc.integer({ min: 1, max: 3650 })
+const when: fc.Arbitrary<When> = fc.record(
+  {
+    email: text,
+    role: text,
+    groups: fc.array(text),
+    inactiveDays: days,
+    joinedWithinDays: days,
+    activeDays: fc.record({ below: days, within: days }),
+  },
+  { requiredKeys: [] },
+)
+const members: fc.Arbitrary<PoolMembers> = fc.oneof(
+  fc.record({ kind: fc.constant('groups' as const), ids: fc.array(text) }),
+  fc.record({ kind: fc.constant('emails' as const), emails: fc.array(text) }),
+  fc.record({ kind: fc.constant('when' as const), when }),
+)
 const policy: fc.Arbitrary<PolicyRevision> = fc.record({
   set: fc.record(
     {
@@ -151,9 +170,18 @@ const policy: fc.Arbitrary<PolicyRevision> = fc.record({
       protectedPeople: fc.array(fc.record({ scope: text.map(userScope), at })),
       approvals: fc.array(fc.record({ id: text, at })),
       onGroupConflict: fc.constantFrom('min' as const, 'max' as const),
+      peopleRules: fc.array(
+        fc.record({ name: text, when, cap, reason: text, at, document: text }, { requiredKeys: ['name', 'when', 'cap', 'at', 'document'] }),
+      ),
+      pools: fc.array(
+        fc.record(
+          { name: text, members, credits: amount, share: fc.constantFrom('need', 'equal'), min: amount, max: amount, at, document: text },
+          { requiredKeys: ['name', 'members', 'credits', 'share', 'min', 'at', 'document'] },
+        ),
+      ),
       documents: fc.array(text),
     },
-    { requiredKeys: ['workspace', 'rules', 'grants', 'groups', 'protectedPeople', 'approvals', 'documents'] },
+    { requiredKeys: ['workspace', 'rules', 'grants', 'groups', 'protectedPeople', 'approvals', 'peopleRules', 'pools', 'documents'] },
   ),
   digest: text,
   revision: text,
@@ -218,6 +246,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBaseline: named(cap),
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
+  conditions: named(fc.record({ holds: fc.array(text), turning: fc.array(text), open: fc.array(text) })),
   seen: fc.record(
     { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },
     { requiredKeys: [] },
@@ -233,6 +262,16 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   peopleSalt: text,
   driftSince: named(instant),
   runsAsked: asked,
+  addOnAsked,
+  addOn: fc.record(
+    {
+      readAt: instant,
+      latestDayAt: instant,
+      cycles: fc.array(fc.record({ startAt: instant, people: named(use), others: use }), { maxLength: 2 }),
+      unassignable: fc.array(text),
+    },
+    { requiredKeys: ['readAt', 'cycles', 'unassignable'] },
+  ),
   burned: fc.record({ team: use, groups: named(use), cycleStartAt: instant }, { requiredKeys: ['team', 'groups'] }),
   breaker: fc.record({
     openedAt: instant,

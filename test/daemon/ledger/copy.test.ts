@@ -46,6 +46,9 @@ async function filled(file: string): Promise<LedgerStore> {
     { ...used, model: 'a\0\\0' },
   ]
   await ledger.saveRuns(TEAM, { fromAt: 0, untilAt: 9 * DAY, rows, asked })
+  const paid = { dayAt: 3 * DAY, email: 'ada@example.com', model: 'a\\\0', used: credits(2), addOn: credits(1.5) }
+  const more = { fromAt: 0, throughAt: 0, readAt: 1, wideAt: 1, hasRows: true, emptyDays: 0, isWhole: false }
+  await ledger.saveAddOnUse({ fromAt: 0, untilAt: 9 * DAY, rows: [paid], asked: more })
   let burned = NOTHING_BURNED
   for (const [amount, readAt] of [
     [4, 4 * DAY],
@@ -86,6 +89,7 @@ const contents = async (store: LedgerStore) => {
     await ledger.history(),
     await ledger.pause(NOW),
     await useOf(ledger),
+    await ledger.addOnUse({ fromAt: 0, untilAt: 60 * DAY }),
   ]
   return [await store.workspaces(), await of(await store.workspace('acme', undefined))]
 }

@@ -83,7 +83,7 @@ const REFUSED: readonly (readonly [name: string, code: string, says: string, mak
   [
     'a ledger of a newer version',
     'LEDGER_NEWER',
-    'its schema version is 7, this one knows 3',
+    'its schema version is 7, this one knows 4',
     async () => {
       const file = await usedLedger()
       withSqlite(file, 'PRAGMA user_version = 7')

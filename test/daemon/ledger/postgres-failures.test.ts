@@ -179,10 +179,10 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     const ledger = await (await open(address)).workspace('acme', URL_A)
     await sqlIn(address, `ALTER DATABASE ${nameIn(address)} SET default_transaction_read_only = on`)
     await server().sql('postgres', `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${nameIn(address)}'`)
-    const codes = [await ledgerErrorOf(() => ledger.savePause(undefined)), await ledgerErrorOf(() => ledger.savePause(undefined))]
-    expect(codes.at(-1)?.message).toMatch(/read-only|connection was lost/)
-    await ledger.load()
-    expect((await ledgerErrorOf(() => ledger.savePause(undefined))).code).toBe('LEDGER_UNWRITABLE')
+    // Each dead connection is met once.
+    await until(async () =>
+      expect((await ledgerErrorOf(() => ledger.savePause(undefined))).message).toContain('the address has to lead to the primary'),
+    )
   })
 
   test('or lacks rights names them and the way out', async () => {

@@ -2,6 +2,7 @@
 import { describe } from 'vitest'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { ledgerContract } from './contract.ts'
+import { addOnContract } from './contract-add-on.ts'
 import { modelContract } from './contract-model.ts'
 import { waitingContract } from './contract-waiting.ts'
 
@@ -12,4 +13,5 @@ describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
   ledgerContract('PostgreSQL', place)
   waitingContract('PostgreSQL', place)
   modelContract('PostgreSQL', place, 12)
+  addOnContract('PostgreSQL', place, 8)
 })

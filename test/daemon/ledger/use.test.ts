@@ -52,7 +52,7 @@ async function versionOne(): Promise<string> {
   await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 5)]))
   await store.close()
   const sqlite = new DatabaseSync(file)
-  for (const table of ['run_use', 'person_use', 'person', 'use_reading']) sqlite.exec(`DROP TABLE ${table}`)
+  for (const table of ['add_on_use', 'run_use', 'person_use', 'person', 'use_reading']) sqlite.exec(`DROP TABLE ${table}`)
   sqlite.exec('PRAGMA user_version = 1')
   sqlite.close()
   return file
@@ -184,7 +184,7 @@ describe('a ledger of before there was use', () => {
     await saveRuns(ledger, midnight(3), 12)
     expect(await ledger.runs(TEAM, { fromAt: 0, untilAt: NOW })).toHaveLength(1)
     expect(ledger.owned()).toHaveLength(1)
-    expect(await store.check()).toMatchObject({ schemaVersion: 3, problems: [] })
+    expect(await store.check()).toMatchObject({ schemaVersion: 4, problems: [] })
     await store.close()
   })
 })

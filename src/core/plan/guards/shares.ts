@@ -1,6 +1,7 @@
 // The four guards that count people of a class: affected, lowered, blocked, cleared. A share with a floor is the limit.
 import type { ShareLimit } from '../../model/change.ts'
 import type { ScopeKey } from '../../model/scope.ts'
+import type { AddOnSource } from '../../use/add-on.ts'
 import type { NetEffect } from '../impact.ts'
 import { type Guard, isCounted, mayHold, type Round, share } from './round.ts'
 
@@ -29,14 +30,20 @@ export const shareGuard =
     if (teamClear) held.add(teamClear)
     const why =
       judged.length > allowed
-        ? `${judged.length} of ${total} people ${words} (${share(judged.length, total)} %), the limit is ${limitText(limit, total)}${upperBound(guard, round)}`
+        ? `${judged.length} of ${total} people ${words} (${share(judged.length, total)} %), the limit is ${limitText(limit, total)}${sourceText(guard, round)}`
         : 'the team cap would be cleared'
     return { guard, held: [...held], why }
   }
 
 /** Without the balance nobody knows what a seat includes, so use counts whole, and more people look blocked than are. */
-const upperBound = (guard: ShareGuard, round: Round): string =>
-  guard === 'maxBlocked' && round.inputs.impact.people.useIsUpperBound ? ' (use is an upper bound while the balance is unknown)' : ''
+const SOURCE_TEXT: Readonly<Record<AddOnSource, string>> = {
+  measured: ' (use is measured)',
+  estimated: '',
+  upperBound: ' (use is an upper bound while the balance is unknown)',
+}
+
+const sourceText = (guard: ShareGuard, round: Round): string =>
+  guard === 'maxBlocked' ? SOURCE_TEXT[round.inputs.impact.people.useSource] : ''
 
 const teamWideClear = (round: Round): ScopeKey | undefined =>
   [...round.active.values()].find((one) => one.scope.kind === 'team' && one.to === 'none' && mayHold(one.key, round, 'maxCleared'))?.key

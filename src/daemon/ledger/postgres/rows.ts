@@ -5,6 +5,7 @@ import { scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { HistoryFilter } from '../../../ports.ts'
 import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from '../adapter.ts'
+import { addOnRows, keepAddOn } from './add-on.ts'
 import type { PostgresDatabase, Query, Row } from './database.ts'
 import { keptText, textKept } from './text.ts'
 import { keepBurn, keepRuns, useRows } from './use.ts'
@@ -45,6 +46,7 @@ export function postgresRows({ database, writer, workspace, binding }: PostgresR
       const [row] = await query('SELECT id, data FROM capkeeper.pause WHERE workspace = $1', [keptText(workspace)])
       return row && dataRow(row)
     },
+    ...addOnRows(query, binding),
     ...useRows(query, binding),
   }
 }
@@ -156,6 +158,9 @@ async function apply(query: Query, { workspace, binding }: Place, [change, ...mo
       return undefined
     case 'runs':
       await keepRuns(query, binding, change.scope, change.batch)
+      return undefined
+    case 'addOn':
+      await keepAddOn(query, binding, change.batch)
       return undefined
     case 'burn':
       await keepBurn(query, binding, change.step)

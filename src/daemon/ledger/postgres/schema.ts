@@ -104,6 +104,16 @@ const MIGRATIONS: readonly string[] = [
      PRIMARY KEY (binding, day, person)
    );
 
+   CREATE TABLE capkeeper.add_on_use (
+     binding BIGINT NOT NULL REFERENCES capkeeper.binding,
+     day BIGINT NOT NULL,
+     person BIGINT NOT NULL,
+     model TEXT COLLATE "C" NOT NULL,
+     cents BIGINT NOT NULL,
+     add_on_cents BIGINT NOT NULL,
+     PRIMARY KEY (binding, day, person, model)
+   );
+
    CREATE TABLE capkeeper.use_reading (
      binding BIGINT NOT NULL REFERENCES capkeeper.binding,
      at DOUBLE PRECISION NOT NULL CHECK (at <> 'NaN'),

@@ -4,11 +4,12 @@ import { type Credits, cents, credits, creditsOf, type Instant } from '../../../
 import type { BurnStep } from '../../../core/use/burned.ts'
 import type { RunsBatch } from '../../../ports.ts'
 import type { WorkspaceRows } from '../adapter.ts'
+import { recorded } from '../recorded-days.ts'
 import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from '../use-values.ts'
 import type { Query, Row } from './database.ts'
 import { keptText, textKept } from './text.ts'
 
-type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson'>
+type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'>
 
 export function useRows(query: Query, binding: number): UseRows {
   return {
@@ -36,8 +37,26 @@ export function useRows(query: Query, binding: number): UseRows {
       )
       return rows.map((row) => ({ email: textKept(row['email']), used: amountOf(row['cents']) }))
     },
+    async useByDay(days, source) {
+      const people = await query("SELECT id, email FROM capkeeper.person WHERE binding = $1 AND email <> '' ORDER BY id", [binding])
+      return recorded(
+        source,
+        people.map((row) => ({ id: Number(row['id']), email: textKept(row['email']) })),
+        await query(BY_DAY[source], [binding, ...bounds(days)]),
+      )
+    },
   }
 }
+
+/** A day comes as lists in one row: a row for each person and day would take five times as long. */
+const BY_DAY = {
+  estimated: `SELECT day, json_agg(person)::text AS people, json_agg(cents)::text AS cents FROM capkeeper.person_use
+              WHERE binding = $1 AND day >= $2 AND day < $3 GROUP BY day ORDER BY day`,
+  measured: `SELECT day, json_agg(person)::text AS people, json_agg(cents)::text AS cents, json_agg(add_on)::text AS add_on FROM (
+               SELECT day, person, least(sum(cents), ${MOST}) AS cents, least(sum(add_on_cents), ${MOST}) AS add_on
+               FROM capkeeper.add_on_use WHERE binding = $1 AND day >= $2 AND day < $3 GROUP BY day, person
+             ) AS sums GROUP BY day ORDER BY day`,
+} as const
 
 const amountOf = (kept: unknown): Credits => creditsOf(cents(Number(kept)))
 
@@ -113,8 +132,9 @@ export async function pruneUse(query: Query, before: Instant): Promise<number> {
   const gone = await query(
     `WITH runs AS (DELETE FROM capkeeper.run_use WHERE day < $1 RETURNING 1),
           days AS (DELETE FROM capkeeper.person_use WHERE day < $1 RETURNING 1),
+          add_on AS (DELETE FROM capkeeper.add_on_use WHERE day < $1 RETURNING 1),
           people AS (DELETE FROM capkeeper.person WHERE last_day < $1 RETURNING 1)
-     SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM days) + (SELECT count(*) FROM people) AS n`,
+     SELECT (SELECT count(*) FROM runs) + (SELECT count(*) FROM days) + (SELECT count(*) FROM add_on) + (SELECT count(*) FROM people) AS n`,
     [dayOf(before)],
   )
   return Number(gone[0]?.['n'] ?? 0)

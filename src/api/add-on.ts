@@ -1,0 +1,174 @@
+// Add-on use by person, day and model, from the data source of Analytics that some deployments have beside the four of the interface
+// (service-notes.md, section 1, Add-on use per person). Rows name people by a hash of their key, which stays in this folder: what leaves it
+// goes by e-mail. Pure.
+import type { AddOnReading, AddOnRow } from '../core/model/observed.ts'
+import { normaliseEmail } from '../core/model/scope.ts'
+import { cents, creditsOf, type Instant } from '../core/model/units.ts'
+import type { AddOnQuestion, RowPlan } from '../ports.ts'
+import { BoundError } from './bounds.ts'
+import { compareText, type Fields, MAX_CENTS, MAX_FIGURE, objectOf, rowsOf, setAside } from './decode.ts'
+import type { ApiError } from './errors.ts'
+import { isObject, malformed } from './errors.ts'
+import { countOf, createRowSums, dayAtOf, type Judged, MAX_NAME, nameOf, type SumKind, shown } from './row-sums.ts'
+import type { AnalyticsRequest, WireFilter } from './wire.ts'
+
+/** Sums of one answer. What has more is asked for in smaller pieces. Choice. */
+export const MAX_ADD_ON_SUMS = 50_000
+
+const FIELDS = ['api_key', 'date', 'model', 'prompts_used', 'flex_credits_used'] as const
+const DAY_MS = 86_400_000
+
+const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
+
+// ---- whose a key is
+
+/** Whose rows are whose, as the listings of people say; grows with each, so that people who left are still known. */
+export interface KeyBook {
+  /** Takes the rows of a listing of the whole team. */
+  learn(body: unknown): void
+  emailOf(key: string): string | undefined
+  keysOf(email: string): readonly string[]
+  /** False before any listing. */
+  isKnown(): boolean
+  /** People of the last listing who have no key. */
+  readonly unassignable: () => readonly string[]
+}
+
+/** More are forgotten before the next listing: several times the people that capkeeper is measured with. Choice. */
+const MOST_KEYS = 200_000
+
+export function createKeyBook(): KeyBook {
+  const emails = new Map<string, string>()
+  const keys = new Map<string, string[]>()
+  let without: readonly string[] | undefined
+  return {
+    learn(body) {
+      if (emails.size > MOST_KEYS) for (const book of [emails, keys]) book.clear()
+      const rows = isObject(body) && Array.isArray(body['userTableStats']) ? body['userTableStats'].filter(isObject) : []
+      const nobody = new Set<string>()
+      for (const row of rows) {
+        const email = typeof row['email'] === 'string' ? normaliseEmail(row['email']) : ''
+        const key = typeof row['apiKey'] === 'string' ? row['apiKey'].trim() : ''
+        if (email === '') continue
+        if (key === '') nobody.add(email)
+        else if (!emails.has(key)) {
+          emails.set(key, email)
+          keys.set(email, [...(keys.get(email) ?? []), key])
+        }
+      }
+      without = [...nobody].filter((email) => !keys.has(email)).sort(compareText)
+    },
+    emailOf: (key) => emails.get(key),
+    keysOf: (email) => keys.get(email) ?? [],
+    isKnown: () => without !== undefined,
+    unassignable: () => without ?? [],
+  }
+}
+
+// ---- the question
+
+/** Raw rows of some days: of everybody in one query, or of some people in one query for each of their keys. */
+export function encodeAddOn({ fromAt, untilAt, emails }: AddOnQuestion, book: Pick<KeyBook, 'keysOf'>): AnalyticsRequest {
+  const days: readonly WireFilter[] = [
+    { name: 'date', filter: 'QUERY_FILTER_GE', value: dayText(fromAt) },
+    { name: 'date', filter: 'QUERY_FILTER_LE', value: dayText(untilAt - 1) },
+  ]
+  const query = (filters: readonly WireFilter[]) => ({
+    data_source: 'QUERY_DATA_SOURCE_CASCADE_DATA' as const,
+    selections: FIELDS.map((field) => ({ field, name: field })),
+    filters: [...days, ...filters],
+  })
+  const keys = emails?.flatMap((email) => book.keysOf(email))
+  return {
+    query_requests: keys ? keys.map((value) => query([{ name: 'api_key', filter: 'QUERY_FILTER_EQUAL', value }])) : [query([])],
+  }
+}
+
+/** The service has no such data source; documented by its stem, "invalid query table:" (service-notes.md, section 1, Error texts). */
+export const lacksAddOn = ({ operation, kind, message }: ApiError): boolean =>
+  operation === 'Analytics' && kind === 'invalid' && /query.?table|data.?source|UNSPECIFIED/i.test(message)
+
+// ---- the answer
+
+/** One person, day and model. */
+interface AddOnSum {
+  readonly key: string
+  readonly dayAt: Instant
+  readonly model: string
+  cents: number
+  addOnCents: number
+}
+
+const SUMS: SumKind<AddOnSum> = {
+  of: 'add-on use',
+  most: MAX_ADD_ON_SUMS,
+  judge,
+  keyOf: ({ key, dayAt, model }) => JSON.stringify([dayAt, key, model]),
+  add(into, { cents: used, addOnCents }) {
+    into.cents = Math.min(MAX_FIGURE, into.cents + used)
+    into.addOnCents = Math.min(MAX_FIGURE, into.addOnCents + addOnCents)
+  },
+}
+
+/** How the rows are read: as they arrive. */
+export const ADD_ON_ROWS: RowPlan = {
+  at: [['queryResults', '*', 'responseItems', '*']],
+  keeper() {
+    const sums = createRowSums(SUMS)
+    return (row) => (isObject(row) ? sums.take(row) : undefined)
+  },
+}
+
+/** `<nil>` is data for a model, and no figure. No message holds a key. */
+function judge(row: Fields): Judged<AddOnSum> {
+  const item = isObject(row['item']) ? row['item'] : {}
+  const [key = '', date = '', model = ''] = [item['api_key'], item['date'], item['model']].map(nameOf)
+  const dayAt = dayAtOf(date)
+  const [used, addOn] = [countOf(item['prompts_used']), countOf(item['flex_credits_used'])]
+  if (key === '' || key.length > MAX_NAME) return { why: 'a row of add-on use has no key' }
+  if (Number.isNaN(dayAt)) return { why: 'a row of add-on use has no day' }
+  if (model.length > MAX_NAME) return { why: `the model of a row of add-on use has more than ${MAX_NAME} characters` }
+  if (!isAmount(used)) return { why: `prompts_used of a row is ${shown(item['prompts_used'])}` }
+  if (!isAmount(addOn)) return { why: `flex_credits_used of a row is ${shown(item['flex_credits_used'])}` }
+  return { sum: { key, dayAt, model, cents: used, addOnCents: addOn } }
+}
+
+const isAmount = (amount: number): boolean => Math.abs(amount) <= MAX_CENTS
+
+/**
+ * The days that were asked for, summed by person, day and model; what is nobody's has the e-mail ''. Rows that make no sense, of after
+ * `latestAt` too, are set aside and counted. Malformed when nothing else is left.
+ */
+export function decodeAddOn(body: unknown, { fromAt, untilAt }: AddOnQuestion, book: KeyBook, latestAt: Instant): AddOnReading {
+  const results = rowsOf('Analytics', objectOf('Analytics', body)['queryResults'], 'queryResults')
+  const tally = createRowSums(SUMS)
+  try {
+    for (const result of results) for (const row of rowsOf('Analytics', result['responseItems'], 'responseItems')) tally.take(row)
+  } catch (error) {
+    throw error instanceof BoundError ? malformed('Analytics', error.message) : error
+  }
+  const { sums, aside, why } = tally.all()
+  const good = sums.filter(({ dayAt }) => dayAt <= latestAt)
+  const bad = aside + sums.length - good.length
+  if (good.length === 0 && bad > 0) throw malformed('Analytics', why ?? 'all rows of add-on use are of days to come')
+  const asked = good.filter(({ dayAt }) => dayAt >= Math.floor(fromAt / DAY_MS) * DAY_MS && dayAt < untilAt)
+  return { rows: byPerson(asked, book), unassignable: book.unassignable(), ...setAside(bad) }
+}
+
+/** Somebody may have had two keys. */
+function byPerson(sums: readonly AddOnSum[], book: KeyBook): readonly AddOnRow[] {
+  const rows = new Map<string, { email: string; dayAt: Instant; model: string; cents: number; addOnCents: number }>()
+  for (const { key, dayAt, model, cents: used, addOnCents } of sums) {
+    const email = book.emailOf(key) ?? ''
+    const place = JSON.stringify([dayAt, email, model])
+    const known = rows.get(place)
+    if (known) {
+      known.cents = Math.min(MAX_FIGURE, known.cents + used)
+      known.addOnCents = Math.min(MAX_FIGURE, known.addOnCents + addOnCents)
+    } else rows.set(place, { email, dayAt, model, cents: used, addOnCents })
+  }
+  return [...rows.values()].map(({ email, dayAt, model, cents: used, addOnCents }) => ({
+    ...{ dayAt, email, model },
+    ...{ used: creditsOf(cents(used)), addOn: creditsOf(cents(addOnCents)) },
+  }))
+}

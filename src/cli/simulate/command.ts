@@ -1,0 +1,39 @@
+// `simulate`: recorded days of use under other policies. It reads policies and the ledger; no network, no key, and nothing is written.
+import type { Command } from 'commander'
+import { Option } from 'commander'
+import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } from '../shared/args.ts'
+import type { Cli } from '../shared/context.ts'
+
+export const SIMULATE_FORMATS = ['text', 'json', 'markdown', 'html'] as const
+export type SimulateFormat = (typeof SIMULATE_FORMATS)[number]
+
+export interface SimulateFlags extends NetworkFlags {
+  readonly cycles?: number
+  readonly against?: string
+  readonly output: SimulateFormat
+}
+
+export function registerSimulate(program: Command, cli: Cli): void {
+  const command = program
+    .command('simulate')
+    .summary('what past cycles would have been under these policies')
+    .description(
+      'Replays the days of use that the ledger has recorded under the given policies, and shows for each billing cycle and group what would ' +
+        'have been used, who would have been blocked, from which day and on how many of their working days, which caps were never reached ' +
+        'and who gains, beside what was in force or other policies. No network, no key; nothing is written.',
+    )
+    .argument('[path...]', 'policy files or folders; default: those of --policies or the config')
+    .addOption(new Option('--cycles <n>', 'how many of the last whole billing cycles; default 3').argParser(readInteger(1, 36)))
+    .addOption(new Option('--against <path>', 'compare with these policies instead of with what was in force'))
+    .addOption(outputOption(SIMULATE_FORMATS))
+  addUsedFlags(command, ['config', 'policies', 'ledger', 'workspace'])
+    .addHelpText(
+      'after',
+      examples(
+        'capkeeper simulate policies/',
+        'capkeeper simulate proposed.yaml --against policies/ --cycles 6',
+        'capkeeper simulate --output html > simulation.html',
+      ),
+    )
+    .action(async (paths: readonly string[], flags: SimulateFlags) => (await import('./run.ts')).simulateCommand(paths, flags, cli))
+}

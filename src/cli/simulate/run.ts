@@ -1,0 +1,71 @@
+// What `simulate` does: gathers what was recorded, replays it workspace by workspace, hides people where the config says so, and prints.
+
+import { renderSimulationPage } from '../../console/simulation.ts'
+import type { Simulation } from '../../core/use/replay/document.ts'
+import { simulate } from '../../core/use/replay/simulation.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
+import { sha256 } from '../../daemon/schedule/system.ts'
+import { showWarnings } from '../plan/output.ts'
+import { type Cli, painter } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import { progressBar } from '../shared/progress.ts'
+import type { SimulateFlags } from './command.ts'
+import { type Gathered, gather } from './gather.ts'
+import { renderSimulationText } from './render.ts'
+import { renderSimulationJson } from './render-json.ts'
+import { renderSimulationMarkdown } from './render-markdown.ts'
+
+/** Simulates every workspace that the policies and the ledger know. */
+export async function simulateCommand(paths: readonly string[], flags: SimulateFlags, cli: Cli): Promise<void> {
+  const gathered = await gather(
+    flags,
+    { paths, ...(flags.against !== undefined && { against: flags.against }), ...(flags.cycles !== undefined && { cycles: flags.cycles }) },
+    cli,
+  )
+  showWarnings(gathered.warnings, cli)
+  const labels = labelsOf(gathered)
+  const simulations = (await simulateAll(gathered, cli)).map((one) => shownAs(one, labels))
+  const now = cli.clock.now()
+  const renderers = {
+    text: () => renderSimulationText(simulations, painter(cli.stdout)),
+    json: () => renderSimulationJson(simulations, now),
+    markdown: () => renderSimulationMarkdown(simulations),
+    html: () => renderSimulationPage(simulations, now),
+  }
+  cli.stdout.write(renderers[flags.output]())
+  cli.finish(EXIT.done)
+}
+
+async function simulateAll({ workspaces }: Gathered, cli: Cli): Promise<readonly Simulation[]> {
+  const total = workspaces.reduce((sum, { cycles }) => sum + cycles.length, 0)
+  const progress = await progressBar(total, 'replaying cycles', cli.stderr)
+  let done = 0
+  const onCycle = (): void => {
+    done += 1
+    progress.update(done)
+  }
+  try {
+    return workspaces.map((inputs) => simulate({ ...inputs, onCycle }))
+  } finally {
+    progress.stop()
+  }
+}
+
+/** How people show where the config says `people`. */
+export const labelsOf = ({ config, salt }: Pick<Gathered, 'config' | 'salt'>): PeopleLabels =>
+  config.people === 'hash' ? hashLabels(sha256, salt) : EMAIL_LABELS
+
+/** The same simulation with people as they are to be shown, in every list and text. */
+export function shownAs(simulation: Simulation, labels: PeopleLabels): Simulation {
+  if (labels.shown === 'email') return simulation
+  const named = <T extends { readonly email: string }>(list: readonly T[]): readonly T[] =>
+    list.map((one) => ({ ...one, email: labels.label(one.email) }))
+  return {
+    ...simulation,
+    blocked: named(simulation.blocked),
+    gains: named(simulation.gains),
+    losses: named(simulation.losses),
+    caps: simulation.caps.map((one) => ({ ...one, scope: labels.text(one.scope) })),
+    notes: simulation.notes.map(labels.text),
+  }
+}

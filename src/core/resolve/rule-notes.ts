@@ -1,0 +1,134 @@
+// What a person should know of rules that do not do what they seem to: nobody matches, everybody does, or the roster does not tell. Each with
+// the nearest value there is. It changes nothing.
+
+import { isApproved } from '../interpret/effective.ts'
+import type { Person, Roster } from '../model/observed.ts'
+import type { PeopleRule, When } from '../model/policy.ts'
+import type { Position } from '../model/problem.ts'
+import { answersOf, CONDITION_KEYS, daysOf, type RowFacts, truthOf } from './conditions.ts'
+
+/** A rule and how many approved people it is the first to match, for metrics and warnings. */
+export interface RuleStatus {
+  readonly name: string
+  readonly at: Position
+  readonly people: number
+  /** Approved people for whom its condition holds, whatever the rules before it say. */
+  readonly holds: number
+  /** Approved people of whom it is not known. */
+  readonly unknown: number
+}
+
+/** A warning about one rule, at its cap. */
+export interface RuleNote {
+  readonly code: 'RULE_NOBODY' | 'RULE_EVERYBODY' | 'RULE_UNKNOWN'
+  readonly rule: string
+  readonly message: string
+  readonly at: Position
+}
+
+/** Fewer people say nothing about everybody. */
+const FEW_PEOPLE = 5
+
+/** The known word nearest to one that was typed; undefined when none is near. */
+export type NearestWord = (word: string, known: readonly string[]) => string | undefined
+
+export interface NoteInputs {
+  readonly rules: readonly PeopleRule[]
+  /** Of the rules, in their order. */
+  readonly statuses: readonly RuleStatus[]
+  readonly facts: RowFacts
+  readonly roster?: Roster
+  readonly nearest: NearestWord
+}
+
+interface Judged extends NoteInputs {
+  readonly people: readonly Person[]
+}
+
+/** Notes in the order of the rules; none while there is no roster. */
+export function ruleNotes(inputs: NoteInputs): readonly RuleNote[] {
+  const { roster, rules, statuses } = inputs
+  const people = roster?.people.filter((person) => isApproved(person, roster)) ?? []
+  if (people.length === 0) return []
+  return rules.flatMap((rule, index) => {
+    const status = statuses[index]
+    const found = status && noteOf(rule, status, { ...inputs, people })
+    return found ? [{ ...found, rule: rule.name, at: rule.at }] : []
+  })
+}
+
+function noteOf(
+  rule: PeopleRule,
+  { people: matched, holds, unknown }: RuleStatus,
+  judged: Judged,
+): Omit<RuleNote, 'rule' | 'at'> | undefined {
+  const { name, when } = rule
+  const { people, facts } = judged
+  if (unknown > 0) {
+    const first = people.find((person) => truthOf(when, person, facts) === 'unknown')
+    const why = first ? answersOf(when, first, facts).find(({ truth }) => truth === 'unknown') : undefined
+    const because = why ? ` (${why.key}: ${why.text})` : ''
+    const whom = unknown === 1 ? '1 person, who keeps' : `${unknown} people, who keep`
+    return { code: 'RULE_UNKNOWN', message: `rule ${name}: whether it matches is not known for ${whom} what is in force${because}` }
+  }
+  if (matched === 0) return { code: 'RULE_NOBODY', message: `rule ${name} matches nobody: ${holds > 0 ? TAKEN : whyNobody(rule, judged)}` }
+  const isEverybody = Object.keys(when).length === 1 && when.email !== undefined && people.length >= FEW_PEOPLE && matched === people.length
+  if (!isEverybody) return undefined
+  return {
+    code: 'RULE_EVERYBODY',
+    message: `rule ${name} matches everybody on the roster: e-mail matches ${when.email} for all ${matched}`,
+  }
+}
+
+const TAKEN = 'rules before it match everybody that it would'
+
+function whyNobody({ when }: PeopleRule, { people, facts, nearest }: Judged): string {
+  if (people.some((person) => truthOf(when, person, facts) === true))
+    return 'it holds since the last reading only, and counts after two that agree'
+  for (const key of CONDITION_KEYS) {
+    const only: When = { [key]: when[key] }
+    if (when[key] === undefined || people.some((person) => truthOf(only, person, facts) !== false)) continue
+    return NEAREST[key](when, people, facts, nearest)
+  }
+  return 'nobody meets all of its conditions at once'
+}
+
+type Nearest = (when: When, people: readonly Person[], facts: RowFacts, nearest: NearestWord) => string
+
+/** What is nearest to a value that nobody has. */
+const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
+  email({ email = '' }, people, _facts, nearest) {
+    const domains = [...new Set(people.map(({ email: address }) => domainOf(address)))].sort()
+    const near = nearest(domainOf(email), domains)
+    const hint = near === undefined || near === domainOf(email) ? '' : `; did you mean ${email.replace(/@[^@]*$/, `@${near}`)}?`
+    return `no e-mail matches ${email}${hint}`
+  },
+  role({ role = '' }, people, _facts, nearest) {
+    const roles = [...new Set(people.flatMap((person) => person.role ?? []))].sort()
+    const near = nearest(role, roles)
+    const hint = near === undefined ? `; the roles there are: ${roles.join(', ')}` : `; did you mean ${near}?`
+    return `nobody has the role ${role}${hint}`
+  },
+  groups: ({ groups = [] }) => `nobody is in ${groups.length === 1 ? 'group' : 'one of the groups'} ${groups.join(', ')}`,
+  inactiveDays: ({ inactiveDays }, people, facts) =>
+    `nobody was inactive for ${inactiveDays} days or more; ${nearestOf('inactiveDays', people, facts, Math.max)}`,
+  joinedWithinDays: ({ joinedWithinDays }, people, facts) =>
+    `nobody joined within ${joinedWithinDays} days; ${nearestOf('joinedWithinDays', people, facts, Math.min)}`,
+  activeDays({ activeDays }, people) {
+    const days = people.flatMap((person) => person.activeDays?.[activeDays?.within ?? 0] ?? [])
+    const least = days.length === 0 ? '' : `; the least is ${days.reduce((a, b) => Math.min(a, b))}`
+    return `nobody was active on fewer than ${activeDays?.below} of the last ${activeDays?.within} days${least}`
+  },
+}
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
+
+function nearestOf(
+  key: 'inactiveDays' | 'joinedWithinDays',
+  people: readonly Person[],
+  facts: RowFacts,
+  pick: (a: number, b: number) => number,
+) {
+  const days = people.flatMap((person) => daysOf[key](person, facts) ?? [])
+  return days.length === 0 ? 'nobody has a time' : `the nearest is ${Math.floor(days.reduce((a, b) => pick(a, b)))} days`
+}

@@ -1,0 +1,197 @@
+// What people would have used on past days had no cap stopped them. Use on a day at the cap is cut off, so demand on such a day is taken
+// from the same weekdays before: the four latest on which the person was not at a cap. Their mean is the estimate, the highest of them the
+// upper end of the band, and what was recorded the lower end. Where there is no such day nothing is guessed; the person is counted instead.
+
+import type { Cycle } from '../../model/observed.ts'
+import type { Credits, Instant } from '../../model/units.ts'
+import type { CapSource } from './caps.ts'
+import { DAY_MS, type RecordedDays, recordedSpan, type UseOfDay } from './recorded.ts'
+
+/** A billing cycle to replay. */
+export interface ReplayCycle extends Cycle {
+  /** Every day of it was recorded and it is over. */
+  readonly isWhole: boolean
+  /** Credits that people had used in it before the first recorded day, by e-mail. */
+  readonly usedBefore?: ReadonlyMap<string, Credits>
+}
+
+/** Demand beyond what was recorded, of one person on one day; credits. */
+export interface CutOff {
+  readonly person: number
+  readonly middle: number
+  readonly high: number
+  /** How likely it was a working day: 1 when something was used, else the share of those weekdays with use. */
+  readonly share: number
+}
+
+export interface DayDemand {
+  readonly dayAt: Instant
+  /** Add-on credits used, by place. */
+  readonly addOn: Float64Array
+  /** 1 where anything was used, by place. */
+  readonly worked: Uint8Array
+  readonly cutOff: readonly CutOff[]
+  /** The caps that were in force. */
+  readonly caps: Float64Array
+}
+
+export interface CycleDemand {
+  readonly cycle: ReplayCycle
+  readonly days: readonly DayDemand[]
+  /** People who were at their cap, by place: 1, or 2 where no day before it tells what they would have used. */
+  readonly atCap: Uint8Array
+}
+
+export interface DemandInputs {
+  readonly recorded: RecordedDays
+  /** All who are replayed; those of `recorded` first. */
+  readonly people: readonly string[]
+  /** In the order of time, from the first with a recorded day on. */
+  readonly cycles: readonly ReplayCycle[]
+  readonly inForce: CapSource
+  /** Absent: all use counts as add-on use, an upper bound. */
+  readonly creditsPerSeat?: Credits
+}
+
+/** Less than this is dust; credits. */
+export const DUST = 0.005
+
+/** Equal weekdays that are looked back at. Choice. */
+const WEEKS = 4
+
+/** The demand of one cycle after the other. Only one is in memory, unless the caller keeps it. */
+export function* demandByCycle(inputs: DemandInputs): Generator<CycleDemand> {
+  const span = recordedSpan(inputs.recorded)
+  if (!span) return
+  const memory = memoryOf(inputs.people.length)
+  const reader = dayReader(inputs.recorded, inputs.people.length)
+  for (const cycle of inputs.cycles) {
+    const firstAt = Math.max(span.firstAt, firstDayOf(cycle))
+    const endOfCycle = firstDayOf({ startAt: cycle.endAt })
+    // A whole cycle may end with days on which nobody used anything, everybody at their cap included.
+    const endAt = cycle.isWhole ? endOfCycle : Math.min(span.lastAt + DAY_MS, endOfCycle)
+    if (firstAt < endAt) yield demandOf(inputs, cycle, { firstAt, endAt }, memory, reader)
+  }
+}
+
+/** The first UTC day whose noon lies in the cycle. */
+export const firstDayOf = ({ startAt }: Pick<Cycle, 'startAt'>): Instant => Math.ceil((startAt - DAY_MS / 2) / DAY_MS) * DAY_MS
+
+/**
+ * The cap stops the person: at most 1 % of it, or 1 credit, is left, so that the next request is refused. Use that went past a cap by more
+ * than a tenth shows that the cap stopped nobody. Choice.
+ */
+const isStopped = (cap: number, used: number): boolean => used >= cap - Math.max(1, cap / 100) && used <= cap + Math.max(10, cap / 10)
+
+function demandOf(
+  { people, inForce, creditsPerSeat = 0 as Credits, recorded }: DemandInputs,
+  cycle: ReplayCycle,
+  { firstAt, endAt }: { readonly firstAt: Instant; readonly endAt: Instant },
+  memory: Memory,
+  read: DayReader,
+): CycleDemand {
+  const spent = Float64Array.from(people, (email) => cycle.usedBefore?.get(email) ?? 0)
+  const addOnSpent = spent.map((used) => Math.max(0, used - creditsPerSeat))
+  const atCap = new Uint8Array(people.length)
+  const days: DayDemand[] = []
+  for (let dayAt = firstAt; dayAt < endAt; dayAt += DAY_MS) {
+    const { caps } = inForce.capsOn({ at: dayAt + DAY_MS / 2, cycle, used: addOnSpent })
+    const today = read(dayAt)
+    const addOn = new Float64Array(people.length)
+    const worked = new Uint8Array(people.length)
+    const cutOff: CutOff[] = []
+    for (let person = 0; person < people.length; person += 1) {
+      const used = today.used[person] ?? 0
+      const before = spent[person] ?? 0
+      const cap = caps[person] ?? Number.POSITIVE_INFINITY
+      const paid =
+        recorded.addOn === 'measured'
+          ? (today.addOn[person] ?? 0)
+          : Math.max(0, before + used - creditsPerSeat) - Math.max(0, before - creditsPerSeat)
+      spent[person] = before + used
+      addOn[person] = paid
+      addOnSpent[person] = (addOnSpent[person] ?? 0) + paid
+      if (used > 0) worked[person] = 1
+      const isAtCap = cap !== Number.POSITIVE_INFINITY && before + used > 0 && before + used >= creditsPerSeat - 1
+      if (!isAtCap || !isStopped(cap, addOnSpent[person] ?? 0)) {
+        memory.add(person, dayAt, used)
+        continue
+      }
+      const guess = memory.guess(person, dayAt, used)
+      atCap[person] = guess === 'unknown' ? 2 : Math.max(1, atCap[person] ?? 0)
+      if (typeof guess === 'object') cutOff.push(guess)
+    }
+    days.push({ dayAt, addOn, worked, cutOff, caps })
+  }
+  return { cycle, days, atCap }
+}
+
+type DayReader = (dayAt: Instant) => { readonly used: Float64Array; readonly addOn: Float64Array }
+
+/** Credits of each person on one day after the other; the answer is good until the next call. */
+function dayReader({ days }: RecordedDays, people: number): DayReader {
+  const used = new Float64Array(people)
+  const addOn = new Float64Array(people)
+  let next = 0
+  return (dayAt) => {
+    used.fill(0)
+    addOn.fill(0)
+    while (next < days.length && (days[next]?.dayAt ?? 0) < dayAt) next += 1
+    const day = days[next]
+    if (day?.dayAt === dayAt) fill(day, used, addOn)
+    return { used, addOn }
+  }
+}
+
+function fill({ people, cents, addOnCents }: UseOfDay, used: Float64Array, addOn: Float64Array): void {
+  for (let row = 0; row < people.length; row += 1) {
+    const person = people[row] ?? 0
+    used[person] = (cents[row] ?? 0) / 100
+    addOn[person] = (addOnCents?.[row] ?? 0) / 100
+  }
+}
+
+interface Memory {
+  /** A day on which nothing stopped the person. */
+  add(person: number, dayAt: Instant, used: number): void
+  /** What they would have used beyond `used` on this day; `unknown` without a day to tell from, undefined where nothing is missing. */
+  guess(person: number, dayAt: Instant, used: number): CutOff | 'unknown' | undefined
+}
+
+const weekdayOf = (dayAt: Instant): number => (dayAt / DAY_MS) % 7
+
+/** The latest days of each person by weekday, from the first day on which they used something. */
+function memoryOf(people: number): Memory {
+  const seen = new Float64Array(people * 7 * WEEKS)
+  const counts = new Uint32Array(people * 7)
+  const hasBegun = new Uint8Array(people)
+  return {
+    add(person, dayAt, used) {
+      if (used > 0) hasBegun[person] = 1
+      if (hasBegun[person] !== 1) return
+      const slot = person * 7 + weekdayOf(dayAt)
+      const count = counts[slot] ?? 0
+      seen[slot * WEEKS + (count % WEEKS)] = used
+      counts[slot] = count + 1
+    },
+    guess(person, dayAt, used) {
+      const slot = person * 7 + weekdayOf(dayAt)
+      const known = Math.min(WEEKS, counts[slot] ?? 0)
+      if (known === 0) return 'unknown'
+      let [sum, high, working] = [0, 0, 0]
+      for (let week = 0; week < known; week += 1) {
+        const one = seen[slot * WEEKS + week] ?? 0
+        sum += one
+        high = Math.max(high, one)
+        if (one > 0) working += 1
+      }
+      if (high - used <= DUST) return undefined
+      return {
+        person,
+        middle: Math.max(0, sum / known - used),
+        high: high - used,
+        share: used > 0 ? 1 : working / known,
+      }
+    },
+  }
+}

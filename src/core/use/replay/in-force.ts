@@ -1,0 +1,41 @@
+// The caps that were in force on past days, as far as the ledger knows: what capkeeper wrote, and what stands there now. A cap that
+// capkeeper never wrote nor declared is not known, and counts as none; whoever shows the figures says so.
+
+import type { HistoryEntry } from '../../model/change.ts'
+import type { OwnedCap } from '../../model/observed.ts'
+import type { Cap } from '../../model/policy.ts'
+import { type ScopeKey, scopeKey } from '../../model/scope.ts'
+import { type CapSource, type CapsOfDay, capOfOne, capsOfAll, scopeList } from './caps.ts'
+import type { ReplayPeople } from './recorded.ts'
+
+/** `history` in any order. Before the first write of a scope stood what that write replaced; a scope of ours without one never changed. Choice. */
+export function capsInForce(people: ReplayPeople, owned: readonly OwnedCap[], history: readonly HistoryEntry[]): CapSource {
+  const writes = history.filter(({ result }) => result === 'applied').toSorted((a, b) => a.at - b.at)
+  const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
+  for (const { scope, from } of writes.toReversed()) set.set(scopeKey(scope), from)
+  const places = new Map(people.emails.map((email, place) => [email, place]))
+  const { scopes, place } = scopeList()
+  let next = 0
+  let caps: CapsOfDay | undefined
+  return {
+    scopes,
+    capsOn({ at }) {
+      const touched: HistoryEntry['scope'][] = []
+      for (let write = writes[next]; write && write.at <= at; write = writes[next]) {
+        set.set(scopeKey(write.scope), write.to)
+        touched.push(write.scope)
+        next += 1
+      }
+      if (!caps || touched.some(({ kind }) => kind !== 'user')) {
+        caps = capsOfAll(people, set, place)
+      } else if (touched.length > 0) {
+        caps = { caps: caps.caps.slice(), from: caps.from.slice() }
+        for (const scope of touched) {
+          const person = scope.kind === 'user' ? places.get(scope.email) : undefined
+          if (person !== undefined) capOfOne(people, set, place, person, caps)
+        }
+      }
+      return caps
+    },
+  }
+}

@@ -1,0 +1,65 @@
+// The caps that a policy would have given on past days: what `resolveDesired` asks of each scope on that day, with grants by their dates,
+// and people and groups as they are today. Whom the policy gives no cap counts as without one; it never looks at what was in force.
+
+import type { Cycle, GroupMembers, Roster } from '../../model/observed.ts'
+import type { PolicySet } from '../../model/policy.ts'
+import { scopeKey } from '../../model/scope.ts'
+import type { Instant } from '../../model/units.ts'
+import { type DesiredInputs, type RejectedScope, resolveDesired } from '../../resolve/desired.ts'
+import { grantId, grantStatuses, isInForce } from '../../resolve/grants.ts'
+import { type CapSource, type CapsOfDay, capsOfAll, scopeList } from './caps.ts'
+import type { ReplayPeople } from './recorded.ts'
+
+export interface PolicyCapsInputs {
+  readonly set: PolicySet
+  readonly people: ReplayPeople
+  readonly roster?: Roster
+  readonly groups: readonly GroupMembers[]
+}
+
+export interface PolicyCaps extends CapSource {
+  /** Scopes that the policy made impossible on a day that was asked for. */
+  readonly rejected: ReadonlyMap<string, RejectedScope>
+}
+
+/** Days with the same grants in force have the same caps, and are worked out once. */
+export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
+  const known = new Map<string, CapsOfDay>()
+  const rejected = new Map<string, RejectedScope>()
+  const { scopes, place } = scopeList()
+  return {
+    scopes,
+    rejected,
+    capsOn({ at, cycle }) {
+      const resolvable = inputsOn(inputs, at, cycle)
+      const key = grantsOn(resolvable)
+      const found = known.get(key)
+      if (found) return found
+      const resolution = resolveDesired(resolvable)
+      for (const one of resolution.rejected) rejected.set(scopeKey(one.scope), one)
+      const caps = capsOfAll(inputs.people, new Map(resolution.desired.map(({ scope, cap }) => [scopeKey(scope), cap])), place)
+      known.set(key, caps)
+      return caps
+    },
+  }
+}
+
+const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle: Cycle): DesiredInputs => ({
+  set,
+  ...(roster && { roster }),
+  groups,
+  unknownGroups: [],
+  cycle,
+  now,
+  capSemantics: 'layered',
+  owned: new Map(),
+  conflictsGone: {},
+  groupReadingIsNew: true,
+  grantsFrozen: false,
+})
+
+/** The grants in force, as one text. */
+const grantsOn = (inputs: DesiredInputs): string =>
+  inputs.set.grants.length === 0
+    ? ''
+    : JSON.stringify(grantStatuses(inputs.set.grants, inputs).flatMap(({ grant, state }) => (isInForce(state) ? [grantId(grant)] : [])))

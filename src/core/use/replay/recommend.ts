@@ -1,0 +1,278 @@
+// Caps for the team and its groups out of recorded use: so that at most a stated share of people is blocked, or so that a budget holds with
+// the same share of blocked people everywhere. Each figure is that of a simulation of the very policy that comes out. Caps of single people,
+// grants and everything else of the policy stay as they are; nothing here is a guess about people whose use was not recorded.
+
+import type { Cap, CapRule, PolicyRevision, PolicySet } from '../../model/policy.ts'
+import { type GroupScope, groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../model/scope.ts'
+import { credits, MAX_CAP } from '../../model/units.ts'
+import { DUST } from './demand.ts'
+import type { Simulation, SimulationInputs } from './document.ts'
+import { capsOfPolicy } from './policy-caps.ts'
+import { type ReplayPeople, replayPeople } from './recorded.ts'
+import { workingDays } from './replay.ts'
+import { isCounted } from './rows.ts'
+import { demandsOf, presentPeople, simulate } from './simulation.ts'
+
+/** `share`: of people blocked, 0 to 1. `credits`: add-on credits of the dearest cycle. */
+export type Target = { readonly kind: 'blocked'; readonly share: number } | { readonly kind: 'budget'; readonly credits: number }
+
+export interface RecommendInputs extends Omit<SimulationInputs, 'against'> {
+  readonly target: Target
+  /** Ids of groups; absent: all groups with members, and the team. */
+  readonly only?: readonly string[]
+}
+
+/** One recommended cap, with the figures of the simulation. */
+export interface RecommendedCap {
+  readonly scope: TeamScope | GroupScope
+  readonly name: string
+  readonly cap: number
+  /** What the policy has now; absent when nothing is declared. */
+  readonly before?: Cap
+  /** People who have this cap, of the last cycle. */
+  readonly people: number
+  readonly personCycles: number
+  readonly blocked: number
+  /** The highest add-on use that one of them would have had without any cap. */
+  readonly highestDemand: number
+  /** What all of them together would have used without any cap in the dearest cycle: a pool of as many credits would have blocked nobody. */
+  readonly poolCredits: number
+}
+
+export interface Recommendation {
+  readonly workspace: string
+  readonly set: PolicySet
+  readonly caps: readonly RecommendedCap[]
+  /** Add-on credits of the dearest cycle under these caps. */
+  readonly dearest: number
+  readonly simulation: Simulation
+}
+
+/** What the policy cannot reach: people with caps of their own use more than the budget by themselves. */
+export interface OutOfReach {
+  readonly least: number
+}
+
+/** Smaller caps are more trouble than they save. Choice. */
+const LEAST_CAP = 10
+/** Tries to mend what people in several groups make different. */
+const ROUNDS = 40
+/** A budget is met to so fine a share of blocked people. Choice. */
+const SHARES = 400
+
+/** A cap that people can remember: tens, fifties from 1,000 on, five hundreds from 10,000 on; upwards. Choice. */
+export function niceCap(least: number): number {
+  const step = least < 1_000 ? 10 : least < 10_000 ? 50 : 500
+  return Math.min(MAX_CAP, Math.max(LEAST_CAP, Math.ceil((least - DUST) / step) * step))
+}
+
+/** Caps as asked for; `OutOfReach` where no cap could keep the budget. */
+export function recommend(inputs: RecommendInputs): Recommendation | OutOfReach {
+  const people = replayPeople(inputs.recorded, presentPeople(inputs.roster), inputs.groups)
+  const known = knownDemand(inputs, people)
+  const scopes = scopesOf(inputs, people, known)
+  const caps =
+    inputs.target.kind === 'blocked' ? capsAt(scopes, known, inputs.target.share) : capsWithin(scopes, known, inputs.target.credits)
+  if (!(caps instanceof Map)) return caps
+  const set = withCaps(inputs.policy.set, caps)
+  const policy: PolicyRevision = { ...inputs.policy, set }
+  const simulation = simulate({ ...inputs, policy })
+  const dearest = Math.max(0, ...simulation.cycles.map(({ total }) => total.policy.credits.middle))
+  return { workspace: inputs.workspace, set, caps: described(inputs, scopes, caps, known, simulation), dearest, simulation }
+}
+
+interface Known {
+  /** Add-on demand of each person by place, one array a cycle; -1 for who does not count in it. */
+  readonly cycles: readonly Float64Array[]
+  /** A cap of one's own in the policy, by place; Infinity without one. */
+  readonly own: Float64Array
+}
+
+function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
+  const cycles: Float64Array[] = []
+  for (const demand of demandsOf(inputs, people)) {
+    const sums = new Float64Array(people.emails.length)
+    for (const { addOn, cutOff } of demand.days) {
+      for (let person = 0; person < sums.length; person += 1) sums[person] = (sums[person] ?? 0) + (addOn[person] ?? 0)
+      for (const { person, middle } of cutOff) sums[person] = (sums[person] ?? 0) + middle
+    }
+    const days = { workingDays: workingDays(demand) }
+    cycles.push(sums.map((sum, person) => (isCounted(people, days, person) ? sum : -1)))
+  }
+  return { cycles: cycles.slice(-inputs.shown), own: ownCaps(inputs, people) }
+}
+
+/** What the policy gives to single people, by name or by a rule; without its grants, and not what follows from differing groups. */
+function ownCaps({ policy, roster, groups, cycles }: RecommendInputs, people: ReplayPeople): Float64Array {
+  const { onGroupConflict: _, ...set } = policy.set
+  const source = capsOfPolicy({ set: { ...set, grants: [] }, people, groups, ...(roster && { roster }) })
+  const own = new Float64Array(people.emails.length).fill(Number.POSITIVE_INFINITY)
+  const cycle = cycles.at(-1)
+  if (!cycle) return own
+  const { caps, from } = source.capsOn({ at: cycle.endAt - 1, cycle, used: new Float64Array(people.emails.length) })
+  return own.map((none, person) => (source.scopes[from[person] ?? -1] === people.emails[person] ? (caps[person] ?? none) : none))
+}
+
+interface ScopePeople {
+  readonly key: ScopeKey
+  readonly scope: TeamScope | GroupScope
+  readonly name: string
+  readonly members: readonly number[]
+  /** A cap that is to stay; Infinity for none. */
+  readonly fixed?: number
+}
+
+interface Scopes {
+  /** The team last. */
+  readonly all: readonly ScopePeople[]
+  /** By place of a person: the scopes that may give their cap, the team only for who is in no group. */
+  readonly of: readonly (readonly ScopePeople[])[]
+  readonly onGroupConflict: PolicySet['onGroupConflict']
+}
+
+function scopesOf({ policy: { set }, groups, only }: RecommendInputs, people: ReplayPeople, { own }: Known): Scopes {
+  const listed = new Set(groups.map(({ id }) => id))
+  const rule = (key: ScopeKey): Cap | undefined => set.rules.find(({ scope }) => scopeKey(scope) === key)?.cap
+  const one = (scope: TeamScope | GroupScope, name: string, members: readonly number[], isAsked: boolean): ScopePeople => {
+    const key = scopeKey(scope)
+    const cap = rule(key)
+    return {
+      key,
+      scope,
+      name,
+      members,
+      ...((!isAsked || members.length === 0) && { fixed: cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap }),
+    }
+  }
+  const free = people.emails.flatMap((_, person) => ((own[person] ?? 0) === Number.POSITIVE_INFINITY ? [person] : []))
+  const grouped = set.groups
+    .filter(({ scope }) => listed.has(scope.id))
+    .map(({ scope, name }) => {
+      const key = scopeKey(groupScope(scope.id))
+      const isAsked = only ? only.includes(scope.id) : true
+      return one(
+        scope,
+        name,
+        free.filter((person) => people.groupsOf[person]?.includes(key)),
+        isAsked,
+      )
+    })
+    // A group without a cap of its own falls through to the team.
+    .filter(({ fixed }) => fixed !== Number.POSITIVE_INFINITY)
+  const inSome = new Set(grouped.flatMap(({ members }) => members))
+  const team = one(
+    TEAM,
+    'the team',
+    free.filter((person) => !inSome.has(person)),
+    only === undefined,
+  )
+  const all = [...grouped, team]
+  const byKey = new Map(grouped.map((group) => [group.key, group]))
+  const of = people.emails.map((_, person): readonly ScopePeople[] => {
+    if (own[person] !== Number.POSITIVE_INFINITY) return []
+    const groupsOf = (people.groupsOf[person] ?? []).flatMap((key) => byKey.get(key) ?? [])
+    return groupsOf.length > 0 ? groupsOf : [team]
+  })
+  return { all, of, onGroupConflict: set.onGroupConflict }
+}
+
+/** The cap of somebody without one of their own, and the scope that gives it; with a conflict rule differing groups give none themselves. */
+function capFrom({ of, onGroupConflict }: Scopes, caps: Caps, person: number): { readonly cap: number; readonly key?: ScopeKey } {
+  const given = (of[person] ?? []).map(({ key }) => ({ key, cap: caps.get(key) ?? Number.POSITIVE_INFINITY }))
+  const [first, ...others] = given
+  if (!first) return { cap: Number.POSITIVE_INFINITY }
+  const lowest = others.reduce((best, one) => (one.cap < best.cap ? one : best), first)
+  if (!onGroupConflict || given.every(({ cap }) => cap === lowest.cap)) return lowest
+  return { cap: onGroupConflict === 'min' ? lowest.cap : given.reduce((most, { cap }) => Math.max(most, cap), 0) }
+}
+
+const holdersOf = (scope: ScopePeople, scopes: Scopes, caps: Caps): readonly number[] =>
+  scope.members.filter((person) => capFrom(scopes, caps, person).key === scope.key)
+
+type Caps = Map<ScopeKey, number>
+
+/** For each scope the least cap that blocks at most this share of the people who have it, over all cycles. */
+function capsAt(scopes: Scopes, known: Known, share: number): Caps {
+  const caps: Caps = new Map()
+  for (const scope of scopes.all) caps.set(scope.key, scope.fixed ?? niceCap(quantile(demandsOfMembers(scope.members, known), share)))
+  // Where people are in several groups the lowest cap is theirs, so each cap is judged by those who have it, and raised until it fits.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const raised = scopes.all.filter((scope) => scope.fixed === undefined && raise(scope, scopes, caps, known, share))
+    if (raised.length === 0) break
+  }
+  return caps
+}
+
+const demandsOfMembers = (members: readonly number[], { cycles }: Known): readonly number[] =>
+  cycles.flatMap((demand) => members.flatMap((person) => ((demand[person] ?? -1) >= 0 ? [demand[person] ?? 0] : [])))
+
+/** The least figure that at most this share of the values exceed; 0 for none. */
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => b - a)
+  return sorted[Math.floor(values.length * share + 1e-9)] ?? 0
+}
+
+function raise(scope: ScopePeople, scopes: Scopes, caps: Caps, known: Known, share: number): boolean {
+  const wanted = niceCap(quantile(demandsOfMembers(holdersOf(scope, scopes, caps), known), share))
+  if (wanted <= (caps.get(scope.key) ?? 0)) return false
+  caps.set(scope.key, wanted)
+  return true
+}
+
+/** The least share of blocked people, the same in every scope, with which the dearest cycle keeps the budget. */
+function capsWithin(scopes: Scopes, known: Known, budget: number): Caps | OutOfReach {
+  let [low, high] = [0, SHARES]
+  const at = (step: number): Caps => capsAt(scopes, known, step / SHARES)
+  const least = dearestUnder(scopes, known, at(high))
+  if (least > budget) return { least }
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (dearestUnder(scopes, known, at(middle)) <= budget) high = middle
+    else low = middle + 1
+  }
+  return at(low)
+}
+
+function dearestUnder(scopes: Scopes, { cycles, own }: Known, caps: Caps): number {
+  const limits = own.map((alone, person) => (alone === Number.POSITIVE_INFINITY ? capFrom(scopes, caps, person).cap : alone))
+  const sums = cycles.map((demand) => demand.reduce((sum, wanted, person) => sum + Math.min(Math.max(0, wanted), limits[person] ?? 0), 0))
+  return Math.max(0, ...sums)
+}
+
+/** The policy with these caps in place of its own. */
+function withCaps(set: PolicySet, caps: Caps): PolicySet {
+  const known = new Map(set.rules.map((rule) => [scopeKey(rule.scope), rule]))
+  const scopes = [TEAM, ...set.groups.map(({ scope }) => scope)]
+  const wide = scopes.flatMap((scope): readonly CapRule[] => {
+    const key = scopeKey(scope)
+    const [cap, rule] = [caps.get(key), known.get(key)]
+    if (cap === undefined || cap === Number.POSITIVE_INFINITY) return rule ? [rule] : []
+    return [{ at: { file: 'recommend', line: 1, column: 1 }, document: set.workspace, ...rule, scope, cap: credits(cap) }]
+  })
+  return { ...set, rules: [...wide, ...set.rules.filter(({ scope }) => scope.kind === 'user')] }
+}
+
+function described(inputs: RecommendInputs, scopes: Scopes, caps: Caps, known: Known, simulation: Simulation): readonly RecommendedCap[] {
+  return scopes.all
+    .filter(({ fixed }) => fixed === undefined)
+    .map((one) => {
+      const { key, scope, name } = one
+      const cap = caps.get(key) ?? 0
+      const reach = simulation.caps.find((other) => other.scope === key)
+      const before = inputs.policy.set.rules.find((rule) => scopeKey(rule.scope) === key)?.cap
+      const holders = holdersOf(one, scopes, caps)
+      const sums = known.cycles.map((demand) => holders.reduce((sum, person) => sum + Math.max(0, demand[person] ?? 0), 0))
+      const last = known.cycles.at(-1)
+      return {
+        scope,
+        name,
+        cap,
+        ...(before !== undefined && { before }),
+        people: holders.filter((person) => (last?.[person] ?? -1) >= 0).length,
+        personCycles: reach?.personCycles ?? 0,
+        blocked: reach?.blocked ?? 0,
+        highestDemand: demandsOfMembers(holders, known).reduce((most, demand) => Math.max(most, demand), 0),
+        poolCredits: Math.max(0, ...sums),
+      }
+    })
+}

@@ -1,0 +1,125 @@
+// The replay: the demand of one cycle, day after day, under caps. Prompt credits of the seat come first, so caps touch add-on use alone.
+// A person is blocked on a day when the cap lets through less than they would have used. Pure; it never decides which caps hold.
+
+import type { CapSource, CapsOfDay } from './caps.ts'
+import { type CutOff, type CycleDemand, DUST } from './demand.ts'
+
+/** How demand that a cap cut off is taken: not at all, as estimated, or at the upper end. */
+export const BANDS = ['low', 'middle', 'high'] as const
+export type BandEnd = (typeof BANDS)[number]
+
+/** What became of everybody in one cycle; by place. */
+export interface Outcome {
+  /** Add-on credits used. */
+  readonly addOn: Float64Array
+  /** Working days on which less was let through than asked for; a day that is only likely to be one counts in part. */
+  readonly blockedDays: Float64Array
+  /** Place of the first such day in the cycle's days; -1 without one. */
+  readonly firstBlocked: Int32Array
+  /** The cap on that day. */
+  readonly capThen: Float64Array
+  /** Place of the scope that gave each cap on the last day; -1 for none. Absent for what did become of people. */
+  readonly from?: Int32Array
+}
+
+/** How far each cap was used, by place in `CapSource.scopes`. */
+export interface CapUse {
+  /** The highest add-on use under it in any cycle; credits. */
+  readonly highest: number[]
+  /** The cap when that was. */
+  readonly cap: number[]
+  readonly isReached: boolean[]
+}
+
+export const noCapUse = (): CapUse => ({ highest: [], cap: [], isReached: [] })
+
+const emptyOutcome = (people: number): Outcome => ({
+  addOn: new Float64Array(people),
+  blockedDays: new Float64Array(people),
+  firstBlocked: new Int32Array(people).fill(-1),
+  capThen: new Float64Array(people).fill(Number.POSITIVE_INFINITY),
+})
+
+/** Replays a cycle under these caps; notes into `capUse`, when given, how far each cap was used. */
+export function replayCycle({ cycle, days, atCap }: CycleDemand, caps: CapSource, band: BandEnd, capUse?: CapUse): Outcome {
+  const outcome = emptyOutcome(atCap.length)
+  const { addOn, blockedDays, firstBlocked, capThen } = outcome
+  let from: Int32Array | undefined
+  for (const [index, day] of days.entries()) {
+    const held = caps.capsOn({ at: day.dayAt + NOON_MS, cycle, used: addOn })
+    const extra = extraOf(day.cutOff, band)
+    for (let person = 0; person < atCap.length; person += 1) {
+      const more = extra?.get(person)
+      const wanted = (day.addOn[person] ?? 0) + (more?.credits ?? 0)
+      if (wanted <= 0) continue
+      const cap = held.caps[person] ?? Number.POSITIVE_INFINITY
+      const before = addOn[person] ?? 0
+      const got = Math.min(wanted, Math.max(0, cap - before))
+      const isBlocked = wanted - got > DUST
+      addOn[person] = before + got
+      if (isBlocked) {
+        blockedDays[person] = (blockedDays[person] ?? 0) + (day.worked[person] === 1 ? 1 : (more?.share ?? 1))
+        if (firstBlocked[person] === -1) {
+          firstBlocked[person] = index
+          capThen[person] = cap
+        }
+      }
+      const place = held.from[person] ?? -1
+      if (capUse && place >= 0) noteUse(capUse, place, cap, before + got, isBlocked)
+    }
+    // A cap that nobody came near is one that was never reached, too.
+    if (capUse && index === days.length - 1) noteHolders(capUse, held)
+    from = held.from
+  }
+  return { ...outcome, ...(from && { from }) }
+}
+
+const NOON_MS = 43_200_000
+
+function noteUse({ highest, cap: caps, isReached }: CapUse, place: number, cap: number, used: number, isBlocked: boolean): void {
+  if (isBlocked || (used > 0 && used >= cap - DUST)) isReached[place] = true
+  if (used <= (highest[place] ?? -1)) return
+  highest[place] = used
+  caps[place] = cap
+}
+
+function noteHolders(capUse: CapUse, { caps, from }: CapsOfDay): void {
+  for (const [person, place] of from.entries()) if (place >= 0) noteUse(capUse, place, caps[person] ?? 0, 0, false)
+}
+
+interface Extra {
+  readonly credits: number
+  readonly share: number
+}
+
+function extraOf(cutOff: readonly CutOff[], band: BandEnd): ReadonlyMap<number, Extra> | undefined {
+  if (band === 'low' || cutOff.length === 0) return undefined
+  return new Map(cutOff.map((one) => [one.person, { credits: band === 'high' ? one.high : one.middle, share: one.share }]))
+}
+
+/** What did become of everybody: use as it was recorded, and blocked where more is taken to have been wanted. */
+export function recordedCycle({ days, atCap }: CycleDemand, band: BandEnd): Outcome {
+  const outcome = emptyOutcome(atCap.length)
+  const { addOn, blockedDays, firstBlocked, capThen } = outcome
+  for (const [index, day] of days.entries()) {
+    for (let person = 0; person < atCap.length; person += 1) addOn[person] = (addOn[person] ?? 0) + (day.addOn[person] ?? 0)
+    for (const [person, { credits, share }] of extraOf(day.cutOff, band) ?? []) {
+      if (credits <= DUST) continue
+      blockedDays[person] = (blockedDays[person] ?? 0) + share
+      if (firstBlocked[person] !== -1) continue
+      firstBlocked[person] = index
+      capThen[person] = day.caps[person] ?? Number.POSITIVE_INFINITY
+    }
+  }
+  return outcome
+}
+
+/** Working days of each person: those with use, and those at the cap in part. */
+export function workingDays({ days, atCap }: CycleDemand): Float64Array {
+  const sums = new Float64Array(atCap.length)
+  for (const { worked, cutOff } of days) {
+    for (let person = 0; person < sums.length; person += 1) sums[person] = (sums[person] ?? 0) + (worked[person] ?? 0)
+    for (const { person, share } of cutOff) if (worked[person] !== 1) sums[person] = (sums[person] ?? 0) + share
+  }
+  return sums
+}

@@ -1,0 +1,44 @@
+// On how many of the last days people were active: the roster tells it for one range at a time, so each number of days that a rule or pool
+// asks about is a question of its own. What could not be read stays unknown.
+
+import type { Roster } from '../../core/model/observed.ts'
+import type { PolicySet } from '../../core/model/policy.ts'
+import { poolCondition } from '../../core/resolve/conditions.ts'
+import type { ReadClient } from '../../ports.ts'
+
+const DAY_MS = 86_400_000
+
+interface Asking {
+  readonly client: ReadClient
+  readonly set: PolicySet
+  readonly signal?: AbortSignal
+}
+
+/** Reads a part; what fails is told by its code, and gives nothing. */
+type Attempt = <T>(code: string, part: string, read: () => Promise<T>) => Promise<T | undefined>
+
+/** Every number of days that a condition asks about is a question of its own; those beyond stay unanswered. */
+const MOST_RANGES = 10
+
+/**
+ * Asks on how many days people were active, where rules or pools go by it. The days are counted back from the newest use of anybody, so that
+ * an outage of analytics makes nobody less active.
+ */
+export async function withActiveDays(roster: Roster, { client, set, signal }: Asking, attempt: Attempt): Promise<Roster> {
+  const conditions = [...set.peopleRules.map(({ when }) => when), ...set.pools.flatMap((pool) => poolCondition(pool) ?? [])]
+  const asked = [...new Set(conditions.flatMap(({ activeDays }) => activeDays?.within ?? []))].sort((a, b) => a - b).slice(0, MOST_RANGES)
+  const newestAt = roster.people.reduce((newest, { lastUsedAt = newest }) => Math.max(newest, lastUsedAt), Number.NEGATIVE_INFINITY)
+  if (asked.length === 0 || newestAt === Number.NEGATIVE_INFINITY) return roster
+  const untilAt = (Math.floor(newestAt / DAY_MS) + 1) * DAY_MS
+  const answers: (readonly [number, ReadonlyMap<string, number>])[] = []
+  for (const within of asked) {
+    const days = await attempt('ACTIVE_DAYS_UNREAD', `active days of the last ${within}`, () =>
+      client.readActiveDays({ fromAt: untilAt - within * DAY_MS, untilAt }, signal),
+    )
+    if (days) answers.push([within, days])
+  }
+  if (answers.length === 0) return roster
+  const activeDaysOf = (email: string): Readonly<Record<number, number>> =>
+    Object.fromEntries(answers.flatMap(([within, days]) => (days.has(email) ? [[within, days.get(email) ?? 0]] : [])))
+  return { ...roster, people: roster.people.map((person) => ({ ...person, activeDays: activeDaysOf(person.email) })) }
+}

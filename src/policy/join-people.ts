@@ -1,0 +1,119 @@
+// What only shows of rules and pools when all documents of a workspace are together: names that stand twice, groups that nothing declares,
+// people in two pools, a least cap that the credits do not pay for. Who is in a group, or matches, is not known here; that is judged later.
+import type { CapRule } from '../core/model/policy.ts'
+import type { Position } from '../core/model/problem.ts'
+import type { ProblemCode } from './codes.ts'
+import type { PlacedPool, PlacedRule } from './people.ts'
+import { nearest } from './suggest.ts'
+import type { Placed } from './tree.ts'
+import { type ProblemExtra, quoted } from './yaml.ts'
+
+export interface PeopleInput {
+  /** In the order that counts. */
+  readonly rules: readonly PlacedRule[]
+  readonly pools: readonly PlacedPool[]
+  /** Ids of declared groups; undefined while a file is broken that may declare some. */
+  readonly groups: ReadonlySet<string> | undefined
+  /** Caps of people. */
+  readonly capOf: (email: string) => CapRule | undefined
+  /** The service copies the caps of team and groups to people. */
+  readonly copied: boolean
+}
+
+export type Tell = (at: Position, code: ProblemCode, message: string, extra?: ProblemExtra & { readonly warning?: true }) => void
+
+/** Checks the rules and pools of one workspace. */
+export function checkPeople(input: PeopleInput, tell: Tell): void {
+  checkNames(input.rules, 'rule', 'DUPLICATE_RULE', tell)
+  checkNames(input.pools, 'pool', 'DUPLICATE_POOL', tell)
+  for (const rule of input.rules) checkGroups(`rule ${quoted(rule.value.name)}`, rule.groups, input, tell)
+  for (const pool of input.pools) checkGroups(`pool ${quoted(pool.value.name)}`, pool.groups, input, tell)
+  for (const rule of input.rules) warnAboutEverybody(rule, tell)
+  checkShared(input.pools, tell)
+  for (const pool of input.pools) checkPool(pool, input, tell)
+}
+
+type Named = Placed<{ readonly name: string }>
+
+function checkNames(all: readonly Named[], what: string, code: 'DUPLICATE_RULE' | 'DUPLICATE_POOL', tell: Tell): void {
+  const first = new Map<string, Position>()
+  for (const { value, at } of all.toSorted(byPlace)) {
+    const other = first.get(value.name)
+    if (!other) first.set(value.name, at)
+    else
+      tell(at, code, `the name ${quoted(value.name)} is taken by another ${what}`, { hint: `give each ${what} a name of its own`, other })
+  }
+}
+
+/** A group is known by its declaration: without its name its members cannot be listed. */
+function checkGroups(who: string, groups: readonly Placed<string>[], { groups: declared }: PeopleInput, tell: Tell): void {
+  for (const { value, at } of groups) {
+    if (!declared || declared.has(value)) continue
+    const near = nearest(value, [...declared].sort())
+    const hint = near === undefined ? 'declare it there with id and name; its cap may be left out' : `did you mean "${near}"?`
+    tell(at, 'UNDECLARED_GROUP', `${who} names group ${value}, which is not declared in groups`, { hint })
+  }
+}
+
+/** Every address matches these; that a pattern matches everybody who happens to be there shows only with a roster. */
+function warnAboutEverybody({ value: { name, when }, emailAt }: PlacedRule, tell: Tell): void {
+  if (emailAt === undefined || !/^\**@?\**$/.test(when.email ?? '') || !when.email?.includes('*') || Object.keys(when).length > 1) return
+  if (/^\*+@$|^@\*+$/.test(when.email)) return
+  const hint = 'that is what the cap of the team is for; the rules after this one are never asked'
+  tell(emailAt, 'RULE_EVERYBODY', `rule ${quoted(name)} matches every e-mail address`, { hint, warning: true })
+}
+
+/** A person, or a whole group, in two pools. */
+function checkShared(pools: readonly PlacedPool[], tell: Tell): void {
+  for (const kind of ['emails', 'groups'] as const) {
+    const first = new Map<string, { readonly pool: PlacedPool; readonly at: Position }>()
+    for (const pool of pools.toSorted(byPlace)) {
+      if (kind === 'groups' && pool.value.members.kind !== 'groups') continue
+      for (const { value, at } of pool[kind]) {
+        const other = first.get(value)
+        if (!other) first.set(value, { pool, at })
+        else tellTwice(kind === 'groups' ? `group ${value}` : value, { pool, at }, other, tell)
+      }
+    }
+  }
+}
+
+interface Seat {
+  readonly pool: PlacedPool
+  readonly at: Position
+}
+
+function tellTwice(who: string, { pool, at }: Seat, other: Seat, tell: Tell): void {
+  const isSame = pool === other.pool
+  const where = isSame
+    ? `twice in pool ${quoted(pool.value.name)}`
+    : `in pools ${quoted(other.pool.value.name)} and ${quoted(pool.value.name)}`
+  tell(at, 'POOL_TWICE', `${who} is ${where}`, { hint: 'keep one of the two', other: other.at })
+}
+
+function checkPool({ value: pool, emails, at, minAt }: PlacedPool, { capOf, copied }: PeopleInput, tell: Tell): void {
+  const people = new Set(emails.map(({ value }) => value)).size
+  const name = `pool ${quoted(pool.name)}`
+  if (copied) {
+    const hint = 'take the pool out, or set capSemantics: layered if the service keeps a cap for each scope'
+    tell(at, 'POOL_COPIED', `${name} cannot be kept where capSemantics is copied: a write for the team or a group would undo its deal`, {
+      hint,
+    })
+  }
+  // A single member whose min is above the credits was told with the pool itself.
+  if (people > 1 && pool.min <= pool.credits && people * pool.min > pool.credits) {
+    const sum = people * pool.min
+    const hint = `write a min of ${Math.floor(pool.credits / people)} or less, or credits of ${sum} or more`
+    const message = `${name} cannot pay its min: ${people} members at ${pool.min} are ${sum} credits, it has ${pool.credits}`
+    tell(minAt ?? at, 'POOL_BOUNDS', message, { hint, other: pool.at })
+  }
+  for (const { value, at: place } of emails) {
+    const own = capOf(value)
+    if (own?.cap !== 'none') continue
+    const hint = 'give the person a number, or take either line out'
+    tell(place, 'POOL_NONE', `${value} is a member of ${name} and has the cap none, which a pool cannot count`, { hint, other: own.at })
+  }
+}
+
+const byPlace = (a: Named, b: Named): number =>
+  a.at.file < b.at.file ? -1 : a.at.file > b.at.file ? 1 : a.at.line - b.at.line || a.at.column - b.at.column

@@ -1,0 +1,116 @@
+// G23: `simulate` of 12 cycles, 5,000 people, as a process with the heap of the image: seconds of CPU (it works on
+// one core, and other work on the machine does not count), and how they grow with people. The ledger is
+// made by the real adapter.
+import { join } from 'node:path'
+import { credits } from '../../src/core/model/units.ts'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
+import type { Ledger } from '../../src/ports.ts'
+import { DAY } from '../support/declare.ts'
+import { atMost, median, publish, type Row, seconds } from './bench.ts'
+import { build, MAIN, timeOf } from './built.ts'
+import { virtualClock } from './instant.ts'
+import { openFolder } from './world.ts'
+
+const PEOPLE = [1_250, 2_500, 5_000]
+const GROUPS = 50
+const ROUNDS = 5
+/** Old space of the image (G10), with room for nothing else. */
+const OLD_SPACE_MIB = 64
+const MOST_MS = 2_000
+const FROM = Date.UTC(2025, 10, 1)
+const UNTIL = Date.UTC(2026, 10, 2)
+
+const emailOf = (person: number): string => `person${person}@example.com`
+
+/** Readings of a year: on weekdays everybody uses something, a fifth of them a lot. */
+async function record(ledger: Ledger, people: number): Promise<void> {
+  const emails = Array.from({ length: people }, (_, person) => emailOf(person))
+  const highest = new Map(emails.map((email) => [email, credits(0)]))
+  let month = -1
+  for (let at = FROM; at < UNTIL; at += DAY) {
+    const isNewCycle = month !== -1 && month !== new Date(at).getUTCMonth()
+    month = new Date(at).getUTCMonth()
+    if (isNewCycle) for (const email of emails) highest.set(email, credits(0))
+    if ((at / DAY + 3) % 7 > 4) continue
+    const increases = new Map(
+      emails.map((email, person) => [email, credits(((person * 7919 + at / DAY) % 40) * (person % 5 === 0 ? 2 : 0.5) + 1)]),
+    )
+    for (const [email, more] of increases) highest.set(email, credits((highest.get(email) ?? 0) + more))
+    await ledger.saveBurn({
+      burned: { team: credits(0), groups: {}, highest },
+      readAt: at + DAY / 2,
+      increases,
+      isNewCycle,
+      raised: emails,
+    })
+  }
+  const cycle = { startAt: Date.UTC(2026, 10, 1), endAt: Date.UTC(2026, 11, 1) }
+  const readAt = UNTIL
+  ledger.saveFact('usage', {
+    roster: {
+      people: emails.toSorted().map((email) => ({ email, name: email, status: 'approved', disabled: false, used: credits(1) })),
+      cycle,
+      readAt,
+      statusesAbsent: false,
+      duplicates: [],
+    },
+    groups: Array.from({ length: GROUPS }, (_, group) => ({
+      id: `g${group}`,
+      name: `Group ${group}`,
+      emails: emails.filter((_, person) => person % GROUPS === group),
+      readAt,
+    })),
+    balance: { creditsPerSeat: credits(300), seats: people, addOnAvailable: credits(1e6), addOnUsed: credits(0), cycle, readAt },
+  })
+  // A cap in force, so that demand is cut off for some.
+  ledger.saveOwned([{ scope: { kind: 'team' }, cap: credits(600), owner: 'policy', entry: 'rule|600', verifiedAt: FROM }])
+  await ledger.commit()
+}
+
+const folder = openFolder()
+const spec = {
+  team: { cap: 400 },
+  groups: Array.from({ length: GROUPS }, (_, group) => ({ id: `g${group}`, name: `Group ${group}`, cap: 200 + 10 * group })),
+}
+const policy = folder.write(
+  'acme.yaml',
+  JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'CapPolicy', metadata: { name: 'acme' }, spec: { workspace: 'acme', ...spec } }),
+)
+
+async function measure(people: number): Promise<number> {
+  const file = join(folder.path, `${people}.db`)
+  const store = await openLedger({ file, mode: 'write', clock: virtualClock() })
+  await record(await store.workspace('acme', 'https://a.example/api/v1'), people)
+  await store.close()
+  const times: number[] = []
+  for (let round = -1; round < ROUNDS; round += 1) {
+    const argv = [process.execPath, `--max-old-space-size=${OLD_SPACE_MIB}`, MAIN, 'simulate', policy, '--ledger', file, '--cycles', '12']
+    const { cpuMs, output } = timeOf(argv.map((word) => `'${word}'`).join(' '))
+    if (!output.includes(' over 12 cycles, ')) throw new Error('not twelve cycles')
+    if (round >= 0) times.push(cpuMs)
+  }
+  return median(times)
+}
+
+build()
+const times: number[] = []
+for (const people of PEOPLE) times.push(await measure(people))
+folder.remove()
+const [quarter = 0, , whole = 0] = times
+const rows: readonly Row[] = [
+  {
+    goal: 'G23',
+    figure: `simulate, 12 cycles, ${PEOPLE.at(-1)} people: CPU, start included, ${OLD_SPACE_MIB} MiB of old space`,
+    limit: `<= ${seconds(MOST_MS)}`,
+    measured: seconds(whole),
+    met: whole <= MOST_MS,
+  },
+  atMost(
+    'G23',
+    `the same with ${PEOPLE.join(', ')} people: cost per person, beside the first`,
+    times.map(seconds).join(', '),
+    whole / 4 / quarter,
+    1.25,
+  ),
+]
+publish(`simulate, medians of ${ROUNDS}`, rows)

@@ -1,0 +1,47 @@
+// Billing cycles beside a known one: months keep their day, others their length, and nothing is left out between them.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { cycleBeside, cyclesBetween } from '../../src/cli/shared/cycles.ts'
+import { DAY } from '../support/declare.ts'
+
+const day = (text: string): number => Date.parse(`${text}T00:00:00Z`)
+const cycle = (from: string, until: string) => ({ startAt: day(from), endAt: day(until) })
+
+test.each([
+  ['the month before', cycle('2026-11-01', '2026-12-01'), -1, cycle('2026-10-01', '2026-11-01')],
+  ['a month in the year before', cycle('2026-02-15', '2026-03-15'), -3, cycle('2025-11-15', '2025-12-15')],
+  ['February of cycles that begin on the 31st', cycle('2026-03-31', '2026-04-30'), -1, cycle('2026-02-28', '2026-03-31')],
+  ['the month after', cycle('2026-01-31', '2026-02-28'), 1, cycle('2026-02-28', '2026-03-31')],
+  ['a week before', cycle('2026-11-09', '2026-11-16'), -2, cycle('2026-10-26', '2026-11-02')],
+  ['itself', cycle('2026-11-09', '2026-11-16'), 0, cycle('2026-11-09', '2026-11-16')],
+])('%s', (_row, known, steps, expected) => {
+  expect(cycleBeside(known, steps)).toEqual(expected)
+})
+
+describe('cycles between two instants', () => {
+  const known = fc.oneof(
+    fc
+      .record({ year: fc.constant(2026), month: fc.integer({ min: 0, max: 11 }), date: fc.integer({ min: 1, max: 28 }) })
+      .map(({ year, month, date }) => ({
+        startAt: Date.UTC(year, month, date),
+        endAt: Date.UTC(year, month + 1, date),
+      })),
+    fc.integer({ min: 1, max: 20 }).map((days) => ({ startAt: day('2026-06-01'), endAt: day('2026-06-01') + days * DAY })),
+  )
+
+  test('follow each other without a hole, cover the time, and hold the known one where it is in it', () => {
+    fc.assert(
+      fc.property(known, fc.integer({ min: -400, max: 0 }), fc.integer({ min: 1, max: 400 }), (one, before, length) => {
+        const fromAt = one.startAt + before * DAY
+        const untilAt = fromAt + length * DAY
+        const found = cyclesBetween(one, fromAt, untilAt)
+        expect(found[0]?.startAt).toBeLessThanOrEqual(fromAt)
+        expect(found[0]?.endAt).toBeGreaterThan(fromAt)
+        expect(found.at(-1)?.endAt).toBeGreaterThanOrEqual(untilAt)
+        expect(found.at(-1)?.startAt).toBeLessThan(untilAt)
+        for (const [index, { startAt }] of found.entries()) if (index > 0) expect(startAt).toBe(found[index - 1]?.endAt)
+        if (one.startAt >= fromAt && one.startAt < untilAt) expect(found).toContainEqual(one)
+      }),
+    )
+  })
+})

@@ -1,0 +1,110 @@
+// `recommend` as a user types it: its policy is taken by `validate` and `simulate`, and says what they say.
+import { describe, expect, test } from 'vitest'
+import type { CapReach } from '../../src/core/use/replay/document.ts'
+import { COMPANY, PEOPLE, POLICY, recordedPlace } from './recorded-place.ts'
+
+/** Twelve people whose working days cost 2, 4, ... 24 credits; half of them are in a group, two have caps of their own. */
+const MANY = {
+  ...COMPANY,
+  people: Array.from({ length: 12 }, (_, person) => ({
+    email: `p${person}@example.com`,
+    uses: ({ weekday }: { readonly weekday: number }) => (weekday > 4 ? 0 : 2 * (person + 1)),
+  })),
+  groups: [{ id: 'grp_web', name: 'Web', emails: Array.from({ length: 6 }, (_, person) => `p${2 * person}@example.com`) }],
+}
+const SPEC = {
+  ...POLICY.spec,
+  users: [
+    { email: 'p11@example.com', cap: 100 },
+    { email: 'p10@example.com', cap: 150 },
+  ],
+}
+const ASK = ['--blocked', '20%'] as const
+
+describe('recommend', () => {
+  test.each([
+    ['a share of blocked people', ASK],
+    ['nobody blocked', ['--blocked', '0%']],
+    ['a budget', ['--budget', '900']],
+  ])('for %s prints a policy that is valid, and that simulate gives the same figures of', async (_row, ask) => {
+    const at = await recordedPlace(MANY)
+    at.write('policy.yaml', { ...POLICY, spec: SPEC })
+    const printed = await at.run('recommend', ...ask)
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    const file = at.write('proposed.yaml', printed.stdout)
+    expect(await at.run('validate', file)).toMatchObject({ code: 0, stderr: '' })
+    const [{ caps, dearest, simulation }] = JSON.parse((await at.run('recommend', ...ask, '--output', 'json')).stdout).workspaces
+    const [again] = JSON.parse((await at.run('simulate', file, '--output', 'json')).stdout).simulations
+    expect(again.cycles).toEqual(simulation.cycles)
+    for (const { scope, cap, personCycles, blocked } of caps) {
+      expect(again.caps.find((one: CapReach) => one.scope === scope)).toMatchObject({ cap, personCycles, blocked })
+      expect(printed.stdout).toContain(`${blocked} of ${personCycles} person-cycles blocked`)
+      expect(printed.stdout).toContain(`cap: ${cap}\n`)
+      if (ask[0] === '--blocked') expect(blocked).toBeLessThanOrEqual((personCycles * Number.parseFloat(ask[1] ?? '')) / 100)
+    }
+    expect(caps.map(({ scope }: CapReach) => scope)).toEqual(['group:grp_web', 'team'])
+    if (ask[0] === '--budget') expect(dearest).toBeLessThanOrEqual(900)
+  })
+
+  test('takes the least caps that will do', async () => {
+    const at = await recordedPlace(MANY)
+    at.write('policy.yaml', { ...POLICY, spec: SPEC })
+    const [{ caps }] = JSON.parse((await at.run('recommend', ...ASK, '--output', 'json')).stdout).workspaces
+    for (const { scope, cap } of caps as readonly CapReach[]) {
+      const lower = at.write('lower.yaml', {
+        ...POLICY,
+        spec: {
+          ...SPEC,
+          team: { cap: scope === 'team' ? cap - 10 : 5000 },
+          groups: [{ id: 'grp_web', name: 'Web', cap: scope === 'team' ? 5000 : cap - 10 }],
+        },
+      })
+      const [again] = JSON.parse((await at.run('simulate', lower, '--output', 'json')).stdout).simulations
+      const found = again.caps.find((one: CapReach) => one.scope === scope)
+      expect(found.blocked / found.personCycles).toBeGreaterThan(0.2)
+    }
+  })
+
+  test('leaves caps of people, grants and other groups as they are', async () => {
+    const at = await recordedPlace(MANY)
+    const grants = [{ user: 'p3@example.com', add: 50, until: '2026-12-01', reason: 'release' }]
+    const groups = [...SPEC.groups, { id: 'grp_new', name: 'New', cap: 77 }]
+    at.write('policy.yaml', { ...POLICY, spec: { ...SPEC, grants, groups, protected: ['p1@example.com'] } })
+    const { stdout } = await at.run('recommend', '--group', 'grp_web')
+    for (const words of ['team:\n    cap: 50\n', 'cap: 77', 'p11@example.com\n      cap: 100', 'add: 50', 'protected:'])
+      expect(stdout).toContain(words)
+    expect(stdout).toContain('The ledger does not know the members of group:grp_new')
+  })
+
+  test('suggests a pool where one budget would block nobody and allow less', async () => {
+    const at = await recordedPlace(MANY)
+    const { stdout } = await at.run('recommend', '--blocked', '40%')
+    expect(stdout).toMatch(/^# {3}- name: "web"\n# {5}members: \{groups: \["grp_web"\]\}\n# {5}credits: \d+\n# {5}share: need$/m)
+  })
+
+  test('is refused before there is a whole cycle, with when there will be one', async () => {
+    const at = await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })
+    expect(await at.run('recommend')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('one will be from 2027-01-01 on'),
+    })
+  })
+
+  test('names nobody of the ledger', async () => {
+    const at = await recordedPlace(COMPANY, { people: 'hash' })
+    for (const format of ['policy', 'json']) expect((await at.run('recommend', '--output', format)).stdout).not.toContain(PEOPLE[0])
+  })
+
+  test.each<[string, readonly string[], number, string]>([
+    ['a group that no policy declares', ['--group', 'grp_wep'], 64, 'did you mean "grp_web"?'],
+    ['a share that is none', ['--blocked', 'few'], 64, 'Write a percentage such as 2%'],
+    ['a share beyond all', ['--blocked', '101%'], 64, 'Write a percentage such as 2%'],
+    ['share and budget at once', ['--blocked', '2%', '--budget', '5'], 64, "'--blocked <share>'"],
+    ['a budget that no cap keeps', ['--budget', '1'], 1, 'no caps of the groups keep a budget of 1'],
+    ['a policy that does not parse', ['missing.yaml'], 65, 'missing.yaml does not exist'],
+  ])('refuses %s', async (_row, argv, code, words) => {
+    const at = await recordedPlace()
+    expect(await at.run('recommend', ...argv)).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
+  })
+})

@@ -1,0 +1,89 @@
+// `simulate` as a user types it, on a ledger that the real adapter wrote.
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { temporaryFolder } from '../support/ledger.ts'
+import { BUSY, COMPANY, PEOPLE, POLICY, recordedPlace } from './recorded-place.ts'
+
+describe('simulate', () => {
+  test('shows what past cycles would have been, aligned and with a verdict', async () => {
+    const { code, stdout, stderr } = await (await recordedPlace()).run('simulate')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const lines = stdout.split('\n')
+    expect(lines[0]).toMatch(/^acme: policy [0-9a-f]{12} over 3 cycles, 2026-08-01 to 2026-11-01, beside what was in force$/)
+    // Ada: 2,600 - 300 of seats, 3 x 400 let through; the others 650 - 300, let through all of it for Bob, and 3 x 50 for the two in no group.
+    expect(lines.slice(1, 3).join(' ')).toBe(
+      'Over the last 3 cycles this policy would have kept 1,500 of 3,350 add-on credits, and blocked 3 people on 69 of 260 working days; in force it was 0 people on 0.',
+    )
+    const rows = lines.filter((line) => /^(CYCLE|20\d\d| {2}Web| {2}in no)/.test(line) && !line.includes('@'))
+    expect(new Set(rows.map((line) => line.length)).size).toBe(1)
+    expect(rows).toHaveLength(10)
+  })
+
+  test.each(['json', 'markdown', 'html'] as const)('prints %s', async (format) => {
+    const { code, stdout } = await (await recordedPlace()).run('simulate', '--output', format)
+    expect(code).toBe(0)
+    expect(stdout).toContain(BUSY)
+  })
+
+  test('has money where a price is configured', async () => {
+    const { stdout } = await (await recordedPlace(COMPANY, { pricePerCredit: 0.5 })).run('simulate', '--cycles', '1', '--output', 'json')
+    const [{ cycles }] = JSON.parse(stdout).simulations
+    expect(cycles).toHaveLength(1)
+    expect(cycles[0].total.keptMoney).toBe(cycles[0].total.kept * 0.5)
+  })
+
+  test.each(['text', 'json', 'markdown', 'html'])('names nobody as %s where people are hashed', async (format) => {
+    const at = await recordedPlace(COMPANY, { people: 'hash' })
+    at.write('policy.yaml', {
+      ...POLICY,
+      spec: {
+        ...POLICY.spec,
+        users: [
+          { email: BUSY, cap: 300 },
+          { email: PEOPLE[2], cap: 9000 },
+        ],
+      },
+    })
+    const { code, stdout, stderr } = await at.run('simulate', '--output', format)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).not.toMatch(/@example|ada\b/)
+    expect(stdout).toMatch(/[0-9a-f]{12}/)
+  })
+
+  test('compares with another policy', async () => {
+    const at = await recordedPlace()
+    const other = at.write('other.yaml', { ...POLICY, spec: { workspace: 'acme', team: { cap: 10 } } })
+    const { stdout } = await at.run('simulate', '--against', other, '--output', 'json')
+    const [{ beside, gains, losses }] = JSON.parse(stdout).simulations
+    expect(beside).toMatchObject({ kind: 'policy' })
+    expect({ gains: gains.length, losses }).toEqual({ gains: 4, losses: [] })
+  })
+
+  test('says from when a recorded history is long enough for what is asked', async () => {
+    const { code, stdout } = await (await recordedPlace()).run('simulate', '--cycles', '6', '--output', 'json')
+    const [{ notes, cycles }] = JSON.parse(stdout).simulations
+    expect({ code, cycles: cycles.length }).toEqual({ code: 0, cycles: 3 })
+    expect(notes[0]).toBe('Days are recorded from 2026-08-03 on, and 3 cycles are recorded as a whole; 6 will be from 2027-02-01 on.')
+  })
+
+  test('shows what there is of the first cycle, and when there will be a whole one', async () => {
+    const { code, stdout } = await (await recordedPlace({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })).run('simulate')
+    expect(code).toBe(0)
+    expect(stdout).toContain('2026-11-01 (in part)')
+    expect(stdout.replaceAll(/\n\s*/g, ' ')).toContain('one will be from 2027-01-01 on')
+  })
+
+  test.each<[string, (at: Awaited<ReturnType<typeof recordedPlace>>) => readonly string[], number, string]>([
+    ['a ledger without days', () => [], 1, 'capkeeper run'],
+    ['a daemon for a ledger', () => ['--ledger', 'http://127.0.0.1:9464'], 64, 'ledger backup'],
+    ['a ledger that does not exist', () => ['--ledger', join(temporaryFolder(), 'no.db')], 1, 'has no records'],
+    ['a policy that does not parse', (at) => [at.write('bad.yaml', 'spec: [')], 65, 'bad.yaml:1:'],
+    ['another policy that does not parse', (at) => ['--against', at.write('bad.yaml', 'kind: CapPolicy')], 65, 'bad.yaml:1:1'],
+    ['a path that leads nowhere', () => ['--against', 'nowhere.yaml'], 65, 'nowhere.yaml does not exist'],
+    ['no number of cycles', () => ['--cycles', 'many'], 64, 'from 1 to 36'],
+    ['a workspace that nobody knows', () => ['--workspace', 'globex'], 65, 'globex'],
+  ])('refuses %s', async (_row, argv, code, words) => {
+    const at = await recordedPlace('empty')
+    expect(await at.run('simulate', ...argv(at))).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
+  })
+})

@@ -1,0 +1,73 @@
+// What explain tells of rules: which one won and by which value, why others lost, and which field is absent.
+import { expect, test } from 'vitest'
+import type { DesiredInputs } from '../../../src/core/resolve/desired.ts'
+import { members, ownedCaps, type PolicySketch, rosterRows, running } from '../../support/declare.ts'
+import { explained, lines } from '../../support/explained.ts'
+
+const MEMBER = { when: { role: 'member' }, cap: 100, reason: 'as agreed' } as const
+const roster = rosterRows({ ada: { role: 'member' }, dan: {} })
+const ada = (sketch: PolicySketch, more: Partial<DesiredInputs> = {}) => lines(explained('ada', sketch, { roster, ...more }))
+
+test.each<[string, PolicySketch, readonly string[]]>([
+  [
+    'the rule that matches, over the cap of the team',
+    { caps: { team: 500 }, rules: [MEMBER] },
+    [
+      '> people ada 100 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
+      'rule team 500 at acme.yaml:1:5: a rule is narrower',
+    ],
+  ],
+  [
+    'a cap of the person, over the rule',
+    { caps: { ada: 7 }, rules: [MEMBER] },
+    [
+      '> rule ada 7 at acme.yaml:1:5: the narrowest cap declared',
+      'people ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
+    ],
+  ],
+  [
+    'a rule over the groups, which then need not agree',
+    { caps: { 'group:a': 1, 'group:b': 2 }, rules: [MEMBER] },
+    [
+      '> people ada 100 at acme.yaml:201:5: the first rule that matches, and nothing is declared for the person alone',
+      'rule group:a 1 at acme.yaml:1:5: a rule is narrower',
+      'rule group:b 2 at acme.yaml:2:5: a rule is narrower',
+    ],
+  ],
+  [
+    'none of the person, which keeps the rule away',
+    { caps: { ada: 'none', 'group:a': 1 }, rules: [MEMBER] },
+    [
+      '> rule group:a 1 at acme.yaml:2:5: the narrowest cap declared',
+      'rule ada none at acme.yaml:1:5: sets nothing here, so the next wider one applies',
+      'people ada 100 at acme.yaml:201:5: a cap for the person goes before rules',
+    ],
+  ],
+])('tells %s', (_name, sketch, expected) => expect(ada(sketch, { groups: members({ a: ['ada'], b: ['ada'] }) })).toEqual(expected))
+
+test('tells a grant, over the rule that it adds to', () => {
+  const [won, lost] = ada({ grants: [{ on: 'ada', add: 50, ...running }], rules: [MEMBER] })
+  expect([won, lost]).toEqual([expect.stringContaining('> grant (active) ada 150'), expect.stringContaining('people ada 100')])
+})
+
+test('names the value that made the rule match', () => {
+  const { chain } = explained('ada', { rules: [MEMBER] }, { roster })
+  expect(chain[0]?.candidate).toMatchObject({ rule: 'r1', reason: 'rule r1 (role is member): as agreed' })
+})
+
+test('says of whom it is not known which field is absent, and that what is in force stays', () => {
+  const sketch = { caps: { team: 500 }, rules: [MEMBER] }
+  const open = explained('dan', sketch, { roster })
+  expect(lines(open)).toEqual([
+    'people dan 100 at acme.yaml:201:5: it is not known whether it matches, so what is in force stays and no later rule is tried',
+    'rule team 500 at acme.yaml:1:5: whether rule r1 matches is not known',
+  ])
+  expect(open.chain[0]?.candidate.reason).toBe('rule r1 (role: the roster has no role): as agreed')
+  expect(open.cap).toBeUndefined()
+  const kept = explained('dan', sketch, { roster, owned: ownedCaps({ dan: { cap: 50, owner: 'rule' } }) })
+  expect(kept.desired?.cap).toBe(50)
+  expect(kept.chain.map(({ wins, candidate, why }) => [wins, candidate.cap, why])).toEqual([
+    [true, 50, 'it is not known whether it matches, so what is in force stays and no later rule is tried'],
+    [false, 500, 'whether rule r1 matches is not known'],
+  ])
+})

@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { ADD_ON_SOURCES, type AddOnInputs, addOnFigures, MEASURED_LIFE_MS, totalAddOn, worstSource } from '../../../src/core/use/add-on.ts'
+import { measuredAddOn } from '../../support/add-on.ts'
+import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
+
+const balance = { creditsPerSeat: credits(500) }
+const ADA = email('ada')
+const figures = (more: Partial<AddOnInputs> = {}) => addOnFigures({ now: NOW, cycle: CYCLE, ...more })
+
+describe('without measured figures', () => {
+  test.each([
+    { name: 'it is what exceeds the credits of the seat', used: 700, perSeat: 500, expected: 200, source: 'estimated' },
+    { name: 'it is 0, never negative, below the credits of the seat', used: 300, perSeat: 500, expected: 0, source: 'estimated' },
+    { name: 'it is all credits used while the credits per seat are unknown', used: 300, expected: 300, source: 'upperBound' },
+    { name: 'it is in whole cents', used: 1292.92, perSeat: 500, expected: 792.92, source: 'estimated' },
+  ])('$name', ({ used, perSeat, expected, source }) => {
+    const one = figures(perSeat === undefined ? {} : { balance: { creditsPerSeat: credits(perSeat) } })
+    expect(one.of(ADA, credits(used))).toEqual({ credits: expected, source })
+    expect(one.source).toBe(source)
+  })
+  test('it is unknown when the use is', () => expect(figures({ balance }).of(ADA, undefined)).toBeUndefined())
+})
+
+describe('measured figures', () => {
+  const MEASURED = { credits: 120, source: 'measured' }
+  const ESTIMATED = { credits: 200, source: 'estimated' }
+  test.each<readonly [string, Partial<AddOnInputs>, unknown]>([
+    ['count in place of the estimate', { measured: measuredAddOn({ ada: 120 }) }, MEASURED],
+    ['say 0 of people they do not name', { measured: measuredAddOn({ bob: 120 }) }, { credits: 0, source: 'measured' }],
+    ['count for a day', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - MEASURED_LIFE_MS }) }, MEASURED],
+    ['count no longer than that', { measured: measuredAddOn({ ada: 120 }, { readAt: NOW - MEASURED_LIFE_MS - 1 }) }, ESTIMATED],
+    ['of another cycle do not count', { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt - 30 * DAY }) }, ESTIMATED],
+    [
+      'count for a cycle that starts later on the same day',
+      { measured: measuredAddOn({ ada: 120 }, { startAt: CYCLE.startAt + 9 * HOUR }) },
+      MEASURED,
+    ],
+    ['do not count while no cycle is known', { measured: measuredAddOn({ ada: 120 }), cycle: undefined }, ESTIMATED],
+    ['do not count for people who have no key', { measured: measuredAddOn({}, { unassignable: [ADA] }) }, ESTIMATED],
+    ['do not count when more than half is nobody’s', { measured: measuredAddOn({ ada: 120 }, { others: 121 }) }, ESTIMATED],
+    ['count when half is nobody’s', { measured: measuredAddOn({ ada: 120 }, { others: 120 }) }, MEASURED],
+    ['count when hardly anything is anybody’s', { measured: measuredAddOn({}, { others: 9 }) }, { credits: 0, source: 'measured' }],
+  ])('%s', (_, more, expected) => expect(figures({ balance, ...more }).of(ADA, credits(700))).toEqual(expected))
+
+  test('of somebody whose name is a word of the language are theirs alone', () => {
+    const measured = measuredAddOn({ ada: 120 })
+    expect(figures({ measured }).of('constructor', undefined)).toEqual({ credits: 0, source: 'measured' })
+  })
+})
+
+describe('a sum', () => {
+  test('includes what people used who have left', () => {
+    const measured = measuredAddOn({ ada: 120, bob: 30 }, { others: 50 })
+    expect(totalAddOn(figures({ measured }), [{ email: ADA }, { email: email('bob') }])).toBe(200)
+  })
+  test('is not known when nobody’s use is', () => expect(totalAddOn(figures({ balance }), [{ email: ADA }])).toBeUndefined())
+  test('is worth what the worst of its parts is worth, in every order', () => {
+    const source = fc.constantFrom(...ADD_ON_SOURCES)
+    fc.assert(
+      fc.property(fc.array(source), (sources) => {
+        const worst = [...ADD_ON_SOURCES].reverse().find((one) => sources.includes(one))
+        expect(worstSource(sources)).toBe(worst)
+        expect(worstSource(sources.toReversed())).toBe(worst)
+      }),
+    )
+  })
+})

@@ -1,0 +1,82 @@
+// The caps that were in force on past days, out of what was written and what is ours now.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { HistoryEntry } from '../../../../src/core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
+import { credits } from '../../../../src/core/model/units.ts'
+import { capsInForce } from '../../../../src/core/use/replay/in-force.ts'
+import { replayPeople } from '../../../../src/core/use/replay/recorded.ts'
+import { cap, DAY, email, type PlainCap, roster, scope } from '../../../support/declare.ts'
+import { historyOf, ownedCap, raise } from '../../../support/ledger.ts'
+import { cyclesOf, group } from '../../../support/replay.ts'
+
+const [CYCLE] = cyclesOf(1)
+const NAMES = ['ada', 'bob']
+const PEOPLE = replayPeople(
+  { addOn: 'estimated', people: [], days: [] },
+  roster(Object.fromEntries(NAMES.map((name) => [name, 'approved']))).people,
+  [group('a', 'ada', 'bob'), group('b', 'bob')],
+)
+
+function capsOver(days: number, owned: Parameters<typeof capsInForce>[1], history: readonly HistoryEntry[]) {
+  const source = capsInForce(PEOPLE, owned, history)
+  return Array.from({ length: days }, (_, day) => {
+    if (!CYCLE) throw new Error('no cycle')
+    const { caps } = source.capsOn({ at: day * DAY + DAY / 2, cycle: CYCLE, used: new Float64Array(NAMES.length) })
+    return NAMES.map((name) => caps[PEOPLE.emails.indexOf(email(name))])
+  })
+}
+
+const written = (name: string, day: number, from: PlainCap, to: PlainCap, result: HistoryEntry['result'] = 'applied'): HistoryEntry => ({
+  ...historyOf(raise(scope(name), 0, 0), day * DAY),
+  from: cap(from),
+  to: cap(to),
+  result,
+})
+
+test('before the first write stood what it replaced, after the last what it set; a failed one changed nothing', () => {
+  const history = [written('team', 3, 300, 400), written('team', 1, 200, 300), written('team', 2, 300, 999, 'failed')]
+  expect(capsOver(4, [ownedCap(scope('team'), 400)], history)).toEqual([
+    [200, 200],
+    [300, 300],
+    [300, 300],
+    [400, 400],
+  ])
+})
+
+test('what is ours and was never written has always been there; what nobody knows is none', () => {
+  expect(capsOver(2, [ownedCap(scope('ada'), 70)], [])).toEqual([
+    [70, Number.POSITIVE_INFINITY],
+    [70, Number.POSITIVE_INFINITY],
+  ])
+})
+
+test('whatever was written, each day has the caps that a look at every scope gives', () => {
+  const write = fc.record({
+    name: fc.constantFrom('team', 'group:a', 'group:b', 'ada', 'bob'),
+    day: fc.integer({ min: 0, max: 5 }),
+    to: fc.oneof(fc.constant('none' as const), fc.integer({ min: 1, max: 9 })),
+  })
+  fc.assert(
+    fc.property(fc.array(write, { maxLength: 12 }), (writes) => {
+      const standing = new Map<ScopeKey, PlainCap>()
+      const history = writes
+        .toSorted((a, b) => a.day - b.day)
+        .map(({ name, day, to }, index) => {
+          const from = standing.get(scopeKey(scope(name))) ?? 'none'
+          standing.set(scopeKey(scope(name)), to)
+          return { ...written(name, day, from, to), at: day * DAY + index }
+        })
+      const at = (name: string, day: number): number => {
+        const last = (key: string): number | undefined => {
+          const found = history.findLast((one) => scopeKey(one.scope) === scopeKey(scope(key)) && one.at <= day * DAY + DAY / 2)?.to
+          return found === undefined || found === 'none' ? undefined : Number(credits(Number(found)))
+        }
+        const groups = (name === 'bob' ? ['group:a', 'group:b'] : ['group:a']).flatMap((key) => last(key) ?? [])
+        return last(name) ?? (groups.length > 0 ? Math.min(...groups) : (last('team') ?? Number.POSITIVE_INFINITY))
+      }
+      const expected = Array.from({ length: 6 }, (_, day) => NAMES.map((name) => at(name, day)))
+      expect(capsOver(6, [], history)).toEqual(expected)
+    }),
+  )
+})

@@ -1,0 +1,240 @@
+// What recorded days would have been under other caps.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { TEAM_KEY } from '../../../../src/core/interpret/effective.ts'
+import { credits } from '../../../../src/core/model/units.ts'
+import type { Simulation } from '../../../../src/core/use/replay/document.ts'
+import { DAY, email } from '../../../support/declare.ts'
+import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
+import { cyclesOf, group, START, simulated, weekdays } from '../../../support/replay.ts'
+
+const totalOf = ({ cycles }: Simulation, index = 0) => {
+  const found = cycles[index]?.total
+  if (!found) throw new Error(`no cycle ${index}`)
+  return found
+}
+
+describe('one person who uses 10 credits each of 20 weekdays', () => {
+  const use = { ada: weekdays(10) }
+
+  test.each<[string, number, number, { credits: number; days: number; from?: number; cap?: number }]>([
+    ['is not blocked by a cap of what they use', 0, 200, { credits: 200, days: 0 }],
+    ['is blocked from the day that the cap does not cover', 0, 95, { credits: 95, days: 11, from: 11, cap: 95 }],
+    ['uses the credits of the seat first', 120, 50, { credits: 50, days: 3, from: 23, cap: 50 }],
+    ['needs no add-on credits within the seat', 200, 1, { credits: 0, days: 0 }],
+    ['is blocked at once by 0', 0, 0, { credits: 0, days: 20, from: 0, cap: 0 }],
+  ])('%s', (_row, perSeat, cap, expected) => {
+    const simulation = simulated({ use, perSeat, caps: { caps: { team: cap } } })
+    const total = totalOf(simulation)
+    expect(total.policy.credits.middle).toBe(expected.credits)
+    expect(total.policy.blockedDays).toEqual({ low: expected.days, middle: expected.days, high: expected.days })
+    expect(total.workingDays).toBe(20)
+    expect(total.kept).toBe(200 - perSeat < 0 ? 0 : 200 - perSeat - expected.credits)
+    const [blocked] = simulation.blocked
+    if (expected.from === undefined) expect(blocked).toBeUndefined()
+    else expect(blocked?.policy).toEqual({ fromAt: START + expected.from * DAY, days: expected.days, cap: expected.cap })
+  })
+})
+
+test('the narrower cap counts, and of two groups the lower', () => {
+  const use = { ada: weekdays(10), bob: weekdays(10), cy: weekdays(10), dan: weekdays(10) }
+  const groups = [group('a', 'ada', 'bob'), group('b', 'bob'), group('c', 'ada')]
+  const caps = { caps: { team: 10, 'group:a': 50, 'group:b': 30, dan: 40 }, onGroupConflict: 'max' } as const
+  const { cycles, blocked } = simulated({ use, caps: { ...caps }, groups })
+  const capOf = (name: string) => blocked.find((one) => one.email === email(name))?.policy?.cap
+  expect([capOf('ada'), capOf('bob'), capOf('cy'), capOf('dan')]).toEqual([50, 50, 10, 40])
+  expect(cycles[0]?.groups.map(({ key, people, policy }) => [key, people, policy.credits.middle])).toEqual([
+    ['group:a', 2, 100],
+    ['group:b', 1, 50],
+    ['group:c', 1, 50],
+    ['-', 2, 50],
+  ])
+})
+
+test('groups that clash without a rule are taken as the service does, by the lowest, and it is said', () => {
+  const { blocked, notes } = simulated({
+    use: { ada: weekdays(10) },
+    groups: [group('a', 'ada'), group('b', 'ada')],
+    caps: { caps: { 'group:a': 50, 'group:b': 30 } },
+  })
+  expect(blocked[0]?.policy?.cap).toBe(30)
+  expect(notes.join('\n')).toContain('is in groups with different caps')
+})
+
+test('a grant lifts its days and no others', () => {
+  const use = { ada: weekdays(10) }
+  const grants = [{ on: 'ada', cap: 150, from: START + 7 * DAY, until: START + 14 * DAY }]
+  const { blocked } = simulated({ use, caps: { caps: { team: 50 }, grants } })
+  expect(blocked[0]?.policy).toEqual({ fromAt: START + 14 * DAY, days: 10, cap: 50 })
+})
+
+test('caps that nobody reaches are told from those that somebody does', () => {
+  const use = { ada: weekdays(10), bob: weekdays(1), cy: [] }
+  const { caps } = simulated({ use, caps: { caps: { ada: 100, bob: 100, cy: 7 } } })
+  expect(caps).toEqual([
+    { scope: email('ada'), cap: 100, highest: 100, isReached: true, personCycles: 1, blocked: 1 },
+    { scope: email('bob'), cap: 100, highest: 20, isReached: false, personCycles: 1, blocked: 0 },
+    { scope: email('cy'), cap: 7, highest: 0, isReached: false, personCycles: 1, blocked: 0 },
+  ])
+})
+
+describe('use that a cap cut off', () => {
+  // Two cycles of 28 days: the first free, the second stopped at 95 on its tenth weekday.
+  const use = { ada: [...weekdays(10), ...weekdays(10).map((amount, day) => (day < 11 ? amount : day === 11 ? 5 : 0))] }
+  const owned = [ownedCap(TEAM, 95)]
+  const history = [historyOf(raise(TEAM, 1000, 95), START + 28 * DAY)]
+  const inputs = { use, owned, history, cycles: cyclesOf(2), shown: 1 }
+
+  test('is estimated from the same weekdays before, and was a block', () => {
+    const simulation = simulated({ ...inputs, caps: { caps: { team: 1000 } } })
+    const total = totalOf(simulation)
+    expect(total.beside).toEqual({
+      credits: { low: 95, middle: 95, high: 95 },
+      blockedPeople: { low: 0, middle: 1, high: 1 },
+      blockedDays: { low: 0, middle: 11, high: 11 },
+    })
+    expect(total.policy.credits).toEqual({ low: 95, middle: 200, high: 200 })
+    expect(total.policy.blockedPeople.high).toBe(0)
+    expect(simulation.gains).toEqual([
+      { email: email('ada'), credits: { policy: 200, beside: 95 }, blockedDays: { policy: 0, beside: 11 } },
+    ])
+    expect(simulation.notes.join('\n')).toContain('1 person was at a cap')
+  })
+
+  test('is nothing where no day before tells of it', () => {
+    const { notes, cycles } = simulated({ ...inputs, use: { ada: [95, ...weekdays(0, 27)] }, cycles: cyclesOf(1), history: [] })
+    expect(cycles[0]?.total.policy.credits).toEqual({ low: 95, middle: 95, high: 95 })
+    expect(notes.join('\n')).toContain('no earlier day tells')
+  })
+
+  test('is nothing where use went far past the cap, which then stopped nobody', () => {
+    const total = totalOf(simulated({ ...inputs, use: { ada: weekdays(10, 56) }, caps: { caps: { team: 1000 } } }))
+    expect(total.beside.blockedPeople.high).toBe(0)
+    expect(total.policy.credits).toEqual({ low: 200, middle: 200, high: 200 })
+  })
+})
+
+test('measured add-on use is taken as it is, whatever a seat includes', () => {
+  const days = Array.from({ length: 10 }, (_, day) => ({
+    dayAt: START + day * DAY,
+    people: Int32Array.of(0),
+    cents: Float64Array.of(1000),
+    addOnCents: Float64Array.of(day < 5 ? 0 : 400),
+  }))
+  const recorded = { addOn: 'measured', people: [email('ada')], days } as const
+  const inputs = { use: { ada: [] }, recorded, perSeat: 0, caps: { caps: { team: 10 } } }
+  const simulation = simulated({ ...inputs })
+  expect(simulation.addOn).toBe('measured')
+  expect(totalOf(simulation).beside.credits.middle).toBe(20)
+  expect(totalOf(simulation).policy).toMatchObject({ credits: { middle: 10 }, blockedDays: { middle: 3 } })
+})
+
+test('what was used before the first recorded day counts against the seat and the cap', () => {
+  const [cycle] = cyclesOf(1)
+  if (!cycle) throw new Error('no cycle')
+  const use = { ada: weekdays(10) }
+  const simulation = simulated({
+    use,
+    perSeat: 100,
+    caps: { caps: { team: 50 } },
+    cycles: [{ ...cycle, isWhole: false, usedBefore: new Map([[email('ada'), credits(100)]]) }],
+  })
+  expect(totalOf(simulation).policy.credits.middle).toBe(50)
+  expect(simulation.cycles[0]?.isWhole).toBe(false)
+})
+
+test('people whom the ledger lists in no group, and groups whose members it does not know, are said', () => {
+  const { notes } = simulated({ use: { ada: weekdays(1) }, caps: { caps: { 'group:new': 5 } } })
+  expect(notes.join('\n')).toContain('does not know the members of group:new (NEW)')
+})
+
+test('weekdays without any use are said, weekends are not', () => {
+  const with1 = weekdays(10).map((amount, day) => (day === 8 || day === 9 ? 0 : amount))
+  expect(simulated({ use: { ada: with1 } }).notes.join('\n')).toContain('2 weekdays have no use at all')
+  expect(simulated({ use: { ada: weekdays(10) } }).notes.join('\n')).not.toContain('no use at all')
+})
+
+const amounts = fc.array(fc.integer({ min: 0, max: 40 }), { minLength: 28, maxLength: 56 })
+const companies = fc.dictionary(fc.constantFrom('ada', 'bob', 'cy', 'dan'), amounts, { minKeys: 1, noNullPrototype: true })
+const setting = fc.record({
+  use: companies,
+  perSeat: fc.integer({ min: 0, max: 300 }),
+  cap: fc.integer({ min: 0, max: 500 }),
+  inForce: fc.integer({ min: 0, max: 500 }),
+})
+
+const replayed = ({ use, perSeat, inForce }: { use: Record<string, number[]>; perSeat: number; inForce: number }, cap: number) =>
+  simulated({ use, perSeat, owned: [ownedCap(TEAM, inForce)], cycles: cyclesOf(2), caps: { caps: { team: cap } } })
+
+describe('whatever was recorded', () => {
+  test('a higher cap never lets less through and never blocks longer', () => {
+    fc.assert(
+      fc.property(setting, fc.integer({ min: 0, max: 300 }), (one, more) => {
+        const [low, high] = [replayed(one, one.cap), replayed(one, one.cap + more)]
+        for (const [index, { total }] of high.cycles.entries()) {
+          expect(total.policy.credits.middle).toBeGreaterThanOrEqual(totalOf(low, index).policy.credits.middle - 0.01)
+          expect(total.policy.blockedDays.middle).toBeLessThanOrEqual(totalOf(low, index).policy.blockedDays.middle)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('nobody uses more than the cap, and the ends of the band enclose the middle', () => {
+    fc.assert(
+      fc.property(setting, (one) => {
+        const people = Object.keys(one.use).length
+        for (const { total } of replayed(one, one.cap).cycles) {
+          expect(total.policy.credits.high).toBeLessThanOrEqual(people * one.cap + 0.01)
+          for (const { low, middle, high } of [
+            total.policy.credits,
+            total.policy.blockedDays,
+            total.policy.blockedPeople,
+            total.beside.blockedDays,
+          ]) {
+            expect(low).toBeLessThanOrEqual(middle)
+            expect(middle).toBeLessThanOrEqual(high)
+          }
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('without caps everybody has at least what they had, and nobody is blocked', () => {
+    fc.assert(
+      fc.property(setting, (one) => {
+        const { use, perSeat, inForce } = one
+        const free = simulated({ use, perSeat, owned: [ownedCap(TEAM, inForce)], cycles: cyclesOf(2) })
+        for (const { total } of free.cycles) {
+          expect(total.policy.blockedPeople.high).toBe(0)
+          expect(total.kept).toBeLessThanOrEqual(0)
+          expect(total.policy.credits.low).toBeCloseTo(total.beside.credits.middle, 2)
+        }
+        expect(free.losses).toEqual([])
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  test('the order in which people were recorded changes no figure', () => {
+    fc.assert(
+      fc.property(setting, (one) => {
+        const turned = { ...one, use: Object.fromEntries(Object.entries(one.use).reverse()) }
+        expect(replayed(turned, one.cap)).toEqual(replayed(one, one.cap))
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('a policy beside itself changes nothing for anybody', () => {
+    fc.assert(
+      fc.property(setting, ({ use, perSeat, cap }) => {
+        const same = simulated({ use, perSeat, cycles: cyclesOf(2), caps: { caps: { team: cap } }, against: { caps: { team: cap } } })
+        expect(same).toMatchObject({ gains: [], losses: [], beside: { kind: 'policy' } })
+        expect(same.cycles.map(({ total }) => [total.key, total.kept])).toEqual(same.cycles.map(() => [TEAM_KEY, 0]))
+      }),
+      { numRuns: 40 },
+    )
+  })
+})

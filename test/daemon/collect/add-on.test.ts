@@ -1,0 +1,251 @@
+// Collecting add-on use by person: asked once for its being there, this cycle first, then as far back as it goes; and what is shown by it.
+import { describe, expect, test } from 'vitest'
+import { addOnFigures } from '../../../src/core/use/add-on.ts'
+import { viewOf } from '../../../src/daemon/conditions/view.ts'
+import type { Transport, WireAnswer } from '../../../src/ports.ts'
+import type { SandboxCall } from '../../../src/sandbox/exchange.ts'
+import { CYCLE, DAY, email, HOUR, NOW } from '../../support/declare.ts'
+import { live, MINUTE } from '../../support/living.ts'
+import { daily, midnight, noon, recordPast } from '../../support/use.ts'
+import { testWorld, type World, type WorldOptions, worldClock } from '../../support/world.ts'
+
+const COMPANY = { people: ['ada', 'bob', 'cleo'] }
+const DECLARED = { caps: { team: 500 } }
+const ALWAYS = { fromAt: 0, untilAt: NOW + 400 * DAY }
+const SERVED = { addOnRows: 'served' } as const
+
+interface AskedQuery {
+  readonly filters: readonly { readonly name: string; readonly filter: string; readonly value: string }[]
+}
+
+/** The days of a request and how many people it names, such as `11-01 to 11-21`. */
+function asked({ body }: Pick<SandboxCall, 'body'>): string {
+  const [query, ...more] = body['query_requests'] as readonly AskedQuery[]
+  const [from, to, key] = (query?.filters ?? []).map(({ value }) => value)
+  return `${from?.slice(5)} to ${to?.slice(5)}${key === undefined ? '' : ` of ${more.length + 1}`}`
+}
+const questions = (one: World): readonly string[] => one.calls.filter(({ operation }) => operation === 'Analytics').map(asked)
+const codes = (one: World): readonly string[] => one.warned()
+const shown = ({ workspace }: World) => {
+  const { measured, roster, balance } = viewOf(workspace)
+  return addOnFigures({ now: workspace.clock.now(), cycle: roster?.cycle, measured, balance })
+}
+
+/** A loop over a company with use; it is stopped with the test. */
+async function collecting(options: WorldOptions = {}, prepare: (one: World) => void = () => undefined) {
+  const one = await testWorld({ ...COMPANY, switches: SERVED, ...options })
+  prepare(one)
+  const life = live(one)
+  life.set(DECLARED)
+  return { one, stop: life.stop }
+}
+
+/** Answers of Analytics in the place of the sandbox's; undefined leaves its own. */
+const analytics =
+  (say: (body: Readonly<Record<string, unknown>>) => Partial<WireAnswer> | undefined) =>
+  (inner: Transport): Transport => ({
+    async send(operation, body, options) {
+      const said = operation === 'Analytics' ? say(body) : undefined
+      return said ? { status: 200, headers: {}, body: '{}', ...said } : inner.send(operation, body, options)
+    },
+  })
+
+describe('a service that tells it', () => {
+  test('is asked for this cycle first, then for the days before until 90 of them held nothing', async () => {
+    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5, 9))))
+    await one.clock.pass(MINUTE)
+    expect(questions(one)).toEqual([
+      ...['11-01 to 11-21', '10-02 to 10-31', '09-02 to 10-01'],
+      ...['08-03 to 09-01', '07-04 to 08-02', '06-04 to 07-03'],
+    ])
+    expect(one.ledger.fact('addOnAsked')).toMatchObject({ isWhole: true, hasRows: true })
+    expect(await one.ledger.addOnUse({ fromAt: midnight(5, 9), untilAt: midnight(6, 9) })).toEqual([
+      { dayAt: midnight(5, 9), email: email('ada'), model: 'MODEL_LARGE', used: 100, addOn: 0 },
+    ])
+    // 19 days at 100 credits, of which the seat includes 500.
+    expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 1400, source: 'measured' })
+    expect(viewOf(one.workspace).people.find((person) => person.email === email('ada'))).toMatchObject({
+      ...{ used: 1400, source: 'measured', band: 'at_cap' },
+    })
+    expect(codes(one)).not.toContain('ADD_ON_USE_UNREAD')
+    await stop()
+  })
+
+  test('is asked for the last day again each time, and every 6 h for the two before it', async () => {
+    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    await one.clock.pass(MINUTE)
+    const before = questions(one).length
+    await one.clock.pass(30 * MINUTE)
+    expect(questions(one).slice(before)).toEqual(['11-20 to 11-21', '11-20 to 11-21'])
+    await one.clock.pass(6 * HOUR)
+    expect(questions(one)).toContain('11-18 to 11-21')
+    await stop()
+  })
+
+  test('that is killed meanwhile is asked on from where it was', async () => {
+    const one = await testWorld({ ...COMPANY, switches: SERVED })
+    recordPast(one, daily('ada', 100, noon(5, 9)))
+    const first = live(one)
+    one.onCall = (call) => {
+      if (call.operation === 'Analytics' && asked(call) === '09-02 to 10-01') first.stopping.abort(new Error('killed'))
+    }
+    first.set(DECLARED)
+    await one.clock.until(first.loop.done)
+    one.onCall = undefined
+    const before = questions(one).length
+    one.restart()
+    const second = live(one)
+    second.set(DECLARED)
+    await one.clock.pass(MINUTE)
+    expect(questions(one).slice(before)).toEqual(['11-20 to 11-21', '09-02 to 10-01', '08-03 to 09-01', '07-04 to 08-02', '06-04 to 07-03'])
+    expect(await one.ledger.addOnUse(ALWAYS)).toHaveLength(76)
+    await second.stop()
+  })
+
+  test('and has no rows at all tells nothing: use is estimated', async () => {
+    const { one, stop } = await collecting({ wrapTransport: analytics(() => ({ body: '{"queryResults":[{}]}' })) }, (world) =>
+      recordPast(world, daily('ada', 100, noon(5))),
+    )
+    await one.clock.pass(MINUTE)
+    expect(shown(one)).toMatchObject({ source: 'estimated' })
+    await stop()
+  })
+
+  test('names people whose key nobody has: what is theirs counts in the sum alone', async () => {
+    const { one, stop } = await collecting({}, (world) => {
+      recordPast(world, [...daily('ada', 100, noon(1)), ...daily('bob', 60, noon(1))])
+      const bob = world.sandbox.store.person(email('bob'))
+      if (bob) world.sandbox.store.savePerson({ ...bob, apiKey: '' })
+    })
+    await one.clock.pass(MINUTE)
+    expect(shown(one)).toMatchObject({ source: 'measured' })
+    expect(shown(one).of(email('bob'), undefined)).toBeUndefined()
+    await stop()
+  })
+
+  test('goes on in the next cycle, and the last one counts in its first hours', async () => {
+    const clock = worldClock(CYCLE.endAt - 2 * HOUR)
+    const { one, stop } = await collecting({ clock }, (world) => recordPast(world, daily('ada', 100, noon(1), midnight(1, 12))))
+    await one.clock.pass(3 * HOUR)
+    const { measured, roster } = viewOf(one.workspace)
+    expect(measured?.cycles.map(({ startAt }) => startAt)).toEqual([midnight(1, 12), midnight(1)])
+    expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 0, source: 'measured' })
+    expect(roster?.cycle?.startAt).toBe(midnight(1, 12))
+    const people = one.workspace.shown.outlook?.people
+    expect(people).toMatchObject({ useSource: 'measured' })
+    expect(people?.approved.find((person) => person.email === email('ada'))?.use).toBe(2500)
+    await stop()
+  })
+})
+
+describe('a service that does not tell it', () => {
+  test('is asked once, and again after a day', async () => {
+    const { one, stop } = await collecting({ switches: { addOnRows: 'refused' } }, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    await one.clock.pass(3 * HOUR)
+    expect(questions(one)).toHaveLength(1)
+    expect(shown(one).of(email('ada'), viewOf(one.workspace).roster?.people[0]?.used)).toMatchObject({ source: 'estimated' })
+    expect(viewOf(one.workspace)).toMatchObject({ notMeasured: 'absent' })
+    one.workspace.collector.addOn.restUntil -= 20 * HOUR
+    await one.clock.pass(2 * HOUR)
+    expect(questions(one)).toHaveLength(2)
+    expect(codes(one)).not.toContain('ADD_ON_USE_UNREAD')
+    await stop()
+  })
+
+  test.each(['error', 'connect', 'text', 'ok'] as const)('is understood in errors of the shape %s', async (errors) => {
+    const { one, stop } = await collecting({ switches: { addOnRows: 'refused', errors } })
+    await one.clock.pass(2 * HOUR)
+    expect(questions(one)).toHaveLength(1)
+    await stop()
+  })
+
+  test('any more makes use an estimate at once', async () => {
+    let isGone = false
+    const gone = analytics(() =>
+      isGone ? { status: 400, body: '{"error":"invalid query table: QUERY_DATA_SOURCE_UNSPECIFIED"}' } : undefined,
+    )
+    const { one, stop } = await collecting({ wrapTransport: gone }, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    await one.clock.pass(MINUTE)
+    expect(shown(one).source).toBe('measured')
+    isGone = true
+    await one.clock.pass(20 * MINUTE)
+    expect(shown(one).source).toBe('estimated')
+    expect(one.ledger.fact('addOn')).toBeUndefined()
+    await stop()
+  })
+
+  test('to this key is asked again after an hour, and nobody is woken for it', async () => {
+    const denied = analytics(() => ({ status: 403, body: '{"error":"insufficient permissions: Analytics needs Analytics Read"}' }))
+    const { one, stop } = await collecting({ wrapTransport: denied })
+    await one.clock.pass(50 * MINUTE)
+    expect(viewOf(one.workspace)).toMatchObject({ notMeasured: 'denied' })
+    expect(codes(one)).toEqual([])
+    await stop()
+  })
+})
+
+describe('an answer that is too much', () => {
+  const days = (body: Readonly<Record<string, unknown>>): number => {
+    const [query] = body['query_requests'] as readonly AskedQuery[]
+    const [from = 0, to = 0] = (query?.filters ?? []).map(({ value }) => Date.parse(value))
+    return (to - from) / DAY + 1
+  }
+  test('is asked for in smaller chunks', async () => {
+    const picky = analytics((body) => (days(body) > 16 ? { body: 'too much' } : undefined))
+    const { one, stop } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
+    await one.clock.pass(3 * HOUR)
+    expect(one.ledger.fact('addOnAsked')).toMatchObject({ isWhole: true })
+    expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 1400, source: 'measured' })
+    await stop()
+  })
+  test('or refused for everybody is asked for by the keys of people', async () => {
+    const isForAll = (body: Readonly<Record<string, unknown>>) =>
+      (body['query_requests'] as readonly AskedQuery[]).some(({ filters }) => filters.length < 3)
+    const picky = analytics((body) => (isForAll(body) ? { status: 400, body: '{"error":"a person is required"}' } : undefined))
+    const { one, stop } = await collecting({ wrapTransport: picky }, (world) => recordPast(world, daily('ada', 100, noon(5, 10))))
+    await one.clock.pass(MINUTE)
+    expect(questions(one)[0]).toBe('11-01 to 11-21 of 3')
+    expect(shown(one).of(email('ada'), undefined)).toEqual({ credits: 1400, source: 'measured' })
+    await stop()
+  })
+})
+
+describe('a cycle of a command, which collects nothing', () => {
+  test('asks for this cycle itself, and guards count by what it was told', async () => {
+    const people = Array.from({ length: 8 }, (_, index) => `p${index}`)
+    const one = await testWorld({ people, switches: SERVED, caps: { team: 5000 } })
+    // Everybody used 1900 credits by now, 1400 beyond their seat.
+    recordPast(
+      one,
+      people.flatMap((name) => daily(name, 100, noon(1))),
+    )
+    const { planned } = await one.cycle({ caps: { team: 1300 } }, { alone: true })
+    expect(planned.plan.holds.map(({ message }) => message)).toEqual([expect.stringContaining('(use is measured)')])
+    expect(questions(one)).toEqual(['11-01 to 11-21'])
+  })
+
+  test('waits half a minute for it at most, and goes by the estimate then', async () => {
+    const silent = (inner: Transport): Transport => ({
+      send: (operation, body, options) =>
+        operation === 'Analytics'
+          ? new Promise((_, reject) => options.signal?.addEventListener('abort', () => reject(options.signal?.reason)))
+          : inner.send(operation, body, options),
+    })
+    const one = await testWorld({ ...COMPANY, switches: SERVED, wrapTransport: silent })
+    const { result, view } = await one.cycle(DECLARED, { alone: true })
+    expect(result).toBe('success')
+    expect(one.clock.monotonic()).toBeLessThan(40_000)
+    expect(view.people.useSource).toBe('estimated')
+  })
+
+  test('does not ask what the ledger knows of late', async () => {
+    const { one, stop } = await collecting({}, (world) => recordPast(world, daily('ada', 100, noon(5))))
+    await one.clock.pass(MINUTE)
+    await stop()
+    one.restart()
+    const before = questions(one).length
+    const { view } = await one.cycle(DECLARED, { alone: true })
+    expect(view.people.useSource).toBe('measured')
+    expect(questions(one)).toHaveLength(before)
+  })
+})

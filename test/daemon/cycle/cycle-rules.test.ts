@@ -1,0 +1,147 @@
+// Rules over people from end to end: what is written, what a change of the roster does after one reading and after two, what a restart and a
+// doubted roster do, and how the guards count.
+import { describe, expect, test } from 'vitest'
+import { email, HOUR } from '../../support/declare.ts'
+import { testWorld, type World } from '../../support/world.ts'
+
+const MEMBERS = { role: 'member' } as const
+
+function setRole(world: World, name: string, role: string): void {
+  const person = world.sandbox.store.person(email(name))
+  if (!person) throw new Error(`nobody is called ${name}`)
+  world.sandbox.store.savePerson({ ...person, role })
+  world.sandbox.reload()
+}
+
+/** Twenty people, of whom p001 and p002 are guests and all others members. */
+async function company(more: Parameters<typeof testWorld>[0] = {}): Promise<World> {
+  const world = await testWorld({ people: 20, ...more })
+  for (let index = 1; index <= 20; index += 1) setRole(world, `p${String(index).padStart(3, '0')}`, index <= 2 ? 'guest' : 'member')
+  return world
+}
+
+const GUESTS = { caps: { team: 500 }, rules: [{ name: 'guests', when: { role: 'guest' }, cap: 100, reason: 'their own budget' }] } as const
+
+describe('a rule', () => {
+  test('caps whom it matches at user scope, as ours, with its name and the value in the history', async () => {
+    const one = await company()
+    await one.cycle(GUESTS)
+    expect(one.caps()).toEqual({ team: 500, p001: 100, p002: 100 })
+    expect(one.ledger.owned().filter(({ owner }) => owner === 'rule')).toHaveLength(2)
+    const [last] = await one.ledger.history({ scope: { kind: 'user', email: email('p001') } })
+    expect(last).toMatchObject({ to: 100, reason: 'rule guests (role is guest): their own budget', source: { line: 201 } })
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual([])
+  })
+
+  test('lets go of a person after two readings that agree, as if it had been deleted', async () => {
+    const one = await company()
+    await one.cycle(GUESTS)
+    setRole(one, 'p001', 'member')
+    await one.cycle()
+    expect(one.caps()['p001']).toBe(100)
+    await one.cycle(undefined, { usage: false })
+    expect(one.caps()['p001']).toBe(100)
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p002: 100 })
+    await one.cycle()
+    expect(one.ledger.owned().map(({ scope }) => scope)).not.toContainEqual({ kind: 'user', email: email('p001') })
+  })
+
+  test('takes in a person after two readings that agree, also with a restart between them', async () => {
+    const one = await company()
+    await one.cycle(GUESTS)
+    setRole(one, 'p003', 'guest')
+    await one.cycle()
+    expect(one.caps()['p003']).toBeUndefined()
+    one.restart()
+    await one.cycle()
+    expect(one.caps()['p003']).toBe(100)
+  })
+
+  test('that is deleted gives its people back to what is declared wider', async () => {
+    const one = await company()
+    await one.cycle(GUESTS)
+    await one.cycle({ caps: GUESTS.caps }, { usage: false })
+    expect(one.caps()).toEqual({ team: 500 })
+    expect(one.ledger.fact('conditions') ?? {}).toEqual({})
+  })
+
+  test('with another cap counts at once, by the roster that is known', async () => {
+    const one = await company()
+    await one.cycle(GUESTS)
+    await one.cycle({ caps: GUESTS.caps, rules: [{ ...GUESTS.rules[0], cap: 300 }] }, { usage: false })
+    expect(one.caps()).toEqual({ team: 500, p001: 300, p002: 300 })
+  })
+
+  test('that loses many people at once is judged by the guards, like its deletion', async () => {
+    const one = await company()
+    await one.cycle({ caps: { team: 500 }, rules: [{ name: 'members', when: MEMBERS, cap: 900 }] })
+    for (let index = 3; index <= 20; index += 1) setRole(one, `p${String(index).padStart(3, '0')}`, 'guest')
+    await one.cycle()
+    const report = await one.cycle()
+    expect(report.result).toBe('held')
+    expect(one.caps()['p003']).toBe(900)
+  })
+
+  test('keeps what is in force of people whose row stops telling', async () => {
+    const one = await company({
+      wrapTransport: (inner) => ({
+        send: async (...request) => (silent.is ? edited(await inner.send(...request), /"role":"[^"]*",?/g, '') : inner.send(...request)),
+      }),
+    })
+    const silent = { is: false }
+    await one.cycle(GUESTS)
+    silent.is = true
+    for (let round = 0; round < 3; round += 1) await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p001: 100, p002: 100 })
+  })
+
+  test('moves nobody on a roster that is doubted', async () => {
+    const one = await company()
+    await one.cycle(GUESTS)
+    for (let index = 3; index <= 12; index += 1) one.removePerson(`p${String(index).padStart(3, '0')}`)
+    setRole(one, 'p001', 'member')
+    setRole(one, 'p020', 'guest')
+    for (let round = 0; round < 2; round += 1) await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p001: 100, p002: 100 })
+    await one.clock.pass(HOUR)
+    for (let round = 0; round < 3; round += 1) await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p002: 100, p020: 100 })
+  })
+
+  test('asks for active days of just the days that it names, counted back from the newest use of anybody', async () => {
+    const used = { answer: '"lastChatUsageTime":"2026-11-10T10:00:00Z","role":' }
+    const one = await company({
+      wrapTransport: (inner) => ({ send: async (...request) => edited(await inner.send(...request), /"role":/g, used.answer) }),
+    })
+    const rules = [
+      { when: { activeDays: { below: 5, within: 30 } }, cap: 50 },
+      { when: { activeDays: { below: 9, within: 7 } }, cap: 60 },
+    ]
+    await one.cycle({ caps: { team: 500 }, rules })
+    const asked = one.calls.flatMap(({ body }) =>
+      body['end_timestamp'] === undefined ? [] : [[body['start_timestamp'], body['end_timestamp']]],
+    )
+    const until = '2026-11-11T00:00:00.000Z'
+    expect(asked).toEqual([
+      ['2026-11-04T00:00:00.000Z', until],
+      ['2026-10-12T00:00:00.000Z', until],
+    ])
+    expect(one.caps()['p020']).toBe(50)
+  })
+
+  test('leaves people with what is in force while their active days cannot be read', async () => {
+    const one = await company()
+    const rules = [{ when: { activeDays: { below: 5, within: 30 } }, cap: 50 }]
+    await one.cycle({ caps: { team: 500 }, rules })
+    expect(one.caps()).toEqual({ team: 500 })
+  })
+})
+
+/** An answer whose text is changed. */
+function edited<Answer extends object>(answer: Answer, what: RegExp, by: string): Answer {
+  const text = 'body' in answer && typeof answer.body === 'string' ? answer.body : undefined
+  return text === undefined ? answer : { ...answer, body: text.replaceAll(what, by) }
+}

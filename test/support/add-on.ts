@@ -1,0 +1,72 @@
+// Add-on use for tests: measured figures by name, what a ledger promises about it as plain maps, and batches to compare the two.
+import fc from 'fast-check'
+import type { AddOnRow } from '../../src/core/model/observed.ts'
+import { credits, wholeCents } from '../../src/core/model/units.ts'
+import type { MeasuredAddOn } from '../../src/core/use/add-on.ts'
+import type { AddOnAsked, AddOnBatch, AddOnSum, Ledger, LedgerFacts } from '../../src/ports.ts'
+import { CYCLE, DAY, email, NOW } from './declare.ts'
+
+/** What the service told of this cycle, by short name; `others` is nobody's. */
+export function measuredAddOn(
+  use: Readonly<Record<string, number>>,
+  { others = 0, ...more }: Partial<Omit<MeasuredAddOn, 'cycles'>> & { readonly others?: number; readonly startAt?: number } = {},
+): MeasuredAddOn {
+  const { startAt = CYCLE.startAt, ...rest } = more
+  const people = Object.fromEntries(Object.entries(use).map(([name, amount]) => [email(name), credits(amount)]))
+  return { readAt: NOW, unassignable: [], ...rest, cycles: [{ startAt, people, others: credits(others) }] }
+}
+
+/** `keep` saves a fact of the same ledger. */
+export function modelAddOn(
+  keep: <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void,
+): Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums'> {
+  let known: readonly AddOnRow[] = []
+  const within = ({ fromAt, untilAt }: { readonly fromAt: number; readonly untilAt: number }) =>
+    known.filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
+  return {
+    async saveAddOnUse({ fromAt, untilAt, rows, asked }) {
+      const words = ({ dayAt, email: of, model }: AddOnRow): string => `${String(dayAt).padStart(20)} ${of}\u0000${model}`
+      const others = known.filter(({ dayAt }) => dayAt < fromAt || dayAt >= untilAt)
+      known = [...others, ...rows].sort((a, b) => (words(a) < words(b) ? -1 : 1))
+      keep('addOnAsked', asked)
+    },
+    addOnUse: async (days) => within(days),
+    addOnSums: async (days) => {
+      const sums = new Map<string, AddOnSum>()
+      for (const { email: of, used, addOn } of within(days)) {
+        const before = sums.get(of)
+        sums.set(of, { used: wholeCents((before?.used ?? 0) + used), addOn: wholeCents((before?.addOn ?? 0) + addOn) })
+      }
+      return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
+    },
+  }
+}
+
+const midnight = fc.integer({ min: 0, max: 30 }).map((day) => day * DAY)
+const amount = fc.integer({ min: 0, max: 1_000_000 }).map((cents) => credits(cents / 100))
+
+export const addOnAsked: fc.Arbitrary<AddOnAsked> = fc.record({
+  ...{ fromAt: midnight, throughAt: midnight, readAt: fc.nat(), wideAt: fc.nat() },
+  ...{ hasRows: fc.boolean(), emptyDays: fc.nat(), isWhole: fc.boolean() },
+})
+
+/** Two days, each person and model once a day. */
+export const addOnBatch: fc.Arbitrary<AddOnBatch> = fc
+  .record({
+    fromAt: midnight,
+    rows: fc.uniqueArray(
+      fc.record({
+        day: fc.integer({ min: 0, max: 1 }),
+        email: fc.constantFrom('', 'ada@example.com', "o'hara@example.com", '__proto__@example.com'),
+        model: fc.constantFrom('', '<nil>', 'MODEL_A'),
+        used: amount,
+        addOn: amount,
+      }),
+      { selector: ({ day, email: of, model }) => `${day} ${of} ${model}` },
+    ),
+    asked: addOnAsked,
+  })
+  .map(({ fromAt, rows, asked }) => ({
+    ...{ fromAt, untilAt: fromAt + 2 * DAY, asked },
+    rows: rows.map(({ day, ...row }) => ({ ...row, dayAt: fromAt + day * DAY })),
+  }))
