@@ -12,6 +12,7 @@ import { idleCollector } from './collect/add-on.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
+import type { Chronicle } from './conditions/chronicle.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
 import type { Reading } from './schedule/slice.ts'
@@ -38,6 +39,8 @@ export interface WorkspaceParts {
   readonly emit: Emit
   /** Where several replicas share the ledger. */
   readonly lease?: WorkspaceLease
+  /** What is remembered of its events for those who look. */
+  readonly chronicle?: Chronicle
 }
 
 /** What the other replicas mean for this workspace. */

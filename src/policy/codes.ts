@@ -55,6 +55,7 @@ export const PROBLEM_CODES = {
   URL: 'not a base URL',
   PLAIN_HTTP: 'http to another machine, which would carry the key unencrypted',
   KEY_REFERENCE: 'not a reference to a key',
+  AUTH: 'who may look is not said in a way that can be checked',
   NEEDS_WORKSPACE: 'a setting of one workspace, and several are configured',
   NO_BASE_URL: 'no address of the service',
   NO_KEY: 'no service key',

@@ -20,6 +20,7 @@ const BENCHES = [
   'limits',
   'memory',
   'forecast',
+  'pools',
   'reading',
 ]
 

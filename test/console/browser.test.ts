@@ -4,15 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { contentSecurityPolicy, renderPage } from '../../src/console/page.ts'
 import type { WorkspaceView } from '../../src/core/model/events.ts'
 import { groupScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
-import { createMetrics } from '../../src/daemon/http/metrics.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
-import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
-import { fakeClock } from '../support/clock.ts'
-import { fullView, noLedger, REFUSED } from '../support/views.ts'
+import { serverParts } from '../support/server.ts'
+import { fullView, REFUSED } from '../support/views.ts'
 
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
 
@@ -40,21 +37,7 @@ const hostileView = (): WorkspaceView => ({
 
 /** Serves the views, opens the page at a width, and gives what a person and a developer console would see. */
 async function open(views: readonly WorkspaceView[], width: number) {
-  const clock = fakeClock()
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    version: '0.1.0',
-    clock,
-    metrics: createMetrics({ version: '0.1.0', revision: '', clock }),
-    page: { render: renderPage, contentSecurityPolicy },
-    people: EMAIL_LABELS,
-    views: () => views,
-    health: () => ({ configValid: true, ledgerWritable: true }),
-    ledger: noLedger,
-    ledgerGate: () => undefined,
-    ready: () => ({ ready: true, reasons: [] }),
-  })
+  const server = await startServer(serverParts({ views: () => views }))
   const profile = await mkdtemp(join(tmpdir(), 'capkeeper-browser-'))
   const context = await chromium.launchPersistentContext(profile, {
     ...(browserPath === undefined ? {} : { executablePath: browserPath }),

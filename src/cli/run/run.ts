@@ -1,12 +1,17 @@
 // What `run` does: reads the configuration, starts the daemon and its HTTP side, follows files and signals until it is stopped. Nothing
 // about caps is decided here.
 
-import { contentSecurityPolicy, renderPage } from '../../console/page.ts'
+import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { logTransition } from '../../daemon/conditions/log-events.ts'
 import { type Config, type ConfigInput, type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { parseListen } from '../../daemon/config/values.ts'
+import { createGate } from '../../daemon/http/auth.ts'
+import type { WorkspaceSource } from '../../daemon/http/documents/facts.ts'
+import { createLibrary } from '../../daemon/http/documents/make.ts'
+import { elsewhereSource, sourceOf } from '../../daemon/http/documents/source.ts'
+import type { Health } from '../../daemon/http/metrics.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import { ledgerGate } from '../../daemon/http/token.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
@@ -18,7 +23,7 @@ import { named, readPolicies } from '../compose.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
+import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
 import { openForDaemon } from '../shared/replica.ts'
 import { VERSION } from '../shared/version.ts'
 import { awaitLedger } from './await-ledger.ts'
@@ -207,18 +212,48 @@ async function listen(config: Config, running: Readonly<Running>, host: Host, or
   }
 }
 
+const healthOf = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Health =>
+  daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() }
+
+const lookAt = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
+
+/** Workspaces that are kept here, and those that other replicas keep. */
+function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly WorkspaceSource[] {
+  const version = (name: string) => () => host.live.version(name)
+  const own = (daemon?.workspaces() ?? []).map((workspace) => sourceOf(workspace, version(workspace.config.name)))
+  // What a holder saved changes without any event here.
+  const age = (): number => Math.floor(host.cli.clock.now() / ELSEWHERE_MS)
+  const others = (daemon?.elsewhere() ?? []).map((one) =>
+    elsewhereSource(one, age, () => bound(host.store, one.settings, { isEmbedded: host.isEmbedded, rebind: false })),
+  )
+  return others.length === 0 ? own : [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+const ELSEWHERE_MS = 2_000
+
 const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
-    version: VERSION,
     clock: host.cli.clock,
     metrics: host.metrics,
-    page: { render: renderPage, contentSecurityPolicy },
+    console: createConsole(),
+    documents: createLibrary({
+      sources: () => sourcesOf(running, host),
+      daemon: () => ({ version: VERSION, ...healthOf(running, host) }),
+      people: host.people,
+      clock: host.cli.clock,
+      look: () => lookAt(running, host),
+      sourceUrl: () => host.config().sourceUrl,
+    }),
     people: host.people,
+    live: host.live,
     views: () => running.daemon?.views() ?? [],
-    look: () => running.daemon?.look() ?? host.lookAtLedger(),
-    health: () => running.daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() },
+    health: () => healthOf(running, host),
+    look: () => lookAt(running, host),
+    gate: createGate({ settings: () => host.config().auth, env: host.cli.env, clock: host.cli.clock }),
+    isChecked: () => host.config().auth,
     ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
+    ledgerHasToken: config.ledgerToken !== undefined,
     ledger: () =>
       ledgerPieces({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: [running.why?.() ?? 'starting'] },

@@ -7,10 +7,12 @@ import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { dealt, sharersOf } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
+import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
 import { eventLog } from '../../daemon/conditions/log-events.ts'
 import type { Config, LoadedConfig, WorkspaceConfig } from '../../daemon/config/config.ts'
 import { learnedKeeper } from '../../daemon/cycle/learned.ts'
+import { createLive, type Live } from '../../daemon/http/live.ts'
 import { createMetrics, type Metrics } from '../../daemon/http/metrics.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
@@ -32,12 +34,16 @@ export interface Host {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly emit: Emit
+  /** What changes, for those who look. */
+  readonly live: Live
   readonly people: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly isEmbedded: boolean
   readonly leases: Leases
   /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
   pacesOf(config: WorkspaceConfig): Paces
+  /** The configuration that is in force. */
+  config(): Config
   /** Takes up what another configuration says for the whole process; `listen`, `ledger` and `ledgerToken` need a restart, and the log says so. */
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
@@ -87,13 +93,15 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
     },
   })
   const log = eventLog(logger)
-  const atEnd: Host['atEnd'] = []
+  const live = createLive(cli.clock, randomSalt())
+  const atEnd: Host['atEnd'] = [async () => live.close()]
   const paces = new Map<string, Paces>()
   return {
     cli,
     store,
     logger,
     metrics,
+    live,
     flags,
     isEmbedded,
     leases,
@@ -107,6 +115,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
       return own
     },
     people: chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed)),
+    config: () => inForce.config,
     use(next) {
       const before = inForce.config
       if (JSON.stringify(next) === JSON.stringify(before)) return
@@ -120,6 +129,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
     emit(event) {
       log(event)
       metrics.onEvent(event)
+      live.onEvent(event)
     },
     ...writableProbe(store, cli),
     complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
@@ -208,30 +218,32 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
+  const chronicle = chronicleOf(ledger)
+  const tell: Emit = (event) => {
+    chronicle.onEvent(event)
+    emit(event)
+  }
   const { leases } = host
   const { name } = config
   const lease = leases.isSole ? undefined : { isReplaced: () => leases.isReplaced(name), quietUntil: () => leases.quietUntil(name) }
-  const connection = connectWriter(
-    cli,
-    { ...config, rate: dealt(config.rate, host.sharers(name)) },
-    {
-      ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
-      paces: host.pacesOf(config),
-      learned: learning.pace,
-      onSeen: learning.onSeen,
-      onLearned(key, learned, ratePerSecond) {
-        learning.pace[key] = learned
-        emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
-      },
-      onRequest({ message, ...event }) {
-        if (first === 'waiting') {
-          first = event.outcome === 'ok' ? 'answered' : 'failed'
-          if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')
-        }
-        emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
-      },
+  const shared = { ...config, rate: dealt(config.rate, host.sharers(name)) }
+  const connection = connectWriter(cli, shared, {
+    ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
+    paces: host.pacesOf(config),
+    learned: learning.pace,
+    onSeen: learning.onSeen,
+    onLearned(key, learned, ratePerSecond) {
+      learning.pace[key] = learned
+      emit({ kind: 'rate-learned', workspace: config.name, at: cli.clock.now(), ratePerSecond })
     },
-  )
+    onRequest({ message, ...event }) {
+      if (first === 'waiting') {
+        first = event.outcome === 'ok' ? 'answered' : 'failed'
+        if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')
+      }
+      tell({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
+    },
+  })
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
   return {
     parts: {
@@ -244,13 +256,19 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       digest: sha256,
       ...(lease && { lease }),
       // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
+      chronicle,
       emit(event) {
-        emit(event)
-        if (event.kind === 'cycle-finished') void learning.keep()
+        tell(event)
+        if (event.kind !== 'cycle-finished') return
+        chronicle.keep()
+        void learning.keep()
       },
     },
     requestFailed: () => first === 'failed',
-    finish: learning.keep,
+    async finish() {
+      chronicle.keep()
+      await learning.keep()
+    },
     close: connection.close,
   }
 }

@@ -28,6 +28,7 @@ import { scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { DesiredCap, Resolution } from '../resolve/desired.ts'
 import { grantId } from '../resolve/grants.ts'
+import type { PoolReview } from './pool-review.ts'
 
 /** A difference before anybody counted people: what `Change` is made from. */
 export interface Difference {
@@ -42,6 +43,8 @@ export interface Difference {
   readonly entry: string
   readonly healing: boolean
   readonly grantEnd: boolean
+  /** The deal of a pool that it is a part of. */
+  readonly pool?: PoolReview
   /** It shows already, and perhaps only because it is inherited: it is set before what it may be inherited from goes. */
   readonly pin?: true
 }
@@ -53,6 +56,8 @@ export interface DiffInputs {
   readonly slots: Slots
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly prune: boolean
+  /** By the name of the pool; absent: none. */
+  readonly poolReviews?: ReadonlyMap<string, PoolReview>
   /** Scopes that are neither read nor written (people not approved, unknown groups). */
   readonly skipped: ReadonlySet<ScopeKey>
   readonly now: Instant
@@ -117,7 +122,8 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     draft.released.push(key)
     return
   }
-  draft.differences.push(difference(desired, key, observed, owned, ended, isOverwritten))
+  const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews?.get(desired.origin.pool)
+  draft.differences.push({ ...difference(desired, key, observed, owned, ended, isOverwritten), ...(pool && { pool }) })
 }
 
 function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {

@@ -9,6 +9,7 @@ import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import type { Cap, PolicyRevision } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
+import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/desired.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
@@ -18,6 +19,7 @@ import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
 import { pins } from './pins.ts'
+import type { PoolReview } from './pool-review.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -58,6 +60,8 @@ export interface PlanInputs extends StateInputs {
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly prune: boolean
+  readonly poolReviews?: ReadonlyMap<string, PoolReview>
+  readonly poolNotes?: readonly PoolNote[]
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
 }
@@ -72,11 +76,15 @@ export interface Planned {
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
+  /** What the impact of `differences` was counted by. */
+  readonly impact: ImpactInputs
   readonly scopes: readonly ScopeStatus[]
   /** Every approval in its next state, to be saved by whoever may write. */
   readonly approvals: readonly Approval[]
   /** An approval released a `rosterShrink` hold: the new roster is good. */
   readonly rosterAccepted: boolean
+  /** What a person should know of pools. */
+  readonly poolNotes: readonly PoolNote[]
   /** Scopes that others change again and again; to be saved by whoever may write. */
   readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
@@ -86,7 +94,9 @@ export function buildPlan(given: PlanInputs): Planned {
   const { desired, declared } = desiredNow(given)
   const left = { ...given.resolution, desired: [...desired.values()] }
   const skipped = new Set([...given.skipped, ...[...given.quarantined.keys()].filter((key) => !desired.has(key))])
-  const slots = interpret({ ...given, unsetGroups: unsetGroups(left.desired) })
+  // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
+  const { model, readings, owned, people, sent = [] } = given
+  const slots = interpret({ model, readings, owned, people, sent, unsetGroups: unsetGroups(left.desired) })
   const result = diff({ ...given, resolution: left, slots, skipped })
   const found = [...result.differences, ...pins(result, slots, desired, given.people)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
@@ -118,9 +128,11 @@ export function buildPlan(given: PlanInputs): Planned {
     desired,
     owned: given.owned,
     people: given.people,
+    impact,
     scopes,
     approvals: judged.approvals,
     rosterAccepted: judged.rosterAccepted,
+    poolNotes: given.poolNotes ?? [],
     contested,
   }
 }

@@ -10,6 +10,7 @@ import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, typ
 import type { Credits, Instant } from '../model/units.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 import type { ConditionMemory } from './conditions.ts'
+import { type DealtPools, type PoolPeople, poolNone, poolPeople } from './pools.ts'
 import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
 import { ruleCandidate } from './rules.ts'
 
@@ -35,6 +36,8 @@ export interface Candidate {
   readonly grant?: string
   /** The rule over people that it comes from. */
   readonly rule?: string
+  /** The pool that deals it. */
+  readonly pool?: string
 }
 
 /** The one cap that is asked of a scope now. */
@@ -83,6 +86,8 @@ export interface Resolution {
   readonly conflictsGone: Readonly<Record<string, number>>
   /** `spec.rules`, in their order. */
   readonly rules: readonly RuleStatus[]
+  /** `spec.pools` with their members, in their order. */
+  readonly pools: readonly PoolPeople[]
   readonly ruleNotes: readonly RuleNote[]
   /** The next value of the ledger fact `conditions`. */
   readonly conditions: ConditionMemory
@@ -105,6 +110,8 @@ export interface DesiredInputs {
   readonly conditions?: ConditionMemory
   /** The roster was read anew since the last resolution, and is believed; absent: no. */
   readonly rosterReadingIsNew?: boolean
+  /** What pools have dealt, by their names; absent: nothing. */
+  readonly pools?: DealtPools
   /** For "did you mean"; absent: nothing is suggested. */
   readonly nearest?: NearestWord
   /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
@@ -126,7 +133,14 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     else decideWide(context, scopeKey(scope), scope, draft)
   }
   const { grants, rules } = context.found
-  return { ...draft, grants, rules: rules.statuses, ruleNotes: rules.notes, conditions: rules.memory }
+  return {
+    ...draft,
+    grants,
+    rules: rules.statuses,
+    ruleNotes: rules.notes,
+    pools: poolPeople(inputs.set, context.found.pools, (email) => firstDeclared(context.found, email)),
+    conditions: rules.memory,
+  }
 }
 
 /**
@@ -140,10 +154,19 @@ export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap;
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
 }
 
+/** What is declared, found once for the same `inputs` object. */
+export const declaredIn = (inputs: DesiredInputs): Declarations => contextOf(inputs).found
+
 /** Whether anything that policy declares bears on a person, or may: a rule of which it is not known, the cap of a group or of the team. */
 export function isReached(email: string, inputs: DesiredInputs): boolean {
   const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))
   return candidates.length > 0 || verdict.kind === 'unknown'
+}
+
+/** Declared for the person alone, else by a rule. */
+function firstDeclared(found: Declarations, email: string): Candidate | undefined {
+  const { own, matched } = personChain(found, email)
+  return own ?? matched
 }
 
 interface Context {
@@ -181,6 +204,8 @@ function scopesToDecide({ inputs, found }: Context): Scope[] {
   for (const [key, { scope }] of inputs.owned) add(key, scope)
   for (const [email, groups] of found.groupsOf) if (groups.length > 1) emails.add(email)
   for (const email of found.rules.matched) emails.add(email)
+  for (const members of found.pools.members.values()) for (const email of members) emails.add(email)
+  for (const email of found.pools.clashing) emails.add(email)
   if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) emails.add(email)
   // Bare e-mails sort several times as fast as scopes do.
   const users = [...emails].sort().map((email): UserScope => ({ kind: 'user', email }))
@@ -216,7 +241,17 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
     draft.rejected.push(facts.rejected)
     return
   }
+  const clash = found.pools.clashOf(scope)
+  if (clash) {
+    draft.rejected.push(clash)
+    return
+  }
   const chain = personChain(found, scope.email)
+  const uncapped = poolNone(scope, chain.place, chain.own)
+  if (uncapped) {
+    draft.rejected.push(uncapped)
+    return
+  }
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
   else if (chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash') draft.rejected.push(conflict(scope, chain.groups.among))
@@ -227,6 +262,7 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   const { own, matched, verdict, groups, candidates } = chain
   const owned = context.inputs.owned.get(key)
   const copied = context.inputs.capSemantics === 'copied'
+  if (chain.place && (own || verdict.kind !== 'unknown')) return desiredOfMember(context, key, scope, chain)
   if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
   if (!own && verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
   if (!own && matched && !(copied && matched.cap === 'none')) return wanted(scope, matched, candidates)
@@ -237,6 +273,21 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   }
   const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
   return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
+}
+
+/** What the deal gives; the person's own cap where it gives all of that. Until something is dealt, what is ours stays as it is. */
+function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
+  const { place, own, matched, candidates } = chain
+  const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
+  const first = own ?? matched
+  const declared = first?.cap === 'none' ? undefined : first
+  if (isProtected) return declared && wanted(scope, declared, candidates)
+  const dealt = place?.candidate
+  if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
+  const owned = inputs.owned.get(key)
+  if (!owned || !place) return undefined
+  const reason = `pool ${place.pool.name}: nothing is dealt yet; what is in force stays`
+  return kept(owned, { kind: 'pool', scope, cap: owned.cap, at: place.pool.at, reason, pool: place.pool.name }, candidates)
 }
 
 /** What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. */

@@ -16,10 +16,20 @@ import { learnUsage } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
+import { dealPools, takeDeal } from './deal.ts'
 import { type Pass, type PassReport, runPasses } from './passes.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
-import { endPlan, remember, rememberApprovals, rememberDeclared, rememberRules, rememberUnknown, unknownScopes } from './record.ts'
+import {
+  endPlan,
+  remember,
+  rememberApprovals,
+  rememberDeclared,
+  rememberReviews,
+  rememberRules,
+  rememberUnknown,
+  unknownScopes,
+} from './record.ts'
 import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
@@ -80,7 +90,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   if (config.mode !== 'enforce') endPlan(ledger)
   const read = await observe(workspace, knowledge, planner, options)
   if (!options.focus) forgetOthers(read.toRead, knowledge)
-  const view = await settle(workspace, knowledge, planner, read, options)
+  const view = deal(workspace, knowledge, planner, await settle(workspace, knowledge, planner, read, options))
   const plan = planMaker({ workspace, knowledge, planner, options })
   const firstPlan = (): Promise<Pass> =>
     plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) })
@@ -172,6 +182,13 @@ async function settle(
   return isAsBefore ? read : outlook(knowledge, planner)
 }
 
+/** Deals the pools. The deal is in the ledger before anything of it is written: the next commit comes before the writes. */
+function deal({ ledger }: Workspace, knowledge: WorkspaceState, planner: Planner, view: DesiredState): DesiredState {
+  if (!takeDeal(dealPools(knowledge, view, planner), knowledge)) return view
+  ledger.saveFact('pools', knowledge.pools)
+  return outlook(knowledge, planner)
+}
+
 const groupsIn =
   ({ people }: DesiredState) =>
   (key: ScopeKey): readonly ScopeKey[] =>
@@ -241,6 +258,7 @@ async function carryOut({ workspace, knowledge, planner, options, first, go, pla
   const notShown: Exclusion = { kind: 'excluded', code: 'notShown', reason: 'it was not in the plan that was agreed to; run apply again' }
   const excluded = (one: Difference): Exclusion | undefined => (mayWrite?.(one) === false ? notShown : undefined)
   rememberApprovals(first.planned, workspace.ledger)
+  rememberReviews(first.planned, first.view, knowledge, workspace.ledger, workspace.digest)
   const isNew = acceptRoster(first.planned, knowledge, workspace)
   const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
     const focus = options.focus && new Set([...options.focus, ...alsoRead])

@@ -42,6 +42,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   planBegunAt: true,
   conflictsGone: true,
   conditions: true,
+  pools: true,
   seen: true,
   holdsShown: true,
   rules: true,
@@ -52,6 +53,8 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   addOnAsked: false,
   addOn: true,
   burned: false,
+  journal: false,
+  days: false,
   breaker: true,
   contested: true,
 }

@@ -92,6 +92,16 @@ export function viewsOf({ workspaces }: Config, known: Known, running: (name: st
   })
 }
 
+/** Those of them that run elsewhere, with their settings here. */
+export function elsewhereIn(config: Config, known: Known, running: (name: string) => Workspace | undefined) {
+  if (known.leases.isSole) return []
+  const settings = new Map(config.workspaces.map((one) => [one.name, one]))
+  return viewsOf(config, known, running).flatMap((view) => {
+    const own = view.lease?.isHere === false ? settings.get(view.workspace) : undefined
+    return own ? [{ settings: own, view }] : []
+  })
+}
+
 /** What holds of leases that a person should know. */
 export function leaseFindings(
   { workspaces }: Config,

@@ -14,7 +14,7 @@ import type { Readiness } from '../http/server.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
-import { leaseFindings, packView, viewsOf, wantedIn } from '../replicas/shown.ts'
+import { elsewhereIn, leaseFindings, packView, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, readPause, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
@@ -60,6 +60,10 @@ export interface DaemonParts {
 
 export interface Daemon {
   views(): readonly WorkspaceView[]
+  /** For those who look; nobody changes them. */
+  workspaces(): readonly Workspace[]
+  /** Those that other replicas keep, as they were shown last. */
+  elsewhere(): readonly { readonly settings: WorkspaceConfig; readonly view: WorkspaceView }[]
   /** Looks at what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
   look(): Promise<void>
   health(): Health
@@ -151,6 +155,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   }
   return {
     views: () => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
+    workspaces: () => runners().map(({ workspace }) => workspace),
+    elsewhere: () => elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace),
     look: async () => {
       state.elsewhere = await leases.shownElsewhere()
       await Promise.all([parts.lookAtLedger?.(), ...runners().map(({ workspace }) => readPause(workspace).catch(ignore))])

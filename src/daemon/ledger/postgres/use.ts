@@ -9,7 +9,7 @@ import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from '../use-v
 import type { Query, Row } from './database.ts'
 import { keptText, textKept } from './text.ts'
 
-type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'>
+type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
 
 export function useRows(query: Query, binding: number): UseRows {
   return {
@@ -36,6 +36,14 @@ export function useRows(query: Query, binding: number): UseRows {
         [binding, ...bounds(days)],
       )
       return rows.map((row) => ({ email: textKept(row['email']), used: amountOf(row['cents']) }))
+    },
+    async useOfPerson(email, days) {
+      const rows = await query(
+        `SELECT day, cents FROM capkeeper.person_use JOIN capkeeper.person ON person.id = person_use.person
+         WHERE person_use.binding = $1 AND day >= $2 AND day < $3 AND email = $4 ORDER BY day`,
+        [binding, ...bounds(days), keptText(email)],
+      )
+      return rows.map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: amountOf(row['cents']) }))
     },
     async useByDay(days, source) {
       const people = await query("SELECT id, email FROM capkeeper.person WHERE binding = $1 AND email <> '' ORDER BY id", [binding])
