@@ -24,6 +24,7 @@ import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
+import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/table.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
@@ -343,56 +344,6 @@ export interface Ledger extends Records {
   useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
   /** What one person burned, by day in order; no row for days without. */
   useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
-}
-
-/** A workspace that a replica holds, or held. */
-export interface HeldWorkspace {
-  readonly workspace: string
-  readonly token: number
-}
-
-/** What a replica tells the others and asks for, in one exchange. */
-export interface Heartbeat {
-  readonly replica: ReplicaName
-  /** Of each lease that is given or renewed. */
-  readonly lastsMs: number
-  readonly renew: readonly HeldWorkspace[]
-  readonly release: readonly HeldWorkspace[]
-  /** With the digest of the settings under which it would be kept. */
-  readonly take: readonly { readonly workspace: string; readonly config: string }[]
-  readonly refuses: readonly string[]
-  /** A command that holds a workspace for a while has no share in the others. */
-  readonly spreads: boolean
-}
-
-export interface ReplicaName {
-  /** Of one process, and of no other ever. */
-  readonly id: string
-  /** For people. */
-  readonly name: string
-}
-
-/** A workspace as the table has it after a heartbeat. */
-export interface LeaseRow {
-  readonly workspace: string
-  readonly token: number
-  /** Absent: nobody, or one whose lease is over. */
-  readonly holder?: ReplicaName
-  /** Negative: for how long it has been free. */
-  readonly lastsMs: number
-  /** The digest of the holder's settings. */
-  readonly config: string
-  /** The policy set that came last. */
-  readonly policy?: string
-}
-
-export interface HeartbeatAnswer {
-  readonly renewed: ReadonlySet<string>
-  /** `quietMs`: for so long a write of the holder before may still be on its way; 0 when that one let go itself. */
-  readonly taken: ReadonlyMap<string, { readonly token: number; readonly quietMs: number }>
-  /** Replicas that are alive, and have a share. */
-  readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]
-  readonly leases: readonly LeaseRow[]
 }
 
 /** What the replicas of one ledger know of each other. Every method rejects with a `LedgerError`. */

@@ -1,9 +1,10 @@
 // A simulated world of replicas on one table of leases: processes that stand still while their clocks run, wall clocks that jump, networks that are
 // cut, and a database that fails over to a copy which lacks the last moments. Every request that leaves is written down.
 import { LEASE_MS, LEASED_WRITE_MS } from '../../src/core/replicas/lease.ts'
+import type { Heartbeat, HeartbeatAnswer, LeaseRow } from '../../src/core/replicas/table.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
 import { createKeeper, type Keeper } from '../../src/daemon/replicas/keeper.ts'
-import type { Clock, Heartbeat, HeartbeatAnswer, LeaseRow, LeaseTable } from '../../src/ports.ts'
+import type { Clock, LeaseTable } from '../../src/ports.ts'
 
 interface Sleeper {
   readonly at: number

@@ -1,5 +1,6 @@
 // How a process that writes opens its ledger: alone over a file, or as one of several over a database, with leases in the place of the file's lock.
 import { hostname } from 'node:os'
+import type { ReplicaName } from '../../core/replicas/table.ts'
 import type { Config } from '../../daemon/config/config.ts'
 import { isPostgresAddress } from '../../daemon/ledger/postgres/address.ts'
 import { type Fence, heldBy } from '../../daemon/ledger/postgres/writer.ts'
@@ -9,7 +10,6 @@ import { createKeeper } from '../../daemon/replicas/keeper.ts'
 import { type Leases, soleLeases } from '../../daemon/replicas/leases.ts'
 import { wantedIn } from '../../daemon/replicas/shown.ts'
 import { randomSalt } from '../../daemon/schedule/system.ts'
-import type { ReplicaName } from '../../ports.ts'
 import { openStore } from '../compose.ts'
 import type { Cli } from './context.ts'
 

@@ -1,7 +1,8 @@
 // Leases for a command that writes beside replicas, such as `apply`: it takes each workspace that it is about to write, or names the one that holds
 // it, and lets go at its end. It never takes a workspace from a replica.
 import { BEAT_MS, LEASE_MS, type Lease, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
-import type { Clock, HeartbeatAnswer, LeaseTable, ReplicaName } from '../../ports.ts'
+import type { HeartbeatAnswer, ReplicaName } from '../../core/replicas/table.ts'
+import type { Clock, LeaseTable } from '../../ports.ts'
 import { LedgerError } from '../ledger/error.ts'
 import { type Leases, soleLeases, type Wanted } from './leases.ts'
 

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
 import { type Held, spread } from '../../core/replicas/spread.ts'
-import type { HeartbeatAnswer, HeldWorkspace } from '../../ports.ts'
+import type { HeartbeatAnswer, HeldWorkspace } from '../../core/replicas/table.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { LeaseStatus, Leases } from './leases.ts'
 import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './sharing.ts'

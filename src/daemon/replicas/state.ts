@@ -1,6 +1,7 @@
 // What the keeper of leases knows between two heartbeats. Values only: what follows from them is decided in keeper.ts and sharing.ts.
 import type { Lease, Moment } from '../../core/replicas/lease.ts'
-import type { Clock, HeartbeatAnswer, LeaseRow, LeaseTable, ReplicaName } from '../../ports.ts'
+import type { HeartbeatAnswer, LeaseRow, ReplicaName } from '../../core/replicas/table.ts'
+import type { Clock, LeaseTable } from '../../ports.ts'
 import type { LeaseHooks, Wanted } from './leases.ts'
 
 export interface KeeperOptions {

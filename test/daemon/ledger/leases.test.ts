@@ -1,7 +1,8 @@
 // Leases in a real PostgreSQL: who gets one, what a token is good for, and what a database that took another's place makes void.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Heartbeat } from '../../../src/core/replicas/table.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { Heartbeat, LeaseTable } from '../../../src/ports.ts'
+import type { LeaseTable } from '../../../src/ports.ts'
 import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
 

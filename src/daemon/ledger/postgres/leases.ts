@@ -1,7 +1,8 @@
 // Leases in PostgreSQL: who holds which workspace, on the clock of the database, in one statement for each heartbeat. A token is given once and
 // never again, also after a database failed over to a copy that lacks the last of them: then every lease is void until each could have ended.
 import { LEASED_WRITE_MS } from '../../../core/replicas/lease.ts'
-import type { Heartbeat, HeartbeatAnswer, HeldWorkspace, LeaseRow, LeaseTable } from '../../../ports.ts'
+import type { Heartbeat, HeartbeatAnswer, HeldWorkspace, LeaseRow } from '../../../core/replicas/table.ts'
+import type { LeaseTable } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import type { PostgresDatabase, Query, Row } from './database.ts'
 import { mustBeKnown } from './schema.ts'
