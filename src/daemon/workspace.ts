@@ -3,7 +3,7 @@
 
 import type { Pause } from '../core/model/change.ts'
 import type { Condition, Finding } from '../core/model/condition.ts'
-import type { CycleEvent, Emit, Mode } from '../core/model/events.ts'
+import type { CycleEvent, Emit, LeaseShown, Mode } from '../core/model/events.ts'
 import type { Roster } from '../core/model/observed.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Burned } from '../core/use/burned.ts'
@@ -49,6 +49,8 @@ export interface WorkspaceLease {
   isReplaced(): boolean
   /** Until then a write of the one that held it before may land. */
   quietUntil(): Instant
+  /** Who keeps it. */
+  shown(): LeaseShown
 }
 
 /** Who looks; each look of one replaces what it found before. */

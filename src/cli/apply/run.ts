@@ -11,6 +11,7 @@ import type { WriteResult } from '../../daemon/cycle/outcome.ts'
 import { type CycleReport, type Go, reconcile } from '../../daemon/cycle/run.ts'
 import { seenKeeper } from '../../daemon/cycle/seen.ts'
 import { recall } from '../../daemon/cycle/state.ts'
+import { leaseOf } from '../../daemon/replicas/leases.ts'
 import { sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
 import { connectWriter, ledgerOf, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
@@ -93,7 +94,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
   // Without the signal: what was written is still read back after an interrupt.
   const seen = seenKeeper(ledger, cli.clock)
   const { held } = job.store
-  const lease = held.isSole ? undefined : { isReplaced: () => false, quietUntil: () => held.quietUntil(config.name) }
+  const lease = leaseOf(held, config.name)
   const connection = connectWriter(cli, config, {
     ...(lease && { mayLeave: (timeoutMs: number) => held.mayLeave(config.name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
     onSeen: seen.onSeen,

@@ -16,7 +16,7 @@ import { createLive, type Live } from '../../daemon/http/live.ts'
 import { createMetrics, type Metrics } from '../../daemon/http/metrics.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
-import { type Leases, soleLeases } from '../../daemon/replicas/leases.ts'
+import { type Leases, leaseOf, soleLeases } from '../../daemon/replicas/leases.ts'
 import type { OpenedWorkspace, PolicyLoad } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { commitOf } from '../../policy/git.ts'
@@ -225,7 +225,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   }
   const { leases } = host
   const { name } = config
-  const lease = leases.isSole ? undefined : { isReplaced: () => leases.isReplaced(name), quietUntil: () => leases.quietUntil(name) }
+  const lease = leaseOf(leases, name)
   const shared = { ...config, rate: dealt(config.rate, host.sharers(name)) }
   const connection = connectWriter(cli, shared, {
     ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),

@@ -1,6 +1,7 @@
 // What the daemon asks about leases, the same for a ledger that is one process's own and for one that replicas share. Whoever holds everything
 // for ever answers here; the one that has to keep its leases is keeper.ts.
 import type { Instant } from '../../core/model/units.ts'
+import type { WorkspaceLease } from '../workspace.ts'
 
 /** A workspace that this process is configured for. */
 export interface Wanted {
@@ -84,3 +85,16 @@ export const soleLeases = (): Leases => ({
   withdraw: () => undefined,
   stop: async () => undefined,
 })
+
+/** What leases mean for one workspace; undefined where there are none. */
+export function leaseOf(leases: Leases, workspace: string): WorkspaceLease | undefined {
+  if (leases.isSole) return undefined
+  return {
+    isReplaced: () => leases.isReplaced(workspace),
+    quietUntil: () => leases.quietUntil(workspace),
+    shown() {
+      const { isHere, holder } = leases.statusOf(workspace)
+      return { isHere, ...(holder !== undefined && { holder }), transfers: leases.transfers().get(workspace) ?? 0 }
+    },
+  }
+}

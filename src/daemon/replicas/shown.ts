@@ -7,7 +7,7 @@ import type { WorkspaceView } from '../../core/model/events.ts'
 import { viewOf } from '../conditions/view.ts'
 import type { Config, WorkspaceConfig } from '../config/config.ts'
 import type { Workspace } from '../workspace.ts'
-import type { Leases, Wanted } from './leases.ts'
+import { type Leases, leaseOf, type Wanted } from './leases.ts'
 
 /** What is saved of one workspace at most: scopes (those that need attention first) and people. Choice. */
 const MOST_SCOPES = 2_000
@@ -82,13 +82,12 @@ function elsewhereView({ leases, elsewhere }: Known, workspace: string): Workspa
 /** Every workspace of the configuration; where only this process can hold one, those that run. */
 export function viewsOf({ workspaces }: Config, known: Known, running: (name: string) => Workspace | undefined): readonly WorkspaceView[] {
   const { leases } = known
-  const transfers = leases.transfers()
   return workspaces.flatMap((config): readonly WorkspaceView[] => {
     const workspace = running(config.name)
     if (leases.isSole) return workspace ? [viewOf(workspace)] : []
-    const { holder } = leases.statusOf(config.name)
-    const lease = { isHere: workspace !== undefined, ...(holder !== undefined && { holder }), transfers: transfers.get(config.name) ?? 0 }
-    return [{ ...(workspace ? viewOf(workspace) : (elsewhereView(known, config.name) ?? emptyView(config))), lease }]
+    if (workspace) return [viewOf(workspace)]
+    const lease = leaseOf(leases, config.name)?.shown()
+    return [{ ...(elsewhereView(known, config.name) ?? emptyView(config)), ...(lease && { lease: { ...lease, isHere: false } }) }]
   })
 }
 
