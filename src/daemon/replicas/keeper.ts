@@ -54,7 +54,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     trouble: () => state.trouble,
     hasBegun: () => state.answer !== undefined,
     statusOf: (workspace) => statusOf(state, workspace),
-    transfers: () => new Map(state.wanted.map(({ workspace }) => [workspace, state.transfers.get(workspace) ?? 0])),
+    transfers: (workspace) => state.transfers.get(workspace) ?? 0,
     shownElsewhere: () => shownElsewhere(state),
     withdraw() {
       state.stopping = true

@@ -56,8 +56,8 @@ export interface Leases {
   /** The first exchange was through. */
   hasBegun(): boolean
   statusOf(workspace: string): LeaseStatus
-  /** How often each workspace came to this replica. */
-  transfers(): ReadonlyMap<string, number>
+  /** How often it came to this replica. */
+  transfers(workspace: string): number
   /** What holders showed last, of workspaces that are not held here. */
   shownElsewhere(): Promise<ReadonlyMap<string, string>>
   /** Takes nothing any more. */
@@ -80,7 +80,7 @@ export const soleLeases = (): Leases => ({
   trouble: () => undefined,
   hasBegun: () => true,
   statusOf: () => ({ isHere: true }),
-  transfers: () => new Map(),
+  transfers: () => 0,
   shownElsewhere: async () => new Map(),
   withdraw: () => undefined,
   stop: async () => undefined,
@@ -94,7 +94,7 @@ export function leaseOf(leases: Leases, workspace: string): WorkspaceLease | und
     quietUntil: () => leases.quietUntil(workspace),
     shown() {
       const { isHere, holder } = leases.statusOf(workspace)
-      return { isHere, ...(holder !== undefined && { holder }), transfers: leases.transfers().get(workspace) ?? 0 }
+      return { isHere, ...(holder !== undefined && { holder }), transfers: leases.transfers(workspace) }
     },
   }
 }
