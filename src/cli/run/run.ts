@@ -212,10 +212,10 @@ async function listen(config: Config, running: Readonly<Running>, host: Host, or
   }
 }
 
-const healthOf = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Health =>
+const healthOf = ({ daemon }: Readonly<Running>, host: Host): Health =>
   daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() }
 
-const lookAt = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
+const lookAt = ({ daemon }: Readonly<Running>, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
 
 /** Workspaces that are kept here, and those that other replicas keep. */
 function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly WorkspaceSource[] {

@@ -16,63 +16,16 @@ import {
 } from '../../../src/core/model/change.ts'
 import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
 import type { Cap, PolicyRevision, PoolMembers, When } from '../../../src/core/model/policy.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { groupScope, type Scope, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
-import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
-import { dayFigures, histories, historyOf, journals } from '../../support/journal.ts'
+import { addOnAsked } from '../../support/add-on.ts'
+import { dayFigures, histories, journals } from '../../support/journal.ts'
 import { realClock } from '../../support/real-clock.ts'
-import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
+import { asked, useOf, useSteps } from '../../support/use-model.ts'
+import { modelLedger } from './model-ledger.ts'
 import { poolStates } from './pool-states.ts'
-
-/** What a ledger promises, as plain maps. */
-function modelLedger(): Ledger {
-  const owned = new Map<ScopeKey, OwnedCap>()
-  const intents = new Map<number, Intent>()
-  const history: HistoryEntry[] = []
-  const approvals = new Map<string, Approval>()
-  const quarantine = new Map<ScopeKey, Quarantined>()
-  const facts = new Map<string, unknown>()
-  let paused: Pause | undefined
-  let lastId = 0
-  return {
-    owned: () => [...owned.values()],
-    saveOwned: (caps) => caps.forEach((one) => void owned.set(scopeKey(one.scope), one)),
-    releaseOwned: (keys) => keys.forEach((key) => void owned.delete(key)),
-    openIntents: () => [...intents.values()],
-    load: async () => undefined,
-    commit: async () => undefined,
-    writtenLately: (scope, sinceAt) =>
-      history.filter((entry) => entry.at >= sinceAt && scopeKey(scope) === scopeKey(entry.scope)).sort((a, b) => b.at - a.at),
-    async recordIntent(intent) {
-      lastId += 1
-      const recorded = { ...intent, id: lastId }
-      intents.set(lastId, recorded)
-      return recorded
-    },
-    async recordOutcome(intent, entry, ownership) {
-      intents.delete(intent.id)
-      if (entry) history.unshift(entry)
-      if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
-      else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
-    },
-    history: async (filter) => historyOf(history, filter),
-    approvals: () => [...approvals.values()],
-    saveApproval: (approval) => void approvals.set(approval.id, approval),
-    quarantined: () => [...quarantine.values()],
-    saveQuarantined: (entry) => void quarantine.set(scopeKey(entry.scope), entry),
-    releaseQuarantined: (keys) => keys.forEach((key) => void quarantine.delete(key)),
-    pause: async (now) => (paused && paused.untilAt > now ? paused : undefined),
-    savePause: async (saved) => {
-      paused = saved
-    },
-    fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
-    saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
-    ...modelUse((name, value) => void facts.set(name, value)),
-    ...modelAddOn((name, value) => void facts.set(name, value)),
-  }
-}
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 })
 const instant = fc.integer({ min: 0, max: 50 })

@@ -86,10 +86,11 @@ async function readRows(query: Query, binding: number, latelySince: Instant) {
 }
 
 /** Newest first. */
-function historyRows(query: Query, binding: number, { scope, sinceAt, limit }: HistoryFilter): Promise<readonly Row[]> {
-  const values = [binding, sinceAt ?? Number.MIN_SAFE_INTEGER, limit ?? null, ...(scope ? [keptText(scopeKey(scope))] : [])]
+function historyRows(query: Query, binding: number, { scope, sinceAt, untilAt, limit }: HistoryFilter): Promise<readonly Row[]> {
+  const [from, until] = [sinceAt ?? Number.MIN_SAFE_INTEGER, untilAt ?? Number.MAX_SAFE_INTEGER]
+  const values = [binding, from, limit ?? null, until, ...(scope ? [keptText(scopeKey(scope))] : [])]
   return query(
-    `SELECT id, data FROM capkeeper.history WHERE binding = $1 AND at >= $2${scope ? ' AND scope = $4' : ''}
+    `SELECT id, data FROM capkeeper.history WHERE binding = $1 AND at >= $2 AND at <= $4${scope ? ' AND scope = $5' : ''}
      ORDER BY at DESC, id DESC LIMIT $3`,
     values,
   )

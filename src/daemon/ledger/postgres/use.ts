@@ -37,10 +37,12 @@ export function useRows(query: Query, binding: number): UseRows {
       )
       return rows.map((row) => ({ email: textKept(row['email']), used: amountOf(row['cents']) }))
     },
+    // Days come first in the key, so each of them is looked up: whole days are many people.
     async useOfPerson(email, days) {
       const rows = await query(
-        `SELECT day, cents FROM capkeeper.person_use JOIN capkeeper.person ON person.id = person_use.person
-         WHERE person_use.binding = $1 AND day >= $2 AND day < $3 AND email = $4 ORDER BY day`,
+        `SELECT asked.day, cents FROM generate_series($2::bigint, $3::bigint - 1) AS asked (day)
+         JOIN capkeeper.person ON person.binding = $1 AND person.email = $4
+         JOIN capkeeper.person_use ON person_use.binding = $1 AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
         [binding, ...bounds(days), keptText(email)],
       )
       return rows.map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: amountOf(row['cents']) }))
