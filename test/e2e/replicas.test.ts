@@ -86,6 +86,7 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
         expect(workspaces.map(({ workspace: name }) => name)).toEqual([...NAMES])
         return workspaces.every(({ lease, lastCycle }) => lease.holder !== undefined && lastCycle !== undefined)
       })
+      expect((await one.get('/')).text).toContain('Kept by')
     }
 
     // One dies, one stands still for longer than its lease: the third goes on for both.
