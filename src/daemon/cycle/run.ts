@@ -114,11 +114,15 @@ async function establishReads(
 const isToGo = ({ disposition }: Change): boolean =>
   disposition.kind === 'ready' || (disposition.kind === 'deferred' && disposition.code === 'reads')
 
-/** Audit mode and a pause keep everything back. */
+/** Audit mode, a pause and policies that were replaced keep everything back. */
 async function whyNothingGoes(workspace: Workspace): Promise<Exclusion | undefined> {
   const { config } = workspace
   const pause = await readPause(workspace)
   if (config.mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${config.mode}` }
+  if (workspace.lease?.isReplaced()) {
+    const reason = 'another replica has had newer policies than this one; nothing is written until the files here follow'
+    return { kind: 'excluded', code: 'replaced', reason }
+  }
   const reason = pause && `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})`
   return reason === undefined ? undefined : { kind: 'excluded', code: 'pause', reason }
 }
@@ -185,6 +189,18 @@ interface Making {
   readonly options: CycleOptions
 }
 
+const QUIET: Exclusion = {
+  kind: 'excluded',
+  code: 'lease',
+  reason: 'a write of the replica that held this workspace before may still land; it is read again when that is over',
+}
+
+/** Scopes with a write of the holder before, while that may still land. */
+function quietScopes({ lease, ledger, clock }: Workspace): ReadonlySet<ScopeKey> {
+  const untilAt = lease?.quietUntil() ?? Number.NEGATIVE_INFINITY
+  return new Set(clock.now() < untilAt ? ledger.openIntents().map(({ change }) => scopeKey(change.scope)) : [])
+}
+
 /** `alsoRead`: scopes that were read again beyond those of a focused cycle. */
 type PlanMaker = (view: DesiredState, more: Parameters<typeof planFrom>[3], alsoRead: ReadonlySet<ScopeKey>) => Promise<Pass>
 
@@ -193,7 +209,9 @@ function planMaker({ workspace, knowledge, planner, options }: Making): PlanMake
   return async (view, more = {}, alsoRead) => {
     const focus = options.focus && new Set([...options.focus, ...alsoRead])
     const left: Exclusion = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
-    const excluded = (one: Difference): Exclusion | undefined => more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined)
+    const quiet = quietScopes(workspace)
+    const excluded = (one: Difference): Exclusion | undefined =>
+      more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined) ?? (quiet.has(one.key) ? QUIET : undefined)
     const planned = planFrom(knowledge, view, planner, { ...more, excluded })
     await remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
     showPlan(workspace, planned, view)
@@ -288,7 +306,7 @@ export async function refreshUsage(workspace: Workspace, knowledge: WorkspaceSta
   showUsage(workspace, reading)
 }
 
-const recoveryOf = ({ ledger, clock }: Workspace, knowledge: WorkspaceState, view: DesiredState): RecoverInputs => {
+const recoveryOf = ({ ledger, clock, lease }: Workspace, knowledge: WorkspaceState, view: DesiredState): RecoverInputs => {
   const desired = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one]))
   return {
     ledger,
@@ -299,5 +317,6 @@ const recoveryOf = ({ ledger, clock }: Workspace, knowledge: WorkspaceState, vie
     ownedAt: (key) => view.owned.get(key),
     unknown: new Set(unknownScopes(view, knowledge).map(({ scope }) => scopeKey(scope))),
     isLeftAlone: (scope) => isLeftAlone(scope, view),
+    quietUntil: lease?.quietUntil() ?? Number.NEGATIVE_INFINITY,
   }
 }
