@@ -4,6 +4,7 @@ import type { Hold, Plan } from '../../../src/core/model/change.ts'
 import { emptyModel } from '../policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
+import { alertOnly } from './standstill.ts'
 import { approvals, pace, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
@@ -14,6 +15,13 @@ const intent = (to: number): Step => ({
   process: 1,
   method: 'recordIntent',
   values: [{ id: 1, change: { scope: ADA_SCOPE, to } }],
+})
+
+const recorded = (more: object): Step => ({
+  kind: 'recorded',
+  process: 1,
+  method: 'recordIntent',
+  values: [{ id: 1, planId: 'p', change: { scope: ADA_SCOPE, from: 100, to: 200, healing: false, ...more } }],
 })
 
 function planned(to: number, hold?: string): Step {
@@ -33,7 +41,8 @@ const saved = (state: string): Step => ({
 function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
   const found: string[] = []
   const scene = {
-    scenario: { rate: { max: 1 }, capSemantics: 'layered', switches: {} },
+    scenario: { capSemantics: 'layered', switches: {}, onDrift: 'alert' },
+    settingsSince: () => [{ rate: { max: 1 } }],
     company: { groupsOf: () => [] },
     elapsed: () => 0,
     now: () => 0,
@@ -62,9 +71,10 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['a foreign cap that is cleared', notOurs, [read(700), write('none')]],
   ['an approval that nobody gave', approvals, [saved('pending')]],
   ['an approval that releases twice', approvals, [{ kind: 'approved', id: 'a1' }, saved('spent'), saved('pending')]],
+  ['a foreign change that is put back where it is only to be shown', alertOnly, [recorded({ cause: 'external' })]],
   ['too many requests', pace, Array.from({ length: 12 }, () => read(100)).map(() => write(1))],
-  ['the key in a log line', secrecy(KEY), [{ kind: 'output', where: 'log', text: `x ${KEY} y` }]],
-  ['the key, quoted, in the ledger', secrecy(KEY), [{ kind: 'recorded', process: 1, method: 'saveFact', values: ['pace', KEY] }]],
+  ['the key in a log line', secrecy([KEY]), [{ kind: 'output', where: 'log', text: `x ${KEY} y` }]],
+  ['the key, quoted, in the ledger', secrecy([KEY]), [{ kind: 'recorded', process: 1, method: 'saveFact', values: ['pace', KEY] }]],
 ]
 
 it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
@@ -85,8 +95,9 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
       write('none'),
     ],
   ],
+  ['an edit of the policy where foreign changes are only shown', alertOnly, [recorded({ cause: 'policy' })]],
   ['an approval that is spent', approvals, [{ kind: 'approved', id: 'a1' }, saved('pending'), saved('spent')]],
-  ['a log line without the key', secrecy(KEY), [{ kind: 'output', where: 'log', text: 'all is well' }]],
+  ['a log line without the key', secrecy([KEY]), [{ kind: 'output', where: 'log', text: 'all is well' }]],
 ]
 
 it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {

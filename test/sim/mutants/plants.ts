@@ -85,7 +85,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'healing is held like an edit',
     file: 'core/plan/guards/round.ts',
-    find: '(healing && HEALING_EXEMPT.has(guard)) || ',
+    find: '(healing && HEALING_EXEMPT.has(guard)) ||',
     replace: '',
     needs: ['foreign-mass'],
   },
@@ -272,5 +272,19 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/dispositions.ts',
     find: 'return failure?.to === to ? ',
     replace: 'return failure === to ? ',
+  },
+  {
+    name: 'what others changed is put back where onDrift is alert',
+    file: 'daemon/cycle/run.ts',
+    find: "if (config.onDrift !== 'alert' || confirm) return {}",
+    replace: 'if (!confirm || confirm) return {}',
+    needs: ['foreign-write', 'foreign-mass'],
+  },
+  {
+    name: 'nobody waits for a group whose members could not be listed',
+    file: 'core/plan/wave.ts',
+    find: 'if (unlisted.size === 0) return (person) => [person]',
+    replace: 'if (unlisted.size >= 0) return (person) => [person]',
+    needs: ['policy-mass', 'group-gone'],
   },
 ]
