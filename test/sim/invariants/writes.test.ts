@@ -5,6 +5,7 @@ import { emptyModel } from '../policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
 import { alertOnly } from './standstill.ts'
+import { fewTries } from './tries.ts'
 import { approvals, pace, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
@@ -23,6 +24,8 @@ const recorded = (more: object): Step => ({
   method: 'recordIntent',
   values: [{ id: 1, planId: 'p', change: { scope: ADA_SCOPE, from: 100, to: 200, healing: false, ...more } }],
 })
+
+const finished = (): Step => ({ kind: 'told', process: 1, event: { kind: 'cycle-finished' } }) as unknown as Step
 
 function planned(to: number, hold?: string): Step {
   const change = { scope: ADA_SCOPE, from: 100, to, disposition: hold === undefined ? { kind: 'ready' } : { kind: 'held', hold } }
@@ -72,6 +75,7 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['an approval that nobody gave', approvals, [saved('pending')]],
   ['an approval that releases twice', approvals, [{ kind: 'approved', id: 'a1' }, saved('spent'), saved('pending')]],
   ['a foreign change that is put back where it is only to be shown', alertOnly, [recorded({ cause: 'external' })]],
+  ['what is tried in every pass', fewTries, Array.from({ length: 4 }, () => recorded({}))],
   ['too many requests', pace, Array.from({ length: 12 }, () => read(100)).map(() => write(1))],
   ['the key in a log line', secrecy([KEY]), [{ kind: 'output', where: 'log', text: `x ${KEY} y` }]],
   ['the key, quoted, in the ledger', secrecy([KEY]), [{ kind: 'recorded', process: 1, method: 'saveFact', values: ['pace', KEY] }]],
@@ -95,6 +99,7 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
       write('none'),
     ],
   ],
+  ['what is tried in every cycle', fewTries, Array.from({ length: 8 }, () => [recorded({}), finished()]).flat()],
   ['an edit of the policy where foreign changes are only shown', alertOnly, [recorded({ cause: 'policy' })]],
   ['an approval that is spent', approvals, [{ kind: 'approved', id: 'a1' }, saved('pending'), saved('spent')]],
   ['a log line without the key', secrecy([KEY]), [{ kind: 'output', where: 'log', text: 'all is well' }]],
