@@ -6,7 +6,7 @@ import { readBack, secondLook } from './looks.ts'
 import { notForgotten, releasesKept, spentInTime, wholeOnly } from './orphans.ts'
 import { nobodyBetween, protectedPeople } from './people.ts'
 import { alertOnly, approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
-import { fewTries } from './tries.ts'
+import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
 import { nobodyShort } from './underway.ts'
 import { approvals, healed, pace, quiet, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
@@ -35,6 +35,8 @@ export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => 
   wholeOnly,
   intents,
   fewTries,
+  oneIsEnough,
+  zeroGivenBack,
   quiet,
   pace,
   secrecy(keys),
