@@ -52,6 +52,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   addOnAsked: false,
   addOn: true,
   burned: false,
+  told: false,
   breaker: true,
   contested: true,
 }
