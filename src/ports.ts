@@ -331,6 +331,6 @@ export interface Ledger extends Records {
   useReadings(): Promise<readonly UseReading[]>
   /** What people burned on these days, as their figures rose; the most first. Nobody is listed twice, and nobody with nothing. */
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
-  /** The same by day, for a replay; add-on use in it is estimated. */
-  useByDay(days: DayRange): Promise<RecordedDays>
+  /** Use by day, for a replay: as figures rose (`estimated`), or as the service tells add-on use (`measured`). */
+  useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
 }

@@ -120,6 +120,20 @@ export const DRIFT: Dashboard = {
         },
         {
           kind: 'graph',
+          title: 'Foreign changes unseen for (95th percentile)',
+          description: 'Time from the last good reading of a scope to the one that found the change.',
+          queries: [
+            {
+              expr: `histogram_quantile(0.95, sum by (kind, le) (rate(capkeeper_drift_detection_seconds_bucket{${W}}[$__rate_interval])))`,
+              legend: '{{kind}}',
+            },
+          ],
+          min: 0,
+          unit: 's',
+          width: 12,
+        },
+        {
+          kind: 'graph',
           title: 'Holds by guard',
           description: 'A hold of several guards counts in each. `capkeeper plan` shows what is held and its id.',
           queries: [

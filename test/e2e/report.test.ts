@@ -106,7 +106,7 @@ describe('report', () => {
         period_end: rfc(month(1)),
         unit_price: '0.5',
         currency: 'EUR',
-        basis: 'estimated',
+        add_on_source: 'estimated',
       }
       expect(rows).toMatchObject([
         {

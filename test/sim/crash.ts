@@ -55,7 +55,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     highestUse: () => reading(() => real.highestUse()),
     useReadings: () => reading(() => real.useReadings()),
     useByPerson: (days) => reading(() => real.useByPerson(days)),
-    useByDay: (days) => reading(() => real.useByDay(days)),
+    useByDay: (days, source) => reading(() => real.useByDay(days, source)),
   }
 }
 

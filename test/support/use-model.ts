@@ -141,5 +141,5 @@ export const useOf = async (ledger: Ledger) => ({
   highest: Object.fromEntries(await ledger.highestUse()),
   readings: await ledger.useReadings(),
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
-  byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
+  byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, 'estimated'),
 })

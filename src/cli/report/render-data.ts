@@ -43,5 +43,4 @@ const CHARGES: readonly { readonly name: string; readonly of: (report: Report, r
   { name: 'unit_price', of: ({ pricePerCredit }) => pricePerCredit },
   { name: 'amount', of: (_, { addOnCost }) => addOnCost },
   { name: 'currency', of: ({ currency }) => currency },
-  { name: 'basis', of: ({ basis }, { addOn }) => (addOn === undefined ? undefined : basis) },
 ]

@@ -116,6 +116,9 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
   const past = isPast ? await sumsBefore(sources, cycle) : undefined
   const addOn = addOnOf(sources, cycle, past)
+  if (isPast && addOn.source === 'estimated' && perSeat !== undefined) {
+    notes.push(`Add-on use is estimated with what a seat includes today, ${perSeat} credits.`)
+  }
   const figures = isPast ? undefined : await figuresOf(sources, current, rows, addOn)
   return {
     workspace: one.config.name,
@@ -125,7 +128,6 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     people: isPast ? await peopleBefore(sources, cycle, past, notes) : peopleNow(seen),
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPast && usage.balance && { balance: usage.balance }),
-    ...(isPast && perSeat !== undefined && { creditsPerSeat: perSeat }),
     ...(addOn.source !== 'upperBound' && { addOn }),
     ...(runs && { runs }),
     ...(figures && { figures }),

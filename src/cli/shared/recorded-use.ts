@@ -6,7 +6,7 @@ import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
 import type { Credits, Instant } from '../../core/model/units.ts'
 import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import { openLedger } from '../../daemon/ledger/ledger.ts'
-import type { UsageFacts } from '../../ports.ts'
+import type { Ledger, UsageFacts } from '../../ports.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
 import { isLedgerUrl } from './remote.ts'
 
@@ -49,7 +49,7 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
       salt ??= ledger.fact('peopleSalt')
       workspaces.push({
         workspace,
-        recorded: await ledger.useByDay(EVER),
+        recorded: await daysOf(ledger),
         ...(usage && { usage }),
         highest: await ledger.highestUse(),
         owned: ledger.owned(),
@@ -60,6 +60,16 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
   } finally {
     await store.close()
   }
+}
+
+/** Measured days where the service tells them, as far back as those that readings added up to; else these. */
+async function daysOf(ledger: Ledger): Promise<RecordedDays> {
+  const estimated = await ledger.useByDay(EVER, 'estimated')
+  const asked = ledger.fact('addOnAsked')
+  if (!asked?.hasRows) return estimated
+  const measured = await ledger.useByDay(EVER, 'measured')
+  const [from, since] = [measured.days[0]?.dayAt, estimated.days[0]?.dayAt]
+  return from !== undefined && from <= (since ?? from) ? measured : estimated
 }
 
 /** How to get days, wherever there are none. */

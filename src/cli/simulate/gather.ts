@@ -112,7 +112,13 @@ function recordedCycles(use: RecordedUse, asked: number | undefined, now: Instan
   const all = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle): ReplayCycle => {
     const real = known.previous && known.previous.endAt === cycle.endAt ? known.previous : cycle
     const isWhole = beginsBy(span.firstAt, real) && real.endAt <= now && known.readAt >= real.endAt - DAY_MS
-    return { ...real, isWhole, ...(real.startAt === known.current.startAt && !isWhole && { usedBefore: usedBefore(use, real) }) }
+    return {
+      ...real,
+      isWhole,
+      ...(use.recorded.addOn === 'estimated' &&
+        real.startAt === known.current.startAt &&
+        !isWhole && { usedBefore: usedBefore(use, real) }),
+    }
   })
   const whole = all.filter(({ isWhole }) => isWhole).length
   const wanted = asked ?? CYCLES

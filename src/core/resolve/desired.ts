@@ -242,7 +242,7 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
 /** What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. */
 function keptUnknown({ inputs, found }: Context, key: ScopeKey, scope: UserScope, { verdict, candidates }: PersonChain) {
   const owned = inputs.owned.get(key)
-  if (verdict.kind !== 'unknown' || !owned) return undefined
+  if (verdict.kind !== 'unknown' || !owned || owned.cap === 'none') return undefined
   if (givesBack(owned)) return restored(found, key, owned, candidates)
   const { rule, settled } = verdict
   const why = found.rules.whyOf(rule, scope.email)

@@ -38,8 +38,6 @@ export interface ReportInputs {
   readonly balance?: Balance
   /** Add-on use of this very cycle, of a source that is worth reporting; absent: not known. */
   readonly addOn?: AddOnFigures
-  /** What a seat includes, where the balance of this very cycle is not known: that of today. */
-  readonly creditsPerSeat?: Credits
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
@@ -47,8 +45,6 @@ export interface ReportInputs {
   readonly writes: readonly HistoryEntry[]
   readonly pricePerCredit?: number
   readonly currency?: string
-  /** Where add-on use of people comes from; default `estimated`. */
-  readonly basis?: 'measured' | 'estimated'
   /** What the gatherer could not have. */
   readonly notes: readonly string[]
 }
@@ -91,7 +87,6 @@ export interface Report {
   readonly which: ReportCycle
   readonly by: ReportView
   readonly cycle: Cycle
-  readonly basis: 'measured' | 'estimated'
   readonly pricePerCredit?: number
   readonly currency?: string
   readonly totals: Omit<ReportRow, 'key' | 'name' | 'cap' | 'band' | 'share'> & {
@@ -142,7 +137,6 @@ export function reportOf(inputs: ReportInputs): Report {
     which,
     by,
     cycle,
-    basis: inputs.basis ?? 'estimated',
     ...(pricePerCredit !== undefined && { pricePerCredit }),
     ...(inputs.currency !== undefined && { currency: inputs.currency }),
     totals,
@@ -294,7 +288,7 @@ function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
 
 const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
 
-function notesOn({ by, balance, creditsPerSeat, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
+function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
   if (by === 'group') notes.push('A person in two groups counts in both.', ...inSeveral(people))
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
@@ -302,9 +296,6 @@ function notesOn({ by, balance, creditsPerSeat, addOn, runs, people, which, grou
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
   if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
-  else if (addOn && !balance && creditsPerSeat !== undefined) {
-    notes.push(`Add-on use is estimated with what a seat includes today, ${creditsPerSeat} credits.`)
-  }
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length

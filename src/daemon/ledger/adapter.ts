@@ -64,5 +64,5 @@ export interface WorkspaceRows {
   highestUse(): Promise<ReadonlyMap<string, Credits>>
   useReadings(): Promise<readonly UseReading[]>
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
-  useByDay(days: DayRange): Promise<RecordedDays>
+  useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
 }

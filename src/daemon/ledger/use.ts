@@ -9,7 +9,7 @@ import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { DayRange, RunsBatch } from '../../ports.ts'
 import type { WorkspaceRows } from './adapter.ts'
 import type { LedgerDatabase, Row } from './database.ts'
-import { schemaVersion, USE_VERSION } from './schema.ts'
+import { ADD_ON_VERSION, schemaVersion, USE_VERSION } from './schema.ts'
 
 const DAY_MS = 86_400_000
 
@@ -22,6 +22,7 @@ type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useB
 export function useRows(database: LedgerDatabase, binding: number): UseRows {
   const rows = (sql: string, ...values: readonly (string | number)[]): readonly Row[] =>
     schemaVersion(database) < USE_VERSION ? [] : database.all(sql, ...values)
+  const measuredRows: Rows = (sql, ...values) => (schemaVersion(database) < ADD_ON_VERSION ? [] : rows(sql, ...values))
   return {
     runs: async (scope, days) =>
       rows(
@@ -50,37 +51,46 @@ export function useRows(database: LedgerDatabase, binding: number): UseRows {
         binding,
         ...bounds(days),
       ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
-    useByDay: async (days) => recordedDays(rows, binding, days),
+    useByDay: async (days, source) => recordedDays(source === 'measured' ? measuredRows : rows, { binding, days, source }),
   }
 }
 
-/** A day comes as two lists in one row: a row for each person and day would take five times as long. */
-function recordedDays(
-  rows: (sql: string, ...values: readonly (string | number)[]) => readonly Row[],
-  binding: number,
-  days: DayRange,
-): RecordedDays {
+type Rows = (sql: string, ...values: readonly (string | number)[]) => readonly Row[]
+
+/** A day comes as lists in one row: a row for each person and day would take five times as long. */
+const BY_DAY = {
+  estimated: `SELECT day, json_group_array(person) AS people, json_group_array(cents) AS cents FROM person_use
+              WHERE binding = ? AND day >= ? AND day < ? GROUP BY day ORDER BY day`,
+  measured: `SELECT day, json_group_array(person) AS people, json_group_array(cents) AS cents, json_group_array(add_on) AS add_on FROM (
+               SELECT day, person, min(sum(cents), ${Number.MAX_SAFE_INTEGER}) AS cents, min(sum(add_on_cents), ${Number.MAX_SAFE_INTEGER}) AS add_on
+               FROM add_on_use WHERE binding = ? AND day >= ? AND day < ? GROUP BY day, person
+             ) GROUP BY day ORDER BY day`,
+} as const
+
+interface DaysWanted {
+  readonly binding: number
+  readonly days: DayRange
+  readonly source: RecordedDays['addOn']
+}
+
+/** Nobody with an empty name is anybody: rows of people whom no listing names are left out. */
+function recordedDays(rows: Rows, { binding, days, source }: DaysWanted): RecordedDays {
   const places = new Map<number, number>()
-  const people = rows('SELECT id, email FROM person WHERE binding = ? ORDER BY id', binding).map((row, place) => {
+  const people = rows("SELECT id, email FROM person WHERE binding = ? AND email <> '' ORDER BY id", binding).map((row, place) => {
     places.set(Number(row['id']), place)
     return String(row['email'])
   })
-  const byDay = rows(
-    `SELECT day, json_group_array(person) AS people, json_group_array(cents) AS cents FROM person_use
-     WHERE binding = ? AND day >= ? AND day < ? GROUP BY day ORDER BY day`,
-    binding,
-    ...bounds(days),
-  )
   return {
-    addOn: 'estimated',
+    addOn: source,
     people,
-    days: byDay.map((row) => {
-      const ids = listOf(row['people'])
-      const known = ids.map((id) => places.get(id) ?? -1)
+    days: rows(BY_DAY[source], binding, ...bounds(days)).map((row) => {
+      const known = listOf(row['people']).map((id) => places.get(id) ?? -1)
+      const amounts = (json: unknown): Float64Array => Float64Array.from(listOf(json).filter((_, index) => (known[index] ?? -1) >= 0))
       return {
         dayAt: Number(row['day']) * DAY_MS,
         people: Int32Array.from(known.filter((place) => place >= 0)),
-        cents: Float64Array.from(listOf(row['cents']).filter((_, index) => (known[index] ?? -1) >= 0)),
+        cents: amounts(row['cents']),
+        ...(source === 'measured' && { addOnCents: amounts(row['add_on']) }),
       }
     }),
   }

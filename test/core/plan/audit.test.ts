@@ -105,7 +105,7 @@ describe('people without any cap', () => {
 
 test('people whom nothing that is declared reaches come by e-mail, with their use', () => {
   const sketch: Sketch = { caps: { zoe: 5, ada: 'none', bob: 7 }, declared: ['bob'], used: { ada: 12 } }
-  expect(look(sketch).unreached).toEqual([{ email: email('ada'), used: 12 }, { email: email('zoe') }])
+  expect(look(sketch).unreached).toEqual([{ email: email('ada'), used: 12, source: 'estimated' }, { email: email('zoe') }])
   expect(look({ ...sketch, declared: ['team'] }).unreached).toEqual([])
 })
 

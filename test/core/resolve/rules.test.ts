@@ -241,7 +241,10 @@ describe('where a field is absent', () => {
     expect(dan({ cap: 40, owner: 'conflict' })).toBe('people 40')
     expect(dan({ cap: 30 })).toBe('people 30')
   })
-  test('nothing is asked for whoever has no cap of ours', () => expect(dan()).toBeUndefined())
+  test('nothing is asked for whoever has no cap of ours', () => {
+    expect(dan()).toBeUndefined()
+    expect(dan({ cap: 'none', owner: 'rule' })).toBeUndefined()
+  })
   test('a grant that is over ends all the same', () => {
     expect(dan(byGrant(20))).toBe('restore 20')
     const conditions = resolve(sketch, { roster: rosterRows({ dan: { role: 'member' } }) }).conditions

@@ -122,6 +122,16 @@ describe('a shared ledger', () => {
     expect(readShared(await share(world), 'acme', [emailOf('a/b=c:d')], sha256)?.owned()).toEqual(world.ledger.owned())
   })
 
+  test('tells whom the conditions of rules hold for, with the patterns of their addresses as they are', async () => {
+    const world = await testWorld({ people: ['ada', 'bob'] })
+    await world.cycle({ rules: [{ when: { email: 'ada@*' }, cap: 700 }] })
+    const answer = await share(world)
+    expect(JSON.stringify(answer)).not.toContain('ada@example.com')
+    const emails = world.sandbox.store.people().map(({ email }) => email)
+    expect(readShared(answer, 'acme', emails, sha256)?.fact('conditions')).toEqual(world.ledger.fact('conditions'))
+    expect(Object.values(world.ledger.fact('conditions') ?? {})).toEqual([{ holds: ['ada@example.com'], turning: [], open: [] }])
+  })
+
   test('knows a pause until it ends', async () => {
     const world = await usedWorld()
     await world.ledger.savePause({ untilAt: NOW + 60_000_000, reason: 'a move of ada@example.com', pausedAt: NOW })
