@@ -13,6 +13,7 @@ import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
+import type { Notifier } from './notify/outbox.ts'
 import type { Reading } from './schedule/slice.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */
@@ -35,6 +36,8 @@ export interface WorkspaceParts {
   readonly random: Random
   readonly digest: Digest
   readonly emit: Emit
+  /** Tells people; absent where nobody is told. */
+  readonly notifier?: Notifier
 }
 
 /** Who looks; each look of one replaces what it found before. */
@@ -51,6 +54,7 @@ export type FindingSource =
   | 'service'
   | 'deployment'
   | 'cycle'
+  | 'notify'
 
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */

@@ -44,6 +44,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/cli/plan/schema-source.ts',
   ],
   yaml: ['src/policy/', 'src/daemon/config/'],
+  nodemailer: ['src/daemon/notify/mail.ts'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }
 
@@ -51,7 +52,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
 export const BUILD_ONLY = ['typebox']
 
 /** What commands without network must not load at their start. */
-const HEAVY = new Set(['got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
+const HEAVY = new Set(['nodemailer', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
 const START = ['src/cli/process.ts', 'src/cli/program.ts']
 
 const isRelative = (specifier: string): boolean => specifier.startsWith('.')

@@ -15,7 +15,7 @@ import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.t
 import { commitOf } from '../../policy/git.ts'
 import { formatProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
-import { connectWriter, ledgerOf, readPolicies } from '../compose.ts'
+import { connectWriter, ledgerOf, openNotify, readPolicies } from '../compose.ts'
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, hasColours } from './context.ts'
@@ -210,6 +210,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   })
   host.atEnd.push(learning.keep)
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
+  const channels = openNotify(cli, config)
   return {
     parts: {
       config,
@@ -224,9 +225,16 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
         emit(event)
         if (event.kind === 'cycle-finished') void learning.keep()
       },
+      ...(channels &&
+        config.notify && {
+          notifier: { settings: config.notify.settings, label: (email: string) => host.people.label(email), send: channels.send },
+        }),
     },
     requestFailed: () => first === 'failed',
-    close: connection.close,
+    close() {
+      connection.close()
+      channels?.close()
+    },
   }
 }
 
