@@ -76,7 +76,13 @@ function converse(server: MailServer, socket: Socket): void {
     }
     const step = line.split(' ', 1)[0]?.toUpperCase() ?? ''
     if (step === 'AUTH') {
-      server.logins.push(Buffer.from(line.split(' ')[2] ?? '', 'base64').toString('utf8').split('\0').join(' ').trim())
+      server.logins.push(
+        Buffer.from(line.split(' ')[2] ?? '', 'base64')
+          .toString('utf8')
+          .split('\0')
+          .join(' ')
+          .trim(),
+      )
       say('AUTH', '235 welcome')
       return
     }

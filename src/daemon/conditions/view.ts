@@ -91,7 +91,11 @@ type LastShown = Pick<WorkspaceState, 'usage' | 'measured'> & { readonly people:
 const lastShown = new WeakMap<DesiredState, LastShown>()
 
 /** People with the cap in force for them, as the last plan and reading know it. */
-export function peopleShown({ knowledge, clock, shown: { outlook } }: Workspace): readonly PersonStatus[] {
+export function peopleShown({
+  knowledge,
+  clock,
+  shown: { outlook },
+}: Pick<Workspace, 'knowledge' | 'clock' | 'shown'>): readonly PersonStatus[] {
   if (!knowledge || !outlook) return []
   const last = lastShown.get(outlook)
   const { usage, measured } = knowledge

@@ -121,7 +121,10 @@ function deliveryOf(error: unknown, begun: boolean): Delivery {
   const because = [original, code].find((word) => /^[A-Z][A-Z_]{2,40}$/.test(word))
   const told = because === undefined ? '' : ` (${because})`
   if (begun) return { kind: 'unknown', reason: `the mail server gave no answer to the message${told}` }
-  return { kind: 'refused', reason: `${code === 'ETLS' ? 'no encrypted connection to the mail server' : 'the mail server cannot be reached'}${told}` }
+  return {
+    kind: 'refused',
+    reason: `${code === 'ETLS' ? 'no encrypted connection to the mail server' : 'the mail server cannot be reached'}${told}`,
+  }
 }
 
 const shown = (status: number | undefined): string => (status === undefined ? '' : ` (${status})`)

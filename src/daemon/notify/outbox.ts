@@ -1,9 +1,10 @@
 // Sends what is due, beside the cycles: first it records that a message is about to go, then it sends, then it records how that ended. A
 // message that may have left is never sent again. There is no queue in memory: what is due follows from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
-import { channelOf, type Message, messagesDue, type PoolUse } from '../../core/notify/due.ts'
+import { channelOf, type Due, type Message, messagesDue, type PoolUse } from '../../core/notify/due.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
+import type { RecordsReader } from '../../ports.ts'
 import { peopleShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
@@ -39,8 +40,8 @@ export async function tellPeople(workspace: Workspace, notifier: Notifier, signa
   if (known) await keep(workspace, known, withoutOpen(known, clock.now()))
   const trust = trusted(ledger.fact('told'))
   for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
-    const { messages, told } = dueNow(workspace, notifier)
-    const batch = chosen(messages, trust).slice(0, Math.min(left, AT_A_TIME))
+    const { messages, told, quiet } = dueNow(workspace, notifier)
+    const batch = chosen(quiet ? [] : messages, trust).slice(0, Math.min(left, AT_A_TIME))
     if (!told || batch.length === 0) break
     left -= batch.length
     await keep(workspace, ledger.fact('told'), begin(told, batch, clock.now()))
@@ -96,23 +97,29 @@ async function keep({ ledger }: Workspace, before: Told | undefined, after: Told
   }
 }
 
-function dueNow(workspace: Workspace, { settings, label }: Notifier): { readonly messages: readonly Message[]; readonly told?: Told } {
-  const { knowledge, clock, ledger, config } = workspace
+/** What is known, and what was told. */
+export interface Telling extends Pick<Workspace, 'knowledge' | 'shown' | 'clock'> {
+  readonly config: { readonly name: string }
+  readonly ledger: Pick<RecordsReader, 'fact'>
+}
+
+/** What is due now, quiet hours or not. Nobody is told anything by figures that are old. */
+export function dueNow(telling: Telling, { settings, label }: Pick<Notifier, 'settings' | 'label'>): Due {
+  const { knowledge, clock, ledger, config } = telling
   const usage = knowledge?.usage
-  if (!usage || clock.now() - usage.roster.readAt > FIGURES_LIFE_MS) return { messages: [] }
+  if (!usage || clock.now() - usage.roster.readAt > FIGURES_LIFE_MS) return { messages: [], quiet: false }
   const names = new Map(usage.roster.people.map(({ email, name }) => [email, name]))
-  const { messages, told, quiet } = messagesDue({
+  return messagesDue({
     now: clock.now(),
     workspace: config.name,
     settings,
     cycle: cycleOf(usage),
-    people: peopleShown(workspace).map((one) => ({ ...one, name: names.get(one.email) ?? '' })),
+    people: peopleShown(telling).map((one) => ({ ...one, name: names.get(one.email) ?? '' })),
     groups: usage.groups,
-    pools: poolsToTell(workspace),
+    pools: poolsToTell(telling),
     told: ledger.fact('told'),
     label,
   })
-  return { messages: quiet ? [] : messages, ...(told && { told }) }
 }
 
 /** Pools, with the figures that are shown of them. */

@@ -152,6 +152,8 @@ const TOLD_EVERY_MS = 60_000
 function keepTold(workspace: Workspace, agenda: Agenda, ends: { readonly ending: AbortSignal; readonly cut: AbortSignal }): void {
   const { notifier, clock, knowledge, shown } = workspace
   if (!notifier || !knowledge || !shown.outlook || agenda.telling) return
+  // What is about to be measured need not be told by an estimate.
+  if (agenda.collecting && !knowledge.measured) return
   if (clock.monotonic() - agenda.toldAt < TOLD_EVERY_MS) return
   agenda.toldAt = clock.monotonic()
   agenda.telling = tell(workspace, notifier, ends).finally(() => {
@@ -194,7 +196,8 @@ async function survive(workspace: Workspace, error: unknown, stop: AbortSignal):
 /** After a cycle in which nothing worked; doubles up to the interval. */
 const FAILED_PAUSE_MS = 10_000
 
-interface Turn extends Pick<CycleOptions, 'stop' | 'cut' | 'leaving'> {
+interface Turn extends Pick<CycleOptions, 'stop' | 'leaving'> {
+  readonly cut: AbortSignal
   /** Aborts when the loop ends, and not for a new policy. */
   readonly ending: AbortSignal
 }
@@ -317,11 +320,11 @@ async function takeUsage(workspace: Workspace, knowledge: WorkspaceState, agenda
   agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())
   agenda.burnShownAt = Number.NEGATIVE_INFINITY
   agenda.toldAt = Number.NEGATIVE_INFINITY
-  agenda.collecting ??= collect(workspace, knowledge, agenda, options.ending)
+  agenda.collecting ??= collect(workspace, knowledge, agenda, options)
 }
 
 /** Collects beside the cycles, for as long as it takes: a first start may ask for months. It never rejects. */
-async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, ending: AbortSignal): Promise<void> {
+async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, { ending, cut }: Turn): Promise<void> {
   try {
     notice(workspace, { runs: await collectRuns(workspace, knowledge, ending) })
     notice(workspace, { addOn: await collectAddOn(workspace, knowledge, ending) })
@@ -333,6 +336,7 @@ async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: 
   } finally {
     agenda.collecting = undefined
     await showBurn(workspace)
+    if (!ending.aborted) keepTold(workspace, agenda, { ending, cut })
   }
 }
 

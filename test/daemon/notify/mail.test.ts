@@ -35,14 +35,17 @@ describe('a mail', () => {
     expect(server.logins).toEqual([`caps ${PASSWORD}`])
   })
 
-  it.each(['ada@example.com\r\nBcc: eve@example.com', 'ada@example.com, eve@example.com', 'Ada <ada@example.com>', '"a b"@example.com', ''])(
-    'is not sent to what is no single address: %j',
-    async (address) => {
-      const { server, mailer } = await mailing()
-      expect(await mailer.send(message('x', 'y'), address, PASSWORD)).toMatchObject({ kind: 'rejected' })
-      expect(server.connections).toBe(0)
-    },
-  )
+  it.each([
+    'ada@example.com\r\nBcc: eve@example.com',
+    'ada@example.com, eve@example.com',
+    'Ada <ada@example.com>',
+    '"a b"@example.com',
+    '',
+  ])('is not sent to what is no single address: %j', async (address) => {
+    const { server, mailer } = await mailing()
+    expect(await mailer.send(message('x', 'y'), address, PASSWORD)).toMatchObject({ kind: 'rejected' })
+    expect(server.connections).toBe(0)
+  })
 
   it('gets no further header from a subject with line breaks', async () => {
     const { server, mailer } = await mailing()
