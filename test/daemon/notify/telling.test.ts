@@ -189,7 +189,7 @@ describe('a channel that fails', () => {
       {
         wrapLedger: (ledger) => ({
           ...ledger,
-          commit: () => (broken.is && ledger.fact('told') ? Promise.reject(new LedgerError('LEDGER_IO', 'the disk is full')) : ledger.commit()),
+          commit: () => (broken.is && ledger.fact('told') ? Promise.reject(new LedgerError('LEDGER_FULL', 'the disk is full')) : ledger.commit()),
         }),
       },
     )
