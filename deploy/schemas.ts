@@ -6,6 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import standalone from 'ajv/dist/standalone/index.js'
 import { SAVED_PLAN } from '../src/cli/plan/schema-source.ts'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
+import { OPENAPI } from '../src/daemon/http/documents/schema/openapi-source.ts'
 import { type AnnotatedSchema, published } from '../src/policy/check.ts'
 import { POLICY } from '../src/policy/schema-source.ts'
 import { FIXTURE } from '../src/sandbox/fixture-schema-source.ts'
@@ -65,6 +66,7 @@ export function generatedSchemas(): ReadonlyMap<string, string> {
   return new Map([
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
     ['src/sandbox/fixture-schema.generated.ts', schemaOnly('fixture-schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
+    ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
     ['policies/cap-policy.schema.json', `${JSON.stringify(published(plain(POLICY)), undefined, 2)}\n`] as const,
   ])
 }

@@ -2,6 +2,7 @@
 
 import type { Seen } from './core/interpret/seen.ts'
 import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from './core/model/change.ts'
+import type { DayFigures, JournalEntry } from './core/model/journal.ts'
 import type {
   AddOnReading,
   AddOnRow,
@@ -25,6 +26,7 @@ import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
+import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
 import type { BurnStep } from './core/use/burned.ts'
 import type { RecordedDays } from './core/use/replay/recorded.ts'
@@ -174,6 +176,8 @@ export interface LedgerFacts {
   readonly seen: Seen
   /** Every hold as it was first shown; an approval is void when it has grown by a quarter. */
   readonly holdsShown: HoldsShown
+  /** What pools have dealt and what may still be in force, by name: recorded before a deal is written. */
+  readonly pools: DealtPools
   /** Guards and protected people before they were weakened last, or as they are. */
   readonly rules: Omit<ReviewedRules, 'weakenedAt'> & { readonly weakenedAt?: Instant }
   /** Since when each managed scope could not be read. */
@@ -188,6 +192,10 @@ export interface LedgerFacts {
   readonly driftSince: Readonly<Record<ScopeKey, Instant>>
   /** How far runs were asked for, of the team and of each declared group. */
   readonly runsAsked: Readonly<Record<ScopeKey, RunsAsked>>
+  /** What happened beside writes, oldest first. */
+  readonly journal: readonly JournalEntry[]
+  /** Figures of days, in order. */
+  readonly days: readonly DayFigures[]
   /** How far add-on use was asked for; absent where the service does not tell it. */
   readonly addOnAsked: AddOnAsked
   /** What it comes to in the present cycle and the one before. */
@@ -290,6 +298,8 @@ export interface Records extends RecordsReader {
 export interface HistoryFilter {
   readonly scope?: Scope
   readonly sinceAt?: Instant
+  /** Itself included. */
+  readonly untilAt?: Instant
   readonly limit?: number
 }
 
@@ -333,4 +343,6 @@ export interface Ledger extends Records {
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
   /** Use by day, for a replay: as figures rose (`estimated`), or as the service tells add-on use (`measured`). */
   useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
+  /** What one person burned, by day in order; no row for days without. */
+  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
 }

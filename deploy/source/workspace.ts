@@ -206,6 +206,26 @@ export const WORKSPACE: Dashboard = {
           height: 4,
         },
         {
+          kind: 'graph',
+          title: 'Pools',
+          description: 'What is used of each pool, at what its members count in the sum, and what it has.',
+          queries: [
+            { expr: `max by (pool) (capkeeper_pool_used_credits{${W}})`, legend: 'used {{pool}}' },
+            { expr: `max by (pool) (capkeeper_pool_dealt_credits{${W}})`, legend: 'dealt {{pool}}' },
+            { expr: `max by (pool) (capkeeper_pool_credits{${W}})`, legend: 'has {{pool}}' },
+          ],
+          width: 16,
+        },
+        {
+          kind: 'stat',
+          title: 'Pools used up',
+          description: 'When the credits of a pool are expected to be used up.',
+          queries: [{ expr: `1000 * min by (pool) (capkeeper_pool_exhaustion_timestamp_seconds{${W}})`, legend: '{{pool}}' }],
+          unit: 'dateTimeAsIso',
+          thresholds: [{ from: null, color: 'orange' }],
+          width: 8,
+        },
+        {
           kind: 'stat',
           title: 'Cycle began',
           description: 'When the billing cycle began.',

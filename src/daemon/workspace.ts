@@ -11,6 +11,7 @@ import { idleCollector } from './collect/add-on.ts'
 import type { KnownRuns } from './collect/burning.ts'
 import type { Collector } from './collect/runs.ts'
 import type { UndeclaredPass } from './collect/undeclared.ts'
+import type { Chronicle } from './conditions/chronicle.ts'
 import type { Shown } from './conditions/view.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
 import type { Notifier } from './notify/outbox.ts'
@@ -38,6 +39,8 @@ export interface WorkspaceParts {
   readonly emit: Emit
   /** Tells people; absent where nobody is told. */
   readonly notifier?: Notifier
+  /** What is remembered of its events for those who look. */
+  readonly chronicle?: Chronicle
 }
 
 /** Who looks; each look of one replaces what it found before. */

@@ -88,6 +88,10 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
     const message = 'is cycleEnd, and there is no from to say which cycle'
     if (until) report(until, 'GRANT_TIMES', `${nameOf(until)} ${message}`, { hint: 'write from: and the day it begins' })
   },
+  auth(branch) {
+    const hint = 'write token: {file: PATH}, or proxyHeader: NAME and from: [NETWORK]'
+    report(branch, 'AUTH', `${nameOf(branch)} needs either token, or proxyHeader and from`, { on: 'key', hint })
+  },
   when(branch) {
     const hint = 'write what it asks for: email, role, groups, inactiveDays, joinedWithinDays or activeDays'
     report(branch, 'RULE_WHEN', `${nameOf(branch)} asks for nothing, and would match everybody`, { hint })

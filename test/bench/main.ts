@@ -9,6 +9,7 @@ const BENCHES = [
   'plan',
   'simulate',
   'scrape',
+  'console',
   'startup',
   'sandbox',
   'analytics',
@@ -20,6 +21,7 @@ const BENCHES = [
   'limits',
   'memory',
   'forecast',
+  'pools',
   'reading',
 ]
 

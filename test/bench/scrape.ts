@@ -1,12 +1,13 @@
 // G9: what a scrape of /metrics costs: how many series there are for more and more people, and how long the event loop stands still.
 
-import { contentSecurityPolicy, renderPage } from '../../src/console/page.ts'
+import { createConsole } from '../../src/console/routes.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { learnBurned, showBurn } from '../../src/daemon/collect/burning.ts'
 import { viewOf } from '../../src/daemon/conditions/view.ts'
 import { outlook, planFrom, recall } from '../../src/daemon/cycle/state.ts'
+import { createLive } from '../../src/daemon/http/live.ts'
 import { createMetrics } from '../../src/daemon/http/metrics.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
@@ -14,6 +15,7 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { sha256, systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
 import type { RunsBatch, WriteClient } from '../../src/ports.ts'
+import { libraryOf } from '../support/documents.ts'
 import { noLedger } from '../support/views.ts'
 import { median, ms, publish, type Row, told } from './bench.ts'
 import { type BigWorld, bigWorld, policyIn, type Size } from './big.ts'
@@ -120,14 +122,15 @@ async function scrapesOf(size: Size): Promise<Scrapes> {
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
-    version: '0',
     clock: workspace.clock,
     metrics,
-    page: { render: renderPage, contentSecurityPolicy },
+    console: createConsole(),
+    documents: libraryOf({ views: () => [viewOf(workspace)] }),
     people: EMAIL_LABELS,
     views: () => [viewOf(workspace)],
     health: () => ({ configValid: true, ledgerWritable: true }),
     ledger: noLedger,
+    live: createLive(workspace.clock, 'boot'),
     ledgerGate: () => undefined,
     ready: () => ({ ready: true, reasons: [] }),
   })

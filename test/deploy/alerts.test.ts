@@ -48,7 +48,7 @@ describe.each(rules.map((rule) => [`${rule.alert} (${rule.labels['severity']})`,
 test('one topic has one critical alert at most for a warning to give way to', () => {
   const warningTopics = rules.filter((rule) => rule.labels['severity'] === 'warning').map((rule) => rule.labels['topic'])
   const shared = [...new Set(warningTopics)].filter((topic) => rules.some((rule) => rule.labels['topic'] === topic && isCritical(rule)))
-  expect(shared.toSorted()).toEqual(['auth', 'blocked', 'burn', 'reconcile'])
+  expect(shared.toSorted()).toEqual(['auth', 'blocked', 'burn', 'pool', 'reconcile'])
 })
 
 const isCritical = (rule: AlertRule): boolean => rule.labels['severity'] === 'critical'

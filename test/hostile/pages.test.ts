@@ -21,6 +21,20 @@ import {
 const [PEOPLE, ENV] = IS_HEAVY ? [50_000, { NODE_OPTIONS: '--max-semi-space-size=1 --max-old-space-size=160' }] : [10_000, undefined]
 const CONNECTIONS = IS_HEAVY ? 5_000 : 1_000
 
+const IN_ACME = [
+  '',
+  '/groups',
+  '/people',
+  '/people?sort=use&limit=500',
+  '/changes',
+  '/holds',
+  '/policies',
+  '/health',
+  '/series/near',
+  '/series/credits',
+]
+const DOCUMENTS = ['/api/v1/workspaces', ...IN_ACME.map((path) => `/api/v1/workspaces/acme${path}`)]
+
 const state: { daemon?: Daemon; good?: Service } = {}
 const running = (): { readonly daemon: Daemon; readonly good: Service } => {
   if (!state.daemon || !state.good) throw new Error('no daemon')
@@ -50,6 +64,8 @@ async function holdsUnder(trial: (daemonOf: Daemon) => Promise<void>): Promise<v
   const { daemon: one, good } = running()
   const watch = watchLife(one)
   await trial(one)
+  // Why it ended says more than that nothing heals.
+  expect(one.ended()).toBeUndefined()
   await heals(good, 20_000)
   const longest = await watch.stop()
   expect(one.ended()).toBeUndefined()
@@ -75,11 +91,37 @@ describe(`the pages of a workspace of ${PEOPLE} people`, () => {
     'hold when every page is asked for 300 times at once',
     () =>
       holdsUnder(async (one) => {
-        const asked = ['/', '/status', '/metrics'].flatMap((path) =>
-          Array.from({ length: 300 }, () => one.get(path).catch(() => undefined)),
+        const asked = ['/', '/status', '/metrics', ...DOCUMENTS].flatMap((path) =>
+          Array.from({ length: path.startsWith('/api') ? 60 : 300 }, () => one.get(path).catch(() => undefined)),
         )
         const answers = await Promise.all(asked)
         expect(answers.filter((answer) => answer?.status === 200).length).toBeGreaterThan(0)
+      }),
+    60_000,
+  )
+
+  test(
+    'hold when 300 ask for another page of people each, and take nothing',
+    () =>
+      holdsUnder(async (one) => {
+        for (let client = 0; client < 300; client += 1) {
+          const path = `/api/v1/workspaces/acme/people?limit=500&page=${1 + (client % 20)}&search=${client % 7}`
+          connection(one).pause().write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+          if (client % 50 === 49) await pause(20)
+        }
+        await pause(1_500)
+      }),
+    60_000,
+  )
+
+  test(
+    'hold when 400 listen for events and take nothing',
+    () =>
+      holdsUnder(async (one) => {
+        for (let client = 0; client < 400; client += 1) {
+          connection(one).pause().write('GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+        }
+        await pause(1_500)
       }),
     60_000,
   )

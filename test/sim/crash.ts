@@ -56,6 +56,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     useReadings: () => reading(() => real.useReadings()),
     useByPerson: (days) => reading(() => real.useByPerson(days)),
     useByDay: (days, source) => reading(() => real.useByDay(days, source)),
+    useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
   }
 }
 

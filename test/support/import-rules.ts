@@ -18,7 +18,10 @@ const REACH: Readonly<Record<string, Reach>> = {
   api: { values: ['core', 'api'], types: ['ports'] },
   sandbox: { values: ['core', 'sandbox'], types: ['ports', 'api/wire'] },
   daemon: { values: ['core', 'policy', 'api', 'daemon'], types: ['ports'] },
-  console: { values: ['core', 'console'], types: ['ports', 'daemon/http/status-document', 'daemon/http/status-labels'] },
+  console: {
+    values: ['core', 'console'],
+    types: ['ports', 'daemon/http/status-document', 'daemon/http/status-labels', 'daemon/http/console', 'daemon/http/documents'],
+  },
   cli: { values: ['core', 'policy', 'api', 'sandbox', 'daemon', 'console', 'cli'], types: ['ports'] },
   main: { values: ['cli'], types: [] },
 }
@@ -28,7 +31,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   ajv: ['src/sandbox/fixture-file.ts'],
   'cli-progress': ['src/cli/shared/progress.ts'],
   commander: ['src/cli/'],
-  fastify: ['src/daemon/http/server.ts', 'src/sandbox/server.ts'],
+  fastify: ['src/daemon/http/', 'src/sandbox/server.ts'],
   got: ['src/api/http.ts'],
   hpagent: ['src/api/http.ts'],
   leven: ['src/policy/suggest.ts'],
@@ -42,6 +45,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/policy/schema-source.ts',
     'src/daemon/config/schema-source.ts',
     'src/cli/plan/schema-source.ts',
+    'src/daemon/http/documents/schema/',
   ],
   yaml: ['src/policy/', 'src/daemon/config/'],
   nodemailer: ['src/daemon/notify/mail.ts'],

@@ -7,7 +7,7 @@ import type { BurnStep } from '../../src/core/use/burned.ts'
 import type { Ledger, LedgerFacts } from '../../src/ports.ts'
 import { DAY } from './declare.ts'
 
-type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'>
+type Use = Pick<Ledger, 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
 
 const inCents = (amount: number): Credits => credits(Math.round(amount * 100) / 100)
 const byWords = (a: RunUse, b: RunUse): number => {
@@ -54,6 +54,11 @@ export function modelUse(keep: <K extends keyof LedgerFacts>(name: K, value: Led
         })
         .filter(({ used }) => used > 0)
         .sort((a, b) => b.used - a.used || (a.email < b.email ? -1 : 1)),
+    useOfPerson: async (email, { fromAt, untilAt }) =>
+      [...(days.get(email) ?? [])]
+        .map(([day, used]) => ({ dayAt: day * DAY, used: credits(used) }))
+        .filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
+        .sort((a, b) => a.dayAt - b.dayAt),
     async useByDay({ fromAt, untilAt }) {
       const people = [...known]
       const all = new Set([...days.values()].flatMap((own) => [...own.keys()]))
@@ -142,4 +147,5 @@ export const useOf = async (ledger: Ledger) => ({
   readings: await ledger.useReadings(),
   people: await ledger.useByPerson({ fromAt: 5 * DAY, untilAt: 20 * DAY }),
   byDay: await ledger.useByDay({ fromAt: 5 * DAY, untilAt: 20 * DAY }, 'estimated'),
+  person: await ledger.useOfPerson('ada@example.com', { fromAt: 5 * DAY, untilAt: 20 * DAY }),
 })

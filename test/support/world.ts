@@ -24,6 +24,7 @@ import type { Switches } from '../../src/sandbox/switches.ts'
 import { sandboxTransport } from '../../src/sandbox/transport.ts'
 import { type ToldConditions, toldConditions } from './conditions.ts'
 import { email, NOW, type PolicySketch, policy, scope } from './declare.ts'
+import { followed } from './journal.ts'
 
 /** A clock on which time passes only while somebody waits for it and nothing else can happen. */
 export interface WorldClock extends Clock {
@@ -190,8 +191,6 @@ export interface World extends ToldConditions {
 
 export const NO_RANDOM = { next: () => 0.5 }
 
-const KEY = 'sandbox-admin'
-
 export const SETTINGS: WorkspaceSettings = {
   name: 'acme',
   mode: 'enforce',
@@ -229,13 +228,13 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   const file = await openLedger({ file: options.ledger ?? ':memory:', mode: 'write', clock })
   const real = await file.workspace(options.name ?? 'acme', 'http://sandbox')
   const ledger = options.wrapLedger?.(real) ?? real
-  const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY }, clock })
+  const keys = createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: 'sandbox-admin' }, clock })
   const transport = options.wrapTransport?.(wire.transport) ?? wire.transport
   const rate = { start: options.rate ?? 100_000, max: options.rate ?? 100_000, concurrency: 8 }
   const client = createWriteClient({ transport, keys, clock, random: NO_RANDOM, rate, paces: createPaces() })
   const settings: WorkspaceSettings = { ...SETTINGS, name: options.name ?? 'acme', ...options.config }
   const open = (config: WorkspaceSettings): Workspace =>
-    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, emit: (event) => events.push(event) })
+    createWorkspace({ config, client, ledger, clock, random: NO_RANDOM, digest: sha256, ...followed(ledger, events) })
   const world: World = {
     ...looking(sandbox, calls, events),
     clock,

@@ -19,6 +19,7 @@ export function renderExplainText(one: Explanation, paint: Paint = unpainted): s
     block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
     block('Observed:', columns(one.observed.map(({ scope, reading }) => observedCells(scope, reading))), 'nothing was read'),
     [...inForce(one), ...useLine(one)],
+    (one.pool?.lines ?? []).map((line, index) => `${index === 0 ? '' : '  '}${plain(line)}`),
     presentLines(one, paint),
     [lastWrite(one), ...ownedLine(one)],
   ]
@@ -61,8 +62,13 @@ function chainLines({ chain }: Explanation, paint: Paint): readonly string[] {
 
 function candidateCells({ candidate, state }: ExplainedCandidate): readonly string[] {
   const amount = candidate.add === undefined ? capText(candidate.cap) : `${capText(candidate.cap)} (+${candidate.add})`
-  const what = candidate.kind === 'people' ? `rule ${plain(candidate.rule ?? '')}` : `${candidate.scope.kind} ${kindWord(candidate.kind)}`
+  const what = whatOf(candidate)
   return [amount, `${what}${state === undefined ? '' : `, ${state}`}`, plain(formatPosition(candidate.at))]
+}
+
+function whatOf({ kind, rule, pool, scope }: ExplainedCandidate['candidate']): string {
+  if (kind === 'people') return `rule ${plain(rule ?? '')}`
+  return kind === 'pool' ? `pool ${plain(pool ?? '')}` : `${scope.kind} ${kindWord(kind)}`
 }
 
 const kindWord = (kind: ExplainedCandidate['candidate']['kind']): string => (kind === 'rule' ? 'cap' : kind)

@@ -1,12 +1,16 @@
 // What `run` does: reads the configuration, starts the daemon and its HTTP side, follows files and signals until it is stopped. Nothing
 // about caps is decided here.
 
-import { contentSecurityPolicy, renderPage } from '../../console/page.ts'
+import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { logTransition } from '../../daemon/conditions/log-events.ts'
 import { type Config, type ConfigInput, type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { parseListen } from '../../daemon/config/values.ts'
+import { createGate } from '../../daemon/http/auth.ts'
+import { createLibrary } from '../../daemon/http/documents/make.ts'
+import { sourceOf } from '../../daemon/http/documents/source.ts'
+import type { Health } from '../../daemon/http/metrics.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import { ledgerGate } from '../../daemon/http/token.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
@@ -184,18 +188,35 @@ async function listen(config: Config, running: { readonly daemon?: Daemon }, hos
   }
 }
 
+const healthOf = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Health =>
+  daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() }
+
+const lookAt = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
+
 const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
-    version: VERSION,
     clock: host.cli.clock,
     metrics: host.metrics,
-    page: { render: renderPage, contentSecurityPolicy },
+    console: createConsole(),
+    documents: createLibrary({
+      sources: () =>
+        (running.daemon?.workspaces() ?? []).map((workspace) => sourceOf(workspace, () => host.live.version(workspace.config.name))),
+      daemon: () => ({ version: VERSION, ...healthOf(running, host) }),
+      people: host.people,
+      clock: host.cli.clock,
+      look: () => lookAt(running, host),
+      sourceUrl: () => host.config().sourceUrl,
+    }),
     people: host.people,
+    live: host.live,
     views: () => running.daemon?.views() ?? [],
-    look: () => running.daemon?.look() ?? host.lookAtLedger(),
-    health: () => running.daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() },
+    health: () => healthOf(running, host),
+    look: () => lookAt(running, host),
+    gate: createGate({ settings: () => host.config().auth, env: host.cli.env, clock: host.cli.clock }),
+    isChecked: () => host.config().auth,
     ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
+    ledgerHasToken: config.ledgerToken !== undefined,
     ledger: () =>
       ledgerPieces({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },

@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { createPaces, type Paces } from '../../api/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
 import { eventLog } from '../../daemon/conditions/log-events.ts'
 import type { Config, LoadedConfig, WorkspaceConfig } from '../../daemon/config/config.ts'
 import { learnedKeeper } from '../../daemon/cycle/learned.ts'
+import { createLive, type Live } from '../../daemon/http/live.ts'
 import { createMetrics, type Metrics } from '../../daemon/http/metrics.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
@@ -27,11 +29,15 @@ export interface Host {
   readonly logger: Logger
   readonly metrics: Metrics
   readonly emit: Emit
+  /** What changes, for those who look. */
+  readonly live: Live
   readonly people: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly isEmbedded: boolean
   /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
   pacesOf(config: WorkspaceConfig): Paces
+  /** The configuration that is in force. */
+  config(): Config
   /** Takes up what another configuration says for the whole process; `listen`, `ledger` and `ledgerToken` need a restart, and the log says so. */
   use(config: Config): void
   /** Logs problems of policies or configuration, with their places. */
@@ -77,13 +83,15 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     },
   })
   const log = eventLog(logger)
-  const atEnd: Host['atEnd'] = []
+  const live = createLive(cli.clock, randomSalt())
+  const atEnd: Host['atEnd'] = [async () => live.close()]
   const paces = new Map<string, Paces>()
   return {
     cli,
     store,
     logger,
     metrics,
+    live,
     flags,
     isEmbedded,
     atEnd,
@@ -95,6 +103,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
       return own
     },
     people: chosenLabels(() => (inForce.config.people === 'email' ? EMAIL_LABELS : hashed)),
+    config: () => inForce.config,
     use(next) {
       const before = inForce.config
       if (JSON.stringify(next) === JSON.stringify(before)) return
@@ -108,6 +117,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     emit(event) {
       log(event)
       metrics.onEvent(event)
+      live.onEvent(event)
     },
     ...writableProbe(store, cli),
     complain: (problems, message) => logger.error({ problems: formatProblems(problems).split('\n') }, message),
@@ -192,6 +202,11 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
+  const chronicle = chronicleOf(ledger)
+  const tell: Emit = (event) => {
+    chronicle.onEvent(event)
+    emit(event)
+  }
   const connection = connectWriter(cli, config, {
     paces: host.pacesOf(config),
     learned: learning.pace,
@@ -205,10 +220,13 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
         first = event.outcome === 'ok' ? 'answered' : 'failed'
         if (first === 'failed') logger.warn({ ...about, error: message }, 'the first request failed; it is tried again')
       }
-      emit({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
+      tell({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
     },
   })
-  host.atEnd.push(learning.keep)
+  host.atEnd.push(async () => {
+    chronicle.keep()
+    await learning.keep()
+  })
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
   const channels = openNotify(cli, config)
   return {
@@ -221,9 +239,12 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       random: systemRandom,
       digest: sha256,
       // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
+      chronicle,
       emit(event) {
-        emit(event)
-        if (event.kind === 'cycle-finished') void learning.keep()
+        tell(event)
+        if (event.kind !== 'cycle-finished') return
+        chronicle.keep()
+        void learning.keep()
       },
       ...(channels &&
         config.notify && {

@@ -105,7 +105,7 @@ const UNCAPPED: Effective = { cap: 'none', from: undefined }
  * User over group over team. With several groups the lowest cap counts (choice: the service does not say which applies). A scope that
  * nothing manages counts as not set (choice: it is not read). A failed reading on the way makes the result `unknown`.
  */
-export function effectiveCap(person: CountedPerson, capAt: CapAt): Effective {
+export function effectiveCap(person: Pick<CountedPerson, 'key' | 'groups'>, capAt: CapAt): Effective {
   return ownCap(person.key, capAt(person.key)) ?? sharedCap(person.groups, capAt)
 }
 

@@ -93,7 +93,7 @@ export interface HeldChange {
 
 /** A guard's refusal. */
 export interface Hold {
-  /** 32 hex digits over the workspace and the sorted (scope, from, to) of its changes. */
+  /** 32 hex digits over the workspace and the sorted (scope, from, to) of its changes; of a pool's deal over its declaration and members. */
   readonly id: string
   readonly guards: readonly GuardCode[]
   /** How many people the held changes affect by net effect. */
@@ -216,8 +216,10 @@ export interface Approval {
   readonly state: ApprovalState
   /** People the hold showed when the approval was first matched with it; absent until then. */
   readonly people?: number
-  /** The released changes, copied when first matched; `verified` ones are done. */
-  readonly released: readonly (HeldChange & { readonly verified: boolean })[]
+  /** Credits that the deal of a pool moved when it was first matched. */
+  readonly credits?: number
+  /** The released changes, copied when first matched; `verified` ones are done. `pool`: the deal as it then stands (`PoolReview.key`). */
+  readonly released: readonly (HeldChange & { readonly verified: boolean; readonly pool?: string })[]
 }
 
 export interface Pause {

@@ -2,6 +2,7 @@
 // are made from. Log lines, counters and the view are each one fold over the events.
 
 import type { Seen } from '../interpret/seen.ts'
+import type { PoolFigures } from '../pools/figures.ts'
 import type { AddOnSource, MeasuredAddOn } from '../use/add-on.ts'
 import type { BurnFigures } from '../use/burn.ts'
 import type { ApprovalState, Cause, ChangeResult, Hold, Pause, Plan, ScopeChange } from './change.ts'
@@ -90,6 +91,15 @@ export interface UseShown {
   readonly figures?: BurnFigures
 }
 
+/** A pool as it stands; without figures while nothing is known of its use. */
+export interface PoolStatus {
+  readonly name: string
+  readonly credits: Credits
+  readonly figures?: PoolFigures
+  /** Why the last deal stays. */
+  readonly frozen?: string
+}
+
 /** The present state of one workspace; what was never known is absent. */
 export interface WorkspaceView {
   readonly workspace: string
@@ -102,6 +112,8 @@ export interface WorkspaceView {
   readonly grants: Readonly<Record<GrantState, number>>
   /** Rules over people, and for how many each is the first that matches; absent while the roster is unknown. */
   readonly rules?: readonly { readonly name: string; readonly people: number }[]
+  /** `spec.pools`, as the last cycle left them. */
+  readonly pools?: readonly PoolStatus[]
   readonly roster?: Roster
   readonly groups: readonly GroupMembers[]
   readonly balance?: Balance

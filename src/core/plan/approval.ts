@@ -11,6 +11,7 @@ import type { Instant } from '../model/units.ts'
 import { agree } from '../resolve/roster.ts'
 import type { Difference } from './diff.ts'
 import type { Impact } from './impact.ts'
+import { creditsMoved } from './pool-review.ts'
 
 export const APPROVAL_LIFE_MS = 14 * 86_400_000
 
@@ -30,6 +31,8 @@ export interface HoldShown {
   readonly at: Instant
   /** How many approved people were on the doubted roster then. */
   readonly roster?: number
+  /** Credits that the deal of a pool moved then. */
+  readonly credits?: number
   /** It was shown under a revision that did not list its approval, so that somebody could have reviewed it. */
   readonly reviewed?: boolean
 }
@@ -62,12 +65,14 @@ export function verifyApprovals(
   approvals: readonly Approval[],
   observedAt: (key: ScopeKey) => Observed | undefined,
   inSync: ReadonlySet<ScopeKey>,
+  reviewedPools: ReadonlySet<string> = new Set(),
 ): readonly Approval[] {
   return approvals.map((one) => {
     if (one.state !== 'pending' || one.released.length === 0) return one
     const released = one.released.map((change) => {
       const key = scopeKey(change.scope)
-      return { ...change, verified: change.verified || observedAt(key) === change.to || inSync.has(key) }
+      const isReviewed = change.pool !== undefined && reviewedPools.has(change.pool)
+      return { ...change, verified: change.verified || isReviewed || observedAt(key) === change.to || inSync.has(key) }
     })
     return { ...one, released, state: released.every((change) => change.verified) ? 'spent' : 'pending' }
   })
@@ -89,7 +94,9 @@ export function releasedChanges(
     for (const change of approval.released) {
       const key = scopeKey(change.scope)
       const one = change.verified ? undefined : wanted.get(key)
-      if (one?.to === change.to && (one.from === change.from || isOverwritten(key))) released.set(key, approval)
+      if (change.pool !== undefined && !change.verified) {
+        for (const { key: dealt, pool } of differences) if (pool?.key === change.pool) released.set(dealt, approval)
+      } else if (one?.to === change.to && (one.from === change.from || isOverwritten(key))) released.set(key, approval)
     }
   }
   return released
@@ -116,6 +123,8 @@ interface Matching {
   readonly roster?: number
   /** A policy's approval needs a hold that was shown before it. */
   readonly isSeparate: boolean
+  /** The deal of a pool that a change is a part of. */
+  readonly poolOf?: (key: ScopeKey) => string | undefined
 }
 
 /**
@@ -126,7 +135,7 @@ export function matchApprovals(
   approvals: readonly Approval[],
   holds: readonly Hold[],
   shown: HoldsShown,
-  { roster, isSeparate }: Matching,
+  { roster, isSeparate, poolOf = () => undefined }: Matching,
 ): { readonly approvals: readonly Approval[]; readonly matched: readonly Hold[]; readonly unmatched: readonly Unmatched[] } {
   const byId = new Map(holds.map((hold) => [hold.id, hold]))
   const matched: Hold[] = []
@@ -141,9 +150,17 @@ export function matchApprovals(
     const people = approval.people ?? shown[hold.id]?.people ?? hold.people
     const rosterShown = hold.guards.includes('rosterShrink') ? shown[hold.id]?.roster : undefined
     const isAnother = rosterShown !== undefined && roster !== undefined && !agree(rosterShown, roster)
-    if (isAnother || hold.people > people * APPROVAL_GROWTH) return { ...approval, people, state: 'void' }
+    const isDeal = hold.changes.some(({ scope }) => poolOf(scopeKey(scope)) !== undefined)
+    const moved = isDeal ? { credits: approval.credits ?? shown[hold.id]?.credits ?? creditsMoved(hold.changes) } : {}
+    const hasGrown =
+      hold.people > people * APPROVAL_GROWTH || (isDeal && creditsMoved(hold.changes) > (moved.credits ?? 0) * APPROVAL_GROWTH)
+    if (isAnother || hasGrown) return { ...approval, people, ...moved, state: 'void' }
     matched.push(hold)
-    return { ...approval, people, released: hold.changes.map((change) => ({ ...change, verified: false })) }
+    const released = hold.changes.map((change) => {
+      const pool = poolOf(scopeKey(change.scope))
+      return { ...change, verified: false, ...(pool !== undefined && { pool }) }
+    })
+    return { ...approval, people, ...moved, released }
   })
   return { approvals: next, matched, unmatched }
 }

@@ -26,8 +26,18 @@ import type { Position } from '../model/problem.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
 import { scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import { grantId } from '../resolve/grants.ts'
+import type { Resolution } from '../resolve/resolution.ts'
+
+/** The deal that a change is a part of. */
+export interface PoolReview {
+  readonly name: string
+  /** 32 hex digits over workspace, declaration and members. */
+  readonly key: string
+  /** The guards have let a deal with this key through. */
+  readonly isReviewed: boolean
+}
 
 /** A difference before anybody counted people: what `Change` is made from. */
 export interface Difference {
@@ -42,6 +52,8 @@ export interface Difference {
   readonly entry: string
   readonly healing: boolean
   readonly grantEnd: boolean
+  /** The deal of a pool that it is a part of. */
+  readonly pool?: PoolReview
   /** It shows already, and perhaps only because it is inherited: it is set before what it may be inherited from goes. */
   readonly pin?: true
 }
@@ -53,6 +65,8 @@ export interface DiffInputs {
   readonly slots: Slots
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly prune: boolean
+  /** By the name of the pool; absent: none. */
+  readonly poolReviews?: ReadonlyMap<string, PoolReview>
   /** Scopes that are neither read nor written (people not approved, unknown groups). */
   readonly skipped: ReadonlySet<ScopeKey>
   readonly now: Instant
@@ -117,7 +131,8 @@ function compareDeclared(desired: DesiredCap, key: ScopeKey, inputs: DiffInputs,
     draft.released.push(key)
     return
   }
-  draft.differences.push(difference(desired, key, observed, owned, ended, isOverwritten))
+  const pool = desired.origin.pool === undefined ? undefined : inputs.poolReviews?.get(desired.origin.pool)
+  draft.differences.push({ ...difference(desired, key, observed, owned, ended, isOverwritten), ...(pool && { pool }) })
 }
 
 function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended: EndedGrants, draft: Draft): void {

@@ -8,17 +8,13 @@ import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../m
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
-import { type Declarations, declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
-import {
-  type Candidate,
-  type DesiredCap,
-  type DesiredInputs,
-  type GrantStatus,
-  type RejectedScope,
-  resolveDesired,
-  type SkippedScope,
-} from '../resolve/desired.ts'
+import { dealLines } from '../pools/figures.ts'
+import type { Candidate, DesiredCap, GrantStatus, RejectedScope, SkippedScope } from '../resolve/candidate.ts'
+import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
+import { declaredIn, resolveDesired } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
+import type { PoolPeople } from '../resolve/pools.ts'
+import type { DesiredInputs, Resolution } from '../resolve/resolution.ts'
 import { ruleCandidate } from '../resolve/rules.ts'
 import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 
@@ -30,6 +26,8 @@ export type ExplainInputs = DesiredInputs & {
   readonly plan?: Plan
   /** Tells what a seat includes; without it use is an upper bound. */
   readonly balance?: Balance
+  /** What these inputs come to, where it was worked out already: people may be many. */
+  readonly known?: { readonly inputs: DesiredInputs; readonly resolution: Resolution }
   readonly measured?: MeasuredAddOn
 }
 
@@ -76,6 +74,8 @@ export interface Explanation {
   /** The cap in force as the readings show it; absent for team and group. */
   readonly inForce?: { readonly cap: Observed; readonly from?: ScopeKey }
   readonly use?: ExplainedUse
+  /** The pool that the person is in, and its deal in words. */
+  readonly pool?: { readonly name: string; readonly lines: readonly string[] }
   readonly lastWrite?: HistoryEntry
   /** The change the present plan makes here. */
   readonly change?: Change
@@ -91,7 +91,7 @@ export interface Explanation {
 export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
   const key = scopeKey(scope)
   const here = (one: { readonly scope?: Scope }): boolean => one.scope !== undefined && scopeKey(one.scope) === key
-  const resolution = resolveDesired(inputs)
+  const resolution = inputs.known?.resolution ?? resolveDesired(inputs)
   const desired = resolution.desired.find(here)
   const groups = inputs.set.groups.filter((group) => scope.kind === 'user' && isMember(inputs, group.scope.id, scope.email))
   const wider: Scope[] = scope.kind === 'team' ? [] : [...groups.map((group) => group.scope), TEAM]
@@ -107,7 +107,7 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
     ...chainOf(inputs, scope, wider, desired),
     ...(desired && { desired }),
     observed: [scope, ...wider].map((one) => observedAt(inputs, one)),
-    ...(scope.kind === 'user' && personOf(inputs, scope.email, wider)),
+    ...(scope.kind === 'user' && { ...personOf(inputs, scope.email, wider), ...dealOf(inputs, resolution.pools, scope.email) }),
     ...(lastWrite && { lastWrite }),
     ...(change && { change }),
     ...(hold && { hold }),
@@ -116,6 +116,14 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
     problems: inputs.plan?.problems.filter(here) ?? [],
     ...(owned && { owned }),
   }
+}
+
+function dealOf({ pools = {} }: DesiredInputs, declared: readonly PoolPeople[], email: string): Pick<Explanation, 'pool'> {
+  const one = declared.find(({ members }) => members.some((member) => member.email === email))
+  if (!one) return {}
+  const { name } = one.pool
+  const state = Object.hasOwn(pools, name) ? pools[name] : undefined
+  return { pool: { name, lines: state ? dealLines(name, one.pool, state, email, formatInstant) : [`pool ${name}: nothing is dealt yet`] } }
 }
 
 const isMember = (inputs: DesiredInputs, id: string, email: string): boolean =>
@@ -170,7 +178,7 @@ function viewOf(found: Declarations, scope: Scope): View {
 }
 
 function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], desired: DesiredCap | undefined) {
-  const found = declarations(inputs)
+  const found = declaredIn(inputs.known?.inputs ?? inputs)
   const view = viewOf(found, scope)
   const won = desired && isBeyondChain(desired, view) ? desired.origin : view.winner
   const place = won ? view.candidates.indexOf(won) : -1
@@ -196,6 +204,7 @@ function chainOf(inputs: ExplainInputs, scope: Scope, wider: readonly Scope[], d
 function isBeyondChain({ origin, cap }: DesiredCap, { winner, verdict }: View): boolean {
   if (origin.kind === 'rule' || origin.kind === 'grant') return false
   if (!winner) return true
+  if (origin.kind === 'pool') return winner.kind !== 'pool'
   if (origin.kind === 'restore') return cap !== 'none'
   return (origin.kind === 'conflict' && verdict !== 'chosen') || (origin.kind === 'copied' && cap !== winner.cap)
 }
@@ -214,6 +223,7 @@ function whyWon(won: Candidate): string {
     case 'people':
       return won.cap === 'none' ? SETS_NOTHING : 'the first rule that matches, and nothing is declared for the person alone'
     case 'pool':
+      return 'what the pool deals'
     case 'conflict':
     case 'copied':
       return won.reason ?? 'the cap that applies to this person'
@@ -225,6 +235,8 @@ function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verd
     if (one.scope.kind === 'user') return SETS_NOTHING
     return one.scope.kind === 'group' ? 'the groups of this person differ and spec.onGroupConflict is not set' : 'a group cap is narrower'
   }
+  if (won.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
+  if (one.kind === 'pool') return 'a cap for the person is dealt first'
   if (one.kind === 'people' && won.kind !== 'people' && won.kind !== 'grant') return 'a cap for the person goes before rules'
   if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
   if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')

@@ -17,7 +17,7 @@ import {
   voidGrown,
 } from './approval.ts'
 import type { Contest } from './contested.ts'
-import type { Difference } from './diff.ts'
+import type { Difference, PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
 import type { GuardFacts, Judgement } from './guards/round.ts'
 import type { Impact, ImpactInputs } from './impact.ts'
@@ -42,6 +42,7 @@ export interface JudgementInputs {
   readonly contested: ReadonlyMap<ScopeKey, Contest>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
+  readonly poolReviews?: ReadonlyMap<string, PoolReview>
   readonly now: Instant
   readonly digest: (text: string) => string
   readonly instantText: (at: Instant) => string
@@ -63,9 +64,10 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
   const listed = policy.set.approvals
   const isOverwritten = slots.isEcho
   const judgeNow = judges(inputs)
+  const byKey = new Map(differences.map((one) => [one.key, one]))
   const known = currentApprovals(inputs.approvals, { policy: listed.map((one) => one.id) }, inputs.now)
   const inSync = new Set(known.length > 0 ? inputs.inSync : [])
-  let approvals = voidGrown(verifyApprovals(known, slots.shown, inSync), whole)
+  let approvals = voidGrown(verifyApprovals(known, slots.shown, inSync, reviewedPools(inputs)), whole)
   let commands = inputs.approve
   let unmatched: readonly Unmatched[] = []
   let rosterAccepted = false
@@ -86,6 +88,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     const next = matchApprovals(fresh, judgement.holds, inputs.holdsShown, {
       ...(inputs.facts.rosterDoubt && { roster: inputs.facts.rosterDoubt.now }),
       isSeparate: inputs.approvalSteps !== 'together',
+      poolOf: (key) => byKey.get(key)?.pool?.key,
     })
     approvals = next.approvals
     if (round === 0) unmatched = [...unmatched, ...next.unmatched]
@@ -93,6 +96,10 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     rosterAccepted ||= next.matched.some((hold) => hold.guards.includes('rosterShrink'))
   }
 }
+
+/** Deals that the guards have let through need no release any more. */
+const reviewedPools = ({ poolReviews }: JudgementInputs): ReadonlySet<string> =>
+  new Set([...(poolReviews?.values() ?? [])].flatMap(({ key, isReviewed }) => (isReviewed ? [key] : [])))
 
 /** What was released before the breaker opened has had its try. */
 const since = (approvals: readonly Approval[], openedAt: Instant = 0): readonly Approval[] =>

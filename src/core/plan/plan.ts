@@ -9,9 +9,11 @@ import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import type { Cap, PolicyRevision } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { DesiredCap } from '../resolve/desired.ts'
+import type { PoolNote } from '../pools/notes.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
+import type { PoolReview } from './diff.ts'
 import { type Diff, type Difference, diff } from './diff.ts'
 import { type Disposed, dispose, type Exclusion, type Failure, type Refused } from './dispositions.ts'
 import type { GuardFacts } from './guards/round.ts'
@@ -58,6 +60,8 @@ export interface PlanInputs extends StateInputs {
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
   readonly guards: GuardSettings
   readonly prune: boolean
+  readonly poolReviews?: ReadonlyMap<string, PoolReview>
+  readonly poolNotes?: readonly PoolNote[]
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
 }
@@ -72,11 +76,17 @@ export interface Planned {
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
+  /** Declared groups whose members nobody could list. */
+  readonly unlisted?: ReadonlySet<ScopeKey>
+  /** What the impact of `differences` was counted by. */
+  readonly impact: ImpactInputs
   readonly scopes: readonly ScopeStatus[]
   /** Every approval in its next state, to be saved by whoever may write. */
   readonly approvals: readonly Approval[]
   /** An approval released a `rosterShrink` hold: the new roster is good. */
   readonly rosterAccepted: boolean
+  /** What a person should know of pools. */
+  readonly poolNotes: readonly PoolNote[]
   /** Scopes that others change again and again; to be saved by whoever may write. */
   readonly contested: ReadonlyMap<ScopeKey, Contest>
 }
@@ -86,7 +96,9 @@ export function buildPlan(given: PlanInputs): Planned {
   const { desired, declared } = desiredNow(given)
   const left = { ...given.resolution, desired: [...desired.values()] }
   const skipped = new Set([...given.skipped, ...[...given.quarantined.keys()].filter((key) => !desired.has(key))])
-  const slots = interpret({ ...given, unsetGroups: unsetGroups(left.desired) })
+  // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
+  const { model, readings, owned, people, sent = [] } = given
+  const slots = interpret({ model, readings, owned, people, sent, unsetGroups: unsetGroups(left.desired) })
   const result = diff({ ...given, resolution: left, slots, skipped })
   const found = [...result.differences, ...pins(result, slots, desired, given.people)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
@@ -97,7 +109,9 @@ export function buildPlan(given: PlanInputs): Planned {
   const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const disposed = dispose({ ...given, differences, judged, slots, unknown: result.unknown, desired, refused: refusedWide(given, desired) })
+  const unlisted = given.facts.unlistedGroups
+  const waves = { unknown: result.unknown, refused: refusedWide(given, desired), ...(unlisted && { unlisted }) }
+  const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired })
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = { ...given, weakenings: weakenings(given) }
   const scopes = scopeStates(inputs, declared, result, changes, contested)
@@ -118,9 +132,12 @@ export function buildPlan(given: PlanInputs): Planned {
     desired,
     owned: given.owned,
     people: given.people,
+    ...(unlisted && { unlisted }),
+    impact,
     scopes,
     approvals: judged.approvals,
     rosterAccepted: judged.rosterAccepted,
+    poolNotes: given.poolNotes ?? [],
     contested,
   }
 }

@@ -3,7 +3,8 @@
 import type { PlanProblem, Quarantined } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
-import type { Resolution } from '../resolve/desired.ts'
+import type { PoolNote } from '../pools/notes.ts'
+import type { Resolution } from '../resolve/resolution.ts'
 import type { Judged } from './judgement.ts'
 import type { Weakening } from './reviewed.ts'
 
@@ -12,6 +13,7 @@ export interface ProblemInputs {
   readonly quarantined: ReadonlyMap<ScopeKey, Quarantined>
   readonly policy: PolicyRevision
   readonly weakenings: readonly Weakening[]
+  readonly poolNotes?: readonly PoolNote[]
 }
 
 /** Weakened rules come first: who reviews a plan must not miss them. */
@@ -31,6 +33,7 @@ export function planProblems(inputs: ProblemInputs, judged: Judged): readonly Pl
     problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, ...(at && { at }) })
   }
   for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
+  for (const { code, message, at } of inputs.poolNotes ?? []) problems.push({ severity: 'warning', code, message, at })
   for (const { guard, message } of judged.judgement.warnings) {
     problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
   }

@@ -5,9 +5,10 @@ import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import type { Change, Disposition, Quarantined } from '../model/change.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import type { CapReading, OwnedCap, Roster } from '../model/observed.ts'
-import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
+import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
+import type { Resolution } from '../resolve/resolution.ts'
 import { CONTEST_MS, type Contest } from './contested.ts'
 import type { Diff } from './diff.ts'
 
@@ -66,6 +67,8 @@ export function scopesToRead(
   // Whoever has no cap of their own falls to the team's, declared or not: guards count by it.
   scopes.set(TEAM_KEY, TEAM)
   for (const { scope } of resolution.desired) scopes.set(scopeKey(scope), scope)
+  // A pool deals only to people whose caps it knows.
+  for (const { members } of resolution.pools) for (const { email } of members) scopes.set(scopeKey(userScope(email)), userScope(email))
   for (const [key, { scope, cap }] of owned) if (cap !== 'none') scopes.set(key, scope)
   // What is set at the team or a group decides about people, also while nothing is written there.
   const isRead = (key: ScopeKey, one: Quarantined): boolean =>

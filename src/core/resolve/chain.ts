@@ -7,9 +7,12 @@ import type { Cap, CapRule, Grant, PolicySet } from '../model/policy.ts'
 import { formatPosition } from '../model/problem.ts'
 import { type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
 import { type Credits, credits, MAX_CAP } from '../model/units.ts'
+import type { Candidate, GrantStatus, RejectedScope } from './candidate.ts'
 import type { ConditionInputs } from './conditions.ts'
-import type { Candidate, DesiredInputs, GrantStatus, RejectedScope } from './desired.ts'
 import { comparePositions, grantId, grantStatuses, isInForce } from './grants.ts'
+import { type Place, type ResolvedPools, resolvePools } from './pools.ts'
+import type { DesiredInputs } from './resolution.ts'
+
 import type { NearestWord } from './rule-notes.ts'
 import { type JudgedRules, judgeRules, type RuleVerdict, ruleCandidate } from './rules.ts'
 
@@ -33,6 +36,7 @@ export interface Declarations {
   readonly unreadGroups: readonly ScopeKey[]
   readonly onGroupConflict: PolicySet['onGroupConflict']
   readonly rules: JudgedRules
+  readonly pools: ResolvedPools
 }
 
 /** Where several groups leave a person: they agree, the conflict rule chose, or their caps differ and nothing says which counts. */
@@ -49,6 +53,8 @@ export interface PersonChain {
   readonly verdict: RuleVerdict
   /** The rule that matches. */
   readonly matched: Candidate | undefined
+  /** Their pool, with what it deals. */
+  readonly place: Place | undefined
   readonly groups: GroupVerdict
   /** Everything that bears on the person, in order of precedence. */
   readonly candidates: readonly Candidate[]
@@ -67,7 +73,8 @@ export function declarations(inputs: DesiredInputs): Declarations {
     if (scope && scope.kind !== 'user') addGrant(scopes, key, statuses, () => wideBase(scopes, scope))
   }
   const rules = judgeRules(inputs.set, conditionInputs(inputs))
-  const found = { scopes, grants, grantsOf, ...membership(inputs, scopes), onGroupConflict: inputs.set.onGroupConflict, rules }
+  const pools = resolvePools(inputs.set, inputs.roster, rules, inputs.pools ?? {})
+  const found = { scopes, grants, grantsOf, ...membership(inputs, scopes), onGroupConflict: inputs.set.onGroupConflict, rules, pools }
   for (const [key, statuses] of grantsOf) {
     const scope = statuses[0]?.grant.scope
     if (scope?.kind === 'user') addGrant(scopes, key, statuses, () => personBase(found, scope))
@@ -221,9 +228,12 @@ export function personChain(found: Declarations, email: string): PersonChain {
   const verdict = found.rules.verdictOf(email)
   const matched = verdict.kind === 'match' ? ruleCandidate(verdict.rule, scope, found.rules.whyOf(verdict.rule, email)) : undefined
   add(candidates, matched)
+  const place = found.pools.placeOf(email)
+  add(candidates, place?.candidate)
   // What is declared for the person goes before rules also where it sets nothing: then what is wider applies.
   const counts = (one: Candidate): boolean => isNumeric(one) && (one !== matched || !own)
-  const decided = candidates.find(counts)
+  // Of somebody's own cap a pool gives at most what is left.
+  const decided = place?.candidate && candidates[0]?.cap !== place.candidate.cap ? place.candidate : candidates.find(counts)
   const among = groups.length < 2 ? AGREED : judgeGroups(groups.flatMap(groupCap), scope, found.onGroupConflict)
   if (among.kind === 'chosen') candidates.push(among.cap)
   for (const group of groups) add(candidates, group.grant)
@@ -232,7 +242,7 @@ export function personChain(found: Declarations, email: string): PersonChain {
   add(candidates, team?.grant)
   add(candidates, team?.rule)
   const widest = among.kind === 'clash' ? undefined : (candidates.find(counts) ?? candidates.at(-1))
-  return { own, verdict, matched, groups: among, candidates, winner: decided ?? widest }
+  return { own, verdict, matched, place, groups: among, candidates, winner: decided ?? widest }
 }
 
 const groupCap = (group: ScopeFacts): Candidate | [] => group.grant ?? group.rule ?? []

@@ -2,114 +2,15 @@
 // reads the world, never guesses a missing base, and never desires anything for people who are not approved (product.md, section 2).
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import type { GrantState } from '../model/events.ts'
-import type { Cycle, GroupMembers, OwnedCap, OwnerKind, Person, Roster } from '../model/observed.ts'
-import type { Cap, Grant, PolicySet } from '../model/policy.ts'
+import type { OwnedCap, OwnerKind, Person } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
-import type { Credits, Instant } from '../model/units.ts'
+import type { Candidate, DesiredCap, OriginKind, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
-import type { ConditionMemory } from './conditions.ts'
-import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
+import { poolNone, poolPeople } from './pools.ts'
+import type { DesiredInputs, Resolution } from './resolution.ts'
 import { ruleCandidate } from './rules.ts'
-
-/**
- * Where a desired cap comes from: a cap declared for its scope (`rule`), a grant, a rule over people, a pool, the group conflict rule, a copy
- * at user scope, or the base a grant gives back.
- */
-export type OriginKind = 'rule' | 'grant' | 'people' | 'pool' | 'conflict' | 'copied' | 'restore'
-
-/** One declaration that bears on a scope: the winner, or one that lost, kept for `explain`. */
-export interface Candidate {
-  readonly kind: OriginKind
-  /** Where it is declared. */
-  readonly scope: Scope
-  readonly cap: Cap
-  readonly at: Position
-  readonly reason?: string
-  readonly ticket?: string
-  readonly fromAt?: Instant
-  readonly untilAt?: Instant
-  readonly add?: Credits
-  /** The grant it comes from (`grantId`). */
-  readonly grant?: string
-  /** The rule over people that it comes from. */
-  readonly rule?: string
-}
-
-/** The one cap that is asked of a scope now. */
-export interface DesiredCap {
-  readonly scope: Scope
-  readonly cap: Cap
-  readonly owner: OwnerKind
-  /** Identity of the policy entry, `kind|cap`: the same as long as what is asked of this scope is, whatever its line, reason or file. */
-  readonly entry: string
-  readonly origin: Candidate
-  readonly losers: readonly Candidate[]
-}
-
-/** A declared or owned scope that is neither read nor written: of a person not approved or off the roster, of a group the service does not know. */
-export interface SkippedScope {
-  readonly scope: Scope
-  readonly why: string
-  readonly at?: Position
-}
-
-/** A scope that policy makes impossible: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANT_OVERLAP` or `GROUP_CONFLICT`. Not written. */
-export interface RejectedScope {
-  readonly scope: Scope
-  readonly code: string
-  readonly message: string
-  readonly at?: Position
-}
-
-/** A grant with its place in time; `untilAt` is absent while the end is not known (`cycleEnd` without a known cycle). */
-export interface GrantStatus {
-  readonly grant: Grant
-  readonly state: GrantState
-  readonly fromAt?: Instant
-  readonly untilAt?: Instant
-  /** Why the state is not what the clock alone would make it. */
-  readonly note?: string
-}
-
-export interface Resolution {
-  /** Canonical order of scopes. */
-  readonly desired: readonly DesiredCap[]
-  readonly skipped: readonly SkippedScope[]
-  readonly rejected: readonly RejectedScope[]
-  readonly grants: readonly GrantStatus[]
-  /** The next value of the ledger fact `conflictsGone`. */
-  readonly conflictsGone: Readonly<Record<string, number>>
-  /** `spec.rules`, in their order. */
-  readonly rules: readonly RuleStatus[]
-  readonly ruleNotes: readonly RuleNote[]
-  /** The next value of the ledger fact `conditions`. */
-  readonly conditions: ConditionMemory
-}
-
-export interface DesiredInputs {
-  readonly set: PolicySet
-  readonly roster?: Roster
-  readonly groups: readonly GroupMembers[]
-  /** Ids the service does not know. */
-  readonly unknownGroups: readonly string[]
-  readonly cycle?: Cycle
-  readonly now: Instant
-  readonly capSemantics: 'layered' | 'copied'
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  readonly conflictsGone: Readonly<Record<string, number>>
-  /** Every declared group was re-read since the last resolution; only then agreeing readings are counted. */
-  readonly groupReadingIsNew: boolean
-  /** What was settled of conditions; absent: nothing, so that the roster at hand settles them. */
-  readonly conditions?: ConditionMemory
-  /** The roster was read anew since the last resolution, and is believed; absent: no. */
-  readonly rosterReadingIsNew?: boolean
-  /** For "did you mean"; absent: nothing is suggested. */
-  readonly nearest?: NearestWord
-  /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
-  readonly grantsFrozen: boolean
-}
 
 /** Agreeing readings of the groups after which a cap of the conflict rule goes. */
 const READINGS_TO_DROP = 2
@@ -126,7 +27,14 @@ export function resolveDesired(inputs: DesiredInputs): Resolution {
     else decideWide(context, scopeKey(scope), scope, draft)
   }
   const { grants, rules } = context.found
-  return { ...draft, grants, rules: rules.statuses, ruleNotes: rules.notes, conditions: rules.memory }
+  return {
+    ...draft,
+    grants,
+    rules: rules.statuses,
+    ruleNotes: rules.notes,
+    pools: poolPeople(inputs.set, context.found.pools, (email) => firstDeclared(context.found, email)),
+    conditions: rules.memory,
+  }
 }
 
 /**
@@ -140,10 +48,19 @@ export function resolvePerson(email: string, inputs: DesiredInputs): { cap: Cap;
   return winner && { cap: winner.cap, chain: [winner, ...without(candidates, winner)] }
 }
 
+/** What is declared, found once for the same `inputs` object. */
+export const declaredIn = (inputs: DesiredInputs): Declarations => contextOf(inputs).found
+
 /** Whether anything that policy declares bears on a person, or may: a rule of which it is not known, the cap of a group or of the team. */
 export function isReached(email: string, inputs: DesiredInputs): boolean {
   const { candidates, verdict } = personChain(contextOf(inputs).found, normaliseEmail(email))
   return candidates.length > 0 || verdict.kind === 'unknown'
+}
+
+/** Declared for the person alone, else by a rule. */
+function firstDeclared(found: Declarations, email: string): Candidate | undefined {
+  const { own, matched } = personChain(found, email)
+  return own ?? matched
 }
 
 interface Context {
@@ -181,6 +98,8 @@ function scopesToDecide({ inputs, found }: Context): Scope[] {
   for (const [key, { scope }] of inputs.owned) add(key, scope)
   for (const [email, groups] of found.groupsOf) if (groups.length > 1) emails.add(email)
   for (const email of found.rules.matched) emails.add(email)
+  for (const members of found.pools.members.values()) for (const email of members) emails.add(email)
+  for (const email of found.pools.clashing) emails.add(email)
   if (inputs.capSemantics === 'copied') for (const { email } of inputs.roster?.people ?? []) emails.add(email)
   // Bare e-mails sort several times as fast as scopes do.
   const users = [...emails].sort().map((email): UserScope => ({ kind: 'user', email }))
@@ -216,7 +135,17 @@ function decideUser(context: Context, key: ScopeKey, scope: UserScope, draft: Dr
     draft.rejected.push(facts.rejected)
     return
   }
+  const clash = found.pools.clashOf(scope)
+  if (clash) {
+    draft.rejected.push(clash)
+    return
+  }
   const chain = personChain(found, scope.email)
+  const uncapped = poolNone(scope, chain.place, chain.own)
+  if (uncapped) {
+    draft.rejected.push(uncapped)
+    return
+  }
   const desired = desiredOfUser(context, key, scope, chain, draft)
   if (desired) draft.desired.push(desired)
   else if (chain.verdict.kind !== 'unknown' && chain.groups.kind === 'clash') draft.rejected.push(conflict(scope, chain.groups.among))
@@ -227,6 +156,7 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   const { own, matched, verdict, groups, candidates } = chain
   const owned = context.inputs.owned.get(key)
   const copied = context.inputs.capSemantics === 'copied'
+  if (chain.place && (own || verdict.kind !== 'unknown')) return desiredOfMember(context, key, scope, chain)
   if (own && !(copied && own.cap === 'none')) return wanted(scope, own, candidates)
   if (!own && verdict.kind === 'unknown') return keptUnknown(context, key, scope, chain)
   if (!own && matched && !(copied && matched.cap === 'none')) return wanted(scope, matched, candidates)
@@ -237,6 +167,21 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   }
   const copy = copied && groups.kind !== 'clash' ? copiedCap(context, scope, chain, owned) : undefined
   return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
+}
+
+/** What the deal gives; the person's own cap where it gives all of that. Until something is dealt, what is ours stays as it is. */
+function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
+  const { place, own, matched, candidates } = chain
+  const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
+  const first = own ?? matched
+  const declared = first?.cap === 'none' ? undefined : first
+  if (isProtected) return declared && wanted(scope, declared, candidates)
+  const dealt = place?.candidate
+  if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
+  const owned = inputs.owned.get(key)
+  if (!owned || !place) return undefined
+  const reason = `pool ${place.pool.name}: nothing is dealt yet; what is in force stays`
+  return kept(owned, { kind: 'pool', scope, cap: owned.cap, at: place.pool.at, reason, pool: place.pool.name }, candidates)
 }
 
 /** What is in force stays while nobody knows whether a rule matches; only a grant that is over ends all the same. */

@@ -10,6 +10,7 @@ import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { HoldsShown } from '../../core/plan/approval.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import type { PoolNote } from '../../core/pools/notes.ts'
 import type { RuleNote } from '../../core/resolve/rule-notes.ts'
 import { type DesiredState, grantsFrozen, type WorkspaceState } from '../cycle/state.ts'
 
@@ -34,7 +35,11 @@ export const problemTexts = (problems: readonly Problem[]): readonly string[] =>
   problems.slice(0, MOST_PROBLEMS).map(({ at, message }) => (at ? `${formatPosition(at)}: ${message}` : message))
 
 /** Holds, scopes that are left alone, what waits for a declaration, approvals and rules that somebody should look at. */
-export function planFindings({ plan }: Planned, { quarantine, resolution }: DesiredState, shown: HoldsShown): readonly Finding[] {
+export function planFindings(
+  { plan, poolNotes }: Planned,
+  { quarantine, resolution }: DesiredState,
+  shown: HoldsShown,
+): readonly Finding[] {
   const since = (id: string): { since?: Instant } => (shown[id] ? { since: shown[id].at } : {})
   const held = plan.holds.map((hold): Finding => ({ ...holdFinding(hold), ...since(hold.id) }))
   const told = plan.problems.flatMap((problem): readonly Finding[] => {
@@ -42,8 +47,18 @@ export function planFindings({ plan }: Planned, { quarantine, resolution }: Desi
     const type = left ? 'Quarantined' : problemType(problem)
     return type ? [{ ...problemFinding(type, problem, plan.workspace), ...(left && { since: left.at }) }] : []
   })
-  return [...held, ...told, ...resolution.ruleNotes.map(ruleFinding), ...readsFindings(plan)]
+  return [...held, ...told, ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding), ...readsFindings(plan)]
 }
+
+const POOL_TYPES = { POOL_FROZEN: 'PoolFrozen', POOL_ABOVE: 'PoolAbove', POOL_USED_UP: 'PoolUsedUp' } as const
+
+const poolFinding = ({ code, pool, message, version }: PoolNote): Finding => ({
+  type: POOL_TYPES[code],
+  subject: `pool ${pool}`,
+  reason: code,
+  message,
+  version,
+})
 
 const RULE_TYPES = { RULE_NOBODY: 'RuleNobody', RULE_EVERYBODY: 'RuleEverybody', RULE_UNKNOWN: 'RuleUnknown' } as const
 

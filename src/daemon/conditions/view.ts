@@ -2,11 +2,21 @@
 
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
-import type { CycleStatus, GrantState, PersonStatus, PolicyStatus, ScopeStatus, UseShown, WorkspaceView } from '../../core/model/events.ts'
+import type {
+  CycleStatus,
+  GrantState,
+  PersonStatus,
+  PolicyStatus,
+  PoolStatus,
+  ScopeStatus,
+  UseShown,
+  WorkspaceView,
+} from '../../core/model/events.ts'
 import type { Balance } from '../../core/model/observed.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { poolFigures } from '../../core/pools/figures.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import { bandOf } from '../../core/use/bands.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
@@ -36,6 +46,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   const balance = usage ? usage.balance : shown.balance
   const rate = workspace.ratePerSecond?.()
   const seen = orNothing(() => seenIn(ledger))
+  const pools = poolsShown(workspace)
   const approvals = shown.planned?.approvals ?? orNothing(() => ledger.approvals()) ?? []
   return {
     workspace: config.name,
@@ -47,6 +58,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     approvals: approvals.map(({ id, state }) => ({ id, state })),
     grants: countGrants(shown.outlook),
     ...(usage && shown.outlook && { rules: shown.outlook.resolution.rules.map(({ name, people }) => ({ name, people })) }),
+    ...(pools.length > 0 && { pools }),
     ...(usage && { roster: usage.roster }),
     groups: usage?.groups ?? [],
     ...(balance && { balance }),
@@ -61,6 +73,16 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
     conditions: unexplained(workspace.conditions),
   }
+}
+
+/** Pools as the last cycle left them. */
+export function poolsShown({ knowledge, shown }: Pick<Workspace, 'knowledge' | 'shown'>): readonly PoolStatus[] {
+  return (shown.outlook?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
+    const { name, credits } = pool
+    const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
+    const frozen = knowledge?.frozenPools[name]
+    return { name, credits, ...(state && { figures: poolFigures(pool, state) }), ...(frozen !== undefined && { frozen }) }
+  })
 }
 
 function scopesShown(workspace: Workspace): readonly ScopeStatus[] {

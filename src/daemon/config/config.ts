@@ -12,6 +12,7 @@ import type { ProblemCode } from '../../policy/codes.ts'
 import { readTextFile, shownPath } from '../../policy/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Place, quoted } from '../../policy/yaml.ts'
+import type { AuthSettings } from '../http/auth.ts'
 import type { FileConfig, FileWorkspace, ParsedConfig } from './file.ts'
 import { type NotifyConfig, notifyFor } from './notify-values.ts'
 import { plainHttpProblems, withTransport } from './transport.ts'
@@ -19,6 +20,7 @@ import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
   DEFAULT_USAGE_INTERVAL_MS,
+  DEFAULT_USAGE_LAG_MS,
   type KeyRef,
   type Keys,
   type Listen,
@@ -43,6 +45,10 @@ export interface Config {
   readonly approvals: Approvals
   /** Where the token is found that `/ledger` asks for. */
   readonly ledgerToken?: KeyRef
+  /** Who may look; absent: whoever reaches the address. */
+  readonly auth?: AuthSettings
+  /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
+  readonly sourceUrl?: string
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   /** Of the price, as ISO 4217 writes it. */
@@ -68,6 +74,7 @@ export interface WorkspaceConfig {
   readonly approvals: Approvals
   readonly intervalMs: number
   readonly usageIntervalMs: number
+  readonly usageLagMs?: number
   readonly onDrift: 'heal' | 'alert'
   readonly prune: boolean
   readonly undeclaredUsers: 'ignore' | 'report'
@@ -172,6 +179,8 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
     ledger,
     approvals,
     ...(file?.ledgerToken === undefined ? {} : { ledgerToken: file.ledgerToken }),
+    ...(file?.auth === undefined ? {} : { auth: file.auth }),
+    ...(file?.sourceUrl === undefined ? {} : { sourceUrl: file.sourceUrl }),
     metrics: file?.metrics ?? { perUser: 'off', userLabel: 'hash' },
     ...(file?.pricePerCredit === undefined ? {} : { pricePerCredit: file.pricePerCredit }),
     ...(file?.currency === undefined ? {} : { currency: file.currency }),
@@ -201,6 +210,7 @@ const fresh = (name: string): WorkspaceConfig => ({
   approvals: DEFAULT_APPROVALS,
   intervalMs: DEFAULT_INTERVAL_MS,
   usageIntervalMs: DEFAULT_USAGE_INTERVAL_MS,
+  usageLagMs: DEFAULT_USAGE_LAG_MS,
   onDrift: 'heal',
   prune: true,
   undeclaredUsers: 'ignore',

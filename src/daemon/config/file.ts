@@ -7,9 +7,11 @@ import { parseBaseUrl } from '../../api/url.ts'
 import { hasErrors, type Position, type Problem } from '../../core/model/problem.ts'
 import { checkDocument } from '../../policy/faults.ts'
 import { refuse } from '../../policy/kinds.ts'
+import { didYouMean } from '../../policy/suggest.ts'
 import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf } from '../../policy/tree.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
+import { type AuthSettings, isNetwork } from '../http/auth.ts'
 import type { Approvals, WorkspaceConfig } from './config.ts'
 import { checkNotify } from './notify-check.ts'
 import { type FileNotify, notifyOf } from './notify-values.ts'
@@ -19,6 +21,7 @@ import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
   DEFAULT_USAGE_INTERVAL_MS,
+  DEFAULT_USAGE_LAG_MS,
   guardsOf,
   type KeyRef,
   type Keys,
@@ -40,6 +43,8 @@ export interface FileConfig {
   readonly ledger?: string
   readonly approvals?: Approvals
   readonly ledgerToken?: KeyRef
+  readonly auth?: AuthSettings
+  readonly sourceUrl?: string
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   readonly currency?: string
@@ -75,6 +80,7 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
     root,
     workspaces.flatMap((one) => good(field(one, 'name')) ?? []),
   )
+  checkViewers(root)
   const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
   return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems }
 }
@@ -120,7 +126,7 @@ function checkNames(workspaces: readonly Branch<WorkspaceText>[]): void {
 
 /** Durations that add up, and a rate that starts above its end. */
 function checkWorkspace(workspace: Branch<WorkspaceText>): void {
-  for (const interval of [field(workspace, 'interval'), field(workspace, 'usageInterval')]) {
+  for (const interval of [field(workspace, 'interval'), field(workspace, 'usageInterval'), field(workspace, 'usageLag')]) {
     const ms = parseDuration(good(interval)?.trim() ?? '')
     if (interval && ms !== undefined && (ms < MIN_INTERVAL_MS || ms > MAX_INTERVAL_MS)) refuse(interval)
   }
@@ -131,6 +137,29 @@ function checkWorkspace(workspace: Branch<WorkspaceText>): void {
   if (start && first !== undefined && first > max) {
     const message = `${nameOf(start)} is ${first}, more than max, which is ${max}`
     report(start, 'NUMBER', message, { hint: 'start at max or below, or raise max' })
+  }
+}
+
+/** Networks that are none, viewers that nobody tells apart, and workspaces that are not configured. */
+function checkViewers(root: Branch<ConfigText>): void {
+  const auth = field(root, 'auth')
+  for (const network of items(auth && field(auth, 'from'))) {
+    const text = good(network)
+    if (text === undefined || isNetwork(text)) continue
+    report(network, 'AUTH', `${nameOf(network)} is ${quoted(text)}, not an address or a network`, { hint: 'write one such as 10.0.0.0/8' })
+  }
+  const viewers = field(root, 'viewers')
+  if (viewers && good(viewers) && (!auth || field(auth, 'proxyHeader') === undefined)) {
+    const hint = 'name the header in auth.proxyHeader, or leave viewers out'
+    report(viewers, 'AUTH', 'viewers are told apart by the groups that a proxy names, and no proxy is configured', { on: 'key', hint })
+  }
+  const known = items(field(root, 'workspaces')).flatMap((workspace) => good(field(workspace, 'name')) ?? [])
+  for (const viewer of items(viewers)) {
+    for (const workspace of items(field(viewer, 'workspaces'))) {
+      const name = good(workspace)
+      if (name === undefined || name === '*' || known.length === 0 || known.includes(name)) continue
+      report(workspace, 'AUTH', `${nameOf(workspace)} is ${quoted(name)}, and no workspace is called so`, { hint: didYouMean(name, known) })
+    }
   }
 }
 
@@ -148,7 +177,7 @@ const optional = <K extends string, T>(key: K, value: T | undefined) =>
 
 /** The settings of a file without an error. */
 function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
-  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency } = root.value
+  const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency, sourceUrl } = root.value
   const notify = good(field(root, 'notify'))
   const located = { locate, reference: (given: Reference) => referenceOf(given, locate) }
   const perUser = metrics?.perUser ?? 'off'
@@ -158,12 +187,25 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
     ...optional('ledger', ledger === undefined || ledger === ':memory:' ? ledger : locate(ledger)),
     ...optional('approvals', approvals),
     ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
+    ...optional('auth', authOf(root.value, locate)),
+    ...optional('sourceUrl', sourceUrl),
     ...optional('pricePerCredit', pricePerCredit),
     ...optional('currency', currency?.trim()),
     ...optional('notify', notify && notifyOf(notify, located)),
     // `off` is false to YAML 1.1, which Helm and others write it back as.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
     workspaces: items(field(root, 'workspaces')).map((workspace) => workspaceOf(workspace, locate)),
+  }
+}
+
+function authOf({ auth, viewers }: ConfigText, locate: Locate): AuthSettings | undefined {
+  if (!auth) return undefined
+  const { token, proxyHeader, from, metrics } = auth
+  return {
+    ...(token && { token: referenceOf(token, locate) }),
+    ...(proxyHeader !== undefined && { proxy: { header: proxyHeader, from: from ?? [] } }),
+    metrics: metrics ?? false,
+    ...(viewers && { viewers: viewers.map((one) => ({ groups: one.groups ?? [], workspaces: one.workspaces ?? [] })) }),
   }
 }
 
@@ -183,6 +225,7 @@ function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspa
     capReads: settings.capReads ?? 'auto',
     intervalMs: parseDuration(settings.interval?.trim() ?? '') ?? DEFAULT_INTERVAL_MS,
     usageIntervalMs: parseDuration(settings.usageInterval?.trim() ?? '') ?? DEFAULT_USAGE_INTERVAL_MS,
+    usageLagMs: parseDuration(settings.usageLag?.trim() ?? '') ?? DEFAULT_USAGE_LAG_MS,
     onDrift: settings.onDrift ?? 'heal',
     prune: settings.prune ?? true,
     undeclaredUsers: settings.undeclaredUsers ?? 'ignore',

@@ -32,6 +32,11 @@ const number = (least: number, most: number, description?: string) =>
 const whole = (least: number, most: number, description?: string) =>
   leaf<number>('number', { type: 'integer', minimum: least, maximum: most }, description)
 
+/** The name of an HTTP header. */
+const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
+/** Nothing but a web address may become a link. */
+const SOURCE_URL_PATTERN = '^https?://[^\\s"<>]{1,1000}$'
+
 /** `off` and `false` switch a guard off, `on` and `true` leave it at its default. Helm and others write `off` back as false. */
 const SWITCH = { enum: ['on', 'off', true, false, 'true', 'false'] }
 export type Switch = 'on' | 'off' | boolean | 'true' | 'false'
@@ -116,6 +121,34 @@ const LEDGER_TOKEN = object(
     allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }],
   },
 )
+const AUTH = object(
+  'Who may look at the pages, /api/v1, /status and /ledger: whoever shows a token, or whom a proxy has let in.',
+  {
+    token: optional({ ...LEDGER_TOKEN, description: 'Where the token is found that readers send as Authorization: Bearer.' }),
+    proxyHeader: optional(
+      pattern('text', HEADER_PATTERN, 'The header in which the proxy names the groups of the reader, with commas between.'),
+    ),
+    from: list('Addresses and networks of the proxy, such as 10.0.0.0/8; its header counts from nowhere else.', text()),
+    metrics: orNothing(flag('Check /metrics as well; default false.')),
+  },
+  {
+    allOf: [
+      {
+        'x-rule': 'auth',
+        oneOf: [
+          { required: ['token'], not: { anyOf: [{ required: ['proxyHeader'] }, { required: ['from'] }] } },
+          { required: ['proxyHeader', 'from'], not: { required: ['token'] } },
+        ],
+      },
+    ],
+  },
+)
+
+const VIEWER = object('Readers and what they see.', {
+  groups: list("Groups of the proxy's header; * for whoever it lets in.", text()),
+  workspaces: list('Names of workspaces; * for all.', text()),
+})
+
 const KEYS = object(
   'Service keys; the four of one permission fall back to default.',
   {
@@ -153,6 +186,7 @@ const WORKSPACE = object('One team account of the service.', {
   ),
   interval: interval('How often caps are read, from 100ms to 20d; default 5m.'),
   usageInterval: interval('How often people, use and balance are read, from 100ms to 20d; default 15m.'),
+  usageLag: interval('How old the figures of a reading of use can be, from 100ms to 20d; default 3h30m. Pools wait for it.'),
   onDrift: orNothing(choice(['heal', 'alert'], 'What a change by somebody else gets; default heal.')),
   prune: orNothing(flag('Clear caps that are ours and that no policy declares any more; default true.')),
   undeclaredUsers: orNothing(choice(['ignore', 'report'], 'Sweep for user caps that are not ours; default ignore.')),
@@ -266,6 +300,11 @@ export const CONFIG = object(
     people: orNothing(choice(['hash', 'email'], 'How people show; default email on loopback, else hash.')),
     ledger: orNothing(text('The durable record, relative to this file; :memory: for none.')),
     ledgerToken: optional(LEDGER_TOKEN),
+    auth: optional(AUTH),
+    viewers: list('Which groups see which workspaces, with auth.proxyHeader; left out: everybody it lets in sees all.', VIEWER),
+    sourceUrl: orNothing(
+      pattern('text', SOURCE_URL_PATTERN, 'Address of a policy line, for links, with {revision}, {file} and {line} in it.'),
+    ),
     approvals: orNothing(
       choice(
         ['separate', 'together'],

@@ -8,6 +8,7 @@ export const CONFIG_SCHEMA = published(SCHEMA)
 const at = (schema: AnnotatedSchema | undefined, key: string): AnnotatedSchema => schema?.properties?.[key] ?? {}
 const mappingOf = (schema: AnnotatedSchema): AnnotatedSchema | undefined => schema.anyOf?.find(({ properties }) => properties)
 const WORKSPACE = at(SCHEMA, 'workspaces').items
+const AUTH = at(SCHEMA, 'auth')
 const KEYS = at(WORKSPACE, 'keys')
 const GUARDS = at(WORKSPACE, 'guards')
 
@@ -15,6 +16,8 @@ const GUARDS = at(WORKSPACE, 'guards')
 export const CONFIG_KEYS = {
   document: keysOf(SCHEMA),
   metrics: keysOf(at(SCHEMA, 'metrics')),
+  auth: keysOf(AUTH),
+  viewer: keysOf(at(SCHEMA, 'viewers').items),
   workspace: keysOf(WORKSPACE),
   keys: keysOf(KEYS),
   keyReference: keysOf(at(KEYS, 'default')),

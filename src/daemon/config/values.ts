@@ -29,6 +29,8 @@ export interface Rate {
 
 export const DEFAULT_INTERVAL_MS = 5 * 60_000
 export const DEFAULT_USAGE_INTERVAL_MS = 15 * 60_000
+/** How old figures of use can be (product.md, section 2). */
+export const DEFAULT_USAGE_LAG_MS = 3.5 * 3_600_000
 export const DEFAULT_RATE: Rate = { start: 5, max: 10, concurrency: 8 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }

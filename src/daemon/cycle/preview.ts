@@ -8,6 +8,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { Clock, Digest, ReadClient, RecordsReader } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
+import { dealPools, takeDeal } from './deal.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import { seenIn } from './seen.ts'
@@ -60,8 +61,9 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const view = outlook(knowledge, { ...parts, seen: learned })
   const probe = { ...parts, seen: learned, state: knowledge, desired: view, ...(options.signal && { signal: options.signal }) }
   const seen = options.only ? learned : await probeReads(probe)
-  // The ledger is only read: what the readings tell of the deployment counts for this plan alone.
+  // The ledger is only read: what the readings tell of the deployment, and what is dealt now, counts for this plan alone.
   const planner = { ...parts, seen }
+  takeDeal(dealPools(knowledge, view, planner), knowledge)
   const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
   return { planned, outlook: view, knowledge, warnings: usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld) }
 }

@@ -1,7 +1,7 @@
 // Keeps in the ledger what a plan found out: what is ours now and what is not any more, approvals, holds shown, drift. It writes only what
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
-import type { Change, GuardSettings } from '../../core/model/change.ts'
+import type { Change, GuardSettings, HeldChange } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
@@ -11,10 +11,11 @@ import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
 import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
 import { REVIEW_MS, weakenings } from '../../core/plan/reviewed.ts'
-import type { Resolution } from '../../core/resolve/desired.ts'
+import type { Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
-import type { Ledger, LedgerFacts } from '../../ports.ts'
+import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
 import { type DesiredState, isLeftAlone, openBaseline, type WorkspaceState } from './state.ts'
 
 /** Saves the news of a plan; they wait for the next commit. Rejects with a `LedgerError` when history cannot be read. */
@@ -93,6 +94,21 @@ export function rememberApprovals(planned: Planned, ledger: Ledger): void {
   }
 }
 
+/** Deals of which the guards hold nothing were let through: later deals of the same move within them. */
+export function rememberReviews(
+  planned: Planned,
+  { resolution }: DesiredState,
+  knowledge: WorkspaceState,
+  ledger: Ledger,
+  digest: Digest,
+): void {
+  if (resolution.pools.length === 0) return
+  const reviews = poolReviews(planned.plan.workspace, resolution.pools, knowledge.pools, digest)
+  const held = new Set(planned.plan.holds.flatMap(({ changes }) => changes.map(({ scope }) => scopeKey(scope))))
+  knowledge.pools = withReviews(knowledge.pools, reviews, planned.differences, held)
+  saveNews(ledger, 'pools', knowledge.pools, {})
+}
+
 function holdsShown(planned: Planned, before: HoldsShown, doubted: number | undefined, now: Instant): HoldsShown {
   const listed = new Set(planned.plan.approvals.flatMap(({ id, via, at }) => (via === 'policy' && at ? [id] : [])))
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
@@ -102,11 +118,14 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
     .map(([id, shown]) => [id, standing.has(id) && !listed.has(id) ? { ...shown, reviewed: true } : shown] as const)
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
-  const fresh = planned.plan.holds.flatMap(({ id, people, guards }) => {
+  const isDeal = ({ scope }: HeldChange): boolean => planned.differences.get(scopeKey(scope))?.pool !== undefined
+  const fresh = planned.plan.holds.flatMap(({ id, people, guards, changes }) => {
     const roster = guards.includes('rosterShrink') && doubted !== undefined ? { roster: doubted } : {}
+    const moved = changes.some(isDeal) ? { credits: creditsMoved(changes) } : {}
     const known = before[id]
-    const isNews = !known || (isVoid.has(id) && (known.people !== people || known.roster !== roster.roster))
-    return isNews ? [[id, { people, at: now, ...roster, ...(!listed.has(id) && { reviewed: true }) }] as const] : []
+    const isNews =
+      !known || (isVoid.has(id) && (known.people !== people || known.roster !== roster.roster || known.credits !== moved.credits))
+    return isNews ? [[id, { people, at: now, ...roster, ...moved, ...(!listed.has(id) && { reviewed: true }) }] as const] : []
   })
   return Object.fromEntries([...recent, ...fresh])
 }
@@ -142,7 +161,8 @@ export function beginPlan(pending: readonly Change[], beneath: readonly CapReadi
   const now = planned.plan.createdAt
   const before = openBaseline(ledger, now)
   const begun: Record<ScopeKey, Cap> = { ...before }
-  const isExempt = ({ healing, grantEnd }: Change): boolean => healing || grantEnd
+  const isExempt = ({ scope, healing, grantEnd }: Change): boolean =>
+    healing || grantEnd || planned.differences.get(scopeKey(scope))?.pool?.isReviewed === true
   const exempt = new Set(pending.filter(isExempt).map((change) => scopeKey(change.scope)))
   const from = new Map<ScopeKey, Observed>([
     ...beneath.map((reading) => [scopeKey(reading.scope), reading.observed] as const),

@@ -14,10 +14,14 @@ import { isOpen } from '../../core/plan/breaker.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
+import { poolReviews } from '../../core/plan/pool-review.ts'
 import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import { poolNotes } from '../../core/pools/notes.ts'
 import type { ConditionMemory } from '../../core/resolve/conditions.ts'
-import { type DesiredInputs, type Resolution, resolveDesired } from '../../core/resolve/desired.ts'
+import { resolveDesired } from '../../core/resolve/desired.ts'
+import type { DealtPools } from '../../core/resolve/pools.ts'
+import type { DesiredInputs, Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
@@ -39,6 +43,8 @@ export interface PlanSettings {
   /** Whether an approval may arrive with the change it releases; absent: separate. */
   readonly approvals?: 'separate' | 'together'
   readonly prune: boolean
+  /** How old figures of use can be at most; absent: 3 h 30 min. */
+  readonly usageLagMs?: number
   readonly rate: { readonly concurrency: number }
 }
 
@@ -57,6 +63,10 @@ export interface WorkspaceState {
   /** A roster that is believed was read since the last resolution was remembered. */
   rosterReadingIsNew: boolean
   conditions: ConditionMemory
+  /** What pools have dealt, and what is counted of it. */
+  pools: DealtPools
+  /** Why pools keep their last deal, by name. */
+  frozenPools: Readonly<Record<string, string>>
   clockSkewMs: number | undefined
   /** Team and group caps that were sent and may have landed, as the answer or the reading after it did not tell. */
   readonly sent: SentCap[]
@@ -77,6 +87,8 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
     conflictsGone: ledger.fact('conflictsGone') ?? {},
     rosterReadingIsNew: false,
     conditions: ledger.fact('conditions') ?? {},
+    pools: ledger.fact('pools') ?? {},
+    frozenPools: {},
     clockSkewMs: undefined,
     sent: [],
     pendingChecks: [],
@@ -85,6 +97,8 @@ export function recall(policy: PolicyRevision, ledger: RecordsReader): Workspace
 
 /** Everything that is worked out from knowledge before any cap is read. */
 export interface DesiredState {
+  /** What it was worked out from. */
+  readonly inputs: DesiredInputs
   readonly resolution: Resolution
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly skipped: ReadonlySet<ScopeKey>
@@ -131,6 +145,7 @@ export function desiredInputs(knowledge: WorkspaceState, planner: Planner): Desi
     groupReadingIsNew: knowledge.groupReadingIsNew,
     conditions: knowledge.conditions,
     rosterReadingIsNew: knowledge.rosterReadingIsNew,
+    pools: knowledge.pools,
     nearest,
     grantsFrozen: grantsFrozen(knowledge),
     ...(knowledge.usage && { roster: knowledge.usage.roster }),
@@ -163,7 +178,8 @@ export function outlook(knowledge: WorkspaceState, planner: Planner): DesiredSta
     people,
     unsetGroups: unsetGroups(resolution.desired),
   })
-  return { resolution, owned, skipped, quarantine, toRead: withIntents(managed, ledger), people, slots, grantsFrozen: inputs.grantsFrozen }
+  const toRead = withIntents(managed, ledger)
+  return { inputs, resolution, owned, skipped, quarantine, toRead, people, slots, grantsFrozen: inputs.grantsFrozen }
 }
 
 function withIntents(managed: readonly Scope[], ledger: RecordsReader): readonly Scope[] {
@@ -237,6 +253,12 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
     },
     guards: settings.guards,
+    poolNotes: poolNotes(
+      view.resolution.pools.map(({ pool }) => pool),
+      knowledge.pools,
+      knowledge.frozenPools,
+    ),
+    poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
     prune: settings.prune && knowledge.policyValid,
     policyBroken: settings.prune && !knowledge.policyValid,
     now: clock.now(),

@@ -82,6 +82,19 @@ export const GAUGES = {
   capkeeper_usage_age_seconds: { help: 'Age of the oldest of the last readings of roster, balance, runs and add-on use.', labels: W },
   capkeeper_grants: { help: 'Grants by state.', labels: ['workspace', 'state'] },
   capkeeper_rule_people: { help: 'People for whom a rule is the first that matches.', labels: ['workspace', 'rule'] },
+  capkeeper_pool_credits: { help: 'Add-on credits that a pool has for a billing cycle.', labels: ['workspace', 'pool'] },
+  capkeeper_pool_used_credits: {
+    help: 'Add-on credits that the members of a pool used of it in this cycle.',
+    labels: ['workspace', 'pool'],
+  },
+  capkeeper_pool_dealt_credits: {
+    help: 'Sum over the members of a pool of the greatest of use, cap in force and cap given; absent while somebody has no known cap.',
+    labels: ['workspace', 'pool'],
+  },
+  capkeeper_pool_exhaustion_timestamp_seconds: {
+    help: 'When the credits of a pool are expected to be used up; absent when they last to the end of the cycle.',
+    labels: ['workspace', 'pool'],
+  },
   capkeeper_user_cap_credits: { help: 'Cap in force of a person; only with metrics.perUser.', labels: ['workspace', 'user'] },
   capkeeper_user_credits_used: { help: 'Credits a person used in this cycle; only with metrics.perUser.', labels: ['workspace', 'user'] },
 } as const satisfies Readonly<Record<string, Definition>>

@@ -2,7 +2,7 @@
 // only from long ago is left out (use and balance after 24 h). Reads every person and scope once per scrape and keeps nothing.
 
 import { CAUSES, GUARD_CODES } from '../../core/model/change.ts'
-import { BANDS, GRANT_STATES, MODES, SCOPE_STATES, type ScopeStatus, type WorkspaceView } from '../../core/model/events.ts'
+import { BANDS, GRANT_STATES, MODES, type PoolStatus, SCOPE_STATES, type ScopeStatus, type WorkspaceView } from '../../core/model/events.ts'
 import type { Observed, Person } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { SCOPE_KINDS } from '../../core/model/scope.ts'
@@ -19,7 +19,7 @@ export const USAGE_SHOWN_MS = 24 * 3_600_000
 
 /** Puts every gauge of a workspace but those per user. */
 export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant): void {
-  putState(put, view)
+  putState(put, view, now)
   putScopes(put, view.workspace, view.scopes)
   putDrift(put, view, now)
   putCaps(put, view.workspace, view.scopes)
@@ -32,7 +32,7 @@ export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant):
 
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000)
 
-function putState(put: Put, view: WorkspaceView): void {
+function putState(put: Put, view: WorkspaceView, now: Instant): void {
   const { workspace, policy } = view
   put('capkeeper_policy_valid', { workspace }, policy && Number(policy.valid))
   if (policy && policy.digest !== '') {
@@ -49,9 +49,19 @@ function putState(put: Put, view: WorkspaceView): void {
   }
   for (const state of GRANT_STATES) put('capkeeper_grants', { workspace, state }, view.grants[state])
   for (const { name, people } of view.rules ?? []) put('capkeeper_rule_people', { workspace, rule: name }, people)
+  for (const pool of view.pools ?? []) putPool(put, workspace, pool, now)
   put('capkeeper_last_reconcile_timestamp_seconds', { workspace }, seconds(view.lastCycle?.finishedAt))
   put('capkeeper_last_success_timestamp_seconds', { workspace }, seconds(view.lastSuccessAt))
   put('capkeeper_api_rate_limit_requests_per_second', { workspace }, view.ratePerSecond)
+}
+
+function putPool(put: Put, workspace: string, { name, credits, figures }: PoolStatus, now: Instant): void {
+  const labels = { workspace, pool: name }
+  put('capkeeper_pool_credits', labels, credits)
+  if (!figures || now - figures.readAt > USAGE_SHOWN_MS) return
+  put('capkeeper_pool_used_credits', labels, wholeCents(figures.used))
+  put('capkeeper_pool_dealt_credits', labels, figures.dealt === undefined ? undefined : wholeCents(figures.dealt))
+  put('capkeeper_pool_exhaustion_timestamp_seconds', labels, seconds(figures.exhaustedAt))
 }
 
 function putScopes(put: Put, workspace: string, scopes: readonly ScopeStatus[]): void {

@@ -1,15 +1,16 @@
-// The daemon's HTTP side: the read-only pages of product.md section 7, and the ledger for plans elsewhere. Only GET and HEAD; no stack trace, no key, nothing that writes;
-// a slow or odd client is cut off and disturbs nobody. What the pages say is decided elsewhere.
+// The daemon's HTTP side: an address, and limits by which a slow or odd client is cut off and disturbs nobody. What is answered there is decided
+// elsewhere (routes.ts); nothing behind it writes.
 import { isIPv6 } from 'node:net'
-import fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import type { WorkspaceView } from '../../core/model/events.ts'
-import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
 import type { Clock } from '../../ports.ts'
+import type { AuthSettings, Gate } from './auth.ts'
 import { boundConnections, connectionsWithin, descriptorLimit } from './connections.ts'
+import type { Console } from './console.ts'
+import type { Library } from './documents/make.ts'
+import type { Live } from './live.ts'
 import type { Health, Metrics } from './metrics.ts'
-import { gathered, type SharedPage, sharePage } from './shared.ts'
-import { statusDocument } from './status.ts'
-import type { StatusDocument } from './status-document.ts'
+import { addRoutes, badAddress } from './routes.ts'
 import type { PeopleLabels } from './status-labels.ts'
 import type { LedgerGate } from './token.ts'
 
@@ -19,20 +20,15 @@ export interface Readiness {
   readonly reasons: readonly string[]
 }
 
-/** The status page, handed in so that the daemon does not depend on it. */
-export interface Page {
-  render(status: StatusDocument): string
-  readonly contentSecurityPolicy: string
-}
-
 export interface ServerOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
-  readonly version: string
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>
-  readonly page: Page
+  /** Handed in so that the daemon does not depend on the pages. */
+  readonly console: Console
+  readonly documents: Library
   readonly people: PeopleLabels
   readonly views: () => readonly WorkspaceView[]
   /** Called before anything is shown: looks at what other processes change, such as pauses. Never rejects. */
@@ -41,7 +37,15 @@ export interface ServerOptions {
   readonly ready: () => Readiness
   /** The text of /ledger in pieces, which are made on the way; people hashed, whatever `people` says. */
   readonly ledger: () => AsyncIterable<string>
+  /** Judges who may read `/ledger` where it has a token of its own, or nobody is checked otherwise. */
   readonly ledgerGate: LedgerGate
+  readonly ledgerHasToken?: boolean
+  /** Who may look; default: everybody who reaches the address. */
+  readonly gate?: Gate
+  /** What the config says of it now; absent: nobody is checked. */
+  readonly isChecked?: () => Pick<AuthSettings, 'metrics'> | undefined
+  /** What changes, for those who listen. */
+  readonly live: Live
   /** Told of a page that could not be made; the client gets a bare 500. */
   readonly onError?: (error: Error) => void
   /** Default `SERVER_LIMITS`. */
@@ -66,10 +70,6 @@ export class ListenError extends Error {
   }
 }
 
-const PATHS = ['/', '/metrics', '/livez', '/readyz', '/status', '/ledger']
-
-const ALLOWED = 'GET, HEAD'
-
 export interface ServerLimits {
   /** Until all headers are there. */
   readonly headersTimeoutMs: number
@@ -84,6 +84,9 @@ export interface ServerLimits {
   /** Connections at once; those that stand idle longest make way for further ones. */
   readonly maxConnections: number
 }
+
+/** Names of workspaces, groups and people stand in addresses, in up to three bytes a sign. */
+const MOST_PARAM_LETTERS = 1_000
 
 /** Slow clients are cut off, many do not wear the daemon out. Choice. */
 export const SERVER_LIMITS: ServerLimits = {
@@ -106,6 +109,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     await server.listen({ host: options.host, port: options.port, backlog: BACKLOG })
   } catch (error) {
+    // What it has begun would keep the process alive.
+    await server.close()
     const message = `cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`
     throw new ListenError(message, codeOf(error) === 'EADDRINUSE')
   }
@@ -126,81 +131,13 @@ function createServer(options: ServerOptions, limits: ServerLimits): FastifyInst
       maxHeaderSize: limits.maxHeaderBytes,
     },
     bodyLimit: 1024,
+    routerOptions: { maxParamLength: MOST_PARAM_LETTERS },
+    frameworkErrors: (_, request, reply) => void badAddress(reply, request),
   })
   boundConnections(server.server, limits.maxConnections)
-  const isPrivate = isLoopback(options.host)
-  server.addHook('onRequest', async (request, reply) => {
-    cutSlowReader(reply, options.clock, limits.answerTimeoutMs)
-    reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
-    reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
-    // A page of another site must not read this one through a browser on this machine.
-    if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return plain(reply, 421, FOREIGN_NAME)
-    // Judged before the body is read, and for every method that HTTP knows.
-    if (request.method === 'GET' || request.method === 'HEAD') return
-    if (!PATHS.includes(request.url.split('?')[0] ?? '')) return notFound(reply)
-    return plain(
-      reply.header('Allow', ALLOWED),
-      405,
-      `${request.method} is not allowed here: capkeeper's pages are read-only (${ALLOWED})\n`,
-    )
-  })
-  server.setNotFoundHandler((_, reply) => notFound(reply))
-  server.setErrorHandler((error, _, reply) => {
-    options.onError?.(error instanceof Error ? error : new Error(String(error)))
-    return plain(reply, 500, 'this page could not be made; the log says why\n')
-  })
-  addRoutes(server, options)
+  addRoutes(server, options, limits)
   return server
 }
-
-/** Whatever is still under way by then is cut off with its connection. */
-function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): void {
-  const over = new AbortController()
-  raw.once('close', () => over.abort())
-  clock.sleep(withinMs, over.signal).then(
-    () => raw.destroy(),
-    () => undefined,
-  )
-}
-
-function addRoutes(server: FastifyInstance, options: ServerOptions): void {
-  const { metrics, page, people, version, clock } = options
-  const look = options.look ?? (async () => undefined)
-  const status = async () => {
-    await look()
-    return statusDocument({ views: options.views(), health: options.health(), people, version, now: clock.now() })
-  }
-  const serve = (path: string, type: string, make: Parameters<typeof sharePage>[1]): void => {
-    const shared: SharedPage = sharePage(clock, make)
-    server.get(path, async (request, reply) => {
-      const refusal = path === '/ledger' ? options.ledgerGate(request.headers.authorization) : undefined
-      if (refusal) return plain(reply.header('WWW-Authenticate', 'Bearer'), refusal.status, refusal.message)
-      if (path === '/') reply.header('Content-Security-Policy', page.contentSecurityPolicy)
-      return reply.type(type).send(await shared())
-    })
-  }
-  server.get('/livez', (_, reply) => plain(reply, 200, 'ok\n'))
-  server.get('/readyz', async (_, reply) => {
-    await look()
-    const { ready, reasons } = options.ready()
-    if (ready) return plain(reply, 200, 'ok\n')
-    return plain(reply, 503, ['not ready', ...reasons.map((reason) => `- ${people.text(reason)}`), ''].join('\n'))
-  })
-  serve('/metrics', metrics.contentType, async () => {
-    await look()
-    return metrics.render(options.views(), options.health())
-  })
-  serve('/status', 'application/json; charset=utf-8', async () => `${JSON.stringify(await status(), undefined, 2)}\n`)
-  serve('/ledger', 'application/json; charset=utf-8', () => gathered(options.ledger(), clock))
-  serve('/', 'text/html; charset=utf-8', async () => page.render(await status()))
-}
-
-const plain = (reply: FastifyReply, code: number, text: string): FastifyReply =>
-  reply.code(code).type('text/plain; charset=utf-8').send(text)
-
-const FOREIGN_NAME = 'this address answers to localhost and to numbers only; to serve it under a name, listen on another address\n'
-
-const notFound = (reply: FastifyReply): FastifyReply => plain(reply, 404, `no such page; there are ${PATHS.join(', ')}\n`)
 
 const hostText = (host: string): string => (isIPv6(host) ? `[${host}]` : host)
 

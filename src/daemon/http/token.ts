@@ -45,7 +45,7 @@ const WRONG_TOKEN = '/ledger needs its token: set CAPKEEPER_LEDGER_TOKEN, or giv
 const nameOf = (token: TokenSource): string => ('file' in token ? token.file : `the variable ${token.env}`)
 
 /** Digests have one length, whatever was given. */
-const isSame = (given: string, expected: string): boolean => timingSafeEqual(digestOf(given), digestOf(expected))
+export const isSame = (given: string, expected: string): boolean => timingSafeEqual(digestOf(given), digestOf(expected))
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest()
 

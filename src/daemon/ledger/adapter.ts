@@ -65,4 +65,5 @@ export interface WorkspaceRows {
   useReadings(): Promise<readonly UseReading[]>
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>
   useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
+  useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
 }

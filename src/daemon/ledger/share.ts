@@ -42,6 +42,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   planBegunAt: true,
   conflictsGone: true,
   conditions: true,
+  pools: true,
   seen: true,
   holdsShown: true,
   rules: true,
@@ -53,6 +54,8 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   addOn: true,
   burned: false,
   told: false,
+  journal: false,
+  days: false,
   breaker: true,
   contested: true,
 }

@@ -73,12 +73,13 @@ export function readRows(database: LedgerDatabase, binding: number, latelySince:
 const dataRow = (row: Row): DataRow => ({ id: Number(row['id']), data: row['data'] })
 
 /** Newest first. */
-function historyRows(database: LedgerDatabase, binding: number, { scope, sinceAt, limit }: HistoryFilter): readonly DataRow[] {
+function historyRows(database: LedgerDatabase, binding: number, { scope, sinceAt, untilAt, limit }: HistoryFilter): readonly DataRow[] {
   return database
     .all(
-      `SELECT id, data FROM history WHERE binding = ? AND at >= ?${scope ? ' AND scope = ?' : ''} ORDER BY at DESC, id DESC LIMIT ?`,
+      `SELECT id, data FROM history WHERE binding = ? AND at >= ? AND at <= ?${scope ? ' AND scope = ?' : ''} ORDER BY at DESC, id DESC LIMIT ?`,
       binding,
       sinceAt ?? Number.MIN_SAFE_INTEGER,
+      untilAt ?? Number.MAX_SAFE_INTEGER,
       ...(scope ? [scopeKey(scope)] : []),
       limit ?? -1,
     )

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
 const READINGS_KEPT_MS = 9 * DAY_MS
 
-type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'>
+type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
 
 /** A ledger of before there was use, which only a reader can meet, reads as one without. */
 export function useRows(database: LedgerDatabase, binding: number): UseRows {
@@ -52,6 +52,16 @@ export function useRows(database: LedgerDatabase, binding: number): UseRows {
         ...bounds(days),
       ).map((row) => ({ email: String(row['email']), used: creditsOf(cents(Number(row['cents']))) })),
     useByDay: async (days, source) => recordedDays(source === 'measured' ? measuredRows : rows, { binding, days, source }),
+    // Days come first in the key, so each of them is looked up: whole days are many people.
+    useOfPerson: async (email, days) =>
+      rows(
+        `WITH RECURSIVE asked (day) AS (SELECT ? UNION ALL SELECT day + 1 FROM asked WHERE day + 1 < ?)
+         SELECT asked.day, cents FROM asked JOIN person ON person.binding = ? AND person.email = ?
+         JOIN person_use ON person_use.binding = person.binding AND person_use.day = asked.day AND person_use.person = person.id ORDER BY asked.day`,
+        ...bounds(days),
+        binding,
+        email,
+      ).map((row) => ({ dayAt: Number(row['day']) * DAY_MS, used: creditsOf(cents(Number(row['cents']))) })),
   }
 }
 

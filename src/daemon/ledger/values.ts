@@ -8,8 +8,8 @@ import {
   CAUSES,
   CHANGE_RESULTS,
   EFFECTS,
+  GUARD_CODES,
   type GuardSettings,
-  type HeldChange,
   type HistoryEntry,
   type Intent,
   type Pause,
@@ -17,10 +17,12 @@ import {
   type ScopeChange,
   type ShareLimit,
 } from '../../core/model/change.ts'
+import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
 import {
   type Balance,
   type Cycle,
   type GroupMembers,
+  type Observed,
   OWNER_KINDS,
   type OwnedCap,
   type Person,
@@ -48,6 +50,7 @@ import { TOLD_STATES, type Told, type ToldEntry } from '../../core/notify/told.t
 import type { HoldShown } from '../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../core/plan/breaker.ts'
 import type { Contest } from '../../core/plan/contested.ts'
+import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../core/pools/state.ts'
 import type { SettledCondition } from '../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
@@ -124,7 +127,8 @@ export const approval = shape<Approval>({
   approvedAt: number,
   state: oneOf(['pending', 'spent', 'void']),
   people: optional(number),
-  released: list(shape<HeldChange & { readonly verified: boolean }>({ scope, from: cap, to: cap, verified: boolean })),
+  credits: optional(number),
+  released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
 })
 
 export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
@@ -270,6 +274,59 @@ const guards = shape<GuardSettings>({
   contested: orOff(number),
 })
 
+const capSince = shape<CapSince>({ cap, at: number })
+
+const poolMember = shape<PoolMember>({
+  base: amount,
+  use: optional(amount),
+  inForce: optional(capSince),
+  dealt: optional(amount),
+  sent: list(capSince),
+  lowered: list(capSince),
+  fixed: optional(amount),
+  protected: optional(boolean),
+  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, settled: optional(boolean) })),
+})
+
+const poolState = shape<PoolState>({
+  cycle,
+  later: optional(shape<NonNullable<PoolState['later']>>({ startAt: number, readAt: number })),
+  readAt: number,
+  dealtAt: optional(number),
+  terms: optional(shape<PoolTerms>({ credits: amount, share: oneOf(['need', 'equal']), min: amount, max: optional(amount) })),
+  reviewed: optional(text),
+  members: record(poolMember),
+})
+
+const observed: Decode<Observed> = (value, path) => (value === 'unknown' ? value : cap(value, path))
+
+const entryOf = <K extends JournalEntry['kind']>(kind: K) => ({ at: number, kind: oneOf([kind]) })
+
+const journalEntry = byKind<JournalEntry>({
+  foreign: shape<EntryOf<'foreign'>>({ ...entryOf('foreign'), scope, verified: cap, observed, more: optional(number) }),
+  hold: shape<EntryOf<'hold'>>({ ...entryOf('hold'), id: text, guards: list(oneOf(GUARD_CODES)), people: number }),
+  release: shape<EntryOf<'release'>>({ ...entryOf('release'), id: text }),
+  policy: shape<EntryOf<'policy'>>({ ...entryOf('policy'), digest: text, revision: text, valid: boolean }),
+  pause: shape<EntryOf<'pause'>>({ ...entryOf('pause'), untilAt: number, reason: text }),
+  resume: shape<EntryOf<'resume'>>(entryOf('resume')),
+  outage: shape<EntryOf<'outage'>>({ ...entryOf('outage'), message: optional(text) }),
+  recovery: shape<EntryOf<'recovery'>>(entryOf('recovery')),
+})
+
+type EntryOf<K extends JournalEntry['kind']> = Extract<JournalEntry, { readonly kind: K }>
+
+const dayFigures = shape<DayFigures>({
+  dayAt: number,
+  found: number,
+  reverted: number,
+  written: number,
+  failed: number,
+  open: optional(number),
+  used: optional(amount),
+  addOnUsed: optional(amount),
+  addOnAvailable: optional(amount),
+})
+
 /** Every single value that the ledger keeps by name. */
 export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> } = {
   policy: shape<PolicyRevision>({ set: policySet, digest: text, revision: text }),
@@ -280,8 +337,11 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   planBegunAt: number,
   conflictsGone: record(number),
   conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
+  pools: record(poolState),
   seen,
-  holdsShown: record(shape<HoldShown>({ people: number, at: number, roster: optional(number), reviewed: optional(boolean) })),
+  holdsShown: record(
+    shape<HoldShown>({ people: number, at: number, roster: optional(number), credits: optional(number), reviewed: optional(boolean) }),
+  ),
   rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
   unreadSince: byScope(number),
   peopleSalt: text,
@@ -298,6 +358,8 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
   contested: byScope(shape<Contest>({ at: number, entry: text, changes: number })),
   driftSince: byScope(number),
   runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
+  journal: list(journalEntry),
+  days: list(dayFigures),
   addOnAsked: shape<AddOnAsked>({
     ...{ fromAt: number, throughAt: number, readAt: number, wideAt: number },
     ...{ hasRows: boolean, emptyDays: number, isWhole: boolean },

@@ -227,7 +227,17 @@ function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {
 
 type Use = Pick<
   Ledger,
-  'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'saveRuns' | 'runs' | 'saveBurn' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay'
+  | 'saveAddOnUse'
+  | 'addOnUse'
+  | 'addOnSums'
+  | 'saveRuns'
+  | 'runs'
+  | 'saveBurn'
+  | 'highestUse'
+  | 'useReadings'
+  | 'useByPerson'
+  | 'useByDay'
+  | 'useOfPerson'
 >
 
 function use(state: State): Use {
@@ -250,6 +260,7 @@ function use(state: State): Use {
     highestUse: rows.highestUse,
     useReadings: rows.useReadings,
     useByPerson: rows.useByPerson,
+    useOfPerson: rows.useOfPerson,
     useByDay: rows.useByDay,
   }
 }

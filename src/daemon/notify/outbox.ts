@@ -5,7 +5,7 @@ import { channelOf, type Due, type Message, messagesDue, type PoolUse } from '..
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
 import type { RecordsReader } from '../../ports.ts'
-import { peopleShown } from '../conditions/view.ts'
+import { peopleShown, poolsShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
 import type { Channels } from './channels.ts'
@@ -122,9 +122,19 @@ export function dueNow(telling: Telling, { settings, label }: Pick<Notifier, 'se
   })
 }
 
-/** Pools, with the figures that are shown of them. */
-export function poolsToTell(_workspace: Pick<Workspace, 'knowledge' | 'shown'>): readonly PoolUse[] {
-  return []
+/** Pools, with the figures that are shown of them; none of a cycle that the readings have left behind. */
+function poolsToTell(telling: Pick<Telling, 'knowledge' | 'shown'>): readonly PoolUse[] {
+  const { knowledge } = telling
+  const startAt = cycleOf(knowledge?.usage)?.startAt
+  const declared = new Map(knowledge?.policy.set.pools.map(({ name, members }) => [name, members]))
+  return poolsShown(telling).flatMap(({ name, credits, figures }): readonly PoolUse[] => {
+    const members = declared.get(name)
+    if (!knowledge || !figures || knowledge.pools[name]?.cycle.startAt !== startAt) return []
+    const { used, exhaustedAt } = figures
+    return [
+      { name, groups: members?.kind === 'groups' ? members.ids : [], credits, used, ...(exhaustedAt !== undefined && { exhaustedAt }) },
+    ]
+  })
 }
 
 /** What failed for good is told for a day. Choice. */

@@ -53,6 +53,8 @@ export interface DaemonParts {
 
 export interface Daemon {
   views(): readonly WorkspaceView[]
+  /** For those who look; nobody changes them. */
+  workspaces(): readonly Workspace[]
   /** Looks at what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
   look(): Promise<void>
   health(): Health
@@ -127,6 +129,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   }
   return {
     views: () => runners().map((runner) => viewOf(runner.workspace)),
+    workspaces: () => runners().map(({ workspace }) => workspace),
     look: async () => {
       await Promise.all([parts.lookAtLedger?.(), ...runners().map(({ workspace }) => readPause(workspace).catch(ignore))])
     },

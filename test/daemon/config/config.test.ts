@@ -30,6 +30,7 @@ const FRESH = {
   approvals: 'separate',
   intervalMs: 300_000,
   usageIntervalMs: 900_000,
+  usageLagMs: 12_600_000,
   onDrift: 'heal',
   prune: true,
   undeclaredUsers: 'ignore',
@@ -134,6 +135,7 @@ workspaces:
     capReads: explicit
     interval: 90s
     usageInterval: 1h30m
+    usageLag: 4h
     onDrift: alert
     prune: false
     undeclaredUsers: report
@@ -163,6 +165,7 @@ workspaces:
           approvals: 'together',
           intervalMs: 90_000,
           usageIntervalMs: 5_400_000,
+          usageLagMs: 14_400_000,
           onDrift: 'alert',
           prune: false,
           undeclaredUsers: 'report',

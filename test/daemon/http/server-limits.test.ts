@@ -1,13 +1,11 @@
 // Clients that are slow, many or odd, over raw sockets. The limits are short ones, so that nobody waits long.
 import { connect, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { contentSecurityPolicy, renderPage } from '../../../src/console/page.ts'
 import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
-import { createMetrics } from '../../../src/daemon/http/metrics.ts'
 import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status-labels.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { noLedger, pieces } from '../../support/views.ts'
+import { serverParts } from '../../support/server.ts'
+import { pieces } from '../../support/views.ts'
 
 const open: { close(): unknown }[] = []
 afterEach(async () => {
@@ -15,23 +13,7 @@ afterEach(async () => {
 })
 
 async function start(limits: Partial<ServerLimits>, more: Partial<ServerOptions> = {}): Promise<Server> {
-  const clock = fakeClock()
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    version: '0.1.0',
-    clock,
-    metrics: createMetrics({ version: '0.1.0', revision: '', clock }),
-    page: { render: renderPage, contentSecurityPolicy },
-    people: EMAIL_LABELS,
-    views: () => [],
-    health: () => ({ configValid: true, ledgerWritable: true }),
-    ledger: noLedger,
-    ledgerGate: () => undefined,
-    ready: () => ({ ready: true, reasons: [] }),
-    limits: { checkEveryMs: 20, ...limits },
-    ...more,
-  })
+  const server = await startServer(serverParts({ limits: { checkEveryMs: 20, ...limits }, ...more }))
   open.push(server)
   return server
 }

@@ -1,13 +1,10 @@
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { contentSecurityPolicy, renderPage } from '../../../src/console/page.ts'
-import { createMetrics } from '../../../src/daemon/http/metrics.ts'
 import { ListenError, type Readiness, type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status-labels.ts'
-import { fakeClock } from '../../support/clock.ts'
 import { parseExposition } from '../../support/exposition.ts'
-import { fullView, noLedger } from '../../support/views.ts'
+import { serverParts } from '../../support/server.ts'
+import { fullView } from '../../support/views.ts'
 
 const started: Server[] = []
 afterEach(async () => {
@@ -15,22 +12,7 @@ afterEach(async () => {
 })
 
 async function start(overrides: Partial<ServerOptions> = {}): Promise<Server> {
-  const clock = fakeClock()
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    version: '0.1.0',
-    clock,
-    metrics: createMetrics({ version: '0.1.0', revision: '', clock }),
-    page: { render: renderPage, contentSecurityPolicy },
-    people: EMAIL_LABELS,
-    views: () => [fullView()],
-    health: () => ({ configValid: true, ledgerWritable: true }),
-    ledger: noLedger,
-    ledgerGate: () => undefined,
-    ready: () => ({ ready: true, reasons: [] }),
-    ...overrides,
-  })
+  const server = await startServer(serverParts({ views: () => [fullView()], ...overrides }))
   started.push(server)
   return server
 }
@@ -41,7 +23,7 @@ describe('the pages', () => {
     ['/livez', 'text/plain; charset=utf-8', 'ok\n'],
     ['/readyz', 'text/plain; charset=utf-8', 'ok\n'],
     ['/status', 'application/json; charset=utf-8', '"kind": "Status"'],
-    ['/', 'text/html; charset=utf-8', '<h2>acme</h2>'],
+    ['/', 'text/html; charset=utf-8', '<a href="/workspaces/acme">acme</a>'],
     ['/metrics?name=x', 'text/plain; version=0.0.4; charset=utf-8', 'capkeeper_build_info'],
   ]
   test.each(rows)('%s answers GET with its content, and HEAD without', async (path, type, content) => {
@@ -75,11 +57,22 @@ describe('the pages', () => {
     const { headers } = await fetch(url)
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(headers.get('content-security-policy')).not.toContain('unsafe')
-    expect(headers.get('content-security-policy')).not.toContain('script-src')
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'")
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('x-frame-options')).toBe('DENY')
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('refuse a browser with a page, and a program with bare words', async () => {
+    const { url } = await start()
+    const path = `${url}/workspaces/acme/holds/0a1b2c3d4e5f0a1b2c3d4e5f0a1b2c3d`
+    const seen = await fetch(path, { headers: { accept: 'text/html' } })
+    expect([seen.status, seen.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(seen.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await seen.text()).toContain('To the overview')
+    const bare = await fetch(path)
+    expect([bare.status, bare.headers.get('content-type')]).toEqual([404, 'text/plain; charset=utf-8'])
   })
 })
 
@@ -94,14 +87,16 @@ describe('what is refused', () => {
 
   test.each([
     ['GET', '/nothing/here'],
-    ['POST', '/api/v1/UsageConfig'],
+    ['POST', '/nothing'],
     ['GET', '/metrics/'],
     ['GET', '/../../etc/passwd'],
   ])('%s %s is 404 and names what there is', async (method, path) => {
     const { url } = await start()
     const answer = await fetch(url + path, { method })
     expect(answer.status).toBe(404)
-    expect(await answer.text()).toBe('no such page; there are /, /metrics, /livez, /readyz, /status, /ledger\n')
+    expect(await answer.text()).toBe(
+      'no such page; there are /, /metrics, /livez, /readyz, /status, /ledger, /openapi.json, and what is beneath /workspaces\n',
+    )
   })
 
   test('a page that cannot be made is a bare 500 without a stack trace, and the daemon is told', async () => {

@@ -25,7 +25,10 @@ import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
 import { fakeClock } from '../../support/clock.ts'
+import { dayFigures, histories, historyOf, journals } from '../../support/journal.ts'
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
+import { approvals } from './approvals.ts'
+import { poolStates } from './pool-states.ts'
 
 /** What a ledger promises, as plain maps. */
 function modelLedger(): Ledger {
@@ -58,11 +61,7 @@ function modelLedger(): Ledger {
       if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
       else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
     },
-    history: async ({ scope, sinceAt = Number.NEGATIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = {}) =>
-      history
-        .filter((entry) => entry.at >= sinceAt && (!scope || scopeKey(scope) === scopeKey(entry.scope)))
-        .sort((a, b) => b.at - a.at)
-        .slice(0, limit),
+    history: async (filter) => historyOf(history, filter),
     approvals: () => [...approvals.values()],
     saveApproval: (approval) => void approvals.set(approval.id, approval),
     quarantined: () => [...quarantine.values()],
@@ -114,17 +113,7 @@ const entry: fc.Arbitrary<HistoryEntry> = fc.record(
   { at: instant, ...what, ...step, result: fc.constantFrom(...CHANGE_RESULTS), reason: text, error: text, source: position, ...origin },
   { requiredKeys: ['at', 'scope', 'action', 'effect', 'from', 'to', 'cause', 'result', 'planId', 'digest', 'revision'] },
 )
-const approval: fc.Arbitrary<Approval> = fc.record(
-  {
-    id: fc.constantFrom('7d1f0c2a9b34', '000000000000', 'ffffffffffff'),
-    via: fc.constantFrom('policy', 'command'),
-    approvedAt: instant,
-    state: fc.constantFrom('pending', 'spent', 'void'),
-    people: fc.nat(),
-    released: fc.array(fc.record({ scope, from: cap, to: cap, verified: fc.boolean() }), { maxLength: 3 }),
-  },
-  { requiredKeys: ['id', 'via', 'approvedAt', 'state', 'released'] },
-)
+const approval = approvals({ scope, cap, instant })
 const quarantined: fc.Arbitrary<Quarantined> = fc.record({ scope, code: text, message: text, entry: text, at: instant })
 const pause: fc.Arbitrary<Pause> = fc.record({ untilAt: instant, reason: text, pausedAt: instant })
 
@@ -250,12 +239,16 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   planBegunAt: instant,
   conflictsGone: named(fc.nat()),
   conditions: named(fc.record({ holds: fc.array(text), turning: fc.array(text), open: fc.array(text) })),
+  pools: named(poolStates({ cap, instant, text, named })),
   seen: fc.record(
     { caps: finding('caps'), reads: finding('reads'), zero: finding('zero'), spelling: finding('spelling'), errors: finding('errors') },
     { requiredKeys: [] },
   ),
   holdsShown: named(
-    fc.record({ people: fc.nat(), at: instant, roster: fc.nat(), reviewed: fc.boolean() }, { requiredKeys: ['people', 'at'] }),
+    fc.record(
+      { people: fc.nat(), at: instant, roster: fc.nat(), credits: fc.nat(), reviewed: fc.boolean() },
+      { requiredKeys: ['people', 'at'] },
+    ),
   ),
   rules: fc.record(
     { guards: fc.constant(DEFAULT_GUARDS), protectedEmails: fc.array(text, { maxLength: 3 }), weakenedAt: instant },
@@ -296,6 +289,8 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     refused: fc.boolean(),
   }),
   contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
+  journal: journals,
+  days: dayFigures,
 }
 
 /** A call that changes something; the same on both ledgers. */
@@ -358,9 +353,7 @@ const action: fc.Arbitrary<Step> = fc.oneof(
 const contents = async (ledger: Ledger) => ({
   owned: ledger.owned(),
   intents: ledger.openIntents(),
-  history: await ledger.history(),
-  some: await ledger.history({ sinceAt: 20, limit: 3 }),
-  ofTeam: await ledger.history({ scope: TEAM }),
+  history: await histories(ledger),
   approvals: ledger.approvals(),
   quarantined: ledger.quarantined(),
   lately: ledger.writtenLately(TEAM, 20),

@@ -70,7 +70,7 @@ function wouldOverwriteHeld(round: Round, byChange: ReadonlyMap<ScopeKey, readon
   return held
 }
 
-/** Changes kept back by the same guards form one hold. */
+/** Changes kept back by the same guards form one hold; so do all of one deal of a pool. */
 function holdsFrom(
   byChange: ReadonlyMap<ScopeKey, readonly GuardCode[]>,
   findings: ReadonlyMap<GuardCode, Finding>,
@@ -79,12 +79,12 @@ function holdsFrom(
 ): { holds: Hold[]; heldBy: Map<ScopeKey, string> } {
   const groups = Map.groupBy(
     inputs.differences.filter((one) => byChange.has(one.key)),
-    (one) => byChange.get(one.key)?.join('+') ?? '',
+    ({ key, pool }) => (pool ? pool.key : (byChange.get(key)?.join('+') ?? '')),
   )
   const heldBy = new Map<ScopeKey, string>()
   const holds: Hold[] = []
-  for (const [codes, members] of groups) {
-    const guards = codes.split('+') as GuardCode[]
+  for (const members of groups.values()) {
+    const guards = [...new Set(members.flatMap(({ key }) => byChange.get(key) ?? []))]
     const changes = members.toSorted((a, b) => compareScopes(a.scope, b.scope)).map(({ scope, from, to }) => ({ scope, from, to }))
     const id = holdId(inputs.facts.workspace, members, inputs.digest)
     const keys = new Set(members.map((one) => one.key))
@@ -96,7 +96,8 @@ function holdsFrom(
   return { holds, heldBy }
 }
 
-const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
+/** What settles a guard that no limit of the config settles. */
+export const SETTLED_OTHERWISE: Partial<Record<GuardCode, string>> = {
   emptyPolicy: 'put the policies back',
   rosterShrink: 'wait for two agreeing readings of the roster',
   readQuality: 'wait for the service to answer',
@@ -112,12 +113,17 @@ function wayOut(guards: readonly GuardCode[]): string {
   return [...(limits.length > 0 ? [`raise ${limits.join(' and ')}`] : []), ...others].join(', ')
 }
 
-/** 32 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while they are the same. */
+/**
+ * 32 hex digits over the workspace and the sorted (scope, from, to): the same in every cycle while they are the same. Each reading moves the
+ * amounts of a pool: its deal is identified by workspace, declaration and members.
+ */
 export function holdId(
   workspace: string,
-  changes: readonly Pick<Difference, 'key' | 'from' | 'to'>[],
+  changes: readonly Pick<Difference, 'key' | 'from' | 'to' | 'pool'>[],
   digest: (text: string) => string,
 ): string {
+  const [first] = changes
+  if (first?.pool) return digest(JSON.stringify([workspace, 'pool', first.pool.key])).slice(0, HOLD_ID_DIGITS)
   const lines = changes.map(({ key, from, to }) => JSON.stringify([key, from, to])).sort()
   return digest(JSON.stringify([workspace, lines])).slice(0, HOLD_ID_DIGITS)
 }

@@ -87,8 +87,13 @@ export function holdWhere(guard: GuardCode, round: Round, why: string, test: (on
 const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
 
-const isExempt = ({ healing, grantEnd }: Difference, guard: GuardCode): boolean =>
-  (healing && HEALING_EXEMPT.has(guard)) || (grantEnd && GRANT_END_EXEMPT.has(guard))
+/** Later deals of a pool move within what was judged (product.md, section 2). */
+const POOL_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
+
+const isExempt = ({ healing, grantEnd, pool }: Difference, guard: GuardCode): boolean =>
+  (healing && HEALING_EXEMPT.has(guard)) ||
+  (grantEnd && GRANT_END_EXEMPT.has(guard)) ||
+  (pool?.isReviewed === true && POOL_EXEMPT.has(guard))
 
 /** Is the change one that this guard may hold? */
 export function mayHold(key: ScopeKey, round: Round, guard: GuardCode): boolean {
@@ -100,7 +105,7 @@ export function mayHold(key: ScopeKey, round: Round, guard: GuardCode): boolean 
  * Does this guard count the person? What was released counts, and so does what an interrupted plan has already done: releasing one hold
  * never lets another through.
  */
-export const isCounted = ({ changes }: Impact, { active }: Round, guard: GuardCode): boolean =>
+export const isCounted = ({ changes }: Impact, { active }: Pick<Round, 'active'>, guard: GuardCode): boolean =>
   changes.length === 0 ||
   changes.some((key) => {
     const one = active.get(key)

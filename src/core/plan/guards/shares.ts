@@ -5,9 +5,11 @@ import type { AddOnSource } from '../../use/add-on.ts'
 import type { NetEffect } from '../impact.ts'
 import { type Guard, isCounted, mayHold, type Round, share } from './round.ts'
 
-type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
+/** The guards that count people. */
+export type ShareGuard = 'maxAffected' | 'maxLowered' | 'maxBlocked' | 'maxCleared'
 
-const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffect>; readonly words: string }> = {
+/** Whom each of them counts. */
+export const CLASSES: Record<ShareGuard, { readonly effects: ReadonlySet<NetEffect>; readonly words: string }> = {
   maxAffected: { effects: new Set(['lowered', 'blocked', 'cleared']), words: 'would be lowered, blocked or cleared' },
   maxLowered: { effects: new Set(['lowered']), words: 'would be lowered' },
   maxBlocked: { effects: new Set(['blocked']), words: 'would be blocked, by a cap of 0 or one at or below their use' },

@@ -1,0 +1,43 @@
+// Which deals the guards have let through. The first deal of a pool, one under another declaration and one of other members are judged like
+// any change; later deals move within what was judged. What identifies a deal is its declaration and its members, never its amounts.
+
+import type { ScopeKey } from '../model/scope.ts'
+import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
+import type { Difference, PoolReview } from './diff.ts'
+
+/** By the name of the pool. */
+export function poolReviews(
+  workspace: string,
+  pools: readonly PoolPeople[],
+  dealt: DealtPools,
+  digest: (text: string) => string,
+): ReadonlyMap<string, PoolReview> {
+  return new Map(
+    pools.map(({ pool: { name, credits, share, min, max }, members }) => {
+      const emails = members.map(({ email }) => email).sort()
+      const key = digest(JSON.stringify([workspace, name, credits, share, min, max ?? null, emails])).slice(0, 32)
+      return [name, { name, key, isReviewed: Object.hasOwn(dealt, name) && dealt[name]?.reviewed === key }]
+    }),
+  )
+}
+
+/** The pools with what the guards let through now: a pool of which nothing is held. */
+export function withReviews(
+  pools: DealtPools,
+  reviews: ReadonlyMap<string, PoolReview>,
+  differences: ReadonlyMap<ScopeKey, Difference>,
+  heldKeys: ReadonlySet<ScopeKey>,
+): DealtPools {
+  const held = new Set([...differences.values()].flatMap(({ key, pool }) => (pool && heldKeys.has(key) ? [pool.name] : [])))
+  return Object.fromEntries(
+    Object.entries(pools).map(([name, state]) => {
+      const review = reviews.get(name)
+      const isNews = review && state.dealtAt !== undefined && !review.isReviewed && !held.has(name)
+      return [name, isNews ? { ...state, reviewed: review.key } : state]
+    }),
+  )
+}
+
+/** Credits that a set of changes moves; a first cap moves none. */
+export const creditsMoved = (changes: readonly Pick<Difference, 'from' | 'to'>[]): number =>
+  changes.reduce((sum, { from, to }) => sum + (from === 'none' || to === 'none' ? 0 : Math.abs(to - from)), 0)

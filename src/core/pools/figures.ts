@@ -1,0 +1,74 @@
+// What is told of a pool: credits, used, dealt, when it is expected to run out, and the deal of one person in words. It decides nothing.
+
+import type { Instant } from '../model/units.ts'
+import { isDealt, paidSum, paidUse, standingSum } from './count.ts'
+import { exhaustionAt, expectedUse } from './pace.ts'
+import { memberOf, type PoolState, type PoolTerms } from './state.ts'
+
+export interface PoolFigures {
+  /** When the use was read. */
+  readonly readAt: Instant
+  readonly credits: number
+  /** What members, and those who left, have used of them. */
+  readonly used: number
+  /** The sum that is kept within the credits: each at the greatest of use, cap in force and cap given. Absent while somebody has no known cap. */
+  readonly dealt?: number
+  /** When the credits are expected to be used up; absent when not within the cycle. */
+  readonly exhaustedAt?: Instant
+  readonly members: number
+  /** Everything is used: everybody is at their use. */
+  readonly isUsedUp: boolean
+}
+
+/** The figures as of the last reading. */
+export function poolFigures({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState): PoolFigures {
+  const used = paidSum(state)
+  const dealt = standingSum(state)
+  const staying = Object.entries(state.members).filter(([, { left }]) => !left)
+  const { paces } = expectedUse(new Map(staying.map(([email, { use = 0 }]) => [email, use])), state.cycle, state.readAt)
+  const isIdle = staying.every(([, { use = 0 }]) => use === 0)
+  const pace = isIdle ? 0 : paces.values().reduce((sum, one) => sum + one, 0)
+  const exhaustedAt = exhaustionAt(credits - used, pace, state.readAt, state.cycle.endAt)
+  return {
+    readAt: state.readAt,
+    credits,
+    used,
+    ...(Number.isFinite(dealt) && { dealt }),
+    ...(exhaustedAt !== undefined && { exhaustedAt }),
+    members: staying.length,
+    // The last credits are less than anybody could be raised by.
+    isUsedUp: credits - used < Math.max(1, staying.filter(([, member]) => isDealt(member)).length),
+  }
+}
+
+const amount = (credits: number): string => String(Math.round(credits * 100) / 100)
+
+/** The deal of a pool for one person, as `explain` shows it; `instantText` writes an instant for people. */
+export function dealLines(
+  name: string,
+  terms: PoolTerms,
+  state: PoolState,
+  email: string,
+  instantText: (at: Instant) => string,
+): readonly string[] {
+  const { credits, used, dealt, exhaustedAt, members } = poolFigures(terms, state)
+  const member = memberOf(state, email)
+  const within = `${terms.min > 0 ? `, at least ${terms.min}` : ''}${terms.max === undefined ? '' : `, at most ${terms.max}`}`
+  const lines = [
+    `pool ${name}: ${credits} credits for ${members} ${members === 1 ? 'member' : 'members'}, ${terms.share === 'equal' ? 'the same head-room for everybody' : 'by need'}${within}`,
+    `used ${amount(used)}, counted at ${dealt === undefined ? 'more than the credits: somebody has no known cap' : amount(dealt)}`,
+  ]
+  if (state.dealtAt !== undefined) lines.push(`dealt ${instantText(state.dealtAt)} from use read ${instantText(state.readAt)}`)
+  if (exhaustedAt !== undefined) lines.push(`expected to be used up ${instantText(exhaustedAt)}`)
+  if (!member) return lines
+  const own = [
+    ...(member.use === undefined ? [] : [`used ${amount(paidUse(member))} of it`]),
+    ...(member.base > 0 ? [`joined at a use of ${amount(member.base)}`] : []),
+    ...(member.dealt === undefined ? [] : [`dealt ${member.dealt}`]),
+    ...(member.fixed === undefined ? [] : [`own cap ${member.fixed}, dealt first`]),
+    ...(member.protected ? ['protected: not dealt, counts at the cap in force'] : []),
+    ...member.lowered.map(({ cap, at }) => `counts at ${cap === 'none' ? 'no cap' : cap} until use up to ${instantText(at)} shows`),
+    ...member.sent.map(({ cap, at }) => `${cap} sent ${instantText(at)} may still land`),
+  ]
+  return [...lines, `${email}: ${own.join(', ')}`]
+}

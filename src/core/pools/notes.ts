@@ -1,0 +1,64 @@
+// What a person should know of pools beside their deals: that the last deal stays and why, that the sum is above the credits, that everything
+// is used. It changes nothing.
+
+import type { Pool } from '../model/policy.ts'
+import type { Position } from '../model/problem.ts'
+import { standingCount, standingSum } from './count.ts'
+import { poolFigures } from './figures.ts'
+import type { PoolState } from './state.ts'
+
+/** A warning about one pool, at its credits. */
+export interface PoolNote {
+  readonly code: 'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP'
+  readonly pool: string
+  readonly message: string
+  /** The same as long as it says the same, whatever its figures. */
+  readonly version: string
+  readonly at: Position
+}
+
+/** `frozen`: why a pool keeps its last deal, by name. */
+export function poolNotes(
+  pools: readonly Pick<Pool, 'name' | 'credits' | 'at'>[],
+  dealt: Readonly<Record<string, PoolState>>,
+  frozen: Readonly<Record<string, string>>,
+): readonly PoolNote[] {
+  return pools.flatMap(({ name, credits, at }) => {
+    const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
+    const why = Object.hasOwn(frozen, name) ? frozen[name] : undefined
+    const note = (code: PoolNote['code'], text: string, version = ''): PoolNote => ({
+      code,
+      pool: name,
+      message: `pool ${name}: ${text}`,
+      version,
+      at,
+    })
+    const notes: PoolNote[] = []
+    if (why !== undefined)
+      notes.push(note('POOL_FROZEN', `${state?.dealtAt === undefined ? 'nothing is dealt' : 'the last deal stays'}: ${why}`, why))
+    if (!state || state.dealtAt === undefined) return notes
+    const { used, isUsedUp } = poolFigures({ credits }, state)
+    if (isUsedUp)
+      notes.push(
+        note('POOL_USED_UP', `${Math.round(used)} of ${credits} credits are used; everybody stays at their use until the next cycle`),
+      )
+    const above = aboveText(state, credits)
+    if (above !== undefined && !isUsedUp) notes.push(note('POOL_ABOVE', above))
+    return notes
+  })
+}
+
+function aboveText(state: PoolState, credits: number): string | undefined {
+  // Who is about to get a first cap stops nothing for long.
+  const open = Object.entries(state.members).flatMap(([email, member]) =>
+    Number.isFinite(standingCount(member)) || member.dealt !== undefined ? [] : [email],
+  )
+  const [first] = open
+  if (first !== undefined) {
+    const who = open.length === 1 ? first : `${open.length} members, ${first} first,`
+    return `${who} ${open.length === 1 ? 'has' : 'have'} no known cap in force, so nobody is raised`
+  }
+  const sum = standingSum(state)
+  if (sum <= credits || !Number.isFinite(sum)) return undefined
+  return `use and caps come to ${Math.ceil(sum)}, above its ${credits} credits; caps are only lowered, never below use, until they fit`
+}

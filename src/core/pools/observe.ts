@@ -1,0 +1,191 @@
+// Takes what was read into the state of a pool: use, caps in force, who is a member. Use never falls within a cycle; a cap that fell goes on
+// counting until use under it must have shown; a new cycle needs two readings. It never decides about caps.
+import type { Cycle } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { type Credits, credits, type Instant } from '../model/units.ts'
+import { type CapSince, type MemberNow, memberOf, type PoolMember, type PoolObservation, type PoolState, type UseNow } from './state.ts'
+
+/** Two readings that name a new cycle are at least so far apart (product.md, section 2, Figures). */
+const AGREE_MS = 10 * 60_000
+/** So long after its start a new cycle may still show the figures of the one before. Choice, as in `core/use/burned.ts`. */
+const SETTLE_MS = 6 * 3_600_000
+/** A write whose end is not known may still land for so long. Choice. */
+const LANDING_MS = 24 * 3_600_000
+/** Readings of use older than this are no ground for a deal. Choice. */
+const LONGEST_AGE_MS = 24 * 3_600_000
+
+/** Uncapped is more than any cap. */
+export const amountOf = (cap: Cap): number => (cap === 'none' ? Number.POSITIVE_INFINITY : cap)
+
+export interface Observed {
+  /** Absent while no use of the cycle was ever known. */
+  readonly state?: PoolState
+  /** Why the last deal has to stay. */
+  readonly frozen?: string
+}
+
+/** The state after what was read. The same observation twice changes nothing. */
+export function observePool(before: PoolState | undefined, observation: PoolObservation): Observed {
+  const { use, now, usageLagMs } = observation
+  const taken = takeUse(before, observation)
+  if (!taken.state) return taken
+  const isNewer = use.kind === 'known' && taken.state.readAt > (before?.readAt ?? Number.NEGATIVE_INFINITY)
+  const joined = joinAndLeave(taken.state, observation, before === undefined)
+  const members: Record<string, PoolMember> = {}
+  for (const [email, member] of Object.entries(joined)) {
+    const read = takeCap(member, observation.caps.get(email), sentTo(observation, email))
+    const shown = takeReading(read, taken.state.readAt - usageLagMs)
+    members[email] = aboveUse(shown.left && isNewer ? settle(shown, taken.state.readAt - usageLagMs) : shown)
+  }
+  const frozen = taken.frozen ?? ageOf(taken.state, now) ?? unknownUse(members)
+  return { state: { ...taken.state, members }, ...(frozen !== undefined && { frozen }) }
+}
+
+const ageOf = ({ readAt }: PoolState, now: Instant): string | undefined =>
+  now - readAt > LONGEST_AGE_MS ? 'use was not read for a day' : undefined
+
+function unknownUse(members: Readonly<Record<string, PoolMember>>): string | undefined {
+  const missing = Object.entries(members).filter(([, { use, left }]) => use === undefined && !left)
+  return missing.length > 0 ? `the use of ${missing.length === 1 ? 'a member' : `${missing.length} members`} is not known` : undefined
+}
+
+interface Taken {
+  readonly state?: PoolState
+  readonly frozen?: string
+}
+
+/** Use and cycle; the members as they were. */
+function takeUse(before: PoolState | undefined, { use }: PoolObservation): Taken {
+  const stays = before && { state: before }
+  if (use.kind === 'unknown') return { ...stays, frozen: use.why }
+  if (!use.cycle) return { ...stays, frozen: 'the service names no billing cycle' }
+  if (!before) return { state: { cycle: use.cycle, readAt: use.readAt, members: {} } }
+  if (use.readAt <= before.readAt && !before.later) return { state: before }
+  if (use.cycle.startAt < before.cycle.startAt) return { state: before, frozen: 'the service names an earlier billing cycle' }
+  if (use.cycle.startAt === before.cycle.startAt) return { state: sameCycle(before, use.cycle, use) }
+  return laterCycle(before, use.cycle, use)
+}
+
+type KnownUse = Extract<UseNow, { kind: 'known' }>
+
+function sameCycle(before: PoolState, cycle: Cycle, use: KnownUse): PoolState {
+  const { later: _, ...rest } = before
+  return use.readAt <= before.readAt ? rest : { ...rest, cycle, readAt: use.readAt, members: withUse(before, use) }
+}
+
+/** Use never falls. */
+const withUse = (before: PoolState, { used }: KnownUse): PoolState['members'] =>
+  mapMembers(before, (member, email) => {
+    const read = used.get(email)
+    if (read === undefined || member.left?.settled || read <= (member.use ?? -1)) return member
+    return { ...member, use: read }
+  })
+
+function laterCycle(before: PoolState, cycle: Cycle, use: KnownUse): Taken {
+  const { later } = before
+  if (later?.startAt !== cycle.startAt) {
+    return { state: { ...before, later: { startAt: cycle.startAt, readAt: use.readAt } }, frozen: 'a new billing cycle was named once' }
+  }
+  if (use.readAt - later.readAt < AGREE_MS) return { state: before, frozen: 'a new billing cycle was named once' }
+  if (isUnsettled(before, cycle, use)) return { state: before, frozen: 'the new billing cycle still shows the figures of the last one' }
+  const { later: _, dealtAt: _dealt, ...rest } = before
+  const staying = Object.entries(before.members).filter(([, { left }]) => !left)
+  const members = Object.fromEntries(
+    staying.map(([email, { use: _old, ...member }]): [string, PoolMember] => {
+      const read = use.used.get(email)
+      return [email, { ...member, base: credits(0), ...(read !== undefined && { use: read }) }]
+    }),
+  )
+  return { state: { ...rest, cycle, readAt: use.readAt, members } }
+}
+
+function isUnsettled({ members }: PoolState, cycle: Cycle, { readAt, used }: KnownUse): boolean {
+  if (readAt - cycle.startAt >= SETTLE_MS) return false
+  let [old, fresh] = [0, 0]
+  for (const [email, { use = 0 }] of Object.entries(members)) {
+    old += use
+    fresh += used.get(email) ?? 0
+  }
+  return old > 0 && fresh * 2 > old
+}
+
+const mapMembers = ({ members }: PoolState, change: (member: PoolMember, email: string) => PoolMember): PoolState['members'] =>
+  Object.fromEntries(Object.entries(members).map(([email, member]) => [email, change(member, email)]))
+
+/** Who joins counts from the use at joining, who leaves stays. At the first deal everybody counts with all of the cycle's use. */
+function joinAndLeave(state: PoolState, { members, use, now }: PoolObservation, isFirst: boolean): PoolState['members'] {
+  const present = new Map(members.map((member) => [member.email, member]))
+  const known = use.kind === 'known' ? use.used : new Map<string, Credits>()
+  const after: Record<string, PoolMember> = mapMembers(state, (member, email) => {
+    const here = present.get(email)
+    if (here) return withRole(member, here)
+    return member.left ? member : { ...withoutRole(member), left: { at: now } }
+  })
+  for (const here of members) {
+    if (memberOf(state, here.email)) continue
+    const used = known.get(here.email)
+    const base = isFirst ? credits(0) : (used ?? credits(0))
+    after[here.email] = withRole({ base, ...(used !== undefined && { use: used }), sent: [], lowered: [] }, here)
+  }
+  return after
+}
+
+/** Somebody who comes back within the cycle goes on where they left, but is dealt anew, as is somebody whose own cap changed. */
+function withRole(member: PoolMember, here: MemberNow): PoolMember {
+  const isSame = !member.left && member.fixed === here.fixed && (member.protected ?? false) === (here.protected ?? false)
+  if (isSame) return member
+  const { left: _left, dealt: _dealt, ...rest } = withoutRole(member)
+  return { ...rest, ...(here.fixed !== undefined && { fixed: here.fixed }), ...(here.protected && { protected: true }) }
+}
+
+function withoutRole(member: PoolMember): PoolMember {
+  const { fixed: _fixed, protected: _protected, ...rest } = member
+  return rest
+}
+
+/** Later than that they will not land any more. */
+const sentTo = ({ sent, now }: PoolObservation, email: string): readonly CapSince[] =>
+  (sent.get(email) ?? []).filter(({ at }) => now - at < LANDING_MS)
+
+/** A cap that fell counts on at its old value. */
+function takeCap(member: PoolMember, read: CapSince | undefined, sent: readonly CapSince[]): PoolMember {
+  const kept = sent.length === 0 && member.sent.length === 0 ? member : { ...member, sent }
+  const { inForce } = kept
+  if (!read || (inForce && (read.at <= inForce.at || read.cap === inForce.cap))) return kept
+  const hasFallen = inForce !== undefined && amountOf(read.cap) < amountOf(inForce.cap)
+  return {
+    ...kept,
+    inForce: read,
+    lowered: hasFallen ? [...kept.lowered, { cap: inForce.cap, at: read.at }] : kept.lowered,
+  }
+}
+
+/** `dataAt`: figures are at least as new as this. Use under a cap that fell before is in them. */
+function takeReading(member: PoolMember, dataAt: Instant): PoolMember {
+  const lowered = member.lowered.filter(({ at }) => at > dataAt)
+  return lowered.length === member.lowered.length ? member : { ...member, lowered }
+}
+
+/** Once another cap is in force for somebody who left, and the use until then is known, nothing more is added. */
+function settle(member: PoolMember, dataAt: Instant): PoolMember {
+  if (!member.left || member.left.settled || !isGone(member)) return member
+  const goneAt = Math.max(member.left.at, member.inForce?.at ?? member.left.at)
+  return goneAt <= dataAt && member.lowered.length === 0 && member.sent.length === 0
+    ? { ...member, left: { ...member.left, settled: true } }
+    : member
+}
+
+/** A lower that did not land before more use showed, or a foreign raise: what is put back is not below known use. */
+function aboveUse(member: PoolMember): PoolMember {
+  const { dealt, use = credits(0), inForce, fixed } = member
+  if (dealt === undefined || dealt >= use || !inForce || amountOf(inForce.cap) <= dealt) return member
+  const least = Math.min(Math.ceil(use), amountOf(inForce.cap), fixed ?? Number.POSITIVE_INFINITY)
+  return least > dealt ? { ...member, dealt: credits(least) } : member
+}
+
+/** The pool's cap is no longer in force for somebody who left, or never was. */
+export function isGone({ left, inForce, dealt }: PoolMember): boolean {
+  if (!left) return false
+  if (left.settled || dealt === undefined || inForce?.cap === 'none') return true
+  return inForce !== undefined && inForce.at > left.at && inForce.cap !== dealt
+}

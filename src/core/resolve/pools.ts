@@ -1,0 +1,125 @@
+// Who is in which pool, and what the standing deal asks for each member. Membership changes as a rule's match does, after two good readings
+// that agree. It deals nothing: `core/pools` does, and until it has, a member keeps what is in force.
+
+import { isApproved } from '../interpret/effective.ts'
+import type { Roster } from '../model/observed.ts'
+import type { PolicySet, Pool } from '../model/policy.ts'
+import { formatPosition } from '../model/problem.ts'
+import type { UserScope } from '../model/scope.ts'
+import { type Credits, credits } from '../model/units.ts'
+import { capToAsk } from '../pools/ask.ts'
+import { type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
+import type { Candidate, RejectedScope } from './candidate.ts'
+import { poolCondition } from './conditions.ts'
+import type { JudgedRules } from './rules.ts'
+
+/** What was dealt, by the name of the pool. */
+export type DealtPools = Readonly<Record<string, PoolState>>
+
+/** A person's place in a pool. */
+export interface Place {
+  readonly pool: Pool
+  /** What the deal asks for; absent: nothing was dealt yet. */
+  readonly candidate?: Candidate
+}
+
+export interface ResolvedPools {
+  /** By the name of the pool: approved members, sorted. */
+  readonly members: ReadonlyMap<string, readonly string[]>
+  placeOf(email: string): Place | undefined
+  /** People in two pools, who are members of neither. */
+  readonly clashing: readonly string[]
+  clashOf(scope: UserScope): RejectedScope | undefined
+}
+
+/** Finds the members of every pool. Without a roster nobody is known. */
+export function resolvePools(
+  { pools }: PolicySet,
+  roster: Roster | undefined,
+  rules: Pick<JudgedRules, 'conditionOf'>,
+  dealt: DealtPools,
+): ResolvedPools {
+  const poolsOf = new Map<string, Pool[]>()
+  const approved = roster?.people.filter((person) => isApproved(person, roster)).map(({ email }) => email) ?? []
+  for (const pool of pools) {
+    const isMember = membershipOf(pool, rules)
+    for (const email of approved) if (isMember(email)) poolsOf.set(email, [...(poolsOf.get(email) ?? []), pool])
+  }
+  const members = new Map(pools.map(({ name }): [string, string[]] => [name, []]))
+  for (const [email, [only, ...others]] of poolsOf) if (only && others.length === 0) members.get(only.name)?.push(email)
+  for (const list of members.values()) list.sort()
+  return {
+    members,
+    clashing: [...poolsOf].flatMap(([email, list]) => (list.length > 1 ? [email] : [])),
+    placeOf: (email) => placeOf(poolsOf.get(email), email, dealt),
+    clashOf: (scope) => clash(scope, poolsOf.get(scope.email) ?? []),
+  }
+}
+
+function membershipOf(pool: Pool, rules: Pick<JudgedRules, 'conditionOf'>): (email: string) => boolean {
+  if (pool.members.kind === 'emails') {
+    const emails = new Set(pool.members.emails)
+    return (email) => emails.has(email)
+  }
+  const when = poolCondition(pool)
+  const condition = when && rules.conditionOf(when)
+  return (email) => condition?.holds(email) === true
+}
+
+function placeOf(pools: readonly Pool[] | undefined, email: string, dealt: DealtPools): Place | undefined {
+  const [pool, second] = pools ?? []
+  if (!pool || second) return undefined
+  const state = Object.hasOwn(dealt, pool.name) ? dealt[pool.name] : undefined
+  const cap = state && capToAsk(pool, state, email)
+  if (!state || cap === undefined) return { pool }
+  const scope: UserScope = { kind: 'user', email }
+  return { pool, candidate: { kind: 'pool', scope, cap, at: pool.at, reason: reasonOf(pool, state, email, cap), pool: pool.name } }
+}
+
+/** `pool research: dealt by need; 3 of 20000 credits used by ada`: the words of a plan's line. */
+function reasonOf({ name, share, credits: total }: Pool, state: PoolState, email: string, cap: Credits): string {
+  const member = memberOf(state, email)
+  const own = member?.fixed !== undefined && member.fixed > cap ? `, at most what is left of the ${member.fixed} declared` : ''
+  const how = share === 'equal' ? 'the same head-room for everybody' : 'by need'
+  return `pool ${name}: ${how}, of ${total} credits${own}`
+}
+
+function clash(scope: UserScope, [first, second]: readonly Pool[]): RejectedScope | undefined {
+  if (!first || !second) return undefined
+  const places = `${first.name} (${formatPosition(first.at)}) and ${second.name} (${formatPosition(second.at)})`
+  const message = `${scope.email} is in two pools: ${places}; take the person out of one of them`
+  return { scope, code: 'POOL_TWICE', message, at: second.at }
+}
+
+/** A pool and who is in it now. */
+export interface PoolPeople {
+  readonly pool: Pool
+  readonly members: readonly MemberNow[]
+}
+
+/** Members with what is dealt to them first: `declaredOf` is their own cap, or that of a rule. */
+export function poolPeople(
+  { pools, protectedPeople }: PolicySet,
+  { members }: ResolvedPools,
+  declaredOf: (email: string) => Candidate | undefined,
+): readonly PoolPeople[] {
+  const protectedEmails = new Set(protectedPeople.map(({ scope }) => scope.email))
+  const memberNow = (email: string): MemberNow => {
+    const declared = declaredOf(email)
+    // Nothing is dealt to whom policy wants without a cap, which is an error.
+    const isLeftAlone = protectedEmails.has(email) || isUncapped(declared)
+    const fixed = declared === undefined || declared.cap === 'none' ? undefined : credits(declared.cap)
+    return { email, ...(fixed !== undefined && { fixed }), ...(isLeftAlone && { protected: true }) }
+  }
+  return pools.map((pool) => ({ pool, members: (members.get(pool.name) ?? []).map(memberNow) }))
+}
+
+/** Their own `none`; a rule's sets nothing, and the pool decides. */
+const isUncapped = (declared: Candidate | undefined): declared is Candidate => declared?.cap === 'none' && declared.kind !== 'people'
+
+/** A member of a pool whom policy wants without a cap; of members listed by e-mail, validation has said so already. */
+export function poolNone(scope: UserScope, place: Place | undefined, own: Candidate | undefined): RejectedScope | undefined {
+  if (!place || !isUncapped(own)) return undefined
+  const message = `${scope.email} has the cap none and is a member of pool ${place.pool.name} (${formatPosition(place.pool.at)}); a pool needs a cap`
+  return { scope, code: 'POOL_NONE', message, at: own.at }
+}

@@ -1,0 +1,39 @@
+// What is remembered of a workspace's events for those who look: the journal, which the ledger keeps, and how its requests went. It follows events
+// and decides nothing; a ledger that cannot keep the journal now is asked again after the next cycle.
+import type { CycleEvent } from '../../core/model/events.ts'
+import type { Ledger } from '../../ports.ts'
+import { type Journal, journaled, journalOf } from './journal.ts'
+import { type RequestsOf, requestsWith } from './requests.ts'
+import { orNothing } from './view.ts'
+
+export interface Chronicle {
+  journal(): Journal
+  requests(): readonly RequestsOf[]
+  onEvent(event: CycleEvent): void
+  /** Saves the journal where it is another one; it is on the disk with what the ledger writes next. */
+  keep(): void
+}
+
+/** Goes on where the ledger left off; one that cannot be read now begins anew. */
+export function chronicleOf(ledger: Pick<Ledger, 'fact' | 'saveFact'>): Chronicle {
+  let journal = journalOf(
+    orNothing(() => ledger.fact('journal')),
+    orNothing(() => ledger.fact('days')),
+  )
+  let kept = journal
+  let requests: ReadonlyMap<string, RequestsOf> = new Map()
+  return {
+    journal: () => journal,
+    requests: () => [...requests.values()],
+    onEvent(event) {
+      if (event.kind === 'request-finished') requests = requestsWith(requests, event)
+      else journal = journaled(journal, event)
+    },
+    keep() {
+      const { entries, days } = journal
+      if (entries !== kept.entries) ledger.saveFact('journal', entries)
+      if (days !== kept.days) ledger.saveFact('days', days)
+      kept = journal
+    },
+  }
+}

@@ -1,0 +1,159 @@
+// Keeps the journal of a workspace: a fold over its events to entries and to figures of days, both bounded. What is told again after a restart is
+// not written again. It is worth keeping and worth no cycle: a ledger that cannot record it now gets it later.
+
+import { GUARD_CODES } from '../../core/model/change.ts'
+import type { Condition } from '../../core/model/condition.ts'
+import type { CycleEvent } from '../../core/model/events.ts'
+import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
+import type { Observed } from '../../core/model/observed.ts'
+import type { Cap } from '../../core/model/policy.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import { credits, type Instant } from '../../core/model/units.ts'
+
+/** What is kept: entries oldest first, days in order. */
+export interface Journal {
+  readonly entries: readonly JournalEntry[]
+  readonly days: readonly DayFigures[]
+  /** The last cycle failed, and an entry says so. */
+  readonly isOut: boolean
+}
+
+export const EMPTY_JOURNAL: Journal = { entries: [], days: [], isOut: false }
+
+/** Bounds of what is kept. Choice. */
+export const JOURNAL_LIMITS = { entries: 500, days: 400 } as const
+/** So many foreign changes of one minute stand one by one; the others are counted. Choice. */
+const MOST_FOREIGN = 20
+const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+
+/** What was kept before, as a journal that goes on. */
+export function journalOf(entries: readonly JournalEntry[] = [], days: readonly DayFigures[] = []): Journal {
+  const last = entries.findLast(({ kind }) => kind === 'outage' || kind === 'recovery')
+  return { entries, days, isOut: last?.kind === 'outage' }
+}
+
+/** Takes one event in; the same object comes back where there is nothing to keep. */
+export function journaled(journal: Journal, event: CycleEvent): Journal {
+  switch (event.kind) {
+    case 'change-finished': {
+      const isRevert = event.change.cause === 'external'
+      return counted(journal, event.at, ({ reverted, written, failed }) => {
+        if (event.result !== 'applied') return { failed: failed + 1 }
+        return isRevert ? { reverted: reverted + 1 } : { written: written + 1 }
+      })
+    }
+    case 'condition':
+      return transition(journal, event)
+    case 'policy-loaded':
+      return policyLoaded(journal, event)
+    case 'planned':
+      return counted(journal, event.at, () => ({ open: event.plan.changes.length }))
+    case 'usage-read':
+      return counted(journal, event.at, () => figuresOf(event))
+    case 'cycle-finished':
+      return cycleFinished(journal, event)
+    default:
+      return journal
+  }
+}
+
+type EventOf<K extends CycleEvent['kind']> = Extract<CycleEvent, { readonly kind: K }>
+
+const withEntry = (journal: Journal, entry: JournalEntry): Journal => ({
+  ...journal,
+  entries: [...journal.entries, entry].slice(-JOURNAL_LIMITS.entries),
+})
+
+function transition(journal: Journal, { at, change, condition }: EventOf<'condition'>): Journal {
+  switch (condition.type) {
+    case 'ForeignChange':
+      return change === 'ended' ? journal : foreign(journal, at, condition)
+    case 'Held':
+    case 'Contested':
+    case 'BreakerOpen':
+      return held(journal, at, change, condition)
+    case 'Paused':
+      return change === 'ended' ? withEntry(journal, { at, kind: 'resume' }) : paused(journal, condition)
+    default:
+      return journal
+  }
+}
+
+function foreign(journal: Journal, at: Instant, { scope, fields = {} }: Condition): Journal {
+  const [verified, observed] = [capIn(fields['from']), observedIn(fields['to'])]
+  if (!scope || verified === undefined || observed === undefined) return journal
+  const entry = { at, kind: 'foreign', scope, verified, observed } as const
+  if (isToldAgain(journal, entry)) return journal
+  return counted(withForeign(journal, entry), at, ({ found }) => ({ found: found + 1 }))
+}
+
+const capIn = (value: unknown): Cap | undefined => (typeof value === 'number' ? credits(value) : value === 'none' ? value : undefined)
+const observedIn = (value: unknown): Observed | undefined => (value === 'unknown' ? value : capIn(value))
+
+type Foreign = Extract<JournalEntry, { readonly kind: 'foreign' }>
+
+/** After a restart the same foreign value is told of again. */
+function isToldAgain({ entries }: Journal, { at, scope, observed, verified }: Foreign): boolean {
+  const key = scopeKey(scope)
+  const last = entries.findLast((one) => one.kind === 'foreign' && scopeKey(one.scope) === key)
+  return last?.kind === 'foreign' && last.observed === observed && last.verified === verified && at - last.at < MINUTE_MS
+}
+
+function withForeign(journal: Journal, entry: Foreign): Journal {
+  const { entries } = journal
+  const recent = entries.filter((one) => one.kind === 'foreign' && entry.at - one.at < MINUTE_MS)
+  const last = recent.at(-1)
+  if (recent.length < MOST_FOREIGN || last?.kind !== 'foreign') return withEntry(journal, entry)
+  return { ...journal, entries: entries.map((one) => (one === last ? { ...last, more: (last.more ?? 0) + 1 } : one)) }
+}
+
+function held(journal: Journal, at: Instant, change: EventOf<'condition'>['change'], { subject, fields = {} }: Condition): Journal {
+  const id = typeof fields['hold'] === 'string' ? fields['hold'] : subject
+  if (change === 'ended') return withEntry(journal, { at, kind: 'release', id })
+  const last = journal.entries.findLast((one) => (one.kind === 'hold' || one.kind === 'release') && one.id === id)
+  if (last?.kind === 'hold') return journal
+  const told = fields['guards']
+  const guards = GUARD_CODES.filter((guard) => Array.isArray(told) && told.includes(guard))
+  return withEntry(journal, { at, kind: 'hold', id, guards, people: Number(fields['people'] ?? 0) })
+}
+
+function policyLoaded(journal: Journal, { at, policy: { digest, revision, valid } }: EventOf<'policy-loaded'>): Journal {
+  const last = journal.entries.findLast(({ kind }) => kind === 'policy')
+  if (last?.kind === 'policy' && last.digest === digest && last.revision === revision && last.valid === valid) return journal
+  return withEntry(journal, { at, kind: 'policy', digest, revision, valid })
+}
+
+function paused(journal: Journal, { since, fields = {} }: Condition): Journal {
+  if (journal.entries.some((one) => one.kind === 'pause' && one.at === since)) return journal
+  return withEntry(journal, {
+    at: since,
+    kind: 'pause',
+    untilAt: Date.parse(String(fields['until'])),
+    reason: String(fields['reason'] ?? ''),
+  })
+}
+
+function cycleFinished(journal: Journal, { at, result, message }: EventOf<'cycle-finished'>): Journal {
+  const isOut = result === 'error'
+  if (isOut === journal.isOut) return journal
+  const entry: JournalEntry = isOut ? { at, kind: 'outage', ...(message !== undefined && { message }) } : { at, kind: 'recovery' }
+  return { ...withEntry(journal, entry), isOut }
+}
+
+function figuresOf({ roster, balance }: EventOf<'usage-read'>): Partial<DayFigures> {
+  const used = roster?.people.reduce<number | undefined>((sum, one) => (one.used === undefined ? sum : (sum ?? 0) + one.used), undefined)
+  return {
+    ...(used !== undefined && { used: credits(used) }),
+    ...(balance && { addOnUsed: balance.addOnUsed, addOnAvailable: balance.addOnAvailable }),
+  }
+}
+
+function counted(journal: Journal, at: Instant, change: (day: DayFigures) => Partial<DayFigures>): Journal {
+  const dayAt = Math.floor(at / DAY_MS) * DAY_MS
+  const last = journal.days.at(-1)
+  const isToday = last?.dayAt === dayAt
+  const day = last && isToday ? last : { dayAt, found: 0, reverted: 0, written: 0, failed: 0 }
+  const before = isToday ? journal.days.slice(0, -1) : journal.days
+  return { ...journal, days: [...before, { ...day, ...change(day) }].slice(-JOURNAL_LIMITS.days) }
+}

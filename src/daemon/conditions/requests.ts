@@ -1,0 +1,40 @@
+// How the requests of a workspace went, by operation, since the daemon started: for the page about its health. Bounded, and forgotten at the end;
+// what is to be counted for ever is in the metrics.
+
+import type { CycleEvent, RequestOutcome } from '../../core/model/events.ts'
+import type { Instant } from '../../core/model/units.ts'
+
+export interface RequestsOf {
+  readonly operation: string
+  readonly requests: number
+  readonly failed: number
+  readonly lastFailure?: { readonly at: Instant; readonly outcome: RequestOutcome }
+  /** Of the last ones, in milliseconds. */
+  readonly durations: readonly number[]
+}
+
+/** So many durations tell how long a request takes. Choice. */
+const MOST_DURATIONS = 100
+
+/** Takes one request in. */
+export function requestsWith(
+  known: ReadonlyMap<string, RequestsOf>,
+  { at, operation, outcome, durationMs }: Extract<CycleEvent, { readonly kind: 'request-finished' }>,
+): ReadonlyMap<string, RequestsOf> {
+  const before = known.get(operation) ?? { operation, requests: 0, failed: 0, durations: [] }
+  const isGood = outcome === 'ok'
+  const after: RequestsOf = {
+    ...before,
+    requests: before.requests + 1,
+    failed: before.failed + (isGood ? 0 : 1),
+    ...(!isGood && { lastFailure: { at, outcome } }),
+    durations: [...before.durations, durationMs].slice(-MOST_DURATIONS),
+  }
+  return new Map([...known, [operation, after]])
+}
+
+/** Half of them took less; absent without any. */
+export function medianMs({ durations }: RequestsOf): number | undefined {
+  const sorted = durations.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)]
+}

@@ -1,0 +1,128 @@
+// Deals the pools of a workspace from what it knows: use, caps in force, writes whose end is not known. What follows is a fact of the ledger
+// before any cap is sent. It never calls the client, so that `plan` and the daemon deal alike from the same knowledge.
+
+import { type CountedPerson, effectiveCap } from '../../core/interpret/effective.ts'
+import type { OwnedCap } from '../../core/model/observed.ts'
+import type { Cap } from '../../core/model/policy.ts'
+import { type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
+import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { dealPool } from '../../core/pools/deal.ts'
+import { observePool } from '../../core/pools/observe.ts'
+import { type CapSince, memberOf, type PoolMember, type PoolState, type UseNow } from '../../core/pools/state.ts'
+import type { DealtPools, PoolPeople } from '../../core/resolve/pools.ts'
+import { addOnFigures } from '../../core/use/add-on.ts'
+import type { RecordsReader } from '../../ports.ts'
+import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
+import type { DesiredState, Planner, WorkspaceState } from './state.ts'
+
+/** A write that did not read back may land for so long. */
+const LANDING_MS = 24 * 3_600_000
+
+export interface Dealt {
+  readonly pools: DealtPools
+  readonly frozen: Readonly<Record<string, string>>
+}
+
+/** The pools after what was read, dealt anew where that matters. Objects that did not change are the same ones. */
+export function dealPools(knowledge: WorkspaceState, view: DesiredState, planner: Planner): Dealt {
+  const { pools: declared } = view.resolution
+  if (declared.length === 0 && Object.keys(knowledge.pools).length === 0) return { pools: knowledge.pools, frozen: {} }
+  const use = useNow(knowledge, planner.clock.now())
+  const pools: Record<string, PoolState> = {}
+  const frozen: Record<string, string> = {}
+  for (const one of declared) {
+    const { name } = one.pool
+    const before = Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
+    const observed = observePool(before, { use, ...sightOf(one, before, knowledge, view, planner) })
+    if (observed.frozen !== undefined) frozen[name] = observed.frozen
+    const state =
+      observed.frozen === undefined && observed.state ? dealPool(one.pool, observed.state, planner.clock.now()).state : observed.state
+    if (state) pools[name] = before && isSame(before, state) ? before : state
+  }
+  // A file that stops parsing removes nothing.
+  if (!knowledge.policyValid) return { pools: { ...knowledge.pools, ...pools }, frozen }
+  return { pools, frozen }
+}
+
+/** From now on it counts; true when it is another one. */
+export function takeDeal({ pools, frozen }: Dealt, knowledge: WorkspaceState): boolean {
+  const isNew = JSON.stringify(pools) !== JSON.stringify(knowledge.pools)
+  if (isNew) knowledge.pools = pools
+  knowledge.frozenPools = frozen
+  return isNew
+}
+
+const isSame = (a: PoolState, b: PoolState): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** Measured, or estimated where some row carries a figure and the balance is known; else why use is not known. */
+export function useNow({ usage, measured }: Pick<WorkspaceState, 'usage' | 'measured'>, now: Instant): UseNow {
+  if (!usage) return { kind: 'unknown', why: 'the roster was not read yet' }
+  const { roster, balance } = usage
+  const { cycle } = roster
+  const figures = addOnFigures({ now, cycle, measured, balance })
+  const isMeasured = figures.source === 'measured'
+  if (!isMeasured && roster.people.every(({ used }) => used === undefined))
+    return { kind: 'unknown', why: 'no row of the roster carries use' }
+  const used = new Map<string, Credits>()
+  for (const { email, used: all = credits(0) } of roster.people) {
+    const one = figures.of(email, all)
+    if (one?.source === 'upperBound') return { kind: 'unknown', why: NO_BALANCE }
+    if (one) used.set(email, one.credits)
+  }
+  // The older of the two readings says how new the figures are.
+  const readAt = isMeasured && measured ? Math.min(roster.readAt, measured.readAt) : roster.readAt
+  return { kind: 'known', readAt, ...(cycle && { cycle }), used }
+}
+
+const NO_BALANCE = 'the balance is not known, and without it nobody knows what of the use is add-on use'
+
+/** What is known of members, and of those who left. */
+function sightOf(
+  { members }: PoolPeople,
+  before: PoolState | undefined,
+  knowledge: WorkspaceState,
+  view: DesiredState,
+  { clock, ledger, settings }: Planner,
+) {
+  const now = clock.now()
+  const present = new Set(members.map(({ email }) => email))
+  const left = Object.keys(before?.members ?? {}).filter((email) => !present.has(email))
+  const caps = new Map<string, CapSince>()
+  const sent = new Map<string, readonly CapSince[]>()
+  for (const email of [...present, ...left]) {
+    const key = scopeKey(userScope(email))
+    const cap = capInForce(key, knowledge, view)
+    if (cap) caps.set(email, { ...cap, at: sinceOf(cap, view.owned.get(key), before && memberOf(before, email)) })
+    // Nobody reads a scope that is not ours any more.
+    else if (!present.has(email) && !view.owned.has(key)) caps.set(email, { cap: 'none', at: now })
+    const open = sentTo(email, ledger, now)
+    if (open.length > 0) sent.set(email, open)
+  }
+  return { now, caps, sent, members, usageLagMs: settings.usageLagMs ?? DEFAULT_USAGE_LAG_MS }
+}
+
+/** What applies to a person: their own cap, else what they inherit. Undefined where a reading is missing. */
+function capInForce(key: ScopeKey, { readings }: WorkspaceState, { people, slots }: DesiredState): CapSince | undefined {
+  const reading = readings.get(key)
+  if (!reading || reading.observed === 'unknown') return undefined
+  const person: Pick<CountedPerson, 'key' | 'groups'> = people.byKey.get(key) ?? { key, groups: [] }
+  const cap = reading.observed === 'none' ? effectiveCap(person, slots.shown).cap : reading.observed
+  return cap === 'unknown' ? undefined : { cap, at: reading.readAt }
+}
+
+/** When it was first seen: a write of ours was read back before the sweep came by. */
+function sinceOf({ cap, at }: CapSince, owned: OwnedCap | undefined, member: PoolMember | undefined): Instant {
+  const isOurs = owned?.cap === cap && owned.verifiedAt > (member?.inForce?.at ?? Number.NEGATIVE_INFINITY)
+  return isOurs ? Math.min(at, owned.verifiedAt) : at
+}
+
+/** Writes still open, and those of the last day that did not read back. */
+function sentTo(email: string, ledger: RecordsReader, now: number): readonly CapSince[] {
+  const scope = userScope(email)
+  const open = ledger.openIntents().flatMap(({ change, at }) => (scopeKey(change.scope) === email ? [{ cap: change.to, at }] : []))
+  const doubted = ledger
+    .writtenLately(scope, now - LANDING_MS)
+    .flatMap(({ result, to, at }) => (result === 'ambiguous' || result === 'verify_failed' ? [{ cap: to, at }] : []))
+  // A cap that goes makes room for what is wider, which is not the pool's to count.
+  return [...open, ...doubted].filter((one): one is { cap: Exclude<Cap, 'none'>; at: number } => one.cap !== 'none')
+}

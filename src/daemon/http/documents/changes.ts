@@ -1,0 +1,192 @@
+// The timeline: writes from the history of the ledger, and everything else from the journal, joined with the newest first. It pages by instant, so that
+// what comes in meanwhile moves nothing that was read already.
+
+import { createHash } from 'node:crypto'
+import type { HistoryEntry } from '../../../core/model/change.ts'
+import type { JournalEntry } from '../../../core/model/journal.ts'
+import { shortRevision } from '../../../core/model/policy.ts'
+import { parseScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
+import type { Instant } from '../../../core/model/units.ts'
+import { DocumentError, type Query } from './documents.ts'
+import { writeEntry } from './explained.ts'
+import type { Records, Showing, WorkspaceFacts } from './facts.ts'
+import { asked, limitOf, type Parameter, text, word } from './query.ts'
+import { type PeopleIndex, personShown } from './roster.ts'
+import { headOf, keyText, rfc3339, scopeText } from './show.ts'
+import type { ChangeEntry, ChangeListDocument } from './types.ts'
+
+export const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
+
+const MOST_ENTRIES = 200
+
+export const CHANGES_QUERY: readonly Parameter[] = [
+  word('kind', KINDS, 'What happened.'),
+  text('scope', '`team`, `group:ID`, or a person as shown.'),
+  { name: 'since', about: 'Nothing older than this.', kind: 'instant' },
+  text('after', '`next` of the answer before.'),
+  limitOf(50, MOST_ENTRIES),
+]
+
+/** Where to go on: everything up to this instant, without the first ones at it. */
+interface Cursor {
+  readonly untilAt: Instant
+  readonly skip: number
+}
+
+export async function changesDocument(
+  facts: WorkspaceFacts,
+  index: PeopleIndex | undefined,
+  records: Records,
+  showing: Showing,
+  query: Query,
+): Promise<ChangeListDocument> {
+  const question = asked(query, CHANGES_QUERY)
+  const limit = question.whole('limit')
+  const cursor = cursorOf(question.text('after'))
+  const scope = scopeOf(question.text('scope'), index)
+  const kind = question.word('kind', KINDS)
+  const sinceAt = question.instant('since')
+  const wanted = cursor.skip + limit + 1
+  const writes =
+    kind === undefined || kind === 'write'
+      ? await records.history({
+          limit: wanted,
+          untilAt: cursor.untilAt,
+          ...(scope && { scope }),
+          ...(sinceAt !== undefined && { sinceAt }),
+        })
+      : []
+  const others = (facts.journal?.entries ?? []).filter(
+    (entry) =>
+      (kind === undefined || entry.kind === kind) &&
+      entry.at <= cursor.untilAt &&
+      (sinceAt === undefined || entry.at >= sinceAt) &&
+      (scope === undefined || (entry.kind === 'foreign' && scopeKey(entry.scope) === scopeKey(scope))),
+  )
+  const joined = [...writes.map((entry) => ofWrite(entry, showing)), ...others.map((entry) => ofJournal(entry, showing))]
+  joined.sort((a, b) => b.at - a.at || (a.entry.id < b.entry.id ? -1 : 1))
+  const atCursor = joined.findIndex(({ at }) => at < cursor.untilAt)
+  const skipped = Math.min(cursor.skip, atCursor === -1 ? joined.length : atCursor)
+  const listed = joined.slice(skipped, skipped + limit)
+  const last = listed.at(-1)
+  const isMore = joined.length > skipped + limit
+  return {
+    ...headOf('ChangeList', showing),
+    workspace: facts.view.workspace,
+    limit,
+    items: listed.map(({ entry }) => entry),
+    ...(last && isMore && { next: nextOf(last.at, listed, cursor) }),
+  }
+}
+
+interface Dated {
+  readonly at: Instant
+  readonly entry: ChangeEntry
+}
+
+const CURSOR = /^(\d{1,15})-(\d{1,6})$/
+/** The end of the times that an instant can be. */
+const LATEST: Instant = 8_640_000_000_000_000
+
+function cursorOf(after: string | undefined): Cursor {
+  if (after === undefined) return { untilAt: LATEST, skip: 0 }
+  const [, at, skip] = CURSOR.exec(after) ?? []
+  if (at === undefined || skip === undefined || Number(skip) > MOST_SKIPPED) {
+    throw new DocumentError(400, `after cannot be ${JSON.stringify(after)}; give "next" of the answer before`)
+  }
+  return { untilAt: Number(at), skip: Number(skip) }
+}
+
+/** More at one and the same instant are not gone through. */
+const MOST_SKIPPED = 2_000
+
+function nextOf(at: Instant, listed: readonly Dated[], cursor: Cursor): string {
+  const seen = listed.filter((one) => one.at === at).length + (at === cursor.untilAt ? cursor.skip : 0)
+  return `${at}-${seen}`
+}
+
+function scopeOf(given: string | undefined, index: PeopleIndex | undefined): Scope | undefined {
+  if (given === undefined) return undefined
+  const row = index && personShown(index, given)
+  if (row) return { kind: 'user', email: row.email }
+  const scope = parseScope(given)
+  // Addresses are only known by how they are shown.
+  if (!scope || scope.kind === 'user') throw new DocumentError(404, 'there is no such scope: write team, group:ID, or a person as shown')
+  return scope
+}
+
+/** The same for as long as the entry is kept. */
+const idOf = (at: Instant, ...about: readonly (string | number)[]): string =>
+  `${at}-${createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 12)}`
+
+function ofWrite(entry: HistoryEntry, showing: Showing): Dated {
+  const { at, scope, from, to, planId, digest, result } = entry
+  const written = writeEntry(entry, showing)
+  const shown = scopeText(scope, showing)
+  const verb = result === 'applied' ? WRITTEN[entry.effect] : `could not be ${WRITTEN[entry.effect]}`
+  return {
+    at,
+    entry: {
+      ...written,
+      id: idOf(at, 'write', planId, scopeKey(scope), to),
+      kind: 'write',
+      tone: result === 'applied' ? 'good' : 'bad',
+      text: `${shown} ${verb}: ${from} → ${to}`,
+      digest,
+    },
+  }
+}
+
+const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
+  set: 'set',
+  raise: 'raised',
+  lower: 'lowered',
+  block: 'lowered to what is used or less',
+  clear: 'cleared',
+}
+
+function ofJournal(one: JournalEntry, showing: Showing): Dated {
+  const { at, kind } = one
+  const { people } = showing
+  const base = { at: rfc3339(at), kind }
+  switch (one.kind) {
+    case 'foreign': {
+      const { verified, observed, more = 0 } = one
+      const shown = keyText(scopeKey(one.scope), showing)
+      const others = more > 0 ? `, and ${more} more` : ''
+      const text = `${shown} was changed by somebody else: ${verified} → ${observed}${others}`
+      const id = idOf(at, kind, scopeKey(one.scope), observed)
+      return {
+        at,
+        entry: { ...base, id, tone: 'warn', text, scope: shown, from: verified, to: observed, ...(more > 0 && { count: more + 1 }) },
+      }
+    }
+    case 'hold': {
+      const text = `held by ${one.guards.join(', ')}: ${one.people} ${one.people === 1 ? 'person' : 'people'} affected`
+      return {
+        at,
+        entry: { ...base, id: idOf(at, kind, one.id), tone: 'warn', text, hold: one.id, guards: one.guards, people: one.people },
+      }
+    }
+    case 'release':
+      return { at, entry: { ...base, id: idOf(at, kind, one.id), tone: 'good', text: `hold ${one.id} is over`, hold: one.id } }
+    case 'policy': {
+      const { digest, revision, valid } = one
+      const name = revision === '' ? digest : shortRevision(revision)
+      const text = valid ? `policies ${name} are in force` : 'the policy files are not valid; the last good set stays in force'
+      return { at, entry: { ...base, id: idOf(at, kind, digest, String(valid)), tone: valid ? 'good' : 'bad', text, digest, revision } }
+    }
+    case 'pause': {
+      const text = `paused until ${rfc3339(one.untilAt)}`
+      return { at, entry: { ...base, id: idOf(at, kind), tone: 'warn', text, reason: people.text(one.reason) } }
+    }
+    case 'resume':
+      return { at, entry: { ...base, id: idOf(at, kind), tone: 'good', text: 'writing goes on' } }
+    case 'outage': {
+      const text = `cycles fail${one.message === undefined ? '' : `: ${people.text(one.message)}`}`
+      return { at, entry: { ...base, id: idOf(at, kind), tone: 'bad', text } }
+    }
+    case 'recovery':
+      return { at, entry: { ...base, id: idOf(at, kind), tone: 'good', text: 'cycles work again' } }
+  }
+}

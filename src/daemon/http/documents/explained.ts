@@ -1,0 +1,145 @@
+// Why a scope has the cap it has, as documents show it: the chain of declarations, what was read, what the plan does, the writes so far, and
+// what would change it. It puts `explain` of the core into words and adds nothing to it.
+
+import type { HistoryEntry } from '../../../core/model/change.ts'
+import { type Scope, scopeKey } from '../../../core/model/scope.ts'
+import { type ExplainedCandidate, type Explanation, explain } from '../../../core/plan/explain.ts'
+import type { Showing, WorkspaceFacts } from './facts.ts'
+import { placeOf, rfc3339, scopeText } from './show.ts'
+import type { CandidateEntry, PersonDocument, WriteEntry } from './types.ts'
+
+/** What stands in the document of a group and of a person. */
+export type Explained = Pick<
+  PersonDocument,
+  'chain' | 'desired' | 'state' | 'readings' | 'nextReadingAt' | 'change' | 'lastWrite' | 'history' | 'why' | 'conditions'
+>
+
+/** Writes that a page lists. Choice. */
+export const MOST_WRITES = 100
+
+/** Absent while there is neither policy nor people: then there is nothing to explain by. */
+export function explanationOf(facts: WorkspaceFacts, scope: Scope, history: readonly HistoryEntry[]): Explanation | undefined {
+  const { outlook, planned, readings, view } = facts
+  if (!outlook || !readings) return undefined
+  const { inputs, resolution } = outlook
+  return explain(
+    {
+      ...inputs,
+      readings,
+      history,
+      holds: view.holds,
+      ...(planned && { plan: planned.plan }),
+      ...(view.balance && { balance: view.balance }),
+      known: { inputs, resolution },
+    },
+    scope,
+  )
+}
+
+export function explained(
+  explanation: Explanation | undefined,
+  about: { readonly facts: WorkspaceFacts; readonly scope: Scope; readonly history: readonly HistoryEntry[] },
+  showing: Showing,
+): Explained {
+  const { facts, scope, history } = about
+  const revision = facts.view.policy?.revision
+  const writes = history.map((entry) => writeEntry(entry, showing))
+  const [lastWrite] = writes
+  const status = facts.view.scopes.find((one) => scopeKey(one.scope) === scopeKey(scope))
+  const why = status?.why ?? explanation?.rejected?.message ?? explanation?.skipped?.why
+  return {
+    chain: (explanation?.chain ?? []).map((one) => candidateEntry(one, showing, revision)),
+    ...(explanation?.cap !== undefined && { desired: explanation.cap }),
+    ...(status && { state: status.state }),
+    readings: (explanation?.observed ?? []).map(({ scope: read, reading }) => ({
+      scope: scopeText(read, showing),
+      ...(reading && {
+        observed: reading.observed,
+        readAt: rfc3339(reading.readAt),
+        ...(reading.failure && { failure: showing.people.text(reading.failure.message) }),
+      }),
+    })),
+    ...(facts.nextSweepAt !== undefined && { nextReadingAt: rfc3339(Math.max(facts.nextSweepAt, showing.now)) }),
+    ...(explanation?.change && { change: changeEntry(explanation, showing) }),
+    ...(lastWrite && { lastWrite }),
+    history: writes,
+    ...(why !== undefined && { why: showing.people.text(why) }),
+    conditions: explanation ? wouldChange(explanation, facts, showing) : [],
+  }
+}
+
+function changeEntry({ change }: Explanation, { people }: Showing): NonNullable<Explained['change']> {
+  if (!change) throw new Error('no change')
+  const { disposition, effect, from, to, cause } = change
+  return {
+    effect,
+    from,
+    to,
+    cause,
+    disposition: disposition.kind,
+    ...('reason' in disposition && { why: people.text(disposition.reason) }),
+    ...(disposition.kind === 'held' && { hold: disposition.hold }),
+  }
+}
+
+function candidateEntry({ candidate, wins, why, state }: ExplainedCandidate, showing: Showing, revision = ''): CandidateEntry {
+  const { kind, scope, cap, at, reason, ticket, fromAt, untilAt, add, rule } = candidate
+  const { people } = showing
+  return {
+    kind,
+    scope: scopeText(scope, showing),
+    cap,
+    wins,
+    why: people.text(why),
+    ...(state && { state }),
+    ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
+    ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
+    ...(add !== undefined && { add }),
+    ...(rule !== undefined && { name: people.text(rule) }),
+    ...(reason !== undefined && { reason: people.text(reason) }),
+    ...(ticket !== undefined && { ticket: people.text(ticket) }),
+    source: placeOf(at, showing, revision),
+  }
+}
+
+export function writeEntry(entry: HistoryEntry, showing: Showing): WriteEntry {
+  const { at, scope, effect, from, to, cause, result, reason, error, source, planId, revision } = entry
+  const { people } = showing
+  return {
+    at: rfc3339(at),
+    scope: scopeText(scope, showing),
+    effect,
+    from,
+    to,
+    cause,
+    result,
+    ...(reason !== undefined && { reason: people.text(reason) }),
+    ...(error !== undefined && { error: people.text(error) }),
+    ...(source && { source: placeOf(source, showing, revision) }),
+    planId,
+    revision,
+  }
+}
+
+/** What would make the cap another one, each in a sentence, what comes first in time first. */
+function wouldChange(explanation: Explanation, { view, settings }: WorkspaceFacts, showing: Showing): readonly string[] {
+  const { chain, hold, change, groups, scope } = explanation
+  const said: string[] = []
+  const winner = chain.find(({ wins }) => wins)
+  if (hold) said.push(`the release of hold ${hold.id}, which keeps ${change ? `${change.from} → ${change.to}` : 'a change'} back`)
+  if (view.pause && change) said.push(`the end of the pause at ${rfc3339(view.pause.untilAt)}`)
+  if (settings?.mode === 'audit' && change) said.push('mode: enforce in the config; now capkeeper only looks')
+  if (winner?.candidate.untilAt !== undefined) said.push(`the end of the grant at ${rfc3339(winner.candidate.untilAt)}`)
+  for (const { candidate, state } of chain) {
+    if (state === 'pending' && candidate.fromAt !== undefined)
+      said.push(`the start of a grant of ${candidate.cap} at ${rfc3339(candidate.fromAt)}`)
+  }
+  if (winner) said.push(`an edit of ${winner.candidate.at.file}:${winner.candidate.at.line}`)
+  if (scope.kind === 'user' && winner?.candidate.scope.kind !== 'user') {
+    said.push('a cap or a grant for this person in the policies')
+    if (groups.length > 0) said.push('leaving or joining a declared group')
+    else said.push('joining a declared group')
+  }
+  if (!winner) said.push('a cap in the policies')
+  return said.map((text) => showing.people.text(text))
+}

@@ -1,0 +1,82 @@
+// What documents are made from: the present state of a workspace as plain data, and its records, which are asked for one by one. It gives
+// out what the daemon has in memory and copies nothing; whoever reads it changes nothing.
+
+import type { HistoryEntry } from '../../../core/model/change.ts'
+import type { WorkspaceView } from '../../../core/model/events.ts'
+import type { CapReading, RunUse } from '../../../core/model/observed.ts'
+import type { PolicyRevision } from '../../../core/model/policy.ts'
+import type { GroupScope, Scope, ScopeKey, TeamScope } from '../../../core/model/scope.ts'
+import type { Credits, Instant } from '../../../core/model/units.ts'
+import type { Planned } from '../../../core/plan/plan.ts'
+import type { UseReading } from '../../../core/use/use-curve.ts'
+import type { Clock, DayRange, LedgerFacts } from '../../../ports.ts'
+import type { KnownRuns } from '../../collect/burning.ts'
+import type { Journal } from '../../conditions/journal.ts'
+import type { RequestsOf } from '../../conditions/requests.ts'
+import type { DesiredState } from '../../cycle/state.ts'
+import type { WorkspaceSettings } from '../../workspace.ts'
+import type { Health } from '../metrics.ts'
+import type { PeopleLabels } from '../status-labels.ts'
+
+/** Everything but the view is absent while it is not known. */
+export interface WorkspaceFacts {
+  readonly view: WorkspaceView
+  readonly settings?: WorkspaceSettings
+  readonly readings?: ReadonlyMap<ScopeKey, CapReading>
+  readonly policy?: PolicyRevision
+  readonly unknownGroups?: readonly string[]
+  readonly outlook?: DesiredState
+  readonly planned?: Planned
+  readonly journal?: Journal
+  /** The runs of the team, as they were last read from the ledger. */
+  readonly runs?: KnownRuns
+  readonly requests?: readonly RequestsOf[]
+  /** When caps are read again, as the interval says. */
+  readonly nextSweepAt?: Instant
+}
+
+export interface DayUse {
+  readonly dayAt: Instant
+  readonly used: Credits
+}
+
+/** The facts of the ledger that documents show. */
+export type FactShown = 'holdsShown' | 'runsAsked' | 'unreadSince'
+
+/** The durable records of a workspace. A ledger that cannot be read answers with nothing. */
+export interface Records {
+  /** Newest first; `untilAt` itself counts. */
+  history(filter: {
+    readonly scope?: Scope
+    readonly sinceAt?: Instant
+    readonly untilAt?: Instant
+    readonly limit: number
+  }): Promise<readonly HistoryEntry[]>
+  runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
+  /** What one person burned, by day; no row for days without. */
+  useOfPerson(email: string, days: DayRange): Promise<readonly DayUse[]>
+  useReadings(): Promise<readonly UseReading[]>
+  fact<K extends FactShown>(name: K): Promise<LedgerFacts[K] | undefined>
+}
+
+export interface WorkspaceSource {
+  readonly name: string
+  /** Another one whenever something that is shown may have changed. */
+  version(): number
+  facts(): Promise<WorkspaceFacts>
+  readonly records: Records
+}
+
+/** What is true of the whole daemon. */
+export interface DaemonFacts extends Health {
+  readonly version: string
+}
+
+/** How things are shown, and when. */
+export interface Showing {
+  readonly people: PeopleLabels
+  readonly clock: Clock
+  readonly now: Instant
+  /** Address of a line at a revision, with `{revision}`, `{file}` and `{line}` in it. */
+  readonly sourceUrl?: string
+}

@@ -1,0 +1,70 @@
+// How the daemon keeps one workspace: how caps are taken to work there and why, how requests go, how old readings are, and what is configured.
+
+import { serviceModel } from '../../../core/interpret/service-model.ts'
+import type { GuardSettings } from '../../../core/model/change.ts'
+import { medianMs, type RequestsOf } from '../../conditions/requests.ts'
+import { seenEntries } from '../status.ts'
+import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
+import { limitText } from './holds.ts'
+import { headOf, ratio, rfc3339 } from './show.ts'
+import { conditionsOf, daemonPart, lastCycleOf, warningsOf } from './summary.ts'
+import type { HealthDocument } from './types.ts'
+
+export function healthDocument(facts: WorkspaceFacts, daemon: DaemonFacts, showing: Showing): HealthDocument {
+  const { view, settings, readings } = facts
+  const { people } = showing
+  const { copying, ...model } = serviceModel(settings ?? { capSemantics: 'layered' }, view.seen ?? {})
+  const managed = view.scopes.flatMap(({ state, readAt }) => (state === 'skipped' || readAt === undefined ? [] : [readAt]))
+  const failed = [...(readings?.values() ?? [])].filter(({ failure }) => failure !== undefined).length
+  const oldest = managed.reduce<number | undefined>((least, at) => (least === undefined || at < least ? at : least), undefined)
+  return {
+    ...headOf('Health', showing),
+    workspace: view.workspace,
+    ...daemonPart(daemon),
+    mode: view.mode,
+    ...(view.lastCycle && { lastCycle: lastCycleOf(view.lastCycle, showing) }),
+    ...(view.lastSuccessAt !== undefined && { lastSuccessAt: rfc3339(view.lastSuccessAt) }),
+    ...(view.ratePerSecond !== undefined && { ratePerSecond: ratio(view.ratePerSecond) }),
+    ...(view.clockSkewMs !== undefined && { clockSkewSeconds: view.clockSkewMs / 1000 }),
+    model: { ...model, ...(copying !== undefined && { copying: people.text(copying) }) },
+    seen: seenEntries(view.seen ?? {}, people),
+    operations: (facts.requests ?? []).map(operationEntry),
+    unread: failed,
+    ...(oldest !== undefined && { oldestReadingAt: rfc3339(oldest) }),
+    settings: settingsOf(facts),
+    warnings: warningsOf(view).map(({ message }) => people.text(message)),
+    ...conditionsOf(view, showing),
+    replicas: [],
+  }
+}
+
+function operationEntry(one: RequestsOf): HealthDocument['operations'][number] {
+  const { operation, requests, failed, lastFailure } = one
+  const median = medianMs(one)
+  return {
+    operation,
+    requests,
+    failed,
+    ...(lastFailure && { lastFailure: { at: rfc3339(lastFailure.at), outcome: lastFailure.outcome } }),
+    ...(median !== undefined && { medianMs: Math.round(median * 10) / 10 }),
+  }
+}
+
+function settingsOf({ settings }: WorkspaceFacts): HealthDocument['settings'] {
+  return {
+    interval: (settings?.intervalMs ?? 0) / 1000,
+    usageInterval: (settings?.usageIntervalMs ?? 0) / 1000,
+    capSemantics: settings?.capSemantics ?? '',
+    capReads: settings?.capReads ?? 'auto',
+    onDrift: settings?.onDrift ?? '',
+    prune: settings?.prune ?? false,
+    approvals: settings?.approvals ?? 'separate',
+    guards: settings ? Object.fromEntries(Object.entries(settings.guards).map(([name, value]) => [name, guardText(value)])) : {},
+  }
+}
+
+function guardText(value: GuardSettings[keyof GuardSettings]): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  if (typeof value !== 'object') return String(value)
+  return 'floor' in value ? limitText(value) : `${value.inARow} in a row or ${value.percent} %`
+}

@@ -1,0 +1,244 @@
+// Holds: what is held, why, whom it reaches with before and after, and the exact ways to release it. The counting is that of the guards; this file
+// only shows it.
+
+import type { GuardCode, GuardSettings, Hold, ShareLimit } from '../../../core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import { credits } from '../../../core/model/units.ts'
+import { APPROVAL_GROWTH, APPROVAL_LIFE_MS } from '../../../core/plan/approval.ts'
+import { SETTLED_OTHERWISE } from '../../../core/plan/guards/judge.ts'
+import { isCounted } from '../../../core/plan/guards/round.ts'
+import { allowance, CLASSES, type ShareGuard } from '../../../core/plan/guards/shares.ts'
+import { type Impact, impactOf, type NetEffect } from '../../../core/plan/impact.ts'
+import type { Planned } from '../../../core/plan/plan.ts'
+import { DocumentError, type Query } from './documents.ts'
+import type { Showing, WorkspaceFacts } from './facts.ts'
+import { asked, limitOf, PAGE, pageOf, word } from './query.ts'
+import { cents, headOf, placeOf, ratio, rfc3339, scopeText } from './show.ts'
+import type { HoldDocument, HoldListDocument } from './types.ts'
+
+export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
+export const EFFECT_WORDS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const
+export const HOLD_QUERY = [word('effect', EFFECT_WORDS, 'What happens to them.'), PAGE, limitOf(100, 500)]
+
+const MOST_HELD = 200
+const DAY_MS = 86_400_000
+
+type HoldEntry = HoldListDocument['items'][number]
+
+export function holdsDocument(facts: WorkspaceFacts, since: ReadonlyMap<string, number>, showing: Showing, query: Query): HoldListDocument {
+  const question = asked(query, HOLDS_QUERY)
+  const items = facts.view.holds.toSorted((a, b) => b.people - a.people || (a.id < b.id ? -1 : 1))
+  const page = pageOf(items, question)
+  return {
+    ...headOf('HoldList', showing),
+    workspace: facts.view.workspace,
+    ...page,
+    items: page.items.map((hold) => holdEntry(hold, facts, since, showing)),
+  }
+}
+
+function holdEntry(
+  { id, guards, people, changes, message }: Hold,
+  { view }: WorkspaceFacts,
+  since: ReadonlyMap<string, number>,
+  showing: Showing,
+): HoldEntry {
+  const shownAt = since.get(id)
+  const approval = view.approvals.find((one) => one.id === id)
+  return {
+    id,
+    guards,
+    people,
+    changes: changes.length,
+    message: showing.people.text(message),
+    ...(shownAt !== undefined && { since: rfc3339(shownAt) }),
+    ...(approval && { approval: approval.state }),
+  }
+}
+
+export function holdDocument(
+  facts: WorkspaceFacts,
+  id: string,
+  since: ReadonlyMap<string, number>,
+  showing: Showing,
+  query: Query,
+): HoldDocument {
+  const question = asked(query, HOLD_QUERY)
+  const hold = facts.view.holds.find((one) => one.id === id)
+  if (!hold) throw new DocumentError(404, 'no such hold stands: it was released, its changes are other ones now, or it never was')
+  const impacts = reachedBy(hold, facts)
+  const effect = question.word('effect', EFFECT_WORDS)
+  const listed = effect === undefined ? impacts : impacts.filter((one) => one.effect === effect)
+  const page = pageOf(listed.toSorted(byWeight), question)
+  const isProtected = new Set(facts.policy?.set.protectedPeople.map(({ scope }) => scope.email))
+  return {
+    ...headOf('Hold', showing),
+    workspace: facts.view.workspace,
+    ...holdEntry(hold, facts, since, showing),
+    arithmetic: hold.guards.map((guard) => arithmeticOf(guard, hold, facts, showing)),
+    counted: {
+      lowered: countOf(impacts, 'lowered'),
+      blocked: countOf(impacts, 'blocked'),
+      cleared: countOf(impacts, 'cleared'),
+      raised: countOf(impacts, 'raised') + countOf(impacts, 'capped'),
+    },
+    held: hold.changes.slice(0, MOST_HELD).map((one) => heldChange(one, facts, showing)),
+    heldOmitted: Math.max(0, hold.changes.length - MOST_HELD),
+    releases: releasesOf(hold, facts, showing),
+    void: `void after ${APPROVAL_LIFE_MS / DAY_MS} days, or when more than ${Math.floor(hold.people * APPROVAL_GROWTH)} people are affected (now ${hold.people})`,
+    ...page,
+    items: page.items.map(({ person, before, after, effect: what }) => ({
+      person: showing.people.label(person.email),
+      before,
+      after,
+      effect: what,
+      addOn: cents(person.use),
+      ...(isProtected.has(person.email) && { protected: true }),
+    })),
+  }
+}
+
+const countOf = (impacts: readonly Impact[], effect: NetEffect): number => impacts.filter((one) => one.effect === effect).length
+
+const WEIGHT: readonly NetEffect[] = ['blocked', 'cleared', 'lowered', 'raised', 'capped']
+const byWeight = (a: Impact, b: Impact): number =>
+  WEIGHT.indexOf(a.effect) - WEIGHT.indexOf(b.effect) || lostBy(b) - lostBy(a) || (a.person.email < b.person.email ? -1 : 1)
+
+const lostBy = ({ before, after }: Impact): number => (typeof before === 'number' && typeof after === 'number' ? before - after : 0)
+
+/** What the whole plan does to people, worked out once for each plan. */
+const wholes = new WeakMap<Planned, readonly Impact[]>()
+
+function wholeOf(planned: Planned): readonly Impact[] {
+  const known = wholes.get(planned) ?? impactOf(planned.differences, planned.impact)
+  wholes.set(planned, known)
+  return known
+}
+
+function reachedBy(hold: Hold, { planned }: WorkspaceFacts): readonly Impact[] {
+  if (!planned) return []
+  const keys = new Set<ScopeKey>(hold.changes.map(({ scope }) => scopeKey(scope)))
+  return wholeOf(planned).filter(({ changes }) => changes.some((key) => keys.has(key)))
+}
+
+function heldChange(
+  { scope, from, to }: Hold['changes'][number],
+  { planned, view }: WorkspaceFacts,
+  showing: Showing,
+): HoldDocument['held'][number] {
+  const change = planned?.plan.changes.find((one) => scopeKey(one.scope) === scopeKey(scope))
+  return {
+    scope: scopeText(scope, showing),
+    from,
+    to,
+    ...(change && {
+      effect: change.effect,
+      cause: change.cause,
+      people: change.people,
+      ...(change.reason !== undefined && { reason: showing.people.text(change.reason) }),
+      ...(change.source && { source: placeOf(change.source, showing, view.policy?.revision) }),
+    }),
+  }
+}
+
+type Arithmetic = HoldDocument['arithmetic'][number]
+
+const isShare = (guard: GuardCode): guard is ShareGuard => Object.hasOwn(CLASSES, guard)
+
+function arithmeticOf(guard: GuardCode, hold: Hold, facts: WorkspaceFacts, showing: Showing): Arithmetic {
+  const { planned, settings } = facts
+  const base = { guard, setting: `guards.${guard}`, exceeded: true }
+  const whole = planned ? wholeOf(planned) : []
+  if (planned && settings && isShare(guard) && settings.guards[guard] !== 'off') {
+    return { ...base, ...shareCounted(guard, settings.guards[guard], planned, whole) }
+  }
+  const remaining = remainingOf(facts)
+  if (planned && settings && guard === 'maxRaise' && settings.guards.maxRaise !== 'off' && remaining !== undefined) {
+    const raised = whole.filter((one) => one.effect === 'raised')
+    const allowed = (remaining * settings.guards.maxRaise) / 100
+    const sum = raised.reduce((total, one) => total - lostBy(one), 0)
+    return {
+      ...base,
+      what: `credits by which ${raised.length} people would be raised`,
+      counted: cents(sum),
+      of: cents(remaining),
+      limit: `${settings.guards.maxRaise} % of the add-on credits remaining`,
+      allowed: Math.floor(allowed),
+      exceeded: sum > allowed,
+    }
+  }
+  return { ...base, what: showing.people.text(whyOf(hold)), limit: SETTLED_OTHERWISE[guard] ?? 'see the message' }
+}
+
+/** The message without the way out, which stands elsewhere. */
+const whyOf = ({ message }: Hold): string => message.split('; approve hold ')[0] ?? message
+
+function shareCounted(guard: ShareGuard, limit: ShareLimit, { differences, impact }: Planned, whole: readonly Impact[]) {
+  const { effects, words } = CLASSES[guard]
+  const round = { active: differences }
+  const counted = whole.filter((one) => effects.has(one.effect) && isCounted(one, round, guard)).length
+  const of = impact.people.total
+  const allowed = allowance(limit, of)
+  return {
+    what: `people who ${words}`,
+    counted,
+    of,
+    ...(of > 0 && { percent: ratio((counted / of) * 100) }),
+    limit: limitText(limit),
+    allowed: Math.floor(allowed),
+    exceeded: counted > allowed,
+  }
+}
+
+export const limitText = ({ percent, floor }: ShareLimit): string => `${percent} %, never under ${floor}`
+
+function remainingOf({ view }: WorkspaceFacts): number | undefined {
+  const { balance } = view
+  return balance && credits(Math.max(0, balance.addOnAvailable - balance.addOnUsed))
+}
+
+type Release = HoldDocument['releases'][number]
+
+function releasesOf({ id, guards }: Hold, { policy, settings, view }: WorkspaceFacts, showing: Showing): readonly Release[] {
+  const file = policy?.set.rules[0]?.at.file ?? policy?.set.groups[0]?.at.file
+  const isSeparate = settings?.approvals !== 'together'
+  const limits = guards.filter((guard) => !SETTLED_OTHERWISE[guard])
+  return [
+    {
+      how: 'policy',
+      who: 'whoever may merge a change of the policies',
+      text: `approvals: [${id}]`,
+      ...(file !== undefined && { file: showing.people.text(file) }),
+      note: isSeparate
+        ? 'Stands below spec. It counts because this hold was shown before the line was there; remove it once it is spent.'
+        : 'Stands below spec; remove it once it is spent.',
+    },
+    {
+      how: 'command',
+      who: 'whoever may write the ledger of this daemon',
+      text: `capkeeper approve ${id} --workspace ${shellWord(view.workspace)}`,
+      note: 'The daemon takes it up in its next cycle, or at once with SIGHUP.',
+    },
+    { how: 'apply', who: 'whoever runs capkeeper without a daemon', text: `capkeeper apply --approve ${id}` },
+    ...limits.map(
+      (guard): Release => ({
+        how: 'setting',
+        who: 'whoever may change the config',
+        text: `guards: {${guard}: ${nowText(guard, settings?.guards)}}`,
+        note: `As it is; a higher limit lets this and all like it through. With approvals: separate it counts for what was shown before.`,
+      }),
+    ),
+    ...guards.flatMap((guard): readonly Release[] => {
+      const otherwise = SETTLED_OTHERWISE[guard]
+      return otherwise === undefined ? [] : [{ how: 'wait', who: 'nobody has to release it', text: otherwise }]
+    }),
+  ]
+}
+
+const shellWord = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`)
+
+function nowText(guard: GuardCode, settings: GuardSettings | undefined): string {
+  const value = settings?.[guard]
+  if (typeof value === 'object' && 'floor' in value) return `{percent: ${value.percent}, floor: ${value.floor}}`
+  return typeof value === 'number' ? `${value}` : '…'
+}

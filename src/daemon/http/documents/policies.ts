@@ -1,0 +1,117 @@
+// Every declared cap with its line, what it asks for, where it stands and whom it decides about now.
+
+import { BANDS, type ScopeStatus } from '../../../core/model/events.ts'
+import { formatPosition, type Position } from '../../../core/model/problem.ts'
+import { type Scope, scopeKey } from '../../../core/model/scope.ts'
+import { bandRank } from '../../../core/use/bands.ts'
+import type { Query } from './documents.ts'
+import type { Showing, WorkspaceFacts } from './facts.ts'
+import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
+import type { PeopleIndex, PersonRow } from './roster.ts'
+import { headOf, placeOf, problemsOf, rfc3339, scopeText } from './show.ts'
+import { policyOf } from './summary.ts'
+import type { PolicyEntry, PolicyListDocument } from './types.ts'
+
+const ENTRY_KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const
+
+export const POLICIES_QUERY = [
+  word('kind', ENTRY_KINDS, 'What is declared.'),
+  text('search', 'Part of the name, reason, ticket or file.'),
+  PAGE,
+  limitOf(100, 500),
+]
+
+const MOST_PROTECTED = 200
+
+export function policiesDocument(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing, query: Query): PolicyListDocument {
+  const question = asked(query, POLICIES_QUERY)
+  const kind = question.word('kind', ENTRY_KINDS)
+  const search = question.text('search')?.toLowerCase() ?? ''
+  const { view, policy } = facts
+  const fitting = entriesOf(facts, index, showing).filter((entry) => (kind === undefined || entry.kind === kind) && matches(entry, search))
+  const protectedPeople = policy?.set.protectedPeople ?? []
+  return {
+    ...headOf('PolicyList', showing),
+    workspace: view.workspace,
+    ...(view.policy && { policy: policyOf(view.policy) }),
+    ...problemsOf(view, showing),
+    documents: (policy?.set.documents ?? []).map((name) => showing.people.text(name)),
+    protected: protectedPeople.slice(0, MOST_PROTECTED).map(({ scope, at }) => ({
+      person: showing.people.label(scope.email),
+      source: placeOf(at, showing, policy?.revision),
+    })),
+    protectedOmitted: Math.max(0, protectedPeople.length - MOST_PROTECTED),
+    ...pageOf(fitting, question),
+  }
+}
+
+const matches = ({ name, reason = '', ticket = '', source }: PolicyEntry, search: string): boolean =>
+  search === '' || `${name}\n${reason}\n${ticket}\n${source.file}`.toLowerCase().includes(search)
+
+function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): readonly PolicyEntry[] {
+  const { policy, outlook, view } = facts
+  if (!policy) return []
+  const { people } = showing
+  const decided = Map.groupBy(
+    index.rows.filter((row) => row.status === 'approved' && row.winner),
+    ({ winner }) => (winner ? formatPosition(winner.at) : ''),
+  )
+  const status = new Map(view.scopes.map((one) => [scopeKey(one.scope), one]))
+  const about = (scope: Scope, at: Position) => {
+    const rows = decided.get(formatPosition(at)) ?? []
+    const members = membersOf(scope, facts)
+    return {
+      name: scopeText(scope, showing),
+      people: rows.length,
+      ...(members !== undefined && { members }),
+      near: nearIn(rows),
+      source: placeOf(at, showing, policy.revision),
+    }
+  }
+  const caps = policy.set.rules.map(
+    ({ scope, cap, at, reason }): PolicyEntry => ({
+      kind: scope.kind,
+      ...about(scope, at),
+      cap,
+      ...standing(status.get(scopeKey(scope))),
+      ...(reason !== undefined && { reason: people.text(reason) }),
+    }),
+  )
+  const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }): PolicyEntry => {
+    const rows = decided.get(formatPosition(at)) ?? []
+    return {
+      kind: 'rule',
+      name: people.text(name),
+      cap,
+      people: rows.length,
+      near: nearIn(rows),
+      source: placeOf(at, showing, policy.revision),
+      ...(reason !== undefined && { reason: people.text(reason) }),
+    }
+  })
+  const grants = (outlook?.resolution.grants ?? []).map(({ grant, state, fromAt, untilAt }): PolicyEntry => {
+    const { scope, amount, reason, ticket, at } = grant
+    return {
+      kind: 'grant',
+      ...about(scope, at),
+      ...(amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }),
+      state,
+      ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
+      ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
+      reason: people.text(reason),
+      ...(ticket !== undefined && { ticket: people.text(ticket) }),
+    }
+  })
+  return [...caps, ...peopleRules, ...grants].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
+}
+
+const ORDER: readonly PolicyEntry['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']
+
+const standing = (status: ScopeStatus | undefined) => (status ? { state: status.state, observed: status.observed } : {})
+
+function membersOf(scope: Scope, { view }: WorkspaceFacts): number | undefined {
+  if (scope.kind === 'team') return view.people.length
+  return scope.kind === 'group' ? view.groups.find(({ id }) => id === scope.id)?.emails.length : undefined
+}
+
+const nearIn = (rows: readonly PersonRow[]): number => rows.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length

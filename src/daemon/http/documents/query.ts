@@ -1,0 +1,93 @@
+// What may stand behind the `?` of an address: each document names its parameters here, and the OpenAPI document is made from the same table.
+// Anything else is refused, with the nearest that there is.
+
+import { didYouMean } from '../../../policy/suggest.ts'
+import { DocumentError, type Query } from './documents.ts'
+
+export interface Parameter {
+  readonly name: string
+  readonly about: string
+  readonly kind: 'text' | 'whole' | 'instant' | 'word'
+  readonly words?: readonly string[]
+  readonly least?: number
+  readonly most?: number
+  /** What it is where it is left out. */
+  readonly usually?: string | number
+}
+
+/** Longer ones are nobody's question. Choice. */
+export const MOST_LETTERS = 320
+const MOST_PAGES = 100_000
+
+export const text = (name: string, about: string): Parameter => ({ name, about, kind: 'text' })
+export const word = (name: string, words: readonly string[], about: string, usually?: string): Parameter => ({
+  name,
+  about,
+  kind: 'word',
+  words,
+  ...(usually !== undefined && { usually }),
+})
+export const whole = (name: string, about: string, range: { readonly least: number; readonly most: number; readonly usually: number }) =>
+  ({ name, about, kind: 'whole', ...range }) satisfies Parameter
+
+export const PAGE = whole('page', 'Which page, from 1.', { least: 1, most: MOST_PAGES, usually: 1 })
+export const limitOf = (usually: number, most: number): Parameter => whole('limit', 'The most on one page.', { least: 1, most, usually })
+
+/** A question that was understood. */
+export interface Asked {
+  text(name: string): string | undefined
+  word<const T extends string>(name: string, words: readonly T[]): T | undefined
+  whole(name: string): number
+  /** Milliseconds since the epoch. */
+  instant(name: string): number | undefined
+}
+
+/** Understands a question, or refuses it with a `DocumentError` 400 that names what is wrong. */
+export function asked(query: Query, parameters: readonly Parameter[]): Asked {
+  const known = new Map(parameters.map((one) => [one.name, one]))
+  const given = new Map<string, string>()
+  for (const [name, value] of Object.entries(query)) {
+    const parameter = known.get(name)
+    if (!parameter) throw unknownParameter(name, [...known.keys()])
+    checkValue(parameter, value)
+    if (value !== '') given.set(name, value)
+  }
+  return {
+    text: (name) => given.get(name),
+    word: (name, words) => words.find((one) => one === (given.get(name) ?? known.get(name)?.usually)),
+    whole: (name) => Number(given.get(name) ?? known.get(name)?.usually),
+    instant: (name) => {
+      const value = given.get(name)
+      return value === undefined ? undefined : Date.parse(value)
+    },
+  }
+}
+
+function unknownParameter(name: string, known: readonly string[]): DocumentError {
+  const shown = JSON.stringify(name.slice(0, MOST_LETTERS))
+  if (known.length === 0) return new DocumentError(400, `there is no parameter ${shown} here, and no other`)
+  return new DocumentError(400, `there is no parameter ${shown} here; ${didYouMean(name, known)}`)
+}
+
+/** An empty value counts as left out, as forms send it. */
+function checkValue({ name, kind, words = [], least = 0, most = 0 }: Parameter, value: string): void {
+  if (value === '') return
+  const shown = JSON.stringify(value.slice(0, MOST_LETTERS))
+  if (value.length > MOST_LETTERS) throw new DocumentError(400, `${name} is longer than ${MOST_LETTERS} characters`)
+  if (kind === 'word' && !words.includes(value)) throw new DocumentError(400, `${name} cannot be ${shown}; ${didYouMean(value, words)}`)
+  if (kind === 'whole' && !(/^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most)) {
+    throw new DocumentError(400, `${name} cannot be ${shown}; write a whole number from ${least} to ${most}`)
+  }
+  if (kind === 'instant' && !isInstant(value)) {
+    throw new DocumentError(400, `${name} cannot be ${shown}; write an instant such as 2026-11-20T12:00:00Z, or a day such as 2026-11-20`)
+  }
+}
+
+const isInstant = (value: string): boolean =>
+  /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/.test(value) && Number.isFinite(Date.parse(value))
+
+/** One page of a list. */
+export function pageOf<T>(items: readonly T[], question: Asked) {
+  const [page, limit] = [question.whole('page'), question.whole('limit')]
+  return { total: items.length, page, limit, items: items.slice((page - 1) * limit, page * limit) }
+}

@@ -1,0 +1,144 @@
+// The OpenAPI document of /api/v1, made of the table of addresses and the schemas of the documents. Only the generator loads this file.
+import type { TSchema } from 'typebox'
+import Type from 'typebox'
+import { API, API_ROUTES, type ApiRoute, type DocumentKind, PATH_PARTS } from '../../api-table.ts'
+import { MOST_LETTERS, type Parameter } from '../query.ts'
+import { object, text } from './parts-source.ts'
+import { GROUP, GROUPS, PEOPLE, PERSON } from './people-source.ts'
+import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES } from './story-source.ts'
+import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
+
+const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
+  WorkspaceList: WORKSPACES,
+  Workspace: WORKSPACE,
+  GroupList: GROUPS,
+  Group: GROUP,
+  PersonList: PEOPLE,
+  Person: PERSON,
+  ChangeList: CHANGES,
+  HoldList: HOLDS,
+  Hold: HOLD,
+  PolicyList: POLICIES,
+  Health: HEALTH,
+  CreditsSeries: CREDITS_SERIES,
+  BurnSeries: BURN_SERIES,
+  DriftSeries: DRIFT_SERIES,
+  NearSeries: NEAR_SERIES,
+}
+
+const ERROR = object('Why there is no answer.', {
+  apiVersion: Type.Literal('capkeeper/v1'),
+  kind: Type.Literal('Error'),
+  status: Type.Integer(),
+  message: text('What is wrong, and the way out.'),
+})
+
+const reference = (name: string) => ({ $ref: `#/components/schemas/${name}` })
+const json = (name: string) => ({ 'application/json': { schema: reference(name) } })
+
+const refusal = (description: string) => ({ description, content: json('Error') })
+
+/** As OpenAPI writes the parts of a path. */
+const pathText = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
+
+const pathParameters = (path: string) =>
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: PATH_PARTS[name] ?? '',
+    schema: { type: 'string', minLength: 1 },
+  }))
+
+function queryParameter({ name, about, kind, words, least, most, usually }: Parameter) {
+  const types = {
+    text: { type: 'string', maxLength: MOST_LETTERS },
+    word: { type: 'string', enum: words },
+    whole: { type: 'integer', minimum: least, maximum: most },
+    instant: {
+      anyOf: [
+        { type: 'string', format: 'date-time' },
+        { type: 'string', format: 'date' },
+      ],
+    },
+  }
+  return {
+    name,
+    in: 'query',
+    required: false,
+    description: about,
+    schema: { ...types[kind], ...(usually !== undefined && { default: usually }) },
+  }
+}
+
+function operation({ path, summary, kind, parameters }: ApiRoute) {
+  const isAboutOne = path.includes(':')
+  return {
+    get: {
+      operationId: `get${kind}`,
+      summary,
+      parameters: [...pathParameters(path), ...parameters.map(queryParameter)],
+      responses: {
+        200: {
+          description: summary,
+          headers: { ETag: { description: 'Names the state.', schema: { type: 'string' } } },
+          content: json(kind),
+        },
+        304: { description: 'As `If-None-Match` names it.' },
+        400: refusal('A parameter that is not known, or a value that makes no sense.'),
+        401: refusal('The token, or the header of the proxy, is missing or wrong.'),
+        403: refusal('Not from here.'),
+        ...(isAboutOne && { 404: refusal('There is no such thing, or it is not yours to see.') }),
+        503: refusal('Too much is on its way to slow readers.'),
+      },
+    },
+  }
+}
+
+const EVENTS = {
+  get: {
+    operationId: 'getEvents',
+    summary:
+      'Server-sent events: `hello` first, `change` with a workspace and what changed, `beat` every 15 s, `reset` when some were missed.',
+    parameters: [
+      {
+        name: 'workspace',
+        in: 'query',
+        required: false,
+        description: 'Changes of this one alone.',
+        schema: { type: 'string', minLength: 1, maxLength: MOST_LETTERS },
+      },
+    ],
+    responses: {
+      200: { description: 'Goes on until either side ends it.', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+      400: refusal('A parameter that is not known.'),
+      401: refusal('The token, or the header of the proxy, is missing or wrong.'),
+      403: refusal('Not from here.'),
+      404: refusal('There is no such workspace, or it is not yours to see.'),
+      503: refusal('Too many listen already.'),
+    },
+  },
+}
+
+/** The document; the version of the program is put in when it is served. */
+export const OPENAPI = {
+  openapi: '3.1.0',
+  info: {
+    title: 'capkeeper',
+    version: '1',
+    summary: 'What the console shows, as JSON. Read-only.',
+    description:
+      'Instants are RFC 3339 in UTC, credits are numbers, what was never known is absent. Fields and documents are added; none is renamed or changes its meaning.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/' }],
+  security: [{}, { token: [] }],
+  paths: {
+    ...Object.fromEntries(API_ROUTES.map((route) => [pathText(route.path), operation(route)])),
+    [`${API}/events`]: EVENTS,
+  },
+  components: {
+    securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'Where `auth.token` of the config names one.' } },
+    schemas: { ...DOCUMENTS, Error: ERROR },
+  },
+}

@@ -1,0 +1,192 @@
+// The documents about groups and people: lists, one group, one person. Schemas only; see parts-source.ts.
+import Type from 'typebox'
+import { BANDS } from '../../../../core/model/events.ts'
+import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
+import {
+  band,
+  cap,
+  cause,
+  changeResult,
+  count,
+  counts,
+  day,
+  effect,
+  figure,
+  flag,
+  guard,
+  headOf,
+  instant,
+  list,
+  object,
+  observed,
+  optional,
+  paged,
+  place,
+  scopeName,
+  scopeState,
+  text,
+  words,
+} from './parts-source.ts'
+
+const GROUP_ENTRY = {
+  id: text('As caps are set on.'),
+  name: text('As members are listed by.'),
+  known: flag('The service knows it and its members were read.'),
+  members: count('People in it.'),
+  cap: optional(cap('What policy asks.')),
+  observed: optional(observed()),
+  state: optional(scopeState),
+  used: optional(figure('Credits its members used in this cycle.')),
+  addOn: optional(figure('Their estimated add-on use.')),
+  share: optional(figure("Of the team's use, 0 to 1.")),
+  bands: counts(BANDS, 'Members by how near they are to their cap.'),
+  near: count('Members at 85 % of their cap or more.'),
+  source: optional(place),
+  readAt: optional(instant('When its members were read.')),
+}
+
+export const GROUPS = object('The groups that the policies declare.', {
+  ...headOf('GroupList'),
+  ...paged(object('One group.', GROUP_ENTRY), 'As `sort` says.'),
+})
+
+const candidate = object('One declaration that bears on a scope.', {
+  kind: words(
+    ['rule', 'grant', 'people', 'pool', 'conflict', 'copied', 'restore'],
+    '`rule`: a cap declared at a scope; `people`: a rule over people.',
+  ),
+  scope: scopeName,
+  cap: cap(),
+  wins: flag('It decides.'),
+  why: text('Why it won or lost.'),
+  state: optional(words(['pending', 'active', 'expiring', 'ended'], 'Of a grant.')),
+  from: optional(instant('When a grant starts.')),
+  until: optional(instant('When a grant ends.')),
+  add: optional(Type.Integer({ minimum: 0, description: 'What a grant adds.' })),
+  name: optional(text('Of a rule or pool.')),
+  reason: optional(text()),
+  ticket: optional(text()),
+  source: optional(place),
+})
+
+const write = object('One write of capkeeper.', {
+  at: instant('When it ended.'),
+  scope: scopeName,
+  effect,
+  from: cap('What stood there.'),
+  to: cap('What was written.'),
+  cause,
+  result: changeResult,
+  reason: optional(text()),
+  error: optional(text('Why it failed.')),
+  source: optional(place),
+  planId: text('The plan it was a part of.'),
+  revision: text('The policies in force.'),
+})
+
+const reading = object('What was last read at one scope of the chain.', {
+  scope: scopeName,
+  observed: optional(observed()),
+  readAt: optional(instant('When.')),
+  failure: optional(text('Why it could not be read.')),
+})
+
+const pending = object('The change that the present plan makes here.', {
+  effect,
+  from: cap('What stands there.'),
+  to: cap('What is to stand there.'),
+  cause,
+  disposition: words(['ready', 'held', 'deferred', 'excluded']),
+  why: optional(text('Why it is not written now.')),
+  hold: optional(text('The hold that keeps it back.')),
+})
+
+/** Why a scope has the cap it has. */
+const EXPLAINED = {
+  chain: list(candidate, 'Everything declared that bears on it, the winner first.'),
+  desired: optional(cap('What all declarations come to.')),
+  state: optional(scopeState),
+  readings: list(reading, 'This scope, then the wider ones.'),
+  nextReadingAt: optional(instant('When it is expected to be read again.')),
+  change: optional(pending),
+  lastWrite: optional(write),
+  history: list(write, 'Writes at this scope, the newest first.'),
+  why: optional(text('Why it is held, rejected or skipped.')),
+  conditions: list(text('What would change the cap.'), 'What would change it, in words.'),
+}
+
+const useDay = object('One day.', {
+  day: day('Which.'),
+  used: optional(figure('Credits burned on it; absent where it is not known.')),
+})
+
+export const GROUP = object('One group.', {
+  ...headOf('Group'),
+  ...GROUP_ENTRY,
+  ...EXPLAINED,
+  use: object('Credits its members burned.', {
+    days: list(useDay, 'The last days in order.'),
+  }),
+  top: list(
+    object('Somebody in it.', {
+      person: text(),
+      cap: optional(cap()),
+      addOn: optional(figure('Estimated add-on use.')),
+      band: optional(band),
+    }),
+    'Those nearest to their cap first.',
+  ),
+  topOmitted: count('How many more there are.'),
+})
+
+const PERSON_ENTRY = {
+  person: text('An e-mail or a hash, as people are shown.'),
+  status: words(['approved', 'pending', 'rejected', 'unspecified', 'off-roster']),
+  disabled: optional(flag('Access is switched off: written, but not counted by guards.')),
+  groups: list(object('A declared group.', { id: text(), name: text() }), 'Declared groups of the person.'),
+  cap: optional(observed('The cap in force, as the readings show it.')),
+  from: optional(scopeName),
+  declared: optional(cap('What all declarations come to.')),
+  rule: optional(object('The declaration that decides.', { kind: text(), name: text(), source: optional(place) })),
+  used: optional(figure('All credits used in this cycle.')),
+  addOn: optional(figure('Estimated add-on use.')),
+  addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from.')),
+  isUpperBound: optional(flag('What a seat includes is not known, so add-on use is all use.')),
+  headRoom: optional(figure('Left of the cap; negative when over it.')),
+  share: optional(figure('Add-on use over the cap; 1 is at the cap.')),
+  band: optional(band),
+  state: optional(scopeState),
+}
+
+export const PEOPLE = object('People, searched, filtered and sorted.', {
+  ...headOf('PersonList'),
+  ...paged(object('One person.', PERSON_ENTRY), 'As `sort` says.'),
+  bands: counts(BANDS, 'Everybody who fits the search, by band, whatever band was asked for.'),
+  groups: list(object('A group to filter by.', { id: text(), name: text() }), 'The declared groups.'),
+  rules: list(object('A rule to filter by.', { name: text(), people: count('Whom it decides about.') }), 'What decides about people.'),
+})
+
+const personDay = object('One day of a person.', {
+  day: day('Which.'),
+  burned: figure('Credits burned on it.'),
+  used: optional(figure('Credits used since the start of the cycle, at its end.')),
+  addOn: optional(figure('Estimated add-on use since the start of the cycle, at its end.')),
+  cap: optional(observed('The cap in force at its end, as far as the records tell.')),
+  from: optional(scopeName),
+  changed: optional(flag('The cap in force was changed on it.')),
+})
+
+export const PERSON = object('One person.', {
+  ...headOf('Person'),
+  ...PERSON_ENTRY,
+  ...EXPLAINED,
+  protected: optional(flag('Never lowered, blocked or cleared.')),
+  guards: list(guard, 'Guards that hold something back for this person.'),
+  use: object('Use by day against the cap.', {
+    days: list(personDay, 'From the start of the cycle, or the last 30 days if that is longer.'),
+    runsOutOn: optional(day('When the cap is used up at the pace of the last 7 days; absent when it lasts.')),
+    paceADay: optional(figure('Credits a day in the last 7 days.')),
+  }),
+})
+
+export const WRITE = write

@@ -1,0 +1,280 @@
+// The documents about whole workspaces: all of them at a glance, one of them, its policies and its health. Schemas only; see parts-source.ts.
+import Type from 'typebox'
+import { ASPECTS } from '../../../../core/interpret/seen.ts'
+import { BANDS, SCOPE_STATES } from '../../../../core/model/events.ts'
+import { BURN_WINDOWS } from '../../../../core/use/burn.ts'
+import {
+  balance,
+  cap,
+  cause,
+  condition,
+  count,
+  counts,
+  cycle,
+  figure,
+  flag,
+  grantState,
+  guard,
+  head,
+  headOf,
+  instant,
+  list,
+  mode,
+  object,
+  observed,
+  optional,
+  paged,
+  place,
+  problem,
+  projection,
+  reconcileResult,
+  scopeKind,
+  scopeName,
+  scopeState,
+  text,
+  tone,
+  words,
+} from './parts-source.ts'
+
+const pause = object('Nothing is written until it ends.', {
+  until: instant('When it ends by itself.'),
+  since: instant('When it began.'),
+  reason: text(),
+})
+
+const lastCycle = object('The last reconciliation.', {
+  startedAt: instant('When it began.'),
+  finishedAt: instant('When it ended.'),
+  result: reconcileResult,
+  message: optional(text('What it said of itself.')),
+})
+
+const policyState = object('The policies in force.', {
+  valid: flag('The files are whole; otherwise the last good set stays in force.'),
+  digest: text('Of the meaning of the set; empty while there is none.'),
+  revision: text('The commit of the files; empty outside a worktree.'),
+  loadedAt: instant('When the files were last read.'),
+})
+
+const use = object('Credits that the team used in this cycle.', {
+  readAt: instant('When people and their use were read.'),
+  used: optional(figure('Of all people together; absent where the plan shows none.')),
+  cycleCredits: optional(figure('Those of all seats and the add-on credits.')),
+  ratios: Type.Partial(
+    Type.Object(Object.fromEntries(BURN_WINDOWS.map((window) => [window, figure('1 = even pace to the end of the cycle.')])), {
+      additionalProperties: false,
+    }),
+  ),
+  projected: optional(projection),
+  exhaustion: optional(instant('When the add-on credits are expected to run out; absent when they last.')),
+})
+
+const SUMMARY = {
+  name: text(),
+  mode,
+  tone,
+  verdict: text('What matters most now, in a few words.'),
+  pause: optional(pause),
+  lastCycle: optional(lastCycle),
+  lastSuccessAt: optional(instant('When a cycle last ended well.')),
+  scopes: counts(SCOPE_STATES, 'Managed scopes by state.'),
+  holds: count('Holds that a person has to decide about.'),
+  warnings: count('Warnings that stand.'),
+  people: optional(count('People on the roster.')),
+  bands: counts(BANDS, 'People by how near they are to the cap in force.'),
+  cycle: optional(cycle),
+  use: optional(use),
+  balance: optional(balance),
+  policy: optional(policyState),
+  conditions: list(condition, 'What is so now, what needs a person first.'),
+  conditionsOmitted: count('How many more there are.'),
+  heldBy: optional(text('The replica that keeps this workspace.')),
+}
+
+const attention = object('Something that a person should look at.', {
+  workspace: text(),
+  tone,
+  subject: words(['cycle', 'policy', 'hold', 'drift', 'unread', 'pause', 'credits', 'warning', 'people', 'config', 'ledger']),
+  text: text('One sentence.'),
+  path: text('The page that says more.'),
+})
+
+export const WORKSPACES = object('All workspaces that the reader may see; what needs a person first.', {
+  ...head('WorkspaceList'),
+  version: text('Of capkeeper.'),
+  configValid: flag('The config file is valid; otherwise the last good one is in force.'),
+  ledgerWritable: flag('Records can be made; without them nothing is written to the service.'),
+  attention: list(attention, 'The most pressing first.'),
+  attentionOmitted: count('How many more there are.'),
+  ...paged(object('One workspace at a glance.', SUMMARY), 'Those that need a person first, then by name.'),
+})
+
+const scope = object('Where one scope stands.', {
+  kind: scopeKind,
+  scope: scopeName,
+  state: scopeState,
+  desired: optional(cap('What policy asks.')),
+  observed: observed(),
+  readAt: optional(instant('When it was read.')),
+  cause: optional(cause),
+  driftSince: optional(instant('Since when they differ.')),
+  source: optional(place),
+  reason: optional(text('As the policy gives it.')),
+  why: optional(text('Why it is held, unknown, rejected or skipped.')),
+})
+
+const grant = object('A temporary cap.', {
+  scope: scopeName,
+  cap: optional(Type.Integer({ minimum: 0, description: 'What it sets.' })),
+  add: optional(Type.Integer({ minimum: 0, description: 'What it adds.' })),
+  state: grantState,
+  from: optional(instant('When it starts.')),
+  until: optional(instant('When it ends; absent while that is not known.')),
+  reason: text(),
+  ticket: optional(text()),
+  source: place,
+  note: optional(text('Why the state is not what the clock alone would make it.')),
+})
+
+const pool = object('A budget of add-on credits for some people together.', {
+  name: text(),
+  credits: figure('For all of them together, in one cycle.'),
+  used: optional(figure('What they used of it.')),
+  dealt: optional(figure('The sum of their caps.')),
+  people: count('Its members.'),
+  share: words(['need', 'equal']),
+  exhaustion: optional(instant('When it is used up.')),
+  dealtAt: optional(instant('When caps were last dealt.')),
+  frozen: optional(text('Why it is not dealt now.')),
+  source: optional(place),
+})
+
+const hold = object('A guard holds changes back.', {
+  id: text('32 hex digits.'),
+  guards: list(guard, 'Which guards.'),
+  people: count('People who are affected.'),
+  changes: count('Changes that are held.'),
+  message: text(),
+  since: optional(instant('When it was first shown.')),
+})
+
+const approval = object('The release of a hold.', { id: text(), state: words(['pending', 'spent', 'void']) })
+
+const model = object('Use of one model in one mode in this cycle.', { model: text(), mode: text(), used: figure('Credits.') })
+
+export const WORKSPACE = object('One workspace.', {
+  ...headOf('Workspace'),
+  ...SUMMARY,
+  problems: list(problem, 'What is wrong in the policy files.'),
+  problemsOmitted: count('How many more there are.'),
+  scopesByKind: object('Managed scopes by kind and state.', {
+    team: counts(SCOPE_STATES, 'The team.'),
+    group: counts(SCOPE_STATES, 'Groups.'),
+    user: counts(SCOPE_STATES, 'People.'),
+  }),
+  team: optional(scope),
+  attention: list(scope, 'Scopes that are not in sync, those that need a person first.'),
+  attentionOmitted: count('How many more there are.'),
+  driftCredits: object('By how many credits caps are off, per person, not times people.', {
+    above: figure('Observed above desired.'),
+    below: figure('Observed below desired.'),
+  }),
+  held: list(hold, 'Holds that stand.'),
+  approvals: list(approval, 'Approvals and what became of them.'),
+  grants: list(grant, 'Temporary caps.'),
+  models: list(model, 'The most used first.'),
+  modelsOmitted: count('How many more there are.'),
+  pools: list(pool, 'Budgets over caps.'),
+  warningTexts: list(text(), 'What a person should know now.'),
+})
+
+const reach = object('A declared cap, and whom it reaches.', {
+  kind: words(['team', 'group', 'user', 'grant', 'rule', 'pool']),
+  name: text('`team`, `group:ID`, a person, or the name of a rule or pool.'),
+  cap: optional(cap('What it asks for.')),
+  add: optional(Type.Integer({ minimum: 0, description: 'What a grant adds.' })),
+  state: optional(words([...SCOPE_STATES, 'pending', 'active', 'expiring', 'ended'], 'Of the scope, or of the grant.')),
+  observed: optional(observed()),
+  people: count('People whose cap it decides now.'),
+  members: optional(count('People it could decide about; the others have a narrower cap.')),
+  near: count('Those of them at 85 % of their cap or more.'),
+  source: place,
+  reason: optional(text()),
+  ticket: optional(text()),
+  from: optional(instant('When a grant starts.')),
+  until: optional(instant('When a grant ends.')),
+})
+
+export const POLICIES = object('Every declared cap with its line and whom it reaches.', {
+  ...headOf('PolicyList'),
+  policy: optional(policyState),
+  problems: list(problem, 'What is wrong in the files.'),
+  problemsOmitted: count('How many more there are.'),
+  documents: list(text(), 'Names of the policy documents.'),
+  protected: list(object('Somebody whose cap is never lowered.', { person: text(), source: place }), 'Protected people.'),
+  protectedOmitted: count('How many more there are.'),
+  ...paged(reach, 'The team, groups, rules, pools, people, grants.'),
+})
+
+const evidence = {
+  value: text(),
+  at: instant('When it was seen.'),
+  evidence: text('What proves it.'),
+}
+
+const finding = object('One answer about how this deployment treats caps.', {
+  aspect: words(ASPECTS),
+  ...evidence,
+  before: optional(object('What was seen earlier and contradicts it.', evidence)),
+})
+
+const operation = object('Requests of one kind since the daemon started.', {
+  operation: text(),
+  requests: count('All of them.'),
+  failed: count('Those without a good answer.'),
+  lastFailure: optional(object('The last that failed.', { at: instant('When.'), outcome: text('What it was.') })),
+  medianMs: optional(figure('Half of the last 100 were faster.')),
+})
+
+export const HEALTH = object('How the daemon keeps one workspace.', {
+  ...headOf('Health'),
+  version: text('Of capkeeper.'),
+  mode,
+  lastCycle: optional(lastCycle),
+  lastSuccessAt: optional(instant('When a cycle last ended well.')),
+  configValid: flag('The config file is valid.'),
+  ledgerWritable: flag('Records can be made.'),
+  ratePerSecond: optional(figure('Requests per second, as learned.')),
+  clockSkewSeconds: optional(figure("The service's clock minus ours.")),
+  model: object('How caps are taken to work here.', {
+    layers: words(['layered', 'copied']),
+    layersProven: flag('A narrower cap was seen to survive a wider write.'),
+    copying: optional(text('The evidence that caps are copied, whatever is declared.')),
+    reads: words(['explicit', 'inherited', 'open']),
+    zero: text('What becomes of a cap of 0; `open` while it was not seen.'),
+  }),
+  seen: list(finding, 'What the answers of the service have shown.'),
+  operations: list(operation, 'Requests to the service.'),
+  unread: count('Scopes whose last reading failed.'),
+  oldestReadingAt: optional(instant('The oldest reading of a managed scope.')),
+  settings: object('As configured.', {
+    interval: figure('Seconds between readings of caps.'),
+    usageInterval: figure('Seconds between readings of people and use.'),
+    capSemantics: text(),
+    capReads: text(),
+    onDrift: text(),
+    prune: Type.Boolean(),
+    approvals: text(),
+    guards: Type.Record(Type.String(), Type.String(), { description: 'Each guard and its limit, in words.' }),
+  }),
+  warnings: list(text(), 'What a person should know now.'),
+  conditions: list(condition, 'What is so now, what needs a person first.'),
+  conditionsOmitted: count('How many more there are.'),
+  replicas: list(
+    object('A running capkeeper.', { name: text(), version: optional(text()), keeps: flag('This workspace is kept by it.') }),
+    'Empty where there is only this one.',
+  ),
+})
+
+export const SCOPE = scope
+export const HOLD_SUMMARY = hold

@@ -1,0 +1,234 @@
+// Series for charts: credits over the cycle with the even pace and the projection, use by day, drift by day, and how near people are to their
+// cap. Days without a record have no figure, which is not 0.
+
+import { BANDS } from '../../../core/model/events.ts'
+import type { RunUse } from '../../../core/model/observed.ts'
+import { groupScope, scopeKey } from '../../../core/model/scope.ts'
+import { credits, type Instant } from '../../../core/model/units.ts'
+import { bandRank } from '../../../core/use/bands.ts'
+import { creditsOfCycle, FRESHNESS_MS } from '../../../core/use/burn.ts'
+import { forecastFrom, type Projection } from '../../../core/use/forecast.ts'
+import { historyOf, type KnownRuns } from '../../collect/burning.ts'
+import type { Query } from './documents.ts'
+import type { Records, Showing, WorkspaceFacts } from './facts.ts'
+import { groupNames } from './people.ts'
+import { asked, whole, word } from './query.ts'
+import { groupIdsOf, type PeopleIndex, type PersonRow, shareOf } from './roster.ts'
+import { cents, DAY_MS, dayText, headOf, midnight, rfc3339 } from './show.ts'
+import { usedIn } from './summary.ts'
+import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries } from './types.ts'
+
+const DAYS = whole('days', 'How many days, today the last.', { least: 1, most: 120, usually: 30 })
+const BURN_BY = ['team', 'group', 'model', 'mode'] as const
+
+export const BURN_QUERY = [word('by', BURN_BY, 'What a line stands for.', 'team'), DAYS]
+export const DRIFT_QUERY = [DAYS]
+
+/** So many lines can be told apart. Choice. */
+const MOST_LINES = 12
+const MOST_ROWS = 100
+
+export function creditsSeries(facts: WorkspaceFacts, showing: Showing): CreditsSeries {
+  const { view } = facts
+  const { balance, use } = view
+  const cycle = view.roster?.cycle ?? balance?.cycle
+  const base = {
+    ...headOf('CreditsSeries', showing),
+    workspace: view.workspace,
+    ...(balance && {
+      credits: cents(creditsOfCycle(balance)),
+      included: cents(balance.creditsPerSeat * balance.seats),
+      addOn: cents(balance.addOnAvailable),
+    }),
+    ...(use?.figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(use.figures.exhaustedAt) }),
+  }
+  if (!cycle) return { ...base, days: [] }
+  const usedAt = usedByDay(facts, cycle.startAt, showing.now)
+  const projectedAt = projectionByDay(facts, cycle.endAt)
+  const figures = new Map(facts.journal?.days.map((day) => [day.dayAt, day]))
+  const days: CreditsSeries['days'][number][] = []
+  for (let at = midnight(cycle.startAt); at < cycle.endAt; at += DAY_MS) {
+    const untilAt = Math.min(at + DAY_MS, cycle.endAt)
+    const used = usedAt.get(at)
+    const burned = used === undefined ? undefined : used - (usedAt.get(at - DAY_MS) ?? 0)
+    const projected = at >= midnight(showing.now) ? projectedAt?.(untilAt) : undefined
+    const addOn = at === midnight(showing.now) && balance ? balance : figures.get(at)
+    days.push({
+      day: dayText(at),
+      ...(used !== undefined && { used: cents(used) }),
+      ...(burned !== undefined && { burned: cents(Math.max(0, burned)) }),
+      ...(balance && { even: cents((creditsOfCycle(balance) * (untilAt - cycle.startAt)) / (cycle.endAt - cycle.startAt)) }),
+      ...(projected && { projected: { p10: cents(projected.p10), p50: cents(projected.p50), p90: cents(projected.p90) } }),
+      ...(addOn?.addOnUsed !== undefined && { addOnUsed: cents(addOn.addOnUsed) }),
+      ...(addOn?.addOnUsed !== undefined &&
+        addOn.addOnAvailable !== undefined && { addOnLeft: cents(Math.max(0, addOn.addOnAvailable - addOn.addOnUsed)) }),
+    })
+  }
+  return { ...base, cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) }, days }
+}
+
+/** Credits used since the cycle began, at the end of each day: from runs where they cover it, else from what was read on that day. */
+function usedByDay({ view, runs, journal }: WorkspaceFacts, startAt: Instant, now: Instant): ReadonlyMap<Instant, number> {
+  const used = new Map<Instant, number>()
+  const first = midnight(startAt)
+  const today = midnight(now)
+  const history = runs && runs.asked.fromAt <= first ? historyOf(runs) : undefined
+  if (history) {
+    const burned = new Map(history.days.map((day) => [day.dayAt, day.credits]))
+    let sum = 0
+    for (let at = first; at <= Math.min(today, midnight(history.readAt)); at += DAY_MS) {
+      sum += burned.get(at) ?? 0
+      used.set(at, sum)
+    }
+  } else {
+    for (const day of journal?.days ?? []) if (day.dayAt >= first && day.used !== undefined) used.set(day.dayAt, day.used)
+  }
+  const present = view.roster && usedIn(view.roster)
+  if (present !== undefined) used.set(today, Math.max(present, used.get(today - DAY_MS) ?? 0))
+  return used
+}
+
+/** The projection of the cycle's end, spread over the days to come as the forecast spreads it. */
+function projectionByDay({ view, runs }: WorkspaceFacts, endAt: Instant): ((at: Instant) => Projection) | undefined {
+  const projected = view.use?.figures?.projected
+  const used = view.roster && usedIn(view.roster)
+  const history = runs && historyOf(runs)
+  if (!projected || used === undefined || !view.roster || !history) return undefined
+  const forecast = forecastFrom({ history, fromAt: view.roster.readAt, untilAt: endAt, freshnessMs: FRESHNESS_MS })
+  const total = forecast?.days.reduce((sum, day) => sum + day.credits, 0) ?? 0
+  if (!forecast || total <= 0) return undefined
+  return (at) => {
+    const come = forecast.days.filter(({ untilAt }) => untilAt <= at).reduce((sum, day) => sum + day.credits, 0) / total
+    const part = (end: number) => credits(used + (end - used) * come)
+    return { p10: part(projected.p10), p50: part(projected.p50), p90: part(projected.p90) }
+  }
+}
+
+export async function burnSeries(facts: WorkspaceFacts, records: Records, showing: Showing, query: Query): Promise<BurnSeries> {
+  const question = asked(query, BURN_QUERY)
+  const by = question.word('by', BURN_BY) ?? 'team'
+  const untilAt = midnight(showing.now) + DAY_MS
+  const fromAt = untilAt - question.whole('days') * DAY_MS
+  const days: Instant[] = []
+  for (let at = fromAt; at < untilAt; at += DAY_MS) days.push(at)
+  const lines = by === 'group' ? await groupLines(facts, records, showing, days) : teamLines(facts, showing, by, days)
+  return { ...headOf('BurnSeries', showing), workspace: facts.view.workspace, by, days: days.map(dayText), lines }
+}
+
+type Line = BurnSeries['lines'][number]
+type Covered = Pick<KnownRuns['asked'], 'fromAt' | 'throughAt'>
+
+/** A day that was asked for and has no rows had no use; one that was not asked for is not known. */
+function lineOf(
+  about: { readonly name: string; readonly id?: string },
+  rows: readonly RunUse[],
+  days: readonly Instant[],
+  covered: Covered,
+): Line {
+  const byDay = Map.groupBy(rows, ({ dayAt }) => dayAt)
+  const values = days.map((at) => {
+    if (at < covered.fromAt || at > covered.throughAt) return null
+    return cents((byDay.get(at) ?? []).reduce((sum, row) => sum + (row.used ?? 0), 0))
+  })
+  return { ...about, total: cents(values.reduce<number>((sum, value) => sum + (value ?? 0), 0)), values }
+}
+
+function teamLines(
+  { runs }: WorkspaceFacts,
+  { people }: Showing,
+  by: 'team' | 'model' | 'mode',
+  days: readonly Instant[],
+): readonly Line[] {
+  const [first, last] = [days[0], days.at(-1)]
+  if (!runs || first === undefined || last === undefined) return []
+  const rows = runs.rows.filter(({ dayAt, used }) => dayAt >= first && dayAt <= last && used !== undefined)
+  if (by === 'team') return rows.length === 0 ? [] : [lineOf({ name: 'team' }, rows, days, runs.asked)]
+  const groups = [...Map.groupBy(rows, (row) => row[by])]
+  const lines = groups.map(([name, all]) => ({ rows: all, line: lineOf({ name: people.text(name) }, all, days, runs.asked) }))
+  lines.sort((a, b) => b.line.total - a.line.total)
+  const others = lines.slice(MOST_LINES).flatMap((one) => one.rows)
+  return [
+    ...lines.slice(0, MOST_LINES).map(({ line }) => line),
+    ...(others.length > 0 ? [lineOf({ name: 'other' }, others, days, runs.asked)] : []),
+  ]
+}
+
+/** Groups may overlap, so what is left out is not summed. */
+async function groupLines(facts: WorkspaceFacts, records: Records, showing: Showing, days: readonly Instant[]): Promise<readonly Line[]> {
+  const [first, last] = [days[0], days.at(-1)]
+  const asked = await records.fact('runsAsked')
+  if (!asked || first === undefined || last === undefined) return []
+  const names = groupNames(facts, showing)
+  const most = facts.view.groups.toSorted((a, b) => (b.used ?? 0) - (a.used ?? 0)).slice(0, MOST_LINES)
+  const lines: Line[] = []
+  for (const { id, name } of most) {
+    const covered = asked[scopeKey(groupScope(id))]
+    if (!covered) continue
+    const rows = await records.runs(groupScope(id), { fromAt: first, untilAt: last + DAY_MS })
+    lines.push(lineOf({ name: names.get(id) ?? name, id: showing.people.text(id) }, rows, days, covered))
+  }
+  return lines.toSorted((a, b) => b.total - a.total)
+}
+
+export function driftSeries(facts: WorkspaceFacts, showing: Showing, query: Query): DriftSeries {
+  const question = asked(query, DRIFT_QUERY)
+  const figures = new Map(facts.journal?.days.map((day) => [day.dayAt, day]))
+  const beganAt = facts.journal?.days[0]?.dayAt ?? Number.POSITIVE_INFINITY
+  const untilAt = midnight(showing.now) + DAY_MS
+  const days: DriftSeries['days'][number][] = []
+  let open: number | undefined
+  for (let at = untilAt - question.whole('days') * DAY_MS; at < untilAt; at += DAY_MS) {
+    const known = figures.get(at)
+    const { found = 0, reverted = 0, written = 0, failed = 0 } = known ?? {}
+    open = known?.open ?? open
+    days.push({
+      day: dayText(at),
+      ...(at >= beganAt && { found, reverted, written, failed, ...(open !== undefined && { open }) }),
+    })
+  }
+  return { ...headOf('DriftSeries', showing), workspace: facts.view.workspace, days }
+}
+
+/** Ten steps of 10 %, then at the cap, then without a cap. */
+const STEPS = 12
+
+export function nearSeries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): NearSeries {
+  const names = groupNames(facts, showing)
+  const byGroup = new Map<string, PersonRow[]>()
+  for (const row of index.rows) {
+    if (row.status !== 'approved') continue
+    for (const id of row.groups.length > 0 ? groupIdsOf(row) : ['']) {
+      const list = byGroup.get(id)
+      if (list) list.push(row)
+      else byGroup.set(id, [row])
+    }
+  }
+  const rows = [...byGroup].map(([id, people]) => ({
+    near: people.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length,
+    row: {
+      ...(id !== '' && { id: showing.people.text(id) }),
+      name: id === '' ? 'in no declared group' : (names.get(id) ?? id),
+      people: people.length,
+      shares: sharesOf(people),
+    },
+  }))
+  rows.sort((a, b) => b.near - a.near || b.row.people - a.row.people || (a.row.name < b.row.name ? -1 : 1))
+  return {
+    ...headOf('NearSeries', showing),
+    workspace: facts.view.workspace,
+    rows: rows.slice(0, MOST_ROWS).map(({ row }) => row),
+    rowsOmitted: Math.max(0, rows.length - MOST_ROWS),
+  }
+}
+
+function sharesOf(people: readonly PersonRow[]): readonly number[] {
+  const shares = Array.from({ length: STEPS }, () => 0)
+  for (const row of people) {
+    const { band } = row
+    if (band === undefined) continue
+    const share = shareOf(row) ?? 0
+    const step = band === 'uncapped' ? STEPS - 1 : band === 'at_cap' ? STEPS - 2 : Math.min(STEPS - 3, Math.floor(share * 10))
+    shares[step] = (shares[step] ?? 0) + 1
+  }
+  return shares
+}

@@ -1,0 +1,104 @@
+// How values stand in documents: instants, days, scopes, places, and the head of every document. Everything that may hold an e-mail goes through
+// the labels here; a field that is added to a document must too.
+
+import type { WorkspaceView } from '../../../core/model/events.ts'
+import type { Position, Problem } from '../../../core/model/problem.ts'
+import { type Scope, scopeKey } from '../../../core/model/scope.ts'
+import { type Instant, wholeCents } from '../../../core/model/units.ts'
+import type { PeopleShown } from '../status-labels.ts'
+import type { Showing } from './facts.ts'
+import type { PlaceEntry, ProblemEntry } from './types.ts'
+
+export const DAY_MS = 86_400_000
+
+export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
+
+/** The day of an instant, in UTC. */
+export const dayText = (at: Instant): string => rfc3339(at).slice(0, 10)
+
+/** The midnight before, in UTC. */
+export const midnight = (at: Instant): Instant => Math.floor(at / DAY_MS) * DAY_MS
+
+/** A fraction of a cent says nothing. */
+export const cents = (amount: number): number => wholeCents(amount)
+
+/** A ratio with as many digits as anybody reads. */
+export const ratio = (value: number): number => Math.round(value * 10_000) / 10_000
+
+export interface Head<K extends string> {
+  readonly apiVersion: 'capkeeper/v1'
+  readonly kind: K
+  readonly at: string
+  readonly peopleShown: PeopleShown
+}
+
+export const headOf = <const K extends string>(kind: K, { people, now }: Showing): Head<K> => ({
+  apiVersion: 'capkeeper/v1',
+  kind,
+  at: rfc3339(now),
+  peopleShown: people.shown,
+})
+
+/** A scope as people read it: `team`, `group:ID`, or the label of a person. */
+export const scopeText = (scope: Scope, { people }: Showing): string =>
+  scope.kind === 'user' ? people.label(scope.email) : people.text(scopeKey(scope))
+
+/** The same for the key of a scope. */
+export const keyText = (key: string, { people }: Showing): string => (key.includes('@') ? people.label(key) : people.text(key))
+
+/** A place, with its address where the config says how that is made and a commit is known. */
+export function placeOf({ file, line, column }: Position, showing: Showing, revision = ''): PlaceEntry {
+  const shown = showing.people.text(file)
+  const url = sourceUrl(showing.sourceUrl, shown, line, revision)
+  return { file: shown, line, column, ...(url !== undefined && { url }) }
+}
+
+/** A revision that is no commit has no address: what is changed and not committed cannot be shown elsewhere. */
+function sourceUrl(template: string | undefined, file: string, line: number, revision: string): string | undefined {
+  const [commit] = /^[0-9a-f]{7,64}$/.exec(revision) ?? []
+  if (template === undefined || commit === undefined) return undefined
+  const path = file.split('/').map(encodeURIComponent).join('/')
+  return template.replaceAll('{revision}', commit).replaceAll('{file}', path).replaceAll('{line}', String(line))
+}
+
+/** Problems of policy files, as far as anybody reads them. */
+const MOST_PROBLEMS = 50
+
+export function problemsOf({ policy }: WorkspaceView, showing: Showing) {
+  const problems = policy?.problems ?? []
+  return {
+    problems: problems.slice(0, MOST_PROBLEMS).map((one) => problemOf(one, showing, policy?.revision)),
+    problemsOmitted: Math.max(0, problems.length - MOST_PROBLEMS),
+  }
+}
+
+function problemOf({ severity, code, message, at, sourceLine, length, hint }: Problem, showing: Showing, revision = ''): ProblemEntry {
+  const { people } = showing
+  return {
+    severity,
+    code,
+    message: people.text(message),
+    ...(at && { at: placeOf(at, showing, revision) }),
+    ...(sourceLine !== undefined && { sourceLine: people.text(sourceLine) }),
+    ...(length !== undefined && { length }),
+    ...(hint !== undefined && { hint: people.text(hint) }),
+  }
+}
+
+/** How long work goes on at a stretch; then others get their turn. */
+const STRETCH_MS = 8
+/** So many of a list are looked at between two looks at the clock. */
+const AT_A_TIME = 100
+
+/** Maps a long list without holding anybody up. */
+export async function mapAtEase<A, B>(items: readonly A[], { clock }: Showing, map: (item: A) => B): Promise<B[]> {
+  const mapped: B[] = []
+  let beganMs = clock.monotonic()
+  for (let start = 0; start < items.length; start += AT_A_TIME) {
+    for (const item of items.slice(start, start + AT_A_TIME)) mapped.push(map(item))
+    if (clock.monotonic() - beganMs < STRETCH_MS) continue
+    await clock.sleep(1)
+    beganMs = clock.monotonic()
+  }
+  return mapped
+}

@@ -1,0 +1,124 @@
+// The overview of all workspaces, and the page of one: what needs a person, what is off, what is held, and where the credits go.
+
+import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
+import { compareScopes, userScope } from '../../../core/model/scope.ts'
+import type { GrantStatus } from '../../../core/resolve/candidate.ts'
+import type { Query } from './documents.ts'
+import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
+import { asked, limitOf, PAGE, pageOf } from './query.ts'
+import { cents, headOf, placeOf, problemsOf, rfc3339, scopeText } from './show.ts'
+import { attentionOf, countsByKind, daemonAttention, daemonPart, summaryOf, toneRank, warningsOf } from './summary.ts'
+import type { ScopeEntry, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
+
+/** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
+const MOST = { attention: 50, scopes: 100, models: 20, holds: 50, grants: 200 } as const
+
+export const WORKSPACES_QUERY = [PAGE, limitOf(100, 500)]
+
+export function workspacesDocument(
+  views: readonly WorkspaceView[],
+  daemon: DaemonFacts,
+  showing: Showing,
+  query: Query,
+): WorkspaceListDocument {
+  const question = asked(query, WORKSPACES_QUERY)
+  const attention = [...daemonAttention(daemon), ...views.flatMap((view) => attentionOf(view, showing))]
+  const pressing = attention.filter(({ tone }) => tone !== 'good').toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
+  const items = views.map((view) => summaryOf(view, showing))
+  items.sort((a, b) => toneRank(a.tone) - toneRank(b.tone) || (a.name < b.name ? -1 : 1))
+  return {
+    ...headOf('WorkspaceList', showing),
+    ...daemonPart(daemon),
+    attention: pressing.slice(0, MOST.attention),
+    attentionOmitted: Math.max(0, pressing.length - MOST.attention),
+    ...pageOf(items, question),
+  }
+}
+
+const ATTENTION: readonly ScopeState[] = ['rejected', 'contested', 'held', 'drifted', 'unknown', 'undeclared', 'skipped']
+
+export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holdsSince: ReadonlyMap<string, number>): WorkspaceDocument {
+  const { view, outlook } = facts
+  const { people } = showing
+  const revision = view.policy?.revision
+  const wanting = view.scopes.filter(({ state }) => state !== 'in_sync')
+  wanting.sort((a, b) => ATTENTION.indexOf(a.state) - ATTENTION.indexOf(b.state) || compareScopes(a.scope, b.scope))
+  const team = view.scopes.find(({ scope }) => scope.kind === 'team')
+  const models = view.use?.models ?? []
+  return {
+    ...headOf('Workspace', showing),
+    workspace: view.workspace,
+    ...summaryOf(view, showing),
+    ...problemsOf(view, showing),
+    scopesByKind: countsByKind(view.scopes),
+    ...(team && { team: scopeEntry(team, showing, revision) }),
+    attention: wanting.slice(0, MOST.scopes).map((status) => scopeEntry(status, showing, revision)),
+    attentionOmitted: Math.max(0, wanting.length - MOST.scopes),
+    driftCredits: driftCredits(view.scopes),
+    held: view.holds.slice(0, MOST.holds).map(({ id, guards, people: reached, changes, message }) => ({
+      id,
+      guards,
+      people: reached,
+      changes: changes.length,
+      message: people.text(message),
+      ...sinceOf(holdsSince.get(id)),
+    })),
+    approvals: view.approvals.map(({ id, state }) => ({ id, state })),
+    grants: (outlook?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
+    models: models.slice(0, MOST.models).map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
+    modelsOmitted: Math.max(0, models.length - MOST.models),
+    pools: [],
+    warningTexts: warningsOf(view).map(({ message }) => people.text(message)),
+  }
+}
+
+const sinceOf = (at: number | undefined) => (at === undefined ? {} : { since: rfc3339(at) })
+
+export function scopeEntry(status: ScopeStatus, showing: Showing, revision = ''): ScopeEntry {
+  const { scope, state, desired, observed, readAt, cause, driftSince, source, reason, why } = status
+  const { people } = showing
+  return {
+    kind: scope.kind,
+    scope: scopeText(scope, showing),
+    state,
+    ...(desired !== undefined && { desired }),
+    observed,
+    ...(readAt !== undefined && { readAt: rfc3339(readAt) }),
+    ...(cause && { cause }),
+    ...(driftSince !== undefined && { driftSince: rfc3339(driftSince) }),
+    ...(source && { source: placeOf(source, showing, revision) }),
+    ...(reason !== undefined && { reason: people.text(reason) }),
+    ...(why !== undefined && { why: people.text(why) }),
+  }
+}
+
+/** As `capkeeper_drift_credits` counts: per person, where both sides are numbers. */
+function driftCredits(scopes: readonly ScopeStatus[]): WorkspaceDocument['driftCredits'] {
+  let [above, below] = [0, 0]
+  for (const { desired, observed } of scopes) {
+    if (typeof desired !== 'number' || typeof observed !== 'number') continue
+    if (observed > desired) above += observed - desired
+    else below += desired - observed
+  }
+  return { above: cents(above), below: cents(below) }
+}
+
+function grantEntry(
+  { grant, state, fromAt, untilAt, note }: GrantStatus,
+  showing: Showing,
+  revision = '',
+): WorkspaceDocument['grants'][number] {
+  const { people } = showing
+  const { scope, amount, reason, ticket, at } = grant
+  return {
+    scope: scopeText(scope.kind === 'user' ? userScope(scope.email) : scope, showing),
+    ...(amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }),
+    state,
+    ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
+    ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
+    reason: people.text(reason),
+    ...(ticket !== undefined && { ticket: people.text(ticket) }),
+    source: placeOf(at, showing, revision),
+    ...(note !== undefined && { note: people.text(note) }),
+  }
+}

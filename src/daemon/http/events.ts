@@ -1,0 +1,160 @@
+// Server-sent events: tells whoever listens which workspace changed and in what, so that a page asks for the parts it shows again. It sends no data of
+// a workspace, bounds how many listen, and cuts off who does not take what is sent.
+import type { ServerResponse } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../../ports.ts'
+import { API } from './api-table.ts'
+import { type Gate, isRefused, type Viewer } from './auth.ts'
+import { DocumentError } from './documents/documents.ts'
+import { asked, text } from './documents/query.ts'
+import type { Live, LiveChange } from './live.ts'
+import { queryOf } from './pages.ts'
+
+export const EVENTS_PATH = `${API}/events`
+
+/** Choice: a page says after two missed beats that it is stale. */
+export const BEAT_MS = 15_000
+/** When a page that lost its connection comes back, in milliseconds. */
+const RETRY_MS = 3_000
+/** Changes that are kept for whoever comes back. Choice. */
+const MOST_KEPT = 256
+/** What a listener may leave untaken; then it is cut off. */
+const MOST_WAITING_BYTES = 64 * 1024
+/** Of all connections that the pages may have, a part may listen. Choice. */
+const LISTENERS_SHARE = 4
+
+const QUERY = [text('workspace', 'Changes of this one alone.')]
+
+export interface EventParts {
+  readonly live: Live
+  readonly clock: Clock
+  readonly gate: Gate
+  /** Names of the workspaces there are. */
+  readonly workspaces: () => readonly string[]
+  readonly maxConnections: number
+}
+
+interface Listener {
+  readonly response: ServerResponse
+  readonly request: FastifyRequest
+  readonly only: string | undefined
+  viewer: Viewer
+}
+
+export function addEvents(server: FastifyInstance, parts: EventParts): void {
+  const { live } = parts
+  const listeners = new Set<Listener>()
+  const most = Math.max(1, Math.floor(parts.maxConnections / LISTENERS_SHARE))
+  const log = changeLog(live, (id, change) => {
+    for (const listener of listeners) if (concerns(listener, change)) send(listener, eventText('change', change, id))
+  })
+  const ended = new AbortController()
+  server.addHook('onClose', async () => {
+    ended.abort()
+    log.close()
+  })
+  void beat(listeners, parts, ended.signal)
+  server.get(EVENTS_PATH, (request, reply) => {
+    const only = workspaceOf(request, parts)
+    const viewer = parts.gate(askingOf(request))
+    if (isRefused(viewer)) throw new DocumentError(404, 'not yours to see')
+    if (listeners.size >= most)
+      return reply.code(503).header('Retry-After', '30').send(`${most} listen already; ask for the page now and then\n`)
+    open(reply, request)
+    const listener: Listener = { response: reply.raw, request, only, viewer }
+    listeners.add(listener)
+    reply.raw.once('close', () => listeners.delete(listener))
+    if (request.method === 'HEAD') return reply.raw.end()
+    greet(listener, log, parts)
+  })
+}
+
+/** A workspace that the reader may not see is not there. */
+function workspaceOf(request: FastifyRequest, { workspaces, gate }: EventParts): string | undefined {
+  const only = asked(queryOf(request), QUERY).text('workspace')
+  const viewer = gate(askingOf(request))
+  if (only === undefined || (!isRefused(viewer) && workspaces().includes(only) && viewer.maySee(only))) return only
+  throw new DocumentError(404, 'there is no such workspace, or it is not yours to see')
+}
+
+export const askingOf = ({ headers, socket }: FastifyRequest) => ({ headers, remoteAddress: socket.remoteAddress })
+
+function open(reply: FastifyReply, { method }: FastifyRequest): void {
+  for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) reply.raw.setHeader(name, value)
+  reply.hijack()
+  reply.raw.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' })
+  if (method !== 'HEAD') reply.raw.write(`retry: ${RETRY_MS}\n\n`)
+}
+
+const eventText = (event: string, data: object, id?: string): string =>
+  `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+
+const concerns = ({ viewer, only }: Listener, { workspace }: LiveChange): boolean =>
+  (only === undefined || only === workspace) && viewer.maySee(workspace)
+
+/** Whoever takes nothing is cut off before it costs memory. */
+function send({ response }: Listener, message: string): void {
+  if (response.writableLength > MOST_WAITING_BYTES) response.destroy()
+  else response.write(message)
+}
+
+/** Who comes back is told what was missed, or that it cannot be told. */
+function greet(listener: Listener, log: ChangeLog, { live, workspaces }: EventParts): void {
+  const last = listener.request.headers['last-event-id']
+  const missed = typeof last === 'string' ? log.since(last) : undefined
+  if (missed) {
+    for (const [id, change] of missed) if (concerns(listener, change)) send(listener, eventText('change', change, id))
+    return
+  }
+  const seen = workspaces().filter((name) => concerns(listener, { workspace: name, version: 0, topics: [] }))
+  const versions = Object.fromEntries(seen.map((name) => [name, live.version(name)]))
+  send(listener, eventText(last === undefined ? 'hello' : 'reset', { versions, beatSeconds: BEAT_MS / 1000 }, log.last()))
+}
+
+/** Tells that the connection lives, and looks whether the listener may still listen. */
+async function beat(listeners: Set<Listener>, { clock, gate }: EventParts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(BEAT_MS, signal).catch(() => undefined)
+    if (signal.aborted) return
+    for (const listener of listeners) {
+      const viewer = gate(askingOf(listener.request))
+      if (isRefused(viewer)) listener.response.end()
+      else {
+        listener.viewer = viewer
+        send(listener, 'event: beat\ndata: {}\n\n')
+      }
+    }
+  }
+}
+
+interface ChangeLog {
+  /** The id that the next change comes after. */
+  last(): string
+  /** Undefined when it is not known what came after. */
+  since(id: string): readonly (readonly [string, LiveChange])[] | undefined
+  close(): void
+}
+
+function changeLog(live: Live, tell: (id: string, change: LiveChange) => void): ChangeLog {
+  // Ids of another process mean nothing here.
+  const boot = live.boot
+  const kept: (readonly [number, LiveChange])[] = []
+  let count = 0
+  const idOf = (number: number): string => `${boot}-${number}`
+  const close = live.listen((change) => {
+    count += 1
+    kept.push([count, change])
+    if (kept.length > MOST_KEPT) kept.shift()
+    tell(idOf(count), change)
+  })
+  return {
+    close,
+    last: () => idOf(count),
+    since(id) {
+      const [own, number] = id.split('-')
+      const at = Number(number)
+      if (own !== boot || !Number.isInteger(at) || at > count || at < count - kept.length) return undefined
+      return kept.filter(([one]) => one > at).map(([one, change]) => [idOf(one), change] as const)
+    },
+  }
+}

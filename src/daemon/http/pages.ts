@@ -1,0 +1,91 @@
+// The pages of the console and the files they load: addresses to answers. What a page says is the console's; which workspaces a reader sees is decided
+// before. It refuses questions that make no sense in plain words.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Answers } from './answers.ts'
+import type { Viewer } from './auth.ts'
+import type { Console, ConsoleRoute } from './console.ts'
+import { DocumentError, type Query } from './documents/documents.ts'
+import type { Library } from './documents/make.ts'
+
+export interface PageParts {
+  readonly console: Console
+  readonly documents: Library
+  readonly answers: Answers
+  readonly viewerOf: (request: FastifyRequest) => Viewer
+}
+
+const HTML = 'text/html; charset=utf-8'
+
+export function addPages(server: FastifyInstance, parts: PageParts): void {
+  addRefusalPages(server, parts.console)
+  for (const route of parts.console.routes) {
+    server.get(route.path, async (request, reply) => {
+      reply.header('Content-Security-Policy', parts.console.contentSecurityPolicy)
+      return answer(reply, request, parts, { type: HTML, make: (viewer) => pageOf(route, request, parts, viewer) })
+    })
+  }
+  for (const { path, type, body } of parts.console.assets) {
+    const bytes = Buffer.from(body)
+    server.get(path, (_, reply) => reply.header('Cache-Control', 'public, max-age=31536000, immutable').type(type).send(bytes))
+  }
+}
+
+/** People get a page also where there is no answer; programs get the bare words. */
+function addRefusalPages(server: FastifyInstance, { refusal, contentSecurityPolicy }: Console): void {
+  server.addHook('onSend', async (request, reply, payload) => {
+    const isBare =
+      reply.statusCode >= 400 && typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/plain')
+    if (!isBare || !(request.headers.accept ?? '').includes('text/html')) return payload
+    reply.header('Content-Security-Policy', contentSecurityPolicy).type(HTML)
+    return refusal(reply.statusCode, payload.trim())
+  })
+}
+
+const pageOf = (route: ConsoleRoute, request: FastifyRequest, { documents }: PageParts, { maySee }: Viewer): Promise<string> =>
+  route.render(documents.for(maySee), { params: paramsOf(request), query: queryOf(request), path: pathOf(request) })
+
+export interface Question {
+  readonly type: string
+  /** What the answer depends on; absent: the state of the workspace in the path, or of all. */
+  readonly state?: string
+  readonly make: (viewer: Viewer) => Promise<string>
+}
+
+/** Answers one question from what is shared, or with why there is no answer. */
+export async function answer(
+  reply: FastifyReply,
+  request: FastifyRequest,
+  { answers, documents, viewerOf }: Pick<PageParts, 'answers' | 'documents' | 'viewerOf'>,
+  { type, make, ...given }: Question,
+): Promise<FastifyReply> {
+  const viewer = viewerOf(request)
+  const question = `${viewer.name}\n${request.url}`
+  const state = given.state ?? documents.state(paramsOf(request)['workspace'])
+  if (request.headers['if-none-match'] === answers.etag(question, state)) return reply.code(304).send()
+  const { bytes, etag } = await answers.get(question, state, () => make(viewer))
+  const place = answers.take(bytes)
+  if (!place) return reply.code(503).header('Retry-After', '5').type('text/plain; charset=utf-8').send(TOO_MANY)
+  reply.raw.once('close', place.release)
+  return reply.header('ETag', etag).type(type).send(bytes)
+}
+
+const TOO_MANY = 'too many answers are on their way to slow readers; ask again in a few seconds\n'
+
+export const pathOf = ({ url }: FastifyRequest): string => url.split('?', 1)[0] ?? ''
+
+/** Parts of the path by name. */
+export function paramsOf({ params }: FastifyRequest): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(Object(params)).map(([name, value]) => [name, String(value)]))
+}
+
+/** What stands behind the `?`; a name that stands twice is refused. */
+export function queryOf({ url }: FastifyRequest): Query {
+  const at = url.indexOf('?')
+  const query = new Map<string, string>()
+  if (at === -1) return {}
+  for (const [name, value] of new URLSearchParams(url.slice(at + 1))) {
+    if (query.has(name)) throw new DocumentError(400, `${JSON.stringify(name.slice(0, 100))} stands twice in the question`)
+    query.set(name, value)
+  }
+  return Object.fromEntries(query)
+}

@@ -1,0 +1,182 @@
+// Which address is answered with what, who is let in before, and how a refusal reads: the read-only pages of product.md section 7, the console, /api/v1,
+// and the ledger for plans elsewhere. Only GET and HEAD; no stack trace, no key. What the answers say is decided elsewhere.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isHostOfHere, isLoopback } from '../../core/model/loopback.ts'
+import type { Clock } from '../../ports.ts'
+import { createAnswers } from './answers.ts'
+import { API_HELP, addApi, isApi, OPENAPI_PATH, refuseJson } from './api.ts'
+import { API_ROUTES } from './api-table.ts'
+import { EVERYBODY, type Gate, isRefused, type Viewer } from './auth.ts'
+import { DocumentError } from './documents/documents.ts'
+import { addEvents, askingOf, EVENTS_PATH } from './events.ts'
+import { addPages, answer, pathOf } from './pages.ts'
+import type { ServerOptions } from './server.ts'
+import { gathered, type SharedPage, sharePage } from './shared.ts'
+import type { Refusal } from './token.ts'
+
+/** Those that are no pages of the console, as a refusal names them. */
+const PATHS = ['/metrics', '/livez', '/readyz', '/status', '/ledger', OPENAPI_PATH]
+/** Whoever restarts or routes around this process asks without a token. */
+const ALWAYS_OPEN = ['/livez', '/readyz']
+
+const ALLOWED = 'GET, HEAD'
+const TEXT = 'text/plain; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+export function addRoutes(
+  server: FastifyInstance,
+  options: ServerOptions,
+  limits: { readonly answerTimeoutMs: number; readonly maxConnections: number },
+): void {
+  const { clock, console, documents, live } = options
+  const gate: Gate = options.gate ?? (() => EVERYBODY)
+  const viewers = new WeakMap<FastifyRequest, Viewer>()
+  const viewerOf = (request: FastifyRequest): Viewer => viewers.get(request) ?? NOBODY
+  addDoor(server, options, { gate, viewers, answerTimeoutMs: limits.answerTimeoutMs })
+  addRefusals(server, options)
+  const parts = { documents, answers: createAnswers(clock, live.boot), viewerOf }
+  addProbes(server, options)
+  addLedger(server, options, viewerOf)
+  server.get('/status', (request, reply) => {
+    // It is asked by commands that want what is so now.
+    const state = `at ${clock.monotonic()}`
+    const make = async ({ maySee }: Viewer) => `${JSON.stringify(await documents.for(maySee).status(), undefined, 2)}\n`
+    return answer(reply, request, parts, { type: JSON_TYPE, state, make })
+  })
+  addPages(server, { ...parts, console })
+  addApi(server, parts)
+  addEvents(server, { live, clock, gate, workspaces: documents.names, maxConnections: limits.maxConnections })
+}
+
+/** A request that nobody judged sees nothing. */
+const NOBODY: Viewer = { name: 'nobody', maySee: () => false, seesAll: false }
+
+interface Door {
+  readonly gate: Gate
+  readonly viewers: WeakMap<FastifyRequest, Viewer>
+  readonly answerTimeoutMs: number
+}
+
+/** What is judged before anything else: the name that was asked for, who asks, and how. */
+function addDoor(server: FastifyInstance, options: ServerOptions, { gate, viewers, answerTimeoutMs }: Door): void {
+  const isPrivate = isLoopback(options.host)
+  const { routes, assets } = options.console
+  const isKnown = pathMatcher([
+    ...PATHS,
+    EVENTS_PATH,
+    ...API_ROUTES.map(({ path }) => path),
+    ...routes.map(({ path }) => path),
+    ...assets.map(({ path }) => path),
+  ])
+  server.addHook('onRequest', async (request, reply) => {
+    const path = pathOf(request)
+    // Events go on; who does not take them is cut off elsewhere.
+    if (path !== EVENTS_PATH) cutSlowReader(reply, options.clock, answerTimeoutMs)
+    reply.header('X-Content-Type-Options', 'nosniff').header('Referrer-Policy', 'no-referrer').header('Cache-Control', 'no-store')
+    reply.header('Cross-Origin-Resource-Policy', 'same-origin').header('X-Frame-Options', 'DENY')
+    // A page of another site must not read this one through a browser on this machine.
+    if (isPrivate && !isHostOfHere(request.headers.host ?? 'localhost')) return refuse(reply, request, 421, FOREIGN_NAME)
+    const viewer = isOpen(path, options) ? NOBODY : gate(askingOf(request))
+    if (isRefused(viewer)) return refuseEntry(reply, request, viewer)
+    viewers.set(request, viewer)
+    // Judged before the body is read, and for every method that HTTP knows.
+    if (request.method === 'GET' || request.method === 'HEAD') return
+    if (!isKnown(path)) return notFound(reply, request)
+    const message = `${request.method} is not allowed here: capkeeper's pages are read-only (${ALLOWED})\n`
+    return refuse(reply.header('Allow', ALLOWED), request, 405, message)
+  })
+}
+
+/** `/ledger` has a token of its own where the config names one. */
+function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServerOptions): boolean {
+  if (ALWAYS_OPEN.includes(path)) return true
+  return path === '/metrics' ? isChecked?.()?.metrics !== true : path === '/ledger' && ledgerHasToken
+}
+
+const refuseEntry = (reply: FastifyReply, request: FastifyRequest, { status, message }: Refusal): FastifyReply =>
+  refuse(status === 401 ? reply.header('WWW-Authenticate', 'Bearer') : reply, request, status, message)
+
+function addRefusals(server: FastifyInstance, { onError }: ServerOptions): void {
+  server.setNotFoundHandler((request, reply) => notFound(reply, request))
+  server.setErrorHandler((error, request, reply) => {
+    if (error instanceof DocumentError) return refuse(reply, request, error.status, `${error.message}\n`)
+    // What Fastify itself refuses, such as a path that cannot be decoded, is the client's mistake.
+    const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+    if (status >= 400 && status < 500) return badAddress(reply, request)
+    onError?.(error instanceof Error ? error : new Error(String(error)))
+    return refuse(reply, request, 500, 'this page could not be made; the log says why\n')
+  })
+}
+
+function addProbes(server: FastifyInstance, options: ServerOptions): void {
+  const { metrics, people, clock, look = async () => undefined } = options
+  server.get('/livez', (_, reply) => reply.type(TEXT).send('ok\n'))
+  server.get('/readyz', async (_, reply) => {
+    await look()
+    const { ready, reasons } = options.ready()
+    if (ready) return reply.type(TEXT).send('ok\n')
+    // Names of workspaces are for those who may look.
+    const shown = options.isChecked?.() === undefined ? reasons.map((reason) => `- ${people.text(reason)}`) : []
+    return reply
+      .code(503)
+      .type(TEXT)
+      .send(['not ready', ...shown, ''].join('\n'))
+  })
+  const shared: SharedPage = sharePage(clock, async () => {
+    await look()
+    return metrics.render(options.views(), options.health())
+  })
+  server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await shared()))
+}
+
+function addLedger(server: FastifyInstance, options: ServerOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+  const { clock, ledger, ledgerGate, ledgerHasToken = false, isChecked } = options
+  const shared: SharedPage = sharePage(clock, () => gathered(ledger(), clock))
+  server.get('/ledger', async (request, reply) => {
+    const isItsOwn = ledgerHasToken || isChecked?.() === undefined
+    const refusal = isItsOwn ? ledgerGate(request.headers.authorization) : ledgerOf(viewerOf(request))
+    if (refusal) return refuseEntry(reply, request, refusal)
+    return reply.type(JSON_TYPE).send(await shared())
+  })
+}
+
+/** It holds all workspaces. */
+const ledgerOf = ({ seesAll }: Viewer): Refusal | undefined =>
+  seesAll
+    ? undefined
+    : { status: 403, message: '/ledger tells of all workspaces, and you may not see all of them; name a token with ledgerToken\n' }
+
+/** Whatever is still under way by then is cut off with its connection. */
+function cutSlowReader({ raw }: FastifyReply, clock: Clock, withinMs: number): void {
+  const over = new AbortController()
+  raw.once('close', () => over.abort())
+  clock.sleep(withinMs, over.signal).then(
+    () => raw.destroy(),
+    () => undefined,
+  )
+}
+
+const refuse = (reply: FastifyReply, request: FastifyRequest, status: number, message: string): FastifyReply =>
+  isApi(pathOf(request)) ? refuseJson(reply, status, message) : reply.code(status).type(TEXT).send(message)
+
+const FOREIGN_NAME = 'this address answers to localhost and to numbers only; to serve it under a name, listen on another address\n'
+
+/** A path that cannot be decoded, and the like. */
+export const badAddress = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
+  refuse(reply, request, 400, 'this address makes no sense\n')
+
+const notFound = (reply: FastifyReply, request: FastifyRequest): FastifyReply =>
+  refuse(reply, request, 404, isApi(pathOf(request)) ? API_HELP : NO_SUCH_PAGE)
+
+const NO_SUCH_PAGE = `no such page; there are /, ${PATHS.join(', ')}, and what is beneath /workspaces\n`
+
+/** Whether a path is one of these, in which a part that begins with a colon stands for anything. */
+function pathMatcher(paths: readonly string[]): (path: string) => boolean {
+  const patterns = paths.map((path) => path.split('/'))
+  return (path) => {
+    const parts = path.split('/')
+    return patterns.some(
+      (pattern) => pattern.length === parts.length && pattern.every((part, at) => part.startsWith(':') || part === parts[at]),
+    )
+  }
+}

@@ -1,0 +1,213 @@
+// The laws of pools: what holds in every order of failures, stale readings and late landings, and what a deal is fair about.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { dealPool } from '../../../src/core/pools/deal.ts'
+import type { PoolMember, PoolState, PoolTerms } from '../../../src/core/pools/state.ts'
+import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
+import { contestedLives, live, lives, names } from './world.ts'
+
+const amounts = fc.integer({ min: 0, max: 3000 })
+const shares = fc.constantFrom<PoolTerms['share']>('need', 'equal')
+const companies = fc
+  .record({
+    caps: fc.array(fc.oneof({ weight: 3, arbitrary: amounts }, { weight: 1, arbitrary: fc.constant('none' as const) }), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+    fixed: fc.array(fc.option(amounts, { freq: 4, nil: undefined }), { minLength: 5, maxLength: 5 }),
+    credits: fc.integer({ min: 5, max: 6000 }),
+    share: shares,
+    min: fc.nat(100),
+  })
+  .map(({ caps, fixed, credits: total, share, min }) => ({
+    terms: { credits: credits(total), share, min: credits(min) },
+    members: names(caps.length).map((email, index) => {
+      const own = fixed[index]
+      return { email, ...(own !== undefined && { fixed: credits(own) }) }
+    }),
+    caps,
+  }))
+
+describe('in every order of failures, stale readings and late landings', () => {
+  test('once the sum of caps and true use is within the credits, it never exceeds them', () => {
+    fc.assert(
+      fc.property(companies, lives, (company, steps) => {
+        const { told } = live(company, steps)
+        const within = told.findIndex(({ sum }) => sum <= company.terms.credits)
+        if (within < 0) return
+        for (const { sum } of told.slice(within)) expect(sum).toBeLessThanOrEqual(company.terms.credits)
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  test('nobody is lowered below known use or below 1, but for user caps that say so', () => {
+    fc.assert(
+      fc.property(companies, contestedLives, (company, steps) => {
+        const { told } = live(company, steps)
+        for (const { email, from, to, knownUse } of told.flatMap(({ writes }) => writes)) {
+          expect(to).toBeGreaterThanOrEqual(1)
+          const own = company.members.find((member) => member.email === email)?.fixed ?? knownUse
+          if (to < from) expect(to).toBeGreaterThanOrEqual(Math.min(knownUse, own))
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** Members with known use and caps, at a moment within the cycle when everything has settled. */
+const AT = CYCLE.startAt + 9 * DAY + 12 * HOUR
+
+interface Sketch {
+  readonly use: number
+  readonly cap: number | 'none'
+  readonly fixed?: number | undefined
+}
+
+const sketches = fc.array(
+  fc.record({
+    use: fc.integer({ min: 0, max: 1000 }),
+    cap: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 1, max: 1500 }) }, { weight: 1, arbitrary: fc.constant('none' as const) }),
+    fixed: fc.option(fc.integer({ min: 0, max: 1500 }), { freq: 5, nil: undefined }),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+const stateOf = (people: readonly (readonly [string, Sketch])[]): PoolState => ({
+  cycle: CYCLE,
+  readAt: AT,
+  members: Object.fromEntries(
+    people.map(([email, { use, cap, fixed }]): [string, PoolMember] => [
+      email,
+      {
+        base: credits(0),
+        use: credits(use),
+        inForce: { cap: cap === 'none' ? cap : credits(cap), at: CYCLE.startAt },
+        sent: [],
+        lowered: [],
+        ...(fixed !== undefined && { fixed: credits(fixed) }),
+      },
+    ]),
+  ),
+})
+
+const termsOf = (total: number, share: PoolTerms['share'], min = 0, max?: number): PoolTerms => ({
+  credits: credits(total),
+  share,
+  min: credits(min),
+  ...(max !== undefined && { max: credits(max) }),
+})
+
+const capsOf = (terms: PoolTerms, state: PoolState): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(dealPool(terms, state, AT, { always: true }).state.members).map(([email, { dealt }]) => [email, dealt ?? -1]),
+  )
+
+const named = (people: readonly Sketch[]): readonly (readonly [string, Sketch])[] =>
+  people.map((one, index) => [`p${String(index).padStart(2, '0')}@example.com`, one])
+
+const totals = fc.integer({ min: 1, max: 12_000 })
+
+describe('a deal', () => {
+  test('gives equal members equal caps', () => {
+    fc.assert(
+      fc.property(sketches, totals, shares, (people, total, share) => {
+        const twice = named([...people, ...people])
+        const caps = capsOf(termsOf(total, share), stateOf(twice))
+        for (const [index, [email]] of twice.slice(0, people.length).entries()) {
+          expect(caps[email]).toBe(caps[twice[index + people.length]?.[0] ?? ''])
+        }
+      }),
+    )
+  })
+
+  test('does not depend on names or order', () => {
+    fc.assert(
+      fc.property(sketches, totals, shares, (people, total, share) => {
+        const caps = capsOf(termsOf(total, share), stateOf(named(people)))
+        const renamed = named(people).map(([email, one]) => [`x${email.split('').toReversed().join('')}`, one] as const)
+        const others = capsOf(termsOf(total, share), stateOf(renamed.toReversed()))
+        for (const [index, [email]] of named(people).entries()) expect(others[renamed[index]?.[0] ?? '']).toBe(caps[email])
+      }),
+    )
+  })
+
+  test('gives nobody less for more credits', () => {
+    fc.assert(
+      fc.property(sketches, totals, fc.nat(3000), shares, (people, total, more, share) => {
+        const fresh = named(people.map((one) => ({ ...one, cap: 'none' as const })))
+        const few = capsOf(termsOf(total, share), stateOf(fresh))
+        const many = capsOf(termsOf(total + more, share), stateOf(fresh))
+        for (const [email] of fresh) expect(many[email]).toBeGreaterThanOrEqual(few[email] ?? 0)
+      }),
+    )
+  })
+
+  test('keeps within the credits wherever use leaves room', () => {
+    fc.assert(
+      fc.property(sketches, totals, shares, (people, total, share) => {
+        const list = named(people)
+        const caps = capsOf(termsOf(total, share), stateOf(list))
+        const floors = people.reduce((sum, { use }) => sum + Math.max(1, use), 0)
+        const sum = list.reduce((so, [email, { use }]) => so + Math.max(use, caps[email] ?? 0), 0)
+        const before = people.reduce((so, { use, cap }) => so + Math.max(use, cap === 'none' ? Number.POSITIVE_INFINITY : cap), 0)
+        expect(sum).toBeLessThanOrEqual(Math.max(total, floors))
+        if (before > total)
+          for (const [email, { cap }] of list) expect(caps[email]).toBeLessThanOrEqual(cap === 'none' ? Number.POSITIVE_INFINITY : cap)
+      }),
+    )
+  })
+
+  test('keeps min and max', () => {
+    fc.assert(
+      fc.property(sketches, shares, fc.nat(300), fc.nat(1000), (people, share, min, over) => {
+        const list = named(people.map(({ use }) => ({ use, cap: 'none' as const })))
+        const max = min + over
+        const used = people.reduce((sum, { use }) => sum + Math.max(1, use), 0)
+        const caps = capsOf(termsOf(used + min * people.length, share, min, max), stateOf(list))
+        for (const [email, { use }] of list) {
+          expect(caps[email]).toBeGreaterThanOrEqual(min)
+          expect(caps[email]).toBeLessThanOrEqual(Math.max(1, use, max))
+        }
+      }),
+    )
+  })
+
+  test('gives everybody the same head-room under `equal`', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 12 }),
+        fc.integer({ min: 1, max: 900 }),
+        (uses, room) => {
+          const list = named(uses.map((use) => ({ use, cap: 'none' as const })))
+          const total = uses.reduce((sum, use) => sum + use, 0) + room * uses.length
+          const caps = capsOf(termsOf(total, 'equal'), stateOf(list))
+          for (const [email, { use }] of list) expect((caps[email] ?? 0) - use).toBe(room)
+        },
+      ),
+    )
+  })
+
+  test('that nothing calls for is no deal: the state stays the very same', () => {
+    fc.assert(
+      fc.property(sketches, totals, shares, (people, total, share) => {
+        const terms = termsOf(total, share)
+        const fresh = stateOf(named(people.map(({ use }) => ({ use, cap: 'none' as const }))))
+        const first = dealPool(terms, fresh, AT).state
+        const inForce: PoolState = {
+          ...first,
+          dealtAt: AT - 5 * HOUR,
+          members: Object.fromEntries(
+            Object.entries(first.members).map(([email, member]) => [
+              email,
+              { ...member, ...(member.dealt !== undefined && { inForce: { cap: member.dealt, at: AT } }) },
+            ]),
+          ),
+        }
+        expect(dealPool(terms, inForce, AT).state).toBe(inForce)
+      }),
+    )
+  })
+})

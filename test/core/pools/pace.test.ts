@@ -1,0 +1,68 @@
+// How much members of a pool are expected to use, and when a pool is used up: by working days, in UTC.
+import { describe, expect, test } from 'vitest'
+import { exhaustionAt, expectedUse, workingDays } from '../../../src/core/pools/pace.ts'
+import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
+
+/** 2026-11-02 is a Monday. */
+const MONDAY = Date.UTC(2026, 10, 2)
+
+describe('working days', () => {
+  test.each<readonly [string, number, number, number]>([
+    ['a whole day', MONDAY, MONDAY + DAY, 1],
+    ['half a day', MONDAY, MONDAY + DAY / 2, 0.5],
+    ['a week', MONDAY, MONDAY + 7 * DAY, 5],
+    ['a weekend', MONDAY + 5 * DAY, MONDAY + 7 * DAY, 0],
+    ['Friday noon to Monday noon', MONDAY + 4.5 * DAY, MONDAY + 7.5 * DAY, 1],
+    ['nothing, backwards', MONDAY + DAY, MONDAY, 0],
+  ])('in %s', (_row, from, until, days) => {
+    expect(workingDays(from, until)).toBeCloseTo(days, 9)
+  })
+})
+
+describe('expected use', () => {
+  const at = MONDAY + 14 * DAY
+
+  test('is alike for all while nobody has used anything', () => {
+    expect([
+      ...expectedUse(
+        new Map([
+          ['a', 0],
+          ['b', 0],
+        ]),
+        CYCLE,
+        CYCLE.startAt,
+      ).paces.values(),
+    ]).toEqual([1, 1])
+  })
+
+  test('goes by the own pace, drawn to the mean by three days', () => {
+    // Ten working days are over: (300 + 3 × 20) ÷ 13 and (100 + 3 × 20) ÷ 13.
+    const { paces } = expectedUse(
+      new Map([
+        ['a', 300],
+        ['b', 100],
+      ]),
+      CYCLE,
+      at,
+    )
+    expect(paces.get('a')).toBeCloseTo(360 / 13, 9)
+    expect(paces.get('b')).toBeCloseTo(160 / 13, 9)
+  })
+
+  test('is the same within an hour', () => {
+    const used = new Map([['a', 300]])
+    expect(expectedUse(used, CYCLE, at + HOUR - 1)).toEqual(expectedUse(used, CYCLE, at))
+  })
+})
+
+describe('exhaustion', () => {
+  test.each<readonly [string, number, number, number | undefined]>([
+    ['now, when nothing is left', 0, 10, MONDAY],
+    ['on Wednesday noon, with two and a half days left', 25, 10, MONDAY + 2.5 * DAY],
+    ['on the next Monday, with six days left', 60, 10, MONDAY + 8 * DAY],
+    ['never, without use', 25, 0, undefined],
+    ['not within the cycle', 1000, 10, undefined],
+  ])('%s', (_row, left, pace, expected) => {
+    expect(exhaustionAt(left, pace, MONDAY, CYCLE.endAt)).toBe(expected)
+  })
+})

@@ -1,0 +1,307 @@
+// Pools from end to end: what is dealt is written, kept and read back, in an order that keeps the sum, through crashes and lost answers; what
+// the guards judge once; who joins, leaves, and who has a cap of their own.
+import { describe, expect, test } from 'vitest'
+import { credits } from '../../../src/core/model/units.ts'
+import { DAY, email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { noon, type PastUse, recordPast } from '../../support/use.ts'
+import { type Declared, testWorld, type World } from '../../support/world.ts'
+
+const SEAT = 500
+const people = (...names: readonly string[]): PoolSketch['members'] => ({ kind: 'emails', emails: names.map(email) })
+const pool = (total: number, members: PoolSketch['members'], more: Partial<PoolSketch> = {}): PoolSketch => ({
+  name: 'research',
+  credits: total,
+  members,
+  share: 'equal',
+  ...more,
+})
+/** Add-on use: what exceeds the seat. */
+const spent = (who: string, amount: number, at = noon(19)): PastUse => ({ who, at, credits: SEAT + amount })
+const approve = (one: World, id: string): void =>
+  one.ledger.saveApproval({ id, via: 'command', approvedAt: one.clock.now(), state: 'pending', released: [] })
+const numbered = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `p${String(index + 1).padStart(3, '0')}`)
+const later = async (one: World, ms: number): Promise<void> => {
+  await one.clock.pass(ms)
+}
+
+describe('a pool', () => {
+  test('gives everybody a cap of their own, and a second cycle writes nothing', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    recordPast(one, [spent('ada', 100)])
+    const { planned } = await one.cycle({ caps: { team: 50 }, pools: [pool(1100, people('ada', 'bob'))] })
+    expect(one.caps()).toEqual({ team: 50, ada: 600, bob: 500 })
+    expect(planned.plan.changes.find(({ to }) => to === 600)?.reason).toMatch(/^pool research: /)
+    expect(one.ledger.owned().find(({ cap }) => cap === 600)).toMatchObject({ owner: 'pool' })
+    one.forget()
+    await later(one, 5 * HOUR)
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
+  })
+
+  test('moves head-room to whom it serves: first the lower, hours later the raise', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    const declared: Declared = { pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle(declared)
+    expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+    recordPast(one, [spent('ada', 480)])
+    await later(one, 5 * HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 500, bob: 260 })
+    await later(one, 2 * HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 500, bob: 260 })
+    await later(one, 2.5 * HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 740, bob: 260 })
+  })
+
+  test('puts a foreign change back to what was dealt, also over a restart', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
+    one.foreign('ada', 9000)
+    one.restart()
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+  })
+
+  test('raises nobody while somebody else has raised a member, and lowers that one first', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 100, bob: 100 } })
+    const lost = { raises: true }
+    const declared: Declared = { pools: [pool(1000, people('ada', 'bob'))] }
+    const slow = await testWorld({
+      people: ['ada', 'bob'],
+      caps: { ada: 100, bob: 100 },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          lost.raises && operation === 'UsageConfig' && body['user_email'] === email('bob')
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    await one.cycle(declared)
+    expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+    await slow.cycle(declared)
+    expect(slow.caps()).toEqual({ ada: 500, bob: 100 })
+    slow.foreign('ada', 950)
+    lost.raises = false
+    slow.forget()
+    await later(slow, HOUR)
+    await slow.cycle()
+    expect(slow.writes()[0]).toBe('ada 500')
+    expect(slow.caps()).toEqual({ ada: 500, bob: 100 })
+  })
+
+  test('keeps its last deal while use is unknown', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], switches: { plan: 'team' } })
+    await one.cycle({ caps: { team: 70 }, pools: [pool(1000, people('ada', 'bob'))] })
+    expect(one.caps()).toEqual({ team: 70 })
+    expect(one.knowledge.frozenPools['research']).toMatch(/balance/)
+  })
+
+  test('leaves a member alone whose cap cannot be read, and raises nobody', async () => {
+    const one = await testWorld({
+      people: ['ada', 'bob'],
+      caps: { ada: 100, bob: 100 },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          operation === 'GetUsageConfig' && body['user_email'] === email('bob')
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
+    expect(one.caps()).toEqual({ ada: 100, bob: 100 })
+  })
+})
+
+describe('members', () => {
+  test('of a group that joins are dealt after two readings of the group', async () => {
+    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'bob'] } })
+    await one.cycle({ pools: [pool(900, { kind: 'groups', ids: ['g'] })] })
+    expect(one.caps()).toEqual({ ada: 450, bob: 450 })
+    one.setMembers('g', ['ada', 'bob', 'cleo'])
+    await later(one, HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 450, bob: 450 })
+    await later(one, HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 300, bob: 300, cleo: 300 })
+  })
+
+  test('who leave lose the cap, and stay in the sum with their use', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] } })
+    recordPast(one, [spent('bob', 300)])
+    await one.cycle({ pools: [pool(1300, { kind: 'groups', ids: ['g'] })] })
+    expect(one.caps()).toEqual({ ada: 500, bob: 800 })
+    one.setMembers('g', ['ada'])
+    for (let reading = 0; reading < 2; reading += 1) {
+      await later(one, HOUR)
+      await one.cycle()
+    }
+    expect(one.caps()).toEqual({ ada: 500 })
+    await later(one, 5 * HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ ada: 1000 })
+  })
+
+  test('with a cap of their own get it first, at most what is left', async () => {
+    const one = await testWorld({ people: ['ada', 'bob', 'cleo'] })
+    recordPast(one, [spent('cleo', 200)])
+    await one.cycle({ caps: { ada: 300, bob: 5000 }, pools: [pool(1000, people('ada', 'bob', 'cleo'))] })
+    expect(one.caps()).toEqual({ ada: 300, bob: 500, cleo: 200 })
+    expect(one.ledger.owned().map(({ cap, owner }) => [cap, owner])).toEqual(
+      expect.arrayContaining([
+        [300, 'policy'],
+        [500, 'pool'],
+      ]),
+    )
+  })
+
+  test('in two pools are rejected, with both places', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'], h: ['ada', 'bob'] } })
+    const { planned } = await one.cycle({
+      pools: [
+        pool(1000, { kind: 'groups', ids: ['g'] }),
+        { name: 'other', credits: 500, share: 'equal', members: { kind: 'groups', ids: ['h'] } },
+      ],
+    })
+    expect(one.caps()).toEqual({ bob: 500 })
+    expect(planned.plan.problems).toMatchObject([
+      { code: 'POOL_TWICE', message: expect.stringMatching(/acme.yaml:30[12].*acme.yaml:30[12]/) },
+    ])
+  })
+
+  test('whom policy wants without a cap are rejected, and stop raises', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { bob: 100 } })
+    const { planned } = await one.cycle({ caps: { ada: 'none' }, pools: [pool(1000, { kind: 'groups', ids: ['g'] })] })
+    expect(planned.plan.problems).toContainEqual(expect.objectContaining({ code: 'POOL_NONE' }))
+    expect(one.caps()).toEqual({ bob: 100 })
+  })
+
+  test('who are protected keep their cap', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 700 } })
+    await one.cycle({ protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
+    expect(one.caps()).toEqual({ ada: 700, bob: 300 })
+  })
+})
+
+describe('guards', () => {
+  const names = numbered(40)
+  const caps = Object.fromEntries(names.map((name) => [name, 1000]))
+  const declared = (total: number): Declared => ({ pools: [pool(total, people(...names))] })
+
+  test('hold a first deal, under an id that no reading moves, and its approval releases the deal as it then stands', async () => {
+    const one = await testWorld({ people: 40, caps })
+    const first = await one.cycle(declared(20_000))
+    expect(first.planned.plan.holds).toMatchObject([{ people: 40 }])
+    expect(one.caps()).toEqual(caps)
+    const id = first.planned.plan.holds[0]?.id ?? ''
+    recordPast(
+      one,
+      names.slice(0, 10).map((name) => spent(name, 450)),
+    )
+    await later(one, 5 * HOUR)
+    const second = await one.cycle()
+    expect(second.planned.plan.holds.map((hold) => hold.id)).toEqual([id])
+    expect(second.planned.plan.holds[0]?.changes).not.toEqual(first.planned.plan.holds[0]?.changes)
+    approve(one, id)
+    await one.cycle()
+    expect(one.caps()['p020']).toBeLessThan(500)
+    expect(Object.values(one.caps()).reduce((sum, cap) => sum + cap, 0)).toBeLessThanOrEqual(20_000)
+    await one.cycle()
+    expect(one.ledger.approvals().map(({ state }) => state)).toEqual(['spent'])
+  })
+
+  test('let later deals move within what was reviewed', async () => {
+    const one = await testWorld({ people: 40, caps })
+    const held = await one.cycle(declared(20_000))
+    approve(one, held.planned.plan.holds[0]?.id ?? '')
+    await one.cycle()
+    recordPast(
+      one,
+      names.slice(0, 4).map((name) => spent(name, 460)),
+    )
+    await later(one, 5 * HOUR)
+    const { planned } = await one.cycle()
+    expect(planned.plan.holds).toEqual([])
+    expect(one.writes().length).toBeGreaterThan(10)
+  })
+
+  test.each<readonly [string, Declared]>([
+    ['other credits', declared(10_000)],
+    ['other members', { pools: [pool(20_000, people(...names.slice(0, 39))), { ...pool(1, people('p040')), name: 'other' }] }],
+  ])('judge %s like any change', async (_row, changed) => {
+    const one = await testWorld({ people: 40, caps })
+    const held = await one.cycle(declared(20_000))
+    approve(one, held.planned.plan.holds[0]?.id ?? '')
+    await one.cycle()
+    const { planned } = await one.cycle({
+      ...changed,
+      pools: changed.pools?.map((each) => ({ ...each, credits: Math.min(each.credits, 10_000) })) ?? [],
+    })
+    expect(planned.plan.holds).not.toEqual([])
+    expect(planned.plan.holds.map(({ id }) => id)).not.toContain(held.planned.plan.holds[0]?.id)
+  })
+
+  test('void an approval when the deal has come to move a quarter more credits than shown', async () => {
+    const one = await testWorld({ people: 40, caps: Object.fromEntries(names.map((name) => [name, 600])) })
+    const { planned } = await one.cycle(declared(20_000))
+    const id = planned.plan.holds[0]?.id ?? ''
+    approve(one, id)
+    for (const name of names) one.foreign(name, 1000)
+    expect((await one.cycle()).result).toBe('held')
+    expect(one.ledger.approvals()).toMatchObject([{ id, state: 'void' }])
+  })
+})
+
+test('a process that dies at any write of a deal goes on where it was, and the sum is kept at every write', async () => {
+  const total = 1500
+  for (let diesAt = 1; diesAt <= 6; diesAt += 1) {
+    const death = { left: diesAt }
+    const one = await testWorld({
+      people: ['ada', 'bob', 'cleo'],
+      wrapTransport: (inner) => ({
+        async send(operation, body, options) {
+          if (operation === 'UsageConfig' && --death.left === 0) throw new Error('killed')
+          return inner.send(operation, body, options)
+        },
+      }),
+    })
+    const sumOf = (): number => ['ada', 'bob', 'cleo'].reduce((sum, name) => sum + (one.caps()[name] ?? 0), 0)
+    const sums: number[] = []
+    one.onCall = ({ operation }) => {
+      if (operation === 'UsageConfig') sums.push(sumOf())
+    }
+    const declared: Declared = { pools: [pool(total, people('ada', 'bob', 'cleo'))] }
+    const step = async (): Promise<void> => {
+      await one.cycle(declared).catch(() => one.restart())
+    }
+    await step()
+    recordPast(one, [spent('ada', 480)])
+    for (let round = 0; round < 4; round += 1) {
+      await later(one, 5 * HOUR)
+      await step()
+    }
+    await one.cycle(declared)
+    expect(one.caps()['ada']).toBeGreaterThan(500)
+    for (const sum of sums) expect(sum).toBeLessThanOrEqual(total)
+    expect(one.ledger.fact('pools')?.['research']?.terms?.credits).toBe(credits(total))
+  }
+}, 30_000)
+
+test('a new cycle is dealt from its start, and only once two readings name it', async () => {
+  const one = await testWorld({ people: ['ada', 'bob'] })
+  recordPast(one, [spent('ada', 480)])
+  await one.cycle({ pools: [pool(1000, people('ada', 'bob'))] })
+  expect(one.caps()).toEqual({ ada: 740, bob: 260 })
+  await later(one, 12 * DAY)
+  await one.cycle()
+  expect(one.knowledge.frozenPools['research']).toMatch(/named once/)
+  expect(one.caps()).toEqual({ ada: 740, bob: 260 })
+  await later(one, HOUR)
+  await one.cycle()
+  expect(one.caps()).toEqual({ ada: 500, bob: 260 })
+  await later(one, 5 * HOUR)
+  await one.cycle()
+  expect(one.caps()).toEqual({ ada: 500, bob: 500 })
+})

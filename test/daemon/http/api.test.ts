@@ -1,0 +1,269 @@
+// /api/v1 over real HTTP: every answer keeps to the schema that the OpenAPI document names, whatever the workspace is like, and questions that make no
+// sense are refused in words.
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { WorkspaceView } from '../../../src/core/model/events.ts'
+import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
+import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
+import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
+import { OPENAPI } from '../../../src/daemon/http/openapi.generated.ts'
+import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../../src/daemon/http/status-labels.ts'
+import { sha256 } from '../../../src/daemon/schedule/system.ts'
+import { serverParts } from '../../support/server.ts'
+import { emptyView, fullView } from '../../support/views.ts'
+import { createWorld, type World } from '../../support/world.ts'
+
+const open: { close(): Promise<unknown> }[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((one) => one.close()))
+})
+
+async function serve(overrides: Partial<ServerOptions> = {}): Promise<Server> {
+  const server = await startServer(serverParts(overrides))
+  open.push(server)
+  return server
+}
+
+/** A workspace in which something is in force, something was changed by somebody else, and something is held. */
+async function busyWorld(): Promise<World> {
+  const world = await createWorld({ people: 40, groups: { grp_a: ['p001', 'p002'], grp_b: ['p002', 'p003'] }, caps: { p009: 77 } })
+  open.push(world)
+  await world.cycle({
+    caps: { team: 500, 'group:grp_a': 800, p001: 900, p030: 600 },
+    grants: [{ on: 'p030', cap: 700, until: Date.UTC(2026, 11, 15), reason: 'release week', ticket: 'OPS-1' }],
+    onGroupConflict: 'min',
+  })
+  world.foreign('team', 9_000)
+  await world.cycle()
+  await world.cycle({ caps: { team: 100, 'group:grp_a': 800, p001: 900 }, protect: ['p001', 'p005'] })
+  return world
+}
+
+const libraryOver = ({ workspace, clock }: World, people: PeopleLabels = EMAIL_LABELS) =>
+  createLibrary({
+    sources: () => [sourceOf(workspace, () => 1)],
+    daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
+    people,
+    clock: { ...clock, monotonic: () => 0 },
+    sourceUrl: () => 'https://git.example/acme/caps/blob/{revision}/{file}#L{line}',
+  })
+
+/** Holds a value against a schema of the document, formats included. */
+function judge(): (name: string, value: unknown) => readonly string[] {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  formats.default(ajv)
+  ajv.addSchema({ $id: 'doc', ...OPENAPI })
+  const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
+  return (name, value) => {
+    const check = compiled.get(name) ?? ajv.compile({ $ref: `doc#/components/schemas/${name}` })
+    compiled.set(name, check)
+    return check(value) ? [] : (check.errors ?? []).map((error) => `${name}${error.instancePath} ${error.message}`)
+  }
+}
+const offences = judge()
+
+const json = async (url: string) => JSON.parse(await (await fetch(url)).text())
+
+/** Every address of the table with parts that are there. */
+async function everyAddress(url: string, workspace = 'acme'): Promise<readonly (readonly [string, string])[]> {
+  const base = `${url}/api/v1/workspaces/${workspace}`
+  const [people, groups, holds] = await Promise.all(['people', 'groups', 'holds'].map((name) => json(`${base}/${name}`)))
+  const parts: Record<string, readonly string[]> = {
+    workspace: [workspace],
+    person: people.items.map(({ person }: { person: string }) => encodeURIComponent(person)),
+    group: groups.items.map(({ id }: { id: string }) => encodeURIComponent(id)),
+    hold: holds.items.map(({ id }: { id: string }) => id),
+  }
+  return API_ROUTES.flatMap(({ path, kind }) => {
+    const fill = (left: string): readonly string[] => {
+      const [part, name = ''] = /:(\w+)/.exec(left) ?? []
+      return part === undefined ? [left] : (parts[name] ?? []).flatMap((value) => fill(left.replace(part, value)))
+    }
+    return fill(path).map((filled) => [kind, url + filled] as const)
+  })
+}
+
+async function allOffences(url: string): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const [kind, address] of await everyAddress(url)) {
+    const answer = await fetch(address)
+    const value = JSON.parse(await answer.text())
+    if (answer.status !== 200) found.push(`${address} ${answer.status} ${JSON.stringify(value)}`)
+    found.push(...offences(kind, value).map((offence) => `${address} ${offence}`))
+    if (value.kind !== kind) found.push(`${address} is ${value.kind}`)
+  }
+  return found
+}
+
+describe('the OpenAPI document', () => {
+  test('keeps to the specification, and is served', async () => {
+    const served = await json(`${(await serve()).url}/openapi.json`)
+    expect(await new Validator().validate(served)).toMatchObject({ valid: true })
+    expect(served).toEqual(JSON.parse(JSON.stringify(OPENAPI)))
+  })
+
+  test('names every address of the table once', () => {
+    expect(new Set(API_ROUTES.map(({ path }) => path)).size).toBe(API_ROUTES.length)
+    expect(new Set(API_ROUTES.map(({ kind }) => kind)).size).toBe(API_ROUTES.length)
+  })
+})
+
+describe('every answer keeps to its schema', () => {
+  const views: readonly (readonly [string, () => WorkspaceView])[] = [
+    ['at the first start', () => emptyView()],
+    ['with something of everything, and no plan yet', () => fullView()],
+  ]
+  test.each(views)('%s', async (_name, view) => {
+    const { url } = await serve({ views: () => [view()] })
+    expect(await allOffences(url)).toEqual([])
+  })
+
+  test.each([
+    ['by e-mail', EMAIL_LABELS],
+    ['by hash', hashLabels(sha256, 'salt')],
+  ])('after cycles with a foreign change and a hold, people %s', async (_name, people) => {
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world, people), people })
+    expect(world.workspace.shown.planned?.plan.holds.length).toBeGreaterThan(0)
+    expect(await allOffences(url)).toEqual([])
+  })
+})
+
+describe('people by hash', () => {
+  test('no answer holds an address, and nobody is found by one', async () => {
+    const { url } = await serve({ documents: libraryOver(await busyWorld(), hashLabels(sha256, 'salt')) })
+    for (const [, address] of await everyAddress(url)) expect(await (await fetch(address)).text(), address).not.toContain('@')
+    const base = `${url}/api/v1/workspaces/acme`
+    expect((await json(`${base}/people?search=p001`)).total).toBe(0)
+    expect((await fetch(`${base}/people/p001%40example.com`)).status).toBe(404)
+    expect((await fetch(`${base}/changes?scope=p001%40example.com`)).status).toBe(404)
+    const [first] = (await json(`${base}/people`)).items
+    expect((await json(`${base}/people?search=${first.person.slice(0, 6)}`)).items).toContainEqual(first)
+  })
+})
+
+describe('lists', () => {
+  test('come in pages that together are the whole, in order', async () => {
+    const { url } = await serve({ documents: libraryOver(await busyWorld()) })
+    const base = `${url}/api/v1/workspaces/acme/people?sort=person`
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => json(`${base}&limit=15&page=${page}`)))
+    const names = pages.flatMap(({ items }) => items.map(({ person }: { person: string }) => person))
+    expect(names).toHaveLength(40)
+    expect(names).toEqual(names.toSorted())
+    expect(pages.map(({ total }) => total)).toEqual([40, 40, 40, 40])
+  })
+
+  const filters: readonly (readonly [string, number])[] = [
+    ['search=p00', 9],
+    ['group=grp_a', 2],
+    ['group=grp_a&search=p002', 1],
+    ['rule=group:grp_a', 1],
+    ['state=held', 1],
+    ['band=uncapped', 0],
+    ['status=pending', 0],
+  ]
+  test.each(filters)('people with %s are %i', async (query, count) => {
+    const { url } = await serve({ documents: libraryOver(await busyWorld()) })
+    expect((await json(`${url}/api/v1/workspaces/acme/people?${query}`)).total).toBe(count)
+  })
+
+  test('the timeline goes on where it left off and misses nothing', async () => {
+    const { url } = await serve({ documents: libraryOver(await busyWorld()) })
+    const base = `${url}/api/v1/workspaces/acme/changes`
+    const whole = await json(`${base}?limit=200`)
+    expect(whole.next).toBeUndefined()
+    const items: unknown[] = []
+    let after = ''
+    for (let rounds = 0; rounds < 50; rounds += 1) {
+      const { items: some, next } = await json(`${base}?limit=2${after}`)
+      items.push(...some)
+      if (next === undefined) break
+      after = `&after=${next}`
+    }
+    expect(items).toEqual(whole.items)
+    expect(items.length).toBeGreaterThan(6)
+  })
+})
+
+describe('one of them', () => {
+  test('a person is explained: the chain, the days against the cap, what would change it', async () => {
+    const { url } = await serve({ documents: libraryOver(await busyWorld()) })
+    const one = await json(`${url}/api/v1/workspaces/acme/people/p002%40example.com`)
+    expect(one).toMatchObject({ person: 'p002@example.com', groups: [{ id: 'grp_a' }] })
+    expect(one.chain[0]).toMatchObject({ wins: true, cap: 800, scope: 'group:grp_a', source: { file: 'acme.yaml' } })
+    expect(one.use.days.at(-1)).toMatchObject({ day: '2026-11-20', cap: 800, from: 'group:grp_a', changed: true })
+    expect(one.conditions).toContain('leaving or joining a declared group')
+  })
+
+  test('a hold names everybody it reaches, the arithmetic of its guards, and the line that releases it', async () => {
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const hold = world.workspace.shown.planned?.plan.holds.find(({ guards }) => guards.includes('maxLowered'))
+    const one = await json(`${url}/api/v1/workspaces/acme/holds/${hold?.id}`)
+    expect(one.people).toBe(hold?.people)
+    expect(one.total).toBe(hold?.people)
+    expect(one.items.at(-1)).toMatchObject({ before: 500, after: 100, effect: 'lowered' })
+    const counted = one.arithmetic.find(({ guard }: { guard: string }) => guard === 'maxLowered')
+    expect(counted).toMatchObject({ of: 40, exceeded: true, allowed: 6, setting: 'guards.maxLowered' })
+    expect(one.releases).toContainEqual(expect.objectContaining({ how: 'policy', text: `approvals: [${hold?.id}]` }))
+    expect(one.releases).toContainEqual(expect.objectContaining({ how: 'command', text: `capkeeper approve ${hold?.id} --workspace acme` }))
+  })
+})
+
+describe('a question that makes no sense', () => {
+  const rows: readonly (readonly [string, number, string])[] = [
+    ['/api/v1/workspaces?pge=2', 400, 'there is no parameter "pge" here; did you mean "page"?'],
+    ['/api/v1/workspaces?page=0', 400, 'page cannot be "0"; write a whole number from 1 to 100000'],
+    ['/api/v1/workspaces/acme?x=1', 400, 'there is no parameter "x" here, and no other'],
+    ['/api/v1/workspaces/acme/people?band=at_cpa', 400, 'band cannot be "at_cpa"; did you mean "at_cap"?'],
+    ['/api/v1/workspaces/acme/people?page=1&page=2', 400, '"page" stands twice in the question'],
+    ['/api/v1/workspaces/acme/people?group=none', 404, 'no declared group has this id'],
+    ['/api/v1/workspaces/acme/changes?after=x', 400, 'after cannot be "x"; give "next" of the answer before'],
+    ['/api/v1/workspaces/acme/changes?since=yesterday', 400, 'write an instant such as'],
+    ['/api/v1/workspaces/other', 404, 'there is no such workspace, or it is not yours to see'],
+    ['/api/v1/workspaces/acme/people/nobody', 404, 'nobody of this workspace is shown like this'],
+    ['/api/v1/workspaces/acme/groups/none', 404, 'no declared group has this id'],
+    ['/api/v1/workspaces/acme/holds/none', 404, 'no such hold stands'],
+    ['/api/v1/workspaces/acme/series/none', 404, '/openapi.json names all'],
+    ['/api/v1', 404, '/openapi.json names all'],
+    ['/api/v1/workspaces/%ff', 400, 'this address makes no sense'],
+  ]
+  test.each(rows)('%s is %i with the way out', async (path, status, message) => {
+    const { url } = await serve({ views: () => [fullView()] })
+    const answer = await fetch(url + path)
+    const value = JSON.parse(await answer.text())
+    expect([answer.status, value.message]).toEqual([status, expect.stringContaining(message)])
+    expect(offences('Error', value)).toEqual([])
+  })
+
+  test('a write is 405', async () => {
+    const { url } = await serve({ views: () => [fullView()] })
+    const answer = await fetch(`${url}/api/v1/workspaces/acme`, { method: 'DELETE' })
+    expect([answer.status, answer.headers.get('allow'), JSON.parse(await answer.text()).kind]).toEqual([405, 'GET, HEAD', 'Error'])
+  })
+})
+
+describe('an answer', () => {
+  test('is made once for a state, however many ask, and named by a tag', async () => {
+    const world = await busyWorld()
+    const library = libraryOver(world)
+    let made = 0
+    const counting: typeof library = {
+      ...library,
+      for: (maySee) => {
+        made += 1
+        return library.for(maySee)
+      },
+    }
+    const { url } = await serve({ documents: counting })
+    const address = `${url}/api/v1/workspaces/acme/people`
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(address)))
+    expect(made).toBe(1)
+    const etag = answers[0]?.headers.get('etag') ?? ''
+    expect((await fetch(address, { headers: { 'if-none-match': etag } })).status).toBe(304)
+    expect((await fetch(`${address}?page=2`, { headers: { 'if-none-match': etag } })).status).toBe(200)
+  })
+})

@@ -1,0 +1,184 @@
+// Who may look, over real HTTP: by token, through a proxy, and at which workspaces.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { type AuthSettings, createGate, isNetwork, isRefused, networkList } from '../../../src/daemon/http/auth.ts'
+import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
+import { ledgerGate } from '../../../src/daemon/http/token.ts'
+import { fakeClock } from '../../support/clock.ts'
+import { serverParts } from '../../support/server.ts'
+import { emptyView, fullView, HOLD, REFUSED } from '../../support/views.ts'
+
+const started: Server[] = []
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.close()))
+})
+
+const TOKEN = 'a-token-of-the-test'
+const VIEWS = () => [fullView('acme'), { ...emptyView('other'), conditions: [{ ...REFUSED, message: 'only for others' }] }]
+
+async function serve(settings: AuthSettings | undefined, more: Partial<ServerOptions> = {}): Promise<Server> {
+  const clock = more.clock ?? fakeClock()
+  const gate = createGate({ settings: () => settings, env: { TOKEN }, clock })
+  const server = await startServer(serverParts({ views: VIEWS, clock, gate, isChecked: () => settings, ...more }))
+  started.push(server)
+  return server
+}
+
+const BY_TOKEN: AuthSettings = { token: { env: 'TOKEN' }, metrics: false }
+const byProxy = (from: readonly string[], viewers?: AuthSettings['viewers']): AuthSettings => ({
+  proxy: { header: 'X-Groups', from },
+  metrics: false,
+  ...(viewers && { viewers }),
+})
+
+const CHECKED = ['/', '/status', '/ledger', '/openapi.json', '/api/v1/workspaces', '/api/v1/workspaces/acme/people', '/nothing']
+const STREAM = '/api/v1/events'
+
+const status = async (url: string, headers: Record<string, string> = {}): Promise<number> => {
+  const answer = await fetch(url, { headers })
+  await answer.body?.cancel()
+  return answer.status
+}
+
+describe('with a token', () => {
+  test.each([...CHECKED, STREAM])('%s is 401 without it and with a wrong one, and answers with it', async (path) => {
+    const { url } = await serve(BY_TOKEN)
+    const bare = await fetch(url + path)
+    expect([bare.status, bare.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    expect(await bare.text()).not.toContain(TOKEN)
+    for (const wrong of ['Bearer wrong', `Basic ${TOKEN}`, `Bearer ${TOKEN}x`, 'Bearer ']) {
+      expect(await status(url + path, { authorization: wrong }), wrong).toBe(401)
+    }
+    expect(await status(url + path, { authorization: `Bearer ${TOKEN}` })).toBe(path === '/nothing' ? 404 : 200)
+  })
+
+  test('/livez, /readyz and /metrics answer whoever asks, and /readyz names no workspace', async () => {
+    const { url } = await serve(BY_TOKEN, { ready: () => ({ ready: false, reasons: ['acme: not attempted yet'] }) })
+    expect([await status(`${url}/livez`), await status(`${url}/metrics`)]).toEqual([200, 200])
+    expect(await (await fetch(`${url}/readyz`)).text()).toBe('not ready\n')
+  })
+
+  test('/metrics is checked where the config says so', async () => {
+    const { url } = await serve({ ...BY_TOKEN, metrics: true })
+    expect(await status(`${url}/metrics`)).toBe(401)
+    expect(await status(`${url}/metrics`, { authorization: `Bearer ${TOKEN}` })).toBe(200)
+  })
+
+  test('a file is read again when it changes, and nobody is let in while it cannot be read', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'capkeeper-token-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'token')
+    writeFileSync(file, 'first\n')
+    let nowMs = 0
+    const clock = { ...fakeClock(), monotonic: () => nowMs }
+    const gate = createGate({ settings: () => settings, env: {}, clock })
+    const settings: AuthSettings = { token: { file }, metrics: false }
+    const asks = (token: string) => {
+      const verdict = gate({ headers: { authorization: `Bearer ${token}` }, remoteAddress: '127.0.0.1' })
+      return isRefused(verdict) ? verdict.status : 'in'
+    }
+    expect([asks('first'), asks('second')]).toEqual(['in', 401])
+    writeFileSync(file, 'second\n')
+    nowMs += 1_000
+    expect([asks('first'), asks('second')]).toEqual([401, 'in'])
+    writeFileSync(file, '')
+    nowMs += 1_000
+    expect([asks('second'), asks('')]).toEqual([403, 403])
+  })
+
+  test('/ledger has a token of its own where the config names one', async () => {
+    const own = ledgerGate({ host: '127.0.0.1', token: { env: 'LEDGER' }, env: { LEDGER: 'another-token' } })
+    const { url } = await serve(BY_TOKEN, { ledgerGate: own, ledgerHasToken: true })
+    expect(await status(`${url}/ledger`, { authorization: 'Bearer another-token' })).toBe(200)
+    expect(await status(`${url}/ledger`, { authorization: `Bearer ${TOKEN}` })).toBe(401)
+    expect(await status(`${url}/status`, { authorization: 'Bearer another-token' })).toBe(401)
+  })
+})
+
+describe('behind a proxy', () => {
+  const groups = { 'x-groups': 'platform, acme-admins' }
+
+  test.each([...CHECKED, STREAM])('%s is 403 from any other address, and 401 where the proxy names nobody', async (path) => {
+    const foreign = await serve(byProxy(['10.0.0.0/8', 'fd00::/8']))
+    expect(await status(foreign.url + path, groups)).toBe(403)
+    const { url } = await serve(byProxy(['127.0.0.0/8']))
+    expect(await status(url + path)).toBe(401)
+    expect(await status(url + path, { 'x-groups': ' , ' })).toBe(401)
+    expect(await status(url + path, groups)).toBe(path === '/nothing' ? 404 : 200)
+  })
+
+  const viewers = [
+    { groups: ['acme-admins'], workspaces: ['acme'] },
+    { groups: ['everything'], workspaces: ['*'] },
+    { groups: ['*'], workspaces: ['commons'] },
+  ]
+
+  test('a reader sees the workspaces of their groups, and hears of no other, anywhere', async () => {
+    const { url } = await serve(byProxy(['127.0.0.1'], viewers))
+    const get = async (path: string, of = 'acme-admins') => (await fetch(url + path, { headers: { 'x-groups': of } })).text()
+    expect(JSON.parse(await get('/api/v1/workspaces')).items.map(({ name }: { name: string }) => name)).toEqual(['acme'])
+    for (const path of ['/', '/status', '/api/v1/workspaces']) expect(await get(path), path).not.toContain('only for others')
+    for (const path of ['', '/people', '/holds', '/changes', '/health', '/policies', '/series/credits', '/groups']) {
+      expect(await status(`${url}/api/v1/workspaces/other${path}`, { 'x-groups': 'acme-admins' }), path).toBe(404)
+      expect(await status(`${url}/api/v1/workspaces/other${path}`, { 'x-groups': 'everything' }), path).toBe(200)
+    }
+    expect(await status(`${url}/api/v1/workspaces/acme/holds/${HOLD.id}`, { 'x-groups': 'nobody' })).toBe(404)
+    expect(await status(`${url}${STREAM}?workspace=other`, { 'x-groups': 'acme-admins' })).toBe(404)
+    // What one reader was given is not kept for another.
+    expect(JSON.parse(await get('/api/v1/workspaces', 'nobody')).items).toEqual([])
+    expect(JSON.parse(await get('/api/v1/workspaces', 'everything')).items).toHaveLength(2)
+    expect([
+      await status(`${url}/ledger`, { 'x-groups': 'acme-admins' }),
+      await status(`${url}/ledger`, { 'x-groups': 'everything' }),
+    ]).toEqual([403, 200])
+  })
+
+  test('a reader of no group that sees anything is 403', async () => {
+    const { url } = await serve(byProxy(['127.0.0.1'], viewers.slice(0, 2)))
+    expect(await status(`${url}/`, { 'x-groups': 'others' })).toBe(403)
+  })
+})
+
+describe('networks', () => {
+  test.each([
+    ['10.0.0.0/8', true],
+    ['127.0.0.1', true],
+    ['fd00::/8', true],
+    ['::1', true],
+    ['10.0.0.0/33', false],
+    ['10.0.0', false],
+    ['proxy.example', false],
+    ['10.0.0.0/8/8', false],
+    ['fd00::/129', false],
+    ['', false],
+  ])('%s is one: %s', (text, is) => {
+    expect(isNetwork(text)).toBe(is)
+  })
+
+  test('hold exactly the addresses whose first bits they name, also written as IPv6', () => {
+    const part = fc.integer({ min: 0, max: 255 })
+    const address = fc.tuple(part, part, part, part)
+    const number = (parts: readonly number[]): number => parts.reduce((sum, one) => sum * 256 + one, 0)
+    fc.assert(
+      fc.property(address, address, fc.integer({ min: 1, max: 32 }), (network, other, bits) => {
+        const size = 2 ** (32 - bits)
+        const isIn = Math.floor(number(network) / size) === Math.floor(number(other) / size)
+        const settings = byProxy([`${network.join('.')}/${bits}`])
+        const gate = createGate({ settings: () => settings, env: {}, clock: fakeClock() })
+        for (const remoteAddress of [other.join('.'), `::ffff:${other.join('.')}`]) {
+          const verdict = gate({ headers: { 'x-groups': 'a' }, remoteAddress })
+          expect(isRefused(verdict)).toBe(!isIn)
+        }
+      }),
+    )
+  })
+
+  test('nobody without an address is inside one', () => {
+    expect(networkList(['0.0.0.0/0']).check('127.0.0.1')).toBe(true)
+    const gate = createGate({ settings: () => byProxy(['0.0.0.0/0', '::/0']), env: {}, clock: fakeClock() })
+    expect(gate({ headers: { 'x-groups': 'a' }, remoteAddress: undefined })).toMatchObject({ status: 403 })
+  })
+})

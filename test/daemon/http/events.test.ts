@@ -1,0 +1,207 @@
+// Server-sent events over real HTTP: what a listener hears, and what keeps listeners from costing anything.
+import { connect, type Socket } from 'node:net'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { CycleEvent } from '../../../src/core/model/events.ts'
+import { createLive, type Live } from '../../../src/daemon/http/live.ts'
+import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
+import type { Clock } from '../../../src/ports.ts'
+import { serverParts } from '../../support/server.ts'
+import { emptyView, NOW } from '../../support/views.ts'
+
+const started: Server[] = []
+afterEach(async () => {
+  await Promise.all(started.splice(0).map((server) => server.close()))
+})
+
+/** Sleeps end when the test says so. */
+function handClock(): Clock & { pass(ms: number): void } {
+  let nowMs = 0
+  let sleepers: { readonly at: number; readonly wake: () => void }[] = []
+  return {
+    now: () => NOW + nowMs,
+    monotonic: () => nowMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        sleepers.push({ at: nowMs + ms, wake: resolve })
+        signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
+      }),
+    pass(ms) {
+      nowMs += ms
+      const due = sleepers.filter(({ at }) => at <= nowMs)
+      sleepers = sleepers.filter(({ at }) => at > nowMs)
+      for (const { wake } of due) wake()
+    },
+  }
+}
+
+interface World {
+  readonly url: string
+  readonly live: Live
+  readonly clock: ReturnType<typeof handClock>
+}
+
+async function serve(more: Partial<ServerOptions> = {}): Promise<World> {
+  const clock = handClock()
+  const live = createLive(clock, 'boot')
+  const views = () => [emptyView('acme'), emptyView('other')]
+  const server = await startServer(serverParts({ clock, live, views, ...more }))
+  started.push(server)
+  return { url: server.url, live, clock }
+}
+
+interface Heard {
+  readonly id?: string
+  readonly event: string
+  readonly data: Record<string, unknown>
+}
+
+/** Listens; `next` gives one event after the other, without the beats. */
+async function listen(url: string, headers: Record<string, string> = {}) {
+  const ended = new AbortController()
+  onTestFinished(() => ended.abort())
+  const answer = await fetch(url, { headers, signal: ended.signal })
+  const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  const next = async (): Promise<Heard> => {
+    for (;;) {
+      const end = text.indexOf('\n\n')
+      if (end === -1) {
+        const { value, done } = (await reader?.read()) ?? { done: true }
+        if (done) throw new Error('the stream has ended')
+        text += value
+        continue
+      }
+      const lines = new Map(
+        text
+          .slice(0, end)
+          .split('\n')
+          .map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)] as const),
+      )
+      text = text.slice(end + 2)
+      const [event, data, id] = [lines.get('event'), lines.get('data'), lines.get('id')]
+      if (event !== undefined && data !== undefined) return { event, data: JSON.parse(data), ...(id !== undefined && { id }) }
+    }
+  }
+  return { answer, next, end: () => ended.abort() }
+}
+
+const event = (workspace: string, change: 'begun' | 'ended' = 'begun'): CycleEvent => ({
+  workspace,
+  at: NOW,
+  kind: 'condition',
+  change,
+  condition: { type: 'Paused', subject: workspace, reason: 'PAUSED', message: 'paused', since: NOW },
+})
+
+describe('a listener', () => {
+  test('is greeted with versions, and told within a second of a change what it is about, once', async () => {
+    const { url, live, clock } = await serve()
+    const one = await listen(`${url}/api/v1/events`)
+    expect(one.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect(one.answer.headers.get('cache-control')).toBe('no-store')
+    expect(await one.next()).toMatchObject({ event: 'hello', data: { versions: { acme: 0, other: 0 } } })
+    live.onEvent(event('acme'))
+    live.onEvent(event('acme', 'ended'))
+    clock.pass(1_000)
+    expect(await one.next()).toMatchObject({ event: 'change', data: { workspace: 'acme', version: 1, topics: ['pause', 'changes'] } })
+    live.onEvent(event('other'))
+    clock.pass(1_000)
+    expect(await one.next()).toMatchObject({ event: 'change', data: { workspace: 'other', version: 1 } })
+  })
+
+  test('hears a beat every 15 s', async () => {
+    const { url, clock } = await serve()
+    const one = await listen(`${url}/api/v1/events`)
+    await one.next()
+    clock.pass(15_000)
+    expect(await one.next()).toEqual({ event: 'beat', data: {} })
+  })
+
+  test('of one workspace hears of no other', async () => {
+    const { url, live, clock } = await serve()
+    const one = await listen(`${url}/api/v1/events?workspace=other`)
+    expect(await one.next()).toMatchObject({ data: { versions: { other: 0 } } })
+    for (const name of ['acme', 'other']) live.onEvent(event(name))
+    clock.pass(1_000)
+    expect(await one.next()).toMatchObject({ data: { workspace: 'other' } })
+  })
+
+  test('who comes back is told what was missed; who missed too much, or comes from another process, starts anew', async () => {
+    const { url, live, clock } = await serve()
+    const one = await listen(`${url}/api/v1/events`)
+    const { id = '' } = await one.next()
+    one.end()
+    live.onEvent(event('acme'))
+    clock.pass(1_000)
+    const again = await listen(`${url}/api/v1/events`, { 'last-event-id': id })
+    expect(await again.next()).toMatchObject({ event: 'change', data: { workspace: 'acme' } })
+    const foreign = await listen(`${url}/api/v1/events`, { 'last-event-id': 'elsewhere-3' })
+    expect(await foreign.next()).toMatchObject({ event: 'reset', data: { versions: { acme: 1 } } })
+  })
+
+  test('who may not look any more is sent away with the next beat', async () => {
+    let isIn = true
+    const everybody = { name: '', maySee: () => true, seesAll: true }
+    const { url, clock } = await serve({
+      gate: () => (isIn ? everybody : { status: 401, message: 'no' }),
+      isChecked: () => ({ metrics: false }),
+    })
+    const one = await listen(`${url}/api/v1/events`)
+    await one.next()
+    isIn = false
+    clock.pass(15_000)
+    await expect(one.next()).rejects.toThrow('the stream has ended')
+  })
+})
+
+describe('listeners', () => {
+  test('are bounded, and whoever leaves makes room', async () => {
+    const { url } = await serve({ limits: { maxConnections: 8 } })
+    const [first, second] = [await listen(`${url}/api/v1/events`), await listen(`${url}/api/v1/events`)]
+    await second.next()
+    const third = await fetch(`${url}/api/v1/events`)
+    expect([third.status, third.headers.get('retry-after')]).toEqual([503, '30'])
+    first.end()
+    await expect.poll(async () => (await listen(`${url}/api/v1/events`)).answer.status).toBe(200)
+  })
+
+  test('who takes nothing is cut off, which makes room, and the others hear on', async () => {
+    const { url, live, clock } = await serve({ limits: { maxConnections: 8 } })
+    await mute(url)
+    const one = await listen(`${url}/api/v1/events`)
+    await one.next()
+    const isRoom = async (): Promise<boolean> => {
+      const answer = await fetch(`${url}/api/v1/events`, { method: 'HEAD' })
+      return answer.status === 200
+    }
+    expect(await isRoom()).toBe(false)
+    let hasRoom = false
+    // What the system keeps for a connection is full some time.
+    for (let round = 0; round < 8_000 && !hasRoom; round += 1) {
+      if (round % 100 === 99) hasRoom = await isRoom()
+      live.onEvent(event(`${'w'.repeat(4_000)}${round}`))
+      clock.pass(1_000)
+      while ((await one.next()).event === 'beat');
+      // What is written leaves between two turns of the event loop.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(hasRoom).toBe(true)
+  }, 30_000)
+
+  test('a question that makes no sense is refused', async () => {
+    const { url } = await serve()
+    expect((await fetch(`${url}/api/v1/events?workspce=acme`)).status).toBe(400)
+    expect((await fetch(`${url}/api/v1/events?workspace=none`)).status).toBe(404)
+  })
+})
+
+/** Asks for events and takes nothing of the answer. */
+async function mute(url: string): Promise<void> {
+  const { hostname, port } = new URL(url)
+  const socket: Socket = connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => undefined)
+  await new Promise((resolve) => socket.once('connect', resolve))
+  socket.write('GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await new Promise((resolve) => socket.once('readable', resolve))
+}

@@ -1,0 +1,49 @@
+// Documents over views that a test made up, with records that a test may give.
+import type { WorkspaceView } from '../../src/core/model/events.ts'
+import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/facts.ts'
+import { createLibrary, type Library } from '../../src/daemon/http/documents/make.ts'
+import { EMAIL_LABELS, type PeopleLabels } from '../../src/daemon/http/status-labels.ts'
+import type { Clock } from '../../src/ports.ts'
+import { fakeClock } from './clock.ts'
+
+/** A ledger that has kept nothing. */
+export const NO_RECORDS: Records = {
+  history: async () => [],
+  runs: async () => [],
+  useOfPerson: async () => [],
+  useReadings: async () => [],
+  fact: async () => undefined,
+}
+
+export interface LibraryOf {
+  readonly views: () => readonly WorkspaceView[]
+  readonly people?: PeopleLabels
+  readonly clock?: Clock
+  readonly records?: Records
+  readonly facts?: (view: WorkspaceView) => Omit<WorkspaceFacts, 'view'>
+  readonly health?: () => { readonly configValid: boolean; readonly ledgerWritable: boolean }
+  readonly sourceUrl?: string
+  /** Default: each look is another state. */
+  readonly version?: () => number
+}
+
+/** Every look is another state, so that a test sees what it has just changed. */
+export function libraryOf({ views, people = EMAIL_LABELS, clock = fakeClock(), records = NO_RECORDS, ...options }: LibraryOf): Library {
+  let looks = 0
+  const version = options.version ?? (() => ++looks)
+  return createLibrary({
+    sources: () =>
+      views().map(
+        (view): WorkspaceSource => ({
+          name: view.workspace,
+          version,
+          facts: async () => ({ ...options.facts?.(view), view }),
+          records,
+        }),
+      ),
+    daemon: () => ({ version: '0.1.0', ...(options.health?.() ?? { configValid: true, ledgerWritable: true }) }),
+    people,
+    clock,
+    ...(options.sourceUrl !== undefined && { sourceUrl: () => options.sourceUrl }),
+  })
+}
