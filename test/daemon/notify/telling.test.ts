@@ -4,8 +4,8 @@ import { createPoster } from '../../../src/api/http.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings } from '../../../src/core/notify/settings.ts'
 import type { WebhookFormat } from '../../../src/core/notify/text.ts'
 import type { Told } from '../../../src/core/notify/told.ts'
-import { openChannels } from '../../../src/daemon/notify/channels.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { openChannels } from '../../../src/daemon/notify/channels.ts'
 import { createMailer } from '../../../src/daemon/notify/mail.ts'
 import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import { listen } from '../../api/world.ts'
@@ -189,7 +189,8 @@ describe('a channel that fails', () => {
       {
         wrapLedger: (ledger) => ({
           ...ledger,
-          commit: () => (broken.is && ledger.fact('told') ? Promise.reject(new LedgerError('LEDGER_FULL', 'the disk is full')) : ledger.commit()),
+          commit: () =>
+            broken.is && ledger.fact('told') ? Promise.reject(new LedgerError('LEDGER_FULL', 'the disk is full')) : ledger.commit(),
         }),
       },
     )
@@ -204,9 +205,17 @@ describe('a channel that fails', () => {
 describe('owners', () => {
   const owners = [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'webhook', name: 'chat' }] }] as const
 
+  it('of a group are told once in a cycle when its pool has reached 80 %, with its figures', async () => {
+    const { one, hook, life } = await town({ ada: 500, bob: 330 }, { settings: { people: [], owners } })
+    life.set({ pools: [{ name: 'research', credits: 1000, members: { kind: 'groups', ids: ['grp_r'] } }] })
+    await one.clock.pass(6 * HOUR)
+    const bodies: readonly unknown[] = hook.requests.map(({ body }) => JSON.parse(body))
+    expect(bodies).toMatchObject([{ about: 'pool', values: { pool: 'research', used: 830, credits: 1000, left: 170, threshold: 80 } }])
+  })
+
   it('get a digest by webhook, once a day, with people as hashes', async () => {
     const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' }, label: () => 'a1b2c3d4e5f6' })
-    await one.clock.pass(40 * HOUR)
+    await one.clock.pass(21 * HOUR)
     expect(hook.requests.map(({ request }) => request.url)).toEqual([SECRET_PATH, SECRET_PATH])
     const { text, about } = JSON.parse(hook.requests[0]?.body ?? '') as { text: string; about: string }
     expect(about).toBe('digest')
