@@ -18,7 +18,7 @@ import { showCycle } from '../conditions/show.ts'
 import { type CycleOptions, reconcile, refreshUsage } from '../cycle/run.ts'
 import { cycleOf, type DesiredState, grantsFrozen, outlook, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
-import { type Notifier, tellPeople } from '../notify/outbox.ts'
+import { idleTelling, keepTold, type Telling } from '../notify/telling.ts'
 import { report, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
 
@@ -70,10 +70,8 @@ interface Agenda {
   collecting: Promise<void> | undefined
   /** When what is shown of use was worked out last. */
   burnShownAt: number
-  /** People are being told, beside everything else. */
-  telling: Promise<void> | undefined
-  /** When that was begun last. */
-  toldAt: number
+  /** People are told beside everything else. */
+  readonly telling: Telling
 }
 
 /** The loop of one workspace; it starts with the first `setPolicy`. It never rejects: failures are events. */
@@ -91,8 +89,7 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     wake: new AbortController(),
     collecting: undefined,
     burnShownAt: Number.NEGATIVE_INFINITY,
-    telling: undefined,
-    toldAt: Number.NEGATIVE_INFINITY,
+    telling: idleTelling(),
   }
   const fed = Promise.withResolvers<void>()
   // A loop that never got a policy ends as well.
@@ -135,41 +132,14 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
     try {
       await turn(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted, ending: signals.stop })
       await keepBurnShown(workspace, agenda)
-      keepTold(workspace, agenda, { ending: signals.stop, cut: signals.cut })
+      keepTold(workspace, agenda.telling, { ending: signals.stop, cut: signals.cut }, agenda.collecting !== undefined)
     } catch (error) {
       if (stop.aborted && !(error instanceof LedgerError)) continue
       await survive(workspace, error, signals.stop)
     }
   }
   await agenda.collecting
-  await agenda.telling
-}
-
-/** What is due to be told follows from figures that change with readings and cycles. */
-const TOLD_EVERY_MS = 60_000
-
-/** Tells people what is due, beside the cycles. */
-function keepTold(workspace: Workspace, agenda: Agenda, ends: { readonly ending: AbortSignal; readonly cut: AbortSignal }): void {
-  const { notifier, clock, knowledge, shown } = workspace
-  if (!notifier || !knowledge || !shown.outlook || agenda.telling) return
-  // What is about to be measured need not be told by an estimate.
-  if (agenda.collecting && !knowledge.measured) return
-  if (clock.monotonic() - agenda.toldAt < TOLD_EVERY_MS) return
-  agenda.toldAt = clock.monotonic()
-  agenda.telling = tell(workspace, notifier, ends).finally(() => {
-    agenda.telling = undefined
-  })
-}
-
-/** It never rejects. */
-async function tell(workspace: Workspace, notifier: Notifier, ends: Parameters<typeof tellPeople>[2]): Promise<void> {
-  try {
-    notice(workspace, { notify: await tellPeople(workspace, notifier, ends) })
-  } catch (error) {
-    // The cycles say of a ledger that cannot be written.
-    if (error instanceof LedgerError || ends.ending.aborted) return
-    report(workspace, { kind: 'bug', message: `unexpected: ${error instanceof Error ? error.message : String(error)}` })
-  }
+  await agenda.telling.underWay
 }
 
 /** Projections depend on the time; they need not be newer than this. Choice. */
@@ -319,7 +289,7 @@ async function takeUsage(workspace: Workspace, knowledge: WorkspaceState, agenda
   const delay = isKnown ? config.usageIntervalMs : Math.min(config.usageIntervalMs, config.intervalMs)
   agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())
   agenda.burnShownAt = Number.NEGATIVE_INFINITY
-  agenda.toldAt = Number.NEGATIVE_INFINITY
+  agenda.telling.begunAt = Number.NEGATIVE_INFINITY
   agenda.collecting ??= collect(workspace, knowledge, agenda, options)
 }
 
@@ -336,7 +306,7 @@ async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: 
   } finally {
     agenda.collecting = undefined
     await showBurn(workspace)
-    if (!ending.aborted) keepTold(workspace, agenda, { ending, cut })
+    keepTold(workspace, agenda.telling, { ending, cut }, false)
   }
 }
 

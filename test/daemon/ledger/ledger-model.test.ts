@@ -20,7 +20,6 @@ import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
 import type { Cap, PolicyRevision, PoolMembers, When } from '../../../src/core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
-import { TOLD_STATES } from '../../../src/core/notify/told.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
 import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
@@ -29,6 +28,7 @@ import { dayFigures, histories, historyOf, journals } from '../../support/journa
 import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
 import { approvals } from './approvals.ts'
 import { poolStates } from './pool-states.ts'
+import { told } from './told-facts.ts'
 
 /** What a ledger promises, as plain maps. */
 function modelLedger(): Ledger {
@@ -268,15 +268,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     },
     { requiredKeys: ['readAt', 'cycles', 'unassignable'] },
   ),
-  told: fc.record({
-    cycleStartAt: instant,
-    entries: named(
-      fc.record(
-        { level: fc.nat(), state: fc.constantFrom(...TOLD_STATES), at: instant, tries: fc.nat(), reason: text },
-        { requiredKeys: ['level', 'state', 'at', 'tries'] },
-      ),
-    ),
-  }),
+  told,
   burned: fc.record({ team: use, groups: named(use), cycleStartAt: instant }, { requiredKeys: ['team', 'groups'] }),
   breaker: fc.record({
     openedAt: instant,
