@@ -25,6 +25,7 @@ import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
+import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/table.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
@@ -306,11 +307,12 @@ export interface HistoryFilter {
 /**
  * The durable record of one workspace. A promise that resolves means that it is on the disk, together with all changes of `Records` before
  * it; one that rejects with a `LedgerError` means that nothing of it is, and then the write to the service must not happen. After a failure
- * the waiting changes still show and go with the next transaction that succeeds, or are forgotten by the next `load`, as a crash would
- * have forgotten them: each cycle begins with what the disk says. Calls of one ledger are carried out one after the other.
+ * the waiting changes still show, and go with the next transaction that succeeds; each cycle begins with `load`, which rejects until they
+ * are written. Only when others may have written meanwhile (LEDGER_FENCED) they are forgotten. Calls of one ledger are carried out one after
+ * the other.
  */
 export interface Ledger extends Records {
-  /** Takes up what other processes recorded. What waits is written first, unless the last attempt to write it failed. */
+  /** Writes what waits, and takes up what other processes recorded. */
   load(): Promise<void>
   /** Writes what waits; without anything that waits it does nothing. */
   commit(): Promise<void>
@@ -345,4 +347,24 @@ export interface Ledger extends Records {
   useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
   /** What one person burned, by day in order; no row for days without. */
   useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
+}
+
+/** What the replicas of one ledger know of each other. Every method rejects with a `LedgerError`. */
+export interface LeaseTable {
+  /** One round trip for all workspaces; a lease is renewed only under its token, and taken only when it is over. */
+  beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>
+  /** Somebody let go of a workspace, and nobody has taken it. */
+  hasFree(): Promise<boolean>
+  /** This replica has these policies now; resolves with those that came last of each of these workspaces. */
+  followed(replica: string, policies: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>>
+  /** Makes a policy that was replaced the present one, if every live replica has had it for so long. */
+  readopt(workspace: string, policy: string, afterMs: number): Promise<boolean>
+  /** What a workspace shows, for the other replicas; only under the token. */
+  saveShown(held: HeldWorkspace & { readonly replica: string }, document: string): Promise<void>
+  /** What was saved since; a workspace is in it once. */
+  shownSince(mark: string | undefined): Promise<{ readonly mark: string; readonly documents: ReadonlyMap<string, string> }>
+  /** The replica is gone; leases that it still has go free. */
+  leave(replica: string): Promise<void>
+  /** A value that all replicas share: what was kept first. */
+  common(name: string, make: () => string): Promise<string>
 }

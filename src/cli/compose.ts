@@ -10,7 +10,7 @@ import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
 import { type Config, type LoadedConfig, networkProblems, type WorkspaceConfig } from '../daemon/config/config.ts'
 import { loadConfigAside } from '../daemon/config/load-aside.ts'
-import { type LedgerMode, type LedgerStore, openLedger } from '../daemon/ledger/ledger.ts'
+import { type LedgerMode, type LedgerOptions, type LedgerStore, openLedger } from '../daemon/ledger/ledger.ts'
 import { type Channels, openChannels } from '../daemon/notify/channels.ts'
 import { createMailer } from '../daemon/notify/mail.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
@@ -19,7 +19,8 @@ import { loadPoliciesAside } from '../policy/load-aside.ts'
 import type { Ledger } from '../ports.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
-import { mustBeFile } from './shared/remote.ts'
+import { hidePasswords } from './shared/ledger-address.ts'
+import { mustBeOwn } from './shared/remote.ts'
 import { VERSION } from './shared/version.ts'
 
 /** Configuration and policies of a command, whole and valid. */
@@ -69,7 +70,10 @@ export function named(config: Config, policies: Pick<LoadedPolicies, 'workspace'
 }
 
 /** What a client tells of its work. Without `paces` the client has its own: only for a process that opens no second one. */
-export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal'> &
+export type ClientReports = Pick<
+  ClientOptions,
+  'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'
+> &
   Partial<Pick<ClientOptions, 'paces'>>
 
 export interface Connection<Client> {
@@ -114,10 +118,11 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   return { options, keys, close: () => transport.close() }
 }
 
-/** Opens the ledger; the caller closes it. */
-export async function openStore(cli: Cli, config: Config, mode: LedgerMode): Promise<LedgerStore> {
-  mustBeFile(config.ledger)
-  return openLedger({ file: config.ledger, mode, clock: cli.clock })
+/** Opens the ledger; the caller closes it. For writing, `shared/replica.ts` is asked. */
+export async function openStore(cli: Cli, config: Config, mode: LedgerMode, fence?: LedgerOptions['fence']): Promise<LedgerStore> {
+  mustBeOwn(config.ledger)
+  hidePasswords(cli, config.ledger)
+  return openLedger({ file: config.ledger, mode, clock: cli.clock, env: cli.env, ...(fence && { fence }) })
 }
 
 /** A workspace's ledger is bound to the address of its service. */

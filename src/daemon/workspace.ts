@@ -3,8 +3,9 @@
 
 import type { Pause } from '../core/model/change.ts'
 import type { Condition, Finding } from '../core/model/condition.ts'
-import type { CycleEvent, Emit, Mode } from '../core/model/events.ts'
+import type { CycleEvent, Emit, LeaseShown, Mode } from '../core/model/events.ts'
 import type { Roster } from '../core/model/observed.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Burned } from '../core/use/burned.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
 import { idleCollector } from './collect/add-on.ts'
@@ -39,8 +40,20 @@ export interface WorkspaceParts {
   readonly emit: Emit
   /** Tells people; absent where nobody is told. */
   readonly notifier?: Notifier
+  /** Where several replicas share the ledger. */
+  readonly lease?: WorkspaceLease
   /** What is remembered of its events for those who look. */
   readonly chronicle?: Chronicle
+}
+
+/** What the other replicas mean for this workspace. */
+export interface WorkspaceLease {
+  /** One of them has had newer policies than these. */
+  isReplaced(): boolean
+  /** Until then a write of the one that held it before may land. */
+  quietUntil(): Instant
+  /** Who keeps it. */
+  shown(): LeaseShown
 }
 
 /** Who looks; each look of one replaces what it found before. */

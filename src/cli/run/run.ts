@@ -8,8 +8,9 @@ import { type Config, type ConfigInput, type LoadedConfig, networkProblems } fro
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { parseListen } from '../../daemon/config/values.ts'
 import { createGate } from '../../daemon/http/auth.ts'
+import type { WorkspaceSource } from '../../daemon/http/documents/facts.ts'
 import { createLibrary } from '../../daemon/http/documents/make.ts'
-import { sourceOf } from '../../daemon/http/documents/source.ts'
+import { elsewhereSource, sourceOf } from '../../daemon/http/documents/source.ts'
 import type { Health } from '../../daemon/http/metrics.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import { ledgerGate } from '../../daemon/http/token.ts'
@@ -18,12 +19,14 @@ import { ledgerPieces } from '../../daemon/ledger/share.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { type Watcher, watchPaths } from '../../policy/watch.ts'
-import { named, openStore, readPolicies } from '../compose.ts'
+import { named, readPolicies } from '../compose.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
+import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
+import { openForDaemon } from '../shared/replica.ts'
 import { VERSION } from '../shared/version.ts'
+import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
 
 export interface Settings {
@@ -88,21 +91,42 @@ const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonl
   workspaces: config.workspaces.map((one) => onSandbox(one, url, how.isQuick)),
 })
 
+interface Running {
+  daemon?: Daemon
+  /** Why there is no daemon yet. */
+  readonly why?: () => string
+}
+
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   let settings = await reader.read()
-  const store = await openStore(cli, settings.config, 'write')
-  const running: { daemon?: Daemon } = {}
+  const running: Running = {}
+  const complaints: { log?: (message: string) => void } = {}
+  const store = await awaitLedger({
+    cli,
+    flags,
+    open: () => openForDaemon(cli, settings.config, (message) => complaints.log?.(message)),
+    config: settings.config,
+    isEmbedded: embedded !== undefined,
+    async listen(host, why) {
+      const waiting = await listen(settings.config, { why }, host, false)
+      announce(waiting, host, embedded)
+      return waiting
+    },
+  })
+  if (!store) return cli.finish(EXIT.done)
   const aging = new AbortController()
   let server: Server | undefined
   try {
     if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
-    const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
+    const host = await createHost({ cli, flags, config: settings.config, store, leases: store.held, isEmbedded: embedded !== undefined })
+    complaints.log = (error) => host.logger.error({ error }, 'a lease could not be used as it should')
     // An address that is taken must be known before anything is written.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
     server = await listen(settings.config, running, host, isQuick)
     const daemon = await startDaemon({
       clock: cli.clock,
       config: settings.config,
+      leases: store.held,
       open: (one) => openWorkspace(one, host),
       loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
       async reloadConfig() {
@@ -177,7 +201,7 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
 const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
 
 /** `orElsewhere`: nobody chose the address, so another port serves as well when a program has it. */
-async function listen(config: Config, running: { readonly daemon?: Daemon }, host: Host, orElsewhere: boolean): Promise<Server> {
+async function listen(config: Config, running: Readonly<Running>, host: Host, orElsewhere: boolean): Promise<Server> {
   const { host: name, port } = config.listen
   try {
     return await listenOn(config, running, host)
@@ -188,20 +212,33 @@ async function listen(config: Config, running: { readonly daemon?: Daemon }, hos
   }
 }
 
-const healthOf = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Health =>
+const healthOf = ({ daemon }: Readonly<Running>, host: Host): Health =>
   daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() }
 
-const lookAt = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
+const lookAt = ({ daemon }: Readonly<Running>, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
 
-const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
+/** Workspaces that are kept here, and those that other replicas keep. */
+function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly WorkspaceSource[] {
+  const version = (name: string) => () => host.live.version(name)
+  const own = (daemon?.workspaces() ?? []).map((workspace) => sourceOf(workspace, version(workspace.config.name)))
+  // What a holder saved changes without any event here.
+  const age = (): number => Math.floor(host.cli.clock.now() / ELSEWHERE_MS)
+  const others = (daemon?.elsewhere() ?? []).map((one) =>
+    elsewhereSource(one, age, () => bound(host.store, one.settings, { isEmbedded: host.isEmbedded, rebind: false })),
+  )
+  return others.length === 0 ? own : [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+const ELSEWHERE_MS = 2_000
+
+const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
     clock: host.cli.clock,
     metrics: host.metrics,
     console: createConsole(),
     documents: createLibrary({
-      sources: () =>
-        (running.daemon?.workspaces() ?? []).map((workspace) => sourceOf(workspace, () => host.live.version(workspace.config.name))),
+      sources: () => sourcesOf(running, host),
       daemon: () => ({ version: VERSION, ...healthOf(running, host) }),
       people: host.people,
       clock: host.cli.clock,
@@ -219,7 +256,7 @@ const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: H
     ledgerHasToken: config.ledgerToken !== undefined,
     ledger: () =>
       ledgerPieces({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
-    ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },
+    ready: () => running.daemon?.ready() ?? { ready: false, reasons: [running.why?.() ?? 'starting'] },
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })
 

@@ -41,6 +41,22 @@ export const CONDITIONS = {
     hasOwnPlace: true,
     explains: ['CycleFailed', 'CycleIncomplete'],
   },
+  ConfigDiffers: {
+    severity: 'error',
+    begun: 'two replicas have different settings for a workspace',
+    ended: 'the replicas agree about the workspace again',
+  },
+  WorkspaceNotStarted: {
+    severity: 'error',
+    begun: 'a workspace cannot be kept by this replica',
+    ended: 'the workspace can be kept by this replica again',
+  },
+  PolicyReplaced: {
+    severity: 'warn',
+    begun: 'newer policies were seen by another replica, nothing is written',
+    ended: 'these policies are the latest again',
+  },
+  LateWrite: { severity: 'warn', begun: 'a write of an earlier holder landed late', ended: 'the late write is put right' },
   NoCaps: {
     severity: 'error',
     begun: 'this workspace has no caps',

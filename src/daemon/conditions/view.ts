@@ -72,6 +72,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
     conditions: unexplained(workspace.conditions),
+    ...(workspace.lease && { lease: workspace.lease.shown() }),
   }
 }
 

@@ -21,7 +21,8 @@ export function keepTold(workspace: Workspace, telling: Telling, ends: Ending, c
   if (!notifier || !knowledge || !shown.outlook || telling.underWay || (collecting && !knowledge.measured)) return
   if (ends.ending.aborted || clock.monotonic() - telling.begunAt < LOOK_EVERY_MS) return
   telling.begunAt = clock.monotonic()
-  telling.underWay = tellPeople(workspace, notifier, ends)
+  const grace = graceOf(workspace, ends.ending)
+  telling.underWay = tellPeople(workspace, notifier, { ending: ends.ending, cut: AbortSignal.any([ends.cut, grace.signal]) })
     .then((found) => notice(workspace, { notify: found }))
     .catch((error: unknown) => {
       // The cycles say of a ledger that cannot be written.
@@ -29,6 +30,30 @@ export function keepTold(workspace: Workspace, telling: Telling, ends: Ending, c
       report(workspace, { kind: 'bug', message: `unexpected: ${error instanceof Error ? error.message : String(error)}` })
     })
     .finally(() => {
+      grace.close()
       telling.underWay = undefined
     })
+}
+
+/** Whoever takes over waits for the end: what is under way gets no more time than this. Choice. */
+const GRACE_MS = 2_000
+
+/** Aborts a little after the end has begun. */
+function graceOf({ clock }: Pick<Workspace, 'clock'>, ending: AbortSignal): { readonly signal: AbortSignal; close(): void } {
+  const over = new AbortController()
+  const cut = new AbortController()
+  const begin = (): void => {
+    clock.sleep(GRACE_MS, over.signal).then(
+      () => cut.abort(new Error('the grace period is over')),
+      () => undefined,
+    )
+  }
+  ending.addEventListener('abort', begin, { once: true })
+  return {
+    signal: cut.signal,
+    close() {
+      ending.removeEventListener('abort', begin)
+      over.abort(new Error('done'))
+    },
+  }
 }
