@@ -15,7 +15,7 @@ kind: CapPolicy
 metadata: {name: acme}
 spec:
   team: {cap: 100}
-  groups: [{id: grp_platform, name: Platform}]
+  groups: [{id: grp_platform, name: Platform, cap: 100}]
 `
 
 async function preview(notify: string, ...flags: readonly string[]) {
