@@ -202,5 +202,5 @@ function digestValues({ people, groups, pools, settings, now, cycle, label }: Co
 /** What a key of the ledger is about, for a count of what failed: never a person. */
 export const channelOf = (key: string): string => {
   const target: unknown = key.startsWith('["person"') ? undefined : JSON.parse(key).at(-1)
-  return typeof target === 'string' && target.startsWith('webhook ') ? target.slice('webhook '.length) : 'e-mail'
+  return typeof target === 'string' && target.startsWith('webhook ') ? target : 'e-mail'
 }
