@@ -13,6 +13,7 @@ import { idleCollector } from './collect/kept.ts'
 import type { Chronicle } from './conditions/chronicle.ts'
 import type { Shown } from './conditions/shown.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
+import type { Notifier } from './notify/outbox.ts'
 import type { Reading } from './schedule/reading.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */
@@ -35,6 +36,8 @@ export interface WorkspaceParts {
   readonly random: Random
   readonly digest: Digest
   readonly emit: Emit
+  /** Tells people; absent where nobody is told. */
+  readonly notifier?: Notifier
   /** Where several replicas share the ledger. */
   readonly lease?: WorkspaceLease
   /** What is remembered of its events for those who look. */
@@ -65,6 +68,7 @@ export type FindingSource =
   | 'service'
   | 'deployment'
   | 'cycle'
+  | 'notify'
 
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */

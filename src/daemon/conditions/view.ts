@@ -53,7 +53,7 @@ export function viewOf(workspace: Workspace): WorkspaceView {
 }
 
 /** Pools as the last cycle left them. */
-function poolsShown({ knowledge, shown }: Workspace): readonly PoolStatus[] {
+export function poolsShown({ knowledge, shown }: Pick<Workspace, 'knowledge' | 'shown'>): readonly PoolStatus[] {
   return (shown.outlook?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
     const { name, credits } = pool
     const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
@@ -80,7 +80,11 @@ type LastShown = Pick<WorkspaceState, 'usage' | 'measured'> & { readonly people:
 const lastShown = new WeakMap<DesiredState, LastShown>()
 
 /** People with the cap in force for them, as the last plan and reading know it. */
-export function peopleShown({ knowledge, clock, shown: { outlook } }: Workspace): readonly PersonStatus[] {
+export function peopleShown({
+  knowledge,
+  clock,
+  shown: { outlook },
+}: Pick<Workspace, 'knowledge' | 'clock' | 'shown'>): readonly PersonStatus[] {
   if (!knowledge || !outlook) return []
   const last = lastShown.get(outlook)
   const { usage, measured } = knowledge
