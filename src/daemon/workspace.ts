@@ -13,7 +13,7 @@ import { idleCollector } from './collect/kept.ts'
 import type { Chronicle } from './conditions/chronicle.ts'
 import type { Shown } from './conditions/shown.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
-import type { Notifier } from './notify/outbox.ts'
+import type { Notifier } from './notify/channels.ts'
 import type { Reading } from './schedule/reading.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */

@@ -3,7 +3,7 @@
 import type { CycleEvent, WorkspaceView } from '../../src/core/model/events.ts'
 import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
-import type { WorkspaceConfig } from '../../src/daemon/config/config.ts'
+import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import type { Ledger, Operation } from '../../src/ports.ts'
 import type { Company } from './company.ts'
 import type { Disk } from './disk.ts'

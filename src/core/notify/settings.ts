@@ -1,6 +1,10 @@
 // What `notify` in the config asks for, as plain data: who is told of what, where to, in which words. Where a channel's secrets are is no
 // matter of these files.
 
+/** How mail is encrypted on the way to its server. */
+export const TLS_MODES = ['starttls', 'implicit', 'none'] as const
+export type TlsMode = (typeof TLS_MODES)[number]
+
 /** Where a message goes. A person's own address, or what the config names; a webhook by its name, because its address is a secret. */
 export type Target = { readonly kind: 'email'; readonly address: string } | { readonly kind: 'webhook'; readonly name: string }
 

@@ -13,11 +13,11 @@ import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import { type AuthSettings, isNetwork } from '../http/auth.ts'
 import { isPostgresAddress } from '../ledger/postgres/address.ts'
-import type { Approvals, WorkspaceConfig } from './config.ts'
 import { checkNotify } from './notify-check.ts'
 import { type FileNotify, notifyOf } from './notify-values.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, WorkspaceText } from './schema-source.ts'
+import type { Approvals, WorkspaceConfig } from './settings.ts'
 import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,

@@ -8,13 +8,11 @@ import {
   type NotifySettings,
   type Owner,
   type Template,
+  type TlsMode,
 } from '../../core/notify/settings.ts'
 import type { WebhookFormat } from '../../core/notify/text.ts'
 import type { NotifyText, OwnerText } from './schema-source.ts'
 import type { KeyRef } from './values.ts'
-
-export const TLS_MODES = ['starttls', 'implicit', 'none'] as const
-export type TlsMode = (typeof TLS_MODES)[number]
 
 /** The mail server. */
 export interface MailConfig {

@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
-import { DIGESTS, type Digest, type MessageKind, PLACEHOLDERS } from '../../core/notify/settings.ts'
+import { DIGESTS, type Digest, type MessageKind, PLACEHOLDERS, TLS_MODES } from '../../core/notify/settings.ts'
 import { WEBHOOK_FORMATS } from '../../core/notify/text.ts'
 import { choice, DIALECT, filled, flag, leaf, list, object, optional, orNothing, pattern, text, word } from '../../policy/schema-build.ts'
 import {
@@ -16,7 +16,6 @@ import {
   URL_PATTERN,
 } from '../../policy/schema-patterns.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
-import { TLS_MODES } from './notify-values.ts'
 
 const interval = (description: string) =>
   orNothing(

@@ -1,7 +1,9 @@
 // The ways out: mail and webhooks, with their secrets, which are read for each message and leave here only to where they belong. What
 // fails is told without any of them.
+
 import type { Poster } from '../../api/http.ts'
 import type { Message } from '../../core/notify/due.ts'
+import type { NotifySettings } from '../../core/notify/settings.ts'
 import { PAYLOADS } from '../../core/notify/text.ts'
 import type { Delivery } from '../../core/notify/told.ts'
 import type { NotifyConfig, WebhookConfig } from '../config/notify-values.ts'
@@ -13,6 +15,13 @@ export interface Channels {
   /** Never rejects; what `signal` cuts off may have arrived. */
   send(message: Message, signal: AbortSignal): Promise<Delivery>
   close(): void
+}
+
+/** Who tells people for one workspace. */
+export interface Notifier extends Pick<Channels, 'send'> {
+  readonly settings: NotifySettings
+  /** How people show to others. */
+  readonly label: (email: string) => string
 }
 
 export interface ChannelParts {

@@ -2,20 +2,12 @@
 // message that may have left is never sent again. There is no queue in memory: what is due follows from figures and the ledger.
 import type { Finding } from '../../core/model/condition.ts'
 import { channelOf, type Due, type Message, messagesDue, type PoolUse } from '../../core/notify/due.ts'
-import type { NotifySettings } from '../../core/notify/settings.ts'
 import { begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { peopleShown, poolsShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
-import type { Channels } from './channels.ts'
-
-/** Who tells people for one workspace. */
-export interface Notifier extends Pick<Channels, 'send'> {
-  readonly settings: NotifySettings
-  /** How people show to others. */
-  readonly label: (email: string) => string
-}
+import type { Notifier } from './channels.ts'
 
 /** Recorded together; so many may be under way when the process ends. Choice. */
 const AT_A_TIME = 10
