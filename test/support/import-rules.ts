@@ -49,6 +49,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
     'src/daemon/http/documents/schema/',
   ],
   yaml: ['src/policy/', 'src/daemon/config/'],
+  nodemailer: ['src/daemon/notify/mail.ts'],
   'node:sqlite': ['src/daemon/ledger/', 'src/sandbox/store.ts'],
 }
 
@@ -56,7 +57,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
 export const BUILD_ONLY = ['typebox']
 
 /** What commands without network must not load at their start. */
-const HEAVY = new Set(['pg', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
+const HEAVY = new Set(['nodemailer', 'pg', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
 const START = ['src/cli/process.ts', 'src/cli/program.ts']
 
 const isRelative = (specifier: string): boolean => specifier.startsWith('.')

@@ -14,6 +14,7 @@ import { didYouMean } from '../../policy/suggest.ts'
 import { type Place, quoted } from '../../policy/yaml.ts'
 import type { AuthSettings } from '../http/auth.ts'
 import type { FileConfig, FileWorkspace, ParsedConfig } from './file.ts'
+import { type NotifyConfig, notifyFor } from './notify-values.ts'
 import { plainHttpProblems, withTransport } from './transport.ts'
 import {
   DEFAULT_INTERVAL_MS,
@@ -79,6 +80,8 @@ export interface WorkspaceConfig {
   readonly undeclaredUsers: 'ignore' | 'report'
   readonly guards: GuardSettings
   readonly rate: Rate
+  /** Who is told of what; absent: nobody. That of the whole config, for this workspace. */
+  readonly notify?: NotifyConfig
 }
 
 /** Flags as the CLI reads them; absent ones are not given. */
@@ -167,7 +170,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   const chosen = configured ? choose(configured, flags.workspace, problems) : [fresh(flags.workspace ?? DEFAULT_NAME)]
   const approvals = file?.approvals ?? DEFAULT_APPROVALS
   const workspaces = override(chosen, overrides, problems)
-    .map((workspace) => ({ ...workspace, approvals }))
+    .map((workspace) => ({ ...workspace, approvals, ...(file?.notify && { notify: notifyFor(file.notify, workspace.name) }) }))
     .map(withTransport(env, flags, problems))
   const ledger = flags.ledger ?? variable(env, 'CAPKEEPER_LEDGER') ?? file?.ledger ?? DEFAULT_LEDGER
   const config: Config = {

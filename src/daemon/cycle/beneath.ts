@@ -1,25 +1,16 @@
 // Looks at what a team or group write did to the scopes beneath it: a few are read at once, to learn how this deployment treats caps, and
 // all that it may have changed before the next plan is made. It never writes to the service.
+
 import { mayHaveMoved, sampleBeneath, sightingBeneath } from '../../core/interpret/evidence.ts'
 import type { Sighting } from '../../core/interpret/seen.ts'
 import { type ServiceModel, serviceModel } from '../../core/interpret/service-model.ts'
-import type { ScopeChange } from '../../core/model/change.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
 import type { Workspace } from '../workspace.ts'
 import { sweep } from './read.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import type { DesiredState, WorkspaceState } from './state.ts'
-
-type Wide = Pick<ScopeChange, 'scope' | 'from' | 'to'>
-
-/** A team or group write that may have landed, with the readings beneath it from before. */
-export interface WideWrite {
-  readonly change: Wide
-  readonly before: readonly CapReading[]
-  readonly at: Instant
-}
+import type { WideWrite } from './wide-write.ts'
 
 export interface Beneath {
   readonly workspace: Workspace
