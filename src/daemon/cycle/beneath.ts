@@ -85,26 +85,37 @@ function foremost(sightings: readonly Sighting[], model: ServiceModel): readonly
   return [...(caps ? [caps] : []), ...(reads && isProven ? [reads] : [])]
 }
 
-/** Reads again whatever these writes may have changed and that was not read since. Returns the scopes. */
+/** Reads again whatever these writes may have changed and that was not read since. Returns all that they may have changed. */
 export async function readMoved(writes: readonly WideWrite[], beneath: Beneath): Promise<ReadonlySet<ScopeKey>> {
   const moved = movedBy(writes, beneath)
-  await readAll([...moved.values()], beneath)
+  await readAll(
+    [...moved.values()].flatMap(({ scope, isOld }) => (isOld ? [scope] : [])),
+    beneath,
+  )
   return new Set(moved.keys())
 }
 
 /** There is no time to read again: what was read before is not believed any more. */
 export function forgetMoved(writes: readonly WideWrite[], beneath: Beneath): void {
-  for (const key of movedBy(writes, beneath).keys()) beneath.knowledge.readings.delete(key)
+  for (const [key, { isOld }] of movedBy(writes, beneath)) if (isOld) beneath.knowledge.readings.delete(key)
 }
 
-function movedBy(writes: readonly WideWrite[], beneath: Beneath): ReadonlyMap<ScopeKey, Scope> {
+interface Moved {
+  readonly scope: Scope
+  /** It was not read since. */
+  readonly isOld: boolean
+}
+
+function movedBy(writes: readonly WideWrite[], beneath: Beneath): ReadonlyMap<ScopeKey, Moved> {
   const model = modelOf(beneath)
-  const moved = new Map<ScopeKey, Scope>()
+  const moved = new Map<ScopeKey, Moved>()
   for (const { change, before, at } of writes) {
     for (const { scope, observed } of before) {
-      const readAt = beneath.knowledge.readings.get(scopeKey(scope))?.readAt ?? 0
+      const key = scopeKey(scope)
+      const readAt = beneath.knowledge.readings.get(key)?.readAt ?? 0
       const isOverwritten = model.layers === 'copied' && scope.kind === 'user'
-      if (readAt <= at && (isOverwritten || mayHaveMoved(change, observed, model))) moved.set(scopeKey(scope), scope)
+      const isOld = readAt <= at || moved.get(key)?.isOld === true
+      if (isOverwritten || mayHaveMoved(change, observed, model)) moved.set(key, { scope, isOld })
     }
   }
   return moved
