@@ -82,7 +82,13 @@ function poolsShown({ knowledge, shown }: Workspace): readonly PoolStatus[] {
     const { name, credits } = pool
     const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
     const frozen = knowledge?.frozenPools[name]
-    return { name, credits, ...(state && { figures: poolFigures(pool, state) }), ...(frozen !== undefined && { frozen }) }
+    return {
+      name,
+      credits,
+      ...(state && { figures: poolFigures(pool, state) }),
+      ...(state?.dealtAt !== undefined && { dealtAt: state.dealtAt }),
+      ...(frozen !== undefined && { frozen }),
+    }
   })
 }
 
