@@ -216,11 +216,23 @@ function viewOf({ planned, after, applied }: CycleReport): PlanView {
   const going = changes.filter((change) => holdOf(change) === undefined)
   const byEffect = Object.fromEntries(EFFECTS.map((effect) => [effect, going.filter((change) => change.effect === effect).length]))
   const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length }
+  const approvals = approvalsOf(planned.plan.approvals, after.plan.approvals)
   return {
-    plan: { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals: after.plan.approvals },
+    plan: { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals },
     outcomes,
     news,
   }
+}
+
+/** What approvals released in this run stays told, with what became of them: one that the last pass does not know any more is spent. */
+function approvalsOf(first: Plan['approvals'], last: Plan['approvals']): Plan['approvals'] {
+  const now = new Map(last.map((one) => [one.id, one]))
+  const released = first.filter(({ releases }) => releases.length > 0)
+  const told = new Set(released.map(({ id }) => id))
+  return [
+    ...released.map((one): Plan['approvals'][number] => ({ ...one, state: now.get(one.id)?.state ?? 'spent' })),
+    ...last.filter(({ id }) => !told.has(id)),
+  ]
 }
 
 /** A scope that had changed since it was planned has failed. */

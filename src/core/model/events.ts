@@ -96,6 +96,8 @@ export interface PoolStatus {
   readonly name: string
   readonly credits: Credits
   readonly figures?: PoolFigures
+  /** When caps were dealt last; absent before the first deal. */
+  readonly dealtAt?: Instant
   /** Why the last deal stays. */
   readonly frozen?: string
 }

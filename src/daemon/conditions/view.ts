@@ -58,7 +58,13 @@ export function poolsShown({ knowledge, shown }: Pick<Workspace, 'knowledge' | '
     const { name, credits } = pool
     const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
     const frozen = knowledge?.frozenPools[name]
-    return { name, credits, ...(state && { figures: poolFigures(pool, state) }), ...(frozen !== undefined && { frozen }) }
+    return {
+      name,
+      credits,
+      ...(state && { figures: poolFigures(pool, state) }),
+      ...(state?.dealtAt !== undefined && { dealtAt: state.dealtAt }),
+      ...(frozen !== undefined && { frozen }),
+    }
   })
 }
 

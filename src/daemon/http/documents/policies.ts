@@ -102,7 +102,22 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(ticket !== undefined && { ticket: people.text(ticket) }),
     }
   })
-  return [...caps, ...peopleRules, ...grants].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
+  const pools = policy.set.pools.map(({ name, credits, at }): PolicyEntry => {
+    const rows = index.rows.filter(({ winner }) => winner?.pool === name)
+    const members = outlook?.resolution.pools.find(({ pool }) => pool.name === name)?.members
+    return {
+      kind: 'pool',
+      name: people.text(name),
+      credits,
+      people: rows.length,
+      ...(members && { members: members.length }),
+      near: nearIn(rows),
+      source: placeOf(at, showing, policy.revision),
+    }
+  })
+  return [...caps, ...peopleRules, ...pools, ...grants].sort(
+    (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1),
+  )
 }
 
 const ORDER: readonly PolicyEntry['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']

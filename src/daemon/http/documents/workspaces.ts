@@ -5,6 +5,7 @@ import { compareScopes, userScope } from '../../../core/model/scope.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { Query } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
+import { poolEntries } from './pools.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
 import { cents, headOf, placeOf, problemsOf, rfc3339, scopeText } from './show.ts'
 import { attentionOf, countsByKind, daemonAttention, daemonPart, summaryOf, toneRank, warningsOf } from './summary.ts'
@@ -67,7 +68,7 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
     grants: (outlook?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
     models: models.slice(0, MOST.models).map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
     modelsOmitted: Math.max(0, models.length - MOST.models),
-    pools: [],
+    pools: poolEntries(facts, showing),
     warningTexts: warningsOf(view).map(({ message }) => people.text(message)),
   }
 }

@@ -192,6 +192,7 @@ const reach = object('A declared cap, and whom it reaches.', {
   kind: words(['team', 'group', 'user', 'grant', 'rule', 'pool']),
   name: text('`team`, `group:ID`, a person, or the name of a rule or pool.'),
   cap: optional(cap('What it asks for.')),
+  credits: optional(figure('Of a pool: for all of them together, in one cycle.')),
   add: optional(Type.Integer({ minimum: 0, description: 'What a grant adds.' })),
   state: optional(words([...SCOPE_STATES, 'pending', 'active', 'expiring', 'ended'], 'Of the scope, or of the grant.')),
   observed: optional(observed()),
