@@ -41,7 +41,7 @@ describe('a pool', () => {
   test('whose group has grown past what its min can be paid for says so, and is dealt all the same', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], groups: { grp_r: ['ada', 'bob'] } })
     const research = pool(100, { kind: 'groups', ids: ['grp_r'] }, { min: 60 })
-    const { planned } = await one.cycle({ groups: ['grp_r'], pools: [research] })
+    const { planned } = await one.cycle({ pools: [research] })
     expect(planned.plan.problems).toContainEqual(
       expect.objectContaining({
         severity: 'error',
@@ -50,7 +50,7 @@ describe('a pool', () => {
       }),
     )
     expect(one.caps()).toEqual({ ada: 50, bob: 50 })
-    const after = await one.cycle({ groups: ['grp_r'], pools: [{ ...research, min: 50 }] })
+    const after = await one.cycle({ pools: [{ ...research, min: 50 }] })
     expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_BOUNDS')
   })
 
