@@ -108,7 +108,13 @@ const isMappingKind = ({ code }: Kind): boolean => code === 'KEY_REFERENCE'
 
 const CAP_WORDS = `a whole number from 0 to ${MAX_CAP}`
 const WRITE_A_CAP = 'write the credits per person, such as 500, or none'
-const cap = (words: string): Kind => ({ code: 'CAP', what: () => `not ${words}`, hint: capHint, hintForNothing: WRITE_A_CAP })
+const WRITE_A_NUMBER = 'a number is needed here: none is for the caps of the team, a group, a user or a rule'
+const cap = (words: string): Kind => ({
+  code: 'CAP',
+  what: () => `not ${words}`,
+  hint: (text, branch) => (!words.includes('none') && /^none$/i.test(text.trim()) ? WRITE_A_NUMBER : capHint(text, branch)),
+  hintForNothing: WRITE_A_CAP,
+})
 
 function capHint(text: string, { node }: Branch): string {
   const digits = text.trim()

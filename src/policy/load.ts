@@ -132,7 +132,12 @@ function readersFinder(workspaces: readonly WorkspaceSource[], cwd: string): (ro
 }
 
 function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSource[], configured: boolean): Assigned {
-  const assigned: Assigned = { documents: new Map(workspaces.map(({ name }) => [name, []])), broken: new Set(), groupsUnread: new Set(), problems: [] }
+  const assigned: Assigned = {
+    documents: new Map(workspaces.map(({ name }) => [name, []])),
+    broken: new Set(),
+    groupsUnread: new Set(),
+    problems: [],
+  }
   for (const file of files) {
     if (file.damaged) for (const reader of file.readers) breakOff(assigned, reader)
     for (const document of file.documents) {

@@ -44,10 +44,7 @@ describe('rules across documents', () => {
     ['a grant for a group that nothing declares', files('{}', `grants: [{group: g, cap: 5, ${GRANT}}]`), ['b.yaml:6:20 GRANT_GROUP']],
     [
       'groups that nothing declares, beside a cap that is wrong',
-      files(
-        'users: [{email: a@b.c, cap: 1e3}]',
-        `grants: [{group: g, cap: 5, ${GRANT}}]\nrules: [{name: r, when: {groups: [h]}, cap: 5}]`,
-      ),
+      files('users: [{email: a@b.c, cap: 1e3}]', `grants: [{group: g, cap: 5, ${GRANT}}]\nrules: [{name: r, when: {groups: [h]}, cap: 5}]`),
       ['a.yaml:6:31 CAP', 'b.yaml:6:20 GRANT_GROUP', 'b.yaml:7:37 UNDECLARED_GROUP'],
     ],
     [
