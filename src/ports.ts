@@ -20,6 +20,7 @@ import type {
 import type { Cap, PolicyRevision } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
+import type { Told } from './core/notify/told.ts'
 import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
@@ -202,6 +203,8 @@ export interface LedgerFacts {
   readonly addOn: MeasuredAddOn
   /** Credits burned since the first reading; survives cycle resets and restarts. */
   readonly burned: BurnedFacts
+  /** Which messages went out in this billing cycle, are about to, or could not. */
+  readonly told: Told
 }
 
 /** Every day from `fromAt` to `throughAt` was asked for; both are UTC midnights. */

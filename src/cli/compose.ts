@@ -2,15 +2,18 @@
 // must not write is given a client that cannot.
 import { authoritiesIn } from '../api/authorities.ts'
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
-import { createHttpTransport } from '../api/http.ts'
+import { createHttpTransport, createPoster } from '../api/http.ts'
 import { createKeyRing, type KeyRing } from '../api/keys.ts'
 import { createPaces } from '../api/paces.ts'
 import type { ClientOptions } from '../api/send.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
-import { type Config, type LoadedConfig, networkProblems, type WorkspaceConfig } from '../daemon/config/config.ts'
+import { type LoadedConfig, networkProblems } from '../daemon/config/config.ts'
 import { loadConfigAside } from '../daemon/config/load-aside.ts'
+import type { Config, WorkspaceConfig } from '../daemon/config/settings.ts'
 import { type LedgerMode, type LedgerOptions, type LedgerStore, openLedger } from '../daemon/ledger/ledger.ts'
+import { type Channels, openChannels } from '../daemon/notify/channels.ts'
+import { createMailer } from '../daemon/notify/mail.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
 import type { LoadedPolicies, LoadOptions } from '../policy/load.ts'
 import { loadPoliciesAside } from '../policy/load-aside.ts'
@@ -126,3 +129,15 @@ export async function openStore(cli: Cli, config: Config, mode: LedgerMode, fenc
 /** A workspace's ledger is bound to the address of its service. */
 export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = false): Promise<Ledger> =>
   store.workspace(config.name, config.baseUrl, { rebind })
+
+/** The ways to tell people; absent where nobody is told. */
+export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {
+  if (!notify) return undefined
+  return openChannels({
+    config: notify,
+    mailer: notify.mail && createMailer(notify.mail),
+    poster: createPoster({ userAgent: `capkeeper/${VERSION}`, proxyEnv: cli.env }),
+    env: cli.env,
+    onSecret: (secret) => cli.secrets.add(secret),
+  })
+}

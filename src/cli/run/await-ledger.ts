@@ -1,6 +1,6 @@
 // A database that cannot be reached at the start: the daemon waits for it and says so on its pages, `/readyz` among them, in place of ending.
 // Nothing is asked of any service meanwhile.
-import type { Config } from '../../daemon/config/config.ts'
+import type { Config } from '../../daemon/config/settings.ts'
 import type { Server } from '../../daemon/http/server.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { openLedger } from '../../daemon/ledger/ledger.ts'

@@ -10,7 +10,8 @@ import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
 import { eventLog } from '../../daemon/conditions/log-events.ts'
-import type { Config, LoadedConfig, WorkspaceConfig } from '../../daemon/config/config.ts'
+import type { LoadedConfig } from '../../daemon/config/config.ts'
+import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { learnedKeeper } from '../../daemon/cycle/learned.ts'
 import { createLive, type Live } from '../../daemon/http/live.ts'
 import { createMetrics, type Metrics } from '../../daemon/http/metrics.ts'
@@ -22,7 +23,7 @@ import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.t
 import { commitOf } from '../../policy/git.ts'
 import { formatProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
-import { connectWriter, ledgerOf, readPolicies } from '../compose.ts'
+import { connectWriter, ledgerOf, openNotify, readPolicies } from '../compose.ts'
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, hasColours } from './context.ts'
@@ -245,6 +246,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
     },
   })
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
+  const channels = openNotify(cli, config)
   return {
     parts: {
       config,
@@ -263,13 +265,20 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
         chronicle.keep()
         void learning.keep()
       },
+      ...(channels &&
+        config.notify && {
+          notifier: { settings: config.notify.settings, label: (email: string) => host.people.label(email), send: channels.send },
+        }),
     },
     requestFailed: () => first === 'failed',
     async finish() {
       chronicle.keep()
       await learning.keep()
     },
-    close: connection.close,
+    close() {
+      connection.close()
+      channels?.close()
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 // How a process that writes opens its ledger: alone over a file, or as one of several over a database, with leases in the place of the file's lock.
 import { hostname } from 'node:os'
 import type { ReplicaName } from '../../core/replicas/table.ts'
-import type { Config } from '../../daemon/config/config.ts'
+import type { Config } from '../../daemon/config/settings.ts'
 import { isPostgresAddress } from '../../daemon/ledger/postgres/address.ts'
 import { type Fence, heldBy } from '../../daemon/ledger/postgres/writer.ts'
 import type { LedgerStore } from '../../daemon/ledger/store.ts'

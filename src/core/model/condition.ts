@@ -123,6 +123,7 @@ export const CONDITIONS = {
   RuleNobody: { severity: 'warn', begun: 'a rule matches nobody', ended: 'the rule matches somebody, or is gone' },
   RuleEverybody: { severity: 'warn', begun: 'a rule matches everybody', ended: 'the rule does not match everybody any more' },
   UnitDoubted: { severity: 'warn', begun: 'two figures contradict each other', ended: 'the figures agree again' },
+  NotifyFailed: { severity: 'warn', begun: 'messages could not be sent', ended: 'messages can be sent again' },
   StatusesAbsent: { severity: 'info', begun: 'the roster has no statuses', ended: 'the roster has statuses' },
   BalanceUnavailable: { severity: 'info', begun: 'this plan has no credit balance', ended: 'this plan has a credit balance' },
   RunsWithoutCredits: { severity: 'info', begun: 'runs carry no credits', ended: 'runs carry credits' },

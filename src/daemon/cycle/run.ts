@@ -13,7 +13,7 @@ import { learnBurned } from '../collect/burning.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
-import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
+import { judgePending, lookBeneath, readingsBeneath } from './beneath.ts'
 import { readCountedOn } from './count-on.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import type { CycleOptions, Go } from './options.ts'
@@ -34,6 +34,7 @@ import {
 import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
+import type { WideWrite } from './wide-write.ts'
 
 export interface CycleReport extends Outcome {
   /** The first plan, as it was shown. */

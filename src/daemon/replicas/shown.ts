@@ -5,7 +5,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import type { Finding } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import { viewOf } from '../conditions/view.ts'
-import type { Config, WorkspaceConfig } from '../config/config.ts'
+import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Workspace } from '../workspace.ts'
 import { type Leases, leaseOf, type Wanted } from './leases.ts'
 

@@ -1,7 +1,7 @@
 // Whether the daemon is ready: its ledger was reached and can be written, and every workspace that it keeps was tried once. Neither a bad policy nor
 // an outage of a service takes that back.
-import type { WorkspaceConfig } from '../config/config.ts'
-import type { Readiness } from '../http/server.ts'
+import type { WorkspaceConfig } from '../config/settings.ts'
+import type { Readiness } from '../http/options.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** What is asked of a workspace that runs. */

@@ -1,13 +1,15 @@
 // Which scopes the next sweep reads. All of them while that takes no longer than the interval; else as many as fit into it, in the order of
 // core/pace/reading-order.ts, so that whatever a reading shows is acted on within the interval too. It reads nothing itself.
+
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
 import type { CapReading } from '../../core/model/observed.ts'
-import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
+import { scopeKey } from '../../core/model/scope.ts'
 import type { Credits, Instant } from '../../core/model/units.ts'
-import { nextReadings, paceOf, type ReadingIntervals, readingIntervals, type Watched } from '../../core/pace/reading-order.ts'
+import { nextReadings, paceOf, readingIntervals } from '../../core/pace/reading-order.ts'
 import { watchedScopes } from '../../core/pace/watched.ts'
 import { outlook, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
+import type { Reading } from './reading.ts'
 
 /** The rest of the requests is for roster, balance, writes and what reads them back. Choice. */
 const SWEEP_SHARE = 0.8
@@ -16,16 +18,6 @@ const SWEEP_SHARE = 0.8
 const PACE_DAYS = 14
 
 const DAY_MS = 86_400_000
-
-/** What the order of readings went by last. */
-export interface Reading {
-  /** The scopes that one sweep reads. */
-  readonly slice: ReadonlySet<ScopeKey>
-  readonly watched: readonly Watched[]
-  readonly intervals: ReadingIntervals
-  /** What people had used when the slices that gave their caps were read. */
-  readonly useWhenRead: ReadonlyMap<string, Credits>
-}
 
 /** Undefined: a whole sweep, which is also due while anything was never read. Rejects with a `LedgerError`. */
 export async function chooseReadings(workspace: Workspace, state: WorkspaceState): Promise<Reading | undefined> {

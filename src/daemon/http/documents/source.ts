@@ -4,8 +4,8 @@
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Instant } from '../../../core/model/units.ts'
 import type { Ledger } from '../../../ports.ts'
-import { orNothing, viewOf } from '../../conditions/view.ts'
-import { LedgerError } from '../../ledger/error.ts'
+import { viewOf } from '../../conditions/view.ts'
+import { LedgerError, orNothing } from '../../ledger/error.ts'
 import type { Workspace, WorkspaceSettings } from '../../workspace.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 
