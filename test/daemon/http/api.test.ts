@@ -13,6 +13,7 @@ import { type Server, type ServerOptions, startServer } from '../../../src/daemo
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../../src/daemon/http/status-labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { serverParts } from '../../support/server.ts'
+import { noon, recordPast } from '../../support/use.ts'
 import { emptyView, fullView } from '../../support/views.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
@@ -189,6 +190,37 @@ describe('lists', () => {
 })
 
 describe('one of them', () => {
+  test('a workspace and its policies show pools: credits, what is used and dealt, members and the line', async () => {
+    const world = await createWorld({ people: ['ada', 'bob', 'cy'] })
+    open.push(world)
+    recordPast(world, [{ who: 'ada', at: noon(19), credits: 600 }])
+    const members = { kind: 'emails' as const, emails: ['ada@example.com', 'bob@example.com'] }
+    await world.cycle({ caps: { team: 50 }, pools: [{ name: 'research', members, credits: 1100, share: 'equal', min: 20 }] })
+    // What was written counts from the reading that follows.
+    await world.clock.pass(3_600_000)
+    await world.cycle()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const base = `${url}/api/v1/workspaces/acme`
+    const [one] = (await json(base)).pools
+    expect(one).toEqual({
+      name: 'research',
+      credits: 1100,
+      used: 100,
+      usedUp: false,
+      dealt: 1100,
+      people: 2,
+      share: 'equal',
+      min: 20,
+      readAt: expect.any(String),
+      dealtAt: expect.any(String),
+      ...(one.exhaustion !== undefined && { exhaustion: expect.any(String) }),
+      source: expect.objectContaining({ file: 'acme.yaml', line: 301 }),
+    })
+    const [entry] = (await json(`${base}/policies?kind=pool`)).items
+    expect(entry).toMatchObject({ kind: 'pool', name: 'research', credits: 1100, people: 2, members: 2, source: { line: 301 } })
+    expect(await allOffences(url)).toEqual([])
+  })
+
   test('a person is explained: the chain, the days against the cap, what would change it', async () => {
     const { url } = await serve({ documents: libraryOver(await busyWorld()) })
     const one = await json(`${url}/api/v1/workspaces/acme/people/p002%40example.com`)

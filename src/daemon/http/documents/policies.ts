@@ -89,6 +89,19 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(reason !== undefined && { reason: people.text(reason) }),
     }
   })
+  const pools = policy.set.pools.map(({ name, credits, at }): PolicyEntry => {
+    const rows = decided.get(formatPosition(at)) ?? []
+    const members = outlook?.resolution.pools.find(({ pool }) => pool.name === name)?.members.length
+    return {
+      kind: 'pool',
+      name: people.text(name),
+      credits,
+      people: rows.length,
+      ...(members !== undefined && { members }),
+      near: nearIn(rows),
+      source: placeOf(at, showing, policy.revision),
+    }
+  })
   const grants = (outlook?.resolution.grants ?? []).map(({ grant, state, fromAt, untilAt }): PolicyEntry => {
     const { scope, amount, reason, ticket, at } = grant
     return {
@@ -102,7 +115,9 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(ticket !== undefined && { ticket: people.text(ticket) }),
     }
   })
-  return [...caps, ...peopleRules, ...grants].sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1))
+  return [...caps, ...peopleRules, ...pools, ...grants].sort(
+    (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || (a.name < b.name ? -1 : 1),
+  )
 }
 
 const ORDER: readonly PolicyEntry['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']
