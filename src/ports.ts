@@ -303,11 +303,12 @@ export interface HistoryFilter {
 /**
  * The durable record of one workspace. A promise that resolves means that it is on the disk, together with all changes of `Records` before
  * it; one that rejects with a `LedgerError` means that nothing of it is, and then the write to the service must not happen. After a failure
- * the waiting changes still show and go with the next transaction that succeeds, or are forgotten by the next `load`, as a crash would
- * have forgotten them: each cycle begins with what the disk says. Calls of one ledger are carried out one after the other.
+ * the waiting changes still show, and go with the next transaction that succeeds; each cycle begins with `load`, which rejects until they
+ * are written. Only when others may have written meanwhile (LEDGER_FENCED) they are forgotten. Calls of one ledger are carried out one after
+ * the other.
  */
 export interface Ledger extends Records {
-  /** Takes up what other processes recorded. What waits is written first, unless the last attempt to write it failed. */
+  /** Writes what waits, and takes up what other processes recorded. */
   load(): Promise<void>
   /** Writes what waits; without anything that waits it does nothing. */
   commit(): Promise<void>

@@ -17,7 +17,8 @@ import { loadPoliciesAside } from '../policy/load-aside.ts'
 import type { Ledger } from '../ports.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
-import { mustBeFile } from './shared/remote.ts'
+import { hidePasswords } from './shared/ledger-address.ts'
+import { mustBeOwn } from './shared/remote.ts'
 import { VERSION } from './shared/version.ts'
 
 /** Configuration and policies of a command, whole and valid. */
@@ -114,8 +115,9 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
 
 /** Opens the ledger; the caller closes it. */
 export async function openStore(cli: Cli, config: Config, mode: LedgerMode): Promise<LedgerStore> {
-  mustBeFile(config.ledger)
-  return openLedger({ file: config.ledger, mode, clock: cli.clock })
+  mustBeOwn(config.ledger)
+  hidePasswords(cli, config.ledger)
+  return openLedger({ file: config.ledger, mode, clock: cli.clock, env: cli.env })
 }
 
 /** A workspace's ledger is bound to the address of its service. */

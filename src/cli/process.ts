@@ -30,6 +30,7 @@ export async function main(host: NodeJS.Process): Promise<ExitCode> {
 function processWorld(host: NodeJS.Process, clock: Clock): World {
   const secrets = createSecrets()
   secrets.add(host.env['CAPKEEPER_SERVICE_KEY'] ?? '')
+  secrets.add(host.env['PGPASSWORD'] ?? '')
   return { stdin: host.stdin, stdout: host.stdout, stderr: host.stderr, env: host.env, clock, secrets, signals: processSignals(host) }
 }
 

@@ -86,8 +86,8 @@ function asCall(change: RowChange, open: Map<number, object>, id: number | undef
       return ['savePause', [change.data]]
     case 'append':
     case 'runs':
-    case 'burn':
     case 'addOn':
+    case 'burn':
       return undefined
   }
 }

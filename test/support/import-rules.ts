@@ -35,6 +35,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   got: ['src/api/http.ts'],
   hpagent: ['src/api/http.ts'],
   leven: ['src/policy/suggest.ts'],
+  pg: ['src/daemon/ledger/postgres/database.ts'],
   pino: ['src/daemon/conditions/log.ts'],
   'pino-pretty': ['src/daemon/conditions/log.ts'],
   'get-east-asian-width': ['src/cli/shared/text.ts'],
@@ -55,7 +56,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
 export const BUILD_ONLY = ['typebox']
 
 /** What commands without network must not load at their start. */
-const HEAVY = new Set(['got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
+const HEAVY = new Set(['pg', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
 const START = ['src/cli/process.ts', 'src/cli/program.ts']
 
 const isRelative = (specifier: string): boolean => specifier.startsWith('.')

@@ -7,6 +7,7 @@ import type { Config, WorkspaceConfig } from '../../daemon/config/config.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import type { LedgerReport } from '../../daemon/ledger/ledger.ts'
 import { isLocked } from '../../daemon/ledger/lock.ts'
+import { isPostgresAddress } from '../../daemon/ledger/postgres/address.ts'
 import { nodeVersion } from '../../daemon/schedule/system.ts'
 import type { Clock } from '../../ports.ts'
 import { openStore } from '../compose.ts'
@@ -15,6 +16,7 @@ import { isLedgerUrl } from '../shared/remote.ts'
 import { count } from '../shared/text.ts'
 import { VERSION } from '../shared/version.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
+import { checkDatabase } from './database.ts'
 
 const NAP_MS = 20
 /** A machine this slow has other worries; a clock this fast is broken. */
@@ -88,6 +90,7 @@ export async function checkLedgerFile(config: Config, cli: Cli, tell: Tell): Pro
     tell('file', notChecked(`the ledger is read from ${file}`, 'run doctor where the daemon runs to look at the file'))
     return undefined
   }
+  if (isPostgresAddress(file)) return checkDatabase(config, cli, tell)
   if (file === ':memory:') {
     tell('file', warning('the ledger is kept in memory', 'what is ours is forgotten with the process; give --ledger FILE'))
     return undefined

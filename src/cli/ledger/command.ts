@@ -1,5 +1,5 @@
-// `ledger backup FILE` and `ledger check`: a consistent copy while the daemon runs, and whether the ledger is whole. Neither takes the
-// write lock.
+// `ledger backup FILE` and `ledger check`: a consistent copy while the daemon runs, and whether the ledger is whole; neither takes the write
+// lock. `ledger copy FROM TO` does: it moves a ledger.
 import type { Command } from 'commander'
 import { addUsedFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
@@ -7,23 +7,39 @@ import type { Cli } from '../shared/context.ts'
 export function registerLedger(program: Command, cli: Cli): void {
   const group = program
     .command('ledger')
-    .summary('copy or check the ledger')
-    .description('Works on the ledger, the durable record of what capkeeper wrote. Both commands are fine beside a running daemon.')
+    .summary('copy, move or check the ledger')
+    .description(
+      'Works on the ledger, the durable record of what capkeeper wrote. `backup` and `check` are fine beside a running daemon; `copy` needs it stopped.',
+    )
     .usage('<command> [flags]')
     .addHelpText('after', examples('capkeeper ledger check', 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
   const backup = group
     .command('backup')
     .summary('copy the ledger')
-    .description('Writes a consistent copy of the ledger to a file that does not exist yet, also while the daemon runs.')
+    .description(
+      'Writes a consistent copy of the ledger to a file that does not exist yet, also while the daemon runs. A ledger in PostgreSQL is copied with pg_dump.',
+    )
     .argument('<file>', 'where the copy goes')
   addUsedFlags(backup, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
     .action(async (file: string, flags: NetworkFlags) => (await import('../shared/ledger-access.ts')).backupLedger(file, flags, cli))
+  group
+    .command('copy')
+    .summary('move the ledger to another place')
+    .description(
+      'Copies every row of a ledger into an empty one, from a file to PostgreSQL or back, and reads each one back before anything of it counts. ' +
+        'No daemon may write with either meanwhile. The ledger that it comes from stays as it is.',
+    )
+    .argument('<from>', 'a file, or an address such as postgres://user@host/name')
+    .argument('<to>', 'where it goes: a file or an address without records')
+    .addHelpText('after', examples('capkeeper ledger copy ./capkeeper.db postgres://capkeeper@db.example/capkeeper'))
+    .action(async (from: string, to: string) => (await import('./copy.ts')).copyCommand(from, to, cli))
   const check = group
     .command('check')
     .summary('check the ledger')
     .description(
-      'Checks the integrity and the schema version of the ledger, and says which workspaces it is bound to. Exits 1 when it is not whole.',
+      'Checks the integrity and the schema version of the ledger, and says which workspaces it is bound to. Exits 1 when it is not whole. ' +
+        'In PostgreSQL it reads every row; the pages beneath are the database’s own business.',
     )
   addUsedFlags(check, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger check --ledger ./capkeeper.db'))

@@ -18,12 +18,13 @@ import { ledgerPieces } from '../../daemon/ledger/share.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { type Watcher, watchPaths } from '../../policy/watch.ts'
-import { named, openStore, readPolicies } from '../compose.ts'
+import { named, readPolicies } from '../compose.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
 import { VERSION } from '../shared/version.ts'
+import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
 
 export interface Settings {
@@ -88,10 +89,27 @@ const besideSandbox = (config: Config, how: { readonly isQuick: boolean; readonl
   workspaces: config.workspaces.map((one) => onSandbox(one, url, how.isQuick)),
 })
 
+interface Running {
+  daemon?: Daemon
+  /** Why there is no daemon yet. */
+  readonly why?: () => string
+}
+
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   let settings = await reader.read()
-  const store = await openStore(cli, settings.config, 'write')
-  const running: { daemon?: Daemon } = {}
+  const running: Running = {}
+  const store = await awaitLedger({
+    cli,
+    flags,
+    config: settings.config,
+    isEmbedded: embedded !== undefined,
+    async listen(host, why) {
+      const waiting = await listen(settings.config, { why }, host, false)
+      announce(waiting, host, embedded)
+      return waiting
+    },
+  })
+  if (!store) return cli.finish(EXIT.done)
   const aging = new AbortController()
   let server: Server | undefined
   try {
@@ -177,7 +195,7 @@ function followFiles(daemon: Daemon, cli: Cli, settings: () => Settings): Follow
 const policyPaths = (config: Config): readonly string[] => [...new Set(config.workspaces.flatMap((one) => one.policies))].sort()
 
 /** `orElsewhere`: nobody chose the address, so another port serves as well when a program has it. */
-async function listen(config: Config, running: { readonly daemon?: Daemon }, host: Host, orElsewhere: boolean): Promise<Server> {
+async function listen(config: Config, running: Readonly<Running>, host: Host, orElsewhere: boolean): Promise<Server> {
   const { host: name, port } = config.listen
   try {
     return await listenOn(config, running, host)
@@ -188,12 +206,12 @@ async function listen(config: Config, running: { readonly daemon?: Daemon }, hos
   }
 }
 
-const healthOf = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Health =>
+const healthOf = ({ daemon }: Readonly<Running>, host: Host): Health =>
   daemon?.health() ?? { configValid: true, ledgerWritable: host.ledgerWritable() }
 
-const lookAt = ({ daemon }: { readonly daemon?: Daemon }, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
+const lookAt = ({ daemon }: Readonly<Running>, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
 
-const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: Host): Promise<Server> =>
+const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
     clock: host.cli.clock,
@@ -219,7 +237,7 @@ const listenOn = (config: Config, running: { readonly daemon?: Daemon }, host: H
     ledgerHasToken: config.ledgerToken !== undefined,
     ledger: () =>
       ledgerPieces({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
-    ready: () => running.daemon?.ready() ?? { ready: false, reasons: ['starting'] },
+    ready: () => running.daemon?.ready() ?? { ready: false, reasons: [running.why?.() ?? 'starting'] },
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })
 

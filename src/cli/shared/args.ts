@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Instant } from '../../core/model/units.ts'
 import { UsageError } from './context.ts'
 import { EXIT } from './exit.ts'
+import { shownLedger } from './ledger-address.ts'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -55,7 +56,7 @@ const FLAGS = {
     withVariable(
       '--ledger <file>',
       'CAPKEEPER_LEDGER',
-      'the durable record; :memory: for none; plan and explain also take the address of a running daemon; default ./capkeeper.db',
+      'the durable record, a file or postgres://user@host/name; :memory: for none; plan and explain also take the address of a running daemon; default ./capkeeper.db',
     ),
   ledgerTokenFile: () =>
     new Option(
@@ -189,7 +190,7 @@ export const shellWord = (text: string): string => (/^[\w./:@%+=,-]+$/.test(text
 /** The flags that a suggested command must repeat to meet the same ledger, such as `['--ledger', 'x.db']`. */
 export const ledgerArgs = (flags: NetworkFlags): readonly string[] => [
   ...(flags.config === undefined ? [] : ['--config', shellWord(flags.config)]),
-  ...(flags.ledger === undefined ? [] : ['--ledger', shellWord(flags.ledger)]),
+  ...(flags.ledger === undefined ? [] : ['--ledger', shellWord(shownLedger(flags.ledger))]),
 ]
 
 /** Ends the help of the program: what the exit codes mean. */

@@ -44,6 +44,12 @@ export interface Secrets {
   redact(text: string): string
 }
 
+/** The address of a database may hold a password of any length. */
+const withoutPasswords = (text: string): string =>
+  text
+    .replace(/(postgres(?:ql)?:\/\/[^\s:@/]*:)[^\s@]*@/gi, '$1***@')
+    .replace(/(postgres(?:ql)?:\/\/[^\s]*[?&]password=)[^\s&]*/gi, '$1***')
+
 /** Anything shorter would turn ordinary words into stars, and is no key. */
 const SHORTEST_SECRET = 6
 
@@ -58,7 +64,9 @@ export function createSecrets(): Secrets {
     },
     alsoRedact: (redact) => void others.push(redact),
     redact(text) {
-      const own = [...known].sort((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(secret, '***'), text)
+      const own = [...known]
+        .sort((a, b) => b.length - a.length)
+        .reduce((shown, secret) => shown.replaceAll(secret, '***'), withoutPasswords(text))
       return others.reduce((shown, redact) => redact(shown), own)
     },
   }

@@ -44,7 +44,7 @@ export interface Host {
   complain(problems: readonly Problem[], message: string): void
   /** Whether a record could be made when it was tried last. */
   ledgerWritable(): boolean
-  /** Tries it again, every 30 s at most. */
+  /** Tries it again, every 30 s at most, or 2 s after it failed. */
   lookAtLedger(): Promise<void>
   /** Saves what is kept for the end, such as learned rates. */
   saveAll(): Promise<void>
@@ -137,6 +137,8 @@ const chosenLabels = (chosen: () => PeopleLabels): PeopleLabels => ({
 })
 
 const PROBE_EVERY_MS = 30_000
+/** Whoever waits for it to come back looks more often. */
+const PROBE_AGAIN_MS = 2_000
 
 function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWritable' | 'lookAtLedger'> {
   let lookedAt = Number.NEGATIVE_INFINITY
@@ -144,7 +146,7 @@ function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWr
   return {
     ledgerWritable: () => writable,
     async lookAtLedger() {
-      if (clock.monotonic() - lookedAt < PROBE_EVERY_MS) return
+      if (clock.monotonic() - lookedAt < (writable ? PROBE_EVERY_MS : PROBE_AGAIN_MS)) return
       lookedAt = clock.monotonic()
       writable = await store.probe().then(
         () => true,

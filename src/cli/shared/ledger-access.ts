@@ -10,7 +10,8 @@ import type { Ledger } from '../../ports.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, CommandError, UsageError } from './context.ts'
 import { EXIT } from './exit.ts'
-import { mustBeFile } from './remote.ts'
+import { hidePasswords, shownLedger } from './ledger-address.ts'
+import { mustBeOwn } from './remote.ts'
 import { tellLine } from './tell.ts'
 import { columns, count } from './text.ts'
 
@@ -37,7 +38,7 @@ export async function withLedger(
   const chosen = await withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
   if (!chosen.known) {
     const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
-    tellLine(cli, `warning: nothing has used ${file} for ${chosen.workspace} yet${consequence}`)
+    tellLine(cli, `warning: nothing has used ${shownLedger(file)} for ${chosen.workspace} yet${consequence}`)
   }
   await withStore(file, options.mode, cli, async (store) =>
     use({ workspace: chosen.workspace, ledger: await store.workspace(chosen.workspace, undefined) }),
@@ -56,7 +57,7 @@ export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli
 export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> {
   const { file } = await ledgerFile(flags, cli)
   const report = await withStore(file, 'read', cli, (store) => store.check())
-  if (!report.exists) throw new CommandError(`there is no ledger at ${file}; name it with --ledger`)
+  if (!report.exists) throw new CommandError(`there is no ledger at ${shownLedger(file)}; name it with --ledger`)
   for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
   cli.stdout.write(checkText(report))
   cli.finish(report.problems.length > 0 ? EXIT.failed : EXIT.done)
@@ -71,7 +72,8 @@ function checkText(report: LedgerReport): string {
     ...[one.owned, one.openIntents, one.history, one.approvals, one.quarantined].map(String),
   ])
   const table = rows.length > 0 ? columns([head, ...rows]) : []
-  return `${[`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, ...table].join('\n')}\n`
+  const note = report.note === undefined ? [] : [report.note]
+  return `${[`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, ...note, ...table].join('\n')}\n`
 }
 
 /** Where the name of the workspace may come from. */
@@ -88,7 +90,8 @@ async function ledgerFile(flags: NetworkFlags, cli: Cli): Promise<{ readonly fil
   const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
   const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
   if (file === undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
-  mustBeFile(file)
+  mustBeOwn(file)
+  hidePasswords(cli, file)
   if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
   const configured = loaded.configured?.map(({ name }) => name) ?? []
   return {
@@ -108,7 +111,7 @@ async function nameInPolicies({ config, configured }: LoadedConfig, { clock }: C
 }
 
 async function withStore<T>(file: string, mode: 'note' | 'read', cli: Cli, use: (store: LedgerStore) => Promise<T>): Promise<T> {
-  const store = await openLedger({ file, mode, clock: cli.clock })
+  const store = await openLedger({ file, mode, clock: cli.clock, env: cli.env })
   try {
     return await use(store)
   } finally {

@@ -47,9 +47,11 @@ export async function progressBar(total: number, label: string, stream: Output, 
 
 export interface SweepProgress {
   /** More is going to be done. */
-  readonly expect: (items: readonly unknown[]) => void
+  readonly expect: (items: { readonly length: number }) => void
   /** One more is done. */
   readonly one: () => void
+  /** So many more are done. */
+  readonly some: (more: number) => void
   readonly stop: () => void
 }
 
@@ -65,6 +67,10 @@ export async function sweepProgress(label: string, stream: Output, signal?: Abor
     },
     one() {
       done += 1
+      bar.update(done, total)
+    },
+    some(more) {
+      done += more
       bar.update(done, total)
     },
     stop: bar.stop,

@@ -60,7 +60,7 @@ export function causeOf(error: unknown): string {
 }
 
 /** Only what reads can use the ledger of a running daemon. Throws a `UsageError`. */
-export function mustBeFile(ledger: string): void {
+export function mustBeOwn(ledger: string): void {
   if (isLedgerUrl(ledger))
     throw new UsageError(`${ledger} is the ledger of a running daemon: only plan and explain can read it; name a file with --ledger`)
 }

@@ -12,6 +12,7 @@ import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf 
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import { type AuthSettings, isNetwork } from '../http/auth.ts'
+import { isPostgresAddress } from '../ledger/postgres/address.ts'
 import type { Approvals, WorkspaceConfig } from './config.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, WorkspaceText } from './schema-source.ts'
@@ -175,7 +176,7 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
   return {
     ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
     ...optional('people', people),
-    ...optional('ledger', ledger === undefined || ledger === ':memory:' ? ledger : locate(ledger)),
+    ...optional('ledger', ledger === undefined || ledger === ':memory:' || isPostgresAddress(ledger) ? ledger : locate(ledger)),
     ...optional('approvals', approvals),
     ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
     ...optional('auth', authOf(root.value, locate)),

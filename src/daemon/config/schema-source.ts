@@ -198,7 +198,9 @@ export const CONFIG = object(
     kind: word(CONFIG_KIND),
     listen: orNothing(pattern('listen', LISTEN_PATTERN, 'host:port of the HTTP server; default 127.0.0.1:9464.')),
     people: orNothing(choice(['hash', 'email'], 'How people show; default email on loopback, else hash.')),
-    ledger: orNothing(text('The durable record, relative to this file; :memory: for none.')),
+    ledger: orNothing(
+      text('The durable record, relative to this file; :memory: for none; or a PostgreSQL address such as postgres://host/name.'),
+    ),
     ledgerToken: optional(LEDGER_TOKEN),
     auth: optional(AUTH),
     viewers: list('Which groups see which workspaces, with auth.proxyHeader; left out: everybody it lets in sees all.', VIEWER),

@@ -1,13 +1,12 @@
 // Add-on use in the ledger, by person, day and model: what the service's own rows said, in whole cents, for 400 days. People are kept in
 // the table that their use by day hangs on. It sums, and judges nothing.
 import type { AddOnRow } from '../../core/model/observed.ts'
-import { type Credits, cents, creditsOf } from '../../core/model/units.ts'
-import type { AddOnBatch, AddOnSum, DayRange } from '../../ports.ts'
+import { cents, creditsOf } from '../../core/model/units.ts'
+import type { AddOnBatch, AddOnSum } from '../../ports.ts'
 import type { WorkspaceRows } from './adapter.ts'
 import type { LedgerDatabase, Row } from './database.ts'
 import { ADD_ON_VERSION, schemaVersion } from './schema.ts'
-
-const DAY_MS = 86_400_000
+import { bounds, centsOf, DAY_MS, MOST } from './use-values.ts'
 
 type AddOnRows = Pick<WorkspaceRows, 'addOnUse' | 'addOnSums'>
 
@@ -43,18 +42,10 @@ export function addOnRows(database: LedgerDatabase, binding: number): AddOnRows 
   }
 }
 
-/** Sums that no exact number holds are cut: a record that refused them would stop all writing. */
-const MOST = Number.MAX_SAFE_INTEGER
-
-const centsOf = (amount: Credits): number => Math.max(-MOST, Math.min(MOST, Math.round(amount * 100)))
-
 const sumOf = (row: Row): AddOnSum => ({
   used: creditsOf(cents(Number(row['cents']))),
   addOn: creditsOf(cents(Number(row['add_on_cents']))),
 })
-
-/** The first and the last day, as SQL compares them. */
-const bounds = ({ fromAt, untilAt }: DayRange): readonly [number, number] => [Math.floor(fromAt / DAY_MS), Math.ceil(untilAt / DAY_MS)]
 
 /** Inside a transaction: the rows of some days in the place of those before. */
 export function keepAddOn(database: LedgerDatabase, binding: number, batch: AddOnBatch): void {

@@ -27,7 +27,7 @@ export interface BindOptions {
 }
 
 /** Reads as empty: no row has this id. */
-const NOTHING = 0
+export const NO_BINDING = 0
 
 /** All bindings, by name, the current one of a name first. */
 export function bindings(database: LedgerDatabase): readonly Binding[] {
@@ -46,21 +46,30 @@ export function bindings(database: LedgerDatabase): readonly Binding[] {
  */
 export function bind(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, options: BindOptions): number {
   // A reader takes no transaction: it could not write anyway.
-  if (options.mode === 'read') return choose(database, workspace, baseUrl, options) ?? NOTHING
+  if (options.mode === 'read') return choose(database, workspace, baseUrl, options) ?? NO_BINDING
   const known = choose(database, workspace, baseUrl, options)
   if (known !== undefined) return known
   return database.write(() => choose(database, workspace, baseUrl, options) ?? make(database, workspace, baseUrl, options))
 }
 
-/** An existing binding that serves as it is. */
-function choose(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, options: BindOptions): number | undefined {
-  const ofName = bindings(database).filter((one) => one.workspace === workspace)
+const choose = (database: LedgerDatabase, workspace: string, baseUrl: string | undefined, options: BindOptions): number | undefined =>
+  chosen({ all: bindings(database), ledger: database.file }, workspace, baseUrl, options)
+
+/** Whatever a database holds of bindings; `ledger` is how messages name it. */
+export interface Bound {
+  readonly all: readonly Binding[]
+  readonly ledger: string
+}
+
+/** An existing binding that serves as it is; undefined when a writer has to make one. Throws LEDGER_BOUND. */
+export function chosen({ all, ledger }: Bound, workspace: string, baseUrl: string | undefined, options: BindOptions): number | undefined {
+  const ofName = all.filter((one) => one.workspace === workspace)
   const current = ofName.find((one) => one.current)
   if (!current) return undefined
   if (baseUrl === undefined || current.baseUrl === baseUrl) return current.id
   if (current.baseUrl === '') return options.mode === 'write' ? undefined : current.id
-  if (!options.rebind || options.mode === 'note') throw boundElsewhere(database.file, current, baseUrl)
-  return options.mode === 'read' ? (ofName.find((one) => one.baseUrl === baseUrl)?.id ?? NOTHING) : undefined
+  if (!options.rebind || options.mode === 'note') throw boundElsewhere(ledger, current, baseUrl)
+  return options.mode === 'read' ? (ofName.find((one) => one.baseUrl === baseUrl)?.id ?? NO_BINDING) : undefined
 }
 
 function make(database: LedgerDatabase, workspace: string, baseUrl: string | undefined, { mode, now }: BindOptions): number {

@@ -10,6 +10,7 @@ import { LedgerError } from './error.ts'
 import { createPrivately, lookAt } from './files.ts'
 import { readRow } from './rows.ts'
 import { schemaVersion } from './schema.ts'
+import type { BindingReport, LedgerReport } from './store.ts'
 import { pruneUse } from './use.ts'
 import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
 
@@ -19,27 +20,7 @@ export const HISTORY_DAYS = 400
 const DAY_MS = 86_400_000
 
 /** More would say nothing new. */
-const MOST_PROBLEMS = 100
-
-/** What is recorded of one workspace at one address. */
-export interface BindingReport extends Omit<Binding, 'id'> {
-  readonly owned: number
-  readonly openIntents: number
-  readonly history: number
-  readonly approvals: number
-  readonly quarantined: number
-}
-
-/** What `ledger check` found. */
-export interface LedgerReport {
-  readonly file: string
-  /** False when there is no ledger file (yet), which reads as an empty one. */
-  readonly exists: boolean
-  readonly schemaVersion: number
-  /** What is wrong, a sentence each; empty when the ledger is whole. */
-  readonly problems: readonly string[]
-  readonly workspaces: readonly BindingReport[]
-}
+export const MOST_PROBLEMS = 100
 
 /** Looks at every page and every row. Damage is reported, not thrown. */
 export function checkLedger(database: LedgerDatabase, exists: boolean): LedgerReport {
@@ -69,6 +50,7 @@ export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick
   ].slice(0, MOST_PROBLEMS)
 }
 
+/** A fact together with its name. */
 const fact: Decode<unknown> = (value, path) => {
   const [name, data] = Array.isArray(value) ? value : []
   const decode = Object.entries<Decode<unknown>>(facts).find(([known]) => known === name)?.[1]
@@ -76,7 +58,8 @@ const fact: Decode<unknown> = (value, path) => {
   return decode(data, path)
 }
 
-const TABLES: readonly (readonly [table: string, decode: Decode<unknown>])[] = [
+/** The tables whose rows hold a value, with what reads it; a fact is read as a list of its name and its value. */
+export const TABLES: readonly (readonly [table: string, decode: Decode<unknown>])[] = [
   ['owned', ownedCap],
   ['intent', intent],
   ['history', historyEntry],

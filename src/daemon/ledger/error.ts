@@ -12,6 +12,8 @@ export const LEDGER_CODES = [
   'LEDGER_UNWRITABLE',
   'LEDGER_FULL',
   'LEDGER_BACKUP',
+  'LEDGER_AWAY',
+  'LEDGER_FENCED',
 ] as const
 export type LedgerCode = (typeof LEDGER_CODES)[number]
 

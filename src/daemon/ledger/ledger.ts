@@ -2,23 +2,26 @@
 // start afresh in the place of a ledger that cannot be read, and must never let two processes write caps on the strength of one ledger.
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Instant } from '../../core/model/units.ts'
-import type { Clock, Ledger } from '../../ports.ts'
-import { type Binding, bind, bindings, type LedgerMode } from './binding.ts'
-import { backupLedger, checkLedger, damage, type LedgerReport, pruneHistory } from './care.ts'
+import type { Clock } from '../../ports.ts'
+import { bind, bindings, type LedgerMode } from './binding.ts'
+import { backupLedger, checkLedger, damage, pruneHistory } from './care.ts'
 import { forReading, type LedgerDatabase, MEMORY, openDatabase } from './database.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { createPrivately, isFolder, lookAt, makePrivate } from './files.ts'
 import { type Lock, takeLock } from './lock.ts'
+import { isPostgresAddress, shownAddress } from './postgres/address.ts'
+import type { Fence } from './postgres/writer.ts'
 import { migrate, schemaVersion } from './schema.ts'
+import { sqliteCopy } from './sqlite-copy.ts'
 import { sqliteRows, type Versions } from './sqlite-rows.ts'
+import type { LedgerStore } from './store.ts'
 import { workspaceLedger } from './workspace.ts'
 
 export type { LedgerMode } from './binding.ts'
-export type { LedgerReport } from './care.ts'
+export type { LedgerReport, LedgerStore } from './store.ts'
 
 export interface LedgerOptions {
-  /** A path, or `:memory:` for a record that ends with the process. */
+  /** A path, `:memory:` for a record that ends with the process, or the address of a database such as `postgres://host/name`. */
   readonly file: string
   /**
    * `write`: for `run` and `apply`, takes the write lock. `note`: small writes beside a running daemon (approve, pause, resume), without
@@ -26,35 +29,22 @@ export interface LedgerOptions {
    */
   readonly mode: LedgerMode
   readonly clock: Clock
-}
-
-/** The open ledger. Every method rejects with a `LedgerError` when its database fails. */
-export interface LedgerStore {
-  readonly file: string
+  /** Where a database's driver looks for what the address leaves open; absent: the environment of the process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   /**
-   * The ledger of one workspace. `baseUrl` is the identity of its service, or undefined for whichever it is bound to (commands that ask no
-   * service), with what is recorded now. Rejects with LEDGER_BOUND when it is bound to another one; `rebind` moves it, and sets aside what was recorded for the old one.
+   * For a database and the mode `write`: the token of the lease that this process holds on a workspace, checked in each transaction. Absent: the
+   * process holds a lock of each workspace that it opens.
    */
-  workspace(name: string, baseUrl: string | undefined, options?: { readonly rebind?: boolean }): Promise<Ledger>
-  /** What the ledger is bound to, by name; what a rebinding set aside has `current` false. */
-  workspaces(): Promise<readonly Omit<Binding, 'id'>[]>
-  /** Writes and commits something without meaning; rejects when a record could not be made now. */
-  probe(): Promise<void>
-  /** Forgets history that is older than 400 days; returns how many entries went. */
-  prune(now: Instant): Promise<number>
-  /** Looks at every page and every row; damage is reported and rejects nothing. */
-  check(): Promise<LedgerReport>
-  /** Writes a consistent copy to a file that does not exist yet. Rejects with LEDGER_BACKUP. */
-  backup(target: string): Promise<void>
-  /** Frees the lock and the file; a second call does nothing. */
-  close(): Promise<void>
+  readonly fence?: Fence
 }
 
 /**
  * Opens a ledger. Rejects with a `LedgerError`: LEDGER_LOCKED (another writer), LEDGER_CORRUPT, LEDGER_FOREIGN, LEDGER_NEWER, LEDGER_UNREADABLE,
- * LEDGER_UNWRITABLE or LEDGER_FULL; then the file is as it was. Choice: a file of zero bytes counts as new.
+ * LEDGER_UNWRITABLE, LEDGER_FULL or LEDGER_AWAY; then it is as it was. Choice: a file of zero bytes counts as new.
  */
-export async function openLedger({ file, mode, clock }: LedgerOptions): Promise<LedgerStore> {
+export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
+  const { file, mode, clock } = options
+  if (isPostgresAddress(file)) return openDatabaseLedger(options)
   if (file === MEMORY) return store(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
   const path = resolve(file)
   if (mode === 'read') {
@@ -64,6 +54,16 @@ export async function openLedger({ file, mode, clock }: LedgerOptions): Promise<
   createPrivately(path)
   const { database, lock } = openForWriting(realPath(path), mode)
   return store(database, { mode, clock, exists: true, ...(lock && { lock }) })
+}
+
+/** The driver is loaded by those who need it. */
+async function openDatabaseLedger({ file, mode, clock, env = process.env, fence }: LedgerOptions): Promise<LedgerStore> {
+  const { noBackupHere, openPostgresStore, serverOf } = await import('./postgres/store.ts')
+  const opened = await openPostgresStore({ address: file, mode, clock, env, ...(fence && { fence }) })
+  if (opened) return opened
+  const server = () => serverOf({ address: file, clock, env })
+  const empty = store(emptyLedger(shownAddress(file), mode), { mode, clock, exists: false })
+  return { ...empty, server, backup: () => Promise.reject(noBackupHere(shownAddress(file))) }
 }
 
 function emptyLedger(name: string, mode: LedgerMode): LedgerDatabase {
@@ -155,6 +155,7 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
       if (!exists) throw new LedgerError('LEDGER_BACKUP', `no copy was made: there is no ledger at ${database.file} yet`)
       backupLedger(database, target)
     },
+    copyEnd: async () => sqliteCopy(database),
     async close() {
       database.close()
       lock?.release()

@@ -9,12 +9,9 @@ import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { DayRange, RunsBatch } from '../../ports.ts'
 import type { WorkspaceRows } from './adapter.ts'
 import type { LedgerDatabase, Row } from './database.ts'
+import { recorded } from './recorded-days.ts'
 import { ADD_ON_VERSION, schemaVersion, USE_VERSION } from './schema.ts'
-
-const DAY_MS = 86_400_000
-
-/** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
-const READINGS_KEPT_MS = 9 * DAY_MS
+import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from './use-values.ts'
 
 type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
 
@@ -83,32 +80,13 @@ interface DaysWanted {
   readonly source: RecordedDays['addOn']
 }
 
-/** Nobody with an empty name is anybody: rows of people whom no listing names are left out. */
 function recordedDays(rows: Rows, { binding, days, source }: DaysWanted): RecordedDays {
-  const places = new Map<number, number>()
-  const people = rows("SELECT id, email FROM person WHERE binding = ? AND email <> '' ORDER BY id", binding).map((row, place) => {
-    places.set(Number(row['id']), place)
-    return String(row['email'])
-  })
-  return {
-    addOn: source,
-    people,
-    days: rows(BY_DAY[source], binding, ...bounds(days)).map((row) => {
-      const known = listOf(row['people']).map((id) => places.get(id) ?? -1)
-      const amounts = (json: unknown): Float64Array => Float64Array.from(listOf(json).filter((_, index) => (known[index] ?? -1) >= 0))
-      return {
-        dayAt: Number(row['day']) * DAY_MS,
-        people: Int32Array.from(known.filter((place) => place >= 0)),
-        cents: amounts(row['cents']),
-        ...(source === 'measured' && { addOnCents: amounts(row['add_on']) }),
-      }
-    }),
-  }
-}
-
-const listOf = (json: unknown): readonly number[] => {
-  const list: unknown = JSON.parse(String(json))
-  return Array.isArray(list) ? list.map(Number) : []
+  const people = rows("SELECT id, email FROM person WHERE binding = ? AND email <> '' ORDER BY id", binding)
+  return recorded(
+    source,
+    people.map((row) => ({ id: Number(row['id']), email: String(row['email']) })),
+    rows(BY_DAY[source], binding, ...bounds(days)),
+  )
 }
 
 /** Inside a transaction: what a reading of the roster adds to people's days. */
@@ -116,16 +94,6 @@ export function keepBurn(database: LedgerDatabase, binding: number, step: BurnSt
   keepPeople(database, binding, step)
   if (step.used !== undefined) keepReading(database, binding, step.readAt, step.used)
 }
-
-const dayOf = (at: Instant): number => Math.floor(at / DAY_MS)
-
-/** The first and the last day, as SQL compares them. */
-const bounds = ({ fromAt, untilAt }: DayRange): readonly [number, number] => [dayOf(fromAt), Math.ceil(untilAt / DAY_MS)]
-
-/** Sums that no exact number holds are cut: a record that refused them would stop all writing. */
-const MOST = Number.MAX_SAFE_INTEGER
-
-const centsOf = (amount: Credits): number => Math.max(-MOST, Math.min(MOST, Math.round(amount * 100)))
 
 function runOf(row: Row): RunUse {
   const used = row['cents']

@@ -8,6 +8,7 @@ import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../ports.ts'
 import type { KeyedTable, RowChange, Snapshot, WorkspaceRows } from './adapter.ts'
+import { LedgerError } from './error.ts'
 import { factsKept } from './facts-kept.ts'
 import { inOrder } from './in-order.ts'
 import { type KeptRows, keptRows } from './kept-rows.ts'
@@ -40,13 +41,15 @@ interface State extends WorkspaceLedgerOptions {
   readonly intents: Map<number, Intent>
   /** Newest first. */
   lately: Map<ScopeKey, readonly HistoryEntry[]>
+  /** History never changes: what was decoded is not decoded again. By row. */
+  entries: ReadonlyMap<number, HistoryEntry>
   latelySince: Instant
   /** Approvals as the database has them, as far as is known. */
   readonly approvals: Map<string, string | undefined>
   /** What waits, by table and key: the last change of a row counts. */
   waiting: Map<string, RowChange>
-  /** The last attempt to write failed. */
-  failed: boolean
+  /** What is in memory may be more, or less, than what the database has. */
+  stale: boolean
   readonly run: ReturnType<typeof inOrder>
 }
 
@@ -60,10 +63,11 @@ function newState(options: WorkspaceLedgerOptions): State {
     fact: keptRows(() => undefined),
     intents: new Map(),
     lately: new Map(),
+    entries: new Map(),
     latelySince: Number.POSITIVE_INFINITY,
     approvals: new Map(),
     waiting: new Map(),
-    failed: false,
+    stale: false,
     run: inOrder(),
   }
 }
@@ -113,14 +117,18 @@ async function durable(state: State, own: readonly RowChange[], taken?: (intent:
   state.waiting = new Map()
   try {
     const opened = await state.rows.write(changes)
-    state.failed = false
     for (const change of changes)
       if (isOf('approval', change)) state.approvals.set(change.key, change.kind === 'put' ? change.data : undefined)
     taken?.(opened)
   } catch (error) {
-    // What was changed meanwhile is newer.
-    state.waiting = new Map([...waiting, ...state.waiting])
-    state.failed = true
+    if (error instanceof LedgerError && error.code === 'LEDGER_FENCED') {
+      // Others may have written since: nothing that was worked out before counts any more.
+      state.waiting = new Map()
+      state.stale = true
+    } else {
+      // What was changed meanwhile is newer.
+      state.waiting = new Map([...waiting, ...state.waiting])
+    }
     throw error
   }
 }
@@ -176,18 +184,18 @@ function inserted(entry: HistoryEntry, before: readonly HistoryEntry[]): readonl
 }
 
 async function load(state: State): Promise<void> {
-  const { failed, rows, clock } = state
-  if (failed) state.waiting = new Map()
-  else await durable(state, [])
-  // Until it was read what is in memory may be more than what the disk has.
-  state.failed = true
+  const { rows, clock } = state
+  await durable(state, [])
   const since = clock.now() - LATELY_MS
   // A clock that was set back looks further back than what was read.
-  const snapshot = await rows.read(since, !failed && state.latelySince - since <= LATELY_MS - CONTEST_MS)
-  state.failed = false
+  const isKnown = !state.stale && state.latelySince - since <= LATELY_MS - CONTEST_MS
+  state.stale = true
+  const snapshot = await rows.read(since, isKnown)
+  state.stale = false
   if (!snapshot) return
   state.latelySince = since
   take(state, snapshot)
+  // What was changed while it was read.
   for (const change of state.waiting.values()) {
     if (change.kind === 'put') state[change.table].put(change.key, change.data)
     else if (change.kind === 'drop') state[change.table].drop(change.key)
@@ -208,10 +216,8 @@ function take(state: State, { tables, intents, lately }: Snapshot): void {
   for (const { key, data } of tables.approval) state.approvals.set(key, String(data))
   state.intents.clear()
   for (const row of intents) state.intents.set(row.id, { id: row.id, ...readRow(name, 'intent', row, intent) })
-  state.lately = Map.groupBy(
-    lately.map((row) => readRow(name, 'history', row, historyEntry)),
-    ({ scope }) => scopeKey(scope),
-  )
+  state.entries = new Map(lately.map((row) => [row.id, state.entries.get(row.id) ?? readRow(name, 'history', row, historyEntry)]))
+  state.lately = Map.groupBy(state.entries.values(), ({ scope }) => scopeKey(scope))
 }
 
 function asking({ rows }: State): Pick<Ledger, 'history' | 'pause'> {

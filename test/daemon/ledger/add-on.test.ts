@@ -1,15 +1,13 @@
 // Add-on use in the ledger: days are replaced as they are read again, sums are exact to the cent, and what is old goes.
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
-import type { AddOnRow } from '../../../src/core/model/observed.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import type { AddOnAsked, DayRange, Ledger } from '../../../src/ports.ts'
-import { addOnBatch, modelAddOn } from '../../support/add-on.ts'
+import type { AddOnAsked } from '../../../src/ports.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { DAY } from '../../support/declare.ts'
 import { temporaryFolder } from '../../support/ledger.ts'
+import { addOnContract } from './contract-add-on.ts'
 
 const ASKED: AddOnAsked = { fromAt: 0, throughAt: 0, readAt: 1, wideAt: 1, hasRows: true, emptyDays: 0, isWhole: false }
 const ALWAYS = { fromAt: 0, untilAt: 1_000 * DAY }
@@ -24,46 +22,7 @@ async function opened(file = ':memory:') {
   return { store, ledger: await store.workspace('acme', 'http://a') }
 }
 
-/** `DAY E-MAIL` to cents and cents paid from add-on credits, as a replay reads them. */
-async function byDay(ledger: Ledger, range: DayRange) {
-  const { people, days } = await ledger.useByDay(range, 'measured')
-  return new Map(
-    days.flatMap(({ dayAt, people: places, cents, addOnCents }) =>
-      [...places].map((place, row) => [`${dayAt} ${people[place]}`, [cents[row], addOnCents?.[row]]] as const),
-    ),
-  )
-}
-
-function summed(rows: readonly AddOnRow[]) {
-  const sums = new Map<string, [number, number]>()
-  for (const { dayAt, email, used, addOn } of rows) {
-    if (email === '') continue
-    const [cents, paid] = sums.get(`${dayAt} ${email}`) ?? [0, 0]
-    sums.set(`${dayAt} ${email}`, [cents + Math.round(used * 100), paid + Math.round(addOn * 100)])
-  }
-  return sums
-}
-
-test('whatever batches it was given, it says the same as plain maps', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(addOnBatch, { maxLength: 8 }), fc.integer({ min: 0, max: 32 }), async (batches, day) => {
-      const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
-      try {
-        const ledger = await store.workspace('acme', 'http://a')
-        const model = modelAddOn(() => undefined)
-        for (const batch of batches) for (const one of [ledger, model]) await one.saveAddOnUse(batch)
-        const days = { fromAt: day * DAY, untilAt: 60 * DAY }
-        expect(await ledger.addOnUse(days)).toEqual(await model.addOnUse(days))
-        expect([...(await ledger.addOnSums(days))]).toEqual([...(await model.addOnSums(days))])
-        expect(ledger.fact('addOnAsked')).toEqual(batches.at(-1)?.asked)
-        expect(await byDay(ledger, days)).toEqual(summed(await model.addOnUse(days)))
-      } finally {
-        await store.close()
-      }
-    }),
-    { numRuns: 40 },
-  )
-})
+addOnContract('memory', () => ':memory:', 40)
 
 test('one workspace knows nothing of another', async () => {
   const { store, ledger } = await opened()

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+// What every ledger promises as a whole, held against plain maps: whatever is done in whatever order.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Aspect, type Finding, SEEN_VALUES, type SeenValue } from '../../../src/core/interpret/seen.ts'
@@ -18,63 +16,16 @@ import {
 } from '../../../src/core/model/change.ts'
 import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
 import type { Cap, PolicyRevision, PoolMembers, When } from '../../../src/core/model/policy.ts'
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { groupScope, type Scope, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits, MAX_CAP } from '../../../src/core/model/units.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Ledger, LedgerFacts, UsageFacts } from '../../../src/ports.ts'
-import { addOnAsked, modelAddOn } from '../../support/add-on.ts'
-import { fakeClock } from '../../support/clock.ts'
-import { dayFigures, histories, historyOf, journals } from '../../support/journal.ts'
-import { asked, modelUse, useOf, useSteps } from '../../support/use-model.ts'
+import { addOnAsked } from '../../support/add-on.ts'
+import { dayFigures, histories, journals } from '../../support/journal.ts'
+import { realClock } from '../../support/real-clock.ts'
+import { asked, useOf, useSteps } from '../../support/use-model.ts'
+import { modelLedger } from './model-ledger.ts'
 import { poolStates } from './pool-states.ts'
-
-/** What a ledger promises, as plain maps. */
-function modelLedger(): Ledger {
-  const owned = new Map<ScopeKey, OwnedCap>()
-  const intents = new Map<number, Intent>()
-  const history: HistoryEntry[] = []
-  const approvals = new Map<string, Approval>()
-  const quarantine = new Map<ScopeKey, Quarantined>()
-  const facts = new Map<string, unknown>()
-  let paused: Pause | undefined
-  let lastId = 0
-  return {
-    owned: () => [...owned.values()],
-    saveOwned: (caps) => caps.forEach((one) => void owned.set(scopeKey(one.scope), one)),
-    releaseOwned: (keys) => keys.forEach((key) => void owned.delete(key)),
-    openIntents: () => [...intents.values()],
-    load: async () => undefined,
-    commit: async () => undefined,
-    writtenLately: (scope, sinceAt) =>
-      history.filter((entry) => entry.at >= sinceAt && scopeKey(scope) === scopeKey(entry.scope)).sort((a, b) => b.at - a.at),
-    async recordIntent(intent) {
-      lastId += 1
-      const recorded = { ...intent, id: lastId }
-      intents.set(lastId, recorded)
-      return recorded
-    },
-    async recordOutcome(intent, entry, ownership) {
-      intents.delete(intent.id)
-      if (entry) history.unshift(entry)
-      if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
-      else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
-    },
-    history: async (filter) => historyOf(history, filter),
-    approvals: () => [...approvals.values()],
-    saveApproval: (approval) => void approvals.set(approval.id, approval),
-    quarantined: () => [...quarantine.values()],
-    saveQuarantined: (entry) => void quarantine.set(scopeKey(entry.scope), entry),
-    releaseQuarantined: (keys) => keys.forEach((key) => void quarantine.delete(key)),
-    pause: async (now) => (paused && paused.untilAt > now ? paused : undefined),
-    savePause: async (saved) => {
-      paused = saved
-    },
-    fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
-    saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
-    ...modelUse((name, value) => void facts.set(name, value)),
-    ...modelAddOn((name, value) => void facts.set(name, value)),
-  }
-}
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 })
 const instant = fc.integer({ min: 0, max: 50 })
@@ -367,39 +318,41 @@ const contents = async (ledger: Ledger) => ({
 
 const URL = 'https://a.example'
 
-test('whatever is done to a ledger on disk, closed and opened again at any time, it says the same as plain maps', async () => {
+/** `place` gives the path or the address of a ledger that does not exist yet. */
+export function modelContract(name: string, place: () => string | Promise<string>, numRuns: number): void {
   const steps = fc.array(fc.oneof({ weight: 6, arbitrary: action }, fc.constantFrom('reopen' as const, 'load' as const)), { maxLength: 25 })
-  await fc.assert(
-    fc.asyncProperty(steps, async (all) => {
-      const folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
-      const clock = { ...fakeClock(), now: () => 60 }
-      const open = () => openLedger({ file: join(folder, 'capkeeper.db'), mode: 'write', clock })
-      const model = modelLedger()
-      let store = await open()
-      let ledger = await store.workspace('acme', URL)
-      try {
-        for (const step of all) {
-          if (step === 'reopen') {
-            await ledger.commit()
-            await store.close()
-            store = await open()
-            ledger = await store.workspace('acme', URL)
-          } else if (step === 'load') await ledger.load()
-          else {
-            expect(await step(ledger)).toEqual(await step(model))
-            expect(await contents(ledger)).toEqual(await contents(model))
+  test(`whatever is done to a ledger in ${name}, closed and opened again at any time, it says the same as plain maps`, async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const file = await place()
+        const clock = { ...realClock(), now: () => 60 }
+        const open = () => openLedger({ file, mode: 'write', clock })
+        const model = modelLedger()
+        let store = await open()
+        let ledger = await store.workspace('acme', URL)
+        try {
+          for (const step of all) {
+            if (step === 'reopen') {
+              await ledger.commit()
+              await store.close()
+              store = await open()
+              ledger = await store.workspace('acme', URL)
+            } else if (step === 'load') await ledger.load()
+            else {
+              expect(await step(ledger)).toEqual(await step(model))
+              expect(await contents(ledger)).toEqual(await contents(model))
+            }
           }
+          await ledger.commit()
+          await store.close()
+          store = await open()
+          expect(await contents(await store.workspace('acme', URL))).toEqual(await contents(model))
+          expect((await store.check()).problems).toEqual([])
+        } finally {
+          await store.close()
         }
-        await ledger.commit()
-        await store.close()
-        store = await open()
-        expect(await contents(await store.workspace('acme', URL))).toEqual(await contents(model))
-        expect((await store.check()).problems).toEqual([])
-      } finally {
-        await store.close()
-        rmSync(folder, { recursive: true })
-      }
-    }),
-    { numRuns: 40 },
-  )
-})
+      }),
+      { numRuns },
+    )
+  })
+}

@@ -1,0 +1,70 @@
+// A database that cannot be reached at the start: the daemon waits for it and says so on its pages, `/readyz` among them, in place of ending.
+// Nothing is asked of any service meanwhile.
+import type { Config } from '../../daemon/config/config.ts'
+import type { Server } from '../../daemon/http/server.ts'
+import { LedgerError } from '../../daemon/ledger/error.ts'
+import { type LedgerStore, openLedger } from '../../daemon/ledger/ledger.ts'
+import { openStore } from '../compose.ts'
+import type { Cli } from '../shared/context.ts'
+import { createHost, type Host } from '../shared/host.ts'
+import type { RunFlags } from './command.ts'
+
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 15_000
+
+export interface Awaiting {
+  readonly cli: Cli
+  readonly flags: RunFlags
+  readonly config: Config
+  readonly isEmbedded: boolean
+  /** Serves pages that show nothing but that the daemon is not ready, and why. */
+  readonly listen: (host: Host, why: () => string) => Promise<Server>
+}
+
+/** Undefined when it was told to stop before the database was there. Rejects with a `LedgerError` for whatever waiting does not mend. */
+export async function awaitLedger(awaiting: Awaiting): Promise<LedgerStore | undefined> {
+  const open = () => openStore(awaiting.cli, awaiting.config, 'write')
+  try {
+    return await open()
+  } catch (error) {
+    if (!isAway(error)) throw error
+    return await wait(awaiting, open, error)
+  }
+}
+
+const isAway = (error: unknown): error is LedgerError => error instanceof LedgerError && error.code === 'LEDGER_AWAY'
+
+async function wait(
+  { cli, flags, config, isEmbedded, listen }: Awaiting,
+  open: () => Promise<LedgerStore>,
+  first: LedgerError,
+): Promise<LedgerStore | undefined> {
+  const nothing = await openLedger({ file: ':memory:', mode: 'write', clock: cli.clock })
+  const host = await createHost({ cli, flags, config, store: nothing, isEmbedded })
+  const stop = new AbortController()
+  const offInterrupt = cli.signals.on('interrupt', () => stop.abort(new Error('stopped')))
+  let last = first
+  const server = await listen({ ...host, ledgerWritable: () => false, lookAtLedger: async () => undefined }, () => last.message)
+  try {
+    for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(LONGEST_WAIT_MS, waitMs * 2)) {
+      host.logger.error(
+        { error: last.message, retryMs: waitMs },
+        'the ledger cannot be reached; it is tried again, and nothing is written until then',
+      )
+      await cli.clock.sleep(waitMs, stop.signal).catch(() => undefined)
+      if (stop.signal.aborted) return undefined
+      try {
+        const store = await open()
+        host.logger.info({}, 'the ledger is there')
+        return store
+      } catch (error) {
+        if (!isAway(error)) throw error
+        last = error
+      }
+    }
+  } finally {
+    offInterrupt()
+    await server.close()
+    await nothing.close()
+  }
+}

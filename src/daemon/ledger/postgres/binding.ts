@@ -1,0 +1,51 @@
+// Which rows belong to a workspace in PostgreSQL: the choice is that of `../binding.ts`, and so is what a rebinding means.
+import { type Binding, type BindOptions, chosen, NO_BINDING } from '../binding.ts'
+import type { PostgresDatabase, Query } from './database.ts'
+import { keptText, textKept } from './text.ts'
+
+/** All bindings, by name, the current one of a name first. */
+export async function bindings(query: Query): Promise<readonly Binding[]> {
+  const rows = await query('SELECT * FROM capkeeper.binding ORDER BY workspace, current DESC, bound_at DESC, id')
+  return rows.map((row) => ({
+    id: Number(row['id']),
+    workspace: textKept(row['workspace']),
+    baseUrl: textKept(row['base_url']),
+    current: row['current'] === true,
+    boundAt: Number(row['bound_at']),
+  }))
+}
+
+/** The id of the binding to use; see `../binding.ts`. Rejects with LEDGER_BOUND. */
+export async function bind(
+  database: PostgresDatabase,
+  workspace: string,
+  baseUrl: string | undefined,
+  options: BindOptions,
+): Promise<number> {
+  const look = async (query: Query): Promise<number | undefined> =>
+    chosen({ all: await bindings(query), ledger: database.name }, workspace, baseUrl, options)
+  const known = await look(database.query)
+  if (known !== undefined) return known
+  if (options.mode === 'read') return NO_BINDING
+  return database.transaction(async (query) => {
+    await query('LOCK TABLE capkeeper.binding IN SHARE ROW EXCLUSIVE MODE')
+    return (await look(query)) ?? make(query, workspace, baseUrl, options)
+  })
+}
+
+async function make(query: Query, workspace: string, baseUrl: string | undefined, { mode, now }: BindOptions): Promise<number> {
+  const url = keptText(mode === 'write' ? (baseUrl ?? '') : '')
+  const name = keptText(workspace)
+  const [claimed] = await query("SELECT id FROM capkeeper.binding WHERE workspace = $1 AND base_url = '' AND current", [name])
+  if (claimed) {
+    await query('UPDATE capkeeper.binding SET base_url = $1, bound_at = $2 WHERE id = $3', [url, now, Number(claimed['id'])])
+    return Number(claimed['id'])
+  }
+  await query('UPDATE capkeeper.binding SET current = false WHERE workspace = $1', [name])
+  const [made] = await query(
+    `INSERT INTO capkeeper.binding (workspace, base_url, bound_at, current) VALUES ($1, $2, $3, true)
+     ON CONFLICT (workspace, base_url) DO UPDATE SET current = true, bound_at = excluded.bound_at RETURNING id`,
+    [name, url, now],
+  )
+  return Number(made?.['id'])
+}

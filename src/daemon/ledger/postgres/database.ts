@@ -1,0 +1,214 @@
+// The ledger's handle on PostgreSQL: connections from a pool, statements with limits of time, failures as LedgerErrors, and one way to write: a
+// transaction that is on the disks when it resolves. After a failure to connect it waits longer each time before it tries again. It
+// knows nothing of what is stored.
+import { Pool, type PoolClient, type PoolConfig } from 'pg'
+import type { Clock } from '../../../ports.ts'
+import { LedgerError } from '../error.ts'
+import { shownAddress, targetOf } from './address.ts'
+import { fromPostgres, isBroken } from './error.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+export type Value = string | number | boolean | null | readonly (string | number | null)[]
+
+/** Asks one statement. */
+export type Query = (sql: string, values?: readonly Value[]) => Promise<readonly Row[]>
+
+/** A connection of its own for as long as it is held. Every method rejects with a `LedgerError`. */
+export interface Session {
+  readonly query: Query
+  /** One transaction; nothing of it stays when `body` rejects. `begin` goes with its begin, and its rows are handed on. */
+  transaction<T>(body: (query: Query, begun: readonly Row[]) => Promise<T>, begin?: string): Promise<T>
+  /** False once the connection has failed. */
+  isAlive(): boolean
+  release(): void
+}
+
+export interface PostgresDatabase {
+  /** As messages name it. */
+  readonly name: string
+  /** For reading: asked once more when the connection turns out to be dead. */
+  readonly query: Query
+  /** On a connection of the pool; tried once more when its connection turns out to be dead before anything was sent. */
+  transaction: Session['transaction']
+  session(): Promise<Session>
+  close(): Promise<void>
+}
+
+/** Limits of time (choices): for a connection, for a statement on the server, for one that waits for others, and for the answer. */
+const CONNECT_MS = 5_000
+const STATEMENT_MS = 10_000
+const LOCK_MS = 5_000
+const ANSWER_MS = 15_000
+/** A process that stands still in the middle of a transaction must not hold up its successor. */
+const IDLE_MS = 15_000
+const MOST_CONNECTIONS = 10
+
+/** Waits after failures to connect, doubling. */
+const FIRST_WAIT_MS = 250
+const LONGEST_WAIT_MS = 5_000
+
+// Whatever the server's habit is, an intent has to be on its disk before the request leaves.
+const BEGIN = `BEGIN; SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO ${STATEMENT_MS}; SET LOCAL lock_timeout TO ${LOCK_MS}; SET LOCAL idle_in_transaction_session_timeout TO ${IDLE_MS}`
+
+export interface PostgresOptions {
+  readonly address: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly clock: Pick<Clock, 'monotonic'>
+}
+
+/** Makes the handle; nothing is connected yet. Throws a `LedgerError` for an address that is none, or certificates that cannot be read. */
+export function openPostgres({ address, env, clock }: PostgresOptions): PostgresDatabase {
+  const name = shownAddress(address)
+  const target = targetOf(address, env)
+  if (!target) throw new LedgerError('LEDGER_UNREADABLE', `${name} is no address: write postgres://user@host:port/database`)
+  const gate = createGate(clock, name)
+  let pool = poolOf(target.connectionString, name)
+  let withoutTls = target.withoutTls
+  const connect = (): Promise<PoolClient> =>
+    gate(async () => {
+      try {
+        return await pool.connect()
+      } catch (error) {
+        if (withoutTls === undefined || !isWithoutTls(error)) throw error
+        const before = pool
+        pool = poolOf(withoutTls, name)
+        withoutTls = undefined
+        void before.end()
+        return await pool.connect()
+      }
+    })
+  const session = async (): Promise<Session> => {
+    try {
+      return sessionOf(await connect(), name)
+    } catch (error) {
+      throw fromPostgres(error, name)
+    }
+  }
+  const using = async <T>(use: (one: Session) => Promise<T>): Promise<T> => {
+    const one = await session()
+    try {
+      return await use(one)
+    } finally {
+      one.release()
+    }
+  }
+  return {
+    name,
+    session,
+    query: (sql, values) => again(() => using((one) => one.query(sql, values))),
+    async transaction(body, begin) {
+      let hasBegun = false
+      const attempt = () =>
+        using((one) =>
+          one.transaction((query, begun) => {
+            hasBegun = true
+            return body(query, begun)
+          }, begin),
+        )
+      return again(attempt, () => !hasBegun)
+    },
+    close: () => pool.end(),
+  }
+}
+
+function poolOf(connectionString: string, name: string): Pool {
+  const config: PoolConfig = {
+    connectionString,
+    max: MOST_CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    application_name: 'capkeeper',
+    allowExitOnIdle: true,
+  }
+  try {
+    const pool = new Pool(config)
+    // An idle connection that dies is replaced by the next that is asked for.
+    pool.on('error', () => undefined)
+    return pool
+  } catch (error) {
+    const told = error instanceof Error ? error.message : String(error)
+    throw new LedgerError('LEDGER_UNREADABLE', `${name}: the connection cannot be set up (${told})`)
+  }
+}
+
+/** As the driver puts it. */
+const isWithoutTls = (error: unknown): boolean => error instanceof Error && /does not support SSL/.test(error.message)
+
+/** A connection of the pool may have died unseen; a new one is made for the second attempt. */
+async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {
+  try {
+    return await attempt()
+  } catch (error) {
+    if (!isBroken(error) || !mayRepeat()) throw error
+    return attempt()
+  }
+}
+
+/** Lets attempts to connect through, but not too soon after one that failed. */
+function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect: () => Promise<T>) => Promise<T> {
+  let waitMs = 0
+  let notBefore = Number.NEGATIVE_INFINITY
+  let last: unknown
+  return async (connect) => {
+    if (clock.monotonic() < notBefore) throw last
+    try {
+      const connected = await connect()
+      waitMs = 0
+      return connected
+    } catch (error) {
+      last = fromPostgres(error, name)
+      waitMs = Math.min(LONGEST_WAIT_MS, Math.max(FIRST_WAIT_MS, waitMs * 2))
+      // The first failure may be a connection that died: the next attempt goes at once.
+      notBefore = clock.monotonic() + (waitMs === FIRST_WAIT_MS ? 0 : waitMs)
+      throw last
+    }
+  }
+}
+
+function sessionOf(client: PoolClient, name: string): Session {
+  let alive = true
+  const fail = (): void => {
+    alive = false
+  }
+  client.on('error', fail)
+  const ask = async (sql: string, values?: readonly Value[]): Promise<readonly Row[]> => {
+    try {
+      const answer: unknown = values ? await client.query(sql, [...values]) : await client.query(sql)
+      return rowsOf(answer)
+    } catch (error) {
+      if (isBroken(error)) alive = false
+      throw fromPostgres(error, name)
+    }
+  }
+  return {
+    query: ask,
+    isAlive: () => alive,
+    async transaction(body, begin) {
+      const begun = await ask(begin === undefined ? BEGIN : `${BEGIN}; ${begin}`)
+      try {
+        const result = await body(ask, begun)
+        await ask('COMMIT')
+        return result
+      } catch (error) {
+        // A connection that cannot take its transaction back is not used again.
+        if (alive) await ask('ROLLBACK').catch(fail)
+        throw error
+      }
+    },
+    release() {
+      client.removeListener('error', fail)
+      client.release(!alive)
+    },
+  }
+}
+
+/** Of several statements the rows of the last count. */
+function rowsOf(answer: unknown): readonly Row[] {
+  const last: unknown = Array.isArray(answer) ? answer.at(-1) : answer
+  return isResult(last) ? last.rows : []
+}
+
+const isResult = (value: unknown): value is { readonly rows: readonly Row[] } =>
+  typeof value === 'object' && value !== null && 'rows' in value && Array.isArray(value.rows)

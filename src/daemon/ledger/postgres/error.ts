@@ -1,0 +1,84 @@
+// What a failure of PostgreSQL, or of the way to it, means for the ledger, in words that say what to do. Nothing above the ledger ever meets
+// a raw error of the driver, and none of its texts holds a password.
+import { type LedgerCode, LedgerError } from '../error.ts'
+
+interface Meaning {
+  readonly code: LedgerCode
+  readonly says: (told: string) => string
+}
+
+const away: Meaning = { code: 'LEDGER_AWAY', says: (told) => `the database cannot be reached (${told}); nothing is written until it can` }
+const busy: Meaning = { code: 'LEDGER_LOCKED', says: (told) => `the database was kept busy by others for too long (${told}); try again` }
+const refused: Meaning = {
+  code: 'LEDGER_UNREADABLE',
+  says: (told) => `the server does not let this user in (${told}); check the user, the password (PGPASSWORD or PGPASSFILE) and pg_hba.conf`,
+}
+const standby: Meaning = {
+  code: 'LEDGER_UNWRITABLE',
+  says: (told) => `the server takes no writes (${told}); the address has to lead to the primary`,
+}
+
+/** By SQLSTATE, or its first two characters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  '08': away,
+  '53300': {
+    code: 'LEDGER_AWAY',
+    says: (told) => `the server has no connection left (${told}); raise max_connections, or run fewer replicas`,
+  },
+  '53100': { code: 'LEDGER_FULL', says: () => 'the disk of the database is full, so nothing was recorded; make room there' },
+  '57P': away,
+  '28': refused,
+  '3D000': {
+    code: 'LEDGER_UNREADABLE',
+    says: (told) => `there is no such database (${told}); make it with CREATE DATABASE, or correct the address`,
+  },
+  '42501': {
+    code: 'LEDGER_UNWRITABLE',
+    says: (told) =>
+      `this user lacks a right (${told}); let it make the schema (GRANT CREATE ON DATABASE), or make it: CREATE SCHEMA capkeeper AUTHORIZATION its name`,
+  },
+  '25006': standby,
+  '57014': busy,
+  '55P03': busy,
+  '40': busy,
+  '42P01': {
+    code: 'LEDGER_CORRUPT',
+    says: (told) => `its tables are not as capkeeper makes them (${told}); restore the database from a backup`,
+  },
+  '42703': {
+    code: 'LEDGER_CORRUPT',
+    says: (told) => `its tables are not as capkeeper makes them (${told}); restore the database from a backup`,
+  },
+}
+
+const fields = (error: object): { readonly code: string; readonly isOfServer: boolean } => ({
+  code: 'code' in error && typeof error.code === 'string' ? error.code : '',
+  isOfServer: 'severity' in error,
+})
+
+/** The connection is of no use any more, whatever was under way on it. */
+export function isBroken(error: unknown): boolean {
+  if (error instanceof LedgerError) return error.code === 'LEDGER_AWAY'
+  if (!(error instanceof Error)) return false
+  const { code, isOfServer } = fields(error)
+  if (/^SASL/.test(error.message)) return false
+  return isOfServer ? /^(08|57P)/.test(code) || code === '25006' : !/^[0-9A-Z]{5}$/.test(code)
+}
+
+/** What an error of the driver means for the ledger `name`; errors that are of the ledger already come back as they are. */
+export function fromPostgres(error: unknown, name: string): unknown {
+  if (error instanceof LedgerError || !(error instanceof Error)) return error
+  const { code, isOfServer } = fields(error)
+  // The driver's own words while it proves who it is.
+  if (/^SASL/.test(error.message)) return new LedgerError('LEDGER_UNREADABLE', `${name}: ${refused.says(error.message)}`)
+  if (!isOfServer) return new LedgerError('LEDGER_AWAY', `${name}: ${away.says(toldBy(error, code))}`)
+  const found = [code, code.slice(0, 3), code.slice(0, 2)].flatMap((key) => MEANINGS[key] ?? [])[0]
+  if (found) return new LedgerError(found.code, `${name}: ${found.says(error.message)}`)
+  return new LedgerError('LEDGER_UNWRITABLE', `${name}: the database refused it (${error.message}, SQLSTATE ${code})`)
+}
+
+/** An attempt over several addresses has an empty message of its own. */
+function toldBy(error: Error, code: string): string {
+  const first = 'errors' in error && Array.isArray(error.errors) ? error.errors.find((one) => one instanceof Error) : undefined
+  return first instanceof Error ? first.message : error.message || code || error.name
+}

@@ -1,0 +1,139 @@
+// Who may write a workspace. With a fence, the transaction finds the token of the lease still in force, and holds its row until it is over, so
+// that a replica that lost the lease writes nothing. Without one the process holds a lock of the database's, on the connection that
+// its transactions go over: a connection that breaks takes both with it.
+import { createHash } from 'node:crypto'
+import { BugError } from '../../../core/model/problem.ts'
+import type { Clock } from '../../../ports.ts'
+import { LedgerError } from '../error.ts'
+import { inOrder } from '../in-order.ts'
+import type { PostgresDatabase, Query, Session } from './database.ts'
+import { mustBeKnown, VERSION_SQL } from './schema.ts'
+import { keptText } from './text.ts'
+
+/** The token of the lease that this process holds on a workspace now; undefined when it holds none. */
+export type Fence = (workspace: string) => number | undefined
+
+export interface Writer {
+  /** The right to write a workspace, taken at once or not at all. Rejects with LEDGER_LOCKED or LEDGER_FENCED. */
+  claim(workspace: string): Promise<void>
+  /** One transaction of a workspace. */
+  write<T>(workspace: string, body: (query: Query) => Promise<T>): Promise<T>
+  close(): void
+}
+
+/** Refuses when the schema has become newer meanwhile. */
+const versioned =
+  <T>(name: string, body: (query: Query) => Promise<T>) =>
+  (query: Query, begun: readonly { readonly [column: string]: unknown }[]): Promise<T> => {
+    mustBeKnown(Number(begun[0]?.['version']), name)
+    return body(query)
+  }
+
+/** Every attempt to write is a mistake of ours. */
+export const noWriter = (database: PostgresDatabase): Writer => ({
+  claim: async () => undefined,
+  write: () => Promise.reject(readOnly(database)),
+  close: () => undefined,
+})
+
+export const readOnly = ({ name }: PostgresDatabase): BugError =>
+  new BugError(`${name} was opened for reading, and something wants to write to it`)
+
+/** For commands that note something beside a running daemon: no right is asked for. */
+export function freeWriter(database: PostgresDatabase): Writer {
+  return {
+    claim: async () => undefined,
+    write: (_, body) => database.transaction(versioned(database.name, body), VERSION_SQL),
+    close: () => undefined,
+  }
+}
+
+export function fencedWriter(database: PostgresDatabase, fence: Fence): Writer {
+  const check = async (query: Query, workspace: string): Promise<void> => {
+    const token = fence(workspace)
+    const [lease] = await query('SELECT token FROM capkeeper.lease WHERE workspace = $1 FOR SHARE', [keptText(workspace)])
+    if (token === undefined || lease === undefined || Number(lease['token']) !== token) throw fenced(database.name, workspace)
+  }
+  return {
+    // A lease may come later: until then each transaction is refused.
+    claim: async () => undefined,
+    write: (workspace, body) =>
+      database.transaction(
+        versioned(database.name, async (query) => {
+          await check(query, workspace)
+          return body(query)
+        }),
+        VERSION_SQL,
+      ),
+    close: () => undefined,
+  }
+}
+
+const fenced = (name: string, workspace: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_FENCED',
+    `${name}: another replica holds ${workspace} now, so nothing was recorded; this one goes on when it holds it again`,
+  )
+
+/** A lock that a process which is ending still holds is waited for this long. Choice. */
+const PATIENCE_MS = 1_000
+const LOOK_EVERY_MS = 100
+
+export function lockingWriter(database: PostgresDatabase, clock: Pick<Clock, 'monotonic' | 'sleep'>): Writer {
+  const run = inOrder()
+  let session: Session | undefined
+  let held = new Set<string>()
+  const claimed = new Set<string>()
+  const connected = async (): Promise<Session> => {
+    if (session?.isAlive()) return session
+    session?.release()
+    session = undefined
+    held = new Set()
+    session = await database.session()
+    return session
+  }
+  /** The lock goes with its connection, and so it is taken again with each. */
+  const locked = async (workspace: string): Promise<Session> => {
+    const one = await connected()
+    if (held.has(workspace)) return one
+    const endAt = clock.monotonic() + PATIENCE_MS
+    while (!(await tryLock(one, workspace))) {
+      if (clock.monotonic() >= endAt) throw inUse(database.name, workspace)
+      await clock.sleep(LOOK_EVERY_MS)
+    }
+    held.add(workspace)
+    const isBack = claimed.has(workspace)
+    claimed.add(workspace)
+    // Somebody else may have written meanwhile: what is in memory has to be read again before anything counts on it.
+    if (isBack)
+      throw new LedgerError(
+        'LEDGER_FENCED',
+        `${database.name}: the connection was lost, and with it the lock of ${workspace}; it is back, and the next cycle reads the records anew`,
+      )
+    return one
+  }
+  return {
+    claim: (workspace) => run(async () => void (await locked(workspace))),
+    write: (workspace, body) => run(async () => (await locked(workspace)).transaction(versioned(database.name, body), VERSION_SQL)),
+    close() {
+      // A connection that goes back to the pool would keep its locks.
+      session?.release()
+      session = undefined
+    },
+  }
+}
+
+async function tryLock(session: Session, workspace: string): Promise<boolean> {
+  const [row] = await session.query('SELECT pg_try_advisory_lock($1::bigint) AS locked', [lockOf(workspace)])
+  return row?.['locked'] === true
+}
+
+/** 64 bits of a hash: PostgreSQL's locks have numbers for names. */
+const lockOf = (workspace: string): string =>
+  createHash('sha256').update(`capkeeper workspace ${workspace}`).digest().readBigInt64BE().toString()
+
+const inUse = (name: string, workspace: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_LOCKED',
+    `${name}: ${workspace} is in use by another capkeeper that writes (run or apply); stop that one first, or name another ledger (--ledger)`,
+  )

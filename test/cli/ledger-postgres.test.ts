@@ -1,0 +1,109 @@
+// Commands with a ledger in PostgreSQL: the same words as with a file, and no password anywhere.
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
+import { ownedCap, TEAM } from '../support/ledger.ts'
+import { hasPostgres, postgresForFile } from '../support/postgres.ts'
+import { realClock } from '../support/real-clock.ts'
+import { type Ran, run } from './world.ts'
+
+const server = postgresForFile()
+const clock = realClock()
+const PASSWORD = 'hunter2-is-long'
+
+let folder = ''
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'capkeeper-test-'))
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The address of a ledger that a daemon has used, with a password in it that nobody asks for. */
+async function used(): Promise<string> {
+  const address = (await server().create()).replace('postgres@', `postgres:${PASSWORD}@`)
+  const store = await openLedger({ file: address, mode: 'write', clock })
+  const ledger = await store.workspace('acme', 'https://acme.example')
+  ledger.saveOwned([ownedCap(TEAM, 500)])
+  ledger.saveFact('holdsShown', { '7d1f0c2a9b34aaaaaaaaaaaaaaaaaaaa': { people: 3, at: clock.now() } })
+  await ledger.commit()
+  await store.close()
+  return address
+}
+
+const cli = (...argv: readonly string[]): Promise<Ran> => run(argv, { clock })
+const quiet = ({ stdout, stderr }: Ran): void => expect(`${stdout}${stderr}`).not.toContain(PASSWORD)
+
+describe.skipIf(!hasPostgres)('with a ledger in PostgreSQL', () => {
+  test('a pause, an approval and history are as with a file', async () => {
+    const address = await used()
+    const paused = await cli('pause', '--for', '4h', '--reason', 'move', '--ledger', address)
+    expect(paused).toMatchObject({ code: 0, stderr: '' })
+    expect(paused.stdout).toMatch(/^acme: paused until .*: move\n$/)
+    expect(await cli('resume', '--ledger', address)).toMatchObject({ code: 0, stdout: 'acme: resumed; it was paused for: move\n' })
+    expect(await cli('approve', '7d1f0c2a', '--ledger', address)).toMatchObject({ code: 0, stdout: expect.stringContaining('is approved') })
+    expect((await cli('approve', '7d1f0c2a', '--ledger', address)).stdout).toContain('already')
+    expect(await cli('history', '--ledger', address)).toMatchObject({ code: 0 })
+  })
+
+  test('check reads every row and leaves the pages to the database; backup names what to use in its place', async () => {
+    const address = await used()
+    const checked = await cli('ledger', 'check', '--ledger', address)
+    expect(checked).toMatchObject({ code: 0, stderr: '' })
+    expect(checked.stdout).toContain(': whole, schema version 1\n')
+    expect(checked.stdout).toContain('pg_amcheck')
+    expect(checked.stdout).toMatch(/acme +https:\/\/acme\.example +1 +0 +0 +0 +0/)
+    const copy = join(folder, 'copy.db')
+    const refused = await cli('ledger', 'backup', copy, '--ledger', address)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('pg_dump --schema=capkeeper') })
+    expect(existsSync(copy)).toBe(false)
+    for (const one of [checked, refused]) quiet(one)
+  })
+
+  test('copy moves it to a file and back, and nobody may write meanwhile', async () => {
+    const [address, file] = [await used(), join(folder, 'moved.db')]
+    const moved = await cli('ledger', 'copy', address, file)
+    expect(moved).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringMatching(/: 3 rows copied to .*, and every one read back as it was\n$/),
+    })
+    const empty = await server().create()
+    expect(await cli('ledger', 'copy', file, empty)).toMatchObject({ code: 0 })
+    expect((await cli('ledger', 'check', '--ledger', empty)).stdout).toMatch(/acme +https:\/\/acme\.example +1/)
+    const again = await cli('ledger', 'copy', file, empty)
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('holds records already') })
+    const store = await openLedger({ file: address, mode: 'write', clock })
+    await store.workspace('acme', 'https://acme.example')
+    const other = join(folder, 'other.db')
+    const held = await cli('ledger', 'copy', address, other)
+    await store.close()
+    expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('acme is in use by another capkeeper') })
+    expect(existsSync(other)).toBe(false)
+    for (const one of [moved, again, held]) quiet(one)
+  })
+
+  test.each([
+    ['a ledger without records', [':empty:', 'to.db'], 1, 'holds no records'],
+    ['the same twice', ['a.db', 'a.db'], 64, 'of the same ledger'],
+    ['a daemon', ['http://127.0.0.1:1', 'to.db'], 64, 'is the ledger of a running daemon'],
+    ['memory', ['a.db', ':memory:'], 64, 'gone with its process'],
+  ])('copy refuses %s', async (_row, names, code, says) => {
+    const empty = await server().create()
+    const ran = await cli('ledger', 'copy', ...names.map((name) => (name === ':empty:' ? empty : name)))
+    expect(ran).toMatchObject({ code, stderr: expect.stringContaining(says) })
+  })
+
+  test('a database that cannot be reached, or lets nobody in, is named without its password', async () => {
+    const away = await cli('history', '--ledger', `postgres://ada:${PASSWORD}@127.0.0.1:1/caps`)
+    expect(away).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('postgres://ada@127.0.0.1:1/caps: the database cannot be reached'),
+    })
+    const refused = await cli('history', '--ledger', `postgres://nobody:${PASSWORD}@127.0.0.1:${server().port}/caps`)
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('does not let this user in') })
+    const wrong = await cli('history', '--ledgr', `postgres://nobody:${PASSWORD}@127.0.0.1/caps`)
+    const odd = await cli('history', '--ledger', `postgres://nobody:${PASSWORD}/x@127.0.0.1/caps`)
+    for (const one of [away, refused, wrong, odd]) quiet(one)
+  })
+})

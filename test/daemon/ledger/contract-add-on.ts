@@ -1,0 +1,53 @@
+// What every ledger promises about add-on use, held against plain maps.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { AddOnRow } from '../../../src/core/model/observed.ts'
+import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import type { DayRange, Ledger } from '../../../src/ports.ts'
+import { addOnBatch, modelAddOn } from '../../support/add-on.ts'
+import { DAY } from '../../support/declare.ts'
+import { realClock } from '../../support/real-clock.ts'
+
+/** `DAY E-MAIL` to cents and cents paid from add-on credits, as a replay reads them. */
+async function byDay(ledger: Ledger, range: DayRange) {
+  const { people, days } = await ledger.useByDay(range, 'measured')
+  return new Map(
+    days.flatMap(({ dayAt, people: places, cents, addOnCents }) =>
+      [...places].map((place, row) => [`${dayAt} ${people[place]}`, [cents[row], addOnCents?.[row]]] as const),
+    ),
+  )
+}
+
+function summed(rows: readonly AddOnRow[]) {
+  const sums = new Map<string, [number, number]>()
+  for (const { dayAt, email, used, addOn } of rows) {
+    if (email === '') continue
+    const [cents, paid] = sums.get(`${dayAt} ${email}`) ?? [0, 0]
+    sums.set(`${dayAt} ${email}`, [cents + Math.round(used * 100), paid + Math.round(addOn * 100)])
+  }
+  return sums
+}
+
+/** `place` gives the path or the address of a ledger that does not exist yet. */
+export function addOnContract(name: string, place: () => string | Promise<string>, numRuns: number): void {
+  test(`whatever batches of add-on use it was given, a ledger in ${name} says the same as plain maps`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(addOnBatch, { maxLength: 8 }), fc.integer({ min: 0, max: 32 }), async (batches, day) => {
+        const store = await openLedger({ file: await place(), mode: 'write', clock: realClock() })
+        try {
+          const ledger = await store.workspace('acme', 'http://a')
+          const model = modelAddOn(() => undefined)
+          for (const batch of batches) for (const one of [ledger, model]) await one.saveAddOnUse(batch)
+          const days = { fromAt: day * DAY, untilAt: 60 * DAY }
+          expect(await ledger.addOnUse(days)).toEqual(await model.addOnUse(days))
+          expect([...(await ledger.addOnSums(days))]).toEqual([...(await model.addOnSums(days))])
+          expect(ledger.fact('addOnAsked')).toEqual(batches.at(-1)?.asked)
+          expect(await byDay(ledger, days)).toEqual(summed(await model.addOnUse(days)))
+        } finally {
+          await store.close()
+        }
+      }),
+      { numRuns },
+    )
+  })
+}

@@ -1,0 +1,281 @@
+// What every ledger promises, whichever database it lies in: the tests that each adapter passes.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Approval } from '../../../src/core/model/change.ts'
+import { BugError } from '../../../src/core/model/problem.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { type LedgerMode, type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, PLATFORM, raise, TEAM } from '../../support/ledger.ts'
+import { realClock } from '../../support/real-clock.ts'
+
+const URL_A = 'https://a.example/api/v1'
+const URL_B = 'https://b.example/api/v1'
+
+const clock = { ...realClock(), now: () => 60 }
+
+/** A ledger that is closed with the test. */
+export async function open(file: string, mode: LedgerMode = 'write'): Promise<LedgerStore> {
+  const store = await openLedger({ file, mode, clock })
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** `place` gives the path or the address of a ledger that does not exist yet. */
+export function ledgerContract(name: string, place: () => string | Promise<string>): void {
+  describe(`what is recorded in ${name}`, () => {
+    test('an outcome closes its intent, appends to history and keeps ownership, and all of it survives closing', async () => {
+      const file = await place()
+      const store = await open(file)
+      const ledger = await store.workspace('acme', URL_A)
+      const change = raise(ADA, 500, 4000)
+      const intent = await ledger.recordIntent(intentFor(change))
+      expect(ledger.openIntents()).toEqual([intent])
+      await ledger.recordOutcome(intent, historyOf(change, 2_000), ownedCap(ADA, 4000))
+      await store.close()
+
+      const again = await open(file)
+      const later = await again.workspace('acme', URL_A)
+      expect(later.openIntents()).toEqual([])
+      expect(later.owned()).toEqual([ownedCap(ADA, 4000)])
+      expect(await later.history()).toEqual([historyOf(change, 2_000)])
+      await again.close()
+    })
+
+    test('an outcome can release or keep what is owned', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      ledger.saveOwned([ownedCap(ADA, 500), ownedCap(BOB, 700)])
+      const change = raise(ADA, 500, 600)
+      await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, 1), 'kept')
+      expect(ledger.owned()).toEqual([ownedCap(ADA, 500), ownedCap(BOB, 700)])
+      await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, 2), 'released')
+      expect(ledger.owned()).toEqual([ownedCap(BOB, 700)])
+    })
+
+    test('an intent has one outcome only, and a second one changes nothing', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      const change = raise(ADA, 500, 600)
+      const intent = await ledger.recordIntent(intentFor(change))
+      await ledger.recordOutcome(intent, historyOf(change, 1), 'kept')
+      await expect(ledger.recordOutcome(intent, historyOf(change, 2), ownedCap(ADA, 600))).rejects.toThrow(BugError)
+      expect(await ledger.history()).toHaveLength(1)
+      expect(ledger.owned()).toEqual([])
+      ledger.saveOwned([ownedCap(ADA, 500)])
+      expect(ledger.owned()).toHaveLength(1)
+    })
+
+    test('an outcome that cannot be recorded whole is not recorded at all, and the ledger goes on', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      const change = raise(ADA, 500, 600)
+      const intent = await ledger.recordIntent(intentFor(change))
+      await expect(ledger.recordOutcome(intent, historyOf(change, Number.NaN), 'kept')).rejects.toThrow(LedgerError)
+      expect(ledger.openIntents()).toEqual([intent])
+      await ledger.recordOutcome(intent, historyOf(change, 1), 'kept')
+      expect(ledger.openIntents()).toEqual([])
+    })
+
+    test('ids of intents are never used again', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      const change = raise(ADA, 500, 600)
+      const first = await ledger.recordIntent(intentFor(change))
+      await ledger.recordOutcome(first, historyOf(change, 1), 'kept')
+      expect((await ledger.recordIntent(intentFor(change))).id).toBeGreaterThan(first.id)
+    })
+
+    test('history is newest first, also when the clock went back, and is filtered by scope, time and number', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      for (const [scope, at] of [
+        [ADA, 10],
+        [BOB, 30],
+        [ADA, 20],
+        [ADA, 20],
+      ] as const) {
+        const change = raise(scope, 1, (await ledger.history()).length + 2)
+        await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, at), 'kept')
+      }
+      expect((await ledger.history()).map((entry) => [scopeKey(entry.scope), entry.at, entry.to])).toEqual([
+        ['bob@example.com', 30, 3],
+        ['ada@example.com', 20, 5],
+        ['ada@example.com', 20, 4],
+        ['ada@example.com', 10, 2],
+      ])
+      expect((await ledger.history({ scope: ADA, limit: 1 })).map((entry) => entry.to)).toEqual([5])
+      expect(await ledger.history({ sinceAt: 20 })).toHaveLength(3)
+      expect(await ledger.history({ scope: TEAM })).toEqual([])
+      expect(await ledger.history({ limit: 0 })).toEqual([])
+    })
+
+    test('a pause ends by itself, and is over when it is taken back', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      const pause = { untilAt: 100, reason: 'migration', pausedAt: 1 }
+      await ledger.savePause(pause)
+      expect(await ledger.pause(99)).toEqual(pause)
+      expect(await ledger.pause(100)).toBeUndefined()
+      await ledger.savePause(undefined)
+      expect(await ledger.pause(50)).toBeUndefined()
+    })
+
+    test('approvals and quarantined scopes are replaced by id and scope', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      const approval: Approval = { id: '7d1f0c2a9b34', via: 'command', approvedAt: 5, state: 'pending', released: [] }
+      ledger.saveApproval(approval)
+      const spent: Approval = {
+        ...approval,
+        state: 'spent',
+        people: 3,
+        released: [{ scope: PLATFORM, from: credits(5), to: 'none', verified: true }],
+      }
+      ledger.saveApproval(spent)
+      expect(ledger.approvals()).toEqual([spent])
+
+      const entry = { scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: 'policy|5', at: 9 }
+      ledger.saveQuarantined(entry)
+      ledger.saveQuarantined({ ...entry, at: 10 })
+      expect(ledger.quarantined()).toEqual([{ ...entry, at: 10 }])
+      ledger.releaseQuarantined([scopeKey(ADA), scopeKey(BOB)])
+      expect(ledger.quarantined()).toEqual([])
+    })
+
+    test('a fact is forgotten when it is saved as undefined', async () => {
+      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      expect(ledger.fact('verifiedDeclared')).toBeUndefined()
+      ledger.saveFact('verifiedDeclared', 12)
+      ledger.saveFact('pace', { default: { rate: 5, limited: true } })
+      expect(ledger.fact('verifiedDeclared')).toBe(12)
+      expect(ledger.fact('pace')).toEqual({ default: { rate: 5, limited: true } })
+      ledger.saveFact('verifiedDeclared', undefined)
+      expect(ledger.fact('verifiedDeclared')).toBeUndefined()
+    })
+
+    test('workspaces share nothing', async () => {
+      const store = await open(await place())
+      const acme = await store.workspace('acme', URL_A)
+      const beta = await store.workspace('beta', URL_A)
+      const change = raise(TEAM, 1, 2)
+      acme.saveOwned([ownedCap(ADA, 500)])
+      await acme.savePause({ untilAt: 100, reason: 'x', pausedAt: 1 })
+      acme.saveFact('verifiedDeclared', 3)
+      const intent = await acme.recordIntent(intentFor(change))
+      expect(beta.owned()).toEqual([])
+      expect(beta.openIntents()).toEqual([])
+      expect(await beta.pause(1)).toBeUndefined()
+      expect(beta.fact('verifiedDeclared')).toBeUndefined()
+      beta.releaseOwned([scopeKey(ADA)])
+      await expect(beta.recordOutcome(intent, historyOf(change, 1), 'kept')).rejects.toThrow(BugError)
+      expect(acme.owned()).toHaveLength(1)
+      expect(acme.openIntents()).toHaveLength(1)
+      beta.saveOwned([ownedCap(ADA, 600)])
+      acme.releaseOwned([scopeKey(ADA)])
+      expect(acme.owned()).toEqual([])
+      expect(beta.owned()).toEqual([ownedCap(ADA, 600)])
+    })
+
+    test('history is forgotten after 400 days, and nothing else is', async () => {
+      const store = await open(await place())
+      const ledger = await store.workspace('acme', URL_A)
+      const day = 86_400_000
+      for (const at of [0, day, 2 * day]) {
+        const change = raise(ADA, 1, 2)
+        await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, at), ownedCap(ADA, 2))
+      }
+      expect(await store.prune(401 * day)).toBe(1)
+      expect((await ledger.history()).map((entry) => entry.at)).toEqual([2 * day, day])
+      expect(ledger.owned()).toHaveLength(1)
+      expect(await store.prune(401 * day)).toBe(0)
+    })
+  })
+
+  describe(`binding in ${name}`, () => {
+    test('another address for the same name is refused with both addresses and the way out', async () => {
+      const file = await place()
+      const store = await open(file)
+      await store.workspace('acme', URL_A)
+      for (const mode of ['write', 'note', 'read'] as const) {
+        const one = mode === 'write' ? store : await open(file, mode)
+        const refused = await ledgerErrorOf(async () => await one.workspace('acme', URL_B))
+        expect(refused.code).toBe('LEDGER_BOUND')
+        expect(refused.message).toContain(URL_A)
+        expect(refused.message).toContain(URL_B)
+        expect(refused.message).toContain('--rebind')
+        if (one !== store) one.close()
+      }
+      await store.close()
+    })
+
+    test('rebinding sets aside what was recorded for the old address, keeps the pause, and binding back brings all back', async () => {
+      const store = await open(await place())
+      const old = await store.workspace('acme', URL_A)
+      const change = raise(ADA, 1, 2)
+      old.saveOwned([ownedCap(ADA, 500)])
+      await old.recordIntent(intentFor(change))
+      await old.savePause({ untilAt: 100, reason: 'move', pausedAt: 1 })
+
+      const moved = await store.workspace('acme', URL_B, { rebind: true })
+      expect(moved.owned()).toEqual([])
+      expect(moved.openIntents()).toEqual([])
+      expect((await moved.pause(1))?.reason).toBe('move')
+      expect((await store.workspaces()).map(({ baseUrl, current }) => [baseUrl, current])).toEqual([
+        [URL_B, true],
+        [URL_A, false],
+      ])
+      expect((await ledgerErrorOf(async () => await store.workspace('acme', URL_A))).code).toBe('LEDGER_BOUND')
+
+      const back = await store.workspace('acme', URL_A, { rebind: true })
+      expect(back.owned()).toEqual([ownedCap(ADA, 500)])
+      expect(back.openIntents()).toHaveLength(1)
+      await store.close()
+    })
+
+    test('only a writer rebinds: a note would do it beneath a running daemon', async () => {
+      const file = await place()
+      await (await open(file)).workspace('acme', URL_A)
+      const note = await open(file, 'note')
+      expect((await ledgerErrorOf(async () => await note.workspace('acme', URL_B, { rebind: true }))).code).toBe('LEDGER_BOUND')
+      expect((await note.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
+      await note.close()
+    })
+
+    test('rebinding to the same address changes nothing', async () => {
+      const store = await open(await place())
+      await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 500)]))
+      expect((await store.workspace('acme', URL_A, { rebind: true })).owned()).toHaveLength(1)
+      expect(await store.workspaces()).toHaveLength(1)
+    })
+
+    test('a reader that rebinds sees what the writer would start with, and changes nothing', async () => {
+      const file = await place()
+      const store = await open(file)
+      await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 500)]))
+      const reader = await open(file, 'read')
+      expect((await reader.workspace('acme', URL_B, { rebind: true })).owned()).toEqual([])
+      expect((await reader.workspace('acme', undefined)).owned()).toHaveLength(1)
+      await reader.close()
+      expect((await store.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
+      await store.close()
+    })
+
+    test('a pause before the first run does not bind the name; the first writer does, and finds the pause', async () => {
+      const file = await place()
+      const note = await open(file, 'note')
+      await (await note.workspace('acme', URL_B)).savePause({ untilAt: 100, reason: 'wait', pausedAt: 1 })
+      await kept(note.workspace('acme', undefined), (one) =>
+        one.saveApproval({ id: '7d1f0c2a9b34', via: 'command', approvedAt: 5, state: 'pending', released: [] }),
+      )
+      expect((await note.workspaces()).map((one) => one.baseUrl)).toEqual([''])
+      await note.close()
+      const store = await open(file)
+      const ledger = await store.workspace('acme', URL_A)
+      expect((await ledger.pause(1))?.reason).toBe('wait')
+      expect(ledger.approvals()).toHaveLength(1)
+      expect((await store.workspaces()).map((one) => one.baseUrl)).toEqual([URL_A])
+      await store.close()
+    })
+
+    test('the same address under two names is two workspaces', async () => {
+      const store = await open(await place())
+      await store.workspace('acme', URL_A)
+      await store.workspace('beta', URL_A)
+      expect((await store.workspaces()).map((one) => one.workspace)).toEqual(['acme', 'beta'])
+    })
+  })
+}

@@ -1,0 +1,160 @@
+// Moving a ledger: every row arrives as it was, from a file to PostgreSQL and back, or none does.
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
+import { COPY_TABLES, copyLedger } from '../../../src/daemon/ledger/copy.ts'
+import { type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import type { Ledger } from '../../../src/ports.ts'
+import { DAY, NOW, roster } from '../../support/declare.ts'
+import { ADA, BOB, historyOf, intentFor, ledgerErrorOf, ownedCap, raise, temporaryFolder } from '../../support/ledger.ts'
+import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
+import { realClock } from '../../support/real-clock.ts'
+import { useOf } from '../../support/use-model.ts'
+
+const server = postgresForFile()
+const clock = { ...realClock(), now: () => NOW }
+const newFile = (): string => join(temporaryFolder(), 'capkeeper.db')
+
+async function open(file: string): Promise<LedgerStore> {
+  const store = await openLedger({ file, mode: 'write', clock })
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Something in every table, with signs that databases take badly. */
+async function filled(file: string): Promise<LedgerStore> {
+  const store = await open(file)
+  await store.workspace('old', 'https://before.example')
+  await store.workspace('old', 'https://after.example', { rebind: true })
+  const ledger = await store.workspace('acme', 'https://a.example')
+  const change = raise(ADA, 1, 2, { reason: 'naïve “quotes” \\ \0 and 🂡' })
+  await fillHistory(store, change)
+  await ledger.recordIntent(intentFor(change))
+  const closed = await ledger.recordIntent(intentFor(change))
+  await ledger.recordOutcome(closed, undefined, 'kept')
+  ledger.saveOwned([ownedCap(ADA, 5), ownedCap(BOB, 'none'), ownedCap(groupScope('a\\b\0c'), 7)])
+  ledger.saveApproval({ id: 'aa', via: 'policy', approvedAt: 1.5, state: 'pending', released: [] })
+  ledger.saveQuarantined({ scope: BOB, code: 'CAP_REFUSED', message: 'no', entry: '', at: 1 })
+  ledger.saveFact('verifiedDeclared', 3)
+  await ledger.savePause({ untilAt: NOW + DAY, reason: 'x', pausedAt: 1 })
+  const asked = { [scopeKey(TEAM)]: { fromAt: 0, throughAt: 9 * DAY, readAt: NOW, wideAt: NOW } }
+  const used = { dayAt: 3 * DAY, mode: '', messages: 1 }
+  const rows = [
+    { ...used, model: 'ä', used: credits(1.25) },
+    { ...used, model: 'a\0\\0' },
+  ]
+  await ledger.saveRuns(TEAM, { fromAt: 0, untilAt: 9 * DAY, rows, asked })
+  const paid = { dayAt: 3 * DAY, email: 'ada@example.com', model: 'a\\\0', used: credits(2), addOn: credits(1.5) }
+  const more = { fromAt: 0, throughAt: 0, readAt: 1, wideAt: 1, hasRows: true, emptyDays: 0, isWhole: false }
+  await ledger.saveAddOnUse({ fromAt: 0, untilAt: 9 * DAY, rows: [paid], asked: more })
+  let burned = NOTHING_BURNED
+  for (const [amount, readAt] of [
+    [4, 4 * DAY],
+    [9, 5 * DAY],
+  ] as const) {
+    const people = roster({ ada: 'approved' }).people.map((one) => ({ ...one, used: credits(amount) }))
+    const step = foldUsage(burned, { ...roster({}), people, readAt, cycle: { startAt: 0, endAt: 30 * DAY } }, [])
+    await ledger.saveBurn(step)
+    burned = step.burned
+  }
+  return store
+}
+
+/** The binding of `acme`: two of `old` come before it. */
+const ACME = 3
+
+/** More rows than go at a time, in one transaction. */
+async function fillHistory(store: LedgerStore, change: ReturnType<typeof raise>): Promise<void> {
+  const [table] = COPY_TABLES.filter(({ name }) => name === 'history')
+  const rows = Array.from({ length: 2_100 }, (_, n) => [
+    n + 1,
+    ACME,
+    NOW + n / 2,
+    scopeKey(change.scope),
+    JSON.stringify(historyOf(change, NOW + n / 2)),
+  ])
+  if (table) await (await store.copyEnd()).fill((writer) => writer.put(table, rows))
+}
+
+const contents = async (store: LedgerStore) => {
+  const of = async (ledger: Ledger) => [
+    ledger.owned(),
+    ledger.openIntents(),
+    ledger.approvals(),
+    ledger.quarantined(),
+    ledger.fact('verifiedDeclared'),
+    ledger.fact('runsAsked'),
+    await ledger.history(),
+    await ledger.pause(NOW),
+    await useOf(ledger),
+    await ledger.addOnUse({ fromAt: 0, untilAt: 60 * DAY }),
+  ]
+  return [await store.workspaces(), await of(await store.workspace('acme', undefined))]
+}
+
+describe('a ledger is moved', () => {
+  const copy = async (from: LedgerStore, to: LedgerStore) => copyLedger(await from.copyEnd(), await to.copyEnd(), () => undefined)
+
+  test.skipIf(!hasPostgres)('from a file to PostgreSQL, on to another and back, with every row as it was', async () => {
+    const source = await filled(newFile())
+    const places = [await server().create(), await server().create(), newFile()]
+    let from = source
+    for (const place of places) {
+      const to = await open(place)
+      const [copied, count] = [await copy(from, to), await (await from.copyEnd()).count()]
+      expect(copied).toBe(count)
+      expect(await contents(to)).toEqual(await contents(source))
+      expect((await to.check()).problems).toEqual([])
+      from = to
+    }
+    // Ids of intents are not used again there either.
+    const before = await (await source.workspace('acme', undefined)).recordIntent(intentFor(raise(ADA, 1, 2)))
+    for (const store of [from, await openedAgain(places[0] ?? '')]) {
+      const ledger = await store.workspace('acme', undefined)
+      expect((await ledger.recordIntent(intentFor(raise(ADA, 1, 2)))).id).toBe(before.id)
+      await ledger.savePause(undefined)
+    }
+  })
+
+  /** Closed with the test, as the one that was copied to still holds it. */
+  const openedAgain = async (file: string): Promise<LedgerStore> => {
+    const store = await openLedger({ file, mode: 'note', clock })
+    onTestFinished(() => store.close())
+    return store
+  }
+
+  test('into an empty one only', async () => {
+    const [from, to] = [await filled(newFile()), await filled(newFile())]
+    expect(await ledgerErrorOf(() => copy(from, to))).toMatchObject({
+      code: 'LEDGER_BACKUP',
+      message: expect.stringContaining('holds records already'),
+    })
+  })
+
+  test.skipIf(!hasPostgres)('or not at all, when a row reads back otherwise than it was written', async () => {
+    const [from, address] = [await filled(newFile()), await server().create()]
+    const to = await open(address)
+    const name = new URL(address).pathname.slice(1)
+    await server().sql(
+      name,
+      `CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.data := replace(NEW.data, 'policy', 'polity'); RETURN NEW; END $$;
+       CREATE TRIGGER spoil BEFORE INSERT ON capkeeper.history FOR EACH ROW WHEN (NEW.id = 700) EXECUTE FUNCTION spoil()`,
+    )
+    const refused = await ledgerErrorOf(() => copy(from, to))
+    expect(refused.message).toContain('table history read back differs')
+    expect(await (await to.copyEnd()).count()).toBe(0)
+    expect(await (await from.copyEnd()).count()).toBeGreaterThan(2_000)
+  })
+
+  test('with all of its tables', async () => {
+    const source = await filled(newFile())
+    await (await source.copyEnd()).read(async (reader) => {
+      for (const table of COPY_TABLES) {
+        const rows = (await Array.fromAsync(reader.rows(table))).flat()
+        expect([table.name, rows.length > 0]).toEqual([table.name, true])
+      }
+    })
+  })
+})

@@ -1,0 +1,56 @@
+// What a ledger promises, as plain maps.
+import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../src/core/model/change.ts'
+import type { OwnedCap } from '../../../src/core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import type { Ledger, LedgerFacts } from '../../../src/ports.ts'
+import { modelAddOn } from '../../support/add-on.ts'
+import { historyOf } from '../../support/journal.ts'
+import { modelUse } from '../../support/use-model.ts'
+
+/** A ledger that forgets everything with the test. */
+export function modelLedger(): Ledger {
+  const owned = new Map<ScopeKey, OwnedCap>()
+  const intents = new Map<number, Intent>()
+  const history: HistoryEntry[] = []
+  const approvals = new Map<string, Approval>()
+  const quarantine = new Map<ScopeKey, Quarantined>()
+  const facts = new Map<string, unknown>()
+  let paused: Pause | undefined
+  let lastId = 0
+  return {
+    owned: () => [...owned.values()],
+    saveOwned: (caps) => caps.forEach((one) => void owned.set(scopeKey(one.scope), one)),
+    releaseOwned: (keys) => keys.forEach((key) => void owned.delete(key)),
+    openIntents: () => [...intents.values()],
+    load: async () => undefined,
+    commit: async () => undefined,
+    writtenLately: (scope, sinceAt) =>
+      history.filter((entry) => entry.at >= sinceAt && scopeKey(scope) === scopeKey(entry.scope)).sort((a, b) => b.at - a.at),
+    async recordIntent(intent) {
+      lastId += 1
+      const recorded = { ...intent, id: lastId }
+      intents.set(lastId, recorded)
+      return recorded
+    },
+    async recordOutcome(intent, entry, ownership) {
+      intents.delete(intent.id)
+      if (entry) history.unshift(entry)
+      if (ownership === 'released') owned.delete(scopeKey(intent.change.scope))
+      else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
+    },
+    history: async (filter) => historyOf(history, filter),
+    approvals: () => [...approvals.values()],
+    saveApproval: (approval) => void approvals.set(approval.id, approval),
+    quarantined: () => [...quarantine.values()],
+    saveQuarantined: (entry) => void quarantine.set(scopeKey(entry.scope), entry),
+    releaseQuarantined: (keys) => keys.forEach((key) => void quarantine.delete(key)),
+    pause: async (now) => (paused && paused.untilAt > now ? paused : undefined),
+    savePause: async (saved) => {
+      paused = saved
+    },
+    fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
+    saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
+    ...modelUse((name, value) => void facts.set(name, value)),
+    ...modelAddOn((name, value) => void facts.set(name, value)),
+  }
+}

@@ -1,0 +1,134 @@
+// Addresses of databases: told from files, shown without what is secret, joined with libpq's variables; and TLS against a real server.
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { isPostgresAddress, secretsOf, shownAddress, targetOf } from '../../../src/daemon/ledger/postgres/address.ts'
+import { authority, certificateFolder, hasOpenssl } from '../../support/certificates.ts'
+import { ledgerErrorOf } from '../../support/ledger.ts'
+import { hasPostgres, startPostgres } from '../../support/postgres.ts'
+import { realClock } from '../../support/real-clock.ts'
+
+test.each([
+  ['postgres://ada:hidden@db.example:5433/caps?sslmode=require', 'postgres://ada@db.example:5433/caps'],
+  ['postgresql://ada@db/caps', 'postgres://ada@db/caps'],
+  ['postgres:///caps', 'postgres:///caps'],
+  ['postgres://ada:hidden@/caps?host=/run/postgresql', 'postgres://ada@/run/postgresql/caps'],
+  ['postgres://db/caps?password=hidden&user=ada', 'postgres://db/caps'],
+  ['POSTGRES://ada:hid%2Fden@[::1]/caps', 'postgres://ada@[::1]/caps'],
+  ['postgres://ada:hid/den@db/caps', 'postgres://…'],
+])('%s is shown as %s', (address, shown) => {
+  expect(isPostgresAddress(address)).toBe(true)
+  expect(shownAddress(address)).toBe(shown)
+})
+
+test.each(['./capkeeper.db', '/var/postgres/x', 'postgres.db', 'https://daemon:9464', ':memory:'])(
+  '%s is no address of a database',
+  (ledger) => {
+    expect(isPostgresAddress(ledger)).toBe(false)
+  },
+)
+
+test('whatever the driver may find as a password is known as a secret', () => {
+  const read = (path: string) => (path === '/pass' ? 'db:5432:*:ada:one\\:two\n# comment\n*:*:*:*:three\n' : undefined)
+  const secrets = secretsOf('postgres://ada:f%2Fur@db/caps?password=five', { PGPASSWORD: 'six', PGPASSFILE: '/pass' }, read)
+  expect(new Set(secrets)).toEqual(new Set(['f/ur', 'f%2Fur', 'five', 'six', 'one\\:two', 'one:two', 'three']))
+  expect(secretsOf(undefined, {}, read)).toEqual([])
+})
+
+const parametersOf = (address: string, env: Record<string, string> = {}) => {
+  const target = targetOf(address, env)
+  const of = (text: string | undefined) => text && Object.fromEntries(new URL(text.replace('@/', '@x/')).searchParams)
+  return [of(target?.connectionString), of(target?.withoutTls)]
+}
+const COMPAT = { uselibpqcompat: 'true' }
+
+test.each([
+  [
+    'nothing said',
+    'postgres://db/x',
+    {},
+    [
+      { sslmode: 'prefer', ...COMPAT },
+      { sslmode: 'disable', ...COMPAT },
+    ],
+  ],
+  ['a variable', 'postgres://db/x', { PGSSLMODE: 'require' }, [{ sslmode: 'require', ...COMPAT }, undefined]],
+  [
+    'the address before a variable',
+    'postgres://db/x?sslmode=disable',
+    { PGSSLMODE: 'require' },
+    [{ sslmode: 'disable', ...COMPAT }, undefined],
+  ],
+  [
+    'a root certificate',
+    'postgres://db/x?sslmode=verify-full',
+    { PGSSLROOTCERT: '/ca.pem' },
+    [{ sslmode: 'verify-full', sslrootcert: '/ca.pem', ...COMPAT }, undefined],
+  ],
+  ['the machine’s own authorities', 'postgres://db/x?sslrootcert=system', {}, [{ sslmode: 'verify-full', ...COMPAT }, undefined]],
+  ['a socket', 'postgres://ada@/x?host=/run/postgresql', {}, [{ host: '/run/postgresql', sslmode: 'disable', ...COMPAT }, undefined]],
+  ['a socket of a variable', 'postgres:///x', { PGHOST: '/run/postgresql' }, [{ sslmode: 'disable', ...COMPAT }, undefined]],
+  [
+    'allow',
+    'postgres://db/x?sslmode=allow',
+    {},
+    [
+      { sslmode: 'prefer', ...COMPAT },
+      { sslmode: 'disable', ...COMPAT },
+    ],
+  ],
+] as const)('TLS follows libpq: %s', (_row, address, env, expected) => {
+  expect(parametersOf(address, env)).toEqual(expected)
+})
+
+const clock = realClock()
+
+async function encrypted(address: string, env: Readonly<Record<string, string>> = {}): Promise<boolean | undefined> {
+  const store = await openLedger({ file: address, mode: 'read', clock, env })
+  try {
+    return (await store.server?.())?.isEncrypted
+  } finally {
+    await store.close()
+  }
+}
+
+describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
+  test('is reached over TLS as sslmode says, and without it where that is allowed; a socket works too', async () => {
+    const { folder, remove } = certificateFolder()
+    onTestFinished(remove)
+    const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]
+    const { key, cert } = ours.sign('IP:127.0.0.1')
+    const server = await startPostgres()
+    onTestFinished(() => server.remove())
+    const address = await server.create()
+    expect(await encrypted(address)).toBe(false)
+    expect(
+      await encrypted(
+        address
+          .replace('@127.0.0.1:', `@:`)
+          .replace(/@:\d+\//, '@/')
+          .concat(`?host=${server.folder}&port=${server.port}`),
+      ),
+    ).toBe(false)
+    expect((await ledgerErrorOf(() => encrypted(`${address}?sslmode=require`))).message).toContain('does not support SSL')
+    await server.useTls(key, cert)
+    expect(await encrypted(address)).toBe(true)
+    expect(await encrypted(`${address}?sslmode=disable`)).toBe(false)
+    expect(await encrypted(address, { PGSSLMODE: 'require' })).toBe(true)
+    expect(await encrypted(address, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: ours.file })).toBe(true)
+    const localhost = address.replace('127.0.0.1', 'localhost')
+    expect(await encrypted(localhost, { PGSSLMODE: 'verify-ca', PGSSLROOTCERT: ours.file })).toBe(true)
+    for (const [one, file] of [
+      [address, others.file],
+      [localhost, ours.file],
+    ] as const) {
+      expect(await ledgerErrorOf(() => encrypted(one, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: file }))).toMatchObject({
+        code: 'LEDGER_AWAY',
+      })
+    }
+    const missing = join(folder, 'nowhere.pem')
+    expect((await ledgerErrorOf(() => encrypted(address, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: missing }))).message).toContain(
+      'nowhere.pem',
+    )
+  })
+})

@@ -1,0 +1,236 @@
+// What a ledger in PostgreSQL does when others write, when its database fails, and when it is not what it should be: with a real server.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { type LedgerOptions, type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
+import { ADA, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
+import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
+import { realClock } from '../../support/real-clock.ts'
+
+const URL_A = 'https://a.example/api/v1'
+const server = postgresForFile({ synchronous_commit: 'off' })
+const clock = realClock()
+
+async function open(file: string, more: Partial<LedgerOptions> = {}): Promise<LedgerStore> {
+  const store = await openLedger({ file, mode: 'write', clock, ...more })
+  onTestFinished(() => store.close())
+  return store
+}
+
+const nameIn = (address: string): string => new URL(address).pathname.slice(1)
+const sqlIn = (address: string, text: string) => server().sql(nameIn(address), text)
+const CHANGE = raise(ADA, 1, 2)
+
+describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
+  test('is made once by several that come at once, and each goes on', async () => {
+    const address = await server().create()
+    const stores = await Promise.all(['a', 'b', 'c', 'd'].map(() => open(address)))
+    const names = ['w0', 'w1', 'w2', 'w3']
+    await Promise.all(
+      stores.map((store, index) => kept(store.workspace(`w${index}`, URL_A), (one) => one.saveFact('verifiedDeclared', index))),
+    )
+    expect((await stores[0]?.workspaces())?.map(({ workspace }) => workspace)).toEqual(names)
+  })
+
+  test('is not made by a reader, for whom there is an empty ledger', async () => {
+    const address = await server().create()
+    const store = await open(address, { mode: 'read' })
+    expect((await store.workspace('acme', URL_A)).owned()).toEqual([])
+    expect(await store.check()).toMatchObject({ exists: false, workspaces: [] })
+    expect(await sqlIn(address, "SELECT to_regnamespace('capkeeper') AS there")).toEqual([{ there: null }])
+  })
+
+  test.each(['write', 'note', 'read'] as const)('of a newer version is refused and left as it is, opened to %s', async (mode) => {
+    const address = await server().create()
+    await (await open(address)).close()
+    await sqlIn(address, 'UPDATE capkeeper.schema_version SET version = 7')
+    expect(await ledgerErrorOf(() => openLedger({ file: address, mode, clock }))).toMatchObject({
+      code: 'LEDGER_NEWER',
+      message: expect.stringContaining('its schema version is 7, this one knows 1'),
+    })
+  })
+
+  test('that becomes newer while a process is at work is written by it no more', async () => {
+    const address = await server().create()
+    const ledger = await (await open(address)).workspace('acme', URL_A)
+    await sqlIn(address, 'UPDATE capkeeper.schema_version SET version = 7')
+    expect((await ledgerErrorOf(() => ledger.recordIntent(intentFor(CHANGE)))).code).toBe('LEDGER_NEWER')
+    expect(await sqlIn(address, 'SELECT * FROM capkeeper.intent')).toEqual([])
+  })
+
+  test('of another program is refused', async () => {
+    const address = await server().create()
+    await sqlIn(address, 'CREATE SCHEMA capkeeper; CREATE TABLE capkeeper.songs (name text)')
+    expect((await ledgerErrorOf(() => open(address))).code).toBe('LEDGER_FOREIGN')
+  })
+
+  test('without its tables is damaged, and a row that cannot be read is named', async () => {
+    const address = await server().create()
+    const store = await open(address)
+    await kept(store.workspace('acme', URL_A), (one) => one.saveOwned([ownedCap(ADA, 1)]))
+    await sqlIn(address, `UPDATE capkeeper.owned SET data = '{}'`)
+    const refused = await ledgerErrorOf(async () => (await store.workspace('acme', URL_A)).owned())
+    expect(refused.message).toContain('row 1 of table owned cannot be read, because .scope is missing')
+    expect((await store.check()).problems).toEqual([expect.stringContaining('row 1 of table owned')])
+    await sqlIn(address, 'DROP TABLE capkeeper.owned')
+    expect((await ledgerErrorOf(() => store.workspace('acme', URL_A))).code).toBe('LEDGER_CORRUPT')
+  })
+})
+
+describe.skipIf(!hasPostgres)('who may write a workspace in PostgreSQL', () => {
+  test('is one process at a time; another workspace is free, and the lock goes with its holder', async () => {
+    const address = await server().create()
+    const first = await open(address)
+    await first.workspace('acme', URL_A)
+    const second = await open(address)
+    const refused = await ledgerErrorOf(() => second.workspace('acme', URL_A))
+    expect(refused).toMatchObject({ code: 'LEDGER_LOCKED', message: expect.stringContaining('acme is in use by another capkeeper') })
+    await second.workspace('beta', URL_A)
+    await first.close()
+    await second.workspace('acme', URL_A)
+  })
+
+  test('is nobody whose connection was cut: what it had in memory is read again before it writes', async () => {
+    const address = await server().create()
+    const ledger = await (await open(address)).workspace('acme', URL_A)
+    await kept(ledger, (one) => one.saveFact('verifiedDeclared', 1))
+    await server().sql('postgres', `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${nameIn(address)}'`)
+    const other = await open(address)
+    await kept(other.workspace('acme', URL_A), (one) => one.saveFact('verifiedDeclared', 2))
+    expect((await ledgerErrorOf(() => ledger.recordIntent(intentFor(CHANGE)))).code).toMatch(/LEDGER_(LOCKED|AWAY)/)
+    expect((await ledgerErrorOf(() => ledger.recordIntent(intentFor(CHANGE)))).code).toBe('LEDGER_LOCKED')
+    await other.close()
+    expect(await ledgerErrorOf(() => ledger.recordIntent(intentFor(CHANGE)))).toMatchObject({
+      code: 'LEDGER_FENCED',
+      message: expect.stringContaining('the next cycle reads the records anew'),
+    })
+    await ledger.load()
+    expect(ledger.fact('verifiedDeclared')).toBe(2)
+    await ledger.recordIntent(intentFor(CHANGE))
+    expect(ledger.openIntents()).toHaveLength(1)
+  })
+
+  test('with a fence is who has the token of the lease, and a transaction under way is finished before the lease can go over', async () => {
+    const address = await server().create()
+    const token = { now: 5 as number | undefined }
+    const ledger = await (await open(address, { fence: () => token.now })).workspace('acme', URL_A)
+    const write = () => ledger.recordIntent(intentFor(CHANGE))
+    expect((await ledgerErrorOf(write)).code).toBe('LEDGER_FENCED')
+    await sqlIn(address, "INSERT INTO capkeeper.lease VALUES ('acme', 'me', 5, now())")
+    const intent = await write()
+    await sqlIn(address, 'UPDATE capkeeper.lease SET token = 6')
+    expect(await ledgerErrorOf(() => ledger.recordOutcome(intent, historyOf(CHANGE, 1), 'kept'))).toMatchObject({
+      code: 'LEDGER_FENCED',
+      message: expect.stringContaining('another replica holds acme now'),
+    })
+    token.now = undefined
+    expect((await ledgerErrorOf(write)).code).toBe('LEDGER_FENCED')
+    expect(await sqlIn(address, 'SELECT count(*)::int AS n FROM capkeeper.intent')).toEqual([{ n: 1 }])
+    token.now = 6
+    await ledger.load()
+    await ledger.recordOutcome(intent, historyOf(CHANGE, 1), 'kept')
+    expect(await ledger.history()).toHaveLength(1)
+  })
+})
+
+describe.skipIf(!hasPostgres)('a database that fails', () => {
+  test('and comes back is used again by itself; nothing is recorded meanwhile, and reading fails as well', async () => {
+    const address = await server().create()
+    const store = await open(address)
+    const ledger = await store.workspace('acme', URL_A)
+    const intent = await ledger.recordIntent(intentFor(CHANGE))
+    await server().stop()
+    expect((await ledgerErrorOf(() => ledger.recordOutcome(intent, undefined, 'kept'))).code).toBe('LEDGER_AWAY')
+    expect((await ledgerErrorOf(() => ledger.pause(0))).code).toBe('LEDGER_AWAY')
+    expect((await ledgerErrorOf(() => ledger.load())).code).toBe('LEDGER_AWAY')
+    expect((await ledgerErrorOf(() => store.probe())).code).toBe('LEDGER_AWAY')
+    expect(ledger.openIntents()).toHaveLength(1)
+    await server().start()
+    await until(() => ledger.load())
+    expect(ledger.openIntents()).toEqual([intent])
+    // The lock is taken again with the first attempt to write, which only says so.
+    await ledger.recordOutcome(intent, undefined, 'kept').catch(() => ledger.load())
+    await until(() => store.probe())
+    if (ledger.openIntents().length > 0) await ledger.recordOutcome(intent, undefined, 'kept')
+    await ledger.load()
+    expect(ledger.openIntents()).toEqual([])
+  })
+
+  test.each([
+    ['refuses the user', 'LEDGER_UNREADABLE', 'does not let this user in', (address: string) => address.replace('postgres@', 'nobody@')],
+    ['is not there', 'LEDGER_UNREADABLE', 'there is no such database', (address: string) => `${address}_other`],
+    ['is no server', 'LEDGER_AWAY', 'cannot be reached', (address: string) => address.replace(/:\d+\//, ':1/')],
+    [
+      'has a name that nobody knows',
+      'LEDGER_AWAY',
+      'cannot be reached',
+      (address: string) => address.replace('127.0.0.1', 'nowhere.invalid'),
+    ],
+  ])('or %s says so without its password', async (_row, code, says, change) => {
+    const address = change(await server().create()).replace('@', ':s3cret-pass@')
+    const refused = await ledgerErrorOf(() => open(address))
+    expect(refused.code).toBe(code)
+    expect(refused.message).toContain(says)
+    expect(refused.message).not.toContain('s3cret')
+  })
+
+  test('or takes no writes is refused as a standby would be', async () => {
+    const address = await server().create()
+    const ledger = await (await open(address)).workspace('acme', URL_A)
+    await sqlIn(address, `ALTER DATABASE ${nameIn(address)} SET default_transaction_read_only = on`)
+    await server().sql('postgres', `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${nameIn(address)}'`)
+    // Each dead connection is met once.
+    await until(async () =>
+      expect((await ledgerErrorOf(() => ledger.savePause(undefined))).message).toContain('the address has to lead to the primary'),
+    )
+  })
+
+  test('or lacks rights names them and the way out', async () => {
+    const address = await server().create()
+    await server()
+      .sql('postgres', 'CREATE ROLE guest LOGIN')
+      .catch(() => undefined)
+    const asGuest = address.replace('postgres@', 'guest@')
+    expect(await ledgerErrorOf(() => open(asGuest))).toMatchObject({
+      code: 'LEDGER_UNWRITABLE',
+      message: expect.stringContaining('GRANT CREATE ON DATABASE'),
+    })
+    await sqlIn(address, 'CREATE SCHEMA capkeeper AUTHORIZATION guest')
+    const store = await open(asGuest)
+    await kept(store.workspace('acme', URL_A), (one) => one.saveFact('verifiedDeclared', 1))
+    expect((await store.server?.())?.missingRights).toEqual([])
+    await sqlIn(address, 'REVOKE UPDATE ON capkeeper.intent FROM guest; REVOKE DELETE ON capkeeper.fact FROM guest')
+    expect((await store.server?.())?.missingRights).toEqual(['DELETE on capkeeper.fact', 'UPDATE on capkeeper.intent'])
+  })
+
+  test('has no connection left for others, and says that', async () => {
+    const address = await server().create()
+    await server().sql('postgres', `ALTER DATABASE ${nameIn(address)} CONNECTION LIMIT 0`)
+    await server()
+      .sql('postgres', 'CREATE ROLE crowd LOGIN')
+      .catch(() => undefined)
+    expect(await ledgerErrorOf(() => open(address.replace('postgres@', 'crowd@')))).toMatchObject({
+      code: 'LEDGER_AWAY',
+      message: expect.stringContaining('no connection left'),
+    })
+  })
+})
+
+test.skipIf(!hasPostgres)('a transaction waits for the disk, whatever the server does for others', async () => {
+  const database = openPostgres({ address: await server().create(), env: {}, clock })
+  onTestFinished(() => database.close())
+  expect(await database.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'off' }])
+  expect(await database.transaction((query) => query('SHOW synchronous_commit'))).toEqual([{ synchronous_commit: 'on' }])
+})
+
+/** A server that has just started may still turn the first ones away. */
+async function until(act: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    try {
+      await act()
+      return
+    } catch {
+      await clock.sleep(100)
+    }
+  }
+  throw new Error('it does not come back')
+}

@@ -1,0 +1,17 @@
+// The ledger in a real PostgreSQL: what every ledger promises.
+import { describe } from 'vitest'
+import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
+import { ledgerContract } from './contract.ts'
+import { addOnContract } from './contract-add-on.ts'
+import { modelContract } from './contract-model.ts'
+import { waitingContract } from './contract-waiting.ts'
+
+const server = postgresForFile()
+const place = () => server().create()
+
+describe.skipIf(!hasPostgres)('on PostgreSQL', () => {
+  ledgerContract('PostgreSQL', place)
+  waitingContract('PostgreSQL', place)
+  modelContract('PostgreSQL', place, 12)
+  addOnContract('PostgreSQL', place, 8)
+})

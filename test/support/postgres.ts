@@ -1,0 +1,162 @@
+// A real PostgreSQL for tests: one server a file, on a folder of its own that goes away with it, reached over loopback and a Unix socket. Where the
+// programs are absent, tests that need them are skipped by name.
+import { execFileSync, spawn } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { openPostgres } from '../../src/daemon/ledger/postgres/database.ts'
+import { realClock } from './real-clock.ts'
+
+const PROGRAMS = '/usr/lib/postgresql/15/bin'
+
+export const hasPostgres = existsSync(join(PROGRAMS, 'postgres'))
+
+export interface PostgresServer {
+  readonly port: number
+  /** Where its socket lies. */
+  readonly folder: string
+  /** The address of a database, as its owner reaches it. */
+  address(database: string): string
+  /** Makes an empty database, and gives its address. */
+  create(): Promise<string>
+  /** Statements of the superuser. */
+  sql(database: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Answers nothing until it is thawed. */
+  freeze(): void
+  thaw(): void
+  /** Offers TLS from now on. */
+  useTls(key: string, cert: string): Promise<void>
+  stop(): Promise<void>
+  start(): Promise<void>
+  remove(): Promise<void>
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user that its package has made. */
+function asItsUser(program: string, argv: readonly string[]): readonly [string, readonly string[]] {
+  const path = join(PROGRAMS, program)
+  if (process.getuid?.() !== 0) return [path, argv]
+  return ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', path, ...argv]]
+}
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-pg-'))
+  own(folder)
+  return folder
+}
+
+/** What root has made for the server belongs to its user. */
+function own(path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync('/var/lib/postgresql')
+  chownSync(path, uid, gid)
+}
+
+/** A port of loopback that nobody has now. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      const port = typeof address === 'object' && address ? address.port : 0
+      probe.close(() => resolve(port))
+    })
+  })
+
+/** Starts a server; `settings` are those of postgresql.conf. */
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
+  const folder = makeFolder()
+  const data = join(folder, 'data')
+  const [program, argv] = asItsUser('initdb', ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8'])
+  execFileSync(program, argv, { stdio: 'pipe' })
+  const port = await freePort()
+  const options: Record<string, string> = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: folder,
+    fsync: 'off',
+    max_connections: '40',
+    ...settings,
+  }
+  let child: ReturnType<typeof spawn> | undefined
+  let made = 0
+  const server: PostgresServer = {
+    port,
+    folder,
+    address: (database) => `postgres://postgres@127.0.0.1:${port}/${database}`,
+    async create() {
+      made += 1
+      const name = `ledger_${made}`
+      await server.sql('postgres', `CREATE DATABASE ${name}`)
+      return server.address(name)
+    },
+    async sql(database, text) {
+      const opened = openPostgres({ address: server.address(database), env: {}, clock: realClock() })
+      try {
+        return await opened.query(text)
+      } finally {
+        await opened.close()
+      }
+    },
+    freeze: () => void child?.kill('SIGSTOP'),
+    thaw: () => void child?.kill('SIGCONT'),
+    async useTls(key, cert) {
+      for (const [name, text] of [
+        ['server.key', key],
+        ['server.crt', cert],
+      ] as const) {
+        const file = join(data, name)
+        writeFileSync(file, text, { mode: 0o600 })
+        own(file)
+      }
+      options['ssl'] = 'on'
+      await server.stop()
+      await server.start()
+    },
+    async start() {
+      const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+      const [server, args] = asItsUser('postgres', ['-D', data, '-p', String(port), ...flags])
+      const started = spawn(server, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+      child = started
+      await untilSaid(started, 'ready to accept connections')
+    },
+    async stop() {
+      const running = child
+      child = undefined
+      if (!running) return
+      const ended = new Promise((done) => running.once('exit', done))
+      running.kill('SIGINT')
+      await ended
+    },
+    async remove() {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  await server.start()
+  return server
+}
+
+const untilSaid = (child: ReturnType<typeof spawn>, words: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let said = ''
+    child.once('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)))
+    child.stderr?.on('data', (chunk: Buffer) => {
+      said = `${said}${chunk.toString()}`.slice(-20_000)
+      if (said.includes(words)) resolve()
+    })
+  })
+
+/** One server for the tests of a file; a test asks for it when it runs. */
+export function postgresForFile(settings?: Readonly<Record<string, string>>): () => PostgresServer {
+  let server: PostgresServer | undefined
+  beforeAll(async () => {
+    if (hasPostgres) server = await startPostgres(settings)
+  }, 60_000)
+  afterAll(() => server?.remove())
+  return () => {
+    if (!server) throw new Error('there is no PostgreSQL here')
+    return server
+  }
+}
