@@ -2,26 +2,26 @@
 
 import { type Html, html } from '../core/escape/html.ts'
 import type { Report, ReportRow } from '../core/use/report.ts'
+import { chartFigure } from './chart/chart.ts'
+import { cycleChart } from './chart/cycle.ts'
+import { DAY_MS } from './chart/scale.ts'
+import { stackChart } from './chart/stack.ts'
+import { badge } from './parts.ts'
 import { STYLE } from './style.ts'
 import { BAND_TEXT, capText, day, instant, number, plural } from './text.ts'
 
-const PRINT = `
-@page { margin: 1.5cm; }
-@media print {
-  :root { color-scheme: light; }
-  body { max-width: none; padding: 0; font-size: 11px; background: #fff; }
-  section { border: 0; padding: 0; break-inside: auto; }
-  tr { break-inside: avoid; }
-  thead { display: table-header-group; }
-}
-`
+/** A report has no navigation: its contents have the whole width of the paper. */
+const ALONE = 'main { max-width: 72rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; } main > header { margin-bottom: 1rem; }'
 
 // The one text that is not escaped: constants.
-const styleSheet: Html = { markup: `${STYLE}${PRINT}` }
+const styleSheet: Html = { markup: `${STYLE}${ALONE}` }
 
 /** The whole document for all workspaces. */
 export const renderReportPage = (reports: readonly Report[], now: number): string =>
-  page({ title: 'capkeeper report', heading: 'Credits report', now }, reports.map(reportSection))
+  page(
+    { title: 'capkeeper report', heading: 'Credits report', now },
+    reports.map((report) => reportSection(report, now)),
+  )
 
 /** A page to print or to mail around sections. */
 export function page(about: { readonly title: string; readonly heading: string; readonly now: number }, sections: readonly Html[]): string {
@@ -37,8 +37,8 @@ export function page(about: { readonly title: string; readonly heading: string; 
 <style>${styleSheet}</style>
 </head>
 <body>
-<header><h1>${about.heading}</h1><p class="soft">made by capkeeper, ${instant(at)}</p></header>
-<main>${sections}</main>
+<main><header><h1>${about.heading}</h1><p class="soft">made by capkeeper, ${instant(at)}</p></header>
+${sections}</main>
 </body>
 </html>
 `.markup
@@ -46,11 +46,12 @@ export function page(about: { readonly title: string; readonly heading: string; 
 
 const rfc = (at: number): string => new Date(at).toISOString()
 
-function reportSection(report: Report): Html {
+function reportSection(report: Report, now: number): Html {
   const { workspace, which, cycle, notes } = report
-  return html`<section><div class="title"><h2>${workspace}</h2><span class="badge">${which} cycle</span>
+  return html`<section><div class="title"><h2>${workspace}</h2>${badge(`${which} cycle`)}
 <span class="soft">${day(rfc(cycle.startAt))} to ${day(rfc(cycle.endAt))}</span></div>
 ${facts(report)}
+${charts(report, now)}
 ${report.rows.length > 0 && table(report)}
 ${nearTable(report)}
 ${changesTable(report)}
@@ -58,10 +59,37 @@ ${notes.length > 0 && html`<ul class="soft">${notes.map((note) => html`<li>${not
 `
 }
 
+/** Runs tell when credits went; the roster tells how many are gone by now. */
+function charts({ cycle, days = [], totals, projected, exhaustedAt, which, workspace }: Report, now: number): Html | false {
+  if (days.length === 0) return false
+  let sum = 0
+  const points = days.map(({ at, byModel }) => {
+    sum += Object.values(byModel).reduce((all, amount) => all + amount, 0)
+    return { at: Math.min(at + DAY_MS, now, cycle.endAt), value: sum }
+  })
+  const budget = totals.included === undefined || totals.addOnAvailable === undefined ? undefined : totals.included + totals.addOnAvailable
+  const present = which === 'current' && totals.used !== undefined ? [{ at: now, value: Math.max(sum, totals.used) }] : []
+  const chart = cycleChart({
+    ...cycle,
+    now,
+    used: [{ at: cycle.startAt, value: 0 }, ...points.filter(({ at }) => at < now || which === 'previous'), ...present],
+    ...(budget !== undefined && { budget }),
+    ...(projected && { projected: [{ at: cycle.endAt, ...projected }] }),
+    ...(exhaustedAt !== undefined && { exhaustedAt }),
+  })
+  const burn = stackChart({
+    id: `burn-${workspace}`,
+    title: 'Credits burned by day and model',
+    noun: 'model',
+    days: days.map(({ at, byModel }) => ({ at, parts: byModel })),
+  })
+  return html`${chartFigure({ ...chart, id: `cycle-${workspace}` }, 3)}${chartFigure(burn, 3)}`
+}
+
 function facts({ totals, projected, exhaustedAt }: Report): Html {
   const figure = (name: string, value: number | undefined): Html | false =>
     value !== undefined && html`<div><dt>${name}</dt><dd>${number(value)}</dd></div>`
-  return html`<dl>${figure('Credits used', totals.used)}${figure('Included in the seats', totals.included)}
+  return html`<dl class="facts">${figure('Credits used', totals.used)}${figure('Included in the seats', totals.included)}
 ${figure('Add-on credits used', totals.addOnUsed)}${figure('Add-on credits available', totals.addOnAvailable)}
 ${figure('Cost of the credits used', totals.cost)}${figure('Cost of the add-on credits', totals.addOnCost)}
 ${projected && html`<div><dt>Expected at the cycle’s end</dt><dd>${number(Math.round(projected.p50))} <span class="soft">80 % between ${number(Math.round(projected.p10))} and ${number(Math.round(projected.p90))}</span></dd></div>`}

@@ -1,10 +1,53 @@
 // Which page stands at which address, and the files that pages load. It decides nothing about what a page says.
-import type { Console } from '../daemon/http/console.ts'
-import { contentSecurityPolicy, renderPage } from './page.ts'
+import type { Console, ConsoleRoute, PageRequest } from '../daemon/http/console.ts'
+import type { Documents, Query } from '../daemon/http/documents/documents.ts'
+import { CONTENT_SECURITY_POLICY, SCRIPT_ASSET, STYLE_ASSET } from './assets.ts'
+import { changesPage } from './pages/changes.ts'
+import { groupPage, groupsPage } from './pages/groups.ts'
+import { healthPage } from './pages/health.ts'
+import { holdPage, holdsPage } from './pages/holds.ts'
+import { overviewPage } from './pages/overview.ts'
+import { peoplePage } from './pages/people.ts'
+import { personPage } from './pages/person.ts'
+import { policiesPage } from './pages/policies.ts'
+import { renderRefusal } from './pages/refusal.ts'
+import { simulatePage } from './pages/simulate.ts'
+import { workspacePage } from './pages/workspace.ts'
 
 /** The console as the server takes it. */
 export const createConsole = (): Console => ({
-  routes: [{ path: '/', render: async (documents) => renderPage(await documents.status()) }],
-  assets: [],
-  contentSecurityPolicy,
+  routes: ROUTES,
+  assets: [STYLE_ASSET, SCRIPT_ASSET],
+  refusal: renderRefusal,
+  contentSecurityPolicy: CONTENT_SECURITY_POLICY,
 })
+
+type Page = (documents: Documents, workspace: string, query: Query) => Promise<string>
+type PageOf = (documents: Documents, workspace: string, name: string, query: Query) => Promise<string>
+
+const named = ({ params }: PageRequest, name: string): string => params[name] ?? ''
+
+const page = (section: string, render: Page): ConsoleRoute => ({
+  path: `/workspaces/:workspace${section}`,
+  render: (documents, request) => render(documents, named(request, 'workspace'), request.query),
+})
+
+const pageOf = (section: string, render: PageOf): ConsoleRoute => ({
+  path: `/workspaces/:workspace${section}/:name`,
+  render: (documents, request) => render(documents, named(request, 'workspace'), named(request, 'name'), request.query),
+})
+
+const ROUTES: readonly ConsoleRoute[] = [
+  { path: '/', render: (documents, { query }) => overviewPage(documents, query) },
+  page('', workspacePage),
+  page('/groups', groupsPage),
+  pageOf('/groups', groupPage),
+  page('/people', peoplePage),
+  pageOf('/people', personPage),
+  page('/changes', changesPage),
+  page('/holds', holdsPage),
+  pageOf('/holds', holdPage),
+  page('/policies', policiesPage),
+  page('/simulate', simulatePage),
+  page('/health', healthPage),
+]

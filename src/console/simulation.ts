@@ -1,8 +1,8 @@
-// A simulation as one self-contained page: no script, nothing to fetch, every value escaped. Figures come as tables; a chart of them belongs
-// behind the verdict of `section`.
+// A simulation as one self-contained page: no script, nothing to fetch, every value escaped. Charts compare the cycles, tables have all figures.
 
 import { type Html, html } from '../core/escape/html.ts'
 import type { BlockedPerson, PersonChange, Simulation, SimulationRow } from '../core/use/replay/document.ts'
+import { compareChart } from './chart/compare.ts'
 import { page } from './report.ts'
 import { day, number, plural } from './text.ts'
 
@@ -21,6 +21,8 @@ function section(simulation: Simulation): Html {
   const { workspace, policy, cycles, notes } = simulation
   return html`<section><div class="title"><h2>${workspace}</h2><span class="badge">policy ${policy.digest}</span>
 <span class="soft">${plural(cycles.length, 'cycle')}, beside ${simulation.beside.kind === 'inForce' ? 'what was in force' : `policy ${simulation.beside.digest}`}</span></div>
+${comparison(simulation, 'Days on which people were blocked', ({ blockedDays }) => blockedDays.middle)}
+${comparison(simulation, 'Credits used', ({ credits }) => credits.middle)}
 ${figures(
   simulation,
   'Cycles',
@@ -47,6 +49,20 @@ ${cycles.map(
 ${blockedTable(simulation)}${changesTable('Who gains', simulation, simulation.gains)}${changesTable('Who loses', simulation, simulation.losses)}${capsTable(simulation)}
 <h3>What recorded use cannot tell</h3><ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul></section>
 `
+}
+
+/** One figure of each cycle under both sides. */
+function comparison(simulation: Simulation, title: string, figure: (side: SimulationRow['policy']) => number): Html | false {
+  const { cycles } = simulation
+  return (
+    cycles.length > 0 &&
+    compareChart({
+      title,
+      head: 'Cycle',
+      names: { beside: besideTitle(simulation), policy: 'this policy' },
+      rows: cycles.map(({ startAt, total }) => ({ name: day(rfc(startAt)), beside: figure(total.beside), policy: figure(total.policy) })),
+    })
+  )
 }
 
 function figures(simulation: Simulation, heading: string, rows: readonly (readonly [string, SimulationRow])[]): Html {

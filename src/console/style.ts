@@ -1,69 +1,164 @@
-// The look of the status page, in one block that its Content-Security-Policy names by hash: no file to fetch, no script, light and dark.
+// The look of all pages and of the report: one style sheet, light and dark, for screens from a phone's to a wall's, and for paper.
+import { CHART_STYLE } from './style-charts.ts'
+import { TOKENS } from './style-tokens.ts'
 
-export const STYLE = `
-:root {
-  color-scheme: light dark;
-  --ground: light-dark(#f6f7f9, #14171c);
-  --card: light-dark(#ffffff, #1c2027);
-  --line: light-dark(#dfe3e9, #333a45);
-  --ink: light-dark(#1b2129, #e6e9ee);
-  --soft: light-dark(#596373, #9aa5b5);
-  --good: light-dark(#17693a, #6fd39b);
-  --good-ground: light-dark(#e3f4ea, #173326);
-  --warn: light-dark(#7d4d00, #f0bd62);
-  --warn-ground: light-dark(#fdf1da, #3a2d12);
-  --bad: light-dark(#a31f1f, #ff9a92);
-  --bad-ground: light-dark(#fce7e5, #431d1c);
-  --mute-ground: light-dark(#eceff3, #2a303a);
-}
+const BASE = `
 * { box-sizing: border-box; }
-body {
-  margin: 0 auto; max-width: 72rem; padding: 1.25rem 1rem 3rem;
-  background: var(--ground); color: var(--ink);
-  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
-}
-h1 { font-size: 1.25rem; margin: 0; }
-h2 { font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
-h3 { font-size: 0.95rem; margin: 1.5rem 0 0.5rem; }
+html { scroll-padding-top: 4rem; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 15px/1.5 var(--text); }
+h1 { margin: 0; font-size: 1.4rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { margin: 0; font-size: 1.1rem; overflow-wrap: anywhere; }
+h3 { margin: 1.25rem 0 0.35rem; font-size: 0.95rem; }
 p { margin: 0.35rem 0; }
-a { color: inherit; }
-header { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; margin-bottom: 1rem; }
-header p { margin: 0; }
+a { color: var(--link); text-decoration-thickness: 1px; text-underline-offset: 2px; }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 3px; }
+.skip { position: absolute; left: 0.5rem; top: -4rem; z-index: 9; padding: 0.5rem 1rem; background: var(--card); border-radius: 0 0 6px 6px; }
+.skip:focus { top: 0; }
 .soft { color: var(--soft); }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1rem 1.25rem 1.25rem; margin-bottom: 1.25rem; }
-.title { display: flex; flex-wrap: wrap; gap: 0.4rem 0.75rem; align-items: center; }
-.badge { display: inline-block; border-radius: 999px; padding: 0.05rem 0.6rem; font-size: 0.8rem; font-weight: 600; white-space: nowrap; background: var(--mute-ground); }
+.small { font-size: 0.85rem; }
+.hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+code, pre, .code { font: 0.87em/1.5 var(--code); }
+code { overflow-wrap: anywhere; }
+.fixed code { white-space: nowrap; }
+pre { margin: 0.35rem 0; padding: 0.6rem 0.8rem; overflow-x: auto; background: var(--mute); border-radius: 6px; }
+pre mark { background: none; color: var(--bad); font-weight: 700; }
+time { font-variant-numeric: tabular-nums; }
+summary { cursor: pointer; color: var(--soft); font-size: 0.88rem; }
+summary:hover { color: var(--ink); }
+details { margin-top: 0.75rem; }
+ul.plain, ol.plain { margin: 0; padding: 0; list-style: none; }
+`
+
+const FRAME = `
+.top { position: sticky; top: 0; z-index: 5; display: flex; align-items: center; gap: 0.5rem 1rem; min-height: 3.1rem; padding: 0 1rem; background: var(--card); border-bottom: 1px solid var(--line); }
+.top .brand { font-weight: 700; font-size: 1.05rem; color: var(--ink); text-decoration: none; }
+.top .state { margin-left: auto; text-align: right; font-size: 0.82rem; color: var(--soft); }
+.shell { display: grid; grid-template-columns: 13.5rem minmax(0, 1fr); max-width: 150rem; margin: 0 auto; }
+.side { position: sticky; top: 3.1rem; align-self: start; max-height: calc(100vh - 3.1rem); overflow-y: auto; padding: 1rem 0.6rem 2rem 1rem; }
+.side h2 { margin: 1rem 0.6rem 0.25rem; color: var(--soft); font-size: 0.75rem; font-weight: 600; text-transform: uppercase; letter-spacing: 0.04em; }
+.side ul { margin: 0; padding: 0; list-style: none; }
+.side a { display: flex; gap: 0.5rem; align-items: center; padding: 0.32rem 0.6rem; border-radius: 6px; color: var(--ink); text-decoration: none; overflow-wrap: anywhere; }
+.side a:hover { background: var(--mute); }
+.side a[aria-current] { background: var(--info-ground); color: var(--info); font-weight: 600; }
+.side .count { margin-left: auto; }
+main { min-width: 0; padding: 1.1rem 1.5rem 4rem 1rem; }
+.crumbs { margin: 0 0 0.35rem; font-size: 0.85rem; color: var(--soft); }
+.crumbs ol { display: flex; flex-wrap: wrap; gap: 0 0.4rem; margin: 0; padding: 0; list-style: none; }
+.crumbs li + li::before { content: "/ "; }
+.title { display: flex; flex-wrap: wrap; gap: 0.4rem 0.75rem; align-items: center; margin-bottom: 1rem; }
+.title .end { margin-left: auto; }
+footer { padding: 1rem 1.5rem 2rem; text-align: center; font-size: 0.82rem; color: var(--soft); }
+@media (max-width: 62rem) {
+  .top { flex-wrap: wrap; padding: 0.5rem 1rem 0; }
+  .top .state { flex: 1; }
+  .shell { display: block; }
+  .side { position: static; max-height: none; padding: 0.35rem 0.75rem; border-bottom: 1px solid var(--line); background: var(--card); overflow-x: auto; }
+  .side h2 { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .side nav, .side ul { display: flex; gap: 0.15rem; }
+  .side a { white-space: nowrap; overflow-wrap: normal; }
+  main { padding: 0.9rem 0.75rem 3rem; }
+}
+`
+
+const PARTS = `
+.card, section { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); padding: 1rem 1.15rem; margin: 0 0 var(--gap); min-width: 0; }
+.grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); margin-bottom: var(--gap); }
+.grid > * { margin: 0; }
+.stack { display: flex; flex-direction: column; gap: var(--gap); min-width: 0; }
+.stack > * { margin: 0; }
+.stack > :last-child { flex: 1; }
+.tiles { display: grid; gap: 0.75rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); margin: 0 0 var(--gap); }
+.tile { display: block; margin: 0; padding: 0.8rem 1rem; border: 1px solid var(--line); border-left: 4px solid var(--line); border-radius: var(--radius); background: var(--card); }
+.tile dt { color: var(--soft); font-size: 0.82rem; }
+.tile dd { margin: 0; overflow-wrap: anywhere; }
+.tile .value { font-size: 1.55rem; font-weight: 650; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.tile .note { font-size: 0.84rem; color: var(--soft); }
+.tile.t-good { border-left-color: var(--good); }
+.tile.t-warn { border-left-color: var(--warn); }
+.tile.t-bad { border-left-color: var(--bad); }
+.badge { display: inline-flex; gap: 0.3rem; align-items: center; padding: 0.05rem 0.55rem; border-radius: 999px; background: var(--mute); color: var(--ink); font-size: 0.8rem; font-weight: 600; white-space: nowrap; }
 .good { color: var(--good); background: var(--good-ground); }
 .warn { color: var(--warn); background: var(--warn-ground); }
 .bad { color: var(--bad); background: var(--bad-ground); }
-.box { border-radius: 8px; padding: 0.6rem 0.85rem; margin: 0.75rem 0; overflow-wrap: anywhere; }
-.box ul { margin: 0; padding-left: 1.1rem; }
-dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(13.5rem, 1fr)); gap: 0.75rem 1.25rem; margin: 0.9rem 0 0; }
-dt { color: var(--soft); font-size: 0.8rem; }
-dd { margin: 0; overflow-wrap: anywhere; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; width: 100%; font-size: 0.9rem; }
-th { text-align: left; font-weight: 600; color: var(--soft); font-size: 0.8rem; white-space: nowrap; }
-th, td { padding: 0.35rem 0.9rem 0.35rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-tr:last-child td { border-bottom: 0; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.info { color: var(--info); background: var(--info-ground); }
+.box { margin: 0 0 0.75rem; padding: 0.65rem 0.9rem; border-radius: var(--radius); overflow-wrap: anywhere; }
+.box a { color: inherit; }
+.box p:first-child { margin-top: 0; }
+.box p:last-child { margin-bottom: 0; }
+.needs { margin: 0 0 var(--gap); padding: 0; list-style: none; border: 1px solid var(--line); border-radius: var(--radius); overflow: hidden; background: var(--card); }
+.needs li { display: flex; flex-wrap: wrap; gap: 0.2rem 0.75rem; align-items: baseline; padding: 0.55rem 1rem; border-left: 4px solid; overflow-wrap: anywhere; }
+.needs li + li { border-top: 1px solid var(--line); }
+.needs li.bad, .needs li.warn, .needs li.info { background: none; }
+.needs .what { color: var(--ink); flex: 1 1 20rem; min-width: 0; }
+.needs .where { color: var(--soft); }
+.needs strong { white-space: nowrap; }
+dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: 0.7rem 1.25rem; margin: 0.6rem 0 0; }
+dl.facts dt { color: var(--soft); font-size: 0.8rem; }
+dl.facts dd { margin: 0; overflow-wrap: anywhere; }
+.scroll { position: relative; overflow-x: auto; }
+table { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
+caption { padding-bottom: 0.35rem; text-align: left; color: var(--soft); font-size: 0.85rem; }
+thead th { color: var(--soft); font-size: 0.8rem; font-weight: 600; white-space: nowrap; vertical-align: bottom; }
+thead th a { color: inherit; }
+th { text-align: left; font-weight: 400; }
+th, td { padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+th:last-child, td:last-child { padding-right: 0; }
+tbody tr:last-child > * { border-bottom: 0; }
+tbody tr:hover { background: color-mix(in srgb, var(--mute) 55%, transparent); }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.name { overflow-wrap: break-word; min-width: 9rem; }
+.text { overflow-wrap: anywhere; min-width: 12rem; }
+.fixed { white-space: nowrap; }
 table.compact { width: auto; }
-table.compact th, table.compact td { padding-right: 1.75rem; }
-td.name { overflow-wrap: anywhere; min-width: 12rem; }
-td.text { min-width: 12rem; overflow-wrap: anywhere; }
-td.place { white-space: nowrap; }
-td.fixed { white-space: nowrap; }
-code, pre { font: 0.86em/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-pre { margin: 0.25rem 0; padding: 0.4rem 0.6rem; overflow-x: auto; background: var(--mute-ground); color: var(--ink); border-radius: 6px; }
-.bar { display: block; width: 100%; height: 0.9rem; border-radius: 4px; margin: 0.5rem 0; }
-.band-uncapped { fill: light-dark(#9aa5b5, #6c7787); background: light-dark(#9aa5b5, #6c7787); }
-.band-under_50 { fill: light-dark(#4c9f70, #3f8a60); background: light-dark(#4c9f70, #3f8a60); }
-.band-50_to_85 { fill: light-dark(#8fc46b, #7aa855); background: light-dark(#8fc46b, #7aa855); }
-.band-85_to_95 { fill: light-dark(#eab54a, #d19f38); background: light-dark(#eab54a, #d19f38); }
-.band-95_to_100 { fill: light-dark(#e58139, #cf7030); background: light-dark(#e58139, #cf7030); }
-.band-at_cap { fill: light-dark(#cc3d3d, #cf4a4a); background: light-dark(#cc3d3d, #cf4a4a); }
-.legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.1rem; font-size: 0.85rem; padding: 0; margin: 0; list-style: none; }
-.swatch { display: inline-block; width: 0.7rem; height: 0.7rem; border-radius: 3px; margin-right: 0.35rem; }
-summary { cursor: pointer; }
-details { margin-top: 1rem; }
+table.compact th, table.compact td { padding-right: 1.6rem; }
+form.filters { display: flex; flex-wrap: wrap; gap: 0.6rem 0.75rem; align-items: end; margin: 0 0 0.9rem; }
+form.filters label { display: grid; gap: 0.15rem; color: var(--soft); font-size: 0.8rem; }
+form.filters .grow { flex: 1 1 14rem; }
+input, select, button, .button { min-height: 2.2rem; padding: 0.3rem 0.65rem; border: 1px solid light-dark(#858f9e, #6b7687); border-radius: 6px; background: var(--card); color: var(--ink); font: inherit; }
+button, .button { cursor: pointer; background: var(--mute); text-decoration: none; }
+button:hover, .button:hover { border-color: var(--ink); }
+.part > nav { margin-bottom: 0.9rem; }
+.pages { display: flex; flex-wrap: wrap; gap: 0.4rem; align-items: center; margin-top: 0.8rem; }
+.paste { display: flex; gap: 0.5rem; align-items: start; margin: 0.35rem 0; }
+.paste pre { flex: 1; min-width: 0; margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.timeline { margin: 0; padding: 0; list-style: none; }
+.timeline li { display: grid; grid-template-columns: 8.5rem 7.5rem minmax(0, 1fr); gap: 0 0.75rem; padding: 0.45rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+.timeline li:last-child { border-bottom: 0; }
+.steps { counter-reset: step; margin: 0; padding: 0; list-style: none; }
+.steps > li { counter-increment: step; position: relative; padding: 0 0 0.75rem 2.1rem; }
+.steps > li::before { content: counter(step); position: absolute; left: 0; top: 0; width: 1.5rem; height: 1.5rem; border-radius: 50%; background: var(--mute); text-align: center; font-size: 0.8rem; line-height: 1.5rem; }
+.stale { padding: 0.05rem 0.55rem; border-radius: 999px; background: var(--warn-ground); color: var(--warn); font-weight: 600; }
+.bandbar { display: block; border-radius: 4px; margin: 0.5rem 0; }
+.band-uncapped { fill: var(--c-rest); }
+.band-under_50 { fill: var(--c-s4); }
+.band-50_to_85 { fill: var(--c-s0); }
+.band-85_to_95 { fill: var(--c-s5); }
+.band-95_to_100 { fill: var(--c-s1); }
+.band-at_cap { fill: var(--c-limit); }
+@media (max-width: 40rem) {
+  .timeline li { grid-template-columns: 1fr auto; }
+  .timeline li > :last-child { grid-column: 1 / -1; }
+  th, td { padding-right: 0.75rem; }
+}
 `
+
+const PAPER = `
+@page { margin: 1.5cm; }
+@media print {
+  :root { color-scheme: light; }
+  body { background: #fff; font-size: 11px; }
+  .top, .side, .crumbs, .skip, form.filters, .pages, footer, button { display: none; }
+  .shell { display: block; }
+  main { padding: 0; }
+  figure.chart { margin-bottom: 1rem; }
+  .scroll { overflow: visible; }
+  section, .card { border: 0; padding: 0; break-inside: auto; }
+  tr, figure, .tile { break-inside: avoid; }
+  thead { display: table-header-group; }
+  a { color: inherit; text-decoration: none; }
+}
+@media (prefers-reduced-motion: no-preference) { .skip { transition: top 0.1s; } }
+`
+
+/** The whole sheet. */
+export const STYLE = `${TOKENS}${BASE}${FRAME}${PARTS}${CHART_STYLE}${PAPER}`

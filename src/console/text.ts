@@ -1,8 +1,31 @@
-// How figures, instants and states read on the page. Ages count to the instant of the document, never to a clock of the page's own.
+// How figures, instants and states read on the pages. Ages count to the instant of the document; a script of the page lets them go on.
+import { type Html, html } from '../core/escape/html.ts'
 
 const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 
 export const number = (amount: number): string => NUMBER.format(amount)
+
+const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
+
+/** In full below 10,000, without fractions from 100 on; then with three digits: `12.5`, `9,950`, `12.3K`, `1.25M`. */
+export function compact(amount: number): string {
+  const size = Math.abs(amount)
+  if (size < 100) return number(amount)
+  return size < 9_999.5 ? number(Math.round(amount)) : COMPACT.format(amount)
+}
+
+/** A figure for eyes, with all its digits for whoever asks. */
+export const figure = (amount: number): Html => {
+  const text = compact(amount)
+  const full = number(amount)
+  return text === full ? html`${full}` : html`<data value="${amount}" title="${full}">${text}</data>`
+}
+
+/** `0.183` as `18 %`; what is more than nothing never reads as 0. */
+export const percent = (share: number): string => {
+  const whole = Math.round(share * 100)
+  return whole === 0 && share > 0 ? 'under 1 %' : `${number(whole)} %`
+}
 
 /** "1 scope", "2,000 scopes". */
 export const plural = (amount: number, noun: string, many = `${noun}s`): string => `${number(amount)} ${amount === 1 ? noun : many}`
@@ -20,6 +43,11 @@ export const instant = (rfc3339: string): string => `${rfc3339.slice(0, 10)} ${r
 export const day = (rfc3339: string): string => DAY.format(Date.parse(rfc3339))
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+
+const DAY_MONTH = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+
+/** `20 Nov`, in UTC. */
+export const dayMonth = (at: number): string => DAY_MONTH.format(at)
 
 const UNITS: readonly (readonly [seconds: number, unit: string])[] = [
   [86_400, 'd'],
@@ -44,6 +72,19 @@ export function span(from: string, to: string): string {
 }
 
 export const ago = (at: string, now: string): string => `${span(at, now)} ago`
+
+/** `4 h ago` or `in 3 d`, in its largest unit. */
+export function relative(at: string, now: string): string {
+  const [nearest] = span(at < now ? at : now, at < now ? now : at).split(/(?<=[a-z]) /)
+  return at <= now ? `${nearest} ago` : `in ${nearest}`
+}
+
+/** How long ago or until when, with the instant itself in the title: the page's script puts both in the viewer's own zone. */
+export const when = (at: string, now: string): Html =>
+  html`<time datetime="${at}" title="${instant(at)}" data-relative>${relative(at, now)}</time>`
+
+/** The instant itself, in UTC until the page's script puts it in the viewer's own zone. */
+export const moment = (at: string): Html => html`<time datetime="${at}" title="${instant(at)}" data-instant>${instant(at)}</time>`
 
 /** `in_sync` as `in sync`. */
 export const words = (name: string): string => name.replaceAll('_', ' ')

@@ -2,7 +2,8 @@
 // throws for bad input. All scalars stay the text that was written (`1e3` is not 1000, `7e1` in an id is not 70): what a value means is
 // for the readers in `nodes.ts` to decide. Policy files and the config are read by the same code.
 import { Composer, type CST, type Document, isScalar, Lexer, type Node, Parser, type YAMLError } from 'yaml'
-import { plain, printable } from '../core/escape/terminal.ts'
+import { excerptLines } from '../core/escape/excerpt.ts'
+import { plain } from '../core/escape/terminal.ts'
 import { formatPosition, type Position, type Problem } from '../core/model/problem.ts'
 import type { ProblemCode } from './codes.ts'
 
@@ -291,14 +292,7 @@ function formatProblem(problem: Problem): string {
   ].join('\n')
 }
 
-const EXCERPT_WIDTH = 120
-
-function excerpt(problem: Problem): readonly string[] {
-  if (problem.sourceLine === undefined || !problem.at) return []
-  const column = problem.at.column - 1
-  const from = problem.sourceLine.length > EXCERPT_WIDTH ? Math.max(0, column - EXCERPT_WIDTH / 2) : 0
-  const line = printable(problem.sourceLine.slice(from, from + EXCERPT_WIDTH))
-  const padding = line.slice(0, column - from).replace(/[^\t]/g, ' ')
-  const carets = Math.max(1, Math.min(problem.length ?? 1, line.length - padding.length))
-  return [`  ${line}`, `  ${padding}${'^'.repeat(carets)}`]
+function excerpt({ sourceLine, at, length }: Problem): readonly string[] {
+  if (sourceLine === undefined || !at) return []
+  return excerptLines({ sourceLine, column: at.column, ...(length !== undefined && { length }) }).map((line) => `  ${line}`)
 }

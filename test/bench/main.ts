@@ -9,6 +9,7 @@ const BENCHES = [
   'plan',
   'simulate',
   'scrape',
+  'console',
   'startup',
   'sandbox',
   'analytics',

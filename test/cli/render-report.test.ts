@@ -103,6 +103,21 @@ describe('a report as a page', () => {
     expect(page).not.toMatch(/<script|src=|href="(?!data:)|@import|url\(/)
     expect(page).toContain('@media print')
   })
+
+  test('draws the cycle and each day by model where runs are known, and stands without', () => {
+    const runs = [0, 1, 2].map((index) => ({
+      dayAt: CYCLE.startAt + index * 86_400_000,
+      model: 'Large',
+      mode: '',
+      messages: 1,
+      used: credits(10 * (index + 1)),
+    }))
+    const page = renderReportPage([report({ runs })], NOW)
+    expect(page).toContain('60 credits in 3 days; the model that used most is Large.')
+    expect(page).toContain('<figure class="chart" id="cycle-acme">')
+    expect(page).not.toMatch(/\sstyle=|NaN/)
+    expect(renderReportPage([report()], NOW)).not.toContain('<figure')
+  })
 })
 
 const MEASURED = addOnFigures({ now: NOW, cycle: CYCLE, measured: measuredAddOn({ ada: 40 }) })

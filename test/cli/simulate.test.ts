@@ -25,6 +25,13 @@ describe('simulate', () => {
     expect(stdout).toContain(BUSY)
   })
 
+  test('draws each cycle under both sides as HTML', async () => {
+    const { stdout } = await (await recordedPlace()).run('simulate', '--output', 'html')
+    expect(stdout).toContain('this policy: 69; in force: 0.')
+    expect(stdout.match(/<figure class="chart">/g)).toHaveLength(2)
+    expect(stdout).not.toMatch(/\sstyle=|NaN/)
+  })
+
   test('has money where a price is configured', async () => {
     const { stdout } = await (await recordedPlace(COMPANY, { pricePerCredit: 0.5 })).run('simulate', '--cycles', '1', '--output', 'json')
     const [{ cycles }] = JSON.parse(stdout).simulations

@@ -30,8 +30,8 @@ interface Scene {
   readonly grows: Member
 }
 
-/** Lives `hours` of a workspace with one pool. */
-export async function livePools(seed: number, hours: number): Promise<PoolLife> {
+/** Lives `hours` of a workspace with one pool. `sabotaged`: somebody raises two members half-way, which the watch has to see. */
+export async function livePools(seed: number, hours: number, sabotaged = false): Promise<PoolLife> {
   const draw = stream(seed, 'sim/pools')
   const calm = draw() < 0.3
   const death = { at: 0 }
@@ -72,6 +72,7 @@ export async function livePools(seed: number, hours: number): Promise<PoolLife> 
       scene.credits = Math.round(scene.credits * pick(draw, [0.9, 1, 1.02, 1.05]))
       watch.edited()
     }
+    if (sabotaged && tick === hours) for (const who of ['ada', 'bob']) one.foreign(who, scene.credits)
     const before = JSON.stringify(one.knowledge.pools)
     await one.cycle(declared()).catch(() => one.restart())
     if (JSON.stringify(one.knowledge.pools) !== before) deals += 1

@@ -5,8 +5,9 @@ import type { Cap, CapRule, Grant, PeopleRule, PolicySet, Pool, PoolMembers, Whe
 import type { Position } from '../../src/core/model/problem.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits, type Instant } from '../../src/core/model/units.ts'
-import { type DesiredInputs, type Resolution, resolveDesired } from '../../src/core/resolve/desired.ts'
+import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import { grantId } from '../../src/core/resolve/grants.ts'
+import type { DesiredInputs, Resolution } from '../../src/core/resolve/resolution.ts'
 
 export const HOUR = 3_600_000
 export const DAY = 24 * HOUR

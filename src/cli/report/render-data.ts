@@ -7,7 +7,7 @@ import type { Report, ReportRow } from '../../core/use/report.ts'
 import { rfc3339 } from '../shared/text.ts'
 import { columnsOf, dayText } from './table.ts'
 
-/** `{apiVersion, kind: "Report", createdAt, reports: [{workspace, which, by, cycle, totals, projected?, exhaustedAt?, rows, near, changes, notes}]}` (choice). */
+/** `{apiVersion, kind: "Report", createdAt, reports: [{workspace, which, by, cycle, totals, projected?, exhaustedAt?, rows, days?, near, changes, notes}]}` (choice). */
 export function renderReportJson(reports: readonly Report[], now: Instant): string {
   const document = { apiVersion: 'capkeeper/v1', kind: 'Report', createdAt: rfc3339(now), reports }
   const withInstants = (key: string, value: unknown): unknown =>

@@ -26,9 +26,18 @@ import type { Position } from '../model/problem.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
 import { scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import { grantId } from '../resolve/grants.ts'
-import type { PoolReview } from './pool-review.ts'
+import type { Resolution } from '../resolve/resolution.ts'
+
+/** The deal that a change is a part of. */
+export interface PoolReview {
+  readonly name: string
+  /** 32 hex digits over workspace, declaration and members. */
+  readonly key: string
+  /** The guards have let a deal with this key through. */
+  readonly isReviewed: boolean
+}
 
 /** A difference before anybody counted people: what `Change` is made from. */
 export interface Difference {

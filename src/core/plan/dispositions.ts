@@ -6,7 +6,7 @@ import { type Disposition, READY, type Release } from '../model/change.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { DesiredCap } from '../resolve/desired.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Difference } from './diff.ts'
 import type { Judged } from './judgement.ts'
 import { type Blocker, type Pending, schedule, type WaveInputs } from './wave.ts'
@@ -52,6 +52,7 @@ export interface DisposeInputs {
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
+  readonly unlisted?: ReadonlySet<ScopeKey>
   readonly slots: Slots
 }
 
@@ -96,8 +97,10 @@ export function dispose(inputs: DisposeInputs): Disposed {
 }
 
 /** What every wave of a plan is judged by. A later one gives newer readings. */
-export function waveInputs(inputs: Pick<DisposeInputs, 'slots' | 'people' | 'owned' | 'desired'>): Omit<WaveInputs, 'ready' | 'pending'> {
-  const { slots, people, owned, desired } = inputs
+export function waveInputs(
+  inputs: Pick<DisposeInputs, 'slots' | 'people' | 'unlisted' | 'owned' | 'desired'>,
+): Omit<WaveInputs, 'ready' | 'pending'> {
+  const { slots, people, unlisted, owned, desired } = inputs
   const now: CapAt = (key) => {
     const shown = slots.shown(key)
     if (shown !== 'unknown') return shown
@@ -106,7 +109,7 @@ export function waveInputs(inputs: Pick<DisposeInputs, 'slots' | 'people' | 'own
   // What was read last may be gone: a change must be right with it and without.
   const isOpen = (key: ScopeKey): boolean =>
     slots.shown(key) === 'unknown' ? !isBelieved(owned.get(key), desired.get(key)) : slots.mayBeInherited(key)
-  return { now, mayBeInherited: isOpen, people, layers: slots.model.layers }
+  return { now, mayBeInherited: isOpen, people, ...(unlisted && { unlisted }), layers: slots.model.layers }
 }
 
 /** A cap that the ledger verified under the same policy entry is believed to stand while it cannot be read. */

@@ -9,20 +9,12 @@ import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../model/scope.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
 import { dealLines } from '../pools/figures.ts'
+import type { Candidate, DesiredCap, GrantStatus, RejectedScope, SkippedScope } from '../resolve/candidate.ts'
 import { type Declarations, type GroupVerdict, grantCandidate, personChain, previewGrant } from '../resolve/chain.ts'
-import {
-  type Candidate,
-  type DesiredCap,
-  type DesiredInputs,
-  declaredIn,
-  type GrantStatus,
-  type RejectedScope,
-  type Resolution,
-  resolveDesired,
-  type SkippedScope,
-} from '../resolve/desired.ts'
+import { declaredIn, resolveDesired } from '../resolve/desired.ts'
 import { isInForce } from '../resolve/grants.ts'
 import type { PoolPeople } from '../resolve/pools.ts'
+import type { DesiredInputs, Resolution } from '../resolve/resolution.ts'
 import { ruleCandidate } from '../resolve/rules.ts'
 import { type AddOnSource, addOnFigures, type MeasuredAddOn } from '../use/add-on.ts'
 

@@ -17,11 +17,10 @@ import {
   voidGrown,
 } from './approval.ts'
 import type { Contest } from './contested.ts'
-import type { Difference } from './diff.ts'
+import type { Difference, PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
 import type { GuardFacts, Judgement } from './guards/round.ts'
 import type { Impact, ImpactInputs } from './impact.ts'
-import type { PoolReview } from './pool-review.ts'
 import { type ReviewedRules, stricter, weakenings } from './reviewed.ts'
 
 export interface JudgementInputs {

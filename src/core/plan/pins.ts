@@ -3,7 +3,7 @@
 import { type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { ScopeKey } from '../model/scope.ts'
-import type { DesiredCap } from '../resolve/desired.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Diff, Difference } from './diff.ts'
 
 /** The writes that make inherited caps their scopes' own. */

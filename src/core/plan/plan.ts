@@ -10,16 +10,16 @@ import type { OwnedCap } from '../model/observed.ts'
 import type { Cap, PolicyRevision } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
-import type { DesiredCap } from '../resolve/desired.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
 import type { HoldsShown } from './approval.ts'
 import { type Contest, type ContestInputs, contestedScopes } from './contested.ts'
+import type { PoolReview } from './diff.ts'
 import { type Diff, type Difference, diff } from './diff.ts'
 import { type Disposed, dispose, type Exclusion, type Failure, type Refused } from './dispositions.ts'
 import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
 import { pins } from './pins.ts'
-import type { PoolReview } from './pool-review.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -76,6 +76,8 @@ export interface Planned {
   readonly desired: ReadonlyMap<ScopeKey, DesiredCap>
   readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
   readonly people: People
+  /** Declared groups whose members nobody could list. */
+  readonly unlisted?: ReadonlySet<ScopeKey>
   /** What the impact of `differences` was counted by. */
   readonly impact: ImpactInputs
   readonly scopes: readonly ScopeStatus[]
@@ -107,7 +109,9 @@ export function buildPlan(given: PlanInputs): Planned {
   const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const disposed = dispose({ ...given, differences, judged, slots, unknown: result.unknown, desired, refused: refusedWide(given, desired) })
+  const unlisted = given.facts.unlistedGroups
+  const waves = { unknown: result.unknown, refused: refusedWide(given, desired), ...(unlisted && { unlisted }) }
+  const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired })
   const changes = toChanges(disposed, byKey, impact, whole)
   const inputs = { ...given, weakenings: weakenings(given) }
   const scopes = scopeStates(inputs, declared, result, changes, contested)
@@ -128,6 +132,7 @@ export function buildPlan(given: PlanInputs): Planned {
     desired,
     owned: given.owned,
     people: given.people,
+    ...(unlisted && { unlisted }),
     impact,
     scopes,
     approvals: judged.approvals,

@@ -3,16 +3,7 @@
 
 import type { ScopeKey } from '../model/scope.ts'
 import type { DealtPools, PoolPeople } from '../resolve/pools.ts'
-import type { Difference } from './diff.ts'
-
-/** The deal that a change is a part of. */
-export interface PoolReview {
-  readonly name: string
-  /** 32 hex digits over workspace, declaration and members. */
-  readonly key: string
-  /** The guards have let a deal with this key through. */
-  readonly isReviewed: boolean
-}
+import type { Difference, PoolReview } from './diff.ts'
 
 /** By the name of the pool. */
 export function poolReviews(

@@ -4,7 +4,7 @@ import type { PlanProblem, Quarantined } from '../model/change.ts'
 import type { PolicyRevision } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
-import type { Resolution } from '../resolve/desired.ts'
+import type { Resolution } from '../resolve/resolution.ts'
 import type { Judged } from './judgement.ts'
 import type { Weakening } from './reviewed.ts'
 

@@ -6,7 +6,8 @@ import type { ScopeStatus } from '../model/events.ts'
 import type { CapReading, Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
-import type { DesiredCap, Resolution } from '../resolve/desired.ts'
+import type { DesiredCap } from '../resolve/candidate.ts'
+import type { Resolution } from '../resolve/resolution.ts'
 
 /** A cap of a person that nobody declares. */
 export interface UndeclaredCap {

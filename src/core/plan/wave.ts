@@ -4,7 +4,7 @@
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
-import type { Scope, ScopeKey } from '../model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Difference } from './diff.ts'
 
 /** A cap that is still to be written, by whomever and whenever. */
@@ -20,6 +20,8 @@ export interface WaveInputs<Change extends Pending = Pending> {
   /** Scopes that may have nothing set: the change must be right under both. */
   readonly mayBeInherited: (key: ScopeKey) => boolean
   readonly people: People
+  /** Groups whose members are not known: anybody may be in one of them. */
+  readonly unlisted?: ReadonlySet<ScopeKey>
   readonly layers: 'layered' | 'copied'
   /** How the plan began, where some of it was written since; absent: as it is now. */
   readonly begun?: Begin
@@ -115,7 +117,8 @@ interface View {
 function waysOf(inputs: WaveInputs): Ways {
   const { people, mayBeInherited, now, begun = beginOf(inputs) } = inputs
   const pending = new Map(inputs.pending.map((one) => [one.key, one]))
-  const known = new Map<ScopeKey, readonly View[]>()
+  const known = new Map<CountedPerson, readonly View[]>()
+  const memberOf = maybeMembers(inputs)
 
   const viewOf = (person: CountedPerson, isSet: boolean): View => {
     const read = (capAt: CapAt, mayBeUnset: (key: ScopeKey) => boolean): CapAt =>
@@ -133,8 +136,8 @@ function waysOf(inputs: WaveInputs): Ways {
     return { now: set, floor: Math.min(worth(had), worth(gets), worth(owed)), mayBeUncapped: had === 'none' || gets === 'none' }
   }
   const viewsOf = (person: CountedPerson, isOpen: boolean): readonly View[] => {
-    const views = known.get(person.key) ?? [viewOf(person, true), ...(isOpen ? [viewOf(person, false)] : [])]
-    known.set(person.key, views)
+    const views = known.get(person) ?? [viewOf(person, true), ...(isOpen ? [viewOf(person, false)] : [])]
+    known.set(person, views)
     return views
   }
   const isBad = (person: CountedPerson, view: View, landed: ReadonlyMap<ScopeKey, Pending>): boolean => {
@@ -147,7 +150,7 @@ function waysOf(inputs: WaveInputs): Ways {
 
   return {
     blocker(change, admitted) {
-      for (const person of reached(change.scope, people)) {
+      for (const person of reached(change.scope, people, inputs.unlisted).flatMap(memberOf)) {
         const chain = [person.key, ...person.groups, TEAM_KEY]
         const isOpen = chain.some(begun.mayBeInherited)
         const others = chain.flatMap((key) => (key === change.key ? [] : (pending.get(key) ?? [])))
@@ -181,9 +184,31 @@ const inForce = (person: CountedPerson, capAt: CapAt): Observed => effectiveCap(
 
 const worth = (cap: Observed): number => (typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY)
 
+/** So many groups that nobody could list are tried in every combination; beyond, each alone and all of them. */
+const MOST_UNLISTED = 4
+
+/** A person as the lists have them, and as a member of groups that nobody could list. */
+function maybeMembers({ unlisted = NO_GROUPS }: WaveInputs): (person: CountedPerson) => readonly CountedPerson[] {
+  if (unlisted.size === 0) return (person) => [person]
+  const groups = [...unlisted]
+  const single = groups.map((group) => [group])
+  const more = groups.length > MOST_UNLISTED ? [[], ...single, groups] : combinations(groups)
+  const known = new Map<CountedPerson, readonly CountedPerson[]>()
+  return (person) => {
+    const all = known.get(person) ?? more.map((one) => ({ ...person, groups: [...person.groups, ...one] }))
+    known.set(person, all)
+    return all
+  }
+}
+
+const NO_GROUPS: ReadonlySet<ScopeKey> = new Set()
+
+const combinations = <T>(all: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((_one, index) => (bits >> index) % 2 === 1))
+
 /** Whose cap in force a scope may decide. */
-function reached(scope: Scope, people: People): readonly CountedPerson[] {
-  if (scope.kind === 'team') return people.approved
+function reached(scope: Scope, people: People, unlisted?: ReadonlySet<ScopeKey>): readonly CountedPerson[] {
+  if (scope.kind === 'team' || unlisted?.has(scopeKey(scope))) return people.approved
   if (scope.kind === 'group') return people.byGroup.get(`group:${scope.id}` as ScopeKey) ?? []
   const person = people.byKey.get(scope.email as ScopeKey)
   return person ? [person] : []

@@ -2,121 +2,15 @@
 // reads the world, never guesses a missing base, and never desires anything for people who are not approved (product.md, section 2).
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import type { GrantState } from '../model/events.ts'
-import type { Cycle, GroupMembers, OwnedCap, OwnerKind, Person, Roster } from '../model/observed.ts'
-import type { Cap, Grant, PolicySet } from '../model/policy.ts'
+import type { OwnedCap, OwnerKind, Person } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
-import type { Credits, Instant } from '../model/units.ts'
+import type { Candidate, DesiredCap, OriginKind, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
-import type { ConditionMemory } from './conditions.ts'
-import { type DealtPools, type PoolPeople, poolNone, poolPeople } from './pools.ts'
-import type { NearestWord, RuleNote, RuleStatus } from './rule-notes.ts'
+import { poolNone, poolPeople } from './pools.ts'
+import type { DesiredInputs, Resolution } from './resolution.ts'
 import { ruleCandidate } from './rules.ts'
-
-/**
- * Where a desired cap comes from: a cap declared for its scope (`rule`), a grant, a rule over people, a pool, the group conflict rule, a copy
- * at user scope, or the base a grant gives back.
- */
-export type OriginKind = 'rule' | 'grant' | 'people' | 'pool' | 'conflict' | 'copied' | 'restore'
-
-/** One declaration that bears on a scope: the winner, or one that lost, kept for `explain`. */
-export interface Candidate {
-  readonly kind: OriginKind
-  /** Where it is declared. */
-  readonly scope: Scope
-  readonly cap: Cap
-  readonly at: Position
-  readonly reason?: string
-  readonly ticket?: string
-  readonly fromAt?: Instant
-  readonly untilAt?: Instant
-  readonly add?: Credits
-  /** The grant it comes from (`grantId`). */
-  readonly grant?: string
-  /** The rule over people that it comes from. */
-  readonly rule?: string
-  /** The pool that deals it. */
-  readonly pool?: string
-}
-
-/** The one cap that is asked of a scope now. */
-export interface DesiredCap {
-  readonly scope: Scope
-  readonly cap: Cap
-  readonly owner: OwnerKind
-  /** Identity of the policy entry, `kind|cap`: the same as long as what is asked of this scope is, whatever its line, reason or file. */
-  readonly entry: string
-  readonly origin: Candidate
-  readonly losers: readonly Candidate[]
-}
-
-/** A declared or owned scope that is neither read nor written: of a person not approved or off the roster, of a group the service does not know. */
-export interface SkippedScope {
-  readonly scope: Scope
-  readonly why: string
-  readonly at?: Position
-}
-
-/** A scope that policy makes impossible: `ADD_WITHOUT_BASE`, `CAP_TOO_LARGE`, `GRANT_OVERLAP` or `GROUP_CONFLICT`. Not written. */
-export interface RejectedScope {
-  readonly scope: Scope
-  readonly code: string
-  readonly message: string
-  readonly at?: Position
-}
-
-/** A grant with its place in time; `untilAt` is absent while the end is not known (`cycleEnd` without a known cycle). */
-export interface GrantStatus {
-  readonly grant: Grant
-  readonly state: GrantState
-  readonly fromAt?: Instant
-  readonly untilAt?: Instant
-  /** Why the state is not what the clock alone would make it. */
-  readonly note?: string
-}
-
-export interface Resolution {
-  /** Canonical order of scopes. */
-  readonly desired: readonly DesiredCap[]
-  readonly skipped: readonly SkippedScope[]
-  readonly rejected: readonly RejectedScope[]
-  readonly grants: readonly GrantStatus[]
-  /** The next value of the ledger fact `conflictsGone`. */
-  readonly conflictsGone: Readonly<Record<string, number>>
-  /** `spec.rules`, in their order. */
-  readonly rules: readonly RuleStatus[]
-  /** `spec.pools` with their members, in their order. */
-  readonly pools: readonly PoolPeople[]
-  readonly ruleNotes: readonly RuleNote[]
-  /** The next value of the ledger fact `conditions`. */
-  readonly conditions: ConditionMemory
-}
-
-export interface DesiredInputs {
-  readonly set: PolicySet
-  readonly roster?: Roster
-  readonly groups: readonly GroupMembers[]
-  /** Ids the service does not know. */
-  readonly unknownGroups: readonly string[]
-  readonly cycle?: Cycle
-  readonly now: Instant
-  readonly capSemantics: 'layered' | 'copied'
-  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
-  readonly conflictsGone: Readonly<Record<string, number>>
-  /** Every declared group was re-read since the last resolution; only then agreeing readings are counted. */
-  readonly groupReadingIsNew: boolean
-  /** What was settled of conditions; absent: nothing, so that the roster at hand settles them. */
-  readonly conditions?: ConditionMemory
-  /** The roster was read anew since the last resolution, and is believed; absent: no. */
-  readonly rosterReadingIsNew?: boolean
-  /** What pools have dealt, by their names; absent: nothing. */
-  readonly pools?: DealtPools
-  /** For "did you mean"; absent: nothing is suggested. */
-  readonly nearest?: NearestWord
-  /** The clocks disagree by more than 5 min: grants neither start nor end, what `owned` says stays. */
-  readonly grantsFrozen: boolean
-}
 
 /** Agreeing readings of the groups after which a cap of the conflict rule goes. */
 const READINGS_TO_DROP = 2

@@ -7,7 +7,7 @@ import type { Grant } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
-import type { GrantStatus } from './desired.ts'
+import type { GrantStatus } from './candidate.ts'
 
 /** An active grant with less than this left is `expiring`. */
 export const EXPIRING_MS = 24 * 3_600_000

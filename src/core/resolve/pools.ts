@@ -9,8 +9,8 @@ import type { UserScope } from '../model/scope.ts'
 import { type Credits, credits } from '../model/units.ts'
 import { capToAsk } from '../pools/ask.ts'
 import { type MemberNow, memberOf, type PoolState } from '../pools/state.ts'
+import type { Candidate, RejectedScope } from './candidate.ts'
 import { poolCondition } from './conditions.ts'
-import type { Candidate, RejectedScope } from './desired.ts'
 import type { JudgedRules } from './rules.ts'
 
 /** What was dealt, by the name of the pool. */

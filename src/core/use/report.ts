@@ -100,6 +100,8 @@ export interface Report {
   readonly exhaustedAt?: number
   /** The most used first; people in no group last. */
   readonly rows: readonly ReportRow[]
+  /** Credits of runs by day and model, in order; absent where runs were not read or show no credits. */
+  readonly days?: readonly { readonly at: number; readonly byModel: Readonly<Record<string, number>> }[]
   /** People who have used 85 % of their cap or more, the nearest first. */
   readonly near: readonly NearRow[]
   readonly changes: {
@@ -150,6 +152,7 @@ export function reportOf(inputs: ReportInputs): Report {
         ...addOnCostOf(row.addOn, pricePerCredit),
       }))
       .sort((a, b) => Number(a.key === '-') - Number(b.key === '-') || (b.used ?? -1) - (a.used ?? -1) || compareText(a.key, b.key)),
+    ...daysOf(inputs.runs ?? []),
     near: measured.flatMap(nearOf).sort(nearestFirst),
     changes: changesOf(inputs.writes),
     notes: [...inputs.notes, ...notesOn(inputs)],
@@ -200,6 +203,19 @@ function teamRow(inputs: ReportInputs, people: readonly Measured[]): ReportRow {
   // Those who left used something too.
   const row = { ...rest, ...(addOn !== undefined && known('addOn', addOn + (inputs.addOn?.others ?? 0))) }
   return row.used === undefined ? { ...row, ...known('used', sumOf((inputs.runs ?? []).map(({ used }) => used))) } : row
+}
+
+function daysOf(runs: readonly RunUse[]): Pick<Report, 'days'> {
+  const counted = runs.filter(({ used }) => used !== undefined)
+  if (counted.length === 0) return {}
+  const byDay = Map.groupBy(counted, ({ dayAt }) => dayAt)
+  const days = [...byDay].toSorted(([a], [b]) => a - b)
+  return {
+    days: days.map(([at, rows]) => {
+      const models = Map.groupBy(rows, ({ model }) => model)
+      return { at, byModel: Object.fromEntries([...models].map(([model, some]) => [model, sumOf(some.map(({ used }) => used)) ?? 0])) }
+    }),
+  }
 }
 
 /** Nobody at all means that people are not known, and then no row counts them. */

@@ -8,7 +8,7 @@ import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { ownedFrom, setBefore } from '../../core/plan/diff.ts'
-import type { DesiredCap } from '../../core/resolve/desired.ts'
+import type { DesiredCap } from '../../core/resolve/candidate.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { noteSeen } from './seen.ts'
 

@@ -16,6 +16,7 @@ import { learnUsage } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
 import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
+import { readCountedOn } from './count-on.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { type Pass, type PassReport, runPasses } from './passes.ts'
 import { probeReads } from './probe.ts'
@@ -92,11 +93,13 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   if (!options.focus) forgetOthers(read.toRead, knowledge)
   const view = deal(workspace, knowledge, planner, await settle(workspace, knowledge, planner, read, options))
   const plan = planMaker({ workspace, knowledge, planner, options })
-  const firstPlan = (): Promise<Pass> =>
-    plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) })
-  const seen = await firstPlan()
+  const firstPlan = (alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> =>
+    plan(view, { ...(withheld && { excluded: () => withheld }), ...(options.approve && { approve: options.approve }) }, alsoRead)
+  const seen = await firstPlan(NONE)
   const isNews = seen.planned.plan.changes.some(isToGo) && (await establishReads(workspace, knowledge, view, options))
-  const first = isNews ? await firstPlan() : seen
+  const countedSince = startedAt - config.intervalMs
+  const again = await readCountedOn(seen.planned, countedSince, { workspace, knowledge, view, ...(options.stop && { stop: options.stop }) })
+  const first = isNews || again.size > 0 ? await firstPlan(again) : seen
   const observed = clock.monotonic()
 
   // What was released and is there by now is spent, also while nothing may be written.
@@ -104,7 +107,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   // Holds are there for whoever approves them, also while somebody is asked.
   await ledger.commit()
   const go = withheld ?? (await agree(first.planned, options))
-  const applied = 'kind' in go ? undefined : await carryOut({ workspace, knowledge, options, first, go, plan, planner })
+  const applied = 'kind' in go ? undefined : await carryOut({ workspace, knowledge, options, first, go, plan, planner, again })
   if (applied?.interrupted === 'paused') {
     await readPause(workspace)
     showPause(workspace)
@@ -121,6 +124,8 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   showCycle(workspace, outcome, times, foundBy(workspace, { knowledge, looked, applied }, outcome))
   return { ...outcome, planned: first.planned, view, after, ...(applied && { applied }), ...('kind' in go && { withheld: go.reason }) }
 }
+
+const NONE: ReadonlySet<ScopeKey> = new Set()
 
 /** True when it is known since now what a read shows. */
 async function establishReads(
@@ -210,11 +215,13 @@ interface Making {
   readonly options: CycleOptions
 }
 
-type PlanMaker = (view: DesiredState, more: Parameters<typeof planFrom>[3], focus?: ReadonlySet<ScopeKey>) => Promise<Pass>
+/** `alsoRead`: scopes that were read again beyond those of a focused cycle. */
+type PlanMaker = (view: DesiredState, more: Parameters<typeof planFrom>[3], alsoRead: ReadonlySet<ScopeKey>) => Promise<Pass>
 
 /** Plans, remembers what the plan found out and shows it. A focused cycle writes its own scopes only. */
 function planMaker({ workspace, knowledge, planner, options }: Making): PlanMaker {
-  return async (view, more = {}, focus = options.focus) => {
+  return async (view, more = {}, alsoRead) => {
+    const focus = options.focus && new Set([...options.focus, ...alsoRead])
     const left: Exclusion = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
     const excluded = (one: Difference): Exclusion | undefined => more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined)
     const planned = planFrom(knowledge, view, planner, { ...more, excluded })
@@ -233,9 +240,11 @@ interface CarryOut extends Making {
   readonly first: Pass
   readonly go: Go
   readonly plan: PlanMaker
+  /** Scopes that were read again for the first plan. */
+  readonly again: ReadonlySet<ScopeKey>
 }
 
-async function carryOut({ workspace, knowledge, planner, options, first, go, plan }: CarryOut): Promise<PassReport> {
+async function carryOut({ workspace, knowledge, planner, options, first, go, plan, again }: CarryOut): Promise<PassReport> {
   const { mayWrite } = go
   const notShown: Exclusion = { kind: 'excluded', code: 'notShown', reason: 'it was not in the plan that was agreed to; run apply again' }
   const excluded = (one: Difference): Exclusion | undefined => (mayWrite?.(one) === false ? notShown : undefined)
@@ -243,8 +252,7 @@ async function carryOut({ workspace, knowledge, planner, options, first, go, pla
   rememberReviews(first.planned, first.view, knowledge, workspace.ledger, workspace.digest)
   const isNew = acceptRoster(first.planned, knowledge, workspace)
   const replan = async (failed: ReadonlyMap<ScopeKey, Failure>, alsoRead: ReadonlySet<ScopeKey>): Promise<Pass> => {
-    const focus = options.focus && new Set([...options.focus, ...alsoRead])
-    const next = await plan(outlook(knowledge, planner), { failed, excluded }, focus)
+    const next = await plan(outlook(knowledge, planner), { failed, excluded }, again.union(alsoRead))
     rememberApprovals(next.planned, workspace.ledger)
     return next
   }

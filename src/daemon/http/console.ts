@@ -31,6 +31,8 @@ export interface Console {
   readonly routes: readonly ConsoleRoute[]
   /** Kept in memory for as long as the daemon runs. */
   readonly assets: readonly ConsoleAsset[]
+  /** The document that a browser gets in the place of a bare refusal; `message` is for whoever asked. */
+  readonly refusal: (status: number, message: string) => string
   /** For every page: default-src 'none', scripts and connections to this server alone. */
   readonly contentSecurityPolicy: string
 }

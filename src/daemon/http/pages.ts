@@ -17,6 +17,7 @@ export interface PageParts {
 const HTML = 'text/html; charset=utf-8'
 
 export function addPages(server: FastifyInstance, parts: PageParts): void {
+  addRefusalPages(server, parts.console)
   for (const route of parts.console.routes) {
     server.get(route.path, async (request, reply) => {
       reply.header('Content-Security-Policy', parts.console.contentSecurityPolicy)
@@ -27,6 +28,17 @@ export function addPages(server: FastifyInstance, parts: PageParts): void {
     const bytes = Buffer.from(body)
     server.get(path, (_, reply) => reply.header('Cache-Control', 'public, max-age=31536000, immutable').type(type).send(bytes))
   }
+}
+
+/** People get a page also where there is no answer; programs get the bare words. */
+function addRefusalPages(server: FastifyInstance, { refusal, contentSecurityPolicy }: Console): void {
+  server.addHook('onSend', async (request, reply, payload) => {
+    const isBare =
+      reply.statusCode >= 400 && typeof payload === 'string' && String(reply.getHeader('content-type')).startsWith('text/plain')
+    if (!isBare || !(request.headers.accept ?? '').includes('text/html')) return payload
+    reply.header('Content-Security-Policy', contentSecurityPolicy).type(HTML)
+    return refusal(reply.statusCode, payload.trim())
+  })
 }
 
 const pageOf = (route: ConsoleRoute, request: FastifyRequest, { documents }: PageParts, { maySee }: Viewer): Promise<string> =>

@@ -109,6 +109,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   try {
     await server.listen({ host: options.host, port: options.port, backlog: BACKLOG })
   } catch (error) {
+    // What it has begun would keep the process alive.
+    await server.close()
     const message = `cannot listen on ${hostText(options.host)}:${options.port}: ${listenFailure(error)}`
     throw new ListenError(message, codeOf(error) === 'EADDRINUSE')
   }

@@ -1,6 +1,6 @@
 // What explain tells of rules: which one won and by which value, why others lost, and which field is absent.
 import { expect, test } from 'vitest'
-import type { DesiredInputs } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import { members, ownedCaps, type PolicySketch, rosterRows, running } from '../../support/declare.ts'
 import { explained, lines } from '../../support/explained.ts'
 

@@ -99,6 +99,15 @@ describe('a change waits', () => {
     expect(Object.fromEntries([...result.blocked].map(([key, by]) => [key.replace('@example.com', ''), blockerText(by)]))).toEqual(blocked)
   })
 
+  test('for the first cap of a group whose members nobody could list: anybody may be in it', () => {
+    const one = company({ team: [9, 5], 'group:a': ['none', 9], p2: [9, 'none'] }, { groups: {} })
+    const inputs = waveOf(one, held(one, 'group:a'))
+    expect(schedule(inputs).waves.map(named)).toEqual(['team', 'p2'])
+    const unlisted = schedule({ ...inputs, unlisted: new Set([keyOf('group:a')]) })
+    expect(unlisted.waves.map(named)).toEqual(['p2'])
+    expect(blockerText(unlisted.blocked.get(keyOf('team')))).toBe('after group:a')
+  })
+
   test('where it is wrong under one of the two ways to read, though right under the other', () => {
     const one = company({ team: [9, 4], p0: [9, 8] })
     const team = held(one, 'p0')
@@ -174,6 +183,17 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
           },
           { mayBeInherited: (key) => open.has(key) },
         )
+      }),
+      runs(400),
+    )
+  })
+
+  test('so it is for members of groups whose members nobody could list, whoever they are', () => {
+    fc.assert(
+      fc.property(companies(), fc.subarray(['a', 'b'], { minLength: 1 }), (given, hidden) => {
+        const listed = Object.fromEntries(Object.entries(given.groups).filter(([id]) => !hidden.includes(id)))
+        const inputs = { people: peopleOf(listed), unlisted: new Set(hidden.map((id) => keyOf(`group:${id}`))) }
+        walk(given, (now) => expectSafe(given, capsOf(given.set), now), inputs)
       }),
       runs(400),
     )

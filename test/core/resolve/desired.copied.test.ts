@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { type DesiredInputs, resolveDesired } from '../../../src/core/resolve/desired.ts'
+import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import { byGrant, checkDecision, type Decision, desiredInputs, members, ownedCaps, roster, running } from '../../support/declare.ts'
 
 describe('where the service copies wide caps to people', () => {

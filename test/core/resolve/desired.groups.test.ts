@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type DesiredInputs, type Resolution, resolveDesired } from '../../../src/core/resolve/desired.ts'
+import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs, Resolution } from '../../../src/core/resolve/resolution.ts'
 import {
   asked,
   checkDecision,

@@ -3,7 +3,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { type DesiredInputs, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import {
   DAY,
   desiredInputs,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { MAX_CAP } from '../../../src/core/model/units.ts'
-import { type DesiredInputs, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import {
   asked,
   byGrant,

@@ -1,7 +1,8 @@
 // What is said of scopes that policy makes impossible or that are left alone, word for word, and what a winner carries along.
 import { describe, expect, test } from 'vitest'
-import { type DesiredInputs, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
 import { grantId } from '../../../src/core/resolve/grants.ts'
+import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
 import {
   byGrant,
   CYCLE,

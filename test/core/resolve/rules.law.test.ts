@@ -3,7 +3,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
-import { type DesiredInputs, type Resolution, resolveDesired } from '../../../src/core/resolve/desired.ts'
+import { resolveDesired } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs, Resolution } from '../../../src/core/resolve/resolution.ts'
 import { asked, desiredInputs, members, ownedCaps, type RowSketch, rosterRows } from '../../support/declare.ts'
 import { runs } from '../../support/fuzz.ts'
 

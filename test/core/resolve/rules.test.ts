@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { When } from '../../../src/core/model/policy.ts'
 import { type ConditionInputs, fitsGlob, rowFacts, truthOf } from '../../../src/core/resolve/conditions.ts'
-import { type DesiredInputs, isReached, type Resolution, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import { isReached, resolveDesired, resolvePerson } from '../../../src/core/resolve/desired.ts'
+import type { DesiredInputs, Resolution } from '../../../src/core/resolve/resolution.ts'
 import { nearest } from '../../../src/policy/suggest.ts'
 import {
   asked,

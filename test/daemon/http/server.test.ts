@@ -23,7 +23,7 @@ describe('the pages', () => {
     ['/livez', 'text/plain; charset=utf-8', 'ok\n'],
     ['/readyz', 'text/plain; charset=utf-8', 'ok\n'],
     ['/status', 'application/json; charset=utf-8', '"kind": "Status"'],
-    ['/', 'text/html; charset=utf-8', '<h2>acme</h2>'],
+    ['/', 'text/html; charset=utf-8', '<a href="/workspaces/acme">acme</a>'],
     ['/metrics?name=x', 'text/plain; version=0.0.4; charset=utf-8', 'capkeeper_build_info'],
   ]
   test.each(rows)('%s answers GET with its content, and HEAD without', async (path, type, content) => {
@@ -57,11 +57,22 @@ describe('the pages', () => {
     const { headers } = await fetch(url)
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(headers.get('content-security-policy')).not.toContain('unsafe')
-    expect(headers.get('content-security-policy')).not.toContain('script-src')
+    expect(headers.get('content-security-policy')).toContain("script-src 'self'")
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('x-frame-options')).toBe('DENY')
     expect(headers.get('cache-control')).toBe('no-store')
     expect(headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('refuse a browser with a page, and a program with bare words', async () => {
+    const { url } = await start()
+    const path = `${url}/workspaces/acme/holds/0a1b2c3d4e5f0a1b2c3d4e5f0a1b2c3d`
+    const seen = await fetch(path, { headers: { accept: 'text/html' } })
+    expect([seen.status, seen.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(seen.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await seen.text()).toContain('To the overview')
+    const bare = await fetch(path)
+    expect([bare.status, bare.headers.get('content-type')]).toEqual([404, 'text/plain; charset=utf-8'])
   })
 })
 

@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Aspect, type Finding, SEEN_VALUES, type SeenValue } from '../../../src/core/interpret/seen.ts'
 import {
-  type Approval,
   CAUSES,
   CHANGE_RESULTS,
   DEFAULT_GUARDS,
@@ -24,6 +23,7 @@ import { addOnAsked } from '../../support/add-on.ts'
 import { dayFigures, histories, journals } from '../../support/journal.ts'
 import { realClock } from '../../support/real-clock.ts'
 import { asked, useOf, useSteps } from '../../support/use-model.ts'
+import { approvals } from './approvals.ts'
 import { modelLedger } from './model-ledger.ts'
 import { poolStates } from './pool-states.ts'
 
@@ -62,21 +62,7 @@ const entry: fc.Arbitrary<HistoryEntry> = fc.record(
   { at: instant, ...what, ...step, result: fc.constantFrom(...CHANGE_RESULTS), reason: text, error: text, source: position, ...origin },
   { requiredKeys: ['at', 'scope', 'action', 'effect', 'from', 'to', 'cause', 'result', 'planId', 'digest', 'revision'] },
 )
-const approval: fc.Arbitrary<Approval> = fc.record(
-  {
-    id: fc.constantFrom('7d1f0c2a9b34', '000000000000', 'ffffffffffff'),
-    via: fc.constantFrom('policy', 'command'),
-    approvedAt: instant,
-    state: fc.constantFrom('pending', 'spent', 'void'),
-    people: fc.nat(),
-    credits: fc.nat(),
-    released: fc.array(
-      fc.record({ scope, from: cap, to: cap, verified: fc.boolean(), pool: text }, { requiredKeys: ['scope', 'from', 'to', 'verified'] }),
-      { maxLength: 3 },
-    ),
-  },
-  { requiredKeys: ['id', 'via', 'approvedAt', 'state', 'released'] },
-)
+const approval = approvals({ scope, cap, instant })
 const quarantined: fc.Arbitrary<Quarantined> = fc.record({ scope, code: text, message: text, entry: text, at: instant })
 const pause: fc.Arbitrary<Pause> = fc.record({ untilAt: instant, reason: text, pausedAt: instant })
 

@@ -71,3 +71,21 @@ test('an edit in the middle of a slice is written at once, and the slice goes on
     await one.clock.pass(5 * MINUTE)
     expect(one.told('cycle-finished').every(({ result }) => result === 'noop' || result === 'success')).toBe(true)
   }))
+
+test('what keeps people above a lowered team cap is read again first, where that was longer ago than the interval', () =>
+  slowly(async (one, life) => {
+    const caps = { ...capsOf(PEOPLE), team: 1000 }
+    life.set({ caps })
+    await one.clock.pass(4 * MINUTE)
+    one.forget()
+    for (let waited = 0; waited < 300 && !one.reads().includes('p050'); waited += 1) await one.clock.pass(SECOND)
+    one.foreign('p050', undefined)
+    await one.clock.pass(SLICE_MS + 5 * SECOND)
+    expect(one.caps()).not.toHaveProperty('p050')
+    life.set({ caps: { ...caps, team: 200 } })
+    for (let waited = 0; waited < 600 && one.caps()['team'] !== 200; waited += 1) {
+      await one.clock.pass(SECOND)
+      expect(one.inForce()['p050']).toBe(1000)
+    }
+    expect(one.caps()).toMatchObject({ team: 200, p050: 1000 })
+  }))

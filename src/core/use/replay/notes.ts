@@ -2,7 +2,7 @@
 // Each note names a number and, where there is one, the way out.
 
 import { groupScope, scopeKey } from '../../model/scope.ts'
-import type { RejectedScope } from '../../resolve/desired.ts'
+import type { RejectedScope } from '../../resolve/candidate.ts'
 import type { Counts, SimulationInputs } from './document.ts'
 import { DAY_MS, isWeekend, type RecordedDays, type ReplayPeople } from './recorded.ts'
 

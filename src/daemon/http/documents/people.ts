@@ -3,7 +3,7 @@
 
 import { BANDS, type Band, SCOPE_STATES } from '../../../core/model/events.ts'
 import { groupScope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
-import type { Candidate } from '../../../core/resolve/desired.ts'
+import type { Candidate } from '../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../core/use/bands.ts'
 import type { Query } from './documents.ts'
 import { DocumentError } from './documents.ts'

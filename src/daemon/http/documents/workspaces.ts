@@ -2,7 +2,7 @@
 
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { compareScopes, userScope } from '../../../core/model/scope.ts'
-import type { GrantStatus } from '../../../core/resolve/desired.ts'
+import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { PoolPeople } from '../../../core/resolve/pools.ts'
 import type { Query } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'

@@ -1,0 +1,139 @@
+// Credits over the cycle: what was used, the even pace to the cycle's end, where it leads with the band of 80 %, and all there is to use.
+import { compact, dayMonth } from '../text.ts'
+import type { Chart, LegendEntry } from './chart.ts'
+import type { Layer, Point } from './plot.ts'
+import { DAY_MS } from './scale.ts'
+
+export interface CycleData {
+  readonly startAt: number
+  readonly endAt: number
+  readonly now: number
+  /** Credits used since the cycle's start, by instant, rising. */
+  readonly used: readonly Point[]
+  /** All credits of the cycle, of the seats and added on; absent while the balance is unknown. */
+  readonly budget?: number
+  /** Credits that will have been used, by instants to come, in order; the last is the cycle's end. */
+  readonly projected?: readonly Projected[]
+  readonly exhaustedAt?: number
+}
+
+export interface Projected {
+  readonly at: number
+  readonly p10: number
+  readonly p50: number
+  readonly p90: number
+}
+
+export function cycleChart(data: CycleData): Chart {
+  const { startAt, endAt, used, budget, projected, exhaustedAt } = data
+  const last = used.at(-1) ?? { at: startAt, value: 0 }
+  const goal = budget ?? projected?.at(-1)?.p50
+  const ahead = (percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => aheadOf(data, last, percentile)
+  const even: readonly Point[] =
+    goal === undefined
+      ? []
+      : [
+          { at: startAt, value: 0 },
+          { at: endAt, value: goal },
+        ]
+  const layers: readonly (Layer | false)[] = [
+    projected !== undefined && { kind: 'band', tone: 'main', low: ahead('p10'), high: ahead('p90') },
+    budget !== undefined && {
+      kind: 'line',
+      tone: 'limit',
+      points: [
+        { at: startAt, value: budget },
+        { at: endAt, value: budget },
+      ],
+    },
+    goal !== undefined && { kind: 'line', tone: 'even', points: even, dashed: true },
+    { kind: 'area', tone: 'main', points: used },
+    projected !== undefined && { kind: 'line', tone: 'main', points: ahead('p50'), dashed: true },
+    { kind: 'instant', at: last.at, tone: 'even', text: 'now' },
+    exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'add-on credits run out' },
+  ]
+  return {
+    id: 'cycle',
+    title: 'Credits over the cycle',
+    summary: summaryOf(data, last.value),
+    legend: legendOf(data),
+    plot: {
+      fromAt: startAt,
+      untilAt: endAt,
+      layers: layers.filter((layer) => layer !== false),
+      slots: daysOf(data).map((day) => ({ ...day, text: slotText(day, data) })),
+    },
+    table: {
+      heads: ['Day', 'Used', 'Even pace', 'Expected'],
+      rows: daysOf(data).map(({ fromAt, untilAt }) => [
+        dayMonth(fromAt),
+        usedAt(untilAt, data),
+        goal === undefined ? undefined : Math.round(goal * evenShare(untilAt, data)),
+        expectedAt(untilAt, data, last),
+      ]),
+    },
+  }
+}
+
+/** From now on; nothing that is told lies below what was used. */
+const aheadOf = ({ projected = [] }: CycleData, last: Point, percentile: 'p10' | 'p50' | 'p90'): readonly Point[] => [
+  last,
+  ...projected.filter(({ at }) => at > last.at).map((one) => ({ at: one.at, value: Math.max(last.value, one[percentile]) })),
+]
+
+function summaryOf({ budget, projected, exhaustedAt, endAt }: CycleData, used: number): string {
+  const end = projected?.at(-1)
+  const parts = [
+    budget === undefined ? `${compact(used)} credits used` : `${compact(used)} of ${compact(budget)} credits used`,
+    ...(end ? [`${compact(Math.round(end.p50))} expected by ${dayMonth(endAt)}`] : []),
+    ...(exhaustedAt !== undefined && exhaustedAt < endAt ? [`the add-on credits run out on ${dayMonth(exhaustedAt)}`] : []),
+  ]
+  return `${parts.join('; ')}.`
+}
+
+const legendOf = ({ budget, projected }: CycleData): readonly LegendEntry[] => [
+  { tone: 'main', text: 'used' },
+  ...(projected ? [{ tone: 'main', text: 'expected, with the likely range (80 %)', as: 'dashed' } as const] : []),
+  ...(budget !== undefined || projected ? [{ tone: 'even', text: 'even pace', as: 'dashed' } as const] : []),
+  ...(budget !== undefined ? [{ tone: 'limit', text: 'all credits of the cycle', as: 'line' } as const] : []),
+]
+
+interface Day {
+  readonly fromAt: number
+  readonly untilAt: number
+}
+
+/** Whole days from the cycle's start; the last may be cut short. */
+function daysOf({ startAt, endAt }: CycleData): readonly Day[] {
+  const count = Math.min(MOST_DAYS, Math.max(1, Math.ceil((endAt - startAt) / DAY_MS)))
+  return Array.from({ length: count }, (_, index) => ({
+    fromAt: startAt + index * DAY_MS,
+    untilAt: Math.min(endAt, startAt + (index + 1) * DAY_MS),
+  }))
+}
+
+/** No cycle is longer. */
+const MOST_DAYS = 400
+
+const evenShare = (at: number, { startAt, endAt }: CycleData): number => (at - startAt) / Math.max(1, endAt - startAt)
+
+/** The last figure of that day; nothing for days to come. */
+const usedAt = (until: number, { used }: CycleData): number | undefined => {
+  const past = used.filter(({ at }) => at <= until)
+  const isOver = (used.at(-1)?.at ?? 0) >= until - DAY_MS
+  return isOver ? (past.at(-1)?.value ?? used[0]?.value) : undefined
+}
+
+/** On the way from now to the end. */
+function expectedAt(until: number, data: CycleData, last: Point): number | undefined {
+  if (!data.projected || until <= last.at) return undefined
+  const points = aheadOf(data, last, 'p50')
+  const after = points.findIndex(({ at }) => at >= until)
+  const [from, to] = [points[after - 1] ?? last, points[after]]
+  return to && Math.round(from.value + ((to.value - from.value) * (until - from.at)) / Math.max(1, to.at - from.at))
+}
+
+function slotText(day: Day, data: CycleData): string {
+  const used = usedAt(day.untilAt, data)
+  return used === undefined ? dayMonth(day.fromAt) : `${dayMonth(day.fromAt)}: ${compact(used)} used`
+}

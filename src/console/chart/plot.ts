@@ -1,0 +1,181 @@
+// A chart over time as SVG that stretches with its place: shapes stand in a plot of 1000 units' width, words and points at shares of the
+// real width, so that neither letters nor lines are ever scaled. Colours are classes of the style sheet; there is no style in the markup.
+import { type Html, html } from '../../core/escape/html.ts'
+import { compact, dayMonth } from '../text.ts'
+import { dayTicks, shareOf, short, valueScale } from './scale.ts'
+
+/** Colours by meaning; the style sheet has one for each theme. */
+export type Tone = 'main' | 'even' | 'limit' | 'balance' | 'good' | 'bad' | 's0' | 's1' | 's2' | 's3' | 's4' | 's5' | 's6' | 'rest'
+
+export interface Point {
+  readonly at: number
+  readonly value: number
+}
+
+/** What is drawn, the first at the bottom. */
+export type Layer =
+  | {
+      readonly kind: 'line' | 'area'
+      readonly tone: Tone
+      readonly points: readonly Point[]
+      readonly dashed?: boolean
+      readonly stepped?: boolean
+    }
+  | { readonly kind: 'band'; readonly tone: Tone; readonly low: readonly Point[]; readonly high: readonly Point[] }
+  /** Each bar fills its span of time but for a gap. */
+  | { readonly kind: 'bars'; readonly bars: readonly Bar[] }
+  /** An instant: a line from top to bottom, with a word. */
+  | { readonly kind: 'instant'; readonly at: number; readonly tone: Tone; readonly text: string }
+  | { readonly kind: 'dots'; readonly tone: Tone; readonly points: readonly (Point & { readonly text: string })[] }
+
+export interface Bar {
+  readonly fromAt: number
+  readonly untilAt: number
+  readonly low: number
+  readonly high: number
+  readonly tone: Tone
+}
+
+/** A part of the time axis that a pointer or a key can ask about: a row of the table beneath the chart. */
+export interface Slot {
+  readonly fromAt: number
+  readonly untilAt: number
+  readonly text: string
+}
+
+export interface Plot {
+  readonly fromAt: number
+  readonly untilAt: number
+  readonly layers: readonly Layer[]
+  readonly slots: readonly Slot[]
+  /** Its figures are counts of things. */
+  readonly isCount?: boolean
+  /** Of the plot alone, in pixels. */
+  readonly height?: number
+}
+
+const WIDTH = 1000
+const TOP = 18
+const BOTTOM = 24
+const HEIGHT = 190
+/** Of a bar's span, left free on each side. */
+const BAR_GAP = 0.1
+
+interface Frame {
+  readonly x: (at: number) => number
+  readonly y: (value: number) => number
+  readonly height: number
+}
+
+const highestOf = (layer: Layer): number => {
+  switch (layer.kind) {
+    case 'line':
+    case 'area':
+    case 'dots':
+      return layer.points.reduce((most, { value }) => Math.max(most, value), 0)
+    case 'band':
+      return layer.high.reduce((most, { value }) => Math.max(most, value), 0)
+    case 'bars':
+      return layer.bars.reduce((most, { high }) => Math.max(most, high), 0)
+    case 'instant':
+      return 0
+  }
+}
+
+/** The whole drawing. `label` names it to those who do not see it. */
+export function plot({ fromAt, untilAt, layers, slots, isCount, height = HEIGHT }: Plot, label: string): Html {
+  const { max, ticks } = valueScale(Math.max(0, ...layers.map(highestOf)), isCount)
+  const frame: Frame = {
+    x: (at) => shareOf(at, fromAt, untilAt) * WIDTH,
+    y: (value) => (1 - shareOf(value, 0, max)) * height,
+    height,
+  }
+  const instants = layers.filter((layer) => layer.kind === 'instant')
+  return html`<svg class="plot" role="img" aria-label="${label}" width="100%" height="${TOP + height + BOTTOM}" focusable="false">
+${ticks.map((tick) => grid(tick, frame))}
+<svg x="0" y="${TOP}" width="100%" height="${height}" viewBox="0 0 ${WIDTH} ${height}" preserveAspectRatio="none">${layers.map((layer) => shape(layer, frame))}</svg>
+${instants.map((one, index) => instantLine(one, index, frame))}
+${layers.map((layer) => overlay(layer, frame))}
+${dayTicks(fromAt, untilAt).map((at, index) => dayLabel(at, index, frame))}
+<g class="slots">${slots.map((slot) => slotArea(slot, frame))}</g>
+</svg>`
+}
+
+const percent = (x: number): string => `${short(x / (WIDTH / 100))}%`
+
+/** Near an edge a word goes inwards. */
+const anchor = (x: number): string => (x < WIDTH * 0.05 ? 'start' : x > WIDTH * 0.95 ? 'end' : 'middle')
+
+function grid(tick: number, { y }: Frame): Html {
+  const at = TOP + y(tick)
+  return html`<line class="${tick === 0 ? 'axis' : 'grid'}" x1="0" x2="100%" y1="${short(at)}" y2="${short(at)}"></line>
+${tick > 0 && html`<text class="tick" x="0" dx="-7" y="${short(at + 4)}" text-anchor="end">${compact(tick)}</text>`}`
+}
+
+/** Every second one gives way where there is little room. */
+const dayLabel = (at: number, index: number, { x, height }: Frame): Html =>
+  html`<text class="tick${index % 2 === 1 && ' odd'}" x="${percent(x(at))}" y="${TOP + height + 17}" text-anchor="${anchor(x(at))}">${dayMonth(at)}</text>`
+
+function shape(layer: Layer, frame: Frame): Html | false {
+  switch (layer.kind) {
+    case 'line':
+      return html`<path class="line t-${layer.tone}${layer.dashed === true && ' dashed'}" d="${pathOf(layer.points, frame, layer.stepped)}"></path>`
+    case 'area':
+      return html`<path class="area t-${layer.tone}" d="${areaOf(layer.points, undefined, frame)}"></path><path class="line t-${layer.tone}" d="${pathOf(layer.points, frame, layer.stepped)}"></path>`
+    case 'band':
+      return html`<path class="band t-${layer.tone}" d="${areaOf(layer.high, layer.low, frame)}"></path>`
+    case 'bars':
+      return html`${layer.bars.map((bar) => barShape(bar, frame))}`
+    default:
+      return false
+  }
+}
+
+function barShape({ fromAt, untilAt, low, high, tone }: Bar, { x, y }: Frame): Html {
+  const left = x(fromAt)
+  const width = x(untilAt) - left
+  return html`<rect class="bar t-${tone}" x="${short(left + width * BAR_GAP)}" width="${short(width * (1 - 2 * BAR_GAP))}" y="${short(y(high))}" height="${short(Math.max(0, y(low) - y(high)))}"></rect>`
+}
+
+function pathOf(points: readonly Point[], { x, y }: Frame, stepped = false): string {
+  return points
+    .map(({ at, value }, index) => {
+      if (index === 0) return `M${short(x(at))} ${short(y(value))}`
+      return stepped ? `H${short(x(at))}V${short(y(value))}` : `L${short(x(at))} ${short(y(value))}`
+    })
+    .join('')
+}
+
+/** Between two lines, or down to the axis. */
+function areaOf(high: readonly Point[], low: readonly Point[] | undefined, frame: Frame): string {
+  const last = high.at(-1)
+  const first = high[0]
+  if (!first || !last) return ''
+  const floor = low ?? [
+    { at: first.at, value: 0 },
+    { at: last.at, value: 0 },
+  ]
+  return `${pathOf(high, frame)}${pathOf(floor.toReversed(), frame).replace(/^M/, 'L')}Z`
+}
+
+/** The words of several stand beneath each other, so that none lies on another. */
+function instantLine({ at, tone, text }: Extract<Layer, { kind: 'instant' }>, index: number, { x, height }: Frame): Html {
+  const left = x(at)
+  const side = left > WIDTH * 0.6 ? 'end' : 'start'
+  return html`<line class="instant t-${tone}" x1="${percent(left)}" x2="${percent(left)}" y1="2" y2="${TOP + height}"></line>
+<text class="word" x="${percent(left)}" dx="${side === 'end' ? -5 : 5}" y="${10 + index * 13}" text-anchor="${side}">${text}</text>`
+}
+
+function overlay(layer: Layer, { x, y }: Frame): Html | false {
+  if (layer.kind !== 'dots') return false
+  return html`${layer.points.map(
+    ({ at, value, text }) =>
+      html`<circle class="dot t-${layer.tone}" cx="${percent(x(at))}" cy="${short(TOP + y(value))}" r="4"><title>${text}</title></circle>`,
+  )}`
+}
+
+/** Takes the pointer; with scripts off the browser itself shows its title. */
+const slotArea = ({ fromAt, untilAt, text }: Slot, { x, height }: Frame): Html => {
+  const left = x(fromAt)
+  return html`<rect x="${percent(left)}" width="${percent(x(untilAt) - left)}" y="0" height="${TOP + height + BOTTOM}"><title>${text}</title></rect>`
+}

@@ -1,0 +1,55 @@
+// A pool over the cycle: its credits, what its members used of them, and how much is dealt to them as caps.
+import { compact, dayMonth } from '../text.ts'
+import type { Chart } from './chart.ts'
+import type { Layer } from './plot.ts'
+import { DAY_MS } from './scale.ts'
+
+export interface PoolData {
+  readonly name: string
+  readonly startAt: number
+  readonly endAt: number
+  readonly credits: number
+  /** In order. */
+  readonly points: readonly { readonly at: number; readonly used: number; readonly dealt: number }[]
+  readonly exhaustedAt?: number
+}
+
+export function poolChart({ name, startAt, endAt, credits, points, exhaustedAt }: PoolData): Chart {
+  const last = points.at(-1)
+  const layers: readonly (Layer | false)[] = [
+    {
+      kind: 'line',
+      tone: 'limit',
+      points: [
+        { at: startAt, value: credits },
+        { at: endAt, value: credits },
+      ],
+    },
+    { kind: 'area', tone: 'main', points: points.map(({ at, used }) => ({ at, value: used })) },
+    { kind: 'line', tone: 'balance', stepped: true, points: points.map(({ at, dealt }) => ({ at, value: dealt })) },
+    exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'pool used up' },
+  ]
+  return {
+    id: `pool-${name}`,
+    title: `Pool ${name}`,
+    summary: last
+      ? `${compact(last.used)} of ${compact(credits)} credits used, ${compact(last.dealt)} dealt as caps.`
+      : `${compact(credits)} credits; nothing dealt yet.`,
+    legend: [
+      { tone: 'main', text: 'used by its people' },
+      { tone: 'balance', text: 'dealt as caps', as: 'line' },
+      { tone: 'limit', text: 'credits of the pool', as: 'line' },
+    ],
+    plot: {
+      fromAt: startAt,
+      untilAt: endAt,
+      layers: layers.filter((layer) => layer !== false),
+      slots: points.map(({ at, used }, index) => ({
+        fromAt: at,
+        untilAt: points[index + 1]?.at ?? Math.min(endAt, at + DAY_MS),
+        text: `${dayMonth(at)}: ${compact(used)} used`,
+      })),
+    },
+    table: { heads: ['Day', 'Used', 'Dealt'], rows: points.map(({ at, used, dealt }) => [dayMonth(at), used, dealt]) },
+  }
+}

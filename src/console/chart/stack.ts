@@ -1,0 +1,91 @@
+// Credits burned day by day, stacked by group or by model: the six that burned most have a colour, all others share one.
+import { compact, dayMonth } from '../text.ts'
+import type { Chart } from './chart.ts'
+import type { Bar, Tone } from './plot.ts'
+import { DAY_MS } from './scale.ts'
+
+export interface StackData {
+  readonly id: string
+  readonly title: string
+  /** Of what kind the parts are: `group`, `model`. */
+  readonly noun: string
+  /** Days by their UTC midnights, in order. */
+  readonly days: readonly { readonly at: number; readonly parts: Readonly<Record<string, number>> }[]
+  /** How the parts are called; by their key unless named. */
+  readonly names?: Readonly<Record<string, string>>
+}
+
+const TONES: readonly Tone[] = ['s0', 's1', 's2', 's3', 's4', 's5']
+const REST = 'others'
+
+export function stackChart({ id, title, noun, days, names = {} }: StackData): Chart {
+  const keys = biggest(days)
+  const shown = keys.slice(0, TONES.length)
+  const isCut = keys.length > shown.length
+  const columns = [
+    ...shown.map((key, index) => ({ key, name: names[key] ?? key, tone: TONES[index] ?? 'rest' })),
+    ...(isCut ? [{ key: REST, name: REST, tone: 'rest' as const }] : []),
+  ]
+  const folded = days.map(({ at, parts }) => ({ at, parts: isCut ? { ...parts, [REST]: restOf(parts, shown) } : parts }))
+  const total = folded.reduce((sum, { parts }) => sum + sumOf(columns.map(({ key }) => parts[key] ?? 0)), 0)
+  const first = days[0]?.at ?? 0
+  const last = days.at(-1)?.at ?? first
+  return {
+    id,
+    title,
+    summary: summaryOf(total, days.length, columns[0]?.name, noun),
+    legend: columns.map(({ tone, name }) => ({ tone, text: name })),
+    plot: {
+      fromAt: first,
+      untilAt: last + DAY_MS,
+      layers: [
+        {
+          kind: 'bars',
+          bars: folded.flatMap(({ at, parts }) =>
+            barsOf(
+              at,
+              columns.map(({ key, tone }) => ({ tone, value: parts[key] ?? 0 })),
+            ),
+          ),
+        },
+      ],
+      slots: folded.map(({ at, parts }) => ({
+        fromAt: at,
+        untilAt: at + DAY_MS,
+        text: `${dayMonth(at)}: ${compact(sumOf(columns.map(({ key }) => parts[key] ?? 0)))} credits`,
+      })),
+    },
+    table: {
+      heads: ['Day', ...columns.map(({ name }) => name)],
+      rows: folded.map(({ at, parts }) => [dayMonth(at), ...columns.map(({ key }) => Math.round((parts[key] ?? 0) * 10) / 10)]),
+    },
+  }
+}
+
+const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0)
+
+/** All keys, what burned most over all days first. */
+function biggest(days: StackData['days']): readonly string[] {
+  const sums = new Map<string, number>()
+  for (const { parts } of days) for (const [key, value] of Object.entries(parts)) sums.set(key, (sums.get(key) ?? 0) + value)
+  return [...sums].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([key]) => key)
+}
+
+const restOf = (parts: Readonly<Record<string, number>>, shown: readonly string[]): number =>
+  sumOf(Object.entries(parts).map(([key, value]) => (shown.includes(key) ? 0 : value)))
+
+function barsOf(at: number, parts: readonly { readonly tone: Tone; readonly value: number }[]): readonly Bar[] {
+  let low = 0
+  const bars: Bar[] = []
+  for (const { tone, value } of parts) {
+    if (value <= 0) continue
+    bars.push({ fromAt: at, untilAt: at + DAY_MS, low, high: low + value, tone })
+    low += value
+  }
+  return bars
+}
+
+function summaryOf(total: number, days: number, most: string | undefined, noun: string): string {
+  if (total === 0 || most === undefined) return 'No credits were used on these days.'
+  return `${compact(Math.round(total))} credits in ${days} ${days === 1 ? 'day' : 'days'}; the ${noun} that used most is ${most}.`
+}

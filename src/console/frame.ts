@@ -1,0 +1,89 @@
+// What every page has around its contents: the way to its parts, where one is, how fresh it is, and the files it loads. It knows no document.
+import { type Html, html, type Value } from '../core/escape/html.ts'
+import { SCRIPT_ASSET, STYLE_ASSET } from './assets.ts'
+import { OVERVIEW, SECTIONS, type Section, sectionUrl, workspaceUrl } from './links.ts'
+import { moment } from './text.ts'
+
+export interface PageContents {
+  /** Of the browser's window; the heading unless given. */
+  readonly title?: string
+  readonly heading: string
+  /** Badges beside the heading. */
+  readonly badges?: Value
+  readonly workspace?: string
+  /** Where there is no workspace: those that one can go to. */
+  readonly workspaces?: readonly string[]
+  /** The part of the workspace that is shown. */
+  readonly section?: Section
+  /** From the section down to this page: what lies between it and the section. */
+  readonly crumbs?: readonly (readonly [text: string, href: string])[]
+  /** When what it shows was made. */
+  readonly at?: string
+  /** Its parts: each is replaced by itself when it changes. */
+  readonly parts: readonly (Html | false | undefined)[]
+}
+
+const NAMES: Readonly<Record<Section, string>> = {
+  groups: 'Groups',
+  people: 'People',
+  changes: 'Changes',
+  holds: 'Holds',
+  policies: 'Policies',
+  simulate: 'Simulate',
+  health: 'Health',
+}
+
+export const sectionName = (section: Section): string => NAMES[section]
+
+/** The whole document. */
+export function renderFrame(page: PageContents): string {
+  const { heading, title = heading, workspace, badges, at, parts } = page
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · capkeeper</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${STYLE_ASSET.path}">
+<script type="module" src="${SCRIPT_ASSET.path}"></script>
+</head>
+<body>
+<a class="skip" href="#contents">Skip to the contents</a>
+<header class="top"><a class="brand" href="${OVERVIEW}">capkeeper</a>${
+    at !== undefined && html`<span class="state">as of ${moment(at)} · <span id="live" role="status">reload for newer figures</span></span>`
+  }</header>
+<div class="shell">
+<div class="side">${navigation(page)}</div>
+<main id="contents" tabindex="-1">
+<div>${crumbs(page)}<div class="title"><h1>${heading}</h1>${badges}</div></div>
+${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
+</main>
+</div>
+<footer>${workspace !== undefined && html`<a href="/api/v1/workspaces/${encodeURIComponent(workspace)}">this workspace as JSON</a> · `}<a href="/openapi.json">API</a> · <a href="/status">status</a> · <a href="/metrics">metrics</a> · read-only: changes come by pull request or command</footer>
+</body>
+</html>
+`.markup
+}
+
+/** More workspaces are found on the overview itself. */
+const MOST_NAMED = 20
+
+function navigation({ workspace, section, heading, workspaces = [] }: PageContents): Html {
+  const link = (href: string, text: string, isHere: boolean): Html =>
+    html`<li><a href="${href}"${isHere && html` aria-current="page"`}>${text}</a></li>`
+  return html`<nav aria-label="Pages"><ul>${link(OVERVIEW, 'Overview', workspace === undefined && heading === 'Overview')}</ul>${workspaces.length > 0 && html`<h2>Workspaces</h2><ul>${workspaces.slice(0, MOST_NAMED).map((name) => link(workspaceUrl(name), name, false))}</ul>`}${
+    workspace !== undefined &&
+    html`<h2>${workspace}</h2><ul>${link(workspaceUrl(workspace), 'Workspace', section === undefined)}${SECTIONS.map((one) =>
+      link(sectionUrl(workspace, one), NAMES[one], one === section),
+    )}</ul>`
+  }</nav>`
+}
+
+function crumbs({ workspace, section, crumbs: further = [] }: PageContents): Html | false {
+  if (workspace === undefined) return false
+  const way: (readonly [string, string])[] = [['Overview', OVERVIEW]]
+  if (section !== undefined) way.push([workspace, workspaceUrl(workspace)])
+  if (section !== undefined && further.length > 0) way.push([NAMES[section], sectionUrl(workspace, section)], ...further.slice(0, -1))
+  return html`<nav class="crumbs" aria-label="Where this is"><ol>${way.map(([text, href]) => html`<li><a href="${href}">${text}</a></li>`)}</ol></nav>`
+}

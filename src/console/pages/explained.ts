@@ -1,0 +1,118 @@
+// Why a scope has the cap it has, as `explain` says it: what is declared, what was read, what is to change, what was written. Shared by the
+// pages of a group and of a person.
+import { type Html, html } from '../../core/escape/html.ts'
+import type { CandidateEntry, GroupDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
+import { holdUrl } from '../links.ts'
+import { badge, capCell, empty, facts, scopeLink, section, sourceLink, table } from '../parts.ts'
+import { figure, number, when, words } from '../text.ts'
+
+type Explained = Pick<
+  GroupDocument,
+  'chain' | 'readings' | 'history' | 'conditions' | 'workspace' | 'at' | 'change' | 'nextReadingAt' | 'why' | 'desired'
+>
+
+/** The chain of rules, the winner first, each with its line. */
+export function chainPart({ chain, workspace, at, desired }: Explained): Html {
+  if (chain.length === 0) return section('Why this cap', empty('No policy declares a cap that bears on it.'))
+  return section(
+    'Why this cap',
+    table<CandidateEntry>(
+      'Everything declared that bears on it, the winner first',
+      [
+        {
+          head: 'Declared',
+          isName: true,
+          cell: ({ kind, scope, name, wins }) =>
+            html`${wins && badge('decides', 'good')} ${words(kind)}${name !== undefined && html` ${name}`} on ${scopeLink(workspace, scope)}`,
+        },
+        {
+          head: 'Cap',
+          kind: 'number',
+          cell: ({ cap, add }) => html`${capCell(cap)}${add !== undefined && html` <span class="soft">+${number(add)}</span>`}`,
+        },
+        {
+          head: 'Why',
+          kind: 'text',
+          cell: ({ why, reason, ticket }) =>
+            html`${why}${reason !== undefined && html`<br><span class="soft">${reason}${ticket !== undefined && ` (${ticket})`}</span>`}`,
+        },
+        {
+          head: 'Ends',
+          kind: 'fixed',
+          cell: ({ until, state }) =>
+            html`${state !== undefined && state !== 'active' && html`${words(state)} `}${until !== undefined && when(until, at)}`,
+        },
+        { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+      ],
+      chain,
+    ),
+    desired !== undefined && html`together: <strong>${capCell(desired)}</strong>`,
+  )
+}
+
+export function nowPart({ readings, nextReadingAt, change, why, conditions, workspace, at }: Explained): Html {
+  return section(
+    'Now, and what would change it',
+    html`${facts([
+      ['Next reading', nextReadingAt !== undefined && when(nextReadingAt, at)],
+      [
+        'To be written',
+        change &&
+          html`${change.effect}: ${capCell(change.from)} → ${capCell(change.to)}, ${change.disposition === 'ready' ? 'now' : words(change.disposition)}`,
+      ],
+      [
+        'Kept back by',
+        change?.hold !== undefined && html`<a href="${holdUrl(workspace, change.hold)}">hold <code>${change.hold.slice(0, 12)}</code></a>`,
+      ],
+      ['Because', change?.why ?? why],
+    ])}${table(
+      'Readings of the scope and the wider ones',
+      [
+        { head: 'Read at', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
+        {
+          head: 'Value',
+          kind: 'number',
+          cell: ({ observed, failure }) =>
+            failure !== undefined ? html`<span class="soft">${failure}</span>` : capCell(observed ?? 'unknown'),
+        },
+        { head: 'When', kind: 'fixed', cell: ({ readAt }) => (readAt === undefined ? 'not read yet' : when(readAt, at)) },
+      ],
+      readings,
+    )}${conditions.length > 0 && html`<p class="small soft">What would change the cap:</p><ul>${conditions.map((text) => html`<li>${text}</li>`)}</ul>`}`,
+  )
+}
+
+export function historyPart({ history, at }: Explained): Html {
+  return section(
+    'History',
+    history.length === 0
+      ? empty('capkeeper has not written here.')
+      : table<WriteEntry>(
+          'Writes here, the newest first',
+          [
+            { head: 'When', kind: 'fixed', isName: true, cell: (write) => when(write.at, at) },
+            {
+              head: 'Effect',
+              kind: 'fixed',
+              cell: ({ effect, result }) => html`${effect} ${result !== 'applied' && badge(words(result), 'bad')}`,
+            },
+            { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
+            { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
+            { head: 'Cause', kind: 'fixed', cell: ({ cause }) => CAUSE_TEXT[cause] },
+            { head: 'Why', kind: 'text', cell: ({ reason, error }) => error ?? reason },
+            { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+          ],
+          history,
+        ),
+  )
+}
+
+export const CAUSE_TEXT: Readonly<Record<WriteEntry['cause'], string>> = {
+  policy: 'policy',
+  external: 'changed by others',
+  expired: 'grant ended',
+  orphan: 'no longer declared',
+}
+
+export const addOnText = (addOn: number | undefined, isUpperBound: boolean | undefined): Html | string =>
+  addOn === undefined ? 'not known' : html`${isUpperBound === true && 'at most '}${figure(addOn)}`

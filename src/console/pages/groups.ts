@@ -1,0 +1,172 @@
+// The groups of a workspace with how near their people are to their caps, and the page of one group.
+import { html } from '../../core/escape/html.ts'
+import { BANDS } from '../../core/model/events.ts'
+import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { GroupDocument, GroupEntry, GroupListDocument } from '../../daemon/http/documents/types.ts'
+import { chartFigure } from '../chart/chart.ts'
+import { heatMap } from '../chart/heat.ts'
+import { stackChart } from '../chart/stack.ts'
+import { filterForm, sortHead } from '../filters.ts'
+import { renderFrame } from '../frame.ts'
+import { groupUrl, personUrl, sectionUrl, withQuery } from '../links.ts'
+import { badge, bandBadge, capCell, empty, pager, section, sourceLink, stateBadge, table, tiles } from '../parts.ts'
+import { BAND_TEXT, figure, number, percent, plural, when } from '../text.ts'
+import { chainPart, historyPart, nowPart } from './explained.ts'
+
+/** Lines of a page, unless the address says otherwise. */
+const SHOWN = '50'
+
+export async function groupsPage(documents: Documents, workspace: string, query: Query): Promise<string> {
+  const list = await documents.groups(workspace, { limit: SHOWN, ...query })
+  const path = sectionUrl(workspace, 'groups')
+  return renderFrame({
+    title: `Groups of ${workspace}`,
+    heading: 'Groups',
+    workspace,
+    section: 'groups',
+    at: list.at,
+    parts: [
+      filterForm(path, [{ kind: 'search', name: 'search', label: 'Name or id' }], query),
+      list.items.length === 0
+        ? section(
+            'Groups',
+            empty(
+              query['search'] === undefined
+                ? html`No group is declared. Policies declare them under <code>spec.groups</code>.`
+                : 'No group fits.',
+            ),
+          )
+        : html`<section>${groupTable(list, path, query)}${pager(list, ['group', 'groups'], path, query)}</section>`,
+      list.items.length > 0 &&
+        section(
+          'Who is near their cap',
+          heatMap(
+            'Group',
+            BANDS.map((band) => ({ head: BAND_TEXT[band], tone: BAND_HEAT[band] })),
+            list.items.map(({ id, name, bands }) => ({
+              name,
+              href: groupUrl(workspace, id),
+              counts: BANDS.map((band) => bands[band]),
+              cellHref: (column) => withQuery(sectionUrl(workspace, 'people'), { group: id, band: BANDS[column] }),
+            })),
+          ),
+        ),
+    ],
+  })
+}
+
+const BAND_HEAT = {
+  uncapped: 'none',
+  under_50: 'cool',
+  '50_to_85': 'cool',
+  '85_to_95': 'warm',
+  '95_to_100': 'warm',
+  at_cap: 'hot',
+} as const
+
+const groupTable = ({ items, workspace, at }: GroupListDocument, path: string, query: Query) =>
+  table<GroupEntry>(
+    'Groups',
+    [
+      {
+        head: sortHead('Group', { by: 'name', usually: 'asc' }, path, query),
+        isName: true,
+        cell: ({ id, name }) => html`<a href="${groupUrl(workspace, id)}">${name}</a> <code class="soft small">${id}</code>`,
+      },
+      {
+        head: 'State',
+        kind: 'fixed',
+        cell: ({ state, known }) => html`${state && stateBadge(state)} ${!known && badge('not known to the service', 'warn')}`,
+      },
+      { head: sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), kind: 'number', cell: ({ cap }) => capCell(cap) },
+      { head: 'Observed', kind: 'number', cell: ({ observed }) => capCell(observed ?? 'unknown') },
+      {
+        head: sortHead('Members', { by: 'members', usually: 'desc' }, path, query),
+        kind: 'number',
+        cell: ({ id, members }) => html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">${number(members)}</a>`,
+      },
+      {
+        head: sortHead('Near cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
+        kind: 'number',
+        cell: ({ near }) => number(near),
+      },
+      {
+        head: sortHead('Credits used', { by: 'use', usually: 'desc' }, path, query),
+        kind: 'number',
+        cell: ({ used }) => used !== undefined && figure(used),
+      },
+      { head: 'Share', kind: 'number', cell: ({ share }) => share !== undefined && percent(share) },
+      { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+      { head: 'Read', kind: 'fixed', cell: ({ readAt }) => readAt !== undefined && when(readAt, at) },
+    ],
+    items,
+  )
+
+export async function groupPage(documents: Documents, workspace: string, id: string): Promise<string> {
+  const one = await documents.group(workspace, id)
+  return renderFrame({
+    title: `${one.name} · ${workspace}`,
+    heading: one.name,
+    badges: html`<code class="soft">${one.id}</code>${one.state && stateBadge(one.state)}${!one.known && badge('not known to the service', 'warn')}`,
+    workspace,
+    section: 'groups',
+    crumbs: [[one.name, groupUrl(workspace, id)]],
+    at: one.at,
+    parts: [
+      tiles([
+        { name: 'Cap of each member', value: capCell(one.observed ?? 'unknown'), note: html`policy asks ${capCell(one.cap)}` },
+        {
+          name: 'Members',
+          value: number(one.members),
+          note: html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">list them</a>`,
+        },
+        {
+          name: 'Near or at their cap',
+          value: number(one.near),
+          note: `${number(one.bands.at_cap)} at it`,
+          ...(one.bands.at_cap > 0 && { weight: 'warn' as const }),
+        },
+        one.used !== undefined && {
+          name: 'Credits used',
+          value: figure(one.used),
+          note: one.share !== undefined && `${percent(one.share)} of the team’s`,
+        },
+        one.addOn !== undefined && { name: 'Add-on use', value: figure(one.addOn), note: 'estimated' },
+      ]),
+      burnPart(one),
+      chainPart(one),
+      html`<div class="grid">${nowPart(one)}${topPart(one)}</div>`,
+      historyPart(one),
+    ],
+  })
+}
+
+function burnPart({ use: { days }, name }: GroupDocument) {
+  const known = days.filter(({ used }) => used !== undefined)
+  if (known.length === 0) return section('Credits burned by day', empty('No day of this group was read yet.'))
+  return html`<section>${chartFigure(
+    stackChart({
+      id: 'burn',
+      title: 'Credits burned by day',
+      noun: 'group',
+      days: days.map(({ day, used }) => ({ at: Date.parse(day), parts: { [name]: used ?? 0 } })),
+    }),
+  )}</section>`
+}
+
+const topPart = ({ top, topOmitted, workspace }: GroupDocument) =>
+  section(
+    'Nearest to their cap',
+    top.length === 0
+      ? empty('Nobody of it is known yet.')
+      : html`${table(
+          'People of the group nearest to their cap',
+          [
+            { head: 'Person', isName: true, cell: ({ person }) => html`<a href="${personUrl(workspace, person)}">${person}</a>` },
+            { head: 'Add-on use', kind: 'number', cell: ({ addOn }) => addOn !== undefined && figure(addOn) },
+            { head: 'Cap', kind: 'number', cell: ({ cap }) => capCell(cap) },
+            { head: 'Band', kind: 'fixed', cell: ({ band }) => band && bandBadge(band) },
+          ],
+          top,
+        )}${topOmitted > 0 && html`<p class="soft">${plural(topOmitted, 'more person', 'more people')}.</p>`}`,
+  )

@@ -1,0 +1,196 @@
+// How the daemon keeps one workspace: cycles, the service's answers, what was learned of the service, settings and replicas.
+import { type Html, html } from '../../core/escape/html.ts'
+import type { Documents } from '../../daemon/http/documents/documents.ts'
+import type { HealthDocument } from '../../daemon/http/documents/types.ts'
+import { renderFrame } from '../frame.ts'
+import { badge, box, empty, facts, SEVERITY_WEIGHT, section, table, tiles } from '../parts.ts'
+import { number, percent, span, when, words } from '../text.ts'
+
+export async function healthPage(documents: Documents, workspace: string): Promise<string> {
+  const one = await documents.health(workspace)
+  return renderFrame({
+    title: `Health of ${workspace}`,
+    heading: 'Health',
+    workspace,
+    section: 'health',
+    at: one.at,
+    parts: [
+      troubles(one),
+      figures(one),
+      requestsPart(one),
+      html`<div class="grid">${modelPart(one)}${settingsPart(one)}</div>`,
+      seenPart(one),
+      replicasPart(one),
+    ],
+  })
+}
+
+function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, at }: HealthDocument): Html | false {
+  const parts = [
+    !configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force.</p>`),
+    !ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written.</p>`),
+    conditions.length > 0 &&
+      section(
+        'What is so now',
+        table(
+          'Conditions',
+          [
+            {
+              head: 'Condition',
+              kind: 'fixed',
+              isName: true,
+              cell: ({ type, reason, severity }) => html`${badge(type, SEVERITY_WEIGHT[severity])} <code class="soft">${reason}</code>`,
+            },
+            { head: 'About', kind: 'name', cell: ({ subject }) => subject },
+            { head: 'Says', kind: 'text', cell: ({ message }) => message },
+            { head: 'Since', kind: 'fixed', cell: ({ since }) => when(since, at) },
+          ],
+          conditions,
+        ),
+        conditionsOmitted > 0 && html`<span class="soft">${number(conditionsOmitted)} more</span>`,
+      ),
+  ].filter((part) => part !== false)
+  return parts.length > 0 && html`${parts}`
+}
+
+function figures(one: HealthDocument): Html {
+  const { lastCycle, lastSuccessAt, ratePerSecond, clockSkewSeconds, unread, oldestReadingAt, operations, at } = one
+  const requests = operations.reduce((sum, { requests: count }) => sum + count, 0)
+  const failed = operations.reduce((sum, { failed: count }) => sum + count, 0)
+  return tiles([
+    {
+      name: 'Last cycle',
+      value: lastCycle ? lastCycle.result : 'none yet',
+      note: lastCycle && html`${when(lastCycle.finishedAt, at)}, took ${span(lastCycle.startedAt, lastCycle.finishedAt)}`,
+      weight: !lastCycle
+        ? 'warn'
+        : lastCycle.result === 'error'
+          ? 'bad'
+          : lastCycle.result === 'success' || lastCycle.result === 'noop'
+            ? 'good'
+            : 'warn',
+    },
+    { name: 'Last success', value: lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at) },
+    {
+      name: 'Failed requests',
+      value: requests === 0 ? 'none sent' : percent(failed / requests),
+      note: requests > 0 && `${number(failed)} of ${number(requests)} since the start`,
+      ...(failed > 0 && { weight: 'warn' as const }),
+    },
+    ratePerSecond !== undefined && { name: 'Pace', value: `${number(ratePerSecond)}/s`, note: 'requests, as learned' },
+    {
+      name: 'Scopes unread',
+      value: number(unread),
+      note: oldestReadingAt !== undefined && html`oldest reading ${when(oldestReadingAt, at)}`,
+      weight: unread > 0 ? 'warn' : 'good',
+    },
+    clockSkewSeconds !== undefined &&
+      Math.abs(clockSkewSeconds) >= 1 && {
+        name: 'Clock of the service',
+        value: `${number(Math.abs(clockSkewSeconds))} s`,
+        note: clockSkewSeconds < 0 ? 'behind ours' : 'ahead of ours',
+        ...(Math.abs(clockSkewSeconds) > 300 && { weight: 'bad' as const }),
+      },
+  ])
+}
+
+const requestsPart = ({ operations, at }: HealthDocument): Html =>
+  section(
+    'Requests to the service',
+    operations.length === 0
+      ? empty('None was sent yet.')
+      : table(
+          'Requests to the service since the daemon started',
+          [
+            { head: 'Operation', kind: 'fixed', isName: true, cell: ({ operation }) => operation },
+            { head: 'Requests', kind: 'number', cell: ({ requests }) => number(requests) },
+            { head: 'Failed', kind: 'number', cell: ({ failed }) => number(failed) },
+            { head: 'Median', kind: 'number', cell: ({ medianMs }) => medianMs !== undefined && `${number(Math.round(medianMs))} ms` },
+            {
+              head: 'Last failure',
+              kind: 'text',
+              cell: ({ lastFailure }) => lastFailure && html`${words(lastFailure.outcome)} ${when(lastFailure.at, at)}`,
+            },
+          ],
+          operations,
+        ),
+  )
+
+const modelPart = ({ model }: HealthDocument): Html =>
+  section(
+    'How caps work here',
+    html`${model.copying !== undefined && box('warn', html`<p><strong>Copying was seen:</strong> ${model.copying}</p>`)}${facts([
+      [
+        'Team and group caps',
+        model.layers === 'layered' ? `kept in layers${model.layersProven ? ', proven' : ', as declared'}` : 'copied to each member',
+      ],
+      ['A read shows', READS[model.reads]],
+      ['A cap of 0', model.zero],
+    ])}`,
+  )
+
+const READS: Readonly<Record<HealthDocument['model']['reads'], string>> = {
+  explicit: 'what is set there',
+  inherited: 'what applies there',
+  open: 'not known yet',
+}
+
+const settingsPart = ({ settings, version, mode }: HealthDocument): Html =>
+  section(
+    'Settings',
+    html`${facts([
+      ['Version', version],
+      ['Mode', mode],
+      ['Caps are read every', `${number(settings.interval)} s`],
+      ['Use is read every', `${number(settings.usageInterval)} s`],
+      ['On drift', settings.onDrift],
+      ['Prune', settings.prune ? 'on' : 'off'],
+      ['Approvals', settings.approvals],
+      ['capSemantics', settings.capSemantics],
+      ['capReads', settings.capReads],
+    ])}<details><summary>Guards</summary>${facts(Object.entries(settings.guards).map(([name, limit]) => [name, limit] as const))}</details>`,
+  )
+
+const seenPart = ({ seen, at }: HealthDocument): Html | false =>
+  seen.length > 0 &&
+  section(
+    'What the service has shown of itself',
+    table(
+      'What the service has shown of itself',
+      [
+        { head: 'About', kind: 'fixed', isName: true, cell: ({ aspect }) => ASPECT_TEXT[aspect] },
+        { head: 'Seen', kind: 'fixed', cell: ({ value }) => value },
+        {
+          head: 'Evidence',
+          kind: 'text',
+          cell: ({ evidence, before }) =>
+            html`${evidence}${before && html`<br><span class="soft">Before, ${before.value}: ${before.evidence}, ${when(before.at, at)}</span>`}`,
+        },
+        { head: 'When', kind: 'fixed', cell: (finding) => when(finding.at, at) },
+      ],
+      seen,
+    ),
+  )
+
+const ASPECT_TEXT: Readonly<Record<HealthDocument['seen'][number]['aspect'], string>> = {
+  caps: 'Team and group caps',
+  reads: 'What a read shows',
+  zero: 'A cap of 0',
+  spelling: 'The name of the cap',
+  errors: 'The shape of errors',
+}
+
+const replicasPart = ({ replicas }: HealthDocument): Html | false =>
+  replicas.length > 0 &&
+  section(
+    'Replicas',
+    table(
+      'Replicas',
+      [
+        { head: 'Replica', isName: true, cell: ({ name }) => name },
+        { head: 'Version', kind: 'fixed', cell: ({ version }) => version },
+        { head: 'Keeps this workspace', kind: 'fixed', cell: ({ keeps }) => keeps && badge('yes', 'good') },
+      ],
+      replicas,
+    ),
+  )

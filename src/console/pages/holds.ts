@@ -1,0 +1,179 @@
+// Holds: what is held, whom it reaches, what each guard counted, and the exact ways to release it.
+import { type Html, html, type Value } from '../../core/escape/html.ts'
+import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { HoldDocument } from '../../daemon/http/documents/types.ts'
+import { filterForm } from '../filters.ts'
+import { renderFrame } from '../frame.ts'
+import { holdUrl, personUrl, sectionUrl } from '../links.ts'
+import { badge, box, capCell, empty, pager, paste, scopeLink, section, sourceLink, table, tiles } from '../parts.ts'
+import { figure, number, plural, when } from '../text.ts'
+import { CAUSE_TEXT } from './explained.ts'
+
+export async function holdsPage(documents: Documents, workspace: string, query: Query): Promise<string> {
+  const list = await documents.holds(workspace, query)
+  const path = sectionUrl(workspace, 'holds')
+  return renderFrame({
+    title: `Holds of ${workspace}`,
+    heading: 'Holds',
+    workspace,
+    section: 'holds',
+    at: list.at,
+    parts: [
+      list.items.length === 0
+        ? section(
+            'Nothing is held',
+            empty(
+              html`Guards let every change of the present plan through. What they count and allow stands on the <a href="${sectionUrl(workspace, 'health')}">health</a> page.`,
+            ),
+          )
+        : html`<section>${table(
+            'Holds',
+            [
+              {
+                head: 'Hold',
+                kind: 'fixed',
+                isName: true,
+                cell: ({ id }) => html`<a href="${holdUrl(workspace, id)}"><code>${id.slice(0, 12)}</code></a>`,
+              },
+              { head: 'Guards', kind: 'name', cell: ({ guards }) => guards.map((guard) => badge(guard, 'warn')) },
+              { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
+              { head: 'Changes', kind: 'number', cell: ({ changes }) => number(changes) },
+              { head: 'Why', kind: 'text', cell: ({ message }) => message },
+              { head: 'Since', kind: 'fixed', cell: ({ since }) => since !== undefined && when(since, list.at) },
+              { head: 'Approval', kind: 'fixed', cell: ({ approval }) => approval },
+            ],
+            list.items,
+          )}${pager(list, ['hold', 'holds'], path, query)}</section>`,
+    ],
+  })
+}
+
+const EFFECTS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const
+
+export async function holdPage(documents: Documents, workspace: string, id: string, query: Query): Promise<string> {
+  const one = await documents.hold(workspace, id, query)
+  const path = holdUrl(workspace, id)
+  return renderFrame({
+    title: `Hold ${one.id.slice(0, 12)} · ${workspace}`,
+    heading: `Hold ${one.id.slice(0, 12)}`,
+    badges: html`${one.guards.map((guard) => badge(guard, 'warn'))}${one.approval !== undefined && badge(`approval ${one.approval}`, 'info')}`,
+    workspace,
+    section: 'holds',
+    crumbs: [[one.id, path]],
+    at: one.at,
+    parts: [
+      box('warn', html`<p>${one.message}</p>`),
+      tiles([
+        {
+          name: 'People it reaches',
+          value: number(one.people),
+          note: one.since !== undefined && html`first shown ${when(one.since, one.at)}`,
+          weight: 'warn',
+        },
+        { name: 'Lowered', value: number(one.counted.lowered) },
+        {
+          name: 'Blocked',
+          value: number(one.counted.blocked),
+          note: 'at 0, or at or below their use',
+          ...(one.counted.blocked > 0 && { weight: 'bad' as const }),
+        },
+        { name: 'Left without a cap', value: number(one.counted.cleared) },
+        { name: 'Raised', value: number(one.counted.raised) },
+      ]),
+      releasePart(one),
+      arithmeticPart(one),
+      section(
+        'Everybody it reaches',
+        html`${filterForm(path, [{ kind: 'choice', name: 'effect', label: 'Effect', options: EFFECTS.map((effect) => [effect, effect] as const) }], query)}${affectedTable(one)}${pager(one, ['person', 'people'], path, query)}`,
+      ),
+      heldPart(one),
+    ],
+  })
+}
+
+/** The line that releases it comes before everything that explains it. */
+function releasePart({ releases, id, void: voidText }: HoldDocument): Html {
+  return section(
+    'If this is meant: how to release it',
+    html`<ol class="steps">${releases.map(
+      ({ how, who, text, file, note }) =>
+        html`<li><strong>${HOW_TEXT[how]}</strong> <span class="soft">${who}</span>${
+          how === 'wait' ? html`<p>${text}</p>` : paste(text, `${HOW_TEXT[how]}: what to paste`)
+        }${file !== undefined && html`<p class="small">in <code>${file}</code></p>`}${note !== undefined && html`<p class="small soft">${note}</p>`}</li>`,
+    )}</ol><p class="small soft">The whole id is <code>${id}</code>. ${voidText}</p>
+<p class="small soft">If it is not meant, change the policy: the hold goes away with the changes it is about.</p>`,
+  )
+}
+
+const HOW_TEXT: Readonly<Record<HoldDocument['releases'][number]['how'], string>> = {
+  policy: 'In a reviewed policy',
+  command: 'By an operator, for the daemon',
+  apply: 'By an operator, from a pipeline',
+  setting: 'By a wider limit',
+  wait: 'By waiting',
+}
+
+const arithmeticPart = ({ arithmetic }: HoldDocument): Html =>
+  section(
+    'What the guards counted',
+    table(
+      'What the guards counted',
+      [
+        { head: 'Guard', kind: 'fixed', isName: true, cell: ({ guard, exceeded }) => badge(guard, exceeded ? 'warn' : undefined) },
+        { head: 'Counts', kind: 'text', cell: ({ what }) => what },
+        { head: 'Found', kind: 'number', cell: ({ counted }) => counted !== undefined && figure(counted) },
+        { head: 'Of', kind: 'number', cell: ({ of }) => of !== undefined && figure(of) },
+        { head: 'Share', kind: 'number', cell: ({ percent }): Value => percent !== undefined && `${number(percent)} %` },
+        {
+          head: 'Allowed',
+          kind: 'text',
+          cell: ({ limit, allowed }) => html`${limit}${allowed !== undefined && html` <span class="soft">(${figure(allowed)})</span>`}`,
+        },
+        { head: 'Setting', kind: 'name', cell: ({ setting }) => html`<code>${setting}</code>` },
+      ],
+      arithmetic,
+    ),
+  )
+
+const affectedTable = ({ items, workspace }: HoldDocument): Html =>
+  items.length === 0
+    ? empty('Nobody: the changes are about scopes without people, or the people are not known yet.')
+    : table(
+        'Everybody it reaches',
+        [
+          {
+            head: 'Person',
+            isName: true,
+            cell: ({ person, protected: isProtected }) =>
+              html`<a href="${personUrl(workspace, person)}">${person}</a>${isProtected === true && html` ${badge('protected', 'info')}`}`,
+          },
+          { head: 'Before', kind: 'number', cell: ({ before }) => capCell(before) },
+          { head: 'After', kind: 'number', cell: ({ after }) => capCell(after) },
+          { head: 'Add-on use', kind: 'number', cell: ({ addOn }) => figure(addOn) },
+          {
+            head: 'Effect',
+            kind: 'fixed',
+            cell: ({ effect }) =>
+              badge(effect, effect === 'blocked' ? 'bad' : effect === 'raised' || effect === 'capped' ? undefined : 'warn'),
+          },
+        ],
+        items,
+      )
+
+const heldPart = ({ held, heldOmitted, workspace }: HoldDocument): Html =>
+  section(
+    'The changes that are held',
+    html`${table(
+      'The changes that are held',
+      [
+        { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
+        { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
+        { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
+        { head: 'Effect', kind: 'fixed', cell: ({ effect }) => effect },
+        { head: 'People', kind: 'number', cell: ({ people }) => people !== undefined && number(people) },
+        { head: 'Cause', kind: 'fixed', cell: ({ cause }) => cause && CAUSE_TEXT[cause] },
+        { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+      ],
+      held,
+    )}${heldOmitted > 0 && html`<p class="soft">${plural(heldOmitted, 'more change')}.</p>`}`,
+  )

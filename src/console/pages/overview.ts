@@ -1,0 +1,178 @@
+// The overview: what needs a person first, then every workspace with what is left, when it runs out, and what is wrong.
+import { type Html, html } from '../../core/escape/html.ts'
+import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { AttentionEntry, CreditsSeries, WorkspaceListDocument, WorkspaceSummary } from '../../daemon/http/documents/types.ts'
+import { meter } from '../chart/bars.ts'
+import { chartFigure } from '../chart/chart.ts'
+import { cycleOfSeries } from '../chart/from-documents.ts'
+import { renderFrame } from '../frame.ts'
+import { OVERVIEW, sectionUrl, withQuery, workspaceUrl } from '../links.ts'
+import { badge, box, empty, facts, pager, table, tiles, type Weight } from '../parts.ts'
+import { compact, dayMonth, figure, number, percent, plural, when, words } from '../text.ts'
+
+/** Up to so many workspaces show as cards with their charts, more as lines of a table. */
+const MOST_CARDS = 4
+
+export async function overviewPage(documents: Documents, query: Query): Promise<string> {
+  const list = await documents.workspaces(query)
+  const cards = list.total <= MOST_CARDS
+  const series = cards ? await Promise.all(list.items.map(({ name }) => documents.creditsSeries(name))) : []
+  return renderFrame({
+    title: titleOf(list),
+    heading: 'Overview',
+    workspaces: list.items.map(({ name }) => name),
+    at: list.at,
+    parts: [
+      troubles(list),
+      totals(list),
+      needs(list),
+      list.total === 0 &&
+        box(
+          'info',
+          html`<p>No workspace yet. Add one to <code>workspaces:</code> of the config file; it shows here as soon as the file is saved.</p>`,
+        ),
+      cards ? html`<div class="grid">${list.items.map((one, index) => card(one, list.at, series[index]))}</div>` : lines(list, query),
+    ],
+  })
+}
+
+/** How many entries ask for somebody; others only tell. */
+const wanted = ({ attention, attentionOmitted }: WorkspaceListDocument): number =>
+  attention.filter(({ tone }) => tone !== 'good').length + attentionOmitted
+
+const titleOf = (list: WorkspaceListDocument): string => {
+  const count = wanted(list)
+  return count === 0 ? 'Overview' : `(${number(count)}) Overview`
+}
+
+const troubles = ({ configValid, ledgerWritable }: WorkspaceListDocument): Html | false =>
+  (!configValid || !ledgerWritable) &&
+  html`${!configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force; <code>capkeeper validate</code> and the log say what is wrong.</p>`)}
+${!ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written. Nothing is lost: writing goes on when the disk or the database is back.</p>`)}`
+
+function totals(list: WorkspaceListDocument): Html {
+  const { items, total, attention, at } = list
+  const count = wanted(list)
+  const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
+  const left = items.flatMap(({ balance }) => (balance ? [balance.addOnAvailable - balance.addOnUsed] : []))
+  const soonest = items.flatMap(({ use }) => (use?.exhaustion === undefined ? [] : [use.exhaustion])).toSorted()[0]
+  const atCap = items.reduce((sum, { bands }) => sum + bands.at_cap, 0)
+  const people = items.reduce((sum, one) => sum + (one.people ?? 0), 0)
+  const isWhole = items.length === total
+  return tiles([
+    {
+      name: 'Needs a person',
+      value: number(count),
+      note: count === 0 ? 'all is well' : 'the list is below',
+      weight: count === 0 ? 'good' : worst,
+    },
+    isWhole &&
+      left.length > 0 && {
+        name: 'Add-on credits left',
+        value: figure(left.reduce((sum, value) => sum + value, 0)),
+        note: total === 1 ? undefined : 'all workspaces together',
+      },
+    isWhole &&
+      left.length > 0 && {
+        name: total === 1 ? 'Run out' : 'First to run out',
+        value: soonest === undefined ? 'no' : dayMonth(Date.parse(soonest)),
+        note: soonest === undefined ? 'not in this cycle' : when(soonest, at),
+        weight: soonest === undefined ? 'good' : 'warn',
+      },
+    isWhole &&
+      people > 0 && {
+        name: 'People at their cap',
+        value: number(atCap),
+        note: `of ${number(people)}`,
+        ...(atCap > 0 && { weight: 'warn' as const }),
+      },
+    { name: 'Workspaces', value: number(total), note: isWhole ? modesOf(items) : undefined },
+  ])
+}
+
+const modesOf = (items: readonly WorkspaceSummary[]): string => {
+  const off = items.filter(({ mode }) => mode !== 'enforce')
+  return off.length === 0
+    ? 'all enforced'
+    : off
+        .map(({ name, mode }) => `${name}: ${mode}`)
+        .slice(0, 3)
+        .join(', ')
+}
+
+/** What needs a person, the most pressing first. */
+function needs({ attention, attentionOmitted, total }: WorkspaceListDocument): Html | false {
+  const shown = attention.filter(({ subject }) => subject !== 'config' && subject !== 'ledger')
+  if (attention.length === 0) return total > 0 && box('good', html`<p>✓ Nothing needs a person.</p>`)
+  return html`<h2 class="hidden">What needs a person</h2><ul class="needs">${shown.map((entry) => need(entry, total > 1))}${
+    attentionOmitted > 0 &&
+    html`<li class="info"><span class="what">${plural(attentionOmitted, 'more thing')} to look at: see the pages of the workspaces.</span></li>`
+  }</ul>`
+}
+
+const need = (
+  { workspace, tone, subject, text, path }: AttentionEntry,
+  namesIt: boolean,
+): Html => html`<li class="${tone === 'good' ? 'info' : tone}">${badge(words(subject), tone === 'good' ? 'info' : tone)}
+<span class="what"><a href="${path}">${text}</a></span>${namesIt && html`<span class="where">${workspace}</span>`}</li>`
+
+function card(one: WorkspaceSummary, at: string, series: CreditsSeries | undefined): Html {
+  const { name, mode, tone, verdict, lastSuccessAt, holds, scopes, people, heldBy } = one
+  const cycle = series && cycleOfSeries(series)
+  const off = scopes.drifted + scopes.contested
+  return html`<section><div class="title"><h2><a href="${workspaceUrl(name)}">${name}</a></h2>${badge(verdict, tone)}${mode !== 'enforce' && badge(mode, 'warn')}</div>
+${cycle ? chartFigure({ ...cycle, id: `cycle-${name}` }, 3) : empty(people === undefined ? 'People and their use were not read yet.' : 'The service tells no billing cycle, so there is no chart.')}
+${facts([
+  ['In sync', html`${number(scopes.in_sync)} scopes`],
+  ['Off', off > 0 && plural(off, 'scope')],
+  ['Holds', holds > 0 && html`<a href="${sectionUrl(name, 'holds')}">${plural(holds, 'hold')}</a>`],
+  ['People', people !== undefined && html`<a href="${sectionUrl(name, 'people')}">${number(people)}</a>`],
+  [
+    'At their cap',
+    people !== undefined && html`<a href="${withQuery(sectionUrl(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`,
+  ],
+  ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
+  ['Kept by', heldBy],
+])}</section>`
+}
+
+function lines(list: WorkspaceListDocument, query: Query): Html {
+  const { items, at } = list
+  return html`<section>${table(
+    'Workspaces',
+    [
+      { head: 'Workspace', isName: true, cell: ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>` },
+      {
+        head: 'State',
+        kind: 'fixed',
+        cell: ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${mode !== 'enforce' && badge(mode, 'warn')}`,
+      },
+      { head: 'Add-on credits left', kind: 'number', cell: ({ balance }) => balance && figure(balance.addOnAvailable - balance.addOnUsed) },
+      {
+        head: 'Run out',
+        kind: 'fixed',
+        cell: ({ use, cycle }) =>
+          use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`<span class="soft">not in this cycle</span>`,
+      },
+      { head: 'Credits used', kind: 'number', cell: ({ use }) => use?.used !== undefined && figure(use.used) },
+      { head: 'Of the cycle', kind: 'number', cell: ({ use }) => ofCycle(use, percent) },
+      { head: html`<span class="hidden">As a bar</span>`, cell: ({ use }) => ofCycle(use, (share) => meter(share, 'main')) },
+      {
+        head: 'At cap',
+        kind: 'number',
+        cell: ({ bands, people }) => people !== undefined && `${compact(bands.at_cap)} of ${compact(people)}`,
+      },
+      { head: 'Holds', kind: 'number', cell: ({ holds }) => number(holds) },
+      {
+        head: 'Last success',
+        kind: 'fixed',
+        cell: ({ lastSuccessAt }) => (lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)),
+      },
+    ],
+    items,
+  )}${pager(list, ['workspace', 'workspaces'], OVERVIEW, query)}</section>`
+}
+
+/** The share of the cycle's credits that is used, where both are known. */
+const ofCycle = <Shown>(use: WorkspaceSummary['use'], show: (share: number) => Shown): Shown | undefined =>
+  use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 ? show(use.used / use.cycleCredits) : undefined

@@ -1,0 +1,112 @@
+// The people of a workspace: searched, filtered, sorted and paged by plain addresses.
+import { type Html, html } from '../../core/escape/html.ts'
+import { BANDS } from '../../core/model/events.ts'
+import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { PersonEntry, PersonListDocument } from '../../daemon/http/documents/types.ts'
+import { meter } from '../chart/bars.ts'
+import type { Tone } from '../chart/plot.ts'
+import { type Filter, filterForm, sortHead } from '../filters.ts'
+import { renderFrame } from '../frame.ts'
+import { personUrl, scopeUrl, sectionUrl, withQuery } from '../links.ts'
+import { badge, capCell, empty, pager, stateBadge, table } from '../parts.ts'
+import { BAND_TEXT, figure, number, percent } from '../text.ts'
+import { addOnText } from './explained.ts'
+
+/** The browser suggests; what is longer is for the search. */
+const MOST_OPTIONS = 200
+
+export async function peoplePage(documents: Documents, workspace: string, query: Query): Promise<string> {
+  const list = await documents.people(workspace, query)
+  const path = sectionUrl(workspace, 'people')
+  return renderFrame({
+    title: `People of ${workspace}`,
+    heading: 'People',
+    badges: list.peopleShown === 'hash' && badge('shown as hashes'),
+    workspace,
+    section: 'people',
+    at: list.at,
+    parts: [
+      filterForm(path, filtersOf(list), query),
+      bandLinks(list, path, query),
+      html`<section>${list.items.length === 0 ? nobody(query) : html`${peopleTable(list, path, query)}${pager(list, ['person', 'people'], path, query)}`}</section>`,
+    ],
+  })
+}
+
+function filtersOf({ groups, rules }: PersonListDocument): readonly Filter[] {
+  return [
+    { kind: 'search', name: 'search', label: 'Search' },
+    { kind: 'choice', name: 'band', label: 'Use of the cap', options: BANDS.map((band) => [band, BAND_TEXT[band]] as const) },
+    { kind: 'choice', name: 'group', label: 'Group', options: groups.slice(0, MOST_OPTIONS).map(({ id, name }) => [id, name] as const) },
+    {
+      kind: 'choice',
+      name: 'rule',
+      label: 'Decided by',
+      options: rules.slice(0, MOST_OPTIONS).map(({ name, people }) => [name, `${name} (${number(people)})`] as const),
+    },
+  ]
+}
+
+/** How many there are of each band among those who fit the rest of the question. */
+function bandLinks({ bands }: PersonListDocument, path: string, query: Query): Html {
+  const { page: _, ...rest } = query
+  return html`<nav aria-label="By use of the cap"><ul class="legend">${BANDS.map((band) => {
+    const isAsked = query['band'] === band
+    const href = withQuery(path, isAsked ? { ...rest, band: undefined } : { ...rest, band })
+    return html`<li><svg class="key" width="12" height="10" aria-hidden="true"><rect class="band-${band}" width="12" height="10" rx="2"></rect></svg><a href="${href}"${isAsked && html` aria-current="true"`}>${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`
+  })}</ul></nav>`
+}
+
+const nobody = (query: Query): Html =>
+  Object.values(query).some((value) => value !== '')
+    ? empty('Nobody fits. Show all, or search for less of the name.')
+    : empty('People were not read yet. They show here with the first reading of the roster.')
+
+const BAND_TONE: Readonly<Partial<Record<NonNullable<PersonEntry['band']>, Tone>>> = {
+  at_cap: 'limit',
+  '95_to_100': 's1',
+  '85_to_95': 's5',
+}
+
+const peopleTable = ({ items, workspace }: PersonListDocument, path: string, query: Query): Html =>
+  table<PersonEntry>(
+    'People',
+    [
+      {
+        head: sortHead('Person', { by: 'person', usually: 'asc' }, path, query),
+        isName: true,
+        cell: ({ person, status, disabled }) =>
+          html`<a href="${personUrl(workspace, person)}">${person}</a>${status !== 'approved' && html` ${badge(status)}`}${disabled === true && html` ${badge('disabled')}`}`,
+      },
+      {
+        head: sortHead('Of the cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
+        kind: 'number',
+        cell: ({ share, band }) =>
+          share !== undefined ? percent(share) : band && badge(BAND_TEXT[band], band === 'at_cap' ? 'bad' : undefined),
+      },
+      {
+        head: html`<span class="hidden">As a bar</span>`,
+        cell: ({ share, band }) => share !== undefined && meter(share, (band && BAND_TONE[band]) ?? 'main'),
+      },
+      {
+        head: sortHead('Add-on use', { by: 'use', usually: 'desc' }, path, query),
+        kind: 'number',
+        cell: ({ addOn, isUpperBound }) => addOnText(addOn, isUpperBound),
+      },
+      { head: sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), kind: 'number', cell: ({ cap }) => capCell(cap ?? 'unknown') },
+      {
+        head: sortHead('Left', { by: 'headroom', usually: 'asc' }, path, query),
+        kind: 'number',
+        cell: ({ headRoom }) => headRoom !== undefined && figure(headRoom),
+      },
+      { head: sortHead('Decided by', { by: 'rule', usually: 'asc' }, path, query), kind: 'name', cell: (row) => ruleCell(row, workspace) },
+      { head: 'Groups', kind: 'name', cell: ({ groups }) => groups.map(({ name }) => name).join(', ') },
+      { head: 'State', kind: 'fixed', cell: ({ state }) => state && stateBadge(state) },
+    ],
+    items,
+  )
+
+const ruleCell = ({ rule, from }: PersonEntry, workspace: string): Html | string | undefined => {
+  if (!rule) return from
+  return from === undefined ? rule.name : html`<a href="${scopeUrl(workspace, from)}">${rule.name}</a>`
+}

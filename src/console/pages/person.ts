@@ -1,0 +1,77 @@
+// One person: the cap in force and why it is that, use against it day by day, when it runs out, and what was written.
+import { html } from '../../core/escape/html.ts'
+import type { Documents } from '../../daemon/http/documents/documents.ts'
+import type { PersonDocument } from '../../daemon/http/documents/types.ts'
+import { chartFigure } from '../chart/chart.ts'
+import { personOfDocument } from '../chart/from-documents.ts'
+import { renderFrame } from '../frame.ts'
+import { groupUrl, personUrl } from '../links.ts'
+import { badge, bandBadge, capCell, empty, paste, scopeLink, section, stateBadge, tiles } from '../parts.ts'
+import { dayMonth, figure, number, percent, plural } from '../text.ts'
+import { addOnText, chainPart, historyPart, nowPart } from './explained.ts'
+
+export async function personPage(documents: Documents, workspace: string, person: string): Promise<string> {
+  const one = await documents.person(workspace, person)
+  const chart = personOfDocument(one)
+  return renderFrame({
+    title: `${one.person} · ${workspace}`,
+    heading: one.person,
+    badges: html`${one.band && bandBadge(one.band)}${one.state && stateBadge(one.state)}${one.status !== 'approved' && badge(one.status, 'info')}${one.disabled === true && badge('disabled', 'info')}${one.protected === true && badge('protected', 'info')}`,
+    workspace,
+    section: 'people',
+    crumbs: [[one.person, personUrl(workspace, person)]],
+    at: one.at,
+    parts: [
+      figures(one),
+      html`<section>${chart ? chartFigure(chart) : html`<h2>Add-on use against the cap</h2>${empty('No day of this person was read yet: figures by day are kept from the first reading on.')}`}</section>`,
+      chainPart(one),
+      html`<div class="grid">${nowPart(one)}${section('Ask on the command line', html`${paste(`capkeeper explain ${one.person}`, 'The command that explains this cap')}<p class="small soft">It answers offline from policies and ledger, in the same words as this page.</p>`)}</div>`,
+      historyPart(one),
+    ],
+  })
+}
+
+function figures(one: PersonDocument) {
+  const { cap, from, addOn, addOnSource, isUpperBound, headRoom, share, use, band, groups, workspace, used, guards } = one
+  const isAtCap = band === 'at_cap'
+  return tiles([
+    {
+      name: 'Cap in force',
+      value: capCell(cap ?? 'unknown'),
+      note: from === one.person ? 'set for this person' : from !== undefined && html`from ${scopeLink(workspace, from)}`,
+    },
+    {
+      name: 'Add-on use',
+      value: addOnText(addOn, isUpperBound),
+      note: [share !== undefined && `${percent(share)} of the cap`, addOnSource && SOURCE_TEXT[addOnSource]]
+        .filter((part) => part !== undefined && part !== false)
+        .join(', '),
+      ...(isAtCap && { weight: 'bad' as const }),
+    },
+    headRoom !== undefined && {
+      name: 'Left',
+      value: figure(headRoom),
+      note: use.paceADay !== undefined && html`at ${figure(use.paceADay)} a day`,
+      ...(headRoom <= 0 && { weight: 'bad' as const }),
+    },
+    headRoom !== undefined && {
+      name: 'Run out',
+      value: isAtCap ? 'now' : use.runsOutOn === undefined ? 'no' : dayMonth(Date.parse(use.runsOutOn)),
+      note: isAtCap ? 'the cap is used up' : use.runsOutOn === undefined ? 'not in this cycle' : 'at the pace of the last 7 days',
+      weight: isAtCap ? 'bad' : use.runsOutOn === undefined ? 'good' : 'warn',
+    },
+    used !== undefined && { name: 'All credits used', value: figure(used), note: 'with those of the seat' },
+    {
+      name: 'Groups',
+      value: number(groups.length),
+      note: groups.map(({ id, name }, index) => html`${index > 0 && ', '}<a href="${groupUrl(workspace, id)}">${name}</a>`),
+    },
+    guards.length > 0 && { name: 'Held back', value: plural(guards.length, 'guard'), note: guards.join(', '), weight: 'warn' },
+  ])
+}
+
+const SOURCE_TEXT: Readonly<Record<NonNullable<PersonDocument['addOnSource']>, string>> = {
+  measured: 'measured',
+  estimated: 'estimated',
+  upperBound: 'at most',
+}

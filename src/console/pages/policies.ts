@@ -1,0 +1,104 @@
+// The policies in force: what is wrong in the files, and every declared cap with its line and whom it reaches.
+import { type Html, html } from '../../core/escape/html.ts'
+import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { PolicyEntry, PolicyListDocument } from '../../daemon/http/documents/types.ts'
+import { filterForm } from '../filters.ts'
+import { renderFrame } from '../frame.ts'
+import { groupUrl, personUrl, sectionUrl, withQuery, workspaceUrl } from '../links.ts'
+import { badge, box, capCell, empty, facts, pager, problemList, section, sourceLink, table } from '../parts.ts'
+import { figure, number, plural, when, words } from '../text.ts'
+
+const KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const
+
+export async function policiesPage(documents: Documents, workspace: string, query: Query): Promise<string> {
+  const list = await documents.policies(workspace, query)
+  const path = sectionUrl(workspace, 'policies')
+  const { policy, problems, problemsOmitted, at } = list
+  return renderFrame({
+    title: `Policies of ${workspace}`,
+    heading: 'Policies',
+    badges: policy && badge(policy.valid ? 'valid' : 'not valid', policy.valid ? 'good' : 'bad'),
+    workspace,
+    section: 'policies',
+    at,
+    parts: [
+      policy &&
+        !policy.valid &&
+        box(
+          'bad',
+          html`<p><strong>The files are not valid.</strong> The last good set, shown below, stays in force, and nothing is pruned until they are whole again. <code>capkeeper validate</code> says the same as this page.</p>`,
+        ),
+      problems.length > 0 && html`<h2 class="hidden">What is wrong in the files</h2>${problemList(problems, problemsOmitted)}`,
+      html`<section>${facts([
+        ['Digest', policy && html`<code>${policy.digest === '' ? 'none yet' : policy.digest}</code>`],
+        ['Revision', policy && policy.revision !== '' && html`<code>${policy.revision.slice(0, 12)}</code>`],
+        ['Loaded', policy && when(policy.loadedAt, at)],
+        ['Documents', list.documents.join(', ')],
+        ['Declared', plural(list.total, 'cap')],
+      ])}</section>`,
+      filterForm(
+        path,
+        [
+          { kind: 'search', name: 'search', label: 'Name, id or person' },
+          { kind: 'choice', name: 'kind', label: 'Kind', options: KINDS.map((kind) => [kind, kind] as const) },
+        ],
+        query,
+      ),
+      html`<section>${list.items.length === 0 ? empty(list.total === 0 && Object.keys(query).length === 0 ? 'No cap is declared: without a policy nothing is written.' : 'Nothing fits.') : html`${declared(list)}${pager(list, ['declared cap', 'declared caps'], path, query)}`}</section>`,
+      protectedPart(list),
+    ],
+  })
+}
+
+const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
+  table<PolicyEntry>(
+    'Every declared cap',
+    [
+      { head: 'Declared', isName: true, cell: (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}` },
+      { head: 'Cap', kind: 'number', cell: ({ cap, add }) => (add !== undefined ? `+${number(add)}` : capCell(cap)) },
+      { head: 'Observed', kind: 'number', cell: ({ observed }) => observed !== undefined && capCell(observed) },
+      { head: 'State', kind: 'fixed', cell: ({ state }) => state !== undefined && badge(words(state), STATE_WEIGHT[state]) },
+      {
+        head: 'Decides for',
+        kind: 'number',
+        cell: ({ people, members }) =>
+          html`${figure(people)}${members !== undefined && members !== people && html` <span class="soft">of ${figure(members)}</span>`}`,
+      },
+      { head: 'Near cap', kind: 'number', cell: ({ near }) => number(near) },
+      { head: 'Ends', kind: 'fixed', cell: ({ until }) => until !== undefined && when(until, at) },
+      {
+        head: 'Why',
+        kind: 'text',
+        cell: ({ reason, ticket }) => html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}`,
+      },
+      { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+    ],
+    items,
+  )
+
+const STATE_WEIGHT: Readonly<Partial<Record<NonNullable<PolicyEntry['state']>, 'good' | 'warn' | 'bad'>>> = {
+  in_sync: 'good',
+  active: 'good',
+  drifted: 'warn',
+  held: 'warn',
+  unknown: 'warn',
+  expiring: 'warn',
+  rejected: 'bad',
+  contested: 'bad',
+}
+
+function nameOf({ kind, name }: PolicyEntry, workspace: string): Html {
+  if (kind === 'rule' || kind === 'pool') return html`<a href="${withQuery(sectionUrl(workspace, 'people'), { rule: name })}">${name}</a>`
+  if (name === 'team') return html`<a href="${workspaceUrl(workspace)}">${name}</a>`
+  const href = name.startsWith('group:') ? groupUrl(workspace, name.slice('group:'.length)) : personUrl(workspace, name)
+  return html`<a href="${href}">${name}</a>`
+}
+
+const protectedPart = ({ protected: people, protectedOmitted, workspace }: PolicyListDocument): Html | false =>
+  people.length > 0 &&
+  section(
+    'Protected people',
+    html`<p class="small soft">Their caps are never lowered, blocked or cleared without an approval.</p><ul>${people.map(
+      ({ person, source }) => html`<li><a href="${personUrl(workspace, person)}">${person}</a> ${sourceLink(source)}</li>`,
+    )}</ul>${protectedOmitted > 0 && html`<p class="soft">${plural(protectedOmitted, 'more person', 'more people')}.</p>`}`,
+  )

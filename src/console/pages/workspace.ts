@@ -1,0 +1,362 @@
+// One workspace: what is wrong now, what is left and when it runs out, the story of the cycle, and where caps are off.
+import { type Html, html } from '../../core/escape/html.ts'
+import { BANDS } from '../../core/model/events.ts'
+import type { Documents } from '../../daemon/http/documents/documents.ts'
+import type { NearSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
+import { type AmountRow, amountTable, meter } from '../chart/bars.ts'
+import { type Chart, chartFigure } from '../chart/chart.ts'
+import { burnOfSeries, cycleOfSeries, driftOfSeries } from '../chart/from-documents.ts'
+import { heatMap } from '../chart/heat.ts'
+import { short } from '../chart/scale.ts'
+import { renderFrame } from '../frame.ts'
+import { groupUrl, holdUrl, sectionUrl, withQuery } from '../links.ts'
+import {
+  badge,
+  box,
+  capCell,
+  empty,
+  facts,
+  problemList,
+  SEVERITY_WEIGHT,
+  scopeLink,
+  section,
+  sourceLink,
+  stateBadge,
+  table,
+  tiles,
+} from '../parts.ts'
+import { BAND_TEXT, dayMonth, figure, number, percent, plural, when, words } from '../text.ts'
+
+export async function workspacePage(documents: Documents, name: string): Promise<string> {
+  const [one, credits, byGroup, byModel, drift, near] = await Promise.all([
+    documents.workspace(name),
+    documents.creditsSeries(name),
+    documents.burnSeries(name, { by: 'group' }),
+    documents.burnSeries(name, { by: 'model' }),
+    documents.driftSeries(name),
+    documents.nearSeries(name),
+  ])
+  const cycle = cycleOfSeries(credits)
+  const charts = [burnOfSeries(byGroup), burnOfSeries(byModel), driftOfSeries(drift)].filter((chart) => chart !== undefined)
+  return renderFrame({
+    title: one.name,
+    heading: one.name,
+    badges: html`${badge(one.verdict, one.tone)}${one.mode !== 'enforce' && badge(one.mode, 'warn')}`,
+    workspace: one.name,
+    at: one.at,
+    parts: [
+      troubles(one),
+      figures(one),
+      holdsPart(one),
+      html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
+      scopesPart(one),
+      html`<div class="grid">${charts.map((chart: Chart) => html`<section>${chartFigure(chart)}</section>`)}<div class="stack">${bandsPart(one)}${modelsPart(one)}</div></div>`,
+      nearPart(near),
+      poolsPart(one),
+      grantsPart(one),
+      statePart(one),
+    ],
+  })
+}
+
+/** What keeps capkeeper from its work, or changes it. */
+export function troubles(one: WorkspaceDocument): Html | false {
+  const { pause, policy, problems, problemsOmitted, warningTexts, conditions, mode, lastCycle, at } = one
+  const boxes = [
+    pause &&
+      box(
+        'warn',
+        html`<p><strong>Paused.</strong> Nothing is written until ${when(pause.until, at)}. ${pause.reason}</p><p class="small">To go on now: <code>capkeeper resume --workspace ${one.name}</code></p>`,
+      ),
+    mode === 'audit' &&
+      box(
+        'info',
+        html`<p><strong>Audit mode.</strong> Caps are read and compared, and nothing is ever written. Set <code>mode: enforce</code> in the config file to keep them.</p>`,
+      ),
+    policy &&
+      !policy.valid &&
+      box(
+        'bad',
+        html`<p><strong>The policy files are not valid.</strong> The last good set stays in force, and nothing is pruned until they are whole again.</p>`,
+      ),
+    policy && !policy.valid && html`${problemList(problems, problemsOmitted)}`,
+    lastCycle?.result === 'error' &&
+      box(
+        'bad',
+        html`<p><strong>The last cycle failed</strong> ${when(lastCycle.finishedAt, at)}. ${lastCycle.message}</p><p class="small">Caps stay as they are meanwhile; <a href="${sectionUrl(one.name, 'health')}">health</a> says more.</p>`,
+      ),
+    ...warningTexts.map((text) => warningBox(text, conditions, at)),
+    !lastCycle &&
+      box('info', html`<p><strong>The first cycle is under way.</strong> Nothing was compared yet; figures show as they come in.</p>`),
+  ].filter((part) => part !== undefined && part !== false)
+  return boxes.length > 0 && html`${boxes}`
+}
+
+/** As pressing as the condition that it tells. */
+function warningBox(text: string, conditions: WorkspaceDocument['conditions'], at: string): Html {
+  const condition = conditions.find(({ message }) => message === text)
+  const since = condition && html` <span class="small">${when(condition.since, at)}</span>`
+  return box(condition ? SEVERITY_WEIGHT[condition.severity] : 'warn', html`<p>${text}${since}</p>`)
+}
+
+function figures(one: WorkspaceDocument): Html {
+  const { balance, use, at, bands, people, scopes, held, driftCredits, cycle } = one
+  const left = balance && balance.addOnAvailable - balance.addOnUsed
+  const off = scopes.drifted + scopes.contested
+  const near = bands['85_to_95'] + bands['95_to_100'] + bands.at_cap
+  const isShort = balance !== undefined && left !== undefined && left <= balance.addOnAvailable * 0.1
+  return tiles([
+    {
+      name: 'Add-on credits left',
+      value: left === undefined ? 'not known' : figure(left),
+      note: balance ? html`of ${figure(balance.addOnAvailable)}, read ${when(balance.readAt, at)}` : 'the balance was not read yet',
+      ...(isShort && { weight: 'bad' as const }),
+    },
+    {
+      name: 'Run out',
+      value: use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : balance ? 'no' : 'not known',
+      note: use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`,
+      ...(use?.exhaustion !== undefined ? { weight: 'bad' as const } : balance && { weight: 'good' as const }),
+    },
+    use?.used !== undefined && {
+      name: 'Credits used',
+      value: figure(use.used),
+      note:
+        use.projected &&
+        html`${figure(Math.round(use.projected.p50))} expected at the end, likely ${figure(Math.round(use.projected.p10))} to ${figure(Math.round(use.projected.p90))}`,
+    },
+    {
+      name: 'Holds to decide',
+      value: number(held.length),
+      note: held.length > 0 && html`<a href="${sectionUrl(one.name, 'holds')}">decide</a>`,
+      weight: held.length > 0 ? 'warn' : 'good',
+    },
+    {
+      name: 'Caps that are off',
+      value: number(off),
+      note:
+        off > 0
+          ? html`${figure(driftCredits.above)} credits above, ${figure(driftCredits.below)} below`
+          : `${plural(scopes.in_sync, 'scope')} in sync`,
+      weight: off > 0 ? 'warn' : 'good',
+    },
+    people !== undefined && {
+      name: 'Near or at their cap',
+      value: number(near),
+      note: html`<a href="${withQuery(sectionUrl(one.name, 'people'), { band: 'at_cap' })}">${number(bands.at_cap)} at it</a>, of ${number(people)} people`,
+      ...(bands.at_cap > 0 && { weight: 'warn' as const }),
+    },
+  ])
+}
+
+const noCycle = ({ use, lastCycle }: WorkspaceDocument): Html =>
+  html`<h2>Credits over the cycle</h2>${empty(
+    use
+      ? 'The service tells no billing cycle, so there is neither an even pace nor an end to show.'
+      : lastCycle
+        ? 'People and their use could not be read yet; the health page says why.'
+        : 'People and their use were not read yet.',
+  )}`
+
+function holdsPart({ held, name, at }: WorkspaceDocument): Html | false {
+  return (
+    held.length > 0 &&
+    html`<h2 class="hidden">Holds</h2><ul class="needs">${held.map(
+      ({
+        id,
+        guards,
+        people,
+        message,
+        since,
+      }) => html`<li class="warn">${badge(guards.join(', '), 'warn')}<span class="what"><a href="${holdUrl(name, id)}">${message}</a></span>
+<span class="where">${plural(people, 'person', 'people')}${since !== undefined && html`, ${when(since, at)}`}</span></li>`,
+    )}</ul>`
+  )
+}
+
+function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: WorkspaceDocument): Html | false {
+  if (attention.length === 0) return false
+  const total = Object.values(scopesByKind).reduce((sum, counts) => sum + Object.values(counts).reduce((all, count) => all + count, 0), 0)
+  return section(
+    'Not in sync',
+    html`${table(
+      'Scopes that are not in sync',
+      [
+        { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(name, scope) },
+        { head: 'State', kind: 'fixed', cell: ({ state }) => stateBadge(state) },
+        { head: 'Desired', kind: 'number', cell: ({ desired }) => capCell(desired) },
+        { head: 'Observed', kind: 'number', cell: ({ observed }) => capCell(observed) },
+        {
+          head: 'Cause',
+          kind: 'fixed',
+          cell: ({ cause, driftSince }) =>
+            html`${cause}${driftSince !== undefined && html` <span class="soft">${when(driftSince, at)}</span>`}`,
+        },
+        { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+        { head: 'Why', kind: 'text', cell: ({ why, reason }) => why ?? reason },
+      ],
+      attention,
+    )}${attentionOmitted > 0 && html`<p class="soft">${plural(attentionOmitted, 'more scope')}.</p>`}`,
+    html`<span class="soft">of ${plural(total, 'managed scope')}</span>`,
+  )
+}
+
+function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
+  if (people === undefined || people === 0) return false
+  const total = Math.max(
+    1,
+    BANDS.reduce((sum, band) => sum + bands[band], 0),
+  )
+  let x = 0
+  const bars = BANDS.map((band) => {
+    const width = (bands[band] / total) * 100
+    x += width
+    return width > 0 && html`<rect class="band-${band}" x="${short(x - width)}%" width="${short(width)}%" height="14"></rect>`
+  })
+  return section(
+    'People by use of their cap',
+    html`<svg class="bandbar" width="100%" height="14" aria-hidden="true">${bars}</svg>
+<ul class="legend">${BANDS.map(
+      (band) =>
+        html`<li><svg class="key" width="12" height="10" aria-hidden="true"><rect class="band-${band}" width="12" height="10" rx="2"></rect></svg><a href="${withQuery(sectionUrl(name, 'people'), { band })}">${BAND_TEXT[band]}: ${number(bands[band])}</a></li>`,
+    )}</ul>`,
+  )
+}
+
+/** The groups with most people near their cap, by tenths of it. */
+function nearPart({ rows, workspace }: NearSeries): Html | false {
+  if (rows.length === 0) return false
+  const tenths = Array.from({ length: 10 }, (_, index) => ({
+    head: `${index * 10} %`,
+    tone: index < 8 ? ('cool' as const) : ('warm' as const),
+  }))
+  const columns = [...tenths, { head: 'at cap', tone: 'hot' as const }, { head: 'no cap', tone: 'none' as const }]
+  const shown = rows.slice(0, MOST_HEAT_ROWS)
+  return section(
+    'Who is near their cap',
+    heatMap(
+      'Group',
+      columns,
+      shown.map(({ id, name, shares }) => ({ name, ...(id !== undefined && { href: groupUrl(workspace, id) }), counts: shares })),
+    ),
+    html`<span class="soft">from that share of the cap on; <a href="${sectionUrl(workspace, 'groups')}">all groups</a></span>`,
+  )
+}
+
+const MOST_HEAT_ROWS = 10
+
+function poolsPart({ pools, at }: WorkspaceDocument): Html | false {
+  return (
+    pools.length > 0 &&
+    section(
+      'Pools',
+      table(
+        'Pools',
+        [
+          { head: 'Pool', isName: true, cell: ({ name }) => name },
+          { head: 'Credits', kind: 'number', cell: ({ credits }) => figure(credits) },
+          { head: 'Used', kind: 'number', cell: ({ used }) => used !== undefined && figure(used) },
+          { head: 'Of the pool', cell: ({ used, credits }) => used !== undefined && meter(credits === 0 ? 0 : used / credits, 'main') },
+          { head: 'Dealt as caps', kind: 'number', cell: ({ dealt }) => dealt !== undefined && figure(dealt) },
+          { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
+          {
+            head: 'Used up',
+            kind: 'fixed',
+            cell: ({ exhaustion, frozen }) => frozen ?? (exhaustion !== undefined && when(exhaustion, at)),
+          },
+          { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+        ],
+        pools,
+      ),
+    )
+  )
+}
+
+function grantsPart({ grants, name, at }: WorkspaceDocument): Html | false {
+  const shown = grants.filter(({ state }) => state !== 'ended')
+  return (
+    shown.length > 0 &&
+    section(
+      'Temporary caps',
+      table(
+        'Temporary caps',
+        [
+          { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(name, scope) },
+          {
+            head: 'Cap',
+            kind: 'number',
+            cell: ({ cap, add }) => (cap !== undefined ? figure(cap) : add !== undefined && `+${number(add)}`),
+          },
+          {
+            head: 'State',
+            kind: 'fixed',
+            cell: ({ state }) => badge(words(state), state === 'expiring' ? 'warn' : state === 'active' ? 'good' : undefined),
+          },
+          { head: 'Ends', kind: 'fixed', cell: ({ until }) => until !== undefined && when(until, at) },
+          {
+            head: 'Why',
+            kind: 'text',
+            cell: ({ reason, ticket, note }) =>
+              html`${reason}${ticket !== undefined && html` <span class="soft">${ticket}</span>`}${note !== undefined && html`<br><span class="soft">${note}</span>`}`,
+          },
+          { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+        ],
+        shown,
+      ),
+    )
+  )
+}
+
+function modelsPart({ models, modelsOmitted }: WorkspaceDocument): Html | false {
+  return (
+    models.length > 0 &&
+    section(
+      'Credits by model',
+      html`${amountTable({
+        heads: ['Model', 'Credits used'],
+        shares: true,
+        rows: byModel(models),
+      })}${modelsOmitted > 0 && html`<p class="soft">${plural(modelsOmitted, 'more model')}.</p>`}`,
+    )
+  )
+}
+
+/** Modes are summed: the service's names for them say little to a reader. */
+function byModel(models: WorkspaceDocument['models']): readonly AmountRow[] {
+  const sums = new Map<string, number>()
+  for (const { model, used } of models) sums.set(model, (sums.get(model) ?? 0) + used)
+  return [...sums].toSorted(([, a], [, b]) => b - a).map(([name, amount]) => ({ name, amount }))
+}
+
+function statePart(one: WorkspaceDocument): Html {
+  const { policy, lastCycle, lastSuccessAt, approvals, balance, cycle, heldBy, use, at } = one
+  const ratios = Object.entries(use?.ratios ?? {}).flatMap(([window, ratio]) =>
+    ratio === undefined ? [] : [`${number(ratio)} in ${window}`],
+  )
+  return section(
+    'State',
+    facts([
+      [
+        'Policy',
+        policy &&
+          html`<a href="${sectionUrl(one.name, 'policies')}"><code>${policy.digest === '' ? 'none yet' : policy.digest}</code></a>, loaded ${when(policy.loadedAt, at)}`,
+      ],
+      ['Revision', policy && policy.revision !== '' && html`<code>${policy.revision.slice(0, 12)}</code>`],
+      [
+        'Last cycle',
+        lastCycle &&
+          html`${lastCycle.result}, ${when(lastCycle.finishedAt, at)}${lastCycle.message !== undefined && html`: ${lastCycle.message}`}`,
+      ],
+      ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
+      ['Pace, 1 is even', ratios.join(', ')],
+      [
+        'Of the cycle’s credits',
+        use?.used !== undefined && use.cycleCredits !== undefined && use.cycleCredits > 0 && percent(use.used / use.cycleCredits),
+      ],
+      ['Seats', balance && html`${number(balance.seats)}, ${figure(balance.creditsPerSeat)} credits each`],
+      ['Cycle', cycle && html`ends ${when(cycle.end, at)}`],
+      ['Approvals', approvals.map(({ id, state }) => `${id.slice(0, 12)} ${state}`).join(', ')],
+      ['Kept by', heldBy],
+    ]),
+  )
+}

@@ -1,0 +1,148 @@
+// The pieces that pages are put together from: badges, tiles, boxes, links to policy lines, lines to paste, pages of a list. Each says in
+// words what it says in colour.
+import { excerptLines } from '../core/escape/excerpt.ts'
+import { type Html, html, type Value } from '../core/escape/html.ts'
+import type { Band, ScopeState } from '../core/model/events.ts'
+import type { PlaceEntry, ProblemEntry } from '../daemon/http/documents/types.ts'
+import { scopeUrl, withQuery } from './links.ts'
+import { BAND_TEXT, capText, compact, number, plural, words } from './text.ts'
+
+/** How much a person is wanted. */
+export type Weight = 'good' | 'info' | 'warn' | 'bad'
+
+const SIGNS: Readonly<Record<Weight, string>> = { good: '✓', info: 'i', warn: '!', bad: '✕' }
+
+/** How much a condition of this severity wants somebody. */
+export const SEVERITY_WEIGHT = { error: 'bad', warn: 'warn', info: 'info' } as const
+
+export const badge = (text: string, weight?: Weight): Html =>
+  html`<span class="badge ${weight}">${weight && html`<span aria-hidden="true">${SIGNS[weight]}</span>`}${text}</span>`
+
+const STATE_WEIGHT: Readonly<Record<ScopeState, Weight | undefined>> = {
+  in_sync: 'good',
+  drifted: 'warn',
+  held: 'warn',
+  unknown: 'warn',
+  rejected: 'bad',
+  contested: 'bad',
+  skipped: undefined,
+  undeclared: undefined,
+}
+
+export const stateBadge = (state: ScopeState): Html => badge(words(state), STATE_WEIGHT[state])
+
+const BAND_WEIGHT: Readonly<Partial<Record<Band, Weight>>> = { at_cap: 'bad', '95_to_100': 'warn', '85_to_95': 'warn' }
+
+export const bandBadge = (band: Band): Html => badge(BAND_TEXT[band], BAND_WEIGHT[band])
+
+/** A cap in a cell; what is abbreviated keeps its digits in the title. */
+export const capCell = (cap: number | 'none' | 'unknown' | undefined): Value =>
+  typeof cap === 'number'
+    ? html`<data value="${cap}" title="${number(cap)}">${compact(cap)}</data>`
+    : html`<span class="soft">${capText(cap)}</span>`
+
+export interface Tile {
+  readonly name: string
+  readonly value: Value
+  readonly note?: Value
+  readonly weight?: Weight
+}
+
+/** The few figures that a page is opened for. */
+export const tiles = (all: readonly (Tile | false | undefined)[]): Html =>
+  html`<div class="tiles">${all.map(
+    (tile) =>
+      tile &&
+      html`<dl class="tile ${tile.weight && `t-${tile.weight}`}"><dt>${tile.name}</dt><dd class="value">${tile.value}</dd>${
+        tile.note !== undefined && tile.note !== false && html`<dd class="note">${tile.note}</dd>`
+      }</dl>`,
+  )}</div>`
+
+export const facts = (rows: readonly (readonly [name: string, value: Value])[]): Html | false => {
+  const known = rows.filter(([, value]) => value !== undefined && value !== false && value !== '')
+  return (
+    known.length > 0 && html`<dl class="facts">${known.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+  )
+}
+
+export const box = (weight: Weight, content: Value): Html => html`<div class="box ${weight}">${content}</div>`
+
+/** What stands where there is nothing yet, and what to do about it. */
+export const empty = (text: Value): Html => html`<p class="soft">${text}</p>`
+
+export const section = (title: string, content: Value, extra?: Value): Html =>
+  html`<section><div class="title"><h2>${title}</h2>${extra !== undefined && html`<div class="end">${extra}</div>`}</div>${content}</section>`
+
+export const scopeLink = (workspace: string, scope: string): Html => html`<a href="${scopeUrl(workspace, scope)}">${scope}</a>`
+
+/** A line of a policy file, as a link where the config says how. */
+export const sourceLink = (place: PlaceEntry | undefined): Html | false => {
+  if (place === undefined) return false
+  const text = html`<code>${place.file}:${place.line}</code>`
+  return place.url !== undefined && /^https?:\/\//.test(place.url) ? html`<a href="${place.url}" rel="noreferrer">${text}</a>` : text
+}
+
+/** A line to paste; the page's script adds the button that copies it. */
+export const paste = (text: string, name: string): Html =>
+  html`<div class="paste"><pre tabindex="0" role="group" aria-label="${name}">${text}</pre><button type="button" data-copy hidden>Copy</button></div>`
+
+/** A problem of a policy file, with the same carets as on the terminal. */
+export function problemBox({ severity, code, message, at, sourceLine, length, hint }: ProblemEntry): Html {
+  const excerpt =
+    sourceLine !== undefined && at !== undefined && excerptLines({ sourceLine, column: at.column, ...(length !== undefined && { length }) })
+  return html`<div class="box ${severity === 'error' ? 'bad' : 'warn'}">
+<p><strong>${severity}</strong> ${at && html`<code>${at.file}:${at.line}:${at.column}</code> `}${message} <code class="small">${code}</code></p>
+${
+  excerpt &&
+  html`<pre tabindex="0" role="group" aria-label="The line">${excerpt[0]}
+<mark>${excerpt[1]}</mark></pre>`
+}${hint !== undefined && html`<p>hint: ${hint}</p>`}</div>`
+}
+
+export const problemList = (problems: readonly ProblemEntry[], omitted: number): Value => [
+  problems.map(problemBox),
+  omitted > 0 && html`<p class="soft">${plural(omitted, 'more problem')}; <code>capkeeper validate</code> lists all.</p>`,
+]
+
+export interface Paged {
+  readonly total: number
+  readonly page: number
+  readonly limit: number
+}
+
+/** Where one stands in a long list, and the ways on. */
+export function pager(
+  { total, page, limit }: Paged,
+  noun: readonly [one: string, many: string],
+  path: string,
+  query: Readonly<Record<string, string>>,
+): Html {
+  const last = Math.max(1, Math.ceil(total / limit))
+  const link = (to: number, text: string): Html => html`<a class="button" href="${withQuery(path, { ...query, page: to })}">${text}</a>`
+  const from = Math.min(total, (page - 1) * limit + 1)
+  const until = Math.min(total, page * limit)
+  return html`<nav class="pages" aria-label="Pages of the list">${page > 1 && link(page - 1, 'Previous')}
+<span class="soft">${last > 1 ? `${number(from)} to ${number(until)} of ` : ''}${plural(total, ...noun)}</span>${page < last && link(page + 1, 'Next')}</nav>`
+}
+
+export interface Column<Row> {
+  readonly head: Value
+  readonly cell: (row: Row) => Value
+  readonly kind?: 'number' | 'name' | 'text' | 'fixed'
+  /** Read out as the name of its row. */
+  readonly isName?: boolean
+}
+
+/** A table that scrolls by itself where it is wider than its place. */
+export function table<Row>(label: string, columns: readonly Column<Row>[], rows: readonly Row[]): Html {
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table><thead><tr>${columns.map(
+    ({ head, kind }) => html`<th scope="col"${kind === 'number' && html` class="number"`}>${head}</th>`,
+  )}</tr></thead><tbody>${rows.map(
+    (row) => html`<tr>${columns.map(({ cell, kind, isName }) =>
+      isName === true
+        ? html`<th scope="row" class="${kind ?? 'name'}">${cell(row)}</th>`
+        : html`<td${kind !== undefined && html` class="${kind}"`}>${cell(row)}</td>`,
+    )}</tr>
+`,
+  )}</tbody></table></div>`
+}

@@ -1,0 +1,123 @@
+// G21: what the console costs with 5,000 people, 500 groups and 100 workspaces: how long the event loop stands still for a page, and how large
+// pages and scripts are.
+import { gzipSync } from 'node:zlib'
+import { createConsole } from '../../src/console/routes.ts'
+import type { WorkspaceView } from '../../src/core/model/events.ts'
+import { groupScope } from '../../src/core/model/scope.ts'
+import { credits } from '../../src/core/model/units.ts'
+import { startServer } from '../../src/daemon/http/server.ts'
+import { systemClock } from '../../src/daemon/schedule/system.ts'
+import { libraryOf } from '../support/documents.ts'
+import { serverParts } from '../support/server.ts'
+import { fullView, HOLD, NOW, personEmail } from '../support/views.ts'
+import { median, ms, publish, type Row } from './bench.ts'
+
+const PEOPLE = 5_000
+const GROUPS = 500
+const WORKSPACES = 100
+const LONGEST_BLOCK_MS = 20
+const MOST_PAGE_BYTES = 100 * 1024
+const MOST_SCRIPT_BYTES = 150 * 1024
+const ROUNDS = 9
+/** Longer than any answer is shared. */
+const SHARED_MS = 300
+const WARM_UPS = 6
+
+const big = (): WorkspaceView => {
+  const view = fullView('w0', PEOPLE)
+  const groups = Array.from({ length: GROUPS }, (_, index) => ({
+    id: `grp_${index}`,
+    name: `Group ${index}`,
+    emails: Array.from({ length: 10 }, (__, member) => personEmail(index * 10 + member)),
+    used: credits(index),
+    readAt: NOW,
+  }))
+  const scopes = groups.map(({ id }) => ({
+    scope: groupScope(id),
+    state: 'in_sync' as const,
+    desired: credits(500),
+    observed: credits(500),
+    readAt: NOW,
+  }))
+  return { ...view, groups, scopes: [...view.scopes, ...scopes] }
+}
+
+const PAGES: readonly (readonly [name: string, path: string])[] = [
+  ['overview', '/'],
+  ['workspace', '/workspaces/w0'],
+  ['groups', '/workspaces/w0/groups'],
+  ['a group', '/workspaces/w0/groups/grp_7'],
+  ['people', '/workspaces/w0/people'],
+  ['people, searched', '/workspaces/w0/people?search=person49&sort=cap'],
+  ['a person', `/workspaces/w0/people/${personEmail(7)}`],
+  ['changes', '/workspaces/w0/changes'],
+  ['a hold', `/workspaces/w0/holds/${HOLD.id}`],
+  ['policies', '/workspaces/w0/policies'],
+  ['health', '/workspaces/w0/health'],
+]
+
+/** Looks at the event loop all the time; the answer is the longest time that it did not come round. */
+function watchLoop(): () => number {
+  let last = performance.now()
+  let longest = 0
+  let going = true
+  const look = (): void => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (going) setImmediate(look)
+  }
+  look()
+  return () => {
+    going = false
+    look()
+    return longest
+  }
+}
+
+const views = [big(), ...Array.from({ length: WORKSPACES - 1 }, (_, index) => fullView(`w${index + 1}`, 50))]
+// Each look is a new state, so every answer is made anew, the index of all people included.
+const documents = libraryOf({ views: () => views, clock: { ...systemClock, now: () => NOW } })
+const server = await startServer(serverParts({ views: () => views, clock: systemClock, documents }))
+
+async function measure(path: string): Promise<{ readonly blockMs: number; readonly bytes: number }> {
+  const blocks: number[] = []
+  let bytes = 0
+  for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
+    const watch = watchLoop()
+    const answer = await fetch(server.url + path)
+    const text = await answer.text()
+    const blockMs = watch()
+    // An answer is shared for some time after it was made.
+    await systemClock.sleep(SHARED_MS)
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`)
+    bytes = Buffer.byteLength(text.replace(/<figure.*?<\/figure>/gs, ''))
+    if (round >= 0) blocks.push(blockMs)
+  }
+  return { blockMs: median(blocks), bytes }
+}
+
+const rows: Row[] = []
+for (const [name, path] of PAGES) {
+  const { blockMs, bytes } = await measure(path)
+  const ratio = blockMs / LONGEST_BLOCK_MS
+  rows.push({
+    goal: 'G21',
+    figure: `${name}: longest block; bytes but for charts`,
+    limit: `<= ${LONGEST_BLOCK_MS} ms, 100 KiB`,
+    measured: `${ms(blockMs)}, ${Math.round(bytes / 1024)} KiB`,
+    ratio,
+    met: ratio <= 1 && bytes <= MOST_PAGE_BYTES,
+  })
+}
+await server.close()
+const scripts = createConsole().assets.filter(({ type }) => type.startsWith('text/javascript'))
+const scriptBytes = scripts.reduce((sum, { body }) => sum + gzipSync(body).length, 0)
+rows.push({
+  goal: 'G21',
+  figure: 'all scripts, compressed',
+  limit: '<= 150 KiB',
+  measured: `${(scriptBytes / 1024).toFixed(1)} KiB`,
+  met: scriptBytes <= MOST_SCRIPT_BYTES,
+})
+publish(`The console with ${PEOPLE} people, ${GROUPS} groups and ${WORKSPACES} workspaces, medians of ${ROUNDS}`, rows)

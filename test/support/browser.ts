@@ -1,0 +1,77 @@
+// A real Chromium for tests of pages: one browser a file, a fresh page a test, and a note of everything that a page should not do.
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
+
+/** Where it is on this machine; tests are skipped by name without it. */
+export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+export interface Opened {
+  readonly page: Page
+  /** Errors, and refusals of the content security policy. */
+  readonly complaints: readonly string[]
+  /** Which hosts were asked for anything. */
+  readonly hosts: ReadonlySet<string>
+}
+
+export interface Browser {
+  /** A page of its own, closed with the browser. */
+  open(size?: { readonly width?: number; readonly height?: number }): Promise<Opened>
+}
+
+/** Starts one for all tests of the file that calls it. */
+export function browser(): Browser {
+  let context: BrowserContext | undefined
+  let profile = ''
+  beforeAll(async () => {
+    if (CHROMIUM === undefined) return
+    profile = await mkdtemp(join(tmpdir(), 'capkeeper-browser-'))
+    context = await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, headless: true, args: FLAGS })
+  })
+  afterAll(async () => {
+    await context?.close()
+    if (profile !== '') await rm(profile, { recursive: true, force: true })
+  })
+  return {
+    async open({ width = 1280, height = 900 } = {}) {
+      if (!context) throw new Error('no Chromium here')
+      const page = await context.newPage()
+      await page.setViewportSize({ width, height })
+      const complaints: string[] = []
+      const hosts = new Set<string>()
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+      })
+      page.on('pageerror', (error) => complaints.push(String(error)))
+      page.on('request', (request) => {
+        if (/^https?:/.test(request.url())) hosts.add(new URL(request.url()).host)
+      })
+      return { page, complaints, hosts }
+    },
+  }
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+/** What axe finds wrong with a page, by all its rules or by some: the rule, and where. */
+export async function violations(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
+  await page.evaluate(await readFile(AXE, 'utf8'))
+  const found: unknown = await page.evaluate(
+    `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) })}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' at ' + target.join(' '))))`,
+  )
+  return Array.isArray(found) ? found.map(String) : [String(found)]
+}
