@@ -9,7 +9,7 @@ import type { GroupScope, Scope, ScopeKey, TeamScope } from '../../../core/model
 import type { Credits, Instant } from '../../../core/model/units.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import type { UseReading } from '../../../core/use/use-curve.ts'
-import type { Clock, DayRange, LedgerFacts } from '../../../ports.ts'
+import type { AddOnDay, Clock, DayRange, LedgerFacts } from '../../../ports.ts'
 import type { KnownRuns } from '../../collect/burning.ts'
 import type { Journal } from '../../conditions/journal.ts'
 import type { RequestsOf } from '../../conditions/requests.ts'
@@ -41,7 +41,7 @@ export interface DayUse {
 }
 
 /** The facts of the ledger that documents show. */
-export type FactShown = 'holdsShown' | 'runsAsked' | 'unreadSince'
+export type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked' | 'unreadSince'
 
 /** The durable records of a workspace. A ledger that cannot be read answers with nothing. */
 export interface Records {
@@ -55,6 +55,8 @@ export interface Records {
   runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
   /** What one person burned, by day; no row for days without. */
   useOfPerson(email: string, days: DayRange): Promise<readonly DayUse[]>
+  /** What of it the service says was paid from add-on credits; no row for days without. */
+  addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
   useReadings(): Promise<readonly UseReading[]>
   fact<K extends FactShown>(name: K): Promise<LedgerFacts[K] | undefined>
 }

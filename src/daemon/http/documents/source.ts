@@ -41,6 +41,7 @@ function recordsOf({ ledger }: Workspace): Records {
     history: (filter) => orElse([], ledger.history(filter)),
     runs: (scope, days) => orElse([], ledger.runs(scope, days)),
     useOfPerson: (email, days) => orElse([], ledger.useOfPerson(email, days)),
+    addOnOfPerson: (email, days) => orElse([], ledger.addOnOfPerson(email, days)),
     useReadings: () => orElse([], ledger.useReadings()),
     fact: async (name) => orNothing(() => ledger.fact(name)),
   }
