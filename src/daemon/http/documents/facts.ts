@@ -7,6 +7,7 @@ import type { CapReading, RunUse } from '../../../core/model/observed.ts'
 import type { PolicyRevision } from '../../../core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from '../../../core/model/scope.ts'
 import type { Credits, Instant } from '../../../core/model/units.ts'
+import type { Slicing } from '../../../core/pace/rhythm.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import type { UseReading } from '../../../core/use/use-curve.ts'
 import type { AddOnDay, Clock, DayRange, LedgerFacts } from '../../../ports.ts'
@@ -31,6 +32,8 @@ export interface WorkspaceFacts {
   /** The runs of the team, as they were last read from the ledger. */
   readonly runs?: KnownRuns
   readonly requests?: readonly RequestsOf[]
+  /** How sweeps are sliced; absent while every sweep is whole. */
+  readonly slicing?: Slicing
   /** When caps are read again, as the interval says. */
   readonly nextSweepAt?: Instant
 }

@@ -29,6 +29,7 @@ function factsOf(workspace: Workspace): WorkspaceFacts {
     ...(runs && { runs }),
     ...(journal && { journal }),
     ...(requests && { requests }),
+    ...(workspace.reading && { slicing: workspace.reading }),
     ...(nextSweepAt !== undefined && { nextSweepAt }),
   }
 }

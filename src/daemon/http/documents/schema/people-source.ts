@@ -108,6 +108,14 @@ const EXPLAINED = {
   state: optional(scopeState),
   readings: list(reading, 'This scope, then the wider ones.'),
   nextReadingAt: optional(instant('When it is expected to be read again.')),
+  reading: optional(
+    object('How often it is read, and why.', {
+      scope: scopeName,
+      everySeconds: figure('From one reading to the next, as things are now.'),
+      atLeastEverySeconds: optional(figure('The longest that it waits; absent where every sweep reads it.')),
+      why: text('In words.'),
+    }),
+  ),
   change: optional(pending),
   lastWrite: optional(write),
   history: list(write, 'Writes at this scope, the newest first.'),
