@@ -20,10 +20,12 @@ import type {
 import type { Cap, PolicyRevision } from './core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from './core/model/scope.ts'
 import type { Credits, Instant } from './core/model/units.ts'
+import type { Told } from './core/notify/told.ts'
 import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
 import type { ReviewedRules } from './core/plan/reviewed.ts'
+import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/table.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
 import type { MeasuredAddOn } from './core/use/add-on.ts'
@@ -201,6 +203,8 @@ export interface LedgerFacts {
   readonly addOn: MeasuredAddOn
   /** Credits burned since the first reading; survives cycle resets and restarts. */
   readonly burned: BurnedFacts
+  /** Which messages went out in this billing cycle, are about to, or could not. */
+  readonly told: Told
 }
 
 /** Every day from `fromAt` to `throughAt` was asked for; both are UTC midnights. */
@@ -351,4 +355,24 @@ export interface Ledger extends Records {
   useByDay(days: DayRange, source: RecordedDays['addOn']): Promise<RecordedDays>
   /** What one person burned, by day in order; no row for days without. */
   useOfPerson(email: string, days: DayRange): Promise<readonly { readonly dayAt: Instant; readonly used: Credits }[]>
+}
+
+/** What the replicas of one ledger know of each other. Every method rejects with a `LedgerError`. */
+export interface LeaseTable {
+  /** One round trip for all workspaces; a lease is renewed only under its token, and taken only when it is over. */
+  beat(heartbeat: Heartbeat): Promise<HeartbeatAnswer>
+  /** Somebody let go of a workspace, and nobody has taken it. */
+  hasFree(): Promise<boolean>
+  /** This replica has these policies now; resolves with those that came last of each of these workspaces. */
+  followed(replica: string, policies: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>>
+  /** Makes a policy that was replaced the present one, if every live replica has had it for so long. */
+  readopt(workspace: string, policy: string, afterMs: number): Promise<boolean>
+  /** What a workspace shows, for the other replicas; only under the token. */
+  saveShown(held: HeldWorkspace & { readonly replica: string }, document: string): Promise<void>
+  /** What was saved since; a workspace is in it once. */
+  shownSince(mark: string | undefined): Promise<{ readonly mark: string; readonly documents: ReadonlyMap<string, string> }>
+  /** The replica is gone; leases that it still has go free. */
+  leave(replica: string): Promise<void>
+  /** A value that all replicas share: what was kept first. */
+  common(name: string, make: () => string): Promise<string>
 }

@@ -103,6 +103,17 @@ const PERSISTENCE = map({
   retention: map({ whenDeleted: { enum: ['Retain', 'Delete'] }, whenScaled: { enum: ['Retain', 'Delete'] } }),
 })
 
+const LEDGER = map({
+  kind: { enum: ['sqlite', 'postgres'] },
+  postgres: map({
+    replicas: atLeast(1),
+    existingSecret: NAME_OR_NONE,
+    entry: ENTRY,
+    port: { type: 'integer', minimum: 1, maximum: 65_535 },
+    to: OBJECTS,
+  }),
+})
+
 const NETWORK_POLICY = map({
   enabled: YES_NO,
   prometheusNamespace: NAME,
@@ -130,6 +141,7 @@ const PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   commonLabels: TEXTS,
   nodeOptions: TEXT,
   resources: RESOURCES,
+  ledger: LEDGER,
   persistence: PERSISTENCE,
   backup: BACKUP,
   extraEnv: envWithout(RESERVED_ENV),

@@ -226,6 +226,14 @@ export const WORKSPACE: Dashboard = {
           width: 8,
         },
         {
+          kind: 'graph',
+          title: 'People by rule',
+          description: 'People for whom a rule of the policy is the first that matches.',
+          queries: [{ expr: `max by (rule) (capkeeper_rule_people{${W}})`, legend: '{{rule}}' }],
+          min: 0,
+          width: 24,
+        },
+        {
           kind: 'stat',
           title: 'Cycle began',
           description: 'When the billing cycle began.',

@@ -65,7 +65,10 @@ export const createReadClient = (options: ClientOptions): ServiceReader => reade
 /** A client that also sets and clears caps. */
 export function createWriteClient(options: ClientOptions): ServiceWriter {
   const sender = createSender(options)
-  return { ...readerOver(sender, options), writeCap: (scope, cap, signal) => writeCap(sender, scope, cap, signal) }
+  return {
+    ...readerOver(sender, options),
+    writeCap: (scope, cap, signal) => writeCap(sender, { scope, cap, timeoutMs: options.writeTimeoutMs ?? TIMEOUT_MS }, signal),
+  }
 }
 
 /** The reading client over a sender, for those who share it with another kind of request. */
@@ -219,7 +222,11 @@ async function orNoAddOn(sent: Promise<AddOnReading>): Promise<AddOnReading | 'u
 }
 
 /** interface-spec.md, Endpoints 5. What a success says does not matter: reading back decides. */
-async function writeCap(sender: Sender, scope: Scope, cap: Cap, signal?: AbortSignal): Promise<WriteOutcome> {
+async function writeCap(
+  sender: Sender,
+  { scope, cap, timeoutMs }: { readonly scope: Scope; readonly cap: Cap; readonly timeoutMs: number },
+  signal?: AbortSignal,
+): Promise<WriteOutcome> {
   const body: UsageConfigRequest = {
     ...wireScope(scope),
     ...(cap === 'none' ? { clear_add_on_credit_cap: true } : { set_add_on_credit_cap: cap }),
@@ -231,7 +238,7 @@ async function writeCap(sender: Sender, scope: Scope, cap: Cap, signal?: AbortSi
       decode: () => undefined,
       urgency: 'urgent',
       signal,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs,
       once: true,
     })
     return { kind: 'accepted' }

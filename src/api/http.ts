@@ -76,11 +76,85 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   }
 }
 
+/** A request to an address that may itself be a secret: it is never put into a failure. */
+export interface Poster {
+  /** `unsent`: it surely did not arrive. Rejects only when `signal` aborts. */
+  post(
+    url: string,
+    body: unknown,
+    options: SendOptions,
+  ): Promise<{ readonly status: number } | (TransportFailure & { readonly unsent?: true })>
+  close(): void
+}
+
+/** Posts JSON to whatever address, through the proxy that is set for it. Answers are not read. */
+export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions, 'userAgent' | 'proxyEnv'>): Poster {
+  const agents = new Map<string | undefined, Promise<Agents>>()
+  const agentsFor = (proxy: string | undefined): Promise<Agents> => {
+    const opened = agents.get(proxy) ?? openAgents(proxy, POSTS_AT_A_TIME)
+    agents.set(proxy, opened)
+    return opened
+  }
+  return {
+    async post(url, body, { timeoutMs, signal }) {
+      signal?.throwIfAborted()
+      const proxy = proxyFor(url, proxyEnv)
+      if (proxy !== undefined && !isProxy(proxy)) return { kind: 'network', message: NO_PROXY_ADDRESS, unsent: true }
+      const client = await openClient(agentsFor(proxy), { userAgent }, undefined)
+      const connect = Math.min(CONNECT_TIMEOUT_MS, timeoutMs)
+      const timeout = { request: timeoutMs, lookup: connect, connect, secureConnect: connect }
+      const stream = client.stream(url, { body: JSON.stringify(body), timeout })
+      const abort = (): void => void stream.destroy(new Error('aborted'))
+      signal?.addEventListener('abort', abort, { once: true })
+      try {
+        return await statusOf(stream)
+      } catch (error) {
+        signal?.throwIfAborted()
+        return { ...failureOf(error, timeout), ...(isUnsent(error) && { unsent: true }) }
+      } finally {
+        signal?.removeEventListener('abort', abort)
+        stream.destroy()
+      }
+    },
+    close() {
+      for (const one of agents.values()) {
+        void one.then((opened) => {
+          opened.http.destroy()
+          opened.https.destroy()
+        })
+      }
+    },
+  }
+}
+
+const POSTS_AT_A_TIME = 4
+
+/** What ends it afterwards is nobody's business. */
+const statusOf = (stream: ReturnType<Got['stream']>): Promise<{ readonly status: number }> =>
+  new Promise((resolve, reject) => {
+    stream.on('error', reject)
+    stream.once('response', ({ statusCode }: { readonly statusCode: number }) => resolve({ status: statusCode }))
+  })
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
+
+const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/
+
+/** No connection stood, or none that was trusted. */
+function isUnsent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (codeOf(error) === 'ETIMEDOUT' && 'event' in error) return error.event !== 'request' && error.event !== 'response'
+  return UNSENT.test(codeOf(error)) || /^Bad response: \d{3}$/.test(error.message)
+}
+
+const isProxy = (proxy: string): boolean => URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)
+
+const NO_PROXY_ADDRESS = 'HTTPS_PROXY or HTTP_PROXY is not an address such as http://host:port'
+
 function checkedProxy(proxy: string | undefined): string | undefined {
-  if (proxy === undefined || (URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol))) return proxy
-  throw new InputError([
-    { severity: 'error', code: 'PROXY_INVALID', message: 'HTTPS_PROXY or HTTP_PROXY is not an address such as http://host:port' },
-  ])
+  if (proxy === undefined || isProxy(proxy)) return proxy
+  throw new InputError([{ severity: 'error', code: 'PROXY_INVALID', message: NO_PROXY_ADDRESS }])
 }
 
 function checkVerification(url: string, { authorities, proxyEnv }: HttpTransportOptions): void {
@@ -106,7 +180,11 @@ async function openAgents(proxy: string | undefined, concurrency: number): Promi
   return { http: new HttpProxyAgent(through), https: new HttpsProxyAgent(through) }
 }
 
-async function openClient(agents: Promise<Agents>, { userAgent, lookup }: HttpTransportOptions, pem: string | undefined): Promise<Got> {
+async function openClient(
+  agents: Promise<Agents>,
+  { userAgent, lookup }: Pick<HttpTransportOptions, 'userAgent' | 'lookup'>,
+  pem: string | undefined,
+): Promise<Got> {
   const [{ default: got }, agent] = await Promise.all([import('got'), agents])
   return got.extend({
     method: 'POST',
@@ -184,7 +262,7 @@ const UNTRUSTED = 'the certificate is not trusted; name a private CA with --ca-f
 
 /** Says what happened from the code alone: a message of got's may quote addresses, and its object holds the request. */
 function failureOf(error: unknown, timeout: { readonly request: number; readonly connect: number }): TransportFailure {
-  const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
+  const code = codeOf(error)
   if (code === 'ETIMEDOUT' && error instanceof Error && error.name === 'TimeoutError') {
     const isAnswer = !('event' in error) || error.event === 'request'
     return {

@@ -41,6 +41,10 @@ export interface ClientOptions {
   readonly onLearned?: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
   /** What an answer shows of the deployment; told with each answer that shows it. */
   readonly onSeen?: (sighting: WireSighting) => void
+  /** A write that may take so long may leave now; asked last of all. Absent: always. */
+  readonly mayLeave?: (timeoutMs: number) => boolean
+  /** How long a write may take; absent: as long as other requests. */
+  readonly writeTimeoutMs?: number
   /** Every attempt, as it ends. Aborted ones are not told. */
   readonly onRequest?: (event: RequestEvent) => void
   /** Ends waiting and reading at once; a write under way is ended only by its own signal. */
@@ -182,10 +186,12 @@ interface Exchanged<Value> {
 }
 
 async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key: ServiceKey): Promise<Exchanged<Value>> {
-  const { transport, clock, signal } = machine.options
+  const { transport, clock, signal, mayLeave = () => true } = machine.options
   const { operation, timeoutMs, rows } = request
   const signals = request.once ? [request.signal] : [signal, request.signal]
   const askedAt = clock.now()
+  // Thrown, because it says nothing of the service.
+  if (request.once && !mayLeave(timeoutMs)) throw leaseTooShort(operation)
   const answer = await underSignals(signals, (either) =>
     transport.send(operation, { ...request.body, service_key: key.value }, { timeoutMs, signal: either, ...(rows && { rows }) }),
   )
@@ -193,6 +199,14 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   noteSkew(machine, answer, askedAt)
   return { result: judge(machine, request, answer), answered: true }
 }
+
+const leaseTooShort = (operation: Operation): ApiError =>
+  new ApiError({
+    operation,
+    kind: 'network',
+    message: `${operation} was not sent: this replica's hold on the workspace does not outlast it`,
+    unsent: true,
+  })
 
 function unanswered({ options }: Machine, operation: Operation, failure: TransportFailure): ApiError {
   return new ApiError({ operation, kind: failure.kind, message: `${operation}: ${tidy(failure.message, options.keys.redact)}` })

@@ -2,15 +2,18 @@
 // must not write is given a client that cannot.
 import { authoritiesIn } from '../api/authorities.ts'
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
-import { createHttpTransport } from '../api/http.ts'
+import { createHttpTransport, createPoster } from '../api/http.ts'
 import { createKeyRing, type KeyRing } from '../api/keys.ts'
 import { createPaces } from '../api/paces.ts'
 import type { ClientOptions } from '../api/send.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
-import { type Config, type LoadedConfig, networkProblems, type WorkspaceConfig } from '../daemon/config/config.ts'
+import { type LoadedConfig, networkProblems } from '../daemon/config/config.ts'
 import { loadConfigAside } from '../daemon/config/load-aside.ts'
-import { type LedgerMode, type LedgerStore, openLedger } from '../daemon/ledger/ledger.ts'
+import type { Config, WorkspaceConfig } from '../daemon/config/settings.ts'
+import { type LedgerMode, type LedgerOptions, type LedgerStore, openLedger } from '../daemon/ledger/ledger.ts'
+import { type Channels, openChannels } from '../daemon/notify/channels.ts'
+import { createMailer } from '../daemon/notify/mail.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
 import type { LoadedPolicies, LoadOptions } from '../policy/load.ts'
 import { loadPoliciesAside } from '../policy/load-aside.ts'
@@ -68,7 +71,10 @@ export function named(config: Config, policies: Pick<LoadedPolicies, 'workspace'
 }
 
 /** What a client tells of its work. Without `paces` the client has its own: only for a process that opens no second one. */
-export type ClientReports = Pick<ClientOptions, 'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal'> &
+export type ClientReports = Pick<
+  ClientOptions,
+  'onRequest' | 'onLearned' | 'onSeen' | 'learned' | 'signal' | 'mayLeave' | 'writeTimeoutMs'
+> &
   Partial<Pick<ClientOptions, 'paces'>>
 
 export interface Connection<Client> {
@@ -113,13 +119,25 @@ function connect(cli: Cli, config: WorkspaceConfig, reports: ClientReports) {
   return { options, keys, close: () => transport.close() }
 }
 
-/** Opens the ledger; the caller closes it. */
-export async function openStore(cli: Cli, config: Config, mode: LedgerMode): Promise<LedgerStore> {
+/** Opens the ledger; the caller closes it. For writing, `shared/replica.ts` is asked. */
+export async function openStore(cli: Cli, config: Config, mode: LedgerMode, fence?: LedgerOptions['fence']): Promise<LedgerStore> {
   mustBeOwn(config.ledger)
   hidePasswords(cli, config.ledger)
-  return openLedger({ file: config.ledger, mode, clock: cli.clock, env: cli.env })
+  return openLedger({ file: config.ledger, mode, clock: cli.clock, env: cli.env, ...(fence && { fence }) })
 }
 
 /** A workspace's ledger is bound to the address of its service. */
 export const ledgerOf = (store: LedgerStore, config: WorkspaceConfig, rebind = false): Promise<Ledger> =>
   store.workspace(config.name, config.baseUrl, { rebind })
+
+/** The ways to tell people; absent where nobody is told. */
+export function openNotify(cli: Cli, { notify }: WorkspaceConfig): Channels | undefined {
+  if (!notify) return undefined
+  return openChannels({
+    config: notify,
+    mailer: notify.mail && createMailer(notify.mail),
+    poster: createPoster({ userAgent: `capkeeper/${VERSION}`, proxyEnv: cli.env }),
+    env: cli.env,
+    onSecret: (secret) => cli.secrets.add(secret),
+  })
+}

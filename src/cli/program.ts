@@ -11,6 +11,7 @@ import { registerHistory } from './history/command.ts'
 import { registerImport } from './import/command.ts'
 import { registerInit } from './init/command.ts'
 import { registerLedger } from './ledger/command.ts'
+import { registerNotify } from './notify/command.ts'
 import { registerPause } from './pause/command.ts'
 import { registerResume } from './pause/resume.ts'
 import { registerPlan } from './plan/command.ts'
@@ -47,6 +48,7 @@ const COMMANDS: readonly Register[] = [
   registerRecommend,
   registerAudit,
   registerReport,
+  registerNotify,
   registerHistory,
   registerStatus,
   registerDoctor,

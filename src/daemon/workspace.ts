@@ -3,18 +3,18 @@
 
 import type { Pause } from '../core/model/change.ts'
 import type { Condition, Finding } from '../core/model/condition.ts'
-import type { CycleEvent, Emit, Mode } from '../core/model/events.ts'
+import type { CycleEvent, Emit, LeaseShown, Mode } from '../core/model/events.ts'
 import type { Roster } from '../core/model/observed.ts'
+import type { Instant } from '../core/model/units.ts'
 import type { Burned } from '../core/use/burned.ts'
 import type { Clock, Digest, Ledger, Random, WriteClient } from '../ports.ts'
-import { idleCollector } from './collect/add-on.ts'
-import type { KnownRuns } from './collect/burning.ts'
-import type { Collector } from './collect/runs.ts'
-import type { UndeclaredPass } from './collect/undeclared.ts'
+import type { Collector, KnownRuns, UndeclaredPass } from './collect/kept.ts'
+import { idleCollector } from './collect/kept.ts'
 import type { Chronicle } from './conditions/chronicle.ts'
-import type { Shown } from './conditions/view.ts'
+import type { Shown } from './conditions/shown.ts'
 import type { PlanSettings, WorkspaceState } from './cycle/state.ts'
-import type { Reading } from './schedule/slice.ts'
+import type { Notifier } from './notify/channels.ts'
+import type { Reading } from './schedule/reading.ts'
 
 /** The settings of a workspace that its cycles depend on; a subset of the configuration. */
 export interface WorkspaceSettings extends PlanSettings {
@@ -36,8 +36,22 @@ export interface WorkspaceParts {
   readonly random: Random
   readonly digest: Digest
   readonly emit: Emit
+  /** Tells people; absent where nobody is told. */
+  readonly notifier?: Notifier
+  /** Where several replicas share the ledger. */
+  readonly lease?: WorkspaceLease
   /** What is remembered of its events for those who look. */
   readonly chronicle?: Chronicle
+}
+
+/** What the other replicas mean for this workspace. */
+export interface WorkspaceLease {
+  /** One of them has had newer policies than these. */
+  isReplaced(): boolean
+  /** Until then a write of the one that held it before may land. */
+  quietUntil(): Instant
+  /** Who keeps it. */
+  shown(): LeaseShown
 }
 
 /** Who looks; each look of one replaces what it found before. */
@@ -54,6 +68,7 @@ export type FindingSource =
   | 'service'
   | 'deployment'
   | 'cycle'
+  | 'notify'
 
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */

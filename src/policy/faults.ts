@@ -96,6 +96,7 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
     const hint = 'write what it asks for: email, role, groups, inactiveDays, joinedWithinDays or activeDays'
     report(branch, 'RULE_WHEN', `${nameOf(branch)} asks for nothing, and would match everybody`, { hint })
   },
+  'owner-of': (branch) => onlyOne(branch, ['group', 'pool'], 'NOTIFY_OWNER'),
   'pool-members': (branch) => onlyOne(branch, ['groups', 'emails', 'when'], 'POOL_MEMBERS'),
   'key-reference'(branch) {
     const hint = `write ${branch.key}: {file: PATH} or ${branch.key}: {env: NAME}`
@@ -104,7 +105,7 @@ const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
 }
 
 /** Of several keys exactly one must be there. */
-function onlyOne(branch: Branch, keys: readonly string[], code: 'GRANT_SCOPE' | 'GRANT_AMOUNT' | 'POOL_MEMBERS'): void {
+function onlyOne(branch: Branch, keys: readonly string[], code: 'GRANT_SCOPE' | 'GRANT_AMOUNT' | 'POOL_MEMBERS' | 'NOTIFY_OWNER'): void {
   const found = keys.flatMap((key) => branch.children.get(key) ?? [])
   const words = `exactly one of ${keys.join(', ')}`
   if (found.length === 0) {

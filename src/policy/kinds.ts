@@ -192,6 +192,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   choice,
   'per-user': choice,
+  digest: choice,
   word,
   'policy-kind': {
     ...word,
@@ -231,6 +232,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   until: time('a date, an RFC 3339 instant or cycleEnd', (text) =>
     /^cycle.?end$/i.test(text.trim()) ? 'write cycleEnd' : `${TIME_HINT}, or cycleEnd`,
   ),
+  hour: { code: 'TIME', what: () => 'not a time of day', hintForNothing: 'write it like 19:00' },
   number: { code: 'NUMBER', what: bounds },
   price: {
     code: 'NUMBER',
@@ -276,6 +278,12 @@ const KINDS: Readonly<Record<string, Kind>> = {
     what: () => '',
     says: (_text, branch) => `${nameOf(branch)} is not a mapping of references to keys`,
     hint: () => 'write keys: {default: {file: PATH}} or keys: {default: {env: NAME}}',
+  },
+  'secret-reference': {
+    code: 'KEY_REFERENCE',
+    what: () => '',
+    says: (_text, branch) => `${nameOf(branch)} is not a reference to a secret`,
+    hint: keyHint,
   },
   'key-reference': {
     code: 'KEY_REFERENCE',

@@ -36,3 +36,9 @@ const HOURS = '([01][0-9]|2[0-3])'
 
 /** A date, or an RFC 3339 instant; that February has 31 days is let through. */
 export const TIME_PATTERN = whole(`${DATE}([Tt ]${HOURS}:[0-5][0-9]:([0-5][0-9]|60)(\\.[0-9]+)?([Zz]|[+-]${HOURS}:[0-5][0-9]))?`)
+
+/** A time of day. */
+export const HOUR_PATTERN = whole(`${HOURS}:[0-5][0-9]`)
+
+/** An address alone, without the name of whose it is. */
+export const MAIL_PATTERN = whole('[^\\s@:<>(),;"\\\\\\[\\]]+@[^\\s@:<>(),;"\\\\\\[\\]]+')

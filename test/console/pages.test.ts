@@ -17,7 +17,7 @@ import {
   workspaceListOf,
   workspaceOf,
 } from '../support/page-documents.ts'
-import { ago, HOLD_ID } from '../support/page-parts.ts'
+import { ago, HOLD_ID, place } from '../support/page-parts.ts'
 import { groupListOf, personListOf, personOf } from '../support/page-people.ts'
 import { creditsOf } from '../support/page-series.ts'
 
@@ -175,6 +175,18 @@ const STATES: readonly (readonly [says: string, path: string, state: Partial<Doc
     'capkeeper-0 0.1.0 ✓ yes',
   ],
   ['no policy at all', '/workspaces/acme/policies', { policies: async () => policiesOf({ items: [], total: 0 }) }, 'No cap is declared'],
+  [
+    'a pool with its credits',
+    '/workspaces/acme/policies',
+    {
+      policies: async () =>
+        policiesOf({
+          items: [{ kind: 'pool', name: 'research', credits: 20_000, people: 12, members: 13, near: 0, source: place(50) }],
+          total: 1,
+        }),
+    },
+    'pool research 20K together 12 of 13 0 policies/acme.yaml:50',
+  ],
   ['no group at all', '/workspaces/acme/groups', { groups: async () => groupListOf({ items: [], total: 0 }) }, 'No group is declared.'],
   [
     'nobody read yet',
@@ -218,6 +230,15 @@ const firstStart = () => {
 describe('a page says', () => {
   test.each(STATES)('%s (%s)', async (_, path, state, text) => {
     expect(textOf(await pageAt(path, state))).toContain(text)
+  })
+})
+
+describe('the name of a rule or pool', () => {
+  test('leads to its people by the word that their page filters by', async () => {
+    const items = (['rule', 'pool'] as const).map((kind) => ({ kind, name: 'on leave', people: 1, near: 0, source: place(50) }))
+    const markup = await pageAt('/workspaces/acme/policies', { policies: async () => policiesOf({ items, total: 2 }) })
+    for (const kind of ['rule', 'pool'])
+      expect(markup).toMatch(new RegExp(`href="/workspaces/acme/people\\?rule=${kind}(\\+|%20)on(\\+|%20)leave"`))
   })
 })
 

@@ -6,14 +6,14 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { run } from '../cli/world.ts'
-import { type Manifest, manifestsOf, named, ofKind, schemaOffences, statefulSet } from '../support/kubernetes.ts'
+import { type Manifest, manifestsOf, named, ofKind, schemaOffences, workload } from '../support/kubernetes.ts'
 import { restrictedOffences } from '../support/pod-security.ts'
 import { referenceOffences } from '../support/references.ts'
 import { readDeploy, ruleFile } from '../support/rules.ts'
 import { RENDERINGS } from './renderings.ts'
 
 const pod = (manifests: readonly Manifest[]) => {
-  const found = statefulSet(manifests).spec?.template.spec
+  const found = workload(manifests).spec?.template.spec
   if (!found) throw new Error('the StatefulSet has no pod')
   return found
 }
@@ -67,11 +67,12 @@ describe.each(RENDERINGS.map((rendering) => [rendering.title, rendering] as cons
     const problems: readonly { readonly code: string }[] = JSON.parse(stdout).problems
     expect({ code, problems: problems.filter((one) => !isOnlyInPod(one)), stderr }).toEqual({ code: 0, problems: [], stderr: '' })
     const config = parse(configOf(manifests()))
-    expect(config).toMatchObject({ listen: '0.0.0.0:9464', people: 'hash', ledger: '/data/capkeeper.db' })
+    expect(config).toMatchObject({ listen: '0.0.0.0:9464', people: 'hash' })
+    expect(config.ledger).toBe(isShared(manifests()) ? undefined : '/data/capkeeper.db')
     const [container] = pod(manifests()).containers
     const mounts = (container?.volumeMounts ?? []).map(({ mountPath }) => mountPath)
     const files = [
-      config.ledger,
+      ...(config.ledger === undefined ? [] : [config.ledger]),
       ...Object.values(container?.env ?? []).flatMap(({ name, value }) => (name === 'CAPKEEPER_CONFIG' ? [value] : [])),
       ...config.workspaces.flatMap((one: WorkspaceText) => [
         ...one.policies,
@@ -82,18 +83,22 @@ describe.each(RENDERINGS.map((rendering) => [rendering.title, rendering] as cons
     expect(files.filter((file) => !mounts.some((mount) => file === mount || file.startsWith(`${mount}/`)))).toEqual([])
   })
 
-  test.skipIf(!isThere)(`runs one instance, on its own volume, and lets it end in peace (needs ${needs})`, () => {
-    const { spec } = statefulSet(manifests())
-    expect(spec).toMatchObject({ replicas: 1, volumeClaimTemplates: [{ metadata: { name: 'data' } }] })
-    expect(pod(manifests()).terminationGracePeriodSeconds).toBeGreaterThanOrEqual(10)
-    expect(pod(manifests()).containers[0]).toMatchObject({
-      name: 'capkeeper',
-      livenessProbe: { httpGet: { path: '/livez' } },
-      readinessProbe: { httpGet: { path: '/readyz' } },
-      startupProbe: { httpGet: { path: '/livez' } },
-      ports: [{ containerPort: 9464 }],
-    })
-  })
+  test.skipIf(!isThere)(
+    `runs one instance on its own volume, or several on a database, and lets them end in peace (needs ${needs})`,
+    () => {
+      const { spec } = workload(manifests())
+      if (isShared(manifests())) expect(spec).toMatchObject({ replicas: 3, strategy: { type: 'RollingUpdate' } })
+      else expect(spec).toMatchObject({ replicas: 1, volumeClaimTemplates: [{ metadata: { name: 'data' } }] })
+      expect(pod(manifests()).terminationGracePeriodSeconds).toBeGreaterThanOrEqual(10)
+      expect(pod(manifests()).containers[0]).toMatchObject({
+        name: 'capkeeper',
+        livenessProbe: { httpGet: { path: '/livez' } },
+        readinessProbe: { httpGet: { path: '/readyz' } },
+        startupProbe: { httpGet: { path: '/livez' } },
+        ports: [{ containerPort: 9464 }],
+      })
+    },
+  )
 
   test.skipIf(!isThere)(`carries the rules and the dashboards as they are (needs ${needs})`, () => {
     for (const { spec } of ofKind(manifests(), 'PrometheusRule')) {
@@ -110,6 +115,8 @@ describe.each(RENDERINGS.map((rendering) => [rendering.title, rendering] as cons
     )
   })
 })
+
+const isShared = (manifests: readonly Manifest[]): boolean => ofKind(manifests, 'Deployment').length > 0
 
 interface WorkspaceText {
   readonly policies: readonly string[]

@@ -71,6 +71,7 @@ export const valuesFile = (name: string): string => join(CHART, `ci/${name}-valu
 
 const OUTSIDE: Readonly<Record<string, Outside>> = {
   existing: ['Secret vault-capkeeper', 'ConfigMap cap-policies', 'ConfigMap company-ca', 'ServiceAccount caps'],
+  postgres: ['Secret capkeeper-keys', 'Secret capkeeper-db-app'],
   'git-sync': ['Secret capkeeper-keys', 'Secret cap-policies-token'],
 }
 

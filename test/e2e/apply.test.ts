@@ -46,7 +46,12 @@ describe('apply', () => {
     const [hold] = JSON.parse(held.stdout).holds
     expect((await at.run('apply', '--yes', '--approve', 'aaaaaaaaaaaa')).code).toBe(3)
     expect(at.service.capOf('ada.lovelace@example.com')).toBe(9000)
-    expect(await at.run('apply', '--yes', '--approve', hold.id)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 lowered') })
+    const released = await at.run('apply', '--yes', '--approve', hold.id, '--output', 'json')
+    expect({ code: released.code, ...JSON.parse(released.stdout) }).toMatchObject({
+      code: 0,
+      changes: [{ effect: 'lower', result: 'applied', released: { id: hold.id } }],
+      approvals: [{ id: hold.id, by: 'command', state: 'spent', releases: [{ from: 9000, to: 4000 }] }],
+    })
     expect(at.service.capOf('ada.lovelace@example.com')).toBe(4000)
     at.service.setCap('ada.lovelace@example.com', 9000)
     // Spent: the same change, made necessary again, is held again.

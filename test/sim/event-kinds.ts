@@ -29,6 +29,10 @@ export type EventKind =
   | 'approve'
   | 'policy-approve'
   | 'mode'
+  | 'config'
+  | 'key-rotated'
+  | 'long-pause'
+  | 'absence'
   | 'sighup'
   | 'use'
 
@@ -67,6 +71,10 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'approve', perDay: 4, share: 0.75 },
   { kind: 'policy-approve', perDay: 0.7, share: 0.4 },
   { kind: 'mode', perDay: 0.4, share: 0.3 },
+  { kind: 'config', perDay: 1, share: 0.3 },
+  { kind: 'key-rotated', perDay: 0.7, share: 0.3 },
+  { kind: 'long-pause', perDay: 0.3, share: 0.15 },
+  { kind: 'absence', perDay: 0.3, share: 0.15 },
   { kind: 'sighup', perDay: 0.7, share: 0.4 },
   { kind: 'use', perDay: 3, share: 0.7 },
 ]

@@ -1,4 +1,5 @@
 // What each kind of event does to a simulated life. Details are drawn from the event's own stream.
+import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
 import { HOUR_MS } from '../../src/sandbox/time.ts'
@@ -7,7 +8,7 @@ import type { EventKind } from './event-kinds.ts'
 import type { Life } from './life.ts'
 import { addGrant, addShortGrant, drawCap, drawModel, editModel, squeeze } from './policy-edits.ts'
 import { copyModel, emptyModel, type ModelCap } from './policy-model.ts'
-import { MINUTE_MS, type SimEvent } from './scenario.ts'
+import { MINUTE_MS, NO_SHARES, type SimEvent } from './scenario.ts'
 
 type Act = (life: Life, draw: Draw) => void
 
@@ -294,6 +295,38 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     life.mode = pick(draw, ['audit', 'paused', 'enforce'])
     life.process?.daemon?.configChanged()
   },
+  config: (life, draw) => {
+    const { rate } = life.scenario
+    life.configure({
+      intervalMs: pick(draw, [5, 15, 30, 45]) * MINUTE_MS,
+      guards: draw() < 0.5 ? DEFAULT_GUARDS : { ...DEFAULT_GUARDS, ...NO_SHARES },
+      rate: life.scenario.isSlow ? rate : { start: 5, max: pick(draw, [5, 10, 50]), concurrency: pick(draw, [1, 4, 8]) },
+    })
+    if (draw() < 0.5) stir(life, draw)
+  },
+  // The file with the new key comes before the old one is refused, or after it.
+  'key-rotated': (life, draw) => {
+    const take = (): void => {
+      life.keyFile.number = life.keysIssued()
+    }
+    life.issueKey()
+    if (draw() < 0.5) take()
+    life.refuseOldKeys()
+    later(life, between(draw, 1, 1800) * 1000, take)
+    if (draw() < 0.5) stir(life, draw)
+  },
+  'long-pause': (life, draw) => {
+    const now = Math.floor(life.now() + life.wallOffsetMs)
+    const untilAt = now + between(draw, 10, 30) * HOUR_MS
+    redraw(life, draw)
+    void life.withNotes((ledger) => ledger.savePause({ untilAt, reason: 'holidays', pausedAt: now }))
+  },
+  // Nobody looks for hours, while policy and service go on.
+  absence: (life, draw) => {
+    life.process?.kill()
+    redraw(life, draw)
+    life.startLater(Math.min(between(draw, 2, 14) * HOUR_MS, stormMs(life)))
+  },
   sighup: (life) => life.process?.daemon?.hurry(),
   use: (life, draw) => {
     for (let times = between(draw, 1, 8); times > 0; times -= 1) {
@@ -315,6 +348,8 @@ export function calm(life: Life): void {
   life.note('* calm')
   life.broken = undefined
   life.company.gone.clear()
+  life.keyFile.number = life.keysIssued()
+  life.configure({})
   life.wallOffsetMs = 0
   life.serviceOffsetMs = 0
   void life.withNotes((ledger) => ledger.savePause(undefined))

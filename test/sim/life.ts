@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasErrors } from '../../src/core/model/problem.ts'
 import { parseScope, type Scope, type ScopeKey } from '../../src/core/model/scope.ts'
-import type { WorkspaceConfig } from '../../src/daemon/config/config.ts'
+import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { PolicyLoad } from '../../src/daemon/schedule/daemon.ts'
@@ -31,7 +31,15 @@ export interface Life extends Scene {
   readonly sandbox: Sandbox
   readonly service: Service
   readonly weather: Weather
-  readonly key: string
+  /** Every key that may be issued in this life, the present one of the file by its number. */
+  readonly keys: readonly string[]
+  readonly keyFile: { number: number }
+  /** Issues one key more. */
+  issueKey(): void
+  keysIssued(): number
+  refuseOldKeys(): void
+  /** Another configuration than the scenario's. */
+  configure(changed: Partial<Changeable>): void
   /** What policy files hold; `edit` publishes it. */
   model: PolicyModel
   /** The file that does not parse now. */
@@ -53,6 +61,8 @@ export interface Life extends Scene {
   close(): void
 }
 
+export type Changeable = Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>
+
 export interface LifeOptions {
   readonly scenario: Scenario
   emit(step: Step): void
@@ -63,8 +73,11 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
   const clock = simClock()
   const trueNow = (): number => scenario.startAt + clock.elapsed()
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'capkeeper-sim-'))
-  const key = keyOf(scenario.seed)
-  const sandbox = openSandbox(scenario, { now: trueNow, clock, key })
+  const keys = Array.from({ length: MOST_KEYS }, (_, number) => keyOf(scenario.seed, number))
+  const sandbox = openSandbox(scenario, { now: trueNow, clock, key: keys[0] ?? '' })
+  let issued = 0
+  let changed: Partial<Changeable> = {}
+  const settings: { readonly fromMs: number; readonly config: WorkspaceConfig }[] = []
   const company = createCompany(sandbox, scenario)
   const weather = createWeather(scenario, clock.elapsed)
   const serviceNow = (): number => trueNow() + life.serviceOffsetMs
@@ -80,7 +93,30 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
     company,
     service,
     weather,
-    key,
+    keys,
+    keyFile: { number: 0 },
+    issueKey() {
+      issued = Math.min(issued + 1, keys.length - 1)
+      sandbox.store.saveKey({ secret: keys[issued] ?? '', permissions: PERMISSIONS })
+    },
+    keysIssued: () => issued,
+    refuseOldKeys() {
+      for (const secret of keys.slice(0, issued)) sandbox.store.saveKey({ secret, permissions: [] })
+      company.usedSome()
+    },
+    configure(next) {
+      if (Object.keys(next).length === 0 && Object.keys(changed).length === 0) return
+      changed = next
+      settings.push({ fromMs: clock.elapsed(), config: configOf(life, changed) })
+      life.process?.daemon?.configChanged()
+    },
+    settingsSince(sinceMs) {
+      const past = settings.filter(
+        ({ fromMs }, index) => (settings[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) >= sinceMs || fromMs >= sinceMs,
+      )
+      const isFirst = (settings[0]?.fromMs ?? Number.POSITIVE_INFINITY) >= sinceMs
+      return [...(isFirst ? [configOf(life, {})] : []), ...past.map(({ config }) => config)]
+    },
     model: emptyModel(),
     broken: undefined,
     mode: 'enforce',
@@ -137,9 +173,9 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
           service,
           weather,
           ledgerFile: file,
-          key,
+          keyNow: () => keys[life.keyFile.number] ?? '',
           wallNow: () => trueNow() + life.wallOffsetMs,
-          config: () => configOf(life),
+          config: () => configOf(life, changed),
           loadPolicies: () => loadModel(life, wholes),
           emit,
           note,
@@ -159,9 +195,12 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
   return life
 }
 
+/** So many keys a life can have. */
+const MOST_KEYS = 12
+
 /** A key that no other text holds by chance. */
-function keyOf(seed: number): string {
-  const draw = stream(seed, 'key')
+function keyOf(seed: number, number: number): string {
+  const draw = stream(seed, number === 0 ? 'key' : `key/${number}`)
   const part = (): string => Math.floor(draw() * 2 ** 48).toString(36)
   return `sk-"${part()}/${part()}+${part()}`
 }
@@ -186,12 +225,13 @@ function scopeNamed(key: ScopeKey): Scope {
   return scope
 }
 
-function configOf({ scenario, mode }: Life): WorkspaceConfig {
-  const { capSemantics, intervalMs, usageIntervalMs, prune, guards, rate } = scenario
+function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): WorkspaceConfig {
+  const { capSemantics, usageIntervalMs, prune, onDrift, undeclaredUsers } = scenario
+  const { intervalMs, guards, rate } = { ...scenario, ...changed }
   return {
     name: WORKSPACE,
     baseUrl: 'http://service',
-    keys: { default: { env: 'KEY' } },
+    keys: { default: { file: 'key' } },
     policies: ['policies'],
     mode,
     capSemantics,
@@ -199,9 +239,9 @@ function configOf({ scenario, mode }: Life): WorkspaceConfig {
     approvals: 'separate',
     intervalMs,
     usageIntervalMs,
-    onDrift: 'heal',
+    onDrift,
     prune,
-    undeclaredUsers: 'ignore',
+    undeclaredUsers,
     guards,
     rate,
   }

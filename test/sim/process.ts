@@ -6,7 +6,7 @@ import { createPaces, type Paces } from '../../src/api/paces.ts'
 import type { CycleEvent } from '../../src/core/model/events.ts'
 import { createLogger } from '../../src/daemon/conditions/log.ts'
 import { eventLog } from '../../src/daemon/conditions/log-events.ts'
-import type { Config, WorkspaceConfig } from '../../src/daemon/config/config.ts'
+import type { Config, WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import { learnedKeeper } from '../../src/daemon/cycle/learned.ts'
 import { bindings } from '../../src/daemon/ledger/binding.ts'
 import { openDatabase } from '../../src/daemon/ledger/database.ts'
@@ -30,7 +30,8 @@ export interface ProcessParts {
   readonly service: Service
   readonly weather: Weather
   readonly ledgerFile: string
-  readonly key: string
+  /** What the file with the key holds now. */
+  keyNow(): string
   /** The process's wall clock. */
   wallNow(): number
   config(): WorkspaceConfig
@@ -179,7 +180,7 @@ async function openWorkspace(
   const learning = learnedKeeper(ledger, clock)
   const client = createWriteClient({
     transport: parts.service.transportOf(self),
-    keys: createKeyRing({ default: { env: 'KEY' } }, { env: { KEY: parts.key }, clock }),
+    keys: createKeyRing({ default: { file: 'key' } }, { env: {}, clock, files: { identify: parts.keyNow, read: parts.keyNow } }),
     clock,
     random,
     rate: settings.rate,

@@ -76,7 +76,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     for (const watcher of watchers) watcher(step)
   }
   const life = createLife({ scenario, emit, note })
-  for (const { name, watch } of invariantsFor(life.key)) {
+  for (const { name, watch } of invariantsFor(life.keys)) {
     recorder.checked[name] = 0
     const violated = (message: string): void => {
       if (recorder.violations.length >= ENOUGH) return

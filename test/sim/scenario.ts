@@ -66,6 +66,11 @@ export interface Scenario {
   readonly intervalMs: number
   readonly usageIntervalMs: number
   readonly prune: boolean
+  /** What others change is shown and not put back. */
+  readonly onDrift: 'heal' | 'alert'
+  readonly undeclaredUsers: 'ignore' | 'report'
+  /** Its key allows so few requests that a sweep takes longer than the interval. */
+  readonly isSlow: boolean
   /** Shares are off in some lives, so that more goes out. */
   readonly guards: GuardSettings
   readonly rate: { readonly start: number; readonly max: number; readonly concurrency: number }
@@ -85,21 +90,24 @@ export interface Cut {
 
 export const NO_CUT: Cut = { without: new Set(), until: undefined }
 
-const NO_SHARES = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off', maxRaise: 'off' } as const
+export const NO_SHARES = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off', maxRaise: 'off' } as const
 
 const LATEST_START = Date.UTC(2027, 0, 1)
 
 export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Scenario {
   const draw = stream(seed, 'scenario')
-  const intervalMs = pick(draw, [5, 15, 30, 45]) * MINUTE_MS
+  const isSlow = stream(seed, 'slow')() < 0.1
+  const drawnMs = pick(draw, [5, 15, 30, 45]) * MINUTE_MS
+  const intervalMs = isSlow ? 5 * MINUTE_MS : drawnMs
   const usageIntervalMs = pick(draw, [10, 30, 60]) * MINUTE_MS
   const fanOut = draw() < 0.25
   const capSemantics = fanOut ? (draw() < 0.7 ? 'copied' : 'layered') : draw() < 0.12 ? 'copied' : 'layered'
-  const rounds = drawRounds(seed, days, intervalMs, usageIntervalMs)
+  const rounds = drawRounds(seed, days, settlingMs(intervalMs, usageIntervalMs) + (isSlow ? SLOW_MS : 0), intervalMs)
   const events = drawEvents(seed, rounds).filter(({ kind }) => !cut.without.has(kind))
   const lastAt = cut.until === undefined ? undefined : (events[cut.until - 1]?.atMs ?? 0)
   const faults = drawFaults(seed, rounds)
-  const rate = { start: 5, max: pick(draw, [5, 10, 50]), concurrency: pick(draw, [1, 4, 8]) }
+  const quick = { start: 5, max: pick(draw, [5, 10, 50]), concurrency: pick(draw, [1, 4, 8]) }
+  const rate = isSlow ? { ...quick, start: SLOW_RATE, max: SLOW_RATE } : quick
   return {
     seed,
     // Near the end of a month in every second seed, so that billing cycles roll over.
@@ -112,6 +120,9 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     intervalMs,
     usageIntervalMs,
     prune: draw() < 0.85,
+    onDrift: stream(seed, 'on-drift')() < 0.1 ? 'alert' : 'heal',
+    undeclaredUsers: stream(seed, 'undeclared')() < 0.2 ? 'report' : 'ignore',
+    isSlow,
     guards: stream(seed, 'guards')() < 0.3 ? { ...DEFAULT_GUARDS, ...NO_SHARES } : DEFAULT_GUARDS,
     rate,
     latencyMs: pick(draw, [20, 80, 400]),
@@ -150,9 +161,12 @@ function drawSwitches(draw: Draw, fanOut: boolean): Partial<Switches> {
 export const settlingMs = (intervalMs: number, usageIntervalMs: number): number =>
   15 * MINUTE_MS + 2.2 * usageIntervalMs + 3.3 * intervalMs + 5 * MINUTE_MS
 
-function drawRounds(seed: number, days: number, intervalMs: number, usageIntervalMs: number): readonly Round[] {
+/** Requests a second of a slow key, and what its sweeps take longer. */
+const SLOW_RATE = 0.12
+const SLOW_MS = 4 * HOUR_MS
+
+function drawRounds(seed: number, days: number, settling: number, intervalMs: number): readonly Round[] {
   const draw = stream(seed, 'rounds')
-  const settling = settlingMs(intervalMs, usageIntervalMs)
   return Array.from({ length: days }, (_, day) => {
     const approving = draw() < 0.5
     const settledAtMs = (day + 1) * DAY_MS - 3.5 * intervalMs

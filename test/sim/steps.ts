@@ -3,6 +3,7 @@
 import type { CycleEvent, WorkspaceView } from '../../src/core/model/events.ts'
 import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
+import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import type { Ledger, Operation } from '../../src/ports.ts'
 import type { Company } from './company.ts'
 import type { Disk } from './disk.ts'
@@ -82,6 +83,8 @@ export interface Scene {
   /** What a faultless read shows. */
   shows(scope: ScopeKey): ModelCap
   inForce(): InForce
+  /** Every configuration that was in force at some time since then. */
+  settingsSince(sinceMs: number): readonly Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>[]
   /** Of the process that runs; told by the code under test. */
   view(): WorkspaceView | undefined
   /** The ledger as it is on the disk; absent while no process runs. */

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { PodMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PodMonitor'
 import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule'
 import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor'
+import { Deployment, type IDeployment } from 'kubernetes-models/apps/v1/Deployment'
 import { type IStatefulSet, StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet'
 import { CronJob } from 'kubernetes-models/batch/v1/CronJob'
 import { Job } from 'kubernetes-models/batch/v1/Job'
@@ -52,9 +53,16 @@ export function statefulSet(manifests: readonly Manifest[]): IStatefulSet {
   return found
 }
 
+/** What runs the daemon: the one StatefulSet or Deployment. */
+export function workload(manifests: readonly Manifest[]): IStatefulSet | IDeployment {
+  const deployment = manifests.find((manifest) => Deployment.is(manifest))
+  return deployment ?? statefulSet(manifests)
+}
+
 const MODELS = [
   ConfigMap,
   CronJob,
+  Deployment,
   Job,
   Namespace,
   NetworkPolicy,

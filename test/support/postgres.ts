@@ -1,7 +1,7 @@
 // A real PostgreSQL for tests: one server a file, on a folder of its own that goes away with it, reached over loopback and a Unix socket. Where the
 // programs are absent, tests that need them are skipped by name.
 import { execFileSync, spawn } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,10 @@ import { afterAll, beforeAll } from 'vitest'
 import { openPostgres } from '../../src/daemon/ledger/postgres/database.ts'
 import { realClock } from './real-clock.ts'
 
-const PROGRAMS = '/usr/lib/postgresql/15/bin'
+/** Where Debian puts them, one folder a version; the newest counts. */
+const VERSIONS = '/usr/lib/postgresql'
+const newest = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a))[0] : undefined
+const PROGRAMS = join(VERSIONS, newest ?? '', 'bin')
 
 export const hasPostgres = existsSync(join(PROGRAMS, 'postgres'))
 

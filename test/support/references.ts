@@ -1,7 +1,7 @@
 // Where manifests name each other: ports, selectors, volumes, ConfigMaps, accounts. A name that leads nowhere passes every schema and fails in the cluster.
 import type { INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy'
 import type { IPodSpec } from 'kubernetes-models/v1/PodSpec'
-import { type Manifest, named, ofKind, statefulSet } from './kubernetes.ts'
+import { type Manifest, named, ofKind, workload } from './kubernetes.ts'
 
 /** What somebody else must have made, by kind and name: `Secret capkeeper-keys`. */
 export type Outside = readonly string[]
@@ -10,12 +10,15 @@ type Labels = Readonly<Record<string, string>>
 
 /** Names that lead nowhere, and what nobody names. */
 export function referenceOffences(manifests: readonly Manifest[], outside: Outside): readonly string[] {
-  const set = statefulSet(manifests)
-  const { template, serviceName, volumeClaimTemplates = [] } = set.spec ?? {}
+  const set = workload(manifests)
+  const { template } = set.spec ?? {}
+  // Only a StatefulSet names its service, and has claims of its own.
+  const [services, volumeClaimTemplates = []] =
+    set.kind === 'StatefulSet' ? ([[`Service ${set.spec?.serviceName}`], set.spec?.volumeClaimTemplates] as const) : [[]]
   const pod = template?.spec
-  if (!pod) return ['the StatefulSet has no pod']
+  if (!pod) return ['the workload has no pod']
   const there = new Set([...manifests.map(named), ...outside])
-  const wanted = [`Service ${serviceName}`, `ServiceAccount ${pod.serviceAccountName}`, ...sourcesOf(pod)]
+  const wanted = [...services, `ServiceAccount ${pod.serviceAccountName}`, ...sourcesOf(pod)]
   const volumes = [...(pod.volumes ?? []).map(({ name }) => name), ...volumeClaimTemplates.map(({ metadata }) => metadata?.name)]
   const mounts = [...(pod.initContainers ?? []), ...pod.containers].flatMap(({ volumeMounts = [] }) => volumeMounts)
   return [
@@ -32,11 +35,15 @@ export function referenceOffences(manifests: readonly Manifest[], outside: Outsi
   ]
 }
 
-const sourcesOf = (pod: IPodSpec): readonly string[] =>
-  (pod.volumes ?? []).flatMap(({ configMap, secret }) => [
+const sourcesOf = (pod: IPodSpec): readonly string[] => [
+  ...pod.containers
+    .flatMap(({ env = [] }) => env)
+    .flatMap(({ valueFrom }) => (valueFrom?.secretKeyRef ? [`Secret ${valueFrom.secretKeyRef.name}`] : [])),
+  ...(pod.volumes ?? []).flatMap(({ configMap, secret }) => [
     ...(configMap ? [`ConfigMap ${configMap.name}`] : []),
     ...(secret ? [`Secret ${secret.secretName}`] : []),
-  ])
+  ]),
+]
 
 /** Dashboards are found by their label. */
 const spareConfigMaps = (manifests: readonly Manifest[], wanted: readonly string[]): readonly string[] =>

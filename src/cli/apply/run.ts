@@ -6,14 +6,16 @@ import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
+import type { Go } from '../../daemon/cycle/options.ts'
 import type { WriteResult } from '../../daemon/cycle/outcome.ts'
-import { type CycleReport, type Go, reconcile } from '../../daemon/cycle/run.ts'
+import { type CycleReport, reconcile } from '../../daemon/cycle/run.ts'
 import { seenKeeper } from '../../daemon/cycle/seen.ts'
 import { recall } from '../../daemon/cycle/state.ts'
-import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
+import { leaseOf } from '../../daemon/replicas/leases.ts'
 import { sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
-import { connectWriter, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
+import { connectWriter, ledgerOf, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showPlans, showWarnings } from '../plan/output.ts'
 import { renderResultText } from '../plan/render.ts'
 import { type Outcome, type PlanView, releaseBy } from '../plan/view.ts'
@@ -22,6 +24,7 @@ import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
+import { openForCommand, type WritingStore } from '../shared/replica.ts'
 import { tellLine } from '../shared/tell.ts'
 import { count } from '../shared/text.ts'
 import type { ApplyFlags } from './command.ts'
@@ -35,7 +38,7 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
   const saved = flags.plan === undefined ? undefined : matching(readPlans(flags.plan), setup, flags.plan)
-  const store = await openStore(cli, setup.config, 'write')
+  const store = await openForCommand(cli, setup.config, 'apply')
   try {
     const done = await interruptible(cli, (signal, cut) => applyAll(setup, saved, { store, signal, cut, flags, cli }))
     const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
@@ -73,7 +76,7 @@ function matching(plans: readonly Plan[], setup: Setup, file: string): ReadonlyM
 }
 
 interface Shared {
-  readonly store: LedgerStore
+  readonly store: WritingStore
   readonly signal: AbortSignal
   readonly cut: AbortSignal
   readonly flags: ApplyFlags
@@ -91,7 +94,10 @@ async function applyOne(job: Job): Promise<CycleReport> {
   const learned = ledger.fact('pace')
   // Without the signal: what was written is still read back after an interrupt.
   const seen = seenKeeper(ledger, cli.clock)
+  const { held } = job.store
+  const lease = leaseOf(held, config.name)
   const connection = connectWriter(cli, config, {
+    ...(lease && { mayLeave: (timeoutMs: number) => held.mayLeave(config.name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
     onSeen: seen.onSeen,
     ...(learned && { learned }),
     onLearned: (key, rate) => ledger.saveFact('pace', { ...ledger.fact('pace'), [key]: rate }),
@@ -105,6 +111,7 @@ async function applyOne(job: Job): Promise<CycleReport> {
     clock: cli.clock,
     random: systemRandom,
     digest: sha256,
+    ...(lease && { lease }),
     emit: (event) => {
       if (event.kind === 'condition' && isWarning(event)) say(cli, config.name, event.condition.message)
       if (event.kind === 'change-finished') writing.one()
@@ -209,11 +216,23 @@ function viewOf({ planned, after, applied }: CycleReport): PlanView {
   const going = changes.filter((change) => holdOf(change) === undefined)
   const byEffect = Object.fromEntries(EFFECTS.map((effect) => [effect, going.filter((change) => change.effect === effect).length]))
   const counts = { ...planned.plan.counts, ...byEffect, held: changes.length - going.length }
+  const approvals = approvalsOf(planned.plan.approvals, after.plan.approvals)
   return {
-    plan: { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals: after.plan.approvals },
+    plan: { ...planned.plan, changes, holds: after.plan.holds, counts, problems: after.plan.problems, approvals },
     outcomes,
     news,
   }
+}
+
+/** What approvals released in this run stays told, with what became of them: one that the last pass does not know any more is spent. */
+function approvalsOf(first: Plan['approvals'], last: Plan['approvals']): Plan['approvals'] {
+  const now = new Map(last.map((one) => [one.id, one]))
+  const released = first.filter(({ releases }) => releases.length > 0)
+  const told = new Set(released.map(({ id }) => id))
+  return [
+    ...released.map((one): Plan['approvals'][number] => ({ ...one, state: now.get(one.id)?.state ?? 'spent' })),
+    ...last.filter(({ id }) => !told.has(id)),
+  ]
 }
 
 /** A scope that had changed since it was planned has failed. */

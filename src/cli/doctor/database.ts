@@ -1,6 +1,6 @@
 // What `doctor` finds of a ledger in PostgreSQL: whether it can be reached, what the server is, what this user may do there, how far away it is,
 // and whether its clock is right. It only asks.
-import type { Config } from '../../daemon/config/config.ts'
+import type { Config } from '../../daemon/config/settings.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import type { ServerReport } from '../../daemon/ledger/store.ts'

@@ -3,7 +3,8 @@ import { type Holding, type KeyProbe, keyNameFor, type ProbedKey } from '../../a
 import { PERMISSION_NAME, PERMISSIONS, type Permission } from '../../api/wire.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import { TEAM } from '../../core/model/scope.ts'
-import type { Keys, WorkspaceConfig } from '../../daemon/config/config.ts'
+import type { Keys } from '../../daemon/config/config.ts'
+import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { type Finding, failed, notChecked, ok, type Tell, warning } from './check.ts'
 
 type KeyName = keyof Keys

@@ -3,7 +3,7 @@
 import { accessSync, constants, realpathSync, type Stats, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { authoritiesIn } from '../../api/authorities.ts'
-import type { Config, WorkspaceConfig } from '../../daemon/config/config.ts'
+import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import type { LedgerReport } from '../../daemon/ledger/ledger.ts'
 import { isLocked } from '../../daemon/ledger/lock.ts'

@@ -3,7 +3,7 @@
 
 import { ASPECTS, type Seen, type Finding as Sighted, type Sighting, withSighting } from '../../core/interpret/seen.ts'
 import { scopeKey } from '../../core/model/scope.ts'
-import type { WorkspaceConfig } from '../../daemon/config/config.ts'
+import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { seenIn } from '../../daemon/cycle/seen.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import type { Clock, Ledger } from '../../ports.ts'

@@ -2,7 +2,7 @@
 import type { Cap, CapRule, PolicySet } from '../../core/model/policy.ts'
 import { groupScope, type Scope, scopeKey, TEAM, userScope } from '../../core/model/scope.ts'
 import { type Adopted, adopt, type LiveGroup } from '../../core/resolve/adopt.ts'
-import type { WorkspaceConfig } from '../../daemon/config/config.ts'
+import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { count } from '../shared/text.ts'
 import type { NamedGroup } from './command.ts'
 import type { Live } from './live.ts'

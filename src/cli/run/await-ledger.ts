@@ -1,12 +1,12 @@
 // A database that cannot be reached at the start: the daemon waits for it and says so on its pages, `/readyz` among them, in place of ending.
 // Nothing is asked of any service meanwhile.
-import type { Config } from '../../daemon/config/config.ts'
+import type { Config } from '../../daemon/config/settings.ts'
 import type { Server } from '../../daemon/http/server.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
-import { type LedgerStore, openLedger } from '../../daemon/ledger/ledger.ts'
-import { openStore } from '../compose.ts'
+import { openLedger } from '../../daemon/ledger/ledger.ts'
 import type { Cli } from '../shared/context.ts'
 import { createHost, type Host } from '../shared/host.ts'
+import type { WritingStore } from '../shared/replica.ts'
 import type { RunFlags } from './command.ts'
 
 const FIRST_WAIT_MS = 1_000
@@ -17,13 +17,14 @@ export interface Awaiting {
   readonly flags: RunFlags
   readonly config: Config
   readonly isEmbedded: boolean
+  readonly open: () => Promise<WritingStore>
   /** Serves pages that show nothing but that the daemon is not ready, and why. */
   readonly listen: (host: Host, why: () => string) => Promise<Server>
 }
 
 /** Undefined when it was told to stop before the database was there. Rejects with a `LedgerError` for whatever waiting does not mend. */
-export async function awaitLedger(awaiting: Awaiting): Promise<LedgerStore | undefined> {
-  const open = () => openStore(awaiting.cli, awaiting.config, 'write')
+export async function awaitLedger(awaiting: Awaiting): Promise<WritingStore | undefined> {
+  const { open } = awaiting
   try {
     return await open()
   } catch (error) {
@@ -36,9 +37,9 @@ const isAway = (error: unknown): error is LedgerError => error instanceof Ledger
 
 async function wait(
   { cli, flags, config, isEmbedded, listen }: Awaiting,
-  open: () => Promise<LedgerStore>,
+  open: () => Promise<WritingStore>,
   first: LedgerError,
-): Promise<LedgerStore | undefined> {
+): Promise<WritingStore | undefined> {
   const nothing = await openLedger({ file: ':memory:', mode: 'write', clock: cli.clock })
   const host = await createHost({ cli, flags, config, store: nothing, isEmbedded })
   const stop = new AbortController()

@@ -4,11 +4,12 @@ import { reconcile } from '../../daemon/cycle/run.ts'
 import { recall } from '../../daemon/cycle/state.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
 import { type Done, exitOfAll } from '../apply/run.ts'
-import { openStore, readPolicies } from '../compose.ts'
+import { readPolicies } from '../compose.ts'
 import type { Embedded } from '../sandbox/embedded.ts'
 import type { Cli } from '../shared/context.ts'
 import { createHost, type Host, openWorkspace } from '../shared/host.ts'
 import { interruptible } from '../shared/interrupt.ts'
+import { openForCommand } from '../shared/replica.ts'
 import type { RunFlags } from './command.ts'
 import type { Reader } from './run.ts'
 
@@ -17,9 +18,9 @@ export async function runOnce(flags: RunFlags, cli: Cli, reader: Reader, embedde
   const { loaded, config } = await reader.read()
   const { sets, problems } = await readPolicies(loaded, config, cli, flags.workspace)
   if (hasErrors(problems)) throw new InputError(problems)
-  const store = await openStore(cli, config, 'write')
+  const store = await openForCommand(cli, config, 'run --once')
   try {
-    const host = await createHost({ cli, flags, config, store, isEmbedded: embedded !== undefined })
+    const host = await createHost({ cli, flags, config, store, leases: store.held, isEmbedded: embedded !== undefined })
     const done = await interruptible(cli, (stop, cut) =>
       Promise.all(config.workspaces.map((one) => cycle(one, sets.get(one.name), host, { stop, cut }))),
     )
@@ -47,6 +48,7 @@ async function cycle(
     host.logger.error({ workspace: config.name, error: message }, 'the cycle failed')
     return { failure: message }
   } finally {
+    await opened.finish?.()
     opened.close()
   }
 }

@@ -4,12 +4,14 @@
 import { createConsole } from '../../console/routes.ts'
 import { hasErrors, InputError } from '../../core/model/problem.ts'
 import { logTransition } from '../../daemon/conditions/log-events.ts'
-import { type Config, type ConfigInput, type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
+import { type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
+import type { Config, ConfigInput } from '../../daemon/config/settings.ts'
 import { parseListen } from '../../daemon/config/values.ts'
 import { createGate } from '../../daemon/http/auth.ts'
+import type { WorkspaceSource } from '../../daemon/http/documents/facts.ts'
 import { createLibrary } from '../../daemon/http/documents/make.ts'
-import { sourceOf } from '../../daemon/http/documents/source.ts'
+import { elsewhereSource, sourceOf } from '../../daemon/http/documents/source.ts'
 import type { Health } from '../../daemon/http/metrics.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import { ledgerGate } from '../../daemon/http/token.ts'
@@ -22,7 +24,8 @@ import { named, readPolicies } from '../compose.ts'
 import { type Embedded, LEFT_ALONE, onSandbox, startBeside, withSandboxKey } from '../sandbox/embedded.ts'
 import { type Cli, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
+import { bound, createHost, forgetOldHistory, type Host, loadForDaemon, openWorkspace } from '../shared/host.ts'
+import { openForDaemon } from '../shared/replica.ts'
 import { VERSION } from '../shared/version.ts'
 import { awaitLedger } from './await-ledger.ts'
 import type { RunFlags } from './command.ts'
@@ -98,9 +101,11 @@ interface Running {
 async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedded | undefined): Promise<void> {
   let settings = await reader.read()
   const running: Running = {}
+  const complaints: { log?: (message: string) => void } = {}
   const store = await awaitLedger({
     cli,
     flags,
+    open: () => openForDaemon(cli, settings.config, (message) => complaints.log?.(message)),
     config: settings.config,
     isEmbedded: embedded !== undefined,
     async listen(host, why) {
@@ -114,13 +119,15 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
   let server: Server | undefined
   try {
     if (reader.name === undefined) settings = await withKnownName(settings, reader, store)
-    const host = await createHost({ cli, flags, config: settings.config, store, isEmbedded: embedded !== undefined })
+    const host = await createHost({ cli, flags, config: settings.config, store, leases: store.held, isEmbedded: embedded !== undefined })
+    complaints.log = (error) => host.logger.error({ error }, 'a lease could not be used as it should')
     // An address that is taken must be known before anything is written.
     const isQuick = embedded !== undefined && flags.listen === undefined && settings.loaded.file === undefined
     server = await listen(settings.config, running, host, isQuick)
     const daemon = await startDaemon({
       clock: cli.clock,
       config: settings.config,
+      leases: store.held,
       open: (one) => openWorkspace(one, host),
       loadPolicies: (config) => loadForDaemon(settings.loaded, config, host),
       async reloadConfig() {
@@ -211,6 +218,20 @@ const healthOf = ({ daemon }: Readonly<Running>, host: Host): Health =>
 
 const lookAt = ({ daemon }: Readonly<Running>, host: Host): Promise<void> => daemon?.look() ?? host.lookAtLedger()
 
+/** Workspaces that are kept here, and those that other replicas keep. */
+function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly WorkspaceSource[] {
+  const version = (name: string) => () => host.live.version(name)
+  const own = (daemon?.workspaces() ?? []).map((workspace) => sourceOf(workspace, version(workspace.config.name)))
+  // What a holder saved changes without any event here.
+  const age = (): number => Math.floor(host.cli.clock.now() / ELSEWHERE_MS)
+  const others = (daemon?.elsewhere() ?? []).map((one) =>
+    elsewhereSource(one, age, () => bound(host.store, one.settings, { isEmbedded: host.isEmbedded, rebind: false })),
+  )
+  return others.length === 0 ? own : [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+const ELSEWHERE_MS = 2_000
+
 const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
@@ -218,8 +239,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
     metrics: host.metrics,
     console: createConsole(),
     documents: createLibrary({
-      sources: () =>
-        (running.daemon?.workspaces() ?? []).map((workspace) => sourceOf(workspace, () => host.live.version(workspace.config.name))),
+      sources: () => sourcesOf(running, host),
       daemon: () => ({ version: VERSION, ...healthOf(running, host) }),
       people: host.people,
       clock: host.cli.clock,

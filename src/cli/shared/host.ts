@@ -1,23 +1,29 @@
 // What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
 import { fileURLToPath } from 'node:url'
+import { ApiError } from '../../api/errors.ts'
+import { createKeyRing } from '../../api/keys.ts'
 import { createPaces, type Paces } from '../../api/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { dealt, sharersOf } from '../../core/replicas/budget.ts'
+import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
 import { eventLog } from '../../daemon/conditions/log-events.ts'
-import type { Config, LoadedConfig, WorkspaceConfig } from '../../daemon/config/config.ts'
+import type { LoadedConfig } from '../../daemon/config/config.ts'
+import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { learnedKeeper } from '../../daemon/cycle/learned.ts'
 import { createLive, type Live } from '../../daemon/http/live.ts'
 import { createMetrics, type Metrics } from '../../daemon/http/metrics.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
+import { type Leases, leaseOf, soleLeases } from '../../daemon/replicas/leases.ts'
 import type { OpenedWorkspace, PolicyLoad } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { commitOf } from '../../policy/git.ts'
 import { formatProblems } from '../../policy/yaml.ts'
 import type { Ledger } from '../../ports.ts'
-import { connectWriter, ledgerOf, readPolicies } from '../compose.ts'
+import { connectWriter, ledgerOf, openNotify, readPolicies } from '../compose.ts'
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, hasColours } from './context.ts'
@@ -34,6 +40,7 @@ export interface Host {
   readonly people: PeopleLabels
   readonly flags: NetworkFlags & { readonly rebind?: boolean }
   readonly isEmbedded: boolean
+  readonly leases: Leases
   /** The paces of a workspace's keys: they outlive its client, which a reload makes anew. */
   pacesOf(config: WorkspaceConfig): Paces
   /** The configuration that is in force. */
@@ -49,6 +56,8 @@ export interface Host {
   /** Saves what is kept for the end, such as learned rates. */
   saveAll(): Promise<void>
   readonly atEnd: (() => Promise<void>)[]
+  /** How many workspaces of the configuration use the same key as this one, itself among them. */
+  sharers(workspace: string): number
 }
 
 export interface HostOptions {
@@ -57,9 +66,11 @@ export interface HostOptions {
   readonly config: Config
   readonly store: LedgerStore
   readonly isEmbedded: boolean
+  /** Absent: every workspace is this process's own. */
+  readonly leases?: Leases
 }
 
-export async function createHost({ cli, flags, config, store, isEmbedded }: HostOptions): Promise<Host> {
+export async function createHost({ cli, flags, config, store, isEmbedded, leases = soleLeases() }: HostOptions): Promise<Host> {
   const logger = await createLogger({
     level: flags.logLevel ?? 'info',
     format: flags.logFormat ?? (cli.stderr.isTTY === true ? 'pretty' : 'json'),
@@ -94,7 +105,9 @@ export async function createHost({ cli, flags, config, store, isEmbedded }: Host
     live,
     flags,
     isEmbedded,
+    leases,
     atEnd,
+    sharers: sharersIn(cli, () => inForce.config),
     pacesOf({ name, baseUrl }) {
       // Another address is another service.
       const id = JSON.stringify([name, baseUrl])
@@ -179,6 +192,8 @@ async function saltOf(
 ): Promise<string> {
   const [first] = config.workspaces
   if (!first) return ''
+  // Nobody need hold a workspace for it.
+  if (store.leases) return store.leases.common('peopleSalt', randomSalt)
   const ledger = await bound(store, first, how)
   const known = ledger.fact('peopleSalt')
   if (known !== undefined) return known
@@ -209,7 +224,12 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
     chronicle.onEvent(event)
     emit(event)
   }
-  const connection = connectWriter(cli, config, {
+  const { leases } = host
+  const { name } = config
+  const lease = leaseOf(leases, name)
+  const shared = { ...config, rate: dealt(config.rate, host.sharers(name)) }
+  const connection = connectWriter(cli, shared, {
+    ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
     paces: host.pacesOf(config),
     learned: learning.pace,
     onSeen: learning.onSeen,
@@ -225,11 +245,8 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       tell({ kind: 'request-finished', workspace: config.name, at: cli.clock.now(), ...event })
     },
   })
-  host.atEnd.push(async () => {
-    chronicle.keep()
-    await learning.keep()
-  })
   const reader = config.keys.billingRead ? 'billingRead' : 'default'
+  const channels = openNotify(cli, config)
   return {
     parts: {
       config,
@@ -239,6 +256,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
       clock: cli.clock,
       random: systemRandom,
       digest: sha256,
+      ...(lease && { lease }),
       // What was learned is kept with each cycle, not with each request: the disk would be slower than the service.
       chronicle,
       emit(event) {
@@ -247,9 +265,20 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
         chronicle.keep()
         void learning.keep()
       },
+      ...(channels &&
+        config.notify && {
+          notifier: { settings: config.notify.settings, label: (email: string) => host.people.label(email), send: channels.send },
+        }),
     },
     requestFailed: () => first === 'failed',
-    close: connection.close,
+    async finish() {
+      chronicle.keep()
+      await learning.keep()
+    },
+    close() {
+      connection.close()
+      channels?.close()
+    },
   }
 }
 
@@ -258,4 +287,29 @@ export async function loadForDaemon(loaded: LoadedConfig, config: Config, host: 
   const policies = await readPolicies(loaded, config, host.cli, host.flags.workspace)
   if (hasErrors(policies.problems)) host.complain(policies.problems, 'policies have errors')
   return policies
+}
+
+/** Worked out once for each configuration. A key that cannot be read now is nobody's. */
+function sharersIn({ env, clock }: Cli, config: () => Config): Host['sharers'] {
+  let known: { readonly of: Config; readonly sharers: ReadonlyMap<string, number> } | undefined
+  return (workspace) => {
+    const now = config()
+    if (known?.of !== now)
+      known = { of: now, sharers: sharersOf(new Map(now.workspaces.map((one) => [one.name, keysOf(one, { env, clock })]))) }
+    return known.sharers.get(workspace) ?? 1
+  }
+}
+
+/** Keys at one address by digest, whatever they are called. */
+function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): ReadonlySet<string> {
+  const ring = createKeyRing(keys, options)
+  const ids = (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
+    try {
+      return [`${baseUrl} ${ring.keyFor(operation).id}`]
+    } catch (error) {
+      if (error instanceof ApiError) return []
+      throw error
+    }
+  })
+  return new Set(ids)
 }

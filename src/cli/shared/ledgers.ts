@@ -2,7 +2,7 @@
 // pull request knows the same ownership, baselines and approvals. It only reads; a daemon is never asked to change anything.
 
 import type { PolicySet } from '../../core/model/policy.ts'
-import type { WorkspaceConfig } from '../../daemon/config/config.ts'
+import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { failureOf } from '../../daemon/cycle/failure.ts'
 import { Undecodable } from '../../daemon/ledger/decode.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'

@@ -55,7 +55,7 @@ const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
     'Every declared cap',
     [
       { head: 'Declared', isName: true, cell: (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}` },
-      { head: 'Cap', kind: 'number', cell: ({ cap, add }) => (add !== undefined ? `+${number(add)}` : capCell(cap)) },
+      { head: 'Cap', kind: 'number', cell: askedCell },
       { head: 'Observed', kind: 'number', cell: ({ observed }) => observed !== undefined && capCell(observed) },
       { head: 'State', kind: 'fixed', cell: ({ state }) => state !== undefined && badge(words(state), STATE_WEIGHT[state]) },
       {
@@ -87,8 +87,15 @@ const STATE_WEIGHT: Readonly<Partial<Record<NonNullable<PolicyEntry['state']>, '
   contested: 'bad',
 }
 
+/** A pool has credits for its members together, and no cap. */
+function askedCell({ cap, add, credits }: PolicyEntry): ReturnType<typeof capCell> | Html | string {
+  if (credits !== undefined) return html`${figure(credits)} <span class="soft">together</span>`
+  return add !== undefined ? `+${number(add)}` : capCell(cap)
+}
+
 function nameOf({ kind, name }: PolicyEntry, workspace: string): Html {
-  if (kind === 'rule' || kind === 'pool') return html`<a href="${withQuery(sectionUrl(workspace, 'people'), { rule: name })}">${name}</a>`
+  if (kind === 'rule' || kind === 'pool')
+    return html`<a href="${withQuery(sectionUrl(workspace, 'people'), { rule: `${kind} ${name}` })}">${name}</a>`
   if (name === 'team') return html`<a href="${workspaceUrl(workspace)}">${name}</a>`
   const href = name.startsWith('group:') ? groupUrl(workspace, name.slice('group:'.length)) : personUrl(workspace, name)
   return html`<a href="${href}">${name}</a>`

@@ -54,7 +54,7 @@ export interface ScopeChange {
 export type DeferralCode = 'order' | 'reads' | 'unread' | 'failed' | 'passes'
 
 /** Why a change is not written by this run at all. */
-export type ExclusionCode = 'mode' | 'pause' | 'focus' | 'onDrift' | 'notShown'
+export type ExclusionCode = 'mode' | 'pause' | 'replaced' | 'lease' | 'focus' | 'onDrift' | 'notShown'
 
 /** What becomes of a change now: written, held by a guard, later because of something else, or not by this run. */
 export type Disposition =

@@ -41,6 +41,22 @@ export const CONDITIONS = {
     hasOwnPlace: true,
     explains: ['CycleFailed', 'CycleIncomplete'],
   },
+  ConfigDiffers: {
+    severity: 'error',
+    begun: 'two replicas have different settings for a workspace',
+    ended: 'the replicas agree about the workspace again',
+  },
+  WorkspaceNotStarted: {
+    severity: 'error',
+    begun: 'a workspace cannot be kept by this replica',
+    ended: 'the workspace can be kept by this replica again',
+  },
+  PolicyReplaced: {
+    severity: 'warn',
+    begun: 'newer policies were seen by another replica, nothing is written',
+    ended: 'these policies are the latest again',
+  },
+  LateWrite: { severity: 'warn', begun: 'a write of an earlier holder landed late', ended: 'the late write is put right' },
   NoCaps: {
     severity: 'error',
     begun: 'this workspace has no caps',
@@ -106,6 +122,7 @@ export const CONDITIONS = {
   RuleNobody: { severity: 'warn', begun: 'a rule matches nobody', ended: 'the rule matches somebody, or is gone' },
   RuleEverybody: { severity: 'warn', begun: 'a rule matches everybody', ended: 'the rule does not match everybody any more' },
   UnitDoubted: { severity: 'warn', begun: 'two figures contradict each other', ended: 'the figures agree again' },
+  NotifyFailed: { severity: 'warn', begun: 'messages could not be sent', ended: 'messages can be sent again' },
   StatusesAbsent: { severity: 'info', begun: 'the roster has no statuses', ended: 'the roster has statuses' },
   BalanceUnavailable: { severity: 'info', begun: 'this plan has no credit balance', ended: 'this plan has a credit balance' },
   RunsWithoutCredits: { severity: 'info', begun: 'runs carry no credits', ended: 'runs carry credits' },

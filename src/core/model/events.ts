@@ -96,6 +96,8 @@ export interface PoolStatus {
   readonly name: string
   readonly credits: Credits
   readonly figures?: PoolFigures
+  /** When caps were dealt last; absent before the first deal. */
+  readonly dealtAt?: Instant
   /** Why the last deal stays. */
   readonly frozen?: string
 }
@@ -132,6 +134,18 @@ export interface WorkspaceView {
   readonly lastSuccessAt?: Instant
   /** What a person should know now, without what follows from something else. */
   readonly conditions: readonly Condition[]
+  /** Absent where this process is the only one that can hold it. */
+  readonly lease?: LeaseShown
+}
+
+/** Which of several replicas keeps a workspace. */
+export interface LeaseShown {
+  /** It is the one that shows this. */
+  readonly isHere: boolean
+  /** Absent: none at the moment. */
+  readonly holder?: string
+  /** How often it came to this replica. */
+  readonly transfers: number
 }
 
 /** Something that happened; `workspace` is on every one. */

@@ -163,7 +163,8 @@ const REQUESTS_PER_REFUSAL = 300
 
 export const clamp = (value: number, low: number, high: number): number => Math.max(low, Math.min(high, value))
 
-export const within = (settings: RateSettings, rate: number): number => Math.max(FLOOR_RATE, Math.min(settings.max, rate))
+export const within = (settings: RateSettings, rate: number): number =>
+  Math.max(Math.min(FLOOR_RATE, settings.max), Math.min(settings.max, rate))
 
 export const busyMs = (pace: Pace, nowMs: number): number => nowMs - pace.idleMs
 

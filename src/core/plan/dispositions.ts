@@ -56,8 +56,8 @@ export interface DisposeInputs {
   readonly slots: Slots
 }
 
-/** Audit mode and a pause keep everything back, and show what would go out without them. */
-const KEEPS_ALL: ReadonlySet<string> = new Set(['mode', 'pause'])
+/** Audit mode, a pause and policies that were replaced keep everything back, and show what would go out without them. */
+const KEEPS_ALL: ReadonlySet<string> = new Set(['mode', 'pause', 'replaced'])
 
 /** Gives each change its disposition, and all of them their order. */
 export function dispose(inputs: DisposeInputs): Disposed {

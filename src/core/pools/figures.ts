@@ -8,8 +8,6 @@ import { memberOf, type PoolState, type PoolTerms } from './state.ts'
 export interface PoolFigures {
   /** When the use was read. */
   readonly readAt: Instant
-  /** When caps were dealt last; absent before the first deal. */
-  readonly dealtAt?: Instant
   readonly credits: number
   /** What members, and those who left, have used of them. */
   readonly used: number
@@ -33,7 +31,6 @@ export function poolFigures({ credits }: Pick<PoolTerms, 'credits'>, state: Pool
   const exhaustedAt = exhaustionAt(credits - used, pace, state.readAt, state.cycle.endAt)
   return {
     readAt: state.readAt,
-    ...(state.dealtAt !== undefined && { dealtAt: state.dealtAt }),
     credits,
     used,
     ...(Number.isFinite(dealt) && { dealt }),

@@ -5,8 +5,8 @@
 // Choices. A service that does not tell it is asked again after 24 h, or after the next start; a key that may not, after an hour. A chunk is
 // 30 days, and half of that after it was too much, down to one day; then people are asked for by their keys. Days before this cycle are asked
 // for until 90 of them held nothing, and 400 at most. The last day is read again each time, and every 6 h also the two before it.
+
 import type { Finding } from '../../core/model/condition.ts'
-import type { WorkspaceView } from '../../core/model/events.ts'
 import type { AddOnReading, AddOnRow, Cycle } from '../../core/model/observed.ts'
 import { type Credits, credits, type Instant, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
@@ -15,13 +15,13 @@ import { malformedRows, unread } from '../conditions/findings.ts'
 import { type Failure, failureOf } from '../cycle/failure.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
+import { CHUNK_DAYS } from './kept.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 const ABSENT_REST_MS = DAY_MS
 const DENIED_REST_MS = HOUR_MS
-const CHUNK_DAYS = 30
 const WIDE_EVERY_MS = 6 * HOUR_MS
 const WIDE_DAYS = 2
 /** What is older than that is not kept. */
@@ -36,28 +36,7 @@ const MOST_ROWS = 100_000
 const MANY_PEOPLE = 1_000
 const MANY_REST_MS = 3 * HOUR_MS
 
-/** Why add-on use is not measured. */
-export type WhyNot = NonNullable<WorkspaceView['notMeasured']>
-
 /** What collecting remembers while the process lives. */
-export interface AddOnCollector {
-  /** Until then it is not asked for, on the monotonic clock. */
-  restUntil: number
-  whyNot: WhyNot | undefined
-  /** What holds until then. */
-  found: readonly Finding[]
-  chunkDays: number
-  /** Everybody at once was refused, or too much. */
-  byPerson: boolean
-}
-
-export const idleCollector = (): AddOnCollector => ({
-  restUntil: Number.NEGATIVE_INFINITY,
-  whyNot: undefined,
-  found: [],
-  chunkDays: CHUNK_DAYS,
-  byPerson: false,
-})
 
 interface Round {
   readonly workspace: Workspace

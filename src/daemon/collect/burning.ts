@@ -12,13 +12,14 @@ import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts
 import type { PersonUse } from '../../core/use/exhaustion.ts'
 import { unitDoubt } from '../../core/use/unit-doubt.ts'
 import type { DayHistory } from '../../core/use/use-curve.ts'
-import type { RunsAsked, UsageFacts } from '../../ports.ts'
+import type { UsageFacts } from '../../ports.ts'
 import { RUNS } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { peopleShown } from '../conditions/view.ts'
 import { cycleOf } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
+import type { KnownRuns } from './kept.ts'
 
 const DAY_MS = 86_400_000
 
@@ -27,12 +28,6 @@ const HISTORY_DAYS = 120
 
 /** Models and modes with a series of their own; the others are summed as `other`. Choice. */
 export const MOST_MODELS = 100
-
-/** The runs of the team as the ledger has them. */
-export interface KnownRuns {
-  readonly asked: RunsAsked
-  readonly rows: readonly RunUse[]
-}
 
 /** Takes what a reading adds to the credits burned, and keeps it. A roster that was taken already adds nothing. Rejects with a `LedgerError`. */
 export async function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): Promise<void> {

@@ -6,22 +6,22 @@
 // the two days before it, as data arrives up to 3 h late and may be amended. Of groups: three days once a day, and no more than 8 groups at
 // a time, those first that were asked longest ago; 500 groups are through within 16 h. A chunk is 30 days, and half of that after it was
 // too much for the service or for its time, down to one day.
+
 import type { Finding } from '../../core/model/condition.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
-import { groupScope, type ScopeKey, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
+import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { LedgerFacts, RunsAsked, RunsBatch } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { type Failure, failureOf } from '../cycle/failure.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
-import type { AddOnCollector } from './add-on.ts'
 import { sumOfKnown } from './burning.ts'
+import { CHUNK_DAYS } from './kept.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-const CHUNK_DAYS = 30
 const WIDE_EVERY_MS = 6 * HOUR_MS
 const WIDE_DAYS = 2
 const GROUPS_AT_A_TIME = 8
@@ -30,15 +30,6 @@ const GROUP_EVERY_MS = 23 * HOUR_MS
 const LONGEST_MONTH_DAYS = 31
 /** What is older than that is not kept. */
 const LONGEST_BACK_DAYS = 400
-
-/** What collecting remembers while the process lives. */
-export interface Collector {
-  /** How many days are asked for at once, where it is not 30. */
-  readonly chunkDays: Map<ScopeKey, number>
-  /** When each group was last tried, on the monotonic clock. */
-  readonly triedAt: Map<ScopeKey, number>
-  readonly addOn: AddOnCollector
-}
 
 interface Target {
   readonly scope: TeamScope | ReturnType<typeof groupScope>

@@ -1,5 +1,6 @@
 // `undeclaredUsers: report`: looks at the own caps of people that no policy declares, a few at a time and only while nothing else is due, so
 // that one pass takes as long as the usage interval. It only reads; without the setting it reads nothing at all.
+
 import type { ScopeStatus } from '../../core/model/events.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -7,21 +8,13 @@ import { managedUsers, undeclaredCaps, undeclaredPeople, undeclaredStatus } from
 import { sweep } from '../cycle/read.ts'
 import type { DesiredState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
+import type { UndeclaredPass } from './kept.ts'
 
 /** Reads at a time. */
 const SLICE = 8
 
 /** No more than a read a second in the mean, however many people there are (choice). */
 const LEAST_MS_PER_READ = 1000
-
-/** Where the sweep is. */
-export interface UndeclaredPass {
-  /** On the monotonic clock: the next reads. */
-  readonly dueAt: number
-  /** Still to be read in this pass. */
-  readonly left: readonly Scope[]
-  readonly readings: Map<ScopeKey, CapReading>
-}
 
 /** When the next reads are due, on the monotonic clock: never, unless it is asked for and a cycle has shown who is there. */
 export const undeclaredDueAt = ({ config, shown, undeclared }: Workspace): number =>

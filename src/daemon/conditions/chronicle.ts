@@ -2,9 +2,9 @@
 // and decides nothing; a ledger that cannot keep the journal now is asked again after the next cycle.
 import type { CycleEvent } from '../../core/model/events.ts'
 import type { Ledger } from '../../ports.ts'
+import { orNothing } from '../ledger/error.ts'
 import { type Journal, journaled, journalOf } from './journal.ts'
 import { type RequestsOf, requestsWith } from './requests.ts'
-import { orNothing } from './view.ts'
 
 export interface Chronicle {
   journal(): Journal

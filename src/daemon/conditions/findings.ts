@@ -1,6 +1,6 @@
 // What holds now, as functions of what is known: of a plan, of readings, of a pause, of the policy files. Each finding is a sentence with its
 // numbers and the way out. Nothing here knows what was told before, and nothing asks or writes.
-import type { Hold, Pause, Plan, PlanProblem } from '../../core/model/change.ts'
+import type { HistoryEntry, Hold, Pause, Plan, PlanProblem } from '../../core/model/change.ts'
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
@@ -105,11 +105,35 @@ export function readsFindings({ changes, workspace }: Pick<Plan, 'changes' | 'wo
   return [{ ...found, message }]
 }
 
-/** Caps that somebody else changed and that are not put right yet. */
-export const foreignFindings = ({ plan, owned }: Planned, readings: WorkspaceState['readings']): readonly Finding[] =>
-  plan.changes.flatMap(({ cause, scope, from, to }) =>
-    cause === 'external' ? [foreignFinding(scope, owned.get(scopeKey(scope))?.cap ?? to, from, readings.get(scopeKey(scope)))] : [],
-  )
+/** For how long a write that was judged not to have landed may still turn out to have. Choice. */
+export const LATE_MS = 3_600_000
+
+/** What was written at a scope of late. */
+type WrittenLately = (scope: Scope) => readonly Pick<HistoryEntry, 'result' | 'to'>[]
+
+/** Caps that somebody else changed and that are not put right yet; and among them writes of ours that landed after all. */
+export const foreignFindings = (
+  { plan, owned }: Planned,
+  readings: WorkspaceState['readings'],
+  writtenLately: WrittenLately,
+): readonly Finding[] =>
+  plan.changes.flatMap(({ cause, scope, from, to }) => {
+    if (cause !== 'external') return []
+    const isLate = writtenLately(scope).some((one) => one.result === 'failed' && one.to === from)
+    if (isLate) return [lateFinding(scope, to, from)]
+    const key = scopeKey(scope)
+    return [foreignFinding(scope, owned.get(key)?.cap ?? to, from, readings.get(key))]
+  })
+
+const lateFinding = (scope: Scope, desired: Cap, observed: Observed): Finding => ({
+  type: 'LateWrite',
+  subject: scopeKey(scope),
+  reason: 'LATE_WRITE',
+  message: `${scopeKey(scope)}: a write of ${observed} that had not landed when it was last read has landed since; ${desired} is put back`,
+  version: String(observed),
+  scope,
+  fields: { desired, observed },
+})
 
 /** Another value is another change. */
 export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed, reading?: CapReading): Finding => ({

@@ -9,7 +9,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { UsageReading } from '../collect/usage.ts'
 import type { WriteResult } from '../cycle/outcome.ts'
-import type { PassReport } from '../cycle/passes.ts'
+import type { PassReport } from '../cycle/pass.ts'
 import { seenIn } from '../cycle/seen.ts'
 import type { DesiredState, WorkspaceState } from '../cycle/state.ts'
 import { report, type Workspace } from '../workspace.ts'
@@ -18,6 +18,7 @@ import {
   deploymentFindings,
   foreignFinding,
   foreignFindings,
+  LATE_MS,
   pauseFindings,
   planFindings,
   refusalFindings,
@@ -81,10 +82,10 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Desire
   workspace.shown = { ...workspace.shown, planned, outlook }
   report(workspace, { kind: 'planned', plan: planned.plan })
   const shown = workspace.ledger.fact('holdsShown') ?? {}
-  notice(workspace, {
-    foreign: foreignFindings(planned, workspace.knowledge?.readings ?? new Map()),
-    plan: planFindings(planned, outlook, shown),
-  })
+  const { clock, ledger, knowledge } = workspace
+  const since = clock.now() - LATE_MS
+  const foreign = foreignFindings(planned, knowledge?.readings ?? new Map(), (scope) => ledger.writtenLately(scope, since))
+  notice(workspace, { foreign, plan: planFindings(planned, outlook, shown) })
 }
 
 /** A pause that began or ended since it was last looked at. */

@@ -2,41 +2,17 @@
 
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
 import { unexplained } from '../../core/model/condition.ts'
-import type {
-  CycleStatus,
-  GrantState,
-  PersonStatus,
-  PolicyStatus,
-  PoolStatus,
-  ScopeStatus,
-  UseShown,
-  WorkspaceView,
-} from '../../core/model/events.ts'
-import type { Balance } from '../../core/model/observed.ts'
+import type { GrantState, PersonStatus, PoolStatus, ScopeStatus, WorkspaceView } from '../../core/model/events.ts'
 import { compareScopes } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
-import type { Planned } from '../../core/plan/plan.ts'
 import { poolFigures } from '../../core/pools/figures.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import { bandOf } from '../../core/use/bands.ts'
 import { undeclaredShown } from '../collect/undeclared.ts'
 import { seenIn } from '../cycle/seen.ts'
 import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
-import { LedgerError } from '../ledger/error.ts'
+import { orNothing } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
-
-/** What the last cycle left behind for others to look at. */
-export interface Shown {
-  readonly planned?: Planned
-  readonly outlook?: DesiredState
-  readonly policy?: PolicyStatus
-  readonly lastCycle?: CycleStatus
-  readonly lastSuccessAt?: number
-  /** As of the last reading or cycle. */
-  readonly use?: UseShown
-  /** Read last, also while no roster could be. */
-  readonly balance?: Balance
-}
 
 /** Assembles the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {
@@ -72,16 +48,23 @@ export function viewOf(workspace: Workspace): WorkspaceView {
     ...(shown.lastCycle && { lastCycle: shown.lastCycle }),
     ...(shown.lastSuccessAt !== undefined && { lastSuccessAt: shown.lastSuccessAt }),
     conditions: unexplained(workspace.conditions),
+    ...(workspace.lease && { lease: workspace.lease.shown() }),
   }
 }
 
 /** Pools as the last cycle left them. */
-function poolsShown({ knowledge, shown }: Workspace): readonly PoolStatus[] {
+export function poolsShown({ knowledge, shown }: Pick<Workspace, 'knowledge' | 'shown'>): readonly PoolStatus[] {
   return (shown.outlook?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
     const { name, credits } = pool
     const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
     const frozen = knowledge?.frozenPools[name]
-    return { name, credits, ...(state && { figures: poolFigures(pool, state) }), ...(frozen !== undefined && { frozen }) }
+    return {
+      name,
+      credits,
+      ...(state && { figures: poolFigures(pool, state) }),
+      ...(state?.dealtAt !== undefined && { dealtAt: state.dealtAt }),
+      ...(frozen !== undefined && { frozen }),
+    }
   })
 }
 
@@ -89,16 +72,6 @@ function scopesShown(workspace: Workspace): readonly ScopeStatus[] {
   const managed = workspace.shown.planned?.scopes ?? []
   const undeclared = undeclaredShown(workspace)
   return undeclared.length === 0 ? managed : [...managed, ...undeclared].sort((a, b) => compareScopes(a.scope, b.scope))
-}
-
-/** A ledger that cannot be read must not take the page with it. */
-export function orNothing<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof LedgerError) return undefined
-    throw error
-  }
 }
 
 function countGrants(outlook: DesiredState | undefined): Readonly<Record<GrantState, number>> {
@@ -113,7 +86,11 @@ type LastShown = Pick<WorkspaceState, 'usage' | 'measured'> & { readonly people:
 const lastShown = new WeakMap<DesiredState, LastShown>()
 
 /** People with the cap in force for them, as the last plan and reading know it. */
-export function peopleShown({ knowledge, clock, shown: { outlook } }: Workspace): readonly PersonStatus[] {
+export function peopleShown({
+  knowledge,
+  clock,
+  shown: { outlook },
+}: Pick<Workspace, 'knowledge' | 'clock' | 'shown'>): readonly PersonStatus[] {
   if (!knowledge || !outlook) return []
   const last = lastShown.get(outlook)
   const { usage, measured } = knowledge

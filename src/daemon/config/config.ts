@@ -1,10 +1,9 @@
 // What capkeeper runs with: flags over environment over config file over defaults (product.md, section 4). It gives a whole config or
 // problems, never both half. It holds references to service keys, never a key. What only commands that reach the service need (an
 // address, a key, policies) is asked for by `networkProblems`, so that `validate` runs without them.
+
 import { parseBaseUrl } from '../../api/url.ts'
-import type { GuardSettings } from '../../core/model/change.ts'
 import { DEFAULT_GUARDS } from '../../core/model/change.ts'
-import type { Mode } from '../../core/model/events.ts'
 import { beyondLimit } from '../../core/model/limits.ts'
 import { isLoopback } from '../../core/model/loopback.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
@@ -12,8 +11,9 @@ import type { ProblemCode } from '../../policy/codes.ts'
 import { readTextFile, shownPath } from '../../policy/files.ts'
 import { didYouMean } from '../../policy/suggest.ts'
 import { type Place, quoted } from '../../policy/yaml.ts'
-import type { AuthSettings } from '../http/auth.ts'
 import type { FileConfig, FileWorkspace, ParsedConfig } from './file.ts'
+import { notifyFor } from './notify-values.ts'
+import type { Approvals, Config, ConfigFlags, ConfigInput, WorkspaceConfig } from './settings.ts'
 import { plainHttpProblems, withTransport } from './transport.ts'
 import {
   DEFAULT_INTERVAL_MS,
@@ -24,84 +24,9 @@ import {
   type Keys,
   type Listen,
   parseListen,
-  type Rate,
 } from './values.ts'
 
 export type { KeyRef, Keys } from './values.ts'
-
-export type Approvals = 'separate' | 'together'
-
-/** Whether a read shows a scope's own cap only or the one that applies; `auto`: to be found out by evidence. */
-export type CapReads = 'auto' | 'explicit' | 'inherited'
-
-export interface Config {
-  readonly listen: Listen
-  /** How people show on the page, in `/status` and in `/metrics`. */
-  readonly people: 'hash' | 'email'
-  /** A path, or `:memory:`. */
-  readonly ledger: string
-  /** Whether an approval in a policy may arrive with the change that it releases. */
-  readonly approvals: Approvals
-  /** Where the token is found that `/ledger` asks for. */
-  readonly ledgerToken?: KeyRef
-  /** Who may look; absent: whoever reaches the address. */
-  readonly auth?: AuthSettings
-  /** Address of a policy line, with `{revision}`, `{file}` and `{line}` in it. */
-  readonly sourceUrl?: string
-  readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
-  readonly pricePerCredit?: number
-  /** Of the price, as ISO 4217 writes it. */
-  readonly currency?: string
-  /** At least one; only the chosen one with `--workspace`. */
-  readonly workspaces: readonly WorkspaceConfig[]
-}
-
-export interface WorkspaceConfig {
-  readonly name: string
-  /** Without trailing slash and without `/api/v1`; '' while none is given. */
-  readonly baseUrl: string
-  /** CA certificates to check the service against, in place of the usual ones. */
-  readonly caFile?: string
-  /** `http:` to another machine is meant. */
-  readonly allowPlainHttp?: true
-  readonly keys: Keys
-  readonly policies: readonly string[]
-  readonly mode: Mode
-  readonly capSemantics: 'layered' | 'copied'
-  readonly capReads: CapReads
-  /** That of the whole config. */
-  readonly approvals: Approvals
-  readonly intervalMs: number
-  readonly usageIntervalMs: number
-  readonly usageLagMs?: number
-  readonly onDrift: 'heal' | 'alert'
-  readonly prune: boolean
-  readonly undeclaredUsers: 'ignore' | 'report'
-  readonly guards: GuardSettings
-  readonly rate: Rate
-}
-
-/** Flags as the CLI reads them; absent ones are not given. */
-export interface ConfigFlags {
-  readonly config?: string | undefined
-  readonly policies?: readonly string[] | undefined
-  readonly baseUrl?: string | undefined
-  readonly serviceKeyFile?: string | undefined
-  readonly caFile?: string | undefined
-  readonly allowPlainHttp?: boolean | undefined
-  readonly ledger?: string | undefined
-  readonly workspace?: string | undefined
-  readonly listen?: string | undefined
-}
-
-export interface ConfigInput {
-  /** The config file; default: `flags.config`, else CAPKEEPER_CONFIG, else none. */
-  readonly file?: string | undefined
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly flags: ConfigFlags
-  /** Default: the process's. */
-  readonly cwd?: string
-}
 
 /**
  * `config` is there exactly when no problem is an error. `configured` are all workspaces of the config file, also when one was chosen
@@ -167,7 +92,7 @@ function build({ env, flags }: ConfigInput, file: FileConfig | undefined, found:
   const chosen = configured ? choose(configured, flags.workspace, problems) : [fresh(flags.workspace ?? DEFAULT_NAME)]
   const approvals = file?.approvals ?? DEFAULT_APPROVALS
   const workspaces = override(chosen, overrides, problems)
-    .map((workspace) => ({ ...workspace, approvals }))
+    .map((workspace) => ({ ...workspace, approvals, ...(file?.notify && { notify: notifyFor(file.notify, workspace.name) }) }))
     .map(withTransport(env, flags, problems))
   const ledger = flags.ledger ?? variable(env, 'CAPKEEPER_LEDGER') ?? file?.ledger ?? DEFAULT_LEDGER
   const config: Config = {

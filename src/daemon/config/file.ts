@@ -13,9 +13,11 @@ import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import { type AuthSettings, isNetwork } from '../http/auth.ts'
 import { isPostgresAddress } from '../ledger/postgres/address.ts'
-import type { Approvals, WorkspaceConfig } from './config.ts'
+import { checkNotify } from './notify-check.ts'
+import { type FileNotify, notifyOf } from './notify-values.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, WorkspaceText } from './schema-source.ts'
+import type { Approvals, WorkspaceConfig } from './settings.ts'
 import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
@@ -31,7 +33,7 @@ import {
 } from './values.ts'
 
 /** A workspace as the file has it; what is absent has no default that is always the same. */
-export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals'> {
+export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approvals' | 'notify'> {
   readonly caFileAt?: Place
   readonly baseUrl?: string
 }
@@ -47,6 +49,7 @@ export interface FileConfig {
   readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
   readonly pricePerCredit?: number
   readonly currency?: string
+  readonly notify?: FileNotify
   readonly workspaces: readonly FileWorkspace[]
 }
 
@@ -74,6 +77,10 @@ export function parseConfigText(file: string, text: string, path = file): Parsed
   const workspaces = items(field(root, 'workspaces'))
   checkNames(workspaces)
   for (const workspace of workspaces) checkWorkspace(workspace)
+  checkNotify(
+    root,
+    workspaces.flatMap((one) => good(field(one, 'name')) ?? []),
+  )
   checkViewers(root)
   const problems = [...yaml.problems, ...root.reader.problems].map(withoutSecrets)
   return hasErrors(problems) ? { problems } : { config: configOf(root, locator(path)), problems }
@@ -172,6 +179,8 @@ const optional = <K extends string, T>(key: K, value: T | undefined) =>
 /** The settings of a file without an error. */
 function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
   const { listen, people, ledger, ledgerToken, approvals, metrics, pricePerCredit, currency, sourceUrl } = root.value
+  const notify = good(field(root, 'notify'))
+  const located = { locate, reference: (given: Reference) => referenceOf(given, locate) }
   const perUser = metrics?.perUser ?? 'off'
   return {
     ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
@@ -183,6 +192,7 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
     ...optional('sourceUrl', sourceUrl),
     ...optional('pricePerCredit', pricePerCredit),
     ...optional('currency', currency?.trim()),
+    ...optional('notify', notify && notifyOf(notify, located)),
     // `off` is false to YAML 1.1, which Helm and others write it back as.
     metrics: { perUser: perUser === 'top' || perUser === 'all' ? perUser : 'off', userLabel: metrics?.userLabel ?? 'hash' },
     workspaces: items(field(root, 'workspaces')).map((workspace) => workspaceOf(workspace, locate)),
@@ -229,8 +239,12 @@ function workspaceOf(branch: Branch<WorkspaceText>, locate: Locate): FileWorkspa
 const keysOf = (given: NonNullable<WorkspaceText['keys']>, locate: Locate): Keys =>
   Object.fromEntries(Object.entries(given).map(([name, reference]): [string, KeyRef] => [name, referenceOf(reference, locate)]))
 
-const referenceOf = ({ file, env }: { readonly file?: string; readonly env?: string }, locate: Locate): KeyRef =>
-  file === undefined ? { env: env ?? '' } : { file: locate(file) }
+interface Reference {
+  readonly file?: string
+  readonly env?: string
+}
+
+const referenceOf = ({ file, env }: Reference, locate: Locate): KeyRef => (file === undefined ? { env: env ?? '' } : { file: locate(file) })
 
 /** Without `start`, learning starts at the usual rate or at `max`, whichever is less. */
 function rateOf(given: WorkspaceText['rate'] = {}): Rate {

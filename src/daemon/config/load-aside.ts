@@ -1,8 +1,9 @@
 // The configuration read without a risk for whoever asks: a small file at once, a larger one in a thread with bounds, as policies are.
 import { READING_DEADLINE_MS, SMALL_BYTES } from '../../policy/bounds.ts'
 import type { Clock } from '../../ports.ts'
-import { type ConfigInput, completed, type LoadedConfig, readConfigFile } from './config.ts'
+import { completed, type LoadedConfig, readConfigFile } from './config.ts'
 import type { ParsedConfig } from './file.ts'
+import type { ConfigInput } from './settings.ts'
 
 /** `loadConfig` for everything that runs: never throws for bad input, never ends the process, never takes longer than the deadline. */
 export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise<LoadedConfig> {

@@ -1,6 +1,8 @@
 // The configuration read where it is asked for, at once. Whatever runs reads it with `load-aside.ts`, which no file can hold up.
-import { type ConfigInput, completed, type LoadedConfig, readConfigFile } from './config.ts'
+
+import { completed, type LoadedConfig, readConfigFile } from './config.ts'
 import { parseConfigText } from './file.ts'
+import type { ConfigInput } from './settings.ts'
 
 /** Reads the config file, if any, and puts environment and flags on top. Never throws for bad input; never reads a service key. */
 export function loadConfig(input: ConfigInput): LoadedConfig {

@@ -3,8 +3,18 @@
 import type { Static } from 'typebox'
 import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
-import { choice, DIALECT, flag, leaf, list, object, optional, orNothing, pattern, text, word } from '../../policy/schema-build.ts'
-import { INTERVAL_PATTERN, LISTEN_PATTERN, percentPattern, TOO_SHORT_PATTERN, URL_PATTERN } from '../../policy/schema-patterns.ts'
+import { DIGESTS, type Digest, type MessageKind, PLACEHOLDERS, TLS_MODES } from '../../core/notify/settings.ts'
+import { WEBHOOK_FORMATS } from '../../core/notify/text.ts'
+import { choice, DIALECT, filled, flag, leaf, list, object, optional, orNothing, pattern, text, word } from '../../policy/schema-build.ts'
+import {
+  HOUR_PATTERN,
+  INTERVAL_PATTERN,
+  LISTEN_PATTERN,
+  MAIL_PATTERN,
+  percentPattern,
+  TOO_SHORT_PATTERN,
+  URL_PATTERN,
+} from '../../policy/schema-patterns.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 
 const interval = (description: string) =>
@@ -190,6 +200,95 @@ const METRICS = object('Series per person.', {
   userLabel: orNothing(choice(['hash', 'email'], 'Default hash.')),
 })
 
+const SECRET_REFERENCE = (what: string) =>
+  object(
+    `Where ${what} is found: in a file, or in an environment variable.`,
+    { file: PATH, env: PATH },
+    {
+      'x-kind': 'secret-reference',
+      'x-secret': true,
+      allOf: [{ 'x-rule': 'key-reference', oneOf: [{ required: ['file'] }, { required: ['env'] }] }],
+    },
+  )
+
+const mail = (description: string) => pattern('email', MAIL_PATTERN, description)
+const hour = (description: string) => pattern('hour', HOUR_PATTERN, description)
+const THRESHOLD = leaf<number>('whole', { type: 'integer', minimum: 1, maximum: 100 })
+
+const EMAIL = object('The mail server, and who sends.', {
+  host: text('Name or address of the mail server.'),
+  port: orNothing(whole(1, 65_535, 'Default 587; 465 with tls: implicit, 25 with tls: none.')),
+  tls: orNothing(
+    choice(
+      TLS_MODES,
+      'starttls (default): encrypted or not at all; implicit: encrypted from the start; none: only to this machine, or without user.',
+    ),
+  ),
+  from: mail('The address that mails come from.'),
+  replyTo: orNothing(mail('Where answers go; default: from.')),
+  user: optional(text('The user at the mail server; none: no login.')),
+  password: optional(SECRET_REFERENCE("the user's password")),
+  caFile: orNothing(
+    text('CA certificates (PEM) that the mail server is checked against, in place of the usual ones; relative to this file.'),
+  ),
+})
+
+const WEBHOOK = object('A chat channel or a program that is told.', {
+  name: text('What owners call it; unique.'),
+  url: SECRET_REFERENCE('its address, which is a secret,'),
+  format: orNothing(choice(WEBHOOK_FORMATS, 'slack, teams (a card for Workflows), or json (default).')),
+})
+
+const OWNER = object(
+  'Who answers for a group or a pool.',
+  {
+    workspace: optional(text('The workspace; may be left out when there is only one.')),
+    group: optional(text('group_id: pools of this group, and digests of it; or pool.')),
+    pool: optional(text('Name of a pool; or group.')),
+    email: list('Addresses of the owners.', mail('An address.')),
+    webhook: optional(text('Name of a webhook.')),
+  },
+  { allOf: [{ 'x-rule': 'owner-of', oneOf: [{ required: ['group'] }, { required: ['pool'] }] }] },
+)
+
+const TEMPLATE = (kind: MessageKind) =>
+  object(`Placeholders: ${PLACEHOLDERS[kind].map((name) => `{${name}}`).join(', ')}. {{ and }} are braces.`, {
+    subject: optional(text('One line.')),
+    text: optional(text('The message.')),
+  })
+
+const NOTIFY = object('Who is told of what.', {
+  email: orNothing(EMAIL),
+  webhooks: list('Where owners are told beside e-mail.', WEBHOOK),
+  people: filled(
+    'Percent of their cap at which people are told, by e-mail, once a billing cycle each; such as [85, 100]. Absent: nobody is.',
+    THRESHOLD,
+  ),
+  pools: filled('Percent of the credits of a pool at which its owners are told, once a billing cycle each; default [80].', THRESHOLD),
+  owners: list('Owners of groups and pools.', OWNER),
+  digest: orNothing(
+    leaf<Digest | false | 'false'>(
+      'digest',
+      { enum: [...DIGESTS, false, 'false'] },
+      'What owners are sent regularly, at eight; default off.',
+    ),
+  ),
+  timezone: orNothing(pattern('timezone', '\\S', 'IANA time zone of quiet hours, days and dates, such as Europe/Berlin; default UTC.')),
+  quietHours: orNothing(
+    object('Nothing goes out between these times of day; what is still true goes out after them.', {
+      from: hour('Such as 19:00.'),
+      until: hour('Such as 08:00.'),
+    }),
+  ),
+  templates: orNothing(
+    object('Other words for the messages.', {
+      person: orNothing(TEMPLATE('person')),
+      pool: orNothing(TEMPLATE('pool')),
+      digest: orNothing(TEMPLATE('digest')),
+    }),
+  ),
+})
+
 /** The config file. */
 export const CONFIG = object(
   'How capkeeper runs; everything has a default but the address and the key.',
@@ -218,6 +317,7 @@ export const CONFIG = object(
       leaf<number>('price', { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000 }, 'Turns credits into money in reports.'),
     ),
     currency: orNothing(pattern('currency', '^\\s*[A-Z]{3}\\s*$', 'Of pricePerCredit, in three letters (ISO 4217), for reports.')),
+    notify: orNothing(NOTIFY),
     workspaces: list('Each is kept independently of the others.', WORKSPACE),
   },
   { $schema: DIALECT, $id: 'urn:capkeeper:schema:config', title: 'capkeeper config' },
@@ -226,3 +326,5 @@ export const CONFIG = object(
 export type ConfigText = Static<typeof CONFIG>
 export type WorkspaceText = Static<typeof WORKSPACE>
 export type GuardsText = Static<typeof GUARDS>
+export type NotifyText = Static<typeof NOTIFY>
+export type OwnerText = Static<typeof OWNER>

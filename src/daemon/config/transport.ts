@@ -3,7 +3,7 @@
 import { isLoopback } from '../../core/model/loopback.ts'
 import type { Problem } from '../../core/model/problem.ts'
 import { quoted } from '../../policy/yaml.ts'
-import type { ConfigFlags, ConfigInput, WorkspaceConfig } from './config.ts'
+import type { ConfigFlags, ConfigInput, WorkspaceConfig } from './settings.ts'
 
 type Environment = ConfigInput['env']
 

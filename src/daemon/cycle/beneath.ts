@@ -1,25 +1,16 @@
 // Looks at what a team or group write did to the scopes beneath it: a few are read at once, to learn how this deployment treats caps, and
 // all that it may have changed before the next plan is made. It never writes to the service.
+
 import { mayHaveMoved, sampleBeneath, sightingBeneath } from '../../core/interpret/evidence.ts'
 import type { Sighting } from '../../core/interpret/seen.ts'
 import { type ServiceModel, serviceModel } from '../../core/interpret/service-model.ts'
-import type { ScopeChange } from '../../core/model/change.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
 import type { Workspace } from '../workspace.ts'
 import { sweep } from './read.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import type { DesiredState, WorkspaceState } from './state.ts'
-
-type Wide = Pick<ScopeChange, 'scope' | 'from' | 'to'>
-
-/** A team or group write that may have landed, with the readings beneath it from before. */
-export interface WideWrite {
-  readonly change: Wide
-  readonly before: readonly CapReading[]
-  readonly at: Instant
-}
+import type { WideWrite } from './wide-write.ts'
 
 export interface Beneath {
   readonly workspace: Workspace
@@ -94,26 +85,37 @@ function foremost(sightings: readonly Sighting[], model: ServiceModel): readonly
   return [...(caps ? [caps] : []), ...(reads && isProven ? [reads] : [])]
 }
 
-/** Reads again whatever these writes may have changed and that was not read since. Returns the scopes. */
+/** Reads again whatever these writes may have changed and that was not read since. Returns all that they may have changed. */
 export async function readMoved(writes: readonly WideWrite[], beneath: Beneath): Promise<ReadonlySet<ScopeKey>> {
   const moved = movedBy(writes, beneath)
-  await readAll([...moved.values()], beneath)
+  await readAll(
+    [...moved.values()].flatMap(({ scope, isOld }) => (isOld ? [scope] : [])),
+    beneath,
+  )
   return new Set(moved.keys())
 }
 
 /** There is no time to read again: what was read before is not believed any more. */
 export function forgetMoved(writes: readonly WideWrite[], beneath: Beneath): void {
-  for (const key of movedBy(writes, beneath).keys()) beneath.knowledge.readings.delete(key)
+  for (const [key, { isOld }] of movedBy(writes, beneath)) if (isOld) beneath.knowledge.readings.delete(key)
 }
 
-function movedBy(writes: readonly WideWrite[], beneath: Beneath): ReadonlyMap<ScopeKey, Scope> {
+interface Moved {
+  readonly scope: Scope
+  /** It was not read since. */
+  readonly isOld: boolean
+}
+
+function movedBy(writes: readonly WideWrite[], beneath: Beneath): ReadonlyMap<ScopeKey, Moved> {
   const model = modelOf(beneath)
-  const moved = new Map<ScopeKey, Scope>()
+  const moved = new Map<ScopeKey, Moved>()
   for (const { change, before, at } of writes) {
     for (const { scope, observed } of before) {
-      const readAt = beneath.knowledge.readings.get(scopeKey(scope))?.readAt ?? 0
+      const key = scopeKey(scope)
+      const readAt = beneath.knowledge.readings.get(key)?.readAt ?? 0
       const isOverwritten = model.layers === 'copied' && scope.kind === 'user'
-      if (readAt <= at && (isOverwritten || mayHaveMoved(change, observed, model))) moved.set(scopeKey(scope), scope)
+      const isOld = readAt <= at || moved.get(key)?.isOld === true
+      if (isOverwritten || mayHaveMoved(change, observed, model)) moved.set(key, { scope, isOld })
     }
   }
   return moved

@@ -13,7 +13,7 @@ export async function readCountedOn(planned: Planned, since: Instant, beneath: B
   const { readings } = knowledge
   const old = new Map<ScopeKey, Scope>()
   if (planned.slots.model.layers === 'layered')
-    for (const change of planned.plan.changes.filter(mayGo))
+    for (const change of planned.plan.changes.some(isReady) ? planned.plan.changes.filter(mayGo) : [])
       for (const scope of countedOn(change, planned, beneath)) {
         const key = scopeKey(scope)
         if ((readings.get(key)?.readAt ?? since) < since) old.set(key, scope)

@@ -4,33 +4,19 @@ import { type Change, isReady } from '../../core/model/change.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Failure } from '../../core/plan/dispositions.ts'
-import type { Planned } from '../../core/plan/plan.ts'
 import { showResult } from '../conditions/show.ts'
 import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
-import { type Beneath, forgetMoved, lookBeneath, readingsBeneath, readMoved, type WideWrite } from './beneath.ts'
+import { type Beneath, forgetMoved, lookBeneath, readingsBeneath, readMoved } from './beneath.ts'
 import { watchWrites } from './breaker.ts'
 import type { Halted } from './change.ts'
+import type { CycleOptions } from './options.ts'
 import type { WriteResult } from './outcome.ts'
+import type { Pass, PassReport } from './pass.ts'
 import { beginPlan, endPlan } from './record.ts'
-import type { CycleOptions } from './run.ts'
-import type { DesiredState, WorkspaceState } from './state.ts'
+import type { WorkspaceState } from './state.ts'
+import type { WideWrite } from './wide-write.ts'
 import { type WaveRun, writeWaves } from './write.ts'
-
-/** A plan with what it was made from. */
-export interface Pass {
-  readonly planned: Planned
-  readonly view: DesiredState
-}
-
-export interface PassReport extends Halted {
-  /** What became of each change that was tried, by its scope; the last word counts. */
-  readonly results: ReadonlyMap<ScopeKey, WriteResult>
-  /** The changes themselves. */
-  readonly tried: ReadonlyMap<ScopeKey, Change>
-  /** The plan after the last writes. */
-  readonly last: Pass
-}
 
 export interface PassInputs {
   readonly workspace: Workspace

@@ -12,6 +12,8 @@ export interface RecoverInputs extends OutcomeContext {
   readonly unknown: ReadonlySet<ScopeKey>
   /** Neither read nor written any more, such as people who left. */
   readonly isLeftAlone: (scope: Scope) => boolean
+  /** A reading of before tells nothing: the write of another replica may land until then. */
+  readonly quietUntil?: Instant
 }
 
 /** Longer than a sweep takes that began before the clock was set back. Choice. */
@@ -29,7 +31,8 @@ export async function recoverIntents(inputs: RecoverInputs): Promise<readonly In
 
 async function recover(intent: Intent, inputs: RecoverInputs): Promise<boolean> {
   const reading = inputs.readings.get(scopeKey(intent.change.scope))
-  if (!reading || reading.readAt < begunAt(intent, inputs.clock.now())) return false
+  const { quietUntil = Number.NEGATIVE_INFINITY } = inputs
+  if (!reading || reading.readAt < Math.max(begunAt(intent, inputs.clock.now()), quietUntil)) return false
   if (reading.failure) return closeUnread(intent, reading, reading.failure.message, inputs)
   await conclude(intent, reading, { kind: 'lost', why: 'its answer was lost' }, inputs)
   return true

@@ -3,9 +3,7 @@
 
 import { readingSightings } from '../../core/interpret/seen.ts'
 import type { Change } from '../../core/model/change.ts'
-import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
 import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import type { Planned } from '../../core/plan/plan.ts'
@@ -15,10 +13,12 @@ import { learnBurned } from '../collect/burning.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
-import { judgePending, lookBeneath, readingsBeneath, type WideWrite } from './beneath.ts'
+import { judgePending, lookBeneath, readingsBeneath } from './beneath.ts'
 import { readCountedOn } from './count-on.ts'
 import { dealPools, takeDeal } from './deal.ts'
-import { type Pass, type PassReport, runPasses } from './passes.ts'
+import type { CycleOptions, Go } from './options.ts'
+import type { Pass, PassReport } from './pass.ts'
+import { runPasses } from './passes.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
 import {
@@ -34,36 +34,7 @@ import {
 import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
-
-export interface CycleOptions {
-  /** Roster, groups and balance are due. */
-  readonly usage: boolean
-  /** Nothing is collected beside the cycle: what it needs of use it asks for itself. */
-  readonly alone?: boolean
-  /** Only these scopes are read and written; absent: a whole sweep. */
-  readonly focus?: ReadonlySet<ScopeKey>
-  /** A sweep that reads only these, and plans with what was read before of the others; absent: all. */
-  readonly slice?: ReadonlySet<ScopeKey>
-  /** A sweep that was interrupted goes on: scopes read since then are not read again. */
-  readonly readSince?: Instant
-  /** Aborts to stop early: reads at once, writes before the next one. */
-  readonly stop?: AbortSignal
-  /** Aborts to cut even a write in flight. */
-  readonly cut?: AbortSignal
-  readonly leaving?: () => boolean
-  /** Ids given by `apply --approve`. */
-  readonly approve?: readonly string[]
-  /** `apply`: asks, and may narrow what is written; undefined declines. */
-  readonly confirm?: (planned: Planned) => Promise<Go | undefined>
-  readonly onReading?: (reading: CapReading) => void
-  readonly onSweep?: (scopes: readonly Scope[]) => void
-}
-
-/** What somebody agreed to. */
-export interface Go {
-  /** False for what was not shown to whoever agreed; absent: whatever the passes come to. */
-  readonly mayWrite?: (change: Pick<Difference, 'key' | 'to'>) => boolean
-}
+import type { WideWrite } from './wide-write.ts'
 
 export interface CycleReport extends Outcome {
   /** The first plan, as it was shown. */
@@ -144,11 +115,15 @@ async function establishReads(
 const isToGo = ({ disposition }: Change): boolean =>
   disposition.kind === 'ready' || (disposition.kind === 'deferred' && disposition.code === 'reads')
 
-/** Audit mode and a pause keep everything back. */
+/** Audit mode, a pause and policies that were replaced keep everything back. */
 async function whyNothingGoes(workspace: Workspace): Promise<Exclusion | undefined> {
   const { config } = workspace
   const pause = await readPause(workspace)
   if (config.mode !== 'enforce') return { kind: 'excluded', code: 'mode', reason: `mode is ${config.mode}` }
+  if (workspace.lease?.isReplaced()) {
+    const reason = 'another replica has had newer policies than this one; nothing is written until the files here follow'
+    return { kind: 'excluded', code: 'replaced', reason }
+  }
   const reason = pause && `paused until ${new Date(pause.untilAt).toISOString()} (${pause.reason})`
   return reason === undefined ? undefined : { kind: 'excluded', code: 'pause', reason }
 }
@@ -215,6 +190,18 @@ interface Making {
   readonly options: CycleOptions
 }
 
+const QUIET: Exclusion = {
+  kind: 'excluded',
+  code: 'lease',
+  reason: 'a write of the replica that held this workspace before may still land; it is read again when that is over',
+}
+
+/** Scopes with a write of the holder before, while that may still land. */
+function quietScopes({ lease, ledger, clock }: Workspace): ReadonlySet<ScopeKey> {
+  const untilAt = lease?.quietUntil() ?? Number.NEGATIVE_INFINITY
+  return new Set(clock.now() < untilAt ? ledger.openIntents().map(({ change }) => scopeKey(change.scope)) : [])
+}
+
 /** `alsoRead`: scopes that were read again beyond those of a focused cycle. */
 type PlanMaker = (view: DesiredState, more: Parameters<typeof planFrom>[3], alsoRead: ReadonlySet<ScopeKey>) => Promise<Pass>
 
@@ -223,7 +210,9 @@ function planMaker({ workspace, knowledge, planner, options }: Making): PlanMake
   return async (view, more = {}, alsoRead) => {
     const focus = options.focus && new Set([...options.focus, ...alsoRead])
     const left: Exclusion = { kind: 'excluded', code: 'focus', reason: 'left to the next sweep' }
-    const excluded = (one: Difference): Exclusion | undefined => more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined)
+    const quiet = quietScopes(workspace)
+    const excluded = (one: Difference): Exclusion | undefined =>
+      more.excluded?.(one) ?? (focus && !focus.has(one.key) ? left : undefined) ?? (quiet.has(one.key) ? QUIET : undefined)
     const planned = planFrom(knowledge, view, planner, { ...more, excluded })
     await remember(planned, view, knowledge, workspace.ledger, workspace.clock.now())
     showPlan(workspace, planned, view)
@@ -318,7 +307,7 @@ export async function refreshUsage(workspace: Workspace, knowledge: WorkspaceSta
   showUsage(workspace, reading)
 }
 
-const recoveryOf = ({ ledger, clock }: Workspace, knowledge: WorkspaceState, view: DesiredState): RecoverInputs => {
+const recoveryOf = ({ ledger, clock, lease }: Workspace, knowledge: WorkspaceState, view: DesiredState): RecoverInputs => {
   const desired = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one]))
   return {
     ledger,
@@ -329,5 +318,6 @@ const recoveryOf = ({ ledger, clock }: Workspace, knowledge: WorkspaceState, vie
     ownedAt: (key) => view.owned.get(key),
     unknown: new Set(unknownScopes(view, knowledge).map(({ scope }) => scopeKey(scope))),
     isLeftAlone: (scope) => isLeftAlone(scope, view),
+    quietUntil: lease?.quietUntil() ?? Number.NEGATIVE_INFINITY,
   }
 }

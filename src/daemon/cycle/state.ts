@@ -26,9 +26,9 @@ import { approvedCount, ROSTER_LIFE_MS } from '../../core/resolve/roster.ts'
 import type { MeasuredAddOn } from '../../core/use/add-on.ts'
 import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
-import type { WideWrite } from './beneath.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
+import type { WideWrite } from './wide-write.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000

@@ -18,6 +18,7 @@ export const GAUGES = {
     help: 'Always 1; the digest and the commit of the policy set in force.',
     labels: ['workspace', 'revision', 'digest'],
   },
+  capkeeper_workspace_held: { help: '1 while this replica keeps the workspace, 0 while another one does or none.', labels: W },
   capkeeper_mode: { help: '1 for the mode of the workspace, 0 for the others.', labels: ['workspace', 'mode'] },
   capkeeper_clock_skew_seconds: { help: 'Clock of the service minus ours.', labels: W },
   capkeeper_approvals: { help: 'Approvals of holds by state.', labels: ['workspace', 'state'] },
@@ -102,6 +103,7 @@ export const GAUGES = {
 export type GaugeName = keyof typeof GAUGES
 
 export const COUNTERS = {
+  capkeeper_lease_transfers_total: { help: 'How often the workspace came to this replica.', labels: W },
   capkeeper_external_changes_total: { help: 'Caps that somebody else changed.', labels: ['workspace', 'kind'] },
   capkeeper_changes_total: { help: 'Changes written, by effect and result.', labels: ['workspace', 'kind', 'effect', 'result'] },
   capkeeper_reconcile_total: { help: 'Cycles by result.', labels: ['workspace', 'result'] },

@@ -73,8 +73,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     put('capkeeper_build_info', { version: options.version, revision: options.revision }, 1)
     put('capkeeper_config_valid', {}, Number(health.configValid))
     put('capkeeper_ledger_writable', {}, Number(health.ledgerWritable))
-    for (const view of views) putWorkspaceGauges(put, view, now)
-    const dropped = options.users ? putUserGauges(put, views, options.users, now) : 0
+    for (const { workspace, lease } of views) put('capkeeper_workspace_held', { workspace }, Number(lease?.isHere ?? true))
+    // What another replica keeps is counted there, and only there.
+    const own = views.filter(({ lease }) => lease?.isHere ?? true)
+    for (const view of own) putWorkspaceGauges(put, view, now)
+    const dropped = options.users ? putUserGauges(put, own, options.users, now) : 0
     parts.counters.capkeeper_metrics_dropped_series_total.inc(Math.max(0, dropped - mostDropped))
     mostDropped = Math.max(mostDropped, dropped)
   }
@@ -88,6 +91,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     async render(views, health) {
       setGauges(views, health)
       setBurned(parts, views, workspaces)
+      setTransfers(parts, views)
       return registry.metrics()
     },
     registerWorkspace(workspace) {
@@ -162,6 +166,13 @@ function count({ counters, histograms }: Parts, event: CycleEvent): void {
     }
     default: // The rest shows in the views.
   }
+}
+
+/** The leases keep count, also of workspaces that are elsewhere now. */
+function setTransfers({ counters }: Parts, views: readonly WorkspaceView[]): void {
+  counters.capkeeper_lease_transfers_total.reset()
+  for (const { workspace, lease } of views)
+    counters.capkeeper_lease_transfers_total.inc({ workspace: labelText(workspace) }, lease?.transfers ?? 0)
 }
 
 /** The ledger keeps the sums, so that they go on where they were. Groups show as long as the view has them. */

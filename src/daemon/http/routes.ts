@@ -9,8 +9,8 @@ import { API_ROUTES } from './api-table.ts'
 import { EVERYBODY, type Gate, isRefused, type Viewer } from './auth.ts'
 import { DocumentError } from './documents/documents.ts'
 import { addEvents, askingOf, EVENTS_PATH } from './events.ts'
+import type { ServedOptions } from './options.ts'
 import { addPages, answer, pathOf } from './pages.ts'
-import type { ServerOptions } from './server.ts'
 import { gathered, type SharedPage, sharePage } from './shared.ts'
 import type { Refusal } from './token.ts'
 
@@ -25,7 +25,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function addRoutes(
   server: FastifyInstance,
-  options: ServerOptions,
+  options: ServedOptions,
   limits: { readonly answerTimeoutMs: number; readonly maxConnections: number },
 ): void {
   const { clock, console, documents, live } = options
@@ -58,7 +58,7 @@ interface Door {
 }
 
 /** What is judged before anything else: the name that was asked for, who asks, and how. */
-function addDoor(server: FastifyInstance, options: ServerOptions, { gate, viewers, answerTimeoutMs }: Door): void {
+function addDoor(server: FastifyInstance, options: ServedOptions, { gate, viewers, answerTimeoutMs }: Door): void {
   const isPrivate = isLoopback(options.host)
   const { routes, assets } = options.console
   const isKnown = pathMatcher([
@@ -88,7 +88,7 @@ function addDoor(server: FastifyInstance, options: ServerOptions, { gate, viewer
 }
 
 /** `/ledger` has a token of its own where the config names one. */
-function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServerOptions): boolean {
+function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServedOptions): boolean {
   if (ALWAYS_OPEN.includes(path)) return true
   return path === '/metrics' ? isChecked?.()?.metrics !== true : path === '/ledger' && ledgerHasToken
 }
@@ -96,7 +96,7 @@ function isOpen(path: string, { isChecked, ledgerHasToken = false }: ServerOptio
 const refuseEntry = (reply: FastifyReply, request: FastifyRequest, { status, message }: Refusal): FastifyReply =>
   refuse(status === 401 ? reply.header('WWW-Authenticate', 'Bearer') : reply, request, status, message)
 
-function addRefusals(server: FastifyInstance, { onError }: ServerOptions): void {
+function addRefusals(server: FastifyInstance, { onError }: ServedOptions): void {
   server.setNotFoundHandler((request, reply) => notFound(reply, request))
   server.setErrorHandler((error, request, reply) => {
     if (error instanceof DocumentError) return refuse(reply, request, error.status, `${error.message}\n`)
@@ -108,7 +108,7 @@ function addRefusals(server: FastifyInstance, { onError }: ServerOptions): void 
   })
 }
 
-function addProbes(server: FastifyInstance, options: ServerOptions): void {
+function addProbes(server: FastifyInstance, options: ServedOptions): void {
   const { metrics, people, clock, look = async () => undefined } = options
   server.get('/livez', (_, reply) => reply.type(TEXT).send('ok\n'))
   server.get('/readyz', async (_, reply) => {
@@ -129,7 +129,7 @@ function addProbes(server: FastifyInstance, options: ServerOptions): void {
   server.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await shared()))
 }
 
-function addLedger(server: FastifyInstance, options: ServerOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
+function addLedger(server: FastifyInstance, options: ServedOptions, viewerOf: (request: FastifyRequest) => Viewer): void {
   const { clock, ledger, ledgerGate, ledgerHasToken = false, isChecked } = options
   const shared: SharedPage = sharePage(clock, () => gathered(ledger(), clock))
   server.get('/ledger', async (request, reply) => {

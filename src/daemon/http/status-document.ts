@@ -28,6 +28,8 @@ export interface StatusDocument {
 export interface WorkspaceStatus {
   readonly workspace: string
   readonly mode: Mode
+  /** Where several replicas share the ledger: who keeps the workspace, absent while nobody does. */
+  readonly lease?: { readonly isHere: boolean; readonly holder?: string }
   readonly pause?: { readonly until: string; readonly reason: string; readonly since: string }
   readonly policy?: PolicySummary
   readonly lastCycle?: {

@@ -76,6 +76,7 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant
   return {
     workspace: view.workspace,
     mode: view.mode,
+    ...(view.lease && { lease: { isHere: view.lease.isHere, ...(view.lease.holder !== undefined && { holder: view.lease.holder }) } }),
     ...(pause && { pause: { until: rfc3339(pause.untilAt), reason: people.text(pause.reason), since: rfc3339(pause.pausedAt) } }),
     ...(policy && { policy: policySummary(policy, people) }),
     ...(lastCycle && {

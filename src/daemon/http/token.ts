@@ -51,8 +51,14 @@ const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'ut
 
 /** Without white space around it; undefined when there is none. */
 export function readToken(token: TokenSource, env: LedgerGateOptions['env']): string | undefined {
-  const text = ('file' in token ? beginningOf(token.file) : env[token.env])?.trim()
-  return text === undefined || text === '' || /\s/.test(text) ? undefined : text
+  const text = readSecret(token, env)
+  return text === undefined || /\s/.test(text) ? undefined : text
+}
+
+/** One line without white space around it, of which a password may have some inside; undefined when there is none. */
+export function readSecret(secret: TokenSource, env: LedgerGateOptions['env']): string | undefined {
+  const text = ('file' in secret ? beginningOf(secret.file) : env[secret.env])?.trim()
+  return text === undefined || text === '' || /\p{Cc}/u.test(text) ? undefined : text
 }
 
 function beginningOf(file: string): string | undefined {

@@ -106,3 +106,13 @@ export function fromFileSystem(error: unknown, file: string): unknown {
       )
   }
 }
+
+/** A ledger that cannot be read must not take the page with it. */
+export function orNothing<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof LedgerError) return undefined
+    throw error
+  }
+}

@@ -53,6 +53,7 @@ const SHARED: Readonly<Record<keyof LedgerFacts, boolean>> = {
   addOnAsked: false,
   addOn: true,
   burned: false,
+  told: false,
   journal: false,
   days: false,
   breaker: true,

@@ -1,6 +1,6 @@
 // What an open ledger can do, whatever database it lies in. Types only.
 import type { Instant } from '../../core/model/units.ts'
-import type { Ledger } from '../../ports.ts'
+import type { LeaseTable, Ledger } from '../../ports.ts'
 import type { Binding } from './binding.ts'
 import type { CopyEnd } from './copy.ts'
 
@@ -60,6 +60,8 @@ export interface LedgerStore {
   check(): Promise<LedgerReport>
   /** Writes a consistent copy to a file that does not exist yet. Rejects with LEDGER_BACKUP. */
   backup(target: string): Promise<void>
+  /** Who holds which workspace, for ledgers that several processes write; absent: this one holds all of them. */
+  readonly leases?: LeaseTable
   /** What there is to know of the server, for ledgers that have one. */
   server?(): Promise<ServerReport>
   /** This ledger as one end of a copy; opened to write, it holds all of its workspaces until it is closed. */

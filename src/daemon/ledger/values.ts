@@ -46,6 +46,7 @@ import type {
 import type { Position } from '../../core/model/problem.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../../core/model/scope.ts'
 import { type Credits, credits } from '../../core/model/units.ts'
+import { TOLD_STATES, type Told, type ToldEntry } from '../../core/notify/told.ts'
 import type { HoldShown } from '../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../core/plan/breaker.ts'
 import type { Contest } from '../../core/plan/contested.ts'
@@ -368,6 +369,10 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
     latestDayAt: optional(number),
     cycles: list(shape<MeasuredCycle>({ startAt: number, people: record(amount), others: amount })),
     unassignable: list(text),
+  }),
+  told: shape<Told>({
+    cycleStartAt: number,
+    entries: record(shape<ToldEntry>({ level: number, state: oneOf(TOLD_STATES), at: number, tries: number, reason: optional(text) })),
   }),
   burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
 }

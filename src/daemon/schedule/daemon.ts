@@ -7,21 +7,26 @@ import type { PolicyRevision } from '../../core/model/policy.ts'
 import { InputError, type Problem } from '../../core/model/problem.ts'
 import type { Clock } from '../../ports.ts'
 import { configFinding, LEDGER_UNWRITABLE } from '../conditions/process.ts'
-import { orNothing, viewOf } from '../conditions/view.ts'
-import type { Config, WorkspaceConfig } from '../config/config.ts'
+import { viewOf } from '../conditions/view.ts'
+import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Health } from '../http/metrics.ts'
-import type { Readiness } from '../http/server.ts'
-import { LedgerError } from '../ledger/error.ts'
+import type { Readiness } from '../http/options.ts'
+import { LedgerError, orNothing } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
+import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
+import { elsewhereIn, leaseFindings, packView, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, readPause, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
+import { readiness } from './readiness.ts'
 
 /** A workspace's real parts, and how to let go of them. */
 export interface OpenedWorkspace {
   readonly parts: WorkspaceParts
   /** A request to its service has failed, however it goes on. */
   requestFailed?(): boolean
+  /** Keeps what was learned, while that can be recorded. Never rejects. */
+  finish?(): Promise<void>
   close(): void
 }
 
@@ -49,12 +54,16 @@ export interface DaemonParts {
   ledgerWritable(): boolean
   /** Tries it again when that was long ago. Never rejects. */
   lookAtLedger?(): Promise<void>
+  /** Which workspaces are ours; absent: all of them. */
+  readonly leases?: Leases
 }
 
 export interface Daemon {
   views(): readonly WorkspaceView[]
   /** For those who look; nobody changes them. */
   workspaces(): readonly Workspace[]
+  /** Those that other replicas keep, as they were shown last. */
+  elsewhere(): readonly { readonly settings: WorkspaceConfig; readonly view: WorkspaceView }[]
   /** Looks at what other processes change and views show: pauses, and whether the ledger can be written. Never rejects. */
   look(): Promise<void>
   health(): Health
@@ -79,6 +88,9 @@ interface Runner {
   readonly workspace: Workspace
   readonly loop: Loop
   readonly stop: AbortController
+  /** Its lease is over. */
+  readonly cut: AbortController
+  readonly finish: () => Promise<void>
   readonly close: () => void
   readonly requestFailed: () => boolean
   /** On the monotonic clock. */
@@ -89,6 +101,13 @@ interface Runner {
 
 interface State {
   readonly parts: DaemonParts
+  readonly leases: Leases
+  /** The policies that were loaded last. */
+  loaded: PolicyLoad | undefined
+  /** What holders elsewhere showed last. */
+  elsewhere: ReadonlyMap<string, string>
+  /** Why a workspace could not be started here. */
+  readonly failed: Map<string, string>
   readonly runners: Map<string, Runner>
   /** The write in flight has had its time. */
   readonly cut: AbortController
@@ -106,9 +125,13 @@ interface State {
 
 /** Starts every workspace of the configuration. Rejects with a `LedgerError` when one cannot be opened; then nothing was started. */
 export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
-  const { config } = parts
+  const { config, leases = soleLeases() } = parts
   const state: State = {
     parts,
+    leases,
+    loaded: undefined,
+    elsewhere: new Map(),
+    failed: new Map(),
     runners: new Map(),
     cut: new AbortController(),
     config,
@@ -118,19 +141,24 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     following: Promise.resolve(),
     feed: oneAtATime(() => feed(state)),
   }
-  for (const [settings, opened] of await openAll(parts, config.workspaces)) start(state, settings, opened)
+  const ours = config.workspaces.filter(({ name }) => leases.holds(name))
+  for (const [settings, opened] of await openAll(parts, ours)) start(state, settings, opened)
+  leases.want(wantedIn(config))
+  leases.begin(hooksOf(state))
   void state.feed()
   const readConfig = oneAtATime(() => reread(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
   const canRecord = (): boolean => {
-    const isWritable = parts.ledgerWritable()
+    const isWritable = parts.ledgerWritable() && leases.trouble() === undefined
     notice(state, isWritable)
     return isWritable && !runners().some(({ workspace: { conditions } }) => conditions.some(({ type }) => type === 'LedgerUnwritable'))
   }
   return {
-    views: () => runners().map((runner) => viewOf(runner.workspace)),
+    views: () => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
     workspaces: () => runners().map(({ workspace }) => workspace),
+    elsewhere: () => elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace),
     look: async () => {
+      state.elsewhere = await leases.shownElsewhere()
       await Promise.all([parts.lookAtLedger?.(), ...runners().map(({ workspace }) => readPause(workspace).catch(ignore))])
     },
     health() {
@@ -138,7 +166,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       return { configValid: state.refused.length === 0, ledgerWritable, conditions: state.conditions }
     },
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
-    ready: () => readiness(runners(), canRecord(), parts.clock.monotonic()),
+    ready: () => readiness(runners(), { canRecord: canRecord(), hasBegun: leases.hasBegun(), now: parts.clock.monotonic() }),
     policiesChanged: () => void state.feed(),
     configChanged: readConfig,
     hurry() {
@@ -150,8 +178,10 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
 
 /** What holds of the process as a whole now. */
 function notice(state: State, ledgerWritable: boolean): void {
-  const { refused, parts } = state
-  const found = [...refused, ...(ledgerWritable ? [] : [LEDGER_UNWRITABLE])]
+  const { refused, parts, leases } = state
+  const trouble = leases.trouble()
+  const ledger = trouble === undefined ? LEDGER_UNWRITABLE : { ...LEDGER_UNWRITABLE, message: `no cap is written: ${trouble}` }
+  const found = [...refused, ...(ledgerWritable ? [] : [ledger]), ...leaseFindings(state.config, state)]
   const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
   state.conditions = conditions
   for (const transition of transitions) parts.told?.(transition)
@@ -169,21 +199,59 @@ async function stop(state: State): Promise<void> {
     () => state.cut.abort(new Error('the grace period is over')),
     () => undefined,
   )
-  await Promise.all([...state.runners.values()].map(end))
+  const { leases, runners } = state
+  leases.withdraw()
+  await Promise.all([...runners.values()].map((runner) => end(runner).then(() => leases.release(runner.config.name))))
   await state.following
+  await leases.stop()
   grace.abort()
+}
+
+/** What follows when leases come and go. */
+function hooksOf(state: State): LeaseHooks {
+  const { parts, runners, leases, failed } = state
+  return {
+    async taken(name) {
+      await state.following
+      const settings = state.config.workspaces.find((one) => one.name === name)
+      if (!settings || state.stopping || runners.has(name)) return
+      const opened = await parts.open(settings)
+      if (state.stopping || !leases.holds(name) || runners.has(name) || !state.config.workspaces.includes(settings)) return opened.close()
+      failed.delete(name)
+      start(state, settings, opened)
+      if (state.loaded) give(state, state.loaded, name)
+    },
+    async ending(name, gone) {
+      const runner = runners.get(name)
+      if (!runner) return
+      if (gone) runner.cut.abort(new Error('another replica may hold this workspace now'))
+      await end(runner)
+      runners.delete(name)
+      parts.registered(name, false)
+    },
+    failed: (name, error) => void failed.set(name, error instanceof Error ? error.message : String(error)),
+    beaten: () => notice(state, parts.ledgerWritable()),
+    policiesSettled: () => state.loaded && give(state, state.loaded),
+    document(name) {
+      const runner = runners.get(name)
+      return runner && packView(viewOf(runner.workspace))
+    },
+  }
 }
 
 function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
   const workspace = createWorkspace(opened.parts)
   const stopOne = new AbortController()
   parts.registered(settings.name, true)
-  const loop = startLoop(workspace, { stop: stopOne.signal, cut: cut.signal })
+  const cutOne = new AbortController()
+  const loop = startLoop(workspace, { stop: stopOne.signal, cut: AbortSignal.any([cut.signal, cutOne.signal]) })
   runners.set(settings.name, {
     config: settings,
     workspace,
     loop,
     stop: stopOne,
+    cut: cutOne,
+    finish: async () => opened.finish?.(),
     close: opened.close,
     requestFailed: () => opened.requestFailed?.() ?? false,
     startedAt: parts.clock.monotonic(),
@@ -193,7 +261,7 @@ function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened
 
 function end(runner: Runner): Promise<void> {
   runner.stop.abort(new Error('stopped'))
-  runner.ending ??= runner.loop.done.then(runner.close)
+  runner.ending ??= runner.loop.done.then(runner.finish).then(runner.close)
   return runner.ending
 }
 
@@ -207,14 +275,23 @@ function feed(state: State): void | Promise<void> {
   const { config } = state
   try {
     const loaded = state.parts.loadPolicies(config)
-    if (!(loaded instanceof Promise)) return give(state, loaded)
-    // Policies of a configuration that is no more in force are nobody's; whoever replaced it asks again.
-    return loaded
-      .then((load) => (state.config === config && !state.stopping ? give(state, load) : undefined))
+    if (!(loaded instanceof Promise) && state.leases.isSole) return give(state, loaded)
+    return Promise.resolve(loaded)
+      .then((load) => take(state, config, load))
       .catch((error) => complain(state, error))
   } catch (error) {
     complain(state, error)
   }
+}
+
+/** Policies of a configuration that is no more in force are nobody's; whoever replaced it asks again. */
+async function take(state: State, config: Config, load: PolicyLoad): Promise<void> {
+  if (state.config !== config || state.stopping) return
+  state.loaded = load
+  // The others learn of them before anything is written in their name.
+  if (!state.leases.isSole)
+    await state.leases.followed(new Map([...load.sets].map(([name, { revision, digest }]) => [name, `${digest} ${revision}`])))
+  if (state.config === config && !state.stopping) give(state, load)
 }
 
 function reread(state: State): void | Promise<void> {
@@ -236,8 +313,17 @@ function refuse(state: State, refused: readonly Finding[]): void {
   notice(state, state.parts.ledgerWritable())
 }
 
-function give({ parts, runners }: State, { sets, problems }: PolicyLoad): void {
+/** Gives workspaces their policies, or one of them. Those that other replicas have seen replaced are not taken up. */
+function give(state: State, load: PolicyLoad, only?: string): void {
+  const { parts, runners, leases } = state
+  const { sets, problems } = load
+  state.loaded = load
   for (const [name, { loop, workspace }] of runners) {
+    if (only !== undefined && name !== only) continue
+    if (sets.has(name) && leases.isReplaced(name)) {
+      workspace.attempted = true
+      continue
+    }
     const policy = sets.get(name)
     const before = workspace.shown.policy ?? lastGood(workspace)
     const known = policy ?? before
@@ -260,13 +346,16 @@ async function follow(state: State, next: Config): Promise<void> {
   if (!opened) return
   refuse(state, [])
   state.config = next
+  state.leases.want(wantedIn(next))
   parts.inForce?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
   for (const [name, runner] of runners) {
     if (isSame(wanted.get(name), runner.config)) continue
     await end(runner)
     runners.delete(name)
-    if (!wanted.has(name)) parts.registered(name, false)
+    if (wanted.has(name)) continue
+    parts.registered(name, false)
+    await state.leases.release(name)
   }
   for (const [settings, one] of opened) {
     if (state.stopping) one.close()
@@ -281,7 +370,7 @@ async function openChanged(state: State, next: Config): Promise<ReadonlyMap<Work
   try {
     return await openAll(
       parts,
-      next.workspaces.filter((one) => !isSame(one, runners.get(one.name)?.config)),
+      next.workspaces.filter((one) => state.leases.holds(one.name) && !isSame(one, runners.get(one.name)?.config)),
     )
   } catch (error) {
     refuse(state, [configFinding(error)])
@@ -305,17 +394,3 @@ const isSame = (a: WorkspaceConfig | undefined, b: WorkspaceConfig | undefined):
 
 const lastGood = ({ ledger }: Workspace): { readonly digest: string; readonly revision: string } | undefined =>
   orNothing(() => ledger.fact('policy'))
-
-/** A service that has said nothing for so long has been tried. Choice. */
-export const ATTEMPT_MS = 30_000
-
-/** A cycle was through, a request of it failed, or it has taken too long: a service that is away must not keep the daemon from being ready. */
-const wasTried = ({ workspace, requestFailed, startedAt }: Runner, now: number): boolean =>
-  workspace.attempted || requestFailed() || now - startedAt >= ATTEMPT_MS
-
-/** Ready once everything was tried once; neither a bad policy nor an outage of the service takes that back. */
-function readiness(runners: readonly Runner[], ledgerWritable: boolean, now: number): Readiness {
-  const untried = runners.filter((runner) => !wasTried(runner, now)).map(({ config }) => `${config.name}: not attempted yet`)
-  const reasons = ledgerWritable ? untried : ['the ledger cannot be written', ...untried]
-  return { ready: reasons.length === 0, reasons }
-}

@@ -15,9 +15,11 @@ import { lookForUndeclared, undeclaredDueAt } from '../collect/undeclared.ts'
 import { cycleFindings, policyFindings, RUNS, unread } from '../conditions/findings.ts'
 import { notice } from '../conditions/notice.ts'
 import { showCycle } from '../conditions/show.ts'
-import { type CycleOptions, reconcile, refreshUsage } from '../cycle/run.ts'
+import type { CycleOptions } from '../cycle/options.ts'
+import { reconcile, refreshUsage } from '../cycle/run.ts'
 import { cycleOf, type DesiredState, grantsFrozen, outlook, recall, type WorkspaceState } from '../cycle/state.ts'
 import { LedgerError } from '../ledger/error.ts'
+import { idleTelling, keepTold, type Telling } from '../notify/telling.ts'
 import { report, type Workspace } from '../workspace.ts'
 import { chooseReadings } from './slice.ts'
 
@@ -69,6 +71,8 @@ interface Agenda {
   collecting: Promise<void> | undefined
   /** When what is shown of use was worked out last. */
   burnShownAt: number
+  /** People are told beside everything else. */
+  readonly telling: Telling
 }
 
 /** The loop of one workspace; it starts with the first `setPolicy`. It never rejects: failures are events. */
@@ -86,6 +90,7 @@ export function startLoop(workspace: Workspace, signals: LoopSignals): Loop {
     wake: new AbortController(),
     collecting: undefined,
     burnShownAt: Number.NEGATIVE_INFINITY,
+    telling: idleTelling(),
   }
   const fed = Promise.withResolvers<void>()
   // A loop that never got a policy ends as well.
@@ -128,12 +133,14 @@ async function run(workspace: Workspace, agenda: Agenda, signals: LoopSignals): 
     try {
       await turn(workspace, agenda, { stop, cut: signals.cut, leaving: () => signals.stop.aborted, ending: signals.stop })
       await keepBurnShown(workspace, agenda)
+      keepTold(workspace, agenda.telling, { ending: signals.stop, cut: signals.cut }, agenda.collecting !== undefined)
     } catch (error) {
       if (stop.aborted && !(error instanceof LedgerError)) continue
       await survive(workspace, error, signals.stop)
     }
   }
   await agenda.collecting
+  await agenda.telling.underWay
 }
 
 /** Projections depend on the time; they need not be newer than this. Choice. */
@@ -160,7 +167,8 @@ async function survive(workspace: Workspace, error: unknown, stop: AbortSignal):
 /** After a cycle in which nothing worked; doubles up to the interval. */
 const FAILED_PAUSE_MS = 10_000
 
-interface Turn extends Pick<CycleOptions, 'stop' | 'cut' | 'leaving'> {
+interface Turn extends Pick<CycleOptions, 'stop' | 'leaving'> {
+  readonly cut: AbortSignal
   /** Aborts when the loop ends, and not for a new policy. */
   readonly ending: AbortSignal
 }
@@ -282,11 +290,12 @@ async function takeUsage(workspace: Workspace, knowledge: WorkspaceState, agenda
   const delay = isKnown ? config.usageIntervalMs : Math.min(config.usageIntervalMs, config.intervalMs)
   agenda.usageAt = clock.monotonic() + nextCycleDelay(delay, random.next())
   agenda.burnShownAt = Number.NEGATIVE_INFINITY
-  agenda.collecting ??= collect(workspace, knowledge, agenda, options.ending)
+  agenda.telling.begunAt = Number.NEGATIVE_INFINITY
+  agenda.collecting ??= collect(workspace, knowledge, agenda, options)
 }
 
 /** Collects beside the cycles, for as long as it takes: a first start may ask for months. It never rejects. */
-async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, ending: AbortSignal): Promise<void> {
+async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: Agenda, { ending, cut }: Turn): Promise<void> {
   try {
     notice(workspace, { runs: await collectRuns(workspace, knowledge, ending) })
     notice(workspace, { addOn: await collectAddOn(workspace, knowledge, ending) })
@@ -298,6 +307,7 @@ async function collect(workspace: Workspace, knowledge: WorkspaceState, agenda: 
   } finally {
     agenda.collecting = undefined
     await showBurn(workspace)
+    keepTold(workspace, agenda.telling, { ending, cut }, false)
   }
 }
 

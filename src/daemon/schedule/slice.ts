@@ -1,5 +1,6 @@
 // Which scopes the next sweep reads. All of them while that takes no longer than the interval; else as many as fit into it, in the order of
 // core/pace/reading-order.ts, so that whatever a reading shows is acted on within the interval too. It reads nothing itself.
+
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -10,19 +11,12 @@ import { watchedScopes } from '../../core/pace/watched.ts'
 import type { Ledger, RecordsReader } from '../../ports.ts'
 import { type DesiredState, outlook, type WorkspaceState } from '../cycle/state.ts'
 import type { Workspace } from '../workspace.ts'
+import type { Reading } from './reading.ts'
 
 /** A person's pace is their use of so many days. Choice. */
 const PACE_DAYS = 14
 
 const DAY_MS = 86_400_000
-
-/** What the order of readings went by last. */
-export interface Reading extends Slicing {
-  /** The scopes that one sweep reads. */
-  readonly slice: ReadonlySet<ScopeKey>
-  /** What people had used when the slices that gave their caps were read. */
-  readonly useWhenRead: ReadonlyMap<string, Credits>
-}
 
 /** Undefined: a whole sweep, which is also due while anything was never read. Rejects with a `LedgerError`. */
 export async function chooseReadings(workspace: Workspace, state: WorkspaceState): Promise<Reading | undefined> {

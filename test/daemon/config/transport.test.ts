@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type ConfigFlags, networkProblems } from '../../../src/daemon/config/config.ts'
+import { networkProblems } from '../../../src/daemon/config/config.ts'
 import { loadConfig } from '../../../src/daemon/config/load.ts'
+import type { ConfigFlags } from '../../../src/daemon/config/settings.ts'
 import { folders } from '../../policy/support.ts'
 
 const folder = folders()

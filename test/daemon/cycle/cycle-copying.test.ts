@@ -1,7 +1,9 @@
 // Deployments that copy a team or group cap to each member: kept as they are with `capSemantics: copied`, recognised and held back with
 // `layered`. Reads that show the inherited value are the other deviation, and must never be taken for somebody else's hand.
 import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
 import { seenIn } from '../../../src/daemon/cycle/seen.ts'
+import { scope } from '../../support/declare.ts'
 import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = {
@@ -39,6 +41,15 @@ describe('capSemantics: copied', () => {
     one.forget()
     expect((await one.cycle()).result).toBe('noop')
     expect(one.writes()).toEqual([])
+  })
+
+  test('so does an edit that is looked at alone, also for whom the look beneath the write has read already', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
+    await one.cycle(POLICY)
+    const own = Object.keys(RESOLVED).filter((name) => !['eve', 'fay'].includes(name))
+    const focus = new Set(['team', 'eve', 'fay'].map((name) => scopeKey(scope(name))))
+    expect((await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { focus })).result).toBe('success')
+    expect(Object.fromEntries(own.map((name) => [name, one.inForce()[name]]))).toEqual({ ada: 4000, bob: 1500, cleo: 900, dan: 700 })
   })
 
   test('a newcomer gets their own cap with the next reading of the roster', async () => {

@@ -12,8 +12,8 @@ import { OPENAPI } from '../../../src/daemon/http/openapi.generated.ts'
 import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../../src/daemon/http/status-labels.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
+import { email } from '../../support/declare.ts'
 import { serverParts } from '../../support/server.ts'
-import { noon, recordPast } from '../../support/use.ts'
 import { emptyView, fullView } from '../../support/views.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
@@ -190,37 +190,6 @@ describe('lists', () => {
 })
 
 describe('one of them', () => {
-  test('a workspace and its policies show pools: credits, what is used and dealt, members and the line', async () => {
-    const world = await createWorld({ people: ['ada', 'bob', 'cy'] })
-    open.push(world)
-    recordPast(world, [{ who: 'ada', at: noon(19), credits: 600 }])
-    const members = { kind: 'emails' as const, emails: ['ada@example.com', 'bob@example.com'] }
-    await world.cycle({ caps: { team: 50 }, pools: [{ name: 'research', members, credits: 1100, share: 'equal', min: 20 }] })
-    // What was written counts from the reading that follows.
-    await world.clock.pass(3_600_000)
-    await world.cycle()
-    const { url } = await serve({ documents: libraryOver(world) })
-    const base = `${url}/api/v1/workspaces/acme`
-    const [one] = (await json(base)).pools
-    expect(one).toEqual({
-      name: 'research',
-      credits: 1100,
-      used: 100,
-      usedUp: false,
-      dealt: 1100,
-      people: 2,
-      share: 'equal',
-      min: 20,
-      readAt: expect.any(String),
-      dealtAt: expect.any(String),
-      ...(one.exhaustion !== undefined && { exhaustion: expect.any(String) }),
-      source: expect.objectContaining({ file: 'acme.yaml', line: 301 }),
-    })
-    const [entry] = (await json(`${base}/policies?kind=pool`)).items
-    expect(entry).toMatchObject({ kind: 'pool', name: 'research', credits: 1100, people: 2, members: 2, source: { line: 301 } })
-    expect(await allOffences(url)).toEqual([])
-  })
-
   test('a person is explained: the chain, the days against the cap, what would change it', async () => {
     const { url } = await serve({ documents: libraryOver(await busyWorld()) })
     const one = await json(`${url}/api/v1/workspaces/acme/people/p002%40example.com`)
@@ -242,6 +211,34 @@ describe('one of them', () => {
     expect(counted).toMatchObject({ of: 40, exceeded: true, allowed: 6, setting: 'guards.maxLowered' })
     expect(one.releases).toContainEqual(expect.objectContaining({ how: 'policy', text: `approvals: [${hold?.id}]` }))
     expect(one.releases).toContainEqual(expect.objectContaining({ how: 'command', text: `capkeeper approve ${hold?.id} --workspace acme` }))
+  })
+})
+
+describe('a pool', () => {
+  test('is on the page of its workspace and among the policies, and its members are found by its name', async () => {
+    const world = await createWorld({ people: 4 })
+    open.push(world)
+    await world.cycle({
+      caps: { team: 500, p003: 90 },
+      pools: [
+        { name: 'research', credits: 1_000, members: { kind: 'emails', emails: ['p001', 'p002', 'p003'].map(email) }, share: 'equal' },
+      ],
+    })
+    await world.cycle()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const base = `${url}/api/v1/workspaces/acme`
+    // The own cap of p003 is a member's, and decides as long as there is enough left for it.
+    const [workspace, policies, people] = await Promise.all([base, `${base}/policies`, `${base}/people`].map(json))
+    expect(offences('Workspace', workspace).concat(offences('PolicyList', policies))).toEqual([])
+    const dealtAt = expect.stringMatching(/^2026-11-20T12:00/)
+    const source = expect.objectContaining({ line: expect.any(Number) })
+    expect(workspace.pools).toEqual([
+      expect.objectContaining({ name: 'research', credits: 1_000, used: 0, dealt: 1_000, people: 3, share: 'equal', dealtAt, source }),
+    ])
+    expect(policies.items).toContainEqual({ kind: 'pool', name: 'research', credits: 1_000, people: 2, members: 3, near: 0, source })
+    expect(people.rules).toContainEqual({ name: 'pool research', people: 2 })
+    const members = await json(`${base}/people?rule=pool+research`)
+    expect(members.items.map(({ person }: { person: string }) => person).sort()).toEqual(['p001', 'p002'].map(email))
   })
 })
 

@@ -27,6 +27,7 @@ describe('before anything happened', () => {
       'capkeeper_build_info',
       'capkeeper_config_valid',
       'capkeeper_ledger_writable',
+      'capkeeper_workspace_held',
       'capkeeper_mode enforce',
     ])
     expect(page.value('capkeeper_credits_burned_total', { workspace: 'acme' })).toBe(0)

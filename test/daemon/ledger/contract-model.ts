@@ -26,6 +26,7 @@ import { asked, useOf, useSteps } from '../../support/use-model.ts'
 import { approvals } from './approvals.ts'
 import { modelLedger } from './model-ledger.ts'
 import { poolStates } from './pool-states.ts'
+import { told } from './told-facts.ts'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 12 })
 const instant = fc.integer({ min: 0, max: 50 })
@@ -217,6 +218,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     },
     { requiredKeys: ['readAt', 'cycles', 'unassignable'] },
   ),
+  told,
   burned: fc.record({ team: use, groups: named(use), cycleStartAt: instant }, { requiredKeys: ['team', 'groups'] }),
   breaker: fc.record({
     openedAt: instant,

@@ -112,7 +112,8 @@ describe.skipIf(!hasPostgres)('who may write a workspace in PostgreSQL', () => {
   test('with a fence is who has the token of the lease, and a transaction under way is finished before the lease can go over', async () => {
     const address = await server().create()
     const token = { now: 5 as number | undefined }
-    const ledger = await (await open(address, { fence: () => token.now })).workspace('acme', URL_A)
+    const fence = () => (token.now === undefined ? undefined : { replica: 'me', token: token.now })
+    const ledger = await (await open(address, { fence })).workspace('acme', URL_A)
     const write = () => ledger.recordIntent(intentFor(CHANGE))
     expect((await ledgerErrorOf(write)).code).toBe('LEDGER_FENCED')
     await sqlIn(address, "INSERT INTO capkeeper.lease VALUES ('acme', 'me', 5, now())")

@@ -5,8 +5,9 @@ import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import type { Condition } from '../../../src/core/model/condition.ts'
 import type { PolicyRevision } from '../../../src/core/model/policy.ts'
 import { InputError, type Problem } from '../../../src/core/model/problem.ts'
-import type { Config, WorkspaceConfig } from '../../../src/daemon/config/config.ts'
-import { ATTEMPT_MS, type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import type { Config, WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
+import { type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
+import { ATTEMPT_MS } from '../../../src/daemon/schedule/readiness.ts'
 import { createWorld, type Declared, revisionOf, type World, type WorldOptions, worldClock } from '../../support/world.ts'
 
 const SECOND = 1000

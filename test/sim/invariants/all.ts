@@ -5,12 +5,13 @@ import { countedPeople } from './counted.ts'
 import { readBack, secondLook } from './looks.ts'
 import { notForgotten, releasesKept, spentInTime, wholeOnly } from './orphans.ts'
 import { nobodyBetween, protectedPeople } from './people.ts'
-import { approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
+import { alertOnly, approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
+import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
 import { nobodyShort } from './underway.ts'
 import { approvals, healed, pace, quiet, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
-export const invariantsFor = (key: string): readonly Invariant[] => [
+export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => [
   converges,
   knownReading,
   secondLook,
@@ -24,6 +25,7 @@ export const invariantsFor = (key: string): readonly Invariant[] => [
   wrongClock,
   rosterDoubt,
   approvedOnly,
+  alertOnly,
   nobodyBetween,
   nobodyShort,
   approvals,
@@ -32,8 +34,11 @@ export const invariantsFor = (key: string): readonly Invariant[] => [
   notForgotten,
   wholeOnly,
   intents,
+  fewTries,
+  oneIsEnough,
+  zeroGivenBack,
   quiet,
   pace,
-  secrecy(key),
+  secrecy(keys),
   oneWriter,
 ]

@@ -26,7 +26,8 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
     return
   }
   const doubted = isDoubted(view)
-  const isExcused = (one: ScopeStatus): boolean => EXCUSED.has(one.state) || isWaiting(one, view) || (doubted && one.state === 'skipped')
+  const isExcused = (one: ScopeStatus): boolean =>
+    EXCUSED.has(one.state) || isWaiting(one, view) || isWatched(one) || (doubted && one.state === 'skipped')
   const excused = new Set(view.scopes.filter(isExcused).map(({ scope }) => scopeKey(scope)))
   if (nearBoundary(scene, scene.scenario.intervalMs + scene.scenario.usageIntervalMs)) return
   checkScopes(scene, excused, checker, view)
@@ -54,6 +55,9 @@ function writtenByOthers({ scenario }: Scene) {
 
 /** More than half of the people are gone: neither who they are nor their groups is believed until somebody approves. */
 const isDoubted = ({ conditions }: WorkspaceView): boolean => conditions.some(({ type }) => type === 'RosterDoubted')
+
+/** What others changed is only shown. */
+const isWatched = ({ state, why = '' }: ScopeStatus): boolean => state === 'drifted' && why.includes('onDrift is alert')
 
 /** What counts on a held change waits with it, and says so. */
 const isWaiting = ({ state, why = '' }: ScopeStatus, { holds }: WorkspaceView): boolean =>

@@ -9,6 +9,9 @@ import type { InForce, Invariant, Scene } from '../steps.ts'
 import { createSight, isLayered, managedPeople, scopesOf } from './people.ts'
 import { createReleases } from './releases.ts'
 
+/** A plan is carried out by the configuration that it was made with. */
+const HOUR_MS = 3_600_000
+
 /** A plan as it was when nothing of it was written yet. */
 interface Planned {
   readonly plan: Plan
@@ -99,7 +102,7 @@ function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowled
   const cleared = judged.filter((email) => falls(email) && after.get(email) === 'none')
   const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > (mostUsed.get(email) ?? 0))
   const most = (guard: 'maxAffected' | 'maxLowered' | 'maxCleared', found: number): void => {
-    const allowed = allowance(scene.scenario.guards[guard], total)
+    const allowed = Math.max(...scene.settingsSince(scene.elapsed() - HOUR_MS).map(({ guards }) => allowance(guards[guard], total)))
     if (found > allowed) violated(`plan ${plan.id} takes from ${found} of ${total} people; ${guard} allows ${allowed}`)
   }
   most('maxAffected', judged.filter(falls).length)

@@ -50,7 +50,8 @@ function said(invariant: Invariant, steps: readonly Timed[]): readonly string[] 
   const found: string[] = []
   let elapsed = 0
   const scene = {
-    scenario: { rate: { concurrency: 1 } },
+    scenario: {},
+    settingsSince: () => [{ rate: { concurrency: 1 } }],
     elapsed: () => elapsed,
     skewMs: () => 10 * 60_000,
     ledger: () => ({ pause: () => ({ reason: 'looking' }), owned: () => [] }),

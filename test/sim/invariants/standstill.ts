@@ -7,6 +7,8 @@ import { intentOf } from './looks.ts'
 import { isDiskFull } from './people.ts'
 import { createReleases } from './releases.ts'
 
+const HOUR_MS = 3_600_000
+
 export const paused: Invariant = {
   name: 'while paused no write begins but those that were under way',
   watch(scene, checker) {
@@ -20,7 +22,7 @@ export const paused: Invariant = {
       begun = pause ? begun + 1 : 0
       if (!pause) return
       checker.checked()
-      const { concurrency } = scene.scenario.rate
+      const concurrency = Math.max(...scene.settingsSince(scene.elapsed() - HOUR_MS).map(({ rate }) => rate.concurrency))
       if (begun > concurrency) checker.violated(`${begun} writes begin while paused; ${concurrency} may have been under way`)
     }
   },
@@ -91,6 +93,19 @@ export const rosterDoubt: Invariant = {
       const takes = change.from !== 'none' && (change.to === 'none' || change.to < change.from)
       if (change.scope.kind !== 'user' || takes)
         checker.violated(`${step.scope} goes from ${change.from} to ${change.to} while the roster has fallen below 80 % of ${good}`)
+    }
+  },
+}
+
+export const alertOnly: Invariant = {
+  name: 'what others changed is shown and not put back where onDrift is alert',
+  watch(scene, checker) {
+    return (step) => {
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      if (!intent || scene.scenario.onDrift !== 'alert') return
+      checker.checked()
+      const { scope, from, to, cause } = intent.change
+      if (cause === 'external') checker.violated(`${scopeKey(scope)} goes from ${from} to ${to}, because others changed it`)
     }
   },
 }

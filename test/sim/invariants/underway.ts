@@ -45,7 +45,8 @@ export const nobodyShort: Invariant = {
 function begin(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>): Underway {
   const caps = new Map<ScopeKey, number>(scene.company.caps())
   const before = inForceWith(scene.company, caps)
-  for (const { scope, to } of plan.changes) {
+  for (const { scope, to, disposition } of plan.changes) {
+    if (disposition.kind === 'excluded' && disposition.code === 'onDrift') continue
     if (to === 'none') caps.delete(scopeKey(scope))
     else caps.set(scopeKey(scope), to)
   }

@@ -1,9 +1,11 @@
 // Each invariant of single writes and of the whole, shown to be able to fail on steps that break it, and to be silent on steps that do not.
 import { expect, it } from 'vitest'
 import type { Hold, Plan } from '../../../src/core/model/change.ts'
-import { emptyModel } from '../policy-model.ts'
+import { emptyModel, type ModelCap } from '../policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
+import { alertOnly } from './standstill.ts'
+import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
 import { approvals, pace, secrecy } from './whole.ts'
 import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.ts'
 
@@ -14,6 +16,19 @@ const intent = (to: number): Step => ({
   process: 1,
   method: 'recordIntent',
   values: [{ id: 1, change: { scope: ADA_SCOPE, to } }],
+})
+
+const recorded = (more: object): Step => ({
+  kind: 'recorded',
+  process: 1,
+  method: 'recordIntent',
+  values: [{ id: 1, planId: 'p', change: { scope: ADA_SCOPE, from: 100, to: 200, healing: false, ...more } }],
+})
+
+const finished = (): Step => ({ kind: 'told', process: 1, event: { kind: 'cycle-finished', result: 'success' } }) as unknown as Step
+
+const landed = (from: number, to: number): Step => ({
+  ...{ kind: 'landed', process: 1, scope: ADA, from, to, late: false, before: new Map(), after: new Map() },
 })
 
 function planned(to: number, hold?: string): Step {
@@ -32,8 +47,12 @@ const saved = (state: string): Step => ({
 /** What an invariant says of these steps. */
 function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
   const found: string[] = []
+  let stored: ModelCap = 100
   const scene = {
-    scenario: { rate: { max: 1 }, capSemantics: 'layered', switches: {} },
+    scenario: { capSemantics: 'layered', switches: { zeroCap: 'omitted' }, onDrift: 'alert' },
+    stored: () => stored,
+    view: () => ({ scopes: [{ scope: ADA_SCOPE, state: 'rejected' }] }),
+    settingsSince: () => [{ rate: { max: 1 } }],
     company: { groupsOf: () => [] },
     elapsed: () => 0,
     now: () => 0,
@@ -42,7 +61,10 @@ function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
     ledger: () => undefined,
   } as unknown as Scene
   const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
-  for (const step of steps) watch(step)
+  for (const step of steps) {
+    if (step.kind === 'landed') stored = step.to
+    watch(step)
+  }
   return found
 }
 
@@ -62,9 +84,13 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['a foreign cap that is cleared', notOurs, [read(700), write('none')]],
   ['an approval that nobody gave', approvals, [saved('pending')]],
   ['an approval that releases twice', approvals, [{ kind: 'approved', id: 'a1' }, saved('spent'), saved('pending')]],
+  ['a foreign change that is put back where it is only to be shown', alertOnly, [recorded({ cause: 'external' })]],
+  ['what is tried in every pass', fewTries, Array.from({ length: 4 }, () => recorded({}))],
+  ['a cycle that went well without a write of its plan', oneIsEnough, [finished(), planned(200), finished()]],
+  ['a cap that a lost 0 has replaced', zeroGivenBack, [landed(100, 0), { kind: 'settled' }]],
   ['too many requests', pace, Array.from({ length: 12 }, () => read(100)).map(() => write(1))],
-  ['the key in a log line', secrecy(KEY), [{ kind: 'output', where: 'log', text: `x ${KEY} y` }]],
-  ['the key, quoted, in the ledger', secrecy(KEY), [{ kind: 'recorded', process: 1, method: 'saveFact', values: ['pace', KEY] }]],
+  ['the key in a log line', secrecy([KEY]), [{ kind: 'output', where: 'log', text: `x ${KEY} y` }]],
+  ['the key, quoted, in the ledger', secrecy([KEY]), [{ kind: 'recorded', process: 1, method: 'saveFact', values: ['pace', KEY] }]],
 ]
 
 it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
@@ -85,8 +111,13 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
       write('none'),
     ],
   ],
+  ['what is tried in every cycle', fewTries, Array.from({ length: 8 }, () => [recorded({}), finished()]).flat()],
+  ['a cycle that went well with the writes of its plan', oneIsEnough, [finished(), planned(200), landed(100, 200), finished()]],
+  ['a cycle that somebody else comes between', oneIsEnough, [finished(), planned(200), { kind: 'foreign', scopes: [ADA] }, finished()]],
+  ['a cap that is given back after a lost 0', zeroGivenBack, [landed(100, 0), landed(0, 100), { kind: 'settled' }]],
+  ['an edit of the policy where foreign changes are only shown', alertOnly, [recorded({ cause: 'policy' })]],
   ['an approval that is spent', approvals, [{ kind: 'approved', id: 'a1' }, saved('pending'), saved('spent')]],
-  ['a log line without the key', secrecy(KEY), [{ kind: 'output', where: 'log', text: 'all is well' }]],
+  ['a log line without the key', secrecy([KEY]), [{ kind: 'output', where: 'log', text: 'all is well' }]],
 ]
 
 it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {

@@ -2,7 +2,8 @@
 // planted bug, or without one. Seeds with most of what the bug needs come first.
 import { parseArgs } from 'node:util'
 import { runSeed } from '../run.ts'
-import { drawScenario } from '../scenario.ts'
+import { drawScenario, type Scenario } from '../scenario.ts'
+import type { Trait } from './plants.ts'
 
 const { values } = parseArgs({
   options: { seeds: { type: 'string', default: '1000' }, days: { type: 'string', default: '2' }, needs: { type: 'string', default: '' } },
@@ -10,8 +11,18 @@ const { values } = parseArgs({
 const [count, days] = [Number(values.seeds), Number(values.days)]
 const needs = new Set(values.needs.split(',').filter((kind) => kind !== ''))
 
+/** Without these a bug that needs them cannot show itself. */
+const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
+  copied: ({ capSemantics, switches }) => capSemantics === 'copied' && switches.capSemantics === 'fan-out',
+  'zero-lost': ({ capSemantics, switches }) =>
+    capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && switches.zeroCap === 'omitted',
+  alert: ({ onDrift }) => onDrift === 'alert',
+}
+
 function likeliness(seed: number): number {
-  const { events, faults } = drawScenario(seed, days)
+  const scenario = drawScenario(seed, days)
+  if (Object.entries(TRAITS).some(([trait, has]) => needs.has(trait) && !has(scenario))) return -1
+  const { events, faults } = scenario
   const hours = faults.filter(({ kind }) => needs.has(kind)).map(({ fromMs, untilMs, rate }) => (rate * (untilMs - fromMs)) / 3_600_000)
   return events.filter(({ kind }) => needs.has(kind)).length + hours.reduce((sum, one) => sum + one, 0)
 }

@@ -4,6 +4,9 @@
 import type { EventKind } from '../event-kinds.ts'
 import type { FaultKind } from '../scenario.ts'
 
+/** What a deployment is like in some lives. */
+export type Trait = 'copied' | 'zero-lost' | 'alert'
+
 /** One planted bug: `find` stands exactly once in `file`, and is replaced. */
 export interface Plant {
   readonly name: string
@@ -12,7 +15,7 @@ export interface Plant {
   readonly find: string
   readonly replace: string
   /** What it shows itself by: seeds with most of that are lived first. */
-  readonly needs?: readonly (EventKind | FaultKind)[]
+  readonly needs?: readonly (EventKind | FaultKind | Trait)[]
 }
 
 export const PLANTS: readonly Plant[] = [
@@ -85,7 +88,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'healing is held like an edit',
     file: 'core/plan/guards/round.ts',
-    find: '(healing && HEALING_EXEMPT.has(guard)) || ',
+    find: '(healing && HEALING_EXEMPT.has(guard)) ||',
     replace: '',
     needs: ['foreign-mass'],
   },
@@ -259,18 +262,34 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/passes.ts',
     find: ' else for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) alsoRead.add(key)',
     replace: '',
-    needs: ['policy-mass', 'policy-edit'],
+    needs: ['copied', 'policy-mass', 'policy-edit'],
   },
   {
     name: 'the cap that a lost 0 had replaced is not put back',
     file: 'core/plan/plan.ts',
     find: 'else if (left.restore !== undefined) desired.set(key, restored(one, left.restore))',
     replace: '',
+    needs: ['zero-lost', 'policy-mass', 'policy-edit', 'race'],
   },
   {
     name: 'what has failed is tried again in every pass',
     file: 'core/plan/dispositions.ts',
     find: 'return failure?.to === to ? ',
     replace: 'return failure === to ? ',
+    needs: ['server-error', 'drop-before', 'lands-late', 'policy-mass'],
+  },
+  {
+    name: 'what others changed is put back where onDrift is alert',
+    file: 'daemon/cycle/run.ts',
+    find: "if (config.onDrift !== 'alert' || confirm) return {}",
+    replace: 'if (!confirm || confirm) return {}',
+    needs: ['alert', 'foreign-write', 'foreign-mass'],
+  },
+  {
+    name: 'nobody waits for a group whose members could not be listed',
+    file: 'core/plan/wave.ts',
+    find: 'if (unlisted.size === 0) return (person) => [person]',
+    replace: 'if (unlisted.size >= 0) return (person) => [person]',
+    needs: ['policy-mass', 'group-gone'],
   },
 ]

@@ -20,6 +20,14 @@
 {{- fail "backup.enabled needs persistence.accessMode ReadWriteOnce: with ReadWriteOncePod no second pod may read the ledger" }}
 {{- end }}
 {{- end }}
+{{- if eq .Values.ledger.kind "postgres" }}
+{{- if not .Values.ledger.postgres.existingSecret }}
+{{- fail "ledger.kind postgres needs ledger.postgres.existingSecret: a Secret with the address of the database" }}
+{{- end }}
+{{- if .Values.backup.enabled }}
+{{- fail "backup.enabled is for a ledger in a volume; with ledger.kind postgres the database's own backups are made" }}
+{{- end }}
+{{- end }}
 {{- include "capkeeper.checksOfLive" (dict "root" . "name" $name) }}
 {{- end }}
 
@@ -40,7 +48,9 @@
   {{- if ne (default "OrderedReady" .spec.podManagementPolicy) "Parallel" }}
     {{- fail (printf "the StatefulSet %s was made by an older chart, and Kubernetes cannot change its podManagementPolicy in place. Run `kubectl -n %s delete statefulset %s --cascade=orphan`, which leaves the pod and its volume as they are, and this command again. Nothing was changed" .metadata.name $root.Release.Namespace .metadata.name) }}
   {{- end }}
+  {{- if eq $root.Values.ledger.kind "sqlite" }}
   {{- include "capkeeper.checkOfClaim" (dict "root" $root "claims" (default list .spec.volumeClaimTemplates) "name" .metadata.name) }}
+  {{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -97,7 +97,9 @@ apiVersion: capkeeper/v1
 kind: Config
 listen: 0.0.0.0:9464
 people: {{ .Values.people }}
+{{- if eq .Values.ledger.kind "sqlite" }}
 ledger: /data/capkeeper.db
+{{- end }}
 {{- with .Values.metrics }}
 metrics:
   {{- toYaml . | nindent 2 }}

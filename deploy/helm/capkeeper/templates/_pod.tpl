@@ -93,14 +93,125 @@ that git-sync makes, and so owns: git trusts no other. */ -}}
   configMap:
     name: {{ include "capkeeper.policiesConfigMap" . | quote }}
 {{- end }}
-{{- with .Values.persistence.existingClaim }}
+{{- if and (eq .Values.ledger.kind "sqlite") .Values.persistence.existingClaim }}
 - name: data
   persistentVolumeClaim:
-    claimName: {{ . | quote }}
+    claimName: {{ .Values.persistence.existingClaim | quote }}
 {{- end }}
 - name: tmp
   emptyDir: {sizeLimit: 64Mi}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
+{{- end }}
+
+{{- /* The daemon's pod, the same in a StatefulSet and in a Deployment but for where the ledger is. */ -}}
+{{- define "capkeeper.podTemplate" -}}
+metadata:
+  labels:
+    {{- with mergeOverwrite dict .Values.commonLabels .Values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- include "capkeeper.selectorLabels" . | nindent 4 }}
+  annotations:
+    kubectl.kubernetes.io/default-container: capkeeper
+    {{- with .Values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  serviceAccountName: {{ include "capkeeper.serviceAccount" . | quote }}
+  {{- include "capkeeper.podBasics" . | trim | nindent 2 }}
+  terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds }}
+  {{- with .Values.priorityClassName }}
+  priorityClassName: {{ . | quote }}
+  {{- end }}
+  {{- with .Values.hostAliases }}
+  hostAliases:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.dnsConfig }}
+  dnsConfig:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- if .Values.gitSync.enabled }}
+  initContainers:
+    {{- include "capkeeper.gitSync" . | trim | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: capkeeper
+      {{- include "capkeeper.ownImage" . | nindent 6 }}
+      args: [run, --log-level, {{ .Values.logLevel }}]
+      env:
+        {{- include "capkeeper.env" . | nindent 8 }}
+        {{- with .Values.ledger }}
+        {{- if eq .kind "postgres" }}
+        - name: CAPKEEPER_LEDGER
+          valueFrom:
+            secretKeyRef: {name: {{ .postgres.existingSecret | quote }}, key: {{ .postgres.entry | quote }}}
+        {{- end }}
+        {{- end }}
+      ports:
+        - name: http
+          containerPort: 9464
+          protocol: TCP
+      startupProbe:
+        httpGet: {path: /livez, port: http}
+        {{- toYaml .Values.probes.startup | nindent 8 }}
+      livenessProbe:
+        httpGet: {path: /livez, port: http}
+        {{- toYaml .Values.probes.liveness | nindent 8 }}
+      readinessProbe:
+        httpGet: {path: /readyz, port: http}
+        {{- toYaml .Values.probes.readiness | nindent 8 }}
+      resources:
+        {{- toYaml .Values.resources | nindent 8 }}
+      securityContext:
+        {{- toYaml .Values.securityContext | nindent 8 }}
+      volumeMounts:
+        # Whole folders, never subPath: only so do changes of the files arrive.
+        - {name: config, mountPath: /etc/capkeeper, readOnly: true}
+        - {name: keys, mountPath: /var/run/secrets/capkeeper, readOnly: true}
+        {{- if .Values.gitSync.enabled }}
+        - {name: git, mountPath: /git, readOnly: true}
+        {{- else }}
+        - {name: policies, mountPath: /policies, readOnly: true}
+        {{- end }}
+        {{- if eq .Values.ledger.kind "sqlite" }}
+        - {name: data, mountPath: /data}
+        {{- end }}
+        - {name: tmp, mountPath: /tmp}
+        {{- with .Values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  volumes:
+    {{- include "capkeeper.volumes" . | nindent 4 }}
+  {{- with .Values.nodeSelector }}
+  nodeSelector:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.affinity }}
+  affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.topologySpreadConstraints }}
+  topologySpreadConstraints:
+    {{- toYaml . | nindent 4 }}
+  {{- else }}
+  {{- if eq .Values.ledger.kind "postgres" }}
+  # Another node, and another zone, for each as far as there are any.
+  topologySpreadConstraints:
+    {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+    - maxSkew: 1
+      topologyKey: {{ . }}
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "capkeeper.selectorLabels" $ | nindent 10 }}
+    {{- end }}
+  {{- end }}
+  {{- end }}
 {{- end }}

@@ -22,7 +22,7 @@ export const PEOPLE_QUERY = [
   text('search', 'Part of a person as shown.'),
   word('band', BANDS, 'How near they are to their cap.'),
   text('group', 'The id of a declared group.'),
-  text('rule', 'What decides: `team`, `group:ID`, `user`, or a name of `rules`.'),
+  text('rule', 'What decides: `team`, `group:ID`, `user`, `rule NAME`, `pool NAME`, or a name of `rules`.'),
   word('state', SCOPE_STATES, "Where the person's own cap stands."),
   word('status', STATUSES, 'As the roster says.'),
   word('sort', PEOPLE_SORTS, '`near`: to the cap in force.', 'near'),

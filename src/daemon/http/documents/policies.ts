@@ -89,19 +89,6 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(reason !== undefined && { reason: people.text(reason) }),
     }
   })
-  const pools = policy.set.pools.map(({ name, credits, at }): PolicyEntry => {
-    const rows = decided.get(formatPosition(at)) ?? []
-    const members = outlook?.resolution.pools.find(({ pool }) => pool.name === name)?.members.length
-    return {
-      kind: 'pool',
-      name: people.text(name),
-      credits,
-      people: rows.length,
-      ...(members !== undefined && { members }),
-      near: nearIn(rows),
-      source: placeOf(at, showing, policy.revision),
-    }
-  })
   const grants = (outlook?.resolution.grants ?? []).map(({ grant, state, fromAt, untilAt }): PolicyEntry => {
     const { scope, amount, reason, ticket, at } = grant
     return {
@@ -113,6 +100,19 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
       reason: people.text(reason),
       ...(ticket !== undefined && { ticket: people.text(ticket) }),
+    }
+  })
+  const pools = policy.set.pools.map(({ name, credits, at }): PolicyEntry => {
+    const rows = index.rows.filter(({ winner }) => winner?.pool === name)
+    const members = outlook?.resolution.pools.find(({ pool }) => pool.name === name)?.members
+    return {
+      kind: 'pool',
+      name: people.text(name),
+      credits,
+      people: rows.length,
+      ...(members && { members: members.length }),
+      near: nearIn(rows),
+      source: placeOf(at, showing, policy.revision),
     }
   })
   return [...caps, ...peopleRules, ...pools, ...grants].sort(

@@ -59,9 +59,10 @@ export const shareOf = ({ cap, addOn }: PersonRow): number | undefined =>
 /** The ids of a person's declared groups. */
 export const groupIdsOf = ({ groups }: PersonRow): readonly string[] => groups.map((key) => key.slice('group:'.length))
 
-/** What decides about a person, as words to filter by: `team`, `group:ID`, `user`, `rule NAME`, and `grant …` for grants. */
-export function ruleName({ kind, scope, rule }: Candidate): string {
+/** What decides about a person, as words to filter by: `team`, `group:ID`, `user`, `rule NAME`, `pool NAME`, and `grant …` for grants. */
+export function ruleName({ kind, scope, rule, pool }: Candidate): string {
   if (rule !== undefined) return `rule ${rule}`
+  if (pool !== undefined) return `pool ${pool}`
   const at = scope.kind === 'user' ? 'user' : scopeKey(scope)
   return kind === 'rule' ? at : `${kind} ${at}`
 }

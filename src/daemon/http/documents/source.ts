@@ -1,10 +1,12 @@
 // One workspace of the daemon as documents see it. It hands out what is in memory as it stands, and asks the ledger; one that cannot be read
 // answers with nothing, for a page must not fall with it.
 
+import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Instant } from '../../../core/model/units.ts'
-import { orNothing, viewOf } from '../../conditions/view.ts'
-import { LedgerError } from '../../ledger/error.ts'
-import type { Workspace } from '../../workspace.ts'
+import type { Ledger } from '../../../ports.ts'
+import { viewOf } from '../../conditions/view.ts'
+import { LedgerError, orNothing } from '../../ledger/error.ts'
+import type { Workspace, WorkspaceSettings } from '../../workspace.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 
 /** `version`: see `WorkspaceSource`. */
@@ -37,7 +39,33 @@ function factsOf(workspace: Workspace): WorkspaceFacts {
 /** As the interval says; what a sweep takes, and chance, are not in it. */
 const nextSweep = ({ shown, config }: Workspace): Instant | undefined => shown.lastCycle && shown.lastCycle.startedAt + config.intervalMs
 
-function recordsOf({ ledger }: Workspace): Records {
+/** A workspace that another replica keeps: its view as that one saved it, and its records as the database has them. */
+export const elsewhereSource = (
+  { settings, view }: { readonly settings: WorkspaceSettings; readonly view: WorkspaceView },
+  version: () => number,
+  open: () => Promise<Ledger>,
+): WorkspaceSource => {
+  const ask = async <T>(nothing: T, question: (records: Records) => Promise<T>): Promise<T> =>
+    orElse(
+      nothing,
+      open().then((ledger) => question(recordsOf({ ledger }))),
+    )
+  return {
+    name: settings.name,
+    version,
+    facts: async () => ({ view, settings }),
+    records: {
+      history: (filter) => ask([], ({ history }) => history(filter)),
+      runs: (scope, days) => ask([], ({ runs }) => runs(scope, days)),
+      useOfPerson: (email, days) => ask([], ({ useOfPerson }) => useOfPerson(email, days)),
+      addOnOfPerson: (email, days) => ask([], ({ addOnOfPerson }) => addOnOfPerson(email, days)),
+      useReadings: () => ask([], ({ useReadings }) => useReadings()),
+      fact: (name) => ask(undefined, ({ fact }) => fact(name)),
+    },
+  }
+}
+
+function recordsOf({ ledger }: Pick<Workspace, 'ledger'>): Records {
   return {
     history: (filter) => orElse([], ledger.history(filter)),
     runs: (scope, days) => orElse([], ledger.runs(scope, days)),

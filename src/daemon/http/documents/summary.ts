@@ -28,6 +28,7 @@ export function summaryOf(view: WorkspaceView, showing: Showing): WorkspaceSumma
     ...(pause && { pause: { until: rfc3339(pause.untilAt), since: rfc3339(pause.pausedAt), reason: people.text(pause.reason) } }),
     ...(lastCycle && { lastCycle: lastCycleOf(lastCycle, showing) }),
     ...(view.lastSuccessAt !== undefined && { lastSuccessAt: rfc3339(view.lastSuccessAt) }),
+    ...(view.lease?.holder !== undefined && { heldBy: people.text(view.lease.holder) }),
     scopes: countStates(view.scopes),
     holds: view.holds.length,
     warnings: warningsOf(view).length,

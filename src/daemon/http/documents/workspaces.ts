@@ -3,16 +3,16 @@
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import { compareScopes, userScope } from '../../../core/model/scope.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
-import type { PoolPeople } from '../../../core/resolve/pools.ts'
 import type { Query } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
+import { poolEntries } from './pools.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
 import { cents, headOf, placeOf, problemsOf, rfc3339, scopeText } from './show.ts'
 import { attentionOf, countsByKind, daemonAttention, daemonPart, summaryOf, toneRank, warningsOf } from './summary.ts'
 import type { ScopeEntry, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-const MOST = { attention: 50, scopes: 100, models: 20, holds: 50, grants: 200, pools: 200 } as const
+const MOST = { attention: 50, scopes: 100, models: 20, holds: 50, grants: 200 } as const
 
 export const WORKSPACES_QUERY = [PAGE, limitOf(100, 500)]
 
@@ -68,7 +68,7 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
     grants: (outlook?.resolution.grants ?? []).slice(0, MOST.grants).map((grant) => grantEntry(grant, showing, revision)),
     models: models.slice(0, MOST.models).map(({ model, mode, used }) => ({ model: people.text(model), mode: people.text(mode), used })),
     modelsOmitted: Math.max(0, models.length - MOST.models),
-    pools: (outlook?.resolution.pools ?? []).slice(0, MOST.pools).map((pool) => poolEntry(pool, facts, showing)),
+    pools: poolEntries(facts, showing),
     warningTexts: warningsOf(view).map(({ message }) => people.text(message)),
   }
 }
@@ -102,27 +102,6 @@ function driftCredits(scopes: readonly ScopeStatus[]): WorkspaceDocument['driftC
     else below += desired - observed
   }
   return { above: cents(above), below: cents(below) }
-}
-
-function poolEntry({ pool, members }: PoolPeople, { view, policy }: WorkspaceFacts, showing: Showing): WorkspaceDocument['pools'][number] {
-  const { name, credits, share, min, max, at } = pool
-  const { people } = showing
-  const { figures, frozen } = view.pools?.find((one) => one.name === name) ?? {}
-  return {
-    name: people.text(name),
-    credits,
-    ...(figures && { used: cents(figures.used), usedUp: figures.isUsedUp }),
-    ...(figures?.dealt !== undefined && { dealt: cents(figures.dealt) }),
-    people: members.length,
-    share,
-    min,
-    ...(max !== undefined && { max }),
-    ...(figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(figures.exhaustedAt) }),
-    ...(figures && { readAt: rfc3339(figures.readAt) }),
-    ...(figures?.dealtAt !== undefined && { dealtAt: rfc3339(figures.dealtAt) }),
-    ...(frozen !== undefined && { frozen: people.text(frozen) }),
-    source: placeOf(at, showing, policy?.revision),
-  }
 }
 
 function grantEntry(

@@ -6,7 +6,8 @@ import type { PostgresDatabase, Query } from './database.ts'
 /**
  * One script a version, never changed once released. As in SQLite everything of a workspace hangs on a binding, and `data` is one value as
  * JSON, kept as text so that it comes back as it was written. `version` of a binding rises with every transaction that changes its rows.
- * `lease` says which replica may write a workspace; `token` rises with each that takes it over.
+ * `lease` says which replica may write a workspace; `token` rises with each that takes it over, and `era` is the life of the server that
+ * it was given in. `policy_seen` has every policy set in the order in which it came, `shown` what the holder shows of a workspace.
  */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE capkeeper.binding (
@@ -122,9 +123,52 @@ const MIGRATIONS: readonly string[] = [
 
    CREATE TABLE capkeeper.lease (
      workspace TEXT COLLATE "C" PRIMARY KEY,
-     holder TEXT NOT NULL,
+     holder TEXT,
      token BIGINT NOT NULL,
+     until TIMESTAMPTZ NOT NULL,
+     era TEXT NOT NULL DEFAULT '',
+     config TEXT NOT NULL DEFAULT ''
+   );
+   CREATE INDEX lease_free ON capkeeper.lease (workspace) WHERE holder IS NULL;
+
+   CREATE TABLE capkeeper.replica (
+     id TEXT PRIMARY KEY,
+     name TEXT NOT NULL,
+     spreads BOOLEAN NOT NULL,
+     refuses TEXT[] NOT NULL,
      until TIMESTAMPTZ NOT NULL
+   );
+
+   CREATE TABLE capkeeper.era (
+     single BOOLEAN PRIMARY KEY DEFAULT true CHECK (single),
+     id TEXT NOT NULL,
+     since TIMESTAMPTZ NOT NULL
+   );
+
+   CREATE TABLE capkeeper.policy_seen (
+     workspace TEXT COLLATE "C" NOT NULL,
+     policy TEXT NOT NULL,
+     seen_at TIMESTAMPTZ NOT NULL,
+     PRIMARY KEY (workspace, policy)
+   );
+
+   CREATE TABLE capkeeper.replica_policy (
+     replica TEXT NOT NULL REFERENCES capkeeper.replica ON DELETE CASCADE,
+     workspace TEXT COLLATE "C" NOT NULL,
+     policy TEXT NOT NULL,
+     since TIMESTAMPTZ NOT NULL,
+     PRIMARY KEY (replica, workspace)
+   );
+
+   CREATE TABLE capkeeper.shown (
+     workspace TEXT COLLATE "C" PRIMARY KEY,
+     document TEXT NOT NULL,
+     saved_at TIMESTAMPTZ NOT NULL
+   );
+
+   CREATE TABLE capkeeper.common (
+     name TEXT PRIMARY KEY,
+     data TEXT NOT NULL
    );`,
 ]
 

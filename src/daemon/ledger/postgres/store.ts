@@ -9,6 +9,7 @@ import { bind, bindings } from './binding.ts'
 import { checkPostgres, prunePostgres } from './care.ts'
 import { postgresCopy } from './copy.ts'
 import { openPostgres, type PostgresDatabase } from './database.ts'
+import { postgresLeases } from './leases.ts'
 import { postgresRows } from './rows.ts'
 import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
 import { serverReport } from './server.ts'
@@ -95,6 +96,7 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
       for (const { workspace } of await bindings(database.query)) await writer.claim(workspace)
       return postgresCopy(database)
     },
+    leases: postgresLeases(database),
     server: () => serverReport(database, clock),
     close() {
       writer.close()

@@ -10,8 +10,8 @@ import type { PostgresDatabase, Query, Session } from './database.ts'
 import { mustBeKnown, VERSION_SQL } from './schema.ts'
 import { keptText } from './text.ts'
 
-/** The token of the lease that this process holds on a workspace now; undefined when it holds none. */
-export type Fence = (workspace: string) => number | undefined
+/** The lease that this process holds on a workspace now; undefined when it holds none. */
+export type Fence = (workspace: string) => { readonly replica: string; readonly token: number } | undefined
 
 export interface Writer {
   /** The right to write a workspace, taken at once or not at all. Rejects with LEDGER_LOCKED or LEDGER_FENCED. */
@@ -50,9 +50,11 @@ export function freeWriter(database: PostgresDatabase): Writer {
 
 export function fencedWriter(database: PostgresDatabase, fence: Fence): Writer {
   const check = async (query: Query, workspace: string): Promise<void> => {
-    const token = fence(workspace)
-    const [lease] = await query('SELECT token FROM capkeeper.lease WHERE workspace = $1 FOR SHARE', [keptText(workspace)])
-    if (token === undefined || lease === undefined || Number(lease['token']) !== token) throw fenced(database.name, workspace)
+    const lease = fence(workspace)
+    // This lock lets a lease be renewed meanwhile, and not be taken.
+    const values = [keptText(workspace), lease?.replica ?? '', lease?.token ?? 0]
+    const rows = lease && (await query(HOLDS, values))
+    if (rows === undefined || rows.length === 0) throw fenced(database.name, workspace)
   }
   return {
     // A lease may come later: until then each transaction is refused.
@@ -68,6 +70,8 @@ export function fencedWriter(database: PostgresDatabase, fence: Fence): Writer {
     close: () => undefined,
   }
 }
+
+const HOLDS = 'SELECT token FROM capkeeper.lease WHERE workspace = $1 AND holder = $2 AND token = $3 FOR KEY SHARE'
 
 const fenced = (name: string, workspace: string): LedgerError =>
   new LedgerError(
@@ -101,6 +105,7 @@ export function lockingWriter(database: PostgresDatabase, clock: Pick<Clock, 'mo
       if (clock.monotonic() >= endAt) throw inUse(database.name, workspace)
       await clock.sleep(LOOK_EVERY_MS)
     }
+    await mustBeFree(one.query, database.name, workspace)
     held.add(workspace)
     const isBack = claimed.has(workspace)
     claimed.add(workspace)
@@ -127,6 +132,23 @@ async function tryLock(session: Session, workspace: string): Promise<boolean> {
   const [row] = await session.query('SELECT pg_try_advisory_lock($1::bigint) AS locked', [lockOf(workspace)])
   return row?.['locked'] === true
 }
+
+/** Replicas hold leases, and no locks. */
+async function mustBeFree(query: Query, name: string, workspace: string): Promise<void> {
+  const [held] = await query(
+    `SELECT coalesce(replica.name, lease.holder) AS holder FROM capkeeper.lease LEFT JOIN capkeeper.replica ON replica.id = lease.holder
+     WHERE workspace = $1 AND lease.holder IS NOT NULL AND lease.until > clock_timestamp()`,
+    [keptText(workspace)],
+  )
+  if (held) throw heldBy(name, workspace, String(held['holder']))
+}
+
+/** For a command that wants to write what a replica keeps. */
+export const heldBy = (name: string, workspace: string, holder: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_LOCKED',
+    `${name}: ${workspace} is held by ${holder}, which keeps its caps; change the policies and let that one write them, or stop the replicas first`,
+  )
 
 /** 64 bits of a hash: PostgreSQL's locks have numbers for names. */
 const lockOf = (workspace: string): string =>

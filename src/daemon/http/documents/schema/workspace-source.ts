@@ -139,21 +139,13 @@ const grant = object('A temporary cap.', {
 const pool = object('A budget of add-on credits for some people together.', {
   name: text(),
   credits: figure('For all of them together, in one cycle.'),
-  used: optional(figure('What they used of it; absent while that is not known.')),
-  usedUp: optional(flag('Nothing is left to deal: everybody is at their use.')),
-  dealt: optional(
-    figure(
-      'What is kept within the credits: each at the greatest of use, cap in force and cap dealt. Absent while somebody has no known cap.',
-    ),
-  ),
+  used: optional(figure('What they used of it.')),
+  dealt: optional(figure('The sum of their caps.')),
   people: count('Its members.'),
-  share: words(['need', 'equal'], 'How the deal goes: by expected need, or the same head-room for everybody.'),
-  min: Type.Integer({ minimum: 0, description: 'No cap falls below it while the pool lasts.' }),
-  max: optional(Type.Integer({ minimum: 0, description: 'No cap rises above it.' })),
-  exhaustion: optional(instant('When it is expected to be used up; absent when not within the cycle.')),
-  readAt: optional(instant('When the use was read.')),
+  share: words(['need', 'equal']),
+  exhaustion: optional(instant('When it is used up.')),
   dealtAt: optional(instant('When caps were last dealt.')),
-  frozen: optional(text('Why the last deal stays.')),
+  frozen: optional(text('Why it is not dealt now.')),
   source: optional(place),
 })
 
@@ -200,7 +192,7 @@ const reach = object('A declared cap, and whom it reaches.', {
   kind: words(['team', 'group', 'user', 'grant', 'rule', 'pool']),
   name: text('`team`, `group:ID`, a person, or the name of a rule or pool.'),
   cap: optional(cap('What it asks for.')),
-  credits: optional(figure('What a pool has for all its members together, in a cycle.')),
+  credits: optional(figure('Of a pool: for all of them together, in one cycle.')),
   add: optional(Type.Integer({ minimum: 0, description: 'What a grant adds.' })),
   state: optional(words([...SCOPE_STATES, 'pending', 'active', 'expiring', 'ended'], 'Of the scope, or of the grant.')),
   observed: optional(observed()),

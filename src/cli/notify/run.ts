@@ -1,0 +1,72 @@
+// What `notify preview` does: everything that a plan reads, and then the daemon's own decision who is to be told what. It has no channel to
+// send by.
+import type { Due } from '../../core/notify/due.ts'
+import { preview } from '../../daemon/cycle/preview.ts'
+import { EMAIL_LABELS, hashLabels } from '../../daemon/http/status-labels.ts'
+import { dueNow } from '../../daemon/notify/outbox.ts'
+import { sha256 } from '../../daemon/schedule/system.ts'
+import { connectReader, readSetup, type WorkspaceSetup } from '../compose.ts'
+import { showWarnings } from '../plan/output.ts'
+import { type Cli, CommandError, painter } from '../shared/context.ts'
+import { EXIT } from '../shared/exit.ts'
+import { interruptible } from '../shared/interrupt.ts'
+import { type Ledgers, openLedgers } from '../shared/ledgers.ts'
+import { sweepProgress } from '../shared/progress.ts'
+import { tellLine } from '../shared/tell.ts'
+import type { NotifyFlags } from './command.ts'
+import { type PreviewedWorkspace, renderPreviewJson, renderPreviewText } from './render.ts'
+
+const NOTHING_ASKED = 'the config asks for no messages: write notify: into it, as docs/notify.md says'
+
+/** Prints what would go out now. Ends with 1 when the config asks for nothing, or nobody could be read. */
+export async function previewCommand(flags: NotifyFlags, cli: Cli): Promise<void> {
+  const setup = await readSetup(cli, flags)
+  showWarnings(setup.warnings, cli)
+  if (!setup.workspaces.some(({ config }) => config.notify)) throw new CommandError(NOTHING_ASKED)
+  const previewed = await interruptible(cli, async (signal) => {
+    const ledgers = await openLedgers(cli, setup, signal, flags)
+    try {
+      return await Promise.all(setup.workspaces.map((one) => previewOne(one, { cli, signal, ledgers, people: setup.config.people })))
+    } finally {
+      await ledgers.close()
+    }
+  })
+  const shown = flags.output === 'json' ? renderPreviewJson(previewed, cli.clock.now()) : renderPreviewText(previewed, painter(cli.stdout))
+  cli.stdout.write(shown)
+  cli.finish(previewed.some(({ due }) => due) ? EXIT.done : EXIT.failed)
+}
+
+interface Parts {
+  readonly cli: Cli
+  readonly signal: AbortSignal
+  readonly ledgers: Ledgers
+  readonly people: 'hash' | 'email'
+}
+
+async function previewOne(one: WorkspaceSetup, { cli, signal, ledgers, people }: Parts): Promise<PreviewedWorkspace> {
+  const { config, policy } = one
+  const settings = config.notify?.settings
+  if (!settings) return { workspace: config.name, notes: [] }
+  const { client, close } = connectReader(cli, config, { signal })
+  const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  try {
+    const ledger = await ledgers.of(one, client, signal)
+    const parts = { client, settings: config, ledger, clock: cli.clock, digest: sha256 }
+    const options = { signal, onSweep: progress.expect, onReading: progress.one }
+    const { knowledge, outlook, warnings } = await preview(parts, policy, options)
+    for (const { message } of warnings) tellLine(cli, `${config.name}: ${message}`)
+    if (!knowledge.usage) return { workspace: config.name, notes: ['nobody could be read'] }
+    const labels = people === 'email' ? EMAIL_LABELS : hashLabels(sha256, ledger.fact('peopleSalt') ?? '')
+    const due: Due = dueNow({ config, knowledge, shown: { outlook }, clock: cli.clock, ledger }, { settings, label: labels.label })
+    const known = new Set(policy.set.groups.map(({ scope }) => scope.id))
+    const pools = new Set(policy.set.pools.map(({ name }) => name))
+    const notes = settings.owners.flatMap(({ of }) => {
+      if (of.kind === 'group') return known.has(of.id) ? [] : [`notify.owners: no policy declares the group ${of.id}`]
+      return pools.has(of.name) ? [] : [`notify.owners: no policy declares the pool ${of.name}`]
+    })
+    return { workspace: config.name, due, notes }
+  } finally {
+    progress.stop()
+    close()
+  }
+}

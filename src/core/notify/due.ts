@@ -1,0 +1,206 @@
+// Who is to be told what, now: a function of figures, thresholds, the cycle and what was told. It tells nothing on a guess (use that is only
+// an upper bound, a cap or a cycle that is not known), and nothing about a person to anybody but them and the owners of their groups.
+import type { Cycle, GroupMembers } from '../model/observed.ts'
+import type { Cap } from '../model/policy.ts'
+import { type Credits, type Instant, wholeCents } from '../model/units.ts'
+import { type AddOnSource, worstSource } from '../use/add-on.ts'
+import { dayOf, digestLevel, isQuiet } from './hours.ts'
+import type { MessageKind, NotifySettings, Owner, Target } from './settings.ts'
+import { type Values, type WebhookMessage, written } from './text.ts'
+import { isDue, type Told, toldIn } from './told.ts'
+
+/** One person, with the figures that the page and the gauges show. */
+export interface PersonUse {
+  readonly email: string
+  readonly name?: string
+  readonly cap?: Cap
+  /** Add-on use. */
+  readonly used?: Credits
+  readonly source?: AddOnSource
+}
+
+/** One pool, with the figures that the page and the gauges show. */
+export interface PoolUse {
+  readonly name: string
+  /** Whose members share it, by id; none where its members are named otherwise. */
+  readonly groups: readonly string[]
+  readonly credits: number
+  readonly used: number
+  readonly exhaustedAt?: Instant
+}
+
+export interface DueInputs {
+  readonly now: Instant
+  readonly workspace: string
+  readonly settings: NotifySettings
+  readonly cycle?: Cycle | undefined
+  readonly people: readonly PersonUse[]
+  readonly groups: readonly Pick<GroupMembers, 'id' | 'name' | 'emails'>[]
+  readonly pools: readonly PoolUse[]
+  readonly told: Told | undefined
+  /** How people show to others: by e-mail or by hash. */
+  readonly label: (email: string) => string
+}
+
+export interface Message extends WebhookMessage {
+  /** The same for all messages of which only the highest level counts. Holds no secret. */
+  readonly key: string
+  readonly level: number
+  readonly to: Target
+}
+
+export interface Due {
+  /** The most urgent first: pools, people at the highest threshold, digests. */
+  readonly messages: readonly Message[]
+  /** As of this cycle. Absent while no cycle is known, and then nobody is told anything. */
+  readonly told?: Told
+  /** Nothing goes out now; later, what is still true goes out. */
+  readonly quiet: boolean
+}
+
+/** What would go out now, by what was told so far. */
+export function messagesDue(inputs: DueInputs): Due {
+  const { cycle, now, settings } = inputs
+  const quiet = isQuiet(now, settings)
+  const told = cycle && now < cycle.endAt ? toldIn(inputs.told, cycle) : undefined
+  if (!cycle || !told) return { messages: [], quiet }
+  const context: Context = { ...inputs, cycle, told }
+  const found = [...poolMessages(context), ...personMessages(context), ...digestMessages(context)]
+  const byKey = new Map(found.toReversed().map((message) => [message.key, message]))
+  return { messages: [...byKey.values()].reverse(), told, quiet }
+}
+
+interface Context extends DueInputs {
+  readonly cycle: Cycle
+  readonly told: Told
+}
+
+/** The highest threshold that is reached; 0 for none. */
+const reached = (thresholds: readonly number[], used: number, of: number): number =>
+  thresholds.findLast((threshold) => used * 100 >= of * threshold) ?? 0
+
+const amount = (credits: number): number => wholeCents(Math.max(0, credits))
+
+/** Rounded down: a cap that is not reached is never said to be. */
+const percentOf = (used: number, of: number): number => Math.floor((used * 100) / of)
+
+interface Draft {
+  readonly kind: MessageKind
+  readonly key: readonly string[]
+  readonly level: number
+  readonly to: Target
+  readonly values: Values
+}
+
+function messageOf({ settings, workspace, told, now }: Context, { kind, key: parts, level, to, values: given }: Draft): readonly Message[] {
+  const key = JSON.stringify([kind, ...parts])
+  if (!isDue(told, key, level, now)) return []
+  const values = { workspace, ...given }
+  return [{ key, level, to, kind, workspace, values, ...written(settings.templates[kind], values) }]
+}
+
+const SOURCES: Readonly<Record<AddOnSource, string>> = {
+  measured: 'as the service measures it',
+  estimated: 'estimated',
+  upperBound: 'an upper bound',
+}
+
+function personMessages(context: Context): readonly Message[] {
+  const { settings, cycle } = context
+  if (settings.people.length === 0) return []
+  const messages = context.people.flatMap(({ email, name, cap, used, source }): readonly Message[] => {
+    if (typeof cap !== 'number' || cap <= 0 || used === undefined || source === undefined || source === 'upperBound') return []
+    const level = reached(settings.people, used, cap)
+    if (level === 0) return []
+    const values = {
+      email,
+      name: name === undefined || name.trim() === '' ? email : name,
+      threshold: level,
+      percent: percentOf(used, cap),
+      used: amount(used),
+      cap,
+      left: amount(cap - used),
+      source: SOURCES[source],
+      cycleEnd: dayOf(cycle.endAt, settings.timezone),
+    }
+    return messageOf(context, { kind: 'person', key: [email], level, to: { kind: 'email', address: email }, values })
+  })
+  return messages.sort((a, b) => b.level - a.level)
+}
+
+const targetKey = (target: Target): string => (target.kind === 'email' ? `mail ${target.address}` : `webhook ${target.name}`)
+
+function poolMessages(context: Context): readonly Message[] {
+  const { settings, cycle, pools } = context
+  return pools.flatMap((pool) => {
+    const { name, credits, used, exhaustedAt } = pool
+    const level = credits > 0 ? reached(settings.pools, used, credits) : 0
+    if (level === 0) return []
+    const owners = settings.owners.filter(({ of }) => (of.kind === 'pool' ? of.name === name : pool.groups.includes(of.id)))
+    const values = {
+      pool: name,
+      threshold: level,
+      percent: percentOf(used, credits),
+      used: amount(used),
+      credits,
+      left: amount(credits - used),
+      exhausted: used >= credits ? 'now' : exhaustedAt === undefined ? 'not in this cycle' : dayOf(exhaustedAt, settings.timezone),
+      cycleEnd: dayOf(cycle.endAt, settings.timezone),
+    }
+    return owners
+      .flatMap(({ targets }) => targets)
+      .flatMap((to) => messageOf(context, { kind: 'pool', key: [name, targetKey(to)], level, to, values }))
+  })
+}
+
+/** A digest names so many people. Choice. */
+const MOST_NAMED = 20
+
+function digestMessages(context: Context): readonly Message[] {
+  const { settings, now } = context
+  const { digest } = settings
+  if (digest === 'off') return []
+  const level = digestLevel(now, digest, settings.timezone)
+  return settings.owners.flatMap((owner) => {
+    const values = digestValues(context, owner)
+    const id = owner.of.kind === 'group' ? owner.of.id : owner.of.name
+    const key = (to: Target): readonly string[] => [digest, owner.of.kind, id, targetKey(to)]
+    return values === undefined
+      ? []
+      : owner.targets.flatMap((to) => messageOf(context, { kind: 'digest', key: key(to), level, to, values }))
+  })
+}
+
+/** Absent for a group or a pool that does not exist, or of which nothing is known. */
+function digestValues({ people, groups, pools, settings, now, cycle, label }: Context, { of }: Owner): Values | undefined {
+  const pool = of.kind === 'pool' ? pools.find(({ name }) => name === of.name) : undefined
+  const ids = of.kind === 'group' ? [of.id] : (pool?.groups ?? [])
+  const found = groups.filter(({ id }) => ids.includes(id))
+  if (!pool && found.length === 0) return undefined
+  const emails = new Set(found.flatMap((group) => group.emails))
+  const members = people.filter(({ email, used, source }) => emails.has(email) && used !== undefined && source !== undefined)
+  if (!pool && members.length === 0) return undefined
+  const shares = members.flatMap(({ email, cap, used = 0 }) =>
+    typeof cap === 'number' && cap > 0 ? [{ email, cap, used, share: used / cap }] : [],
+  )
+  const near = shares.filter(({ used, cap }) => used * 100 >= cap * 85).sort((a, b) => b.share - a.share || (a.email < b.email ? -1 : 1))
+  const lines = near.slice(0, MOST_NAMED).map(({ email, cap, used }) => `${label(email)}: ${amount(used)} of ${cap}`)
+  const source = worstSource(members.map((one) => one.source))
+  return {
+    of: pool ? `Pool ${pool.name}` : (found[0]?.name ?? ''),
+    day: dayOf(now, settings.timezone),
+    members: emails.size,
+    used: amount(pool ? pool.used : members.reduce((sum, { used = 0 }) => sum + used, 0)),
+    source: source ? SOURCES[source] : 'as the pool counts it',
+    atCap: near.filter(({ share }) => share >= 1).length,
+    nearCap: near.length,
+    people: near.length > MOST_NAMED ? [...lines, `and ${near.length - MOST_NAMED} more`] : lines,
+    cycleEnd: dayOf(cycle.endAt, settings.timezone),
+  }
+}
+
+/** What a key of the ledger is about, for a count of what failed: never a person. */
+export const channelOf = (key: string): string => {
+  const target: unknown = key.startsWith('["person"') ? undefined : JSON.parse(key).at(-1)
+  return typeof target === 'string' && target.startsWith('webhook ') ? target : 'e-mail'
+}

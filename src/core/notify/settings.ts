@@ -1,0 +1,76 @@
+// What `notify` in the config asks for, as plain data: who is told of what, where to, in which words. Where a channel's secrets are is no
+// matter of these files.
+
+/** How mail is encrypted on the way to its server. */
+export const TLS_MODES = ['starttls', 'implicit', 'none'] as const
+export type TlsMode = (typeof TLS_MODES)[number]
+
+/** Where a message goes. A person's own address, or what the config names; a webhook by its name, because its address is a secret. */
+export type Target = { readonly kind: 'email'; readonly address: string } | { readonly kind: 'webhook'; readonly name: string }
+
+/** Who answers for a group, or for a pool. */
+export interface Owner {
+  readonly of: { readonly kind: 'group'; readonly id: string } | { readonly kind: 'pool'; readonly name: string }
+  readonly targets: readonly Target[]
+}
+
+/** Minutes since midnight in the time zone of the settings; over midnight where it begins after it ends. */
+export interface QuietHours {
+  readonly fromMinute: number
+  readonly untilMinute: number
+}
+
+export interface Template {
+  readonly subject: string
+  readonly text: string
+}
+
+/** Placeholders of each kind of message. */
+export const PLACEHOLDERS = {
+  person: ['email', 'name', 'workspace', 'threshold', 'percent', 'used', 'cap', 'left', 'source', 'cycleEnd'],
+  pool: ['pool', 'workspace', 'threshold', 'percent', 'used', 'credits', 'left', 'exhausted', 'cycleEnd'],
+  digest: ['of', 'workspace', 'day', 'members', 'used', 'source', 'atCap', 'nearCap', 'people', 'cycleEnd'],
+} as const
+
+export type MessageKind = keyof typeof PLACEHOLDERS
+export const MESSAGE_KINDS = ['person', 'pool', 'digest'] as const satisfies readonly MessageKind[]
+
+export const DIGESTS = ['off', 'daily', 'monthly'] as const
+export type Digest = (typeof DIGESTS)[number]
+
+/** The settings of one workspace. */
+export interface NotifySettings {
+  /** Percent of a person's cap at which they are told, rising; none: nobody is. */
+  readonly people: readonly number[]
+  /** Percent of a pool's credits at which its owners are told, rising. */
+  readonly pools: readonly number[]
+  readonly owners: readonly Owner[]
+  readonly digest: Digest
+  /** IANA name, for quiet hours, days and dates. */
+  readonly timezone: string
+  readonly quietHours?: QuietHours
+  readonly templates: Readonly<Record<MessageKind, Template>>
+}
+
+export const DEFAULT_POOL_THRESHOLDS: readonly number[] = [80]
+
+export const DEFAULT_TEMPLATES: NotifySettings['templates'] = {
+  person: {
+    subject: '{percent} % of your add-on credits are used',
+    text:
+      'You have used {used} of the {cap} add-on credits that your cap in {workspace} allows until {cycleEnd}; {left} are left ({source}).\n\n' +
+      'At the cap, requests that need add-on credits are refused until the next billing cycle, or until your cap is raised.',
+  },
+  pool: {
+    subject: 'Pool {pool}: {percent} % of its credits are used',
+    text:
+      'The pool {pool} in {workspace} has used {used} of its {credits} add-on credits; {left} are left until {cycleEnd}. ' +
+      'Expected to be used up: {exhausted}.',
+  },
+  digest: {
+    subject: '{of}: {used} add-on credits used',
+    text:
+      '{of} in {workspace}, {day}\n\n{used} add-on credits used in this billing cycle, which ends on {cycleEnd} ({source}).\n' +
+      '{members} people; {atCap} at their cap, {nearCap} at 85 % of it or more.\n\n{people}',
+  },
+}

@@ -1,0 +1,96 @@
+// Templates and what they become in each medium. Values are data: each becomes one line of printable text, so none can add a header, a
+// line of a mail, a mention, a link or markup; Slack and Teams get elements that know no markup at all.
+import { plain } from '../escape/terminal.ts'
+import { type MessageKind, PLACEHOLDERS, type Template } from './settings.ts'
+
+/** A value, or several lines of them. */
+export type Values = Readonly<Record<string, string | number | readonly string[]>>
+
+const PLACEHOLDER = /\{\{|\}\}|\{([^{}]*)\}/g
+
+/** Names in a template that this kind of message does not have. */
+export function unknownPlaceholders(text: string, kind: MessageKind): readonly string[] {
+  const known: readonly string[] = PLACEHOLDERS[kind]
+  return [...text.matchAll(PLACEHOLDER)].flatMap(([, name]) => (name === undefined || known.includes(name.trim()) ? [] : [name.trim()]))
+}
+
+/** A template with values in it; `{{` and `}}` are braces. */
+export const filled = (text: string, values: Values): string =>
+  text.replace(PLACEHOLDER, (found, name: string | undefined) => {
+    if (name === undefined) return found.charAt(0)
+    const key = name.trim()
+    return lineOf(Object.hasOwn(values, key) ? (values[key] ?? '') : '')
+  })
+
+/** Longer values fit into no message. Choice. */
+const MOST_IN_VALUE = 200
+
+function lineOf(value: Values[string]): string {
+  if (typeof value === 'number') return String(value)
+  if (typeof value === 'string') return clipped(plain(value), MOST_IN_VALUE)
+  return value.map((line) => clipped(plain(line), MOST_IN_VALUE)).join('\n')
+}
+
+function clipped(text: string, most: number): string {
+  const signs = [...text.slice(0, 2 * most + 2)]
+  return signs.length <= most ? text : `${signs.slice(0, most - 1).join('')}…`
+}
+
+const MOST_IN_SUBJECT = 150
+
+/** Subject and text; the subject is one line whatever the template holds. */
+export const written = (template: Template, values: Values): Template => ({
+  subject: clipped(plain(filled(template.subject, values)).trim(), MOST_IN_SUBJECT),
+  text: filled(template.text, values).trimEnd(),
+})
+
+export const WEBHOOK_FORMATS = ['slack', 'teams', 'json'] as const
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
+
+/** A message as webhooks are given it. */
+export interface WebhookMessage extends Template {
+  readonly kind: MessageKind
+  readonly workspace: string
+  readonly values: Values
+}
+
+/** The body of the request, by format. */
+export const PAYLOADS: Readonly<Record<WebhookFormat, (message: WebhookMessage) => unknown>> = {
+  slack: slackPayload,
+  teams: teamsPayload,
+  json: ({ kind, workspace, subject, text, values }) => ({
+    apiVersion: 'capkeeper/v1',
+    kind: 'Notification',
+    about: kind,
+    workspace,
+    subject,
+    text,
+    values,
+  }),
+}
+
+/** Slack takes 3000 signs in an element. */
+const MOST_IN_SLACK = 2_900
+
+/** What begins a mention, a channel or a link there. */
+const slackText = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+
+/** Elements of type `plain_text` know no markup; `text` is what a notification shows. */
+function slackPayload({ subject, text }: WebhookMessage): unknown {
+  const element = (shown: string) => ({ type: 'section', text: { type: 'plain_text', text: clipped(shown, MOST_IN_SLACK), emoji: false } })
+  return { text: slackText(subject), mrkdwn: false, link_names: false, blocks: [element(subject), element(text)] }
+}
+
+/** An invisible sign between braces: cards look for dates and expressions within them. */
+const cardText = (text: string): string => text.replace(/(?<=[{$])(?=\{)/g, '\u2060')
+
+/** Runs of text in an adaptive card know no Markdown; a block of text would. */
+function teamsPayload({ subject, text }: WebhookMessage): unknown {
+  const line = (shown: string, weight: 'Bolder' | 'Default') => ({
+    type: 'RichTextBlock',
+    inlines: [{ type: 'TextRun', text: cardText(shown === '' ? ' ' : shown), weight }],
+  })
+  const body = [line(subject, 'Bolder'), ...text.split('\n').map((one) => line(one, 'Default'))]
+  const card = { $schema: 'http://adaptivecards.io/schemas/adaptive-card.json', type: 'AdaptiveCard', version: '1.4', body }
+  return { type: 'message', attachments: [{ contentType: 'application/vnd.microsoft.card.adaptive', content: card }] }
+}

@@ -1,0 +1,71 @@
+// Which workspaces a replica should take and which it should let go, so that all replicas hold equally many. Every replica works it out for itself
+// from the same table. It moves no more than evenness asks for, and lets nothing go that nobody else would take.
+
+/** Who holds a workspace, as the database has it. */
+export interface Held {
+  readonly workspace: string
+  /** A replica that is alive; absent: it can be taken. */
+  readonly holder?: string
+  /** For how long it could have been taken. */
+  readonly freeForMs?: number
+}
+
+/** A replica that is alive. */
+export interface Peer {
+  readonly id: string
+  /** What it will not take, because its configuration disagrees or it could not be opened. */
+  readonly refuses: ReadonlySet<string>
+}
+
+export interface Moves {
+  readonly take: readonly string[]
+  readonly release: readonly string[]
+}
+
+/** What nobody took for so long goes to whoever will have it, however many that one holds. */
+export const LEFT_OVER_MS = 8_000
+/** A join moves at most this part of all workspaces with each heartbeat. */
+const PART_AT_ONCE = 20
+
+/** The moves of replica `me`; `peers` has `me` in it. */
+export function spread(me: string, peers: readonly Peer[], leases: readonly Held[]): Moves {
+  const own = peers.find(({ id }) => id === me)
+  if (!own) return { take: [], release: [] }
+  const counts = countsOf(peers, leases)
+  const targets = targetsOf(counts, leases.length)
+  const held = leases.filter(({ holder }) => holder === me)
+  const room = (targets.get(me) ?? 0) - held.length
+  const free = freeFor(own, peers, leases)
+  if (room >= 0) {
+    const due = free.filter(({ freeForMs = 0 }) => freeForMs >= LEFT_OVER_MS)
+    return { take: named([...new Set([...free.slice(0, room), ...due])]), release: [] }
+  }
+  const takers = peers.filter(({ id }) => (counts.get(id) ?? 0) < (targets.get(id) ?? 0))
+  const welcome = held.filter(({ workspace }) => takers.some(({ refuses }) => !refuses.has(workspace)))
+  const atOnce = Math.min(-room, Math.max(1, Math.ceil(leases.length / PART_AT_ONCE)))
+  return { take: named(free.filter(({ freeForMs = 0 }) => freeForMs >= LEFT_OVER_MS)), release: named(welcome.slice(-atOnce)) }
+}
+
+const named = (held: readonly Held[]): readonly string[] => held.map(({ workspace }) => workspace)
+
+function countsOf(peers: readonly Peer[], leases: readonly Held[]): ReadonlyMap<string, number> {
+  const counts = new Map(peers.map(({ id }) => [id, 0]))
+  for (const { holder } of leases) if (holder !== undefined && counts.has(holder)) counts.set(holder, (counts.get(holder) ?? 0) + 1)
+  return counts
+}
+
+/** Even within one; those that hold most keep the one more, so that fewest move. */
+function targetsOf(counts: ReadonlyMap<string, number>, all: number): ReadonlyMap<string, number> {
+  const byCount = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  const least = Math.floor(all / byCount.length)
+  const more = all % byCount.length
+  return new Map(byCount.map(([id], place) => [id, least + (place < more ? 1 : 0)]))
+}
+
+/** Each replica begins at another place, so that they seldom want the same. */
+function freeFor({ id, refuses }: Peer, peers: readonly Peer[], leases: readonly Held[]): readonly Held[] {
+  const free = leases.filter(({ workspace, holder }) => holder === undefined && !refuses.has(workspace))
+  const ids = peers.map((one) => one.id).toSorted()
+  const from = Math.floor((free.length * ids.indexOf(id)) / ids.length)
+  return [...free.slice(from), ...free.slice(0, from)]
+}

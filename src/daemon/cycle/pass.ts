@@ -1,0 +1,22 @@
+// A pass over a plan, and what became of all of them. Types only.
+import type { Change } from '../../core/model/change.ts'
+import type { ScopeKey } from '../../core/model/scope.ts'
+import type { Planned } from '../../core/plan/plan.ts'
+import type { Halted } from './change.ts'
+import type { WriteResult } from './outcome.ts'
+import type { DesiredState } from './state.ts'
+
+/** A plan with what it was made from. */
+export interface Pass {
+  readonly planned: Planned
+  readonly view: DesiredState
+}
+
+export interface PassReport extends Halted {
+  /** What became of each change that was tried, by its scope; the last word counts. */
+  readonly results: ReadonlyMap<ScopeKey, WriteResult>
+  /** The changes themselves. */
+  readonly tried: ReadonlyMap<ScopeKey, Change>
+  /** The plan after the last writes. */
+  readonly last: Pass
+}

@@ -1,0 +1,219 @@
+// Leases in PostgreSQL: who holds which workspace, on the clock of the database, in one statement for each heartbeat. A token is given once and
+// never again, also after a database failed over to a copy that lacks the last of them: then every lease is void until each could have ended.
+import { LEASED_WRITE_MS } from '../../../core/replicas/lease.ts'
+import type { Heartbeat, HeartbeatAnswer, HeldWorkspace, LeaseRow } from '../../../core/replicas/table.ts'
+import type { LeaseTable } from '../../../ports.ts'
+import { LedgerError } from '../error.ts'
+import type { PostgresDatabase, Query, Row } from './database.ts'
+import { mustBeKnown } from './schema.ts'
+import { keptText, textKept } from './text.ts'
+
+/** How the life of a server is told from that of a copy which took its place; the first that the server answers counts. */
+const ERAS = [
+  `(SELECT system_identifier::text FROM pg_control_system()) || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`,
+  // Where these are kept from users, each start of the server counts as another one.
+  `extract(epoch FROM pg_postmaster_start_time())::text`,
+] as const
+
+/** Policies of a workspace that are remembered. */
+const MOST_POLICIES = 100
+
+export function postgresLeases(database: PostgresDatabase): LeaseTable {
+  let era: string | undefined
+  const beatSql = async (): Promise<string> => {
+    era ??= await knownEra(database.query)
+    return heartbeatSql(era)
+  }
+  return {
+    async beat(heartbeat) {
+      const rows = await database.query(await beatSql(), valuesOf(heartbeat))
+      return answerOf(rows, database.name)
+    },
+    async hasFree() {
+      const [row] = await database.query('SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL) AS free')
+      return row?.['free'] === true
+    },
+    followed: (replica, policies) => followed(database, replica, policies),
+    async readopt(workspace, policy, afterMs) {
+      const rows = await database.query(READOPT, [keptText(workspace), policy, afterMs])
+      return rows.length > 0
+    },
+    async saveShown({ workspace, token, replica }, document) {
+      await database.query(SAVE_SHOWN, [keptText(workspace), replica, token, document])
+    },
+    async shownSince(mark) {
+      const rows = await database.query(SHOWN_SINCE, [mark ?? '-infinity'])
+      const documents = new Map(rows.map((row) => [textKept(row['workspace']), String(row['document'])]))
+      return { mark: rows.length === 0 ? (mark ?? '-infinity') : String(rows.at(-1)?.['at']), documents }
+    },
+    async leave(replica) {
+      await database.query('UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder = $1', [replica])
+      await database.query('DELETE FROM capkeeper.replica WHERE id = $1', [replica])
+    },
+    async common(name, make) {
+      await database.query('INSERT INTO capkeeper.common (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, make()])
+      const [row] = await database.query('SELECT data FROM capkeeper.common WHERE name = $1', [name])
+      return String(row?.['data'])
+    },
+  }
+}
+
+async function knownEra(query: Query): Promise<string> {
+  const [best, other] = ERAS
+  try {
+    await query(`SELECT ${best} AS era`)
+    return best
+  } catch (error) {
+    if (!(error instanceof LedgerError) || error.code === 'LEDGER_AWAY') throw error
+    return other
+  }
+}
+
+/**
+ * The rows of before are read in the same statement, and what it changes itself comes beside them. Taking a lease asks for the strongest lock of its
+ * row and passes over rows that others hold, so that a transaction under way keeps its lease, and nobody waits for anybody.
+ */
+const heartbeatSql = (era: string): string => `
+WITH now AS (SELECT clock_timestamp() AS at, ${era} AS era, $3::float8 * interval '1 millisecond' AS lasts),
+alive AS (
+  INSERT INTO capkeeper.replica AS known (id, name, spreads, refuses, until)
+  SELECT $1, $2, $4::boolean, $5::text[], at + lasts FROM now
+  ON CONFLICT (id) DO UPDATE SET until = excluded.until, refuses = excluded.refuses, spreads = excluded.spreads
+),
+turned AS (
+  INSERT INTO capkeeper.era AS known (id, since)
+  SELECT era, '-infinity'::timestamptz FROM now WHERE NOT EXISTS (SELECT FROM capkeeper.era WHERE id = now.era)
+  ON CONFLICT (single) DO UPDATE SET id = excluded.id, since = clock_timestamp() WHERE known.id <> excluded.id
+  RETURNING since
+),
+settled AS (SELECT coalesce((SELECT since FROM turned), (SELECT since FROM capkeeper.era), now.at) + lasts <= at AS yes FROM now),
+renewed AS (
+  UPDATE capkeeper.lease SET until = at + lasts
+  FROM now, unnest($6::text[], $7::bigint[]) AS mine (workspace, token)
+  WHERE lease.workspace = mine.workspace AND lease.token = mine.token AND lease.holder = $1 AND lease.era = now.era
+  RETURNING lease.workspace
+),
+released AS (
+  UPDATE capkeeper.lease SET holder = NULL, until = at
+  FROM now, unnest($8::text[], $9::bigint[]) AS mine (workspace, token)
+  WHERE lease.workspace = mine.workspace AND lease.token = mine.token AND lease.holder = $1
+  RETURNING lease.workspace
+),
+wanted AS (SELECT * FROM unnest($10::text[], $11::text[]) AS w (workspace, config)),
+made AS (
+  INSERT INTO capkeeper.lease (workspace, holder, token, until, era, config)
+  SELECT workspace, $1, floor(extract(epoch FROM at) * 1000), at + lasts, era, config FROM wanted, now, settled
+  WHERE settled.yes AND NOT EXISTS (SELECT FROM capkeeper.lease WHERE lease.workspace = wanted.workspace)
+  ORDER BY workspace ON CONFLICT DO NOTHING
+  RETURNING workspace, token
+),
+free AS (
+  SELECT lease.workspace, wanted.config, CASE WHEN lease.holder IS NULL THEN NULL ELSE lease.until END AS former
+  FROM capkeeper.lease JOIN wanted USING (workspace), now, settled
+  WHERE settled.yes AND (lease.holder IS NULL OR lease.until <= now.at OR lease.era <> now.era OR lease.holder = $1)
+  ORDER BY lease.workspace FOR UPDATE OF lease SKIP LOCKED
+),
+taken AS (
+  UPDATE capkeeper.lease SET holder = $1, token = greatest(lease.token + 1, floor(extract(epoch FROM at) * 1000)::bigint),
+    until = at + lasts, era = now.era, config = free.config
+  FROM free, now WHERE lease.workspace = free.workspace
+  RETURNING lease.workspace, lease.token, extract(epoch FROM free.former - at) * 1000 AS former
+),
+gone AS (DELETE FROM capkeeper.replica USING now WHERE replica.until < now.at - interval '1 hour')
+SELECT 'version' AS kind, '' AS workspace, version::bigint AS token, NULL::float8 AS ms, NULL AS holder, NULL AS name, NULL AS config, NULL AS policy, NULL::text[] AS refuses
+  FROM capkeeper.schema_version
+UNION ALL SELECT 'renewed', workspace, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM renewed
+UNION ALL SELECT 'released', workspace, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM released
+UNION ALL SELECT 'taken', workspace, token, NULL, NULL, NULL, NULL, NULL, NULL FROM made
+UNION ALL SELECT 'taken', workspace, token, former, NULL, NULL, NULL, NULL, NULL FROM taken
+UNION ALL SELECT 'peer', '', NULL, NULL, id, name, NULL, NULL, refuses FROM capkeeper.replica, now WHERE spreads AND until > at AND id <> $1
+UNION ALL SELECT 'peer', '', NULL, NULL, $1, $2, NULL, NULL, $5::text[] WHERE $4::boolean
+UNION ALL SELECT 'lease', workspace, token, extract(epoch FROM lease.until - at) * 1000, lease.holder, coalesce(replica.name, lease.holder), config,
+    (SELECT policy FROM capkeeper.policy_seen AS seen WHERE seen.workspace = lease.workspace ORDER BY seen_at DESC LIMIT 1), NULL
+  FROM capkeeper.lease CROSS JOIN now LEFT JOIN capkeeper.replica ON replica.id = lease.holder`
+
+function valuesOf({ replica, lastsMs, spreads, refuses, renew, release, take }: Heartbeat) {
+  const names = (held: readonly { readonly workspace: string }[]) => held.map(({ workspace }) => keptText(workspace))
+  const tokens = (held: readonly HeldWorkspace[]) => held.map(({ token }) => token)
+  return [
+    ...[replica.id, keptText(replica.name), lastsMs, spreads, refuses.map(keptText)],
+    ...[names(renew), tokens(renew), names(release), tokens(release), names(take), take.map(({ config }) => config)],
+  ]
+}
+
+function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
+  const of = (kind: string): readonly Row[] => rows.filter((row) => row['kind'] === kind)
+  const workspaceOf = (row: Row): string => textKept(row['workspace'])
+  mustBeKnown(Number(of('version')[0]?.['token']), name)
+  const released = new Set(of('released').map(workspaceOf))
+  const taken = new Map(
+    of('taken').map((row) => {
+      // The lease outlasted the request, and so did its own end; what is on its way to the service may land a little later.
+      const quietMs = row['ms'] === null ? 0 : Math.max(0, Number(row['ms']) + LEASED_WRITE_MS)
+      return [workspaceOf(row), { token: Number(row['token']), quietMs }]
+    }),
+  )
+  const peers = of('peer').map((row) => ({
+    id: String(row['holder']),
+    name: textKept(row['name']),
+    refuses: (Array.isArray(row['refuses']) ? row['refuses'] : []).map(textKept),
+  }))
+  const leases = of('lease').map((row): LeaseRow => {
+    const lastsMs = Number(row['ms'])
+    const isFree = row['holder'] === null || lastsMs <= 0 || released.has(workspaceOf(row))
+    return {
+      workspace: workspaceOf(row),
+      token: Number(row['token']),
+      ...(!isFree && { holder: { id: String(row['holder']), name: textKept(row['name']) } }),
+      lastsMs: released.has(workspaceOf(row)) ? 0 : lastsMs,
+      config: String(row['config']),
+      ...(row['policy'] !== null && { policy: String(row['policy']) }),
+    }
+  })
+  return { renewed: new Set(of('renewed').map(workspaceOf)), taken, peers, leases }
+}
+
+/** First what this replica has, and then what came last of all; a policy that was never seen becomes the last. */
+async function followed(database: PostgresDatabase, replica: string, policies: ReadonlyMap<string, string>) {
+  const names = [...policies.keys()].map(keptText)
+  await database.transaction(async (query) => {
+    await query(
+      `INSERT INTO capkeeper.replica_policy AS known (replica, workspace, policy, since)
+       SELECT $1, workspace, policy, clock_timestamp() FROM unnest($2::text[], $3::text[]) AS given (workspace, policy)
+       WHERE EXISTS (SELECT FROM capkeeper.replica WHERE id = $1)
+       ON CONFLICT (replica, workspace) DO UPDATE SET policy = excluded.policy, since = excluded.since WHERE known.policy <> excluded.policy`,
+      [replica, names, [...policies.values()]],
+    )
+    await query(
+      `INSERT INTO capkeeper.policy_seen (workspace, policy, seen_at)
+       SELECT workspace, policy, clock_timestamp() FROM unnest($1::text[], $2::text[]) AS given (workspace, policy) ORDER BY 1 ON CONFLICT DO NOTHING`,
+      [names, [...policies.values()]],
+    )
+    await query(
+      `DELETE FROM capkeeper.policy_seen WHERE (workspace, policy) IN (
+         SELECT workspace, policy FROM (SELECT workspace, policy, row_number() OVER (PARTITION BY workspace ORDER BY seen_at DESC) AS place
+           FROM capkeeper.policy_seen WHERE workspace = ANY($1::text[])) AS ranked WHERE place > $2)`,
+      [names, MOST_POLICIES],
+    )
+  })
+  const rows = await database.query(
+    'SELECT DISTINCT ON (workspace) workspace, policy FROM capkeeper.policy_seen WHERE workspace = ANY($1::text[]) ORDER BY workspace, seen_at DESC',
+    [names],
+  )
+  return new Map(rows.map((row) => [textKept(row['workspace']), String(row['policy'])]))
+}
+
+const READOPT = `UPDATE capkeeper.policy_seen SET seen_at = clock_timestamp()
+  WHERE workspace = $1 AND policy = $2 AND NOT EXISTS (
+    SELECT FROM capkeeper.replica LEFT JOIN capkeeper.replica_policy ON replica_policy.replica = replica.id AND replica_policy.workspace = $1
+    WHERE replica.spreads AND replica.until > clock_timestamp()
+      AND (replica_policy.policy IS DISTINCT FROM $2 OR replica_policy.since > clock_timestamp() - $3::float8 * interval '1 millisecond')
+  ) RETURNING policy`
+
+const SAVE_SHOWN = `INSERT INTO capkeeper.shown (workspace, document, saved_at)
+  SELECT workspace, $4, clock_timestamp() FROM capkeeper.lease WHERE workspace = $1 AND holder = $2 AND token = $3
+  ON CONFLICT (workspace) DO UPDATE SET document = excluded.document, saved_at = excluded.saved_at`
+
+/** A little again of what was read before: what was saved by a transaction that ended late. */
+const SHOWN_SINCE = `SELECT workspace, document, saved_at::text AS at FROM capkeeper.shown
+  WHERE saved_at > $1::timestamptz - interval '5 seconds' ORDER BY saved_at`

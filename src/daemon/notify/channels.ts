@@ -1,0 +1,98 @@
+// The ways out: mail and webhooks, with their secrets, which are read for each message and leave here only to where they belong. What
+// fails is told without any of them.
+
+import type { Poster } from '../../api/http.ts'
+import type { Message } from '../../core/notify/due.ts'
+import type { NotifySettings } from '../../core/notify/settings.ts'
+import { PAYLOADS } from '../../core/notify/text.ts'
+import type { Delivery } from '../../core/notify/told.ts'
+import type { NotifyConfig, WebhookConfig } from '../config/notify-values.ts'
+import { readSecret, type TokenSource } from '../http/token.ts'
+import type { Mailer } from './mail.ts'
+
+/** Sends one message. */
+export interface Channels {
+  /** Never rejects; what `signal` cuts off may have arrived. */
+  send(message: Message, signal: AbortSignal): Promise<Delivery>
+  close(): void
+}
+
+/** Who tells people for one workspace. */
+export interface Notifier extends Pick<Channels, 'send'> {
+  readonly settings: NotifySettings
+  /** How people show to others. */
+  readonly label: (email: string) => string
+}
+
+export interface ChannelParts {
+  readonly config: NotifyConfig
+  readonly mailer: Mailer | undefined
+  readonly poster: Poster
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Told of every secret before it is used. */
+  readonly onSecret: (secret: string) => void
+}
+
+const TIMEOUT_MS = 15_000
+
+export function openChannels({ config, mailer, poster, env, onSecret }: ChannelParts): Channels {
+  const secret = (source: TokenSource): string | undefined => {
+    const found = readSecret(source, env)
+    if (found !== undefined) onSecret(found)
+    return found
+  }
+  return {
+    async send(message, signal) {
+      const { to } = message
+      if (to.kind === 'email') {
+        if (!mailer) return { kind: 'refused', reason: 'no mail server is configured' }
+        const password = config.mail?.password
+        const found = password && secret(password)
+        if (password && found === undefined) return { kind: 'refused', reason: 'the password of the mail server cannot be read' }
+        return cutOff(mailer.send(message, to.address, found), signal)
+      }
+      const webhook = config.webhooks.find(({ name }) => name === to.name)
+      return webhook ? post(webhook, message, { poster, url: secret(webhook.url), signal }) : { kind: 'refused', reason: 'no such webhook' }
+    },
+    close() {
+      mailer?.close()
+      poster.close()
+    },
+  }
+}
+
+const CUT_OFF: Delivery = { kind: 'unknown', reason: 'the process ended before the answer' }
+
+function cutOff(sending: Promise<Delivery>, signal: AbortSignal): Promise<Delivery> {
+  if (signal.aborted) return Promise.resolve(CUT_OFF)
+  const cut = Promise.withResolvers<Delivery>()
+  const abort = (): void => cut.resolve(CUT_OFF)
+  signal.addEventListener('abort', abort, { once: true })
+  return Promise.race([sending, cut.promise]).finally(() => signal.removeEventListener('abort', abort))
+}
+
+interface Sending {
+  readonly poster: Poster
+  readonly url: string | undefined
+  readonly signal: AbortSignal
+}
+
+async function post({ format }: WebhookConfig, message: Message, { poster, url, signal }: Sending): Promise<Delivery> {
+  if (url === undefined) return { kind: 'refused', reason: 'its address cannot be read' }
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return { kind: 'refused', reason: 'its address is none' }
+  try {
+    const answer = await poster.post(url, PAYLOADS[format](message), { timeoutMs: TIMEOUT_MS, signal })
+    if ('status' in answer) return judged(answer.status)
+    return { kind: answer.unsent ? 'refused' : 'unknown', reason: answer.message }
+  } catch (error) {
+    if (signal.aborted) return CUT_OFF
+    throw error
+  }
+}
+
+/** Too many requests and the server's own trouble pass; that it is somebody else's fault does not. */
+function judged(status: number): Delivery {
+  if (status >= 200 && status < 300) return { kind: 'sent' }
+  const reason = `it answered ${status}`
+  return { kind: status === 408 || status === 429 || status >= 500 ? 'refused' : 'rejected', reason }
+}

@@ -1,0 +1,130 @@
+// Mail over SMTP with nodemailer, loaded with the first mail: plain text to one address at a time. Errors of the package may quote what was
+// sent and what the server said; only their codes are ever looked at.
+import { readFileSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
+import type { Transporter } from 'nodemailer'
+import type { Message } from '../../core/notify/due.ts'
+import type { Delivery } from '../../core/notify/told.ts'
+import type { MailConfig } from '../config/notify-values.ts'
+
+export interface Mailer {
+  /** `password`: read for each mail, so that a new one counts at once. Never rejects. */
+  send(message: Message, address: string, password: string | undefined): Promise<Delivery>
+  /** Ends what is under way. */
+  close(): void
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const ANSWER_TIMEOUT_MS = 30_000
+
+/** One address, which no reader can take for several or for a header. */
+const ADDRESS = /^[^\s@:<>(),;"\\[\]\p{Cc}]+@[^\s@:<>(),;"\\[\]\p{Cc}]+$/u
+
+export function createMailer(config: MailConfig, timeouts = { connectMs: CONNECT_TIMEOUT_MS, answerMs: ANSWER_TIMEOUT_MS }): Mailer {
+  const open = new Set<Transporter>()
+  return {
+    async send({ subject, text }, address, password) {
+      if (!ADDRESS.test(address)) return { kind: 'rejected', reason: 'not an address that mail can be sent to' }
+      let transport: Transporter | undefined
+      let begun = false
+      try {
+        transport = await transportOf(config, password, timeouts)
+        open.add(transport)
+        // The text is asked for once the server has let us in; until then nothing was sent.
+        transport.use('stream', (mail, next) => {
+          mail.message.transform(() => {
+            begun = true
+            return new PassThrough()
+          })
+          next()
+        })
+        await transport.sendMail({
+          from: { name: 'capkeeper', address: config.from },
+          to: { name: '', address },
+          ...(config.replyTo !== undefined && { replyTo: { name: '', address: config.replyTo } }),
+          subject,
+          text: `${text}\n`,
+          headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
+          disableFileAccess: true,
+          disableUrlAccess: true,
+        })
+        return { kind: 'sent' }
+      } catch (error) {
+        return deliveryOf(error, begun)
+      } finally {
+        transport?.close()
+        if (transport) open.delete(transport)
+      }
+    },
+    close() {
+      for (const transport of open) transport.close()
+    },
+  }
+}
+
+async function transportOf(
+  { host, port, tls, user, caFile }: MailConfig,
+  password: string | undefined,
+  { connectMs, answerMs }: { readonly connectMs: number; readonly answerMs: number },
+): Promise<Transporter> {
+  const ca = caFile === undefined ? undefined : readAuthorities(caFile)
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    host,
+    port,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'starttls',
+    ignoreTLS: tls === 'none',
+    tls: { rejectUnauthorized: true, ...(ca !== undefined && { ca }) },
+    ...(user !== undefined && { auth: { user, pass: password ?? '' } }),
+    connectionTimeout: connectMs,
+    dnsTimeout: connectMs,
+    greetingTimeout: connectMs,
+    socketTimeout: answerMs,
+    logger: false,
+  })
+}
+
+/** A CA file that cannot be read: nothing was sent. */
+class NoAuthorities extends Error {
+  override readonly name = 'NoAuthorities'
+}
+
+function readAuthorities(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    throw new NoAuthorities()
+  }
+}
+
+const textOf = (error: object, name: string): string => {
+  const value: unknown = Object.getOwnPropertyDescriptor(error, name)?.value
+  return typeof value === 'string' ? value : ''
+}
+
+function codeOf(error: object): number | undefined {
+  const value: unknown = Object.getOwnPropertyDescriptor(error, 'responseCode')?.value
+  return typeof value === 'number' ? value : undefined
+}
+
+/** Without a code of the server, what failed before the text was asked for did not send it; what failed later may have. */
+function deliveryOf(error: unknown, begun: boolean): Delivery {
+  if (error instanceof NoAuthorities) return { kind: 'refused', reason: 'the CA file of the mail server cannot be read' }
+  const of = error instanceof Error ? error : new Error()
+  const [code, original] = [textOf(of, 'code'), textOf(of, 'originalCode')]
+  const status = codeOf(of)
+  if (code === 'EAUTH') return { kind: 'refused', reason: `the mail server does not take the user and password${shown(status)}` }
+  if (status !== undefined && !begun) return { kind: 'refused', reason: `the mail server lets nobody in now${shown(status)}` }
+  if (status !== undefined && status >= 500) return { kind: 'rejected', reason: `the mail server refuses the message${shown(status)}` }
+  if (status !== undefined) return { kind: 'refused', reason: `the mail server cannot take the message now${shown(status)}` }
+  const because = [original, code].find((word) => /^[A-Z][A-Z_]{2,40}$/.test(word))
+  const told = because === undefined ? '' : ` (${because})`
+  if (begun) return { kind: 'unknown', reason: `the mail server gave no answer to the message${told}` }
+  return {
+    kind: 'refused',
+    reason: `${code === 'ETLS' ? 'no encrypted connection to the mail server' : 'the mail server cannot be reached'}${told}`,
+  }
+}
+
+const shown = (status: number | undefined): string => (status === undefined ? '' : ` (${status})`)

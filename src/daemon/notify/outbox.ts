@@ -1,0 +1,156 @@
+// Sends what is due, beside the cycles: first it records that a message is about to go, then it sends, then it records how that ended. A
+// message that may have left is never sent again. There is no queue in memory: what is due follows from figures and the ledger.
+import type { Finding } from '../../core/model/condition.ts'
+import { channelOf, type Due, type Message, messagesDue, type PoolUse } from '../../core/notify/due.ts'
+import { begin, type Delivery, end, type Told, type ToldEntry, withoutOpen } from '../../core/notify/told.ts'
+import type { RecordsReader } from '../../ports.ts'
+import { peopleShown, poolsShown } from '../conditions/view.ts'
+import { cycleOf } from '../cycle/state.ts'
+import type { Workspace } from '../workspace.ts'
+import type { Notifier } from './channels.ts'
+
+/** Recorded together; so many may be under way when the process ends. Choice. */
+const AT_A_TIME = 10
+
+/** The rest goes out after the next reading. Choice. */
+const MOST_AT_ONCE = 500
+
+/** Figures that are older tell nobody anything. Choice. */
+const FIGURES_LIFE_MS = 24 * 3_600_000
+
+export interface Ending {
+  /** Nothing new is begun any more. */
+  readonly ending: AbortSignal
+  /** What is under way has had its time. */
+  readonly cut: AbortSignal
+}
+
+/** Sends what is due now, and tells what could not be sent. Rejects with a `LedgerError`. */
+export async function tellPeople(workspace: Workspace, notifier: Notifier, signals: Ending): Promise<readonly Finding[]> {
+  const { ledger, clock } = workspace
+  const known = ledger.fact('told')
+  if (known) await keep(workspace, known, withoutOpen(known, clock.now()))
+  const trust = trusted(ledger.fact('told'))
+  for (let left = MOST_AT_ONCE; left > 0 && !signals.ending.aborted; ) {
+    const { messages, told, quiet } = dueNow(workspace, notifier)
+    const batch = chosen(quiet ? [] : messages, trust).slice(0, Math.min(left, AT_A_TIME))
+    if (!told || batch.length === 0) break
+    left -= batch.length
+    await keep(workspace, ledger.fact('told'), begin(told, batch, clock.now()))
+    const ended = await Promise.all(batch.map(async (one) => ({ one, delivery: await notifier.send(one, signals.cut) })))
+    for (const { one, delivery } of ended) learn(trust, channelOf(one.key), delivery)
+    await finish(workspace, new Map(ended.map(({ one, delivery }) => [one.key, delivery])))
+  }
+  return notifyFindings(ledger.fact('told'), clock.now())
+}
+
+/** Channels of which something is known now. */
+interface Trust {
+  /** They have failed just now: what they would be given waits, untried. */
+  readonly failing: Set<string>
+  /** They failed before: they are tried with one message. */
+  readonly doubtful: Set<string>
+}
+
+const trusted = (told: Told | undefined): Trust => ({
+  failing: new Set(),
+  doubtful: new Set(Object.entries(told?.entries ?? {}).flatMap(([key, { state }]) => (state === 'waiting' ? [channelOf(key)] : []))),
+})
+
+function learn({ failing, doubtful }: Trust, channel: string, { kind }: Delivery): void {
+  if (kind === 'refused') failing.add(channel)
+  else if (kind === 'sent') doubtful.delete(channel)
+}
+
+function chosen(messages: readonly Message[], { failing, doubtful }: Trust): readonly Message[] {
+  const tried = new Set<string>()
+  return messages.filter(({ key }) => {
+    const channel = channelOf(key)
+    if (failing.has(channel) || (doubtful.has(channel) && tried.has(channel))) return false
+    tried.add(channel)
+    return true
+  })
+}
+
+async function finish(workspace: Workspace, ended: ReadonlyMap<string, Delivery>): Promise<void> {
+  const begun = workspace.ledger.fact('told')
+  if (begun) await keep(workspace, begun, end(begun, ended, workspace.clock.now()))
+}
+
+/** What could not be recorded has not begun. */
+async function keep({ ledger }: Workspace, before: Told | undefined, after: Told): Promise<void> {
+  if (before === after) return
+  ledger.saveFact('told', after)
+  try {
+    await ledger.commit()
+  } catch (error) {
+    ledger.saveFact('told', before)
+    throw error
+  }
+}
+
+/** What is known, and what was told. */
+export interface Telling extends Pick<Workspace, 'knowledge' | 'shown' | 'clock'> {
+  readonly config: { readonly name: string }
+  readonly ledger: Pick<RecordsReader, 'fact'>
+}
+
+/** What is due now, quiet hours or not. Nobody is told anything by figures that are old. */
+export function dueNow(telling: Telling, { settings, label }: Pick<Notifier, 'settings' | 'label'>): Due {
+  const { knowledge, clock, ledger, config } = telling
+  const usage = knowledge?.usage
+  if (!usage || clock.now() - usage.roster.readAt > FIGURES_LIFE_MS) return { messages: [], quiet: false }
+  const names = new Map(usage.roster.people.map(({ email, name }) => [email, name]))
+  return messagesDue({
+    now: clock.now(),
+    workspace: config.name,
+    settings,
+    cycle: cycleOf(usage),
+    people: peopleShown(telling).map((one) => ({ ...one, name: names.get(one.email) ?? '' })),
+    groups: usage.groups,
+    pools: poolsToTell(telling),
+    told: ledger.fact('told'),
+    label,
+  })
+}
+
+/** Pools, with the figures that are shown of them; none of a cycle that the readings have left behind. */
+function poolsToTell(telling: Pick<Telling, 'knowledge' | 'shown'>): readonly PoolUse[] {
+  const { knowledge } = telling
+  const startAt = cycleOf(knowledge?.usage)?.startAt
+  const declared = new Map(knowledge?.policy.set.pools.map(({ name, members }) => [name, members]))
+  return poolsShown(telling).flatMap(({ name, credits, figures }): readonly PoolUse[] => {
+    const members = declared.get(name)
+    if (!knowledge || !figures || knowledge.pools[name]?.cycle.startAt !== startAt) return []
+    const { used, exhaustedAt } = figures
+    return [
+      { name, groups: members?.kind === 'groups' ? members.ids : [], credits, used, ...(exhaustedAt !== undefined && { exhaustedAt }) },
+    ]
+  })
+}
+
+/** What failed for good is told for a day. Choice. */
+const TOLD_FOR_MS = 86_400_000
+
+/** One finding for each channel with messages that did not arrive. */
+export function notifyFindings(told: Told | undefined, now: number): readonly Finding[] {
+  const failed = Object.entries(told?.entries ?? {}).filter(
+    ([, { state, at }]) => state === 'waiting' || ((state === 'failed' || state === 'unknown') && now - at < TOLD_FOR_MS),
+  )
+  return [...Map.groupBy(failed, ([key]) => channelOf(key))].map(([channel, all]): Finding => {
+    const entries = all.map(([, entry]) => entry).sort((a, b) => b.at - a.at)
+    const reason = entries[0]?.reason ?? 'for no reason that is known'
+    const parts = [
+      countOf(entries, 'waiting', 'tried again'),
+      countOf(entries, 'failed', 'given up'),
+      countOf(entries, 'unknown', 'may have arrived and not sent again'),
+    ].flatMap((part) => part ?? [])
+    const message = `${channel}: ${all.length} ${all.length === 1 ? 'message' : 'messages'} could not be sent (${parts.join(', ')}): ${reason}`
+    return { type: 'NotifyFailed', subject: `notify ${channel}`, reason: 'NOTIFY_FAILED', message, version: reason }
+  })
+}
+
+function countOf(entries: readonly ToldEntry[], state: ToldEntry['state'], words: string): string | undefined {
+  const count = entries.filter((entry) => entry.state === state).length
+  return count === 0 ? undefined : `${count} ${words}`
+}

@@ -1,0 +1,92 @@
+// Leases for a command that writes beside replicas, such as `apply`: it takes each workspace that it is about to write, or names the one that holds
+// it, and lets go at its end. It never takes a workspace from a replica.
+import { BEAT_MS, LEASE_MS, type Lease, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
+import type { HeartbeatAnswer, ReplicaName } from '../../core/replicas/table.ts'
+import type { Clock, LeaseTable } from '../../ports.ts'
+import { LedgerError } from '../ledger/error.ts'
+import { type Leases, soleLeases, type Wanted } from './leases.ts'
+
+/** What a replica that is ending still holds is waited for this long. Choice. */
+const PATIENCE_MS = 2_000
+
+export interface CommandLeases extends Leases {
+  fence(workspace: string): { readonly replica: string; readonly token: number } | undefined
+  /** Rejects with LEDGER_LOCKED when another one holds it. */
+  claim(workspace: string): Promise<void>
+}
+
+export interface CommandOptions {
+  readonly replica: ReplicaName
+  readonly table: LeaseTable
+  readonly clock: Clock
+  readonly wanted: readonly Wanted[]
+  readonly heldBy: (workspace: string, holder: string) => LedgerError
+}
+
+interface Own extends Lease {
+  readonly quietUntil: number
+}
+
+export function commandLeases({ replica, table, clock, wanted, heldBy }: CommandOptions): CommandLeases {
+  const held = new Map<string, Own>()
+  const ended = new AbortController()
+  const moment = (): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
+  const beat = async (take?: string): Promise<HeartbeatAnswer> => {
+    const askedAt = moment()
+    const renew = [...held].map(([workspace, { token }]) => ({ workspace, token }))
+    const config = wanted.find(({ workspace }) => workspace === take)?.config ?? ''
+    const taking = take === undefined ? [] : [{ workspace: take, config }]
+    const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release: [], take: taking, refuses: [], spreads: false })
+    for (const [workspace, own] of held) {
+      if (answer.renewed.has(workspace)) held.set(workspace, { ...own, askedAt })
+      else if (renew.some((one) => one.workspace === workspace)) held.delete(workspace)
+    }
+    for (const [workspace, { token, quietMs }] of answer.taken) {
+      held.set(workspace, { token, askedAt, lastsMs: LEASE_MS, quietUntil: quietMs > 0 ? clock.now() + quietMs : Number.NEGATIVE_INFINITY })
+    }
+    return answer
+  }
+  let living: Promise<void> | undefined
+  const live = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await clock.sleep(BEAT_MS, ended.signal).catch(() => undefined)
+      // What cannot be renewed ends by itself, and then nothing leaves any more.
+      if (!ended.signal.aborted) await beat().catch(() => undefined)
+    }
+  }
+  const lasting = (workspace: string): Own | undefined => {
+    const own = held.get(workspace)
+    return own && leftMs(own, moment()) > 0 ? own : undefined
+  }
+  return {
+    ...soleLeases(),
+    isSole: false,
+    holds: (workspace) => lasting(workspace) !== undefined,
+    mayLeave: (workspace, timeoutMs) => mayLeave(held.get(workspace), moment(), timeoutMs),
+    quietUntil: (workspace) => held.get(workspace)?.quietUntil ?? Number.NEGATIVE_INFINITY,
+    fence(workspace) {
+      const own = lasting(workspace)
+      return own && { replica: replica.id, token: own.token }
+    },
+    async claim(workspace) {
+      const endAt = clock.monotonic() + PATIENCE_MS
+      while (!lasting(workspace)) {
+        const { leases, taken } = await beat(workspace)
+        if (taken.has(workspace)) break
+        const holder = leases.find((one) => one.workspace === workspace)?.holder
+        if (clock.monotonic() >= endAt) throw heldBy(workspace, holder?.name ?? 'another process')
+        await clock.sleep(LOOK_MS)
+      }
+      living ??= live()
+    },
+    async stop() {
+      ended.abort(new Error('stopped'))
+      await living
+      if (held.size > 0) await table.leave(replica.id).catch(ignore)
+    },
+  }
+}
+
+const ignore = (error: unknown): void => {
+  if (!(error instanceof LedgerError)) throw error
+}

@@ -1,0 +1,296 @@
+// Keeps the leases of one replica: beats, takes and lets go as the spread says, and ends the loop of a workspace whose lease is over. It trusts
+// its own clocks for what it holds, and the database for what it may take. It never says that a write may leave on the strength of a hope.
+import { isDeepStrictEqual } from 'node:util'
+import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
+import { type Held, spread } from '../../core/replicas/spread.ts'
+import type { HeartbeatAnswer, HeldWorkspace } from '../../core/replicas/table.ts'
+import { LedgerError } from '../ledger/error.ts'
+import type { LeaseStatus, Leases } from './leases.ts'
+import { READOPT_EVERY_MS, readopt, report, SHOW_EVERY_MS, show, shownElsewhere } from './sharing.ts'
+import { isReplaced, type KeeperOptions, momentOf, newState, type Own, type State } from './state.ts'
+
+/** An exchange that takes longer is given up; the next one asks anew. */
+const BEAT_PATIENCE_MS = 5_000
+/** What could not be opened is left to others for so long. */
+const REFUSED_MS = 30_000
+
+/** The keeper, and the fence for what is recorded meanwhile. */
+export interface Keeper extends Leases {
+  fence(workspace: string): { readonly replica: string; readonly token: number } | undefined
+}
+
+export function createKeeper(options: KeeperOptions): Keeper {
+  const state = newState(options)
+  const lasting = (workspace: string): Own | undefined => {
+    const own = state.held.get(workspace)
+    return own && leftMs(own, momentOf(state)) > 0 ? own : undefined
+  }
+  return {
+    isSole: false,
+    fence(workspace) {
+      const own = lasting(workspace)
+      return own && { replica: state.replica.id, token: own.token }
+    },
+    holds: (workspace) => lasting(workspace) !== undefined,
+    mayLeave: (workspace, timeoutMs) => !isReplaced(state, workspace) && mayLeave(state.held.get(workspace), momentOf(state), timeoutMs),
+    quietUntil: (workspace) => state.held.get(workspace)?.quietUntil ?? Number.NEGATIVE_INFINITY,
+    isReplaced: (workspace) => isReplaced(state, workspace),
+    want(wanted) {
+      state.wanted = wanted
+      state.configs = new Map(wanted.map(({ workspace, config }) => [workspace, config]))
+      state.due.beat = 0
+    },
+    begin(hooks) {
+      state.hooks = hooks
+      void live(state)
+    },
+    async followed(policies) {
+      if (state.reported && isDeepStrictEqual(state.policies, policies)) return
+      state.policies = policies
+      state.reported = false
+      if (state.answer) await report(state).catch((error: unknown) => fail(state, error))
+    },
+    release: (workspace) => letGo(state, workspace),
+    trouble: () => state.trouble,
+    hasBegun: () => state.answer !== undefined,
+    statusOf: (workspace) => statusOf(state, workspace),
+    transfers: (workspace) => state.transfers.get(workspace) ?? 0,
+    shownElsewhere: () => shownElsewhere(state),
+    withdraw() {
+      state.stopping = true
+    },
+    stop: () => stop(state),
+  }
+}
+
+async function live(state: State): Promise<void> {
+  const { clock, ended } = state
+  while (!ended.signal.aborted) {
+    try {
+      tick(state)
+    } catch (error) {
+      state.complain?.(error instanceof Error ? error.message : String(error))
+    }
+    await clock.sleep(LOOK_MS, ended.signal).catch(() => undefined)
+  }
+}
+
+/** Nothing here waits: a database that does not answer must not hide that a lease ends. */
+function tick(state: State): void {
+  const now = momentOf(state)
+  for (const [workspace, own] of state.held) if (leftMs(own, now) <= 0) lose(state, workspace)
+  if (state.stopping || state.beating) return
+  if (now.monotonic >= state.due.beat) void beat(state)
+  else if (now.monotonic >= state.due.look && (state.answer?.peers.length ?? 0) > 1) void lookForFree(state)
+}
+
+/** One at a time; whoever asks while one is under way waits for the next one. */
+function beat(state: State): Promise<void> {
+  const { clock, beating } = state
+  if (beating) return beating.then(() => beat(state))
+  state.due.beat = clock.monotonic() + BEAT_MS
+  const patience = new AbortController()
+  const late = clock.sleep(BEAT_PATIENCE_MS, patience.signal).then(
+    () => {
+      throw new LedgerError('LEDGER_AWAY', `no answer within ${BEAT_PATIENCE_MS / 1000} s`)
+    },
+    () => undefined,
+  )
+  const beatOnce = exchange(state)
+  // Its answer may still come: it is taken for nothing, because what it gave is asked for anew.
+  beatOnce.catch(() => undefined)
+  state.beating = Promise.race([beatOnce.then((take) => take()), late])
+    .catch((error: unknown) => fail(state, error))
+    .finally(() => {
+      patience.abort()
+      state.beating = undefined
+    })
+  return state.beating
+}
+
+async function lookForFree(state: State): Promise<void> {
+  state.due.look = state.clock.monotonic() + BEAT_MS
+  const free = await state.table.hasFree().catch(() => false)
+  const before = state.held.size
+  if (free) {
+    await beat(state)
+    if (state.due.beat === 0 && !state.stopping) await beat(state)
+  }
+  if (!free || state.held.size > before) state.due.look = 0
+}
+
+function fail(state: State, error: unknown): void {
+  if (!(error instanceof LedgerError)) state.complain?.(error instanceof Error ? error.message : String(error))
+  state.trouble = error instanceof Error ? error.message : String(error)
+  state.due.beat = state.clock.monotonic() + BEAT_MS / 3
+  // Whoever is older than the schema must leave the work to those who know it.
+  if (error instanceof LedgerError && error.code === 'LEDGER_NEWER') for (const workspace of state.held.keys()) lose(state, workspace)
+}
+
+/** Asks; what it resolves with takes the answer, unless that came too late. */
+async function exchange(state: State): Promise<() => void> {
+  const { replica, table, held, leaving, stopping } = state
+  const asked = momentOf(state)
+  const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
+  for (const workspace of moves.release) void end(state, workspace, false)
+  const release = [...leaving].map(([workspace, token]): HeldWorkspace => ({ workspace, token }))
+  const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token }]))
+  const take = moves.take.map((workspace) => ({ workspace, config: state.configs.get(workspace) ?? '' }))
+  const refuses = state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : []))
+  const answer = await table.beat({ replica, lastsMs: LEASE_MS, renew, release, take, refuses, spreads: !stopping })
+  return () => {
+    for (const { workspace } of release) leaving.delete(workspace)
+    takeAnswer(state, answer, { asked, renew, took: take.length })
+  }
+}
+
+function takeAnswer(
+  state: State,
+  answer: HeartbeatAnswer,
+  { asked, renew, took }: { readonly asked: Moment; readonly renew: readonly HeldWorkspace[]; readonly took: number },
+): void {
+  const { held, clock, latest } = state
+  const isFirst = state.answer === undefined
+  state.answer = answer
+  state.rows = new Map(answer.leases.map((one) => [one.workspace, one]))
+  state.trouble = undefined
+  for (const { workspace, token } of renew) {
+    const own = held.get(workspace)
+    if (own?.token !== token) continue
+    if (answer.renewed.has(workspace)) held.set(workspace, { ...own, askedAt: asked })
+    else lose(state, workspace)
+  }
+  for (const { workspace, policy } of answer.leases) if (policy !== undefined) latest.set(workspace, policy)
+  noteFree(state)
+  for (const [workspace, { token, quietMs }] of answer.taken) {
+    const quietUntil = quietMs > 0 ? clock.now() + quietMs : Number.NEGATIVE_INFINITY
+    held.set(workspace, { token, askedAt: asked, lastsMs: LEASE_MS, quietUntil })
+    begin(state, workspace)
+  }
+  // What was found free is asked for at once, but what was not given is waited for.
+  if (isFirst || (took === 0 && !state.stopping && movesOf(state).take.length > 0)) state.due.beat = 0
+  state.hooks?.beaten()
+  void after(state)
+}
+
+/** What follows an exchange, and may wait. */
+async function after(state: State): Promise<void> {
+  const { due, clock } = state
+  try {
+    if (!state.reported) {
+      await report(state)
+      state.hooks?.policiesSettled()
+    }
+    const now = clock.monotonic()
+    if (now >= due.readopt) {
+      due.readopt = now + READOPT_EVERY_MS
+      await readopt(state)
+    }
+    if (now >= due.show) {
+      due.show = now + SHOW_EVERY_MS
+      await show(state)
+    }
+  } catch (error) {
+    fail(state, error)
+  }
+}
+
+const isFailed = ({ failed, clock }: State, workspace: string): boolean =>
+  (failed.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
+
+/** Another replica keeps it under other settings: two of them would undo each other's work. */
+function refusalOf(state: State, workspace: string): LeaseStatus['refused'] {
+  const row = state.rows.get(workspace)
+  const own = state.configs.get(workspace)
+  if (!row?.holder || row.holder.id === state.replica.id || own === undefined || row.config === own) return undefined
+  return { ours: own, theirs: row.config, holder: row.holder.name }
+}
+
+function statusOf(state: State, workspace: string): LeaseStatus {
+  if (state.held.has(workspace)) return { isHere: true, holder: state.replica.name }
+  const holder = state.rows.get(workspace)?.holder
+  const refused = refusalOf(state, workspace)
+  return { isHere: false, ...(holder && holder.id !== state.replica.id && { holder: holder.name }), ...(refused && { refused }) }
+}
+
+function noteFree({ answer, freeSince, clock }: State): void {
+  for (const { workspace, holder } of answer?.leases ?? []) {
+    if (holder) freeSince.delete(workspace)
+    else if (!freeSince.has(workspace)) freeSince.set(workspace, clock.monotonic())
+  }
+}
+
+function movesOf(state: State): ReturnType<typeof spread> {
+  const { answer, replica, held, busy, freeSince, clock, rows } = state
+  const refuses = new Set(state.wanted.flatMap(({ workspace }) => (isFailed(state, workspace) ? [workspace] : [])))
+  const peers = (answer?.peers ?? []).map(({ id, refuses: theirs }) => ({ id, refuses: id === replica.id ? refuses : new Set(theirs) }))
+  const leases = state.wanted.map(({ workspace }): Held => {
+    if (held.has(workspace) || busy.has(workspace)) return { workspace, holder: replica.id }
+    const holder = rows.get(workspace)?.holder
+    if (holder && holder.id !== replica.id) return { workspace, holder: holder.id }
+    const since = freeSince.get(workspace)
+    return { workspace, freeForMs: since === undefined ? 0 : clock.monotonic() - since }
+  })
+  const { take, release } = spread(replica.id, peers, leases)
+  return { take, release: release.filter((workspace) => held.has(workspace) && !busy.has(workspace)) }
+}
+
+/** One after the other for each workspace. */
+function work(state: State, workspace: string, job: () => Promise<void>): Promise<void> {
+  const before = state.busy.get(workspace)?.catch(() => undefined) ?? Promise.resolve()
+  const done = before.then(job).finally(() => {
+    if (state.busy.get(workspace) === done) state.busy.delete(workspace)
+  })
+  state.busy.set(workspace, done)
+  return done
+}
+
+function begin(state: State, workspace: string): void {
+  state.transfers.set(workspace, (state.transfers.get(workspace) ?? 0) + 1)
+  work(state, workspace, async () => {
+    if (!state.held.has(workspace) || state.stopping) return
+    await state.hooks?.taken(workspace)
+    state.failed.delete(workspace)
+  }).catch((error: unknown) => {
+    state.complain?.(`${workspace}: ${error instanceof Error ? error.message : String(error)}`)
+    state.failed.set(workspace, state.clock.monotonic() + REFUSED_MS)
+    state.hooks?.failed(workspace, error)
+    void letGo(state, workspace)
+  })
+}
+
+/** Ended by the clock, by the database or by another replica. */
+function lose(state: State, workspace: string): void {
+  if (!state.held.delete(workspace)) return
+  state.leaving.delete(workspace)
+  void end(state, workspace, true)
+}
+
+/** Ends the loop; with a lease that still lasts, lets it go afterwards. */
+async function end(state: State, workspace: string, gone: boolean): Promise<void> {
+  try {
+    await work(state, workspace, async () => state.hooks?.ending(workspace, gone))
+  } catch (error) {
+    state.complain?.(`${workspace}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  if (!gone) await letGo(state, workspace)
+}
+
+async function letGo(state: State, workspace: string): Promise<void> {
+  const own = state.held.get(workspace)
+  if (!own) return
+  state.held.delete(workspace)
+  state.leaving.set(workspace, own.token)
+  // Those that end together go together.
+  await state.clock.sleep(0)
+  if (state.leaving.has(workspace)) await beat(state)
+}
+
+async function stop(state: State): Promise<void> {
+  state.stopping = true
+  await Promise.all([...state.busy.values()].map((one) => one.catch(() => undefined)))
+  await Promise.all([...state.held.keys()].map((workspace) => letGo(state, workspace)))
+  state.ended.abort(new Error('stopped'))
+  await state.beating
+  await state.table.leave(state.replica.id).catch(() => undefined)
+}

@@ -1,0 +1,50 @@
+// What replicas tell each other beside leases: which policies each has, and what a holder shows of its workspaces. Nothing here decides who holds what.
+import type { State } from './state.ts'
+
+/** Old policies come back when every live replica has had them for so long (product.md, section 10). */
+export const READOPT_MS = 600_000
+export const READOPT_EVERY_MS = 20_000
+export const SHOW_EVERY_MS = 9_000
+const READ_SHOWN_EVERY_MS = 2_000
+
+/** The others learn which policies this replica has. */
+export async function report(state: State): Promise<void> {
+  const { policies, table, replica, latest } = state
+  const known = await table.followed(replica.id, policies)
+  for (const [workspace, policy] of known) latest.set(workspace, policy)
+  if (state.policies === policies) state.reported = true
+}
+
+export async function readopt(state: State): Promise<void> {
+  const { policies, table, latest, held } = state
+  let news = false
+  for (const [workspace, policy] of policies) {
+    if (!held.has(workspace) || latest.get(workspace) === policy) continue
+    if (!(await table.readopt(workspace, policy, READOPT_MS))) continue
+    latest.set(workspace, policy)
+    news = true
+  }
+  if (news) state.hooks?.policiesSettled()
+}
+
+export async function show({ held, hooks, table, replica, saved }: State): Promise<void> {
+  for (const [workspace, { token }] of held) {
+    const document = hooks?.document(workspace)
+    if (document === undefined || saved.get(workspace) === document) continue
+    await table.saveShown({ workspace, token, replica: replica.id }, document)
+    saved.set(workspace, document)
+  }
+}
+
+export async function shownElsewhere(state: State): Promise<ReadonlyMap<string, string>> {
+  const { clock, due, table, shown } = state
+  if (clock.monotonic() >= due.readShown) {
+    due.readShown = clock.monotonic() + READ_SHOWN_EVERY_MS
+    const news = await table.shownSince(state.shownMark).catch(() => undefined)
+    if (news) {
+      state.shownMark = news.mark
+      for (const [workspace, document] of news.documents) shown.set(workspace, document)
+    }
+  }
+  return shown
+}

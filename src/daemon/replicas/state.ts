@@ -1,0 +1,76 @@
+// What the keeper of leases knows between two heartbeats. Values only: what follows from them is decided in keeper.ts and sharing.ts.
+import type { Lease, Moment } from '../../core/replicas/lease.ts'
+import type { HeartbeatAnswer, LeaseRow, ReplicaName } from '../../core/replicas/table.ts'
+import type { Clock, LeaseTable } from '../../ports.ts'
+import type { LeaseHooks, Wanted } from './leases.ts'
+
+export interface KeeperOptions {
+  readonly replica: ReplicaName
+  readonly table: LeaseTable
+  readonly clock: Clock
+  /** Something unexpected, for the log. */
+  readonly complain?: (message: string) => void
+}
+
+export interface Own extends Lease {
+  readonly quietUntil: number
+}
+
+export interface State extends KeeperOptions {
+  wanted: readonly Wanted[]
+  /** Of what is wanted, by workspace. */
+  configs: ReadonlyMap<string, string>
+  /** Of the last answer, by workspace. */
+  rows: ReadonlyMap<string, LeaseRow>
+  hooks: LeaseHooks | undefined
+  readonly held: Map<string, Own>
+  /** Their loops are starting or ending. */
+  readonly busy: Map<string, Promise<void>>
+  /** To be let go with the next heartbeat. */
+  readonly leaving: Map<string, number>
+  /** Could not be opened here; until when on the monotonic clock. */
+  readonly failed: Map<string, number>
+  answer: HeartbeatAnswer | undefined
+  readonly freeSince: Map<string, number>
+  policies: ReadonlyMap<string, string>
+  reported: boolean
+  readonly latest: Map<string, string>
+  readonly transfers: Map<string, number>
+  readonly shown: Map<string, string>
+  readonly saved: Map<string, string>
+  shownMark: string | undefined
+  /** Why the last exchange failed. */
+  trouble: string | undefined
+  stopping: boolean
+  beating: Promise<void> | undefined
+  /** On the monotonic clock. */
+  readonly due: { beat: number; look: number; readopt: number; show: number; readShown: number }
+  readonly ended: AbortController
+}
+
+export const newState = (options: KeeperOptions): State => ({
+  ...options,
+  ...{
+    wanted: [],
+    configs: new Map(),
+    rows: new Map(),
+    hooks: undefined,
+    answer: undefined,
+    policies: new Map(),
+    reported: true,
+    shownMark: undefined,
+    beating: undefined,
+  },
+  ...{ held: new Map(), busy: new Map(), leaving: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
+  ...{ transfers: new Map(), shown: new Map(), saved: new Map(), trouble: undefined, stopping: false },
+  due: { beat: 0, look: 0, readopt: 0, show: 0, readShown: 0 },
+  ended: new AbortController(),
+})
+
+export const momentOf = ({ clock }: State): Moment => ({ wall: clock.now(), monotonic: clock.monotonic() })
+
+/** Not known to the others yet, or known to be older than what they have had. */
+export function isReplaced({ policies, latest }: State, workspace: string): boolean {
+  const own = policies.get(workspace)
+  return own !== undefined && latest.get(workspace) !== own
+}

@@ -1,0 +1,32 @@
+// Whether the daemon is ready: its ledger was reached and can be written, and every workspace that it keeps was tried once. Neither a bad policy nor
+// an outage of a service takes that back.
+import type { WorkspaceConfig } from '../config/settings.ts'
+import type { Readiness } from '../http/options.ts'
+import type { Workspace } from '../workspace.ts'
+
+/** What is asked of a workspace that runs. */
+export interface Tried {
+  readonly config: Pick<WorkspaceConfig, 'name'>
+  readonly workspace: Pick<Workspace, 'attempted'>
+  readonly requestFailed: () => boolean
+  /** On the monotonic clock. */
+  readonly startedAt: number
+}
+
+/** A service that has said nothing for so long has been tried. Choice. */
+export const ATTEMPT_MS = 30_000
+
+/** A cycle was through, a request of it failed, or it has taken too long: a service that is away must not keep the daemon from being ready. */
+const wasTried = ({ workspace, requestFailed, startedAt }: Tried, now: number): boolean =>
+  workspace.attempted || requestFailed() || now - startedAt >= ATTEMPT_MS
+
+/** `hasBegun`: it is known which workspaces are ours. */
+export function readiness(
+  runners: readonly Tried[],
+  { canRecord, hasBegun, now }: { readonly canRecord: boolean; readonly hasBegun: boolean; readonly now: number },
+): Readiness {
+  const untried = runners.filter((runner) => !wasTried(runner, now)).map(({ config }) => `${config.name}: not attempted yet`)
+  const ledger = hasBegun ? 'the ledger cannot be written' : 'the ledger was not reached yet'
+  const reasons = canRecord && hasBegun ? untried : [ledger, ...untried]
+  return { ready: reasons.length === 0, reasons }
+}

@@ -1,0 +1,77 @@
+// Posts to addresses that are secrets: what arrives, what surely did not, and that no failure tells the address.
+import { connect } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createPoster } from '../../src/api/http.ts'
+import { listen } from './world.ts'
+
+const PATH = '/services/T000/very-secret'
+
+async function serve(handler: Parameters<typeof listen>[0]) {
+  const server = await listen(handler)
+  onTestFinished(() => server.close())
+  return server
+}
+
+function posting(proxyEnv: Readonly<Record<string, string>> = {}) {
+  const poster = createPoster({ userAgent: 'capkeeper/1.2.3', proxyEnv })
+  onTestFinished(() => poster.close())
+  return (url: string, timeoutMs = 5_000) => poster.post(url, { text: 'hello' }, { timeoutMs })
+}
+
+describe('a post', () => {
+  it.each([200, 302, 404, 503])('arrives once as JSON, and gives the status: %i', async (status) => {
+    const server = await serve((_request, response) => response.writeHead(status, { location: '/other' }).end('x'.repeat(1000)))
+    expect(await posting()(`${server.url}${PATH}?key=1`)).toEqual({ status })
+    expect(server.requests.map(({ request, body }) => [request.method, request.url, JSON.parse(body)])).toEqual([
+      ['POST', `${PATH}?key=1`, { text: 'hello' }],
+    ])
+    expect(server.requests[0]?.request.headers).toMatchObject({ 'content-type': 'application/json', 'user-agent': 'capkeeper/1.2.3' })
+  })
+
+  it('does not wait for the end of an answer that has none', async () => {
+    const server = await serve((_request, response) => response.writeHead(200).write('on and on'))
+    expect(await posting()(server.url)).toEqual({ status: 200 })
+  })
+
+  it('goes through the proxy', async () => {
+    const asked: string[] = []
+    const server = await serve((_request, response) => response.end('ok'))
+    const proxy = await serve(() => undefined)
+    proxy.server.on('connect', (request, socket) => {
+      asked.push(request.url ?? '')
+      const upstream = connect(Number(new URL(server.url).port), '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection Established\r\n\r\n')
+        upstream.pipe(socket).pipe(upstream)
+      })
+      upstream.on('error', () => undefined)
+      socket.on('error', () => undefined)
+    })
+    expect(await posting({ http_proxy: proxy.url })(`http://hooks.example${PATH}`)).toEqual({ status: 200 })
+    expect(asked).toEqual(['hooks.example:80'])
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('what fails', () => {
+  it('surely did not arrive where nobody listens, the name is unknown, or the proxy refuses', async () => {
+    const proxy = await serve(() => undefined)
+    proxy.server.on('connect', (_request, socket) => socket.end('HTTP/1.1 403 Forbidden\r\n\r\n'))
+    const failures = await Promise.all([
+      posting()(`http://127.0.0.1:1${PATH}`),
+      posting()(`http://no-such-host.invalid${PATH}`),
+      posting({ HTTPS_PROXY: proxy.url })(`https://hooks.example${PATH}`),
+      posting({ HTTPS_PROXY: 'socks5://x' })(`https://hooks.example${PATH}`),
+    ])
+    for (const failure of failures) expect(failure).toMatchObject({ kind: 'network', unsent: true })
+    expect(JSON.stringify(failures)).not.toMatch(/secret|hooks\.example|T000/)
+  })
+
+  it('may have arrived where the connection is cut or no answer comes', async () => {
+    const cut = await serve((request) => request.socket.destroy())
+    const silent = await serve(() => undefined)
+    const failures = await Promise.all([posting()(`${cut.url}${PATH}`), posting()(`${silent.url}${PATH}`, 200)])
+    expect(failures.map((failure) => 'unsent' in failure)).toEqual([false, false])
+    expect(failures).toMatchObject([{ kind: 'network' }, { kind: 'timeout' }])
+    expect(JSON.stringify(failures)).not.toMatch(/secret|T000/)
+  })
+})

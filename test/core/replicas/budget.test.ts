@@ -1,0 +1,33 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { within } from '../../../src/core/pace/pace.ts'
+import { dealt, sharersOf } from '../../../src/core/replicas/budget.ts'
+
+test('the parts of one key never exceed its limit together, whoever holds them, and neither does the least rate', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0.1, max: 500, noNaN: true }), fc.integer({ min: 1, max: 300 }), (max, sharers) => {
+      const part = dealt({ start: Math.min(2, max), max, concurrency: 4 }, sharers)
+      expect(part.max * sharers).toBeLessThanOrEqual(max * 1.000_001)
+      expect(within(part, 0)).toBeLessThanOrEqual(part.max)
+      expect(part.start).toBeLessThanOrEqual(part.max)
+      expect(part.concurrency).toBe(4)
+    }),
+  )
+})
+
+test('workspaces with one key share it, and one with several keys goes by the most shared', () => {
+  const keys = new Map([
+    ['a', new Set(['k1'])],
+    ['b', new Set(['k1', 'k2'])],
+    ['c', new Set(['k2'])],
+    ['d', new Set(['k2'])],
+    ['e', new Set<string>()],
+  ])
+  expect([...sharersOf(keys)]).toEqual([
+    ['a', 2],
+    ['b', 3],
+    ['c', 3],
+    ['d', 3],
+    ['e', 1],
+  ])
+})

@@ -1,0 +1,39 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { BEAT_MS, LEASE_MS, LEASED_WRITE_MS, type Lease, leftMs, MARGIN_MS, mayLeave } from '../../../src/core/replicas/lease.ts'
+
+const lease: Lease = { token: 7, askedAt: { wall: 1_000_000, monotonic: 500 }, lastsMs: 20_000 }
+const passed = (wallMs: number, monotonicMs = wallMs) => ({ wall: 1_000_000 + wallMs, monotonic: 500 + monotonicMs })
+
+describe('a lease', () => {
+  test.each<[string, ReturnType<typeof passed>, number]>([
+    ['lasts as given', passed(0), 20_000],
+    ['ends as time passes', passed(5_000), 15_000],
+    ['ends early when the wall clock was set on', passed(19_000, 1_000), 1_000],
+    ['is not longer because the wall clock was set back', passed(-3_600_000, 5_000), 15_000],
+    ['ends although the machine slept and one clock with it', passed(60_000, 10), -40_000],
+    ['ends although the process was stopped', passed(60_000), -40_000],
+  ])('%s', (_, now, left) => expect(leftMs(lease, now)).toBe(left))
+
+  test('lets a request go only if it outlasts it with a margin, and no lease lets none go', () => {
+    expect(mayLeave(lease, passed(20_000 - 10_000 - MARGIN_MS), 10_000)).toBe(true)
+    expect(mayLeave(lease, passed(20_001 - 10_000 - MARGIN_MS), 10_000)).toBe(false)
+    expect(mayLeave(undefined, passed(0), 0)).toBe(false)
+  })
+
+  test('never lets a request go that could still be under way when the database gives the workspace to another', () => {
+    fc.assert(
+      fc.property(fc.nat(60_000), fc.integer({ min: -90_000, max: 90_000 }), fc.nat(5_000), (ms, jump, way) => {
+        // The database gave it `way` after it was asked; `ms` is true time, and the wall clock jumps.
+        const endsAt = way + lease.lastsMs
+        const now = passed(ms + jump, ms)
+        if (mayLeave(lease, now, LEASED_WRITE_MS)) expect(ms + LEASED_WRITE_MS).toBeLessThan(endsAt)
+      }),
+    )
+  })
+
+  test('has room for a write also when a heartbeat is late, and a dead replica’s work goes on within 30 s', () => {
+    expect(LEASE_MS - BEAT_MS).toBeGreaterThanOrEqual(LEASED_WRITE_MS + MARGIN_MS + BEAT_MS)
+    expect(LEASE_MS + BEAT_MS).toBeLessThanOrEqual(24_000)
+  })
+})

@@ -1,0 +1,145 @@
+// Leases in a real PostgreSQL: who gets one, what a token is good for, and what a database that took another's place makes void.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Heartbeat } from '../../../src/core/replicas/table.ts'
+import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import type { LeaseTable } from '../../../src/ports.ts'
+import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
+import { realClock } from '../../support/real-clock.ts'
+
+const server = postgresForFile()
+
+interface Place {
+  readonly address: string
+  table(): Promise<LeaseTable>
+  sql(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+}
+
+async function place(): Promise<Place> {
+  const address = await server().create()
+  const database = new URL(address).pathname.slice(1)
+  return {
+    address,
+    async table() {
+      const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {}, fence: () => undefined })
+      onTestFinished(() => store.close())
+      if (!store.leases) throw new Error('a database has leases')
+      return store.leases
+    },
+    sql: (text) => server().sql(database, text),
+  }
+}
+
+const beat = (id: string, more: Partial<Heartbeat> = {}): Heartbeat => ({
+  replica: { id, name: `pod-${id}` },
+  lastsMs: 60_000,
+  renew: [],
+  release: [],
+  take: [],
+  refuses: [],
+  spreads: true,
+  ...more,
+})
+
+const acme = [{ workspace: 'acme', config: 'c1' }]
+
+describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
+  test('is given to one replica, shown to the others, renewed under its token, and free once it was let go', async () => {
+    const table = await (await place()).table()
+    const first = (await table.beat(beat('a', { take: acme }))).taken.get('acme')
+    expect(first).toMatchObject({ quietMs: 0 })
+    const other = await table.beat(beat('b', { take: acme }))
+    expect([...other.taken]).toEqual([])
+    expect(other.leases).toMatchObject([{ workspace: 'acme', holder: { id: 'a', name: 'pod-a' }, config: 'c1' }])
+    expect(other.peers.map(({ id }) => id).toSorted()).toEqual(['a', 'b'])
+    const token = first?.token ?? 0
+    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token }] }))).renewed]).toEqual(['acme'])
+    expect([...(await table.beat(beat('a', { renew: [{ workspace: 'acme', token: token - 1 }] }))).renewed]).toEqual([])
+    expect(await table.hasFree()).toBe(false)
+    await table.beat(beat('a', { release: [{ workspace: 'acme', token }] }))
+    expect(await table.hasFree()).toBe(true)
+    const second = (await table.beat(beat('b', { take: acme }))).taken.get('acme')
+    expect(second?.quietMs).toBe(0)
+    expect(second?.token).toBeGreaterThan(token)
+  })
+
+  test('that ends by itself is taken with the time in which a write of its holder may still land', async () => {
+    const table = await (await place()).table()
+    await table.beat(beat('a', { take: acme, lastsMs: 1 }))
+    const taken = (await table.beat(beat('b', { take: acme }))).taken.get('acme')
+    expect(taken?.quietMs).toBeGreaterThan(5_000)
+    expect(taken?.quietMs).toBeLessThanOrEqual(10_000)
+  })
+
+  test('is void when the server is another one than it was given by, and taken anew only when it could have ended', async () => {
+    const { table: open, sql } = await place()
+    const table = await open()
+    const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
+    await sql("UPDATE capkeeper.era SET id = 'the server of before'; UPDATE capkeeper.lease SET era = 'the server of before'")
+    const after = await table.beat(beat('a', { renew: [{ workspace: 'acme', token }], take: [{ workspace: 'beta', config: 'c1' }] }))
+    expect([[...after.renewed], [...after.taken]]).toEqual([[], []])
+    expect([...(await table.beat(beat('b', { take: acme }))).taken]).toEqual([])
+    await sql("UPDATE capkeeper.era SET since = since - interval '61 seconds'")
+    expect((await table.beat(beat('b', { take: acme }))).taken.get('acme')?.token).toBeGreaterThan(token)
+  })
+
+  test('lets nothing be recorded by a process that does not hold it any more', async () => {
+    const { address, table: open } = await place()
+    const table = await open()
+    let held: { readonly replica: string; readonly token: number } | undefined
+    const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {}, fence: () => held })
+    onTestFinished(() => store.close())
+    const ledger = await store.workspace('acme', 'http://service')
+    ledger.saveFact('verifiedDeclared', 7)
+    await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
+    const token = (await table.beat(beat('a', { take: acme, lastsMs: 1 }))).taken.get('acme')?.token ?? 0
+    held = { replica: 'a', token }
+    ledger.saveFact('verifiedDeclared', 7)
+    await ledger.commit()
+    await table.beat(beat('b', { take: acme }))
+    ledger.saveFact('verifiedDeclared', 8)
+    await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
+    held = { replica: 'a', token: token + 1 }
+    ledger.saveFact('verifiedDeclared', 9)
+    await expect(ledger.commit()).rejects.toMatchObject({ code: 'LEDGER_FENCED' })
+  })
+
+  test('keeps a command without one from writing, and names its holder', async () => {
+    const { address, table: open } = await place()
+    await (await open()).beat(beat('a', { take: acme }))
+    const store = await openLedger({ file: address, mode: 'write', clock: realClock(), env: {} })
+    onTestFinished(() => store.close())
+    await expect(store.workspace('acme', 'http://service')).rejects.toMatchObject({
+      code: 'LEDGER_LOCKED',
+      message: expect.stringContaining('pod-a'),
+    })
+  })
+})
+
+describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
+  test('are in the order in which they came, and an old one comes back only when every live replica has had it for long enough', async () => {
+    const table = await (await place()).table()
+    await table.beat(beat('a'))
+    await table.beat(beat('b'))
+    const given = (policy: string): ReadonlyMap<string, string> => new Map([['acme', policy]])
+    expect((await table.followed('a', given('one'))).get('acme')).toBe('one')
+    expect((await table.followed('b', given('two'))).get('acme')).toBe('two')
+    expect((await table.followed('a', given('one'))).get('acme')).toBe('two')
+    expect(await table.readopt('acme', 'one', 0)).toBe(false)
+    await table.followed('b', given('one'))
+    expect(await table.readopt('acme', 'one', 60_000)).toBe(false)
+    expect(await table.readopt('acme', 'one', 0)).toBe(true)
+    expect((await table.followed('a', given('one'))).get('acme')).toBe('one')
+  })
+
+  test('and what a holder shows, and what all share, reach the others', async () => {
+    const table = await (await place()).table()
+    const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
+    await table.saveShown({ workspace: 'acme', replica: 'a', token }, '{"a":1}')
+    await table.saveShown({ workspace: 'acme', replica: 'b', token }, '{"a":2}')
+    const { documents, mark } = await table.shownSince(undefined)
+    expect([...documents]).toEqual([['acme', '{"a":1}']])
+    expect((await table.shownSince(mark)).mark).toBe(mark)
+    expect(await table.common('salt', () => 'x')).toBe('x')
+    expect(await table.common('salt', () => 'y')).toBe('x')
+  })
+})

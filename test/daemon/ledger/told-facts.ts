@@ -1,0 +1,16 @@
+// What a ledger may remember of messages, for tests that write whatever it takes.
+import fc from 'fast-check'
+import { TOLD_STATES, type Told } from '../../../src/core/notify/told.ts'
+
+const entry = fc.record(
+  { level: fc.nat(), state: fc.constantFrom(...TOLD_STATES), at: fc.nat(), tries: fc.nat(), reason: fc.string() },
+  { requiredKeys: ['level', 'state', 'at', 'tries'] },
+)
+
+/** Keys are JSON, and none of them names a property that objects have. */
+const key = fc.array(fc.string(), { minLength: 1, maxLength: 3 }).map((parts) => JSON.stringify(parts))
+
+export const told: fc.Arbitrary<Told> = fc.record({
+  cycleStartAt: fc.nat(),
+  entries: fc.dictionary(key, entry, { maxKeys: 4, noNullPrototype: true }),
+})

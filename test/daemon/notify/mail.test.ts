@@ -1,0 +1,93 @@
+// Mail to a real server on loopback: what it is given, and what each way of failing is taken for.
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../../../src/core/notify/due.ts'
+import { createMailer } from '../../../src/daemon/notify/mail.ts'
+import { type Fault, mailServer } from '../../support/smtp.ts'
+
+const PASSWORD = 'correct horse battery staple'
+const message = (subject: string, text: string): Message => ({
+  key: '["person","ada@example.com"]',
+  level: 85,
+  to: { kind: 'email', address: 'ada@example.com' },
+  kind: 'person',
+  workspace: 'acme',
+  subject,
+  text,
+  values: {},
+})
+
+async function mailing(timeouts?: { readonly connectMs: number; readonly answerMs: number }) {
+  const server = await mailServer()
+  const config = { host: '127.0.0.1', port: server.port, tls: 'none', from: 'caps@example.com', user: 'caps' } as const
+  return { server, mailer: createMailer(config, timeouts) }
+}
+
+describe('a mail', () => {
+  it('goes to one address as plain text, from the configured sender, after a login', async () => {
+    const { server, mailer } = await mailing()
+    expect(await mailer.send(message('90 % of your credits', 'Hello.\n.\nBye'), 'ada@example.com', PASSWORD)).toEqual({ kind: 'sent' })
+    expect(server.mails).toMatchObject([{ from: 'caps@example.com', to: 'ada@example.com' }])
+    const source = server.mails[0]?.source ?? ''
+    expect(source).toContain('Subject: 90 % of your credits')
+    expect(source).toContain('Auto-Submitted: auto-generated')
+    expect(source).toContain('Content-Type: text/plain')
+    expect(source.split('\n\n').at(1)).toContain('Hello.\n.\nBye')
+    expect(server.logins).toEqual([`caps ${PASSWORD}`])
+  })
+
+  it.each([
+    'ada@example.com\r\nBcc: eve@example.com',
+    'ada@example.com, eve@example.com',
+    'Ada <ada@example.com>',
+    '"a b"@example.com',
+    '',
+  ])('is not sent to what is no single address: %j', async (address) => {
+    const { server, mailer } = await mailing()
+    expect(await mailer.send(message('x', 'y'), address, PASSWORD)).toMatchObject({ kind: 'rejected' })
+    expect(server.connections).toBe(0)
+  })
+
+  it('gets no further header from a subject with line breaks', async () => {
+    const { server, mailer } = await mailing()
+    await mailer.send(message('hello\r\nBcc: eve@example.com', 'text'), 'ada@example.com', PASSWORD)
+    const [head = ''] = server.mails[0]?.source.split('\n\n') ?? []
+    expect(head.split('\n').filter((line) => /^bcc/i.test(line))).toEqual([])
+  })
+})
+
+describe('what fails', () => {
+  const cases: readonly [string, string, Fault, 'refused' | 'rejected' | 'unknown'][] = [
+    ['a login that is refused', 'AUTH', '535 no', 'refused'],
+    ['a server that hangs up on the greeting', 'EHLO', 'hang up', 'refused'],
+    ['a sender that cannot be taken now', 'MAIL', '451 later', 'refused'],
+    ['a receiver that does not exist', 'RCPT', '550 unknown', 'rejected'],
+    ['a mail that is refused for good', '.', '554 spam', 'rejected'],
+    ['a mail that cannot be taken now', '.', '452 full', 'refused'],
+    ['a server that hangs up after the mail', '.', 'hang up', 'unknown'],
+    ['a server that never answers to the mail', '.', 'silence', 'unknown'],
+  ]
+
+  it.each(cases)('%s', async (_name, step, fault, kind) => {
+    const { server, mailer } = await mailing({ connectMs: 300, answerMs: 300 })
+    server.faults = { [step]: fault }
+    const delivery = await mailer.send(message('subject', 'text'), 'ada@example.com', PASSWORD)
+    expect(delivery).toMatchObject({ kind })
+    expect(JSON.stringify(delivery)).not.toMatch(new RegExp(`${PASSWORD}|ada@|spam|later|${Buffer.from(PASSWORD).toString('base64')}`))
+    expect(server.mails).toEqual([])
+  })
+
+  it('a server that is not there', async () => {
+    const config = { host: '127.0.0.1', port: 1, tls: 'none', from: 'caps@example.com' } as const
+    expect(await createMailer(config).send(message('a', 'b'), 'ada@example.com', undefined)).toEqual({
+      kind: 'refused',
+      reason: 'the mail server cannot be reached (ECONNREFUSED)',
+    })
+  })
+
+  it('a server without encryption, where it is asked for', async () => {
+    const server = await mailServer()
+    const config = { host: '127.0.0.1', port: server.port, tls: 'starttls', from: 'caps@example.com', user: 'caps' } as const
+    expect(await createMailer(config).send(message('a', 'b'), 'ada@example.com', PASSWORD)).toMatchObject({ kind: 'refused' })
+    expect(server.logins).toEqual([])
+  })
+})

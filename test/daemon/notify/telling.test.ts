@@ -1,0 +1,250 @@
+// A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createPoster } from '../../../src/api/http.ts'
+import { DEFAULT_TEMPLATES, type NotifySettings } from '../../../src/core/notify/settings.ts'
+import type { WebhookFormat } from '../../../src/core/notify/text.ts'
+import type { Told } from '../../../src/core/notify/told.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { openChannels } from '../../../src/daemon/notify/channels.ts'
+import { createMailer } from '../../../src/daemon/notify/mail.ts'
+import { createWorkspace } from '../../../src/daemon/workspace.ts'
+import { listen } from '../../api/world.ts'
+import { HOUR } from '../../support/declare.ts'
+import { live, MINUTE } from '../../support/living.ts'
+import { type MailServer, mailServer } from '../../support/smtp.ts'
+import { noon, recordPast } from '../../support/use.ts'
+import { createWorld, type World, type WorldOptions } from '../../support/world.ts'
+
+const SECRET_PATH = '/services/T000/very-secret-path'
+const POLICY = { caps: { team: 1000, 'group:grp_r': 1000 } }
+
+const SETTINGS: NotifySettings = {
+  people: [85, 100],
+  pools: [80],
+  owners: [],
+  digest: 'off',
+  timezone: 'UTC',
+  templates: DEFAULT_TEMPLATES,
+}
+
+interface Town {
+  readonly one: World
+  readonly mail: MailServer
+  readonly hook: Awaited<ReturnType<typeof listen>> & { status: number }
+  readonly life: ReturnType<typeof live>
+  readonly secrets: string[]
+}
+
+interface TownOptions extends WorldOptions {
+  readonly settings?: Partial<NotifySettings>
+  readonly format?: WebhookFormat
+  readonly faults?: MailServer['faults']
+  readonly label?: (email: string) => string
+}
+
+/** Credits used, of which 500 are included in a seat. */
+const uses = (used: Readonly<Record<string, number>>) =>
+  Object.entries(used).map(([who, credits]) => ({ who, at: noon(10), credits: credits + 500 }))
+
+async function town(used: Readonly<Record<string, number>>, options: TownOptions = {}): Promise<Town> {
+  const { settings, format = 'json', faults, label = (email) => email, ...world } = options
+  const one = await createWorld({ groups: { grp_r: ['ada', 'bob'] }, ...world })
+  recordPast(one, uses(used))
+  const mail = await mailServer()
+  if (faults) mail.faults = faults
+  const hook: Town['hook'] = Object.assign(await listen((_request, response) => response.writeHead(hook.status).end('{}')), { status: 200 })
+  const secrets: string[] = []
+  const config = {
+    settings: { ...SETTINGS, ...settings },
+    mail: { host: '127.0.0.1', port: mail.port, tls: 'none', from: 'caps@example.com', user: 'caps', password: { env: 'PASSWORD' } },
+    webhooks: [{ name: 'chat', url: { env: 'HOOK' }, format }],
+  } as const
+  const channels = openChannels({
+    config,
+    mailer: createMailer(config.mail, { connectMs: 300, answerMs: 300 }),
+    poster: createPoster({ userAgent: 'capkeeper/test', proxyEnv: {} }),
+    env: { PASSWORD: 'pass word', HOOK: `${hook.url}${SECRET_PATH}` },
+    onSecret: (secret) => void secrets.push(secret),
+  })
+  let underWay = 0
+  one.clock.busy = () => underWay > 0
+  const send: typeof channels.send = async (...message) => {
+    underWay += 1
+    return channels.send(...message).finally(() => {
+      underWay -= 1
+    })
+  }
+  one.workspace = createWorkspace({ ...one.workspace, notifier: { settings: config.settings, label, send } })
+  const life = live(one)
+  onTestFinished(async () => {
+    await life.stop()
+    channels.close()
+    hook.server.close()
+    await one.close()
+  })
+  life.set(POLICY)
+  return { one, mail, hook, life, secrets }
+}
+
+const receivers = ({ mails }: MailServer): readonly string[] => mails.map(({ to }) => to)
+const states = ({ ledger }: World): readonly string[] => Object.values(ledger.fact('told')?.entries ?? {}).map(({ state }) => state)
+
+describe('people', () => {
+  it('at 85 % and at the cap get one mail each, to their own address, and others none', async () => {
+    const { one, mail } = await town({ ada: 900, bob: 1000, cleo: 100 })
+    await one.clock.pass(3 * HOUR)
+    expect(receivers(mail)).toEqual(['bob@example.com', 'ada@example.com'])
+    expect(mail.mails[0]?.source).toContain('Subject: 100 % of your add-on credits are used')
+    expect(mail.mails[0]?.source).not.toMatch(/ada|cleo/)
+    expect(states(one)).toEqual(['sent', 'sent'])
+  })
+
+  it('who rise from one threshold to the next get a second mail, and none for a fall and a rise', async () => {
+    const { one, mail } = await town({ ada: 900 })
+    await one.clock.pass(HOUR)
+    one.foreign('ada', 5000)
+    await one.clock.pass(MINUTE)
+    recordPast(one, uses({ ada: -350 }))
+    await one.clock.pass(2 * HOUR)
+    expect(mail.mails.map(({ source }) => /Subject: (\d+)/.exec(source)?.[1])).toEqual(['90', '105'])
+  })
+
+  it('are told nothing in quiet hours, and after them what is still true', async () => {
+    const quietHours = { fromMinute: 11 * 60, untilMinute: 14 * 60 }
+    const { one, mail } = await town({ ada: 900 }, { settings: { quietHours } })
+    await one.clock.pass(110 * MINUTE)
+    expect(mail.connections).toBe(0)
+    await one.clock.pass(30 * MINUTE)
+    expect(receivers(mail)).toEqual(['ada@example.com'])
+  })
+
+  it('are told once, also when the process is replaced', async () => {
+    const first = await town({ ada: 900 })
+    await first.one.clock.pass(HOUR)
+    expect(receivers(first.mail)).toEqual(['ada@example.com'])
+    const told = first.one.ledger.fact('told')
+    const second = await town({ ada: 900 })
+    second.one.ledger.saveFact('told', told)
+    await second.one.clock.pass(HOUR)
+    expect(second.mail.connections).toBe(0)
+  })
+})
+
+describe('a channel that fails', () => {
+  it('is tried again, holds no cycle up, is told as a condition, and delivers once it is there', async () => {
+    const { one, mail } = await town({ ada: 900, bob: 1000 }, { faults: { MAIL: '451 later' } })
+    await one.clock.pass(20 * MINUTE)
+    expect(mail.mails).toEqual([])
+    expect(one.workspace.conditions.find(({ type }) => type === 'NotifyFailed')).toMatchObject({
+      subject: 'notify e-mail',
+      message: expect.stringMatching(/^e-mail: 2 messages could not be sent \(2 tried again\): .* \(451\)$/),
+    })
+    expect(one.caps()).toEqual({ team: 1000, 'group:grp_r': 1000 })
+    mail.faults = {}
+    await one.clock.pass(2 * HOUR)
+    expect(receivers(mail).toSorted()).toEqual(['ada@example.com', 'bob@example.com'])
+    expect(one.workspace.conditions.some(({ type }) => type === 'NotifyFailed')).toBe(false)
+  })
+
+  it('is tried with one message at a time while it fails, however many wait', async () => {
+    const people = Array.from({ length: 40 }, (_, index) => `p${index}`)
+    const used = Object.fromEntries(people.map((name) => [name, 950]))
+    const { one, mail } = await town(used, { people: [...people, 'ada', 'bob'], faults: { EHLO: '421 busy' } })
+    await one.clock.pass(10 * MINUTE)
+    const before = mail.connections
+    await one.clock.pass(60 * MINUTE)
+    expect(mail.connections - before).toBeLessThanOrEqual(20)
+    mail.faults = {}
+    await one.clock.pass(3 * HOUR)
+    expect(mail.mails).toHaveLength(40)
+    expect(new Set(receivers(mail)).size).toBe(40)
+  })
+
+  it('that may have taken a message is not given it again', async () => {
+    const { one, mail } = await town({ ada: 900 }, { faults: { '.': 'hang up' } })
+    await one.clock.pass(10 * MINUTE)
+    mail.faults = {}
+    const { connections } = mail
+    await one.clock.pass(6 * HOUR)
+    expect(mail.connections).toBe(connections)
+    expect(states(one)).toEqual(['unknown'])
+  })
+
+  it('between record and answer of a process that died, is not given the message again', async () => {
+    const { one, mail, life } = await town({ ada: 900 })
+    const entry = { level: 85, state: 'sending', at: one.clock.now(), tries: 1 } as const
+    const told: Told = { cycleStartAt: Date.UTC(2026, 10, 1), entries: { '["person","ada@example.com"]': entry } }
+    one.ledger.saveFact('told', told)
+    life.set(POLICY)
+    await one.clock.pass(HOUR)
+    expect(mail.connections).toBe(0)
+    expect(states(one)).toEqual(['unknown'])
+    expect(one.workspace.conditions.find(({ type }) => type === 'NotifyFailed')?.message).toContain('the process ended before the answer')
+  })
+
+  it('sends nothing that the ledger could not record', async () => {
+    const broken = { is: true }
+    const { one, mail } = await town(
+      { ada: 900 },
+      {
+        wrapLedger: (ledger) => ({
+          ...ledger,
+          commit: () =>
+            broken.is && ledger.fact('told') ? Promise.reject(new LedgerError('LEDGER_FULL', 'the disk is full')) : ledger.commit(),
+        }),
+      },
+    )
+    await one.clock.pass(HOUR)
+    expect(mail.connections).toBe(0)
+    broken.is = false
+    await one.clock.pass(HOUR)
+    expect(receivers(mail)).toEqual(['ada@example.com'])
+  })
+})
+
+describe('owners', () => {
+  const owners = [{ of: { kind: 'group', id: 'grp_r' }, targets: [{ kind: 'webhook', name: 'chat' }] }] as const
+
+  it('of a group are told once in a cycle when its pool has reached 80 %, with its figures', async () => {
+    const { one, hook, life } = await town({ ada: 500, bob: 330 }, { settings: { people: [], owners } })
+    life.set({ pools: [{ name: 'research', credits: 1000, members: { kind: 'groups', ids: ['grp_r'] } }] })
+    await one.clock.pass(6 * HOUR)
+    const bodies: readonly unknown[] = hook.requests.map(({ body }) => JSON.parse(body))
+    expect(bodies).toMatchObject([{ about: 'pool', values: { pool: 'research', used: 830, credits: 1000, left: 170, threshold: 80 } }])
+  })
+
+  it('get a digest by webhook, once a day, with people as hashes', async () => {
+    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'daily' }, label: () => 'a1b2c3d4e5f6' })
+    await one.clock.pass(21 * HOUR)
+    expect(hook.requests.map(({ request }) => request.url)).toEqual([SECRET_PATH, SECRET_PATH])
+    const { text, about } = JSON.parse(hook.requests[0]?.body ?? '') as { text: string; about: string }
+    expect(about).toBe('digest')
+    expect(text).toContain('a1b2c3d4e5f6: 900 of 1000')
+    expect(hook.requests.map(({ body }) => body).join()).not.toContain('ada')
+  })
+
+  it('get it after a webhook that was busy, and never after one that refused it for good', async () => {
+    const { one, hook } = await town({ ada: 900 }, { settings: { people: [], owners, digest: 'monthly' } })
+    hook.status = 503
+    await one.clock.pass(30 * MINUTE)
+    expect(hook.requests.length).toBeGreaterThan(1)
+    hook.status = 404
+    await one.clock.pass(2 * HOUR)
+    const count = hook.requests.length
+    hook.status = 200
+    await one.clock.pass(6 * HOUR)
+    expect(hook.requests).toHaveLength(count)
+    expect(states(one)).toEqual(['failed'])
+  })
+
+  it('show no secret where a webhook fails', async () => {
+    const { one, hook, secrets } = await town({ ada: 900 }, { settings: { owners, digest: 'daily' }, faults: { AUTH: '535 no' } })
+    hook.server.close()
+    hook.server.closeAllConnections()
+    await one.clock.pass(HOUR)
+    const said = JSON.stringify([one.events, one.workspace.conditions, one.ledger.fact('told')])
+    expect(said).toContain('NOTIFY_FAILED')
+    expect(said).not.toMatch(/very-secret-path|pass word|services\/T000/)
+    expect(new Set(secrets)).toEqual(new Set(['pass word', `${hook.url}${SECRET_PATH}`]))
+  })
+})

@@ -1,0 +1,163 @@
+// Several daemons on one PostgreSQL: who keeps what, and what happens when one dies, stands still, stops, or the database goes away.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
+import { hasPostgres, postgresForFile } from '../support/postgres.ts'
+import { capkeeper, type DaemonProcess, startDaemon, until } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+import type { SandboxFixture } from '../support/sandbox.ts'
+import { configText, type Place, place, policyText, service, workspace } from './world.ts'
+
+const server = postgresForFile()
+const clock = realClock()
+const NAMES = ['acme', 'beta', 'gamma'] as const
+type Name = (typeof NAMES)[number]
+
+interface Company {
+  readonly services: Readonly<Record<Name, SandboxFixture>>
+  readonly address: string
+  readonly at: Place
+  flags(): readonly string[]
+  replica(): Promise<DaemonProcess>
+}
+
+async function company(): Promise<Company> {
+  const at = place()
+  const address = await server().create()
+  const services = { acme: await service(), beta: await service(), gamma: await service() }
+  for (const name of NAMES) at.write(`policies/${name}.yaml`, policyText('team: {cap: 500}', name))
+  const flags = (): readonly string[] => {
+    at.write('key', 'sandbox-admin\n')
+    const all = NAMES.map((name) =>
+      workspace(name, services[name].url, { policies: [`policies/${name}.yaml`], guards: { maxAffected: 'off', maxRaise: 'off' } }),
+    )
+    return ['--config', at.write('config.yaml', configText(all, { ledger: address }))]
+  }
+  return {
+    services,
+    address,
+    at,
+    flags,
+    replica: () => startDaemon([...flags()], { cwd: at.folder }),
+  }
+}
+
+interface Shown {
+  readonly workspace: string
+  readonly lease: { readonly holder?: string }
+  readonly lastCycle?: unknown
+}
+
+const heldBy = async (one: DaemonProcess): Promise<readonly Name[]> => {
+  const metrics = await one.metrics()
+  return NAMES.filter((name) => metrics.value('capkeeper_workspace_held', { workspace: name }) === 1)
+}
+
+/** Everything is held once by one of these. */
+const spreadOver = async (...all: readonly DaemonProcess[]): Promise<readonly (readonly Name[])[]> => {
+  const found: (readonly Name[])[] = []
+  await until(
+    'each workspace is held by one replica, evenly',
+    async () => {
+      const held = await Promise.all(all.map(heldBy))
+      const most = Math.max(...held.map((one) => one.length))
+      found.splice(0, found.length, ...held)
+      return held.flat().toSorted().join() === NAMES.join() && most <= Math.ceil(NAMES.length / all.length)
+    },
+    40_000,
+  )
+  return found
+}
+
+describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
+  test('share the workspaces, go on for one that dies or stands still, hand over at once, and wait for their database', {
+    timeout: 180_000,
+  }, async () => {
+    const { services, replica } = await company()
+    const first = await replica()
+    await spreadOver(first)
+    const second = await replica()
+    const third = await replica()
+    const held = await spreadOver(first, second, third)
+    const [ofSecond] = held[1] ?? []
+    if (ofSecond === undefined) throw new Error('the second replica has one')
+    for (const one of [first, second, third]) {
+      await until('every replica shows all workspaces, and who holds each', async () => {
+        const { workspaces }: { workspaces: readonly Shown[] } = JSON.parse((await one.get('/status')).text)
+        expect(workspaces.map(({ workspace: name }) => name)).toEqual([...NAMES])
+        return workspaces.every(({ lease, lastCycle }) => lease.holder !== undefined && lastCycle !== undefined)
+      })
+      expect((await one.get('/')).text).toContain('Kept by')
+    }
+
+    // One dies, one stands still for longer than its lease: the third goes on for both.
+    first.signal('SIGKILL')
+    second.signal('SIGSTOP')
+    const begun = clock.monotonic()
+    await spreadOver(third)
+    expect(clock.monotonic() - begun).toBeLessThan(30_000)
+    for (const name of NAMES) services[name].setCap('team', 9)
+    await until('the foreign changes are put right', () => NAMES.every((name) => services[name].capOf('team') === 500), 20_000)
+
+    // Whatever it was about to write: the third has put it right, and each write since then would be one too many.
+    const written = services[ofSecond].calls.count('UsageConfig')
+    second.signal('SIGCONT')
+    await until('the one that stood still sees that its lease is over', async () => !(await heldBy(second)).includes(ofSecond))
+    expect(services[ofSecond].calls.count('UsageConfig')).toBe(written)
+
+    // One that is told to stop hands over at once.
+    await spreadOver(second, third)
+    const stopped = clock.monotonic()
+    third.signal('SIGTERM')
+    await spreadOver(second)
+    const tookMs = clock.monotonic() - stopped
+    expect(tookMs).toBeLessThan(2_500)
+    await third.ended
+
+    // Without the database nothing is written, and the pages still show what was.
+    await server().stop()
+    await until('it is not ready', async () => (await second.get('/readyz')).status === 503)
+    expect((await second.get('/status')).text).toContain('"cap')
+    await server().start()
+    await until('it is ready again', async () => (await second.get('/readyz')).status === 200, 40_000)
+    services.acme.setCap('team', 8)
+    await until('it writes again', () => services.acme.capOf('team') === 500, 30_000)
+  })
+
+  test('keep a command from writing what they hold, and a replica with other settings or older policies from writing at all', {
+    timeout: 120_000,
+  }, async () => {
+    const { services, replica, at, flags, address } = await company()
+    const store = await openLedger({ file: address, mode: 'write', clock, env: {}, fence: () => undefined })
+    onTestFinished(() => store.close())
+    const peer = { id: 'other', name: 'pod-7' }
+    const beat = { replica: peer, lastsMs: 600_000, renew: [], release: [], refuses: [], spreads: true }
+    const taken = await store.leases?.beat({ ...beat, take: [{ workspace: 'acme', config: 'another' }] })
+    const apply = () => capkeeper(['apply', '--yes', ...flags()], { cwd: at.folder })
+    const refused = await apply()
+    expect(refused.stderr).toContain('acme is held by pod-7')
+    expect(services.acme.capOf('team')).toBeUndefined()
+    expect(services.beta.capOf('team')).toBe(500)
+
+    // The other one has settings of its own for acme, and has had newer policies of beta; it lives on, so old ones do not come back.
+    const daemon = await replica()
+    await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'gamma' }, 40_000)
+    await until('the difference is told', async () => (await daemon.get('/status')).text.includes('pod-7 keeps it under settings another'))
+    await store.leases?.followed(
+      'other',
+      new Map([
+        ['beta', 'newer'],
+        ['gamma', 'newer'],
+      ]),
+    )
+    await until('the newer policies are seen', async () => (await daemon.get('/status')).text.includes('POLICY_REPLACED'))
+    services.gamma.setCap('team', 7)
+    await clock.sleep(2_000)
+    expect(services.gamma.capOf('team')).toBe(7)
+    at.write('policies/gamma.yaml', policyText('team: {cap: 600}', 'gamma'))
+    await until('files that follow count', () => services.gamma.capOf('team') === 600, 20_000)
+
+    const token = taken?.taken.get('acme')?.token ?? 0
+    await store.leases?.beat({ ...beat, take: [], release: [{ workspace: 'acme', token }], spreads: false })
+    await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'acme' }, 20_000)
+  })
+})

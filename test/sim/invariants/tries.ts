@@ -1,0 +1,79 @@
+// What one cycle comes to: what has failed in it waits for the next one, however many passes are still to come; and a cycle that says it
+// went well has written all that it was free to write, so that one `apply` is enough on a healthy service.
+import { type Change, isReady } from '../../../src/core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import type { ModelCap } from '../policy-model.ts'
+import type { Invariant } from '../steps.ts'
+import { intentOf } from './looks.ts'
+import { isLayered } from './people.ts'
+
+/** A cycle that an edit or a stop cuts short does not say so, and the next one tries again. */
+const MOST_TRIES = 3
+
+export const fewTries: Invariant = {
+  name: 'what has failed is not tried again in the same cycle',
+  watch(_scene, checker) {
+    let tries = new Map<string, number>()
+    return (step) => {
+      if (step.kind === 'started' || step.kind === 'foreign' || step.kind === 'world') tries = new Map()
+      if (step.kind === 'told' && step.event.kind === 'cycle-finished') tries = new Map()
+      const change = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change : undefined
+      if (!change) return
+      checker.checked()
+      const what = `${scopeKey(change.scope)} to ${change.to}`
+      const count = (tries.get(what) ?? 0) + 1
+      tries.set(what, count)
+      if (count > MOST_TRIES) checker.violated(`${what} is tried ${count} times in one cycle`)
+    }
+  },
+}
+
+/** Also what is written again after a wide write was copied over it. */
+const isFree = (change: Change): boolean =>
+  isReady(change) || (change.disposition.kind === 'deferred' && change.disposition.reason.endsWith('overwrites it'))
+
+export const oneIsEnough: Invariant = {
+  name: 'a cycle that went well leaves nothing that it might have written',
+  watch(scene, checker) {
+    let free = new Map<ScopeKey, ModelCap>()
+    let isAlone = false
+    return (step) => {
+      if (step.kind === 'started' || step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') isAlone = false
+      if (step.kind === 'landed' && step.late) isAlone = false
+      if (step.kind !== 'told') return
+      if (step.event.kind === 'planned') for (const { scope, to } of step.event.plan.changes.filter(isFree)) free.set(scopeKey(scope), to)
+      if (step.event.kind !== 'cycle-finished') return
+      const { result } = step.event
+      for (const [scope, to] of isAlone && (result === 'success' || result === 'noop') ? free : []) {
+        checker.checked()
+        // A 0 that is not kept gives way to what stood there.
+        if (to !== 0 && scene.stored(scope) !== to)
+          checker.violated(`${scope} was to be ${to} and is ${scene.stored(scope)} at the end of a cycle with the result ${result}`)
+      }
+      free = new Map()
+      isAlone = true
+    }
+  },
+}
+
+export const zeroGivenBack: Invariant = {
+  name: 'what a 0 that is not kept has replaced is given back',
+  watch(scene, checker) {
+    const lost = new Map<ScopeKey, ModelCap>()
+    return (step) => {
+      if (step.kind === 'foreign') for (const scope of step.scopes) lost.delete(scope)
+      if (step.kind === 'landed') {
+        const isLost = step.to === 0 && typeof step.from === 'number' && !step.late
+        if (isLost && isLayered(scene) && scene.scenario.switches.zeroCap === 'omitted') lost.set(step.scope, step.from)
+        else lost.delete(step.scope)
+      }
+      if (step.kind !== 'settled') return
+      const states = new Map((scene.view()?.scopes ?? []).map(({ scope, state }) => [scopeKey(scope), state]))
+      for (const [scope, cap] of lost) {
+        if (states.get(scope) !== 'rejected') continue
+        checker.checked()
+        if (scene.stored(scope) === 0) checker.violated(`${scope} had ${cap}, which a 0 that is not kept has replaced for good`)
+      }
+    }
+  },
+}

@@ -1,0 +1,279 @@
+// A simulated world of replicas on one table of leases: processes that stand still while their clocks run, wall clocks that jump, networks that are
+// cut, and a database that fails over to a copy which lacks the last moments. Every request that leaves is written down.
+import { LEASE_MS, LEASED_WRITE_MS } from '../../src/core/replicas/lease.ts'
+import type { Heartbeat, HeartbeatAnswer, LeaseRow } from '../../src/core/replicas/table.ts'
+import { LedgerError } from '../../src/daemon/ledger/error.ts'
+import { createKeeper, type Keeper } from '../../src/daemon/replicas/keeper.ts'
+import type { Clock, LeaseTable } from '../../src/ports.ts'
+
+interface Sleeper {
+  readonly at: number
+  readonly of: number
+  readonly wake: () => void
+}
+
+interface Row {
+  holder: string | undefined
+  token: number
+  until: number
+  era: number
+  config: string
+}
+
+/** A request as it left. */
+export interface Sent {
+  readonly at: number
+  readonly workspace: string
+  readonly replica: string
+  readonly token: number
+  /** When it has landed, or failed. */
+  readonly landsAt: number
+}
+
+interface Run {
+  readonly stop: AbortController
+  /** The request under way. */
+  busy: Promise<void>
+}
+
+interface Machine {
+  readonly name: string
+  readonly keeper: Keeper
+  paused: boolean
+  skew: number
+  cut: boolean
+  readonly running: Map<string, Run>
+}
+
+export interface LeaseWorld {
+  readonly machines: readonly Machine[]
+  readonly sent: readonly Sent[]
+  /** Intents that the table took. */
+  readonly intents: readonly Omit<Sent, 'landsAt'>[]
+  advance(ms: number): Promise<void>
+  pause(machine: number): void
+  resume(machine: number): void
+  jump(machine: number, ms: number): void
+  cut(machine: number, isCut: boolean): void
+  /** The copy that takes over lacks what was written in the last `lostMs`. */
+  failOver(lostMs: number): void
+  stop(machine: number): Promise<void>
+  now(): number
+}
+
+export interface LeaseWorldOptions {
+  readonly replicas: number
+  readonly workspaces: readonly string[]
+  readonly random: () => number
+  /** A fault on purpose: what stands in for the check before a request leaves. */
+  readonly mayLeave?: (keeper: Keeper, workspace: string) => boolean
+}
+
+const away = () => new LedgerError('LEDGER_AWAY', 'the network is cut')
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 12; turn += 1) await Promise.resolve()
+}
+
+export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: LeaseWorldOptions): LeaseWorld {
+  let time = 0
+  let sleepers: Sleeper[] = []
+  let rows = new Map<string, Row>()
+  let history: { readonly at: number; readonly rows: ReadonlyMap<string, Row> }[] = []
+  let era = { id: 1, since: Number.NEGATIVE_INFINITY }
+  const alive = new Map<string, { until: number; spreads: boolean; refuses: readonly string[]; name: string }>()
+  const sent: Sent[] = []
+  const intents: Omit<Sent, 'landsAt'>[] = []
+  const machines: Machine[] = []
+
+  const sleepOf =
+    (of: number): Clock['sleep'] =>
+    (ms, signal) =>
+      signal?.aborted
+        ? Promise.reject(signal.reason)
+        : new Promise((resolve, reject) => {
+            const sleeper: Sleeper = { at: time + Math.max(0, ms), of, wake: resolve }
+            sleepers.push(sleeper)
+            signal?.addEventListener('abort', () => {
+              sleepers = sleepers.filter((one) => one !== sleeper)
+              reject(signal.reason)
+            })
+          })
+
+  const isCut = (of: number): boolean => machines[of]?.cut === true
+  const copy = (): Map<string, Row> => new Map([...rows].map(([name, row]) => [name, { ...row }]))
+
+  function beat({ replica, lastsMs, renew, release, take, refuses, spreads }: Heartbeat): HeartbeatAnswer {
+    history = [...history.filter(({ at }) => time - at < 60_000), { at: time, rows: copy() }]
+    alive.set(replica.id, { until: time + lastsMs, spreads, refuses, name: replica.name })
+    const renewed = new Set<string>()
+    const taken = new Map<string, { token: number; quietMs: number }>()
+    for (const { workspace, token } of renew) {
+      const row = rows.get(workspace)
+      if (row?.token !== token || row.holder !== replica.id || row.era !== era.id) continue
+      row.until = time + lastsMs
+      renewed.add(workspace)
+    }
+    for (const { workspace, token } of release) {
+      const row = rows.get(workspace)
+      if (row?.token === token && row.holder === replica.id) Object.assign(row, { holder: undefined, until: time })
+    }
+    for (const { workspace, config } of era.since + LEASE_MS <= time ? take : []) {
+      const row = rows.get(workspace)
+      if (row?.holder !== undefined && row.until > time && row.era === era.id && row.holder !== replica.id) continue
+      const token = Math.max((row?.token ?? 0) + 1, Math.floor(time))
+      const quietMs = row?.holder === undefined ? 0 : Math.max(0, row.until - time + LEASED_WRITE_MS)
+      rows.set(workspace, { holder: replica.id, token, until: time + lastsMs, era: era.id, config })
+      taken.set(workspace, { token, quietMs })
+    }
+    const peers = [...alive].flatMap(([id, one]) => (one.spreads && one.until > time ? [{ id, name: one.name, refuses: one.refuses }] : []))
+    const leases = [...rows].map(([workspace, row]): LeaseRow => {
+      const isHeld = row.holder !== undefined && row.until > time
+      return {
+        workspace,
+        token: row.token,
+        lastsMs: row.until - time,
+        config: row.config,
+        ...(isHeld && row.holder !== undefined && { holder: { id: row.holder, name: row.holder } }),
+      }
+    })
+    return { renewed, taken, peers, leases }
+  }
+
+  /** The way there and the way back take their time; either may be cut. */
+  async function ask<T>(of: number, job: () => T): Promise<T> {
+    const sleep = sleepOf(of)
+    await sleep(random() * 300)
+    if (isCut(of)) {
+      await sleep(random() * 8_000)
+      throw away()
+    }
+    const answer = job()
+    await sleep(random() * 300)
+    if (isCut(of)) throw away()
+    return answer
+  }
+
+  function tableOf(of: number): LeaseTable {
+    return {
+      beat: (heartbeat) => ask(of, () => beat(heartbeat)),
+      hasFree: () => ask(of, () => [...rows.values()].some(({ holder }) => holder === undefined)),
+      followed: async (_, policies) => policies,
+      readopt: async () => false,
+      saveShown: async () => undefined,
+      shownSince: async () => ({ mark: '', documents: new Map() }),
+      leave: (replica) => ask(of, () => void alive.delete(replica)),
+      common: async (_, make) => make(),
+    }
+  }
+
+  /** One loop: an intent, the check, the request, again and again. */
+  async function work(of: number, workspace: string, run: Run): Promise<void> {
+    const stop = run.stop.signal
+    const machine = machines[of]
+    if (!machine) return
+    const sleep = sleepOf(of)
+    while (!stop.aborted) {
+      try {
+        await sleep(200 + random() * 1_500, stop)
+        const held = machine.keeper.fence(workspace)
+        if (!held) continue
+        await ask(of, () => {
+          const row = rows.get(workspace)
+          if (!row || row.holder !== held.replica || row.token !== held.token) throw new LedgerError('LEDGER_FENCED', 'fenced')
+          intents.push({ at: time, workspace, replica: held.replica, token: held.token })
+        })
+        if (stop.aborted) return
+        const may = mayLeave?.(machine.keeper, workspace) ?? machine.keeper.mayLeave(workspace, LEASED_WRITE_MS)
+        if (!may) continue
+        const lastsMs = random() < 0.7 ? random() * 300 : random() * LEASED_WRITE_MS
+        sent.push({ at: time, workspace, replica: held.replica, token: held.token, landsAt: time + lastsMs })
+        run.busy = sleep(lastsMs)
+        await run.busy
+      } catch (error) {
+        if (!(error instanceof LedgerError) && !stop.aborted) throw error
+      }
+    }
+  }
+
+  for (let of = 0; of < replicas; of += 1) {
+    const name = `replica-${of}`
+    const clock: Clock = { now: () => 1e12 + time + (machines[of]?.skew ?? 0), monotonic: () => time, sleep: sleepOf(of) }
+    const keeper = createKeeper({ replica: { id: name, name }, table: tableOf(of), clock })
+    const running = new Map<string, Run>()
+    machines.push({ name, keeper, paused: false, skew: 0, cut: false, running })
+    keeper.want(workspaces.map((workspace) => ({ workspace, config: 'same' })))
+    keeper.begin({
+      async taken(workspace) {
+        const run = { stop: new AbortController(), busy: Promise.resolve() }
+        running.set(workspace, run)
+        void work(of, workspace, run)
+      },
+      // A write under way may finish, unless the lease is over.
+      async ending(workspace, gone) {
+        const run = running.get(workspace)
+        running.delete(workspace)
+        run?.stop.abort(new Error('ended'))
+        if (!gone) await run?.busy
+      },
+      failed: () => undefined,
+      beaten: () => undefined,
+      policiesSettled: () => undefined,
+      document: () => undefined,
+    })
+  }
+
+  async function advance(ms: number): Promise<void> {
+    const end = time + ms
+    await settle()
+    for (;;) {
+      let next: Sleeper | undefined
+      for (const one of sleepers) if (one.at <= end && machines[one.of]?.paused !== true && (!next || one.at < next.at)) next = one
+      if (!next) break
+      time = Math.max(time, next.at)
+      const woken = next
+      sleepers = sleepers.filter((one) => one !== woken)
+      woken.wake()
+      await settle()
+    }
+    time = end
+  }
+
+  const machineAt = (of: number): Machine => {
+    const machine = machines[of]
+    if (!machine) throw new Error(`there is no machine ${of}`)
+    return machine
+  }
+  return {
+    machines,
+    sent,
+    intents,
+    advance,
+    pause(of) {
+      machineAt(of).paused = true
+    },
+    resume(of) {
+      machineAt(of).paused = false
+    },
+    jump(of, ms) {
+      machineAt(of).skew += ms
+    },
+    cut(of, isNow) {
+      machineAt(of).cut = isNow
+    },
+    failOver(lostMs) {
+      const old = history.findLast(({ at }) => at <= time - lostMs)
+      rows = new Map([...(old?.rows ?? new Map<string, Row>())].map(([name, row]) => [name, { ...row }]))
+      era = { id: era.id + 1, since: time }
+    },
+    async stop(of) {
+      const { keeper, running } = machineAt(of)
+      keeper.withdraw()
+      for (const { stop, busy } of running.values()) {
+        stop.abort(new Error('stopped'))
+        await busy
+      }
+      await keeper.stop()
+    },
+    now: () => time,
+  }
+}
