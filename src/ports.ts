@@ -232,6 +232,12 @@ export interface AddOnBatch extends DayRange {
   readonly asked: AddOnAsked
 }
 
+/** Add-on use of one person on one day. */
+export interface AddOnDay {
+  readonly dayAt: Instant
+  readonly addOn: Credits
+}
+
 /** Sums of some days, in credits. */
 export interface AddOnSum {
   readonly used: Credits
@@ -335,6 +341,8 @@ export interface Ledger extends Records {
   addOnUse(days: DayRange): Promise<readonly AddOnRow[]>
   /** The same summed by person, by e-mail. */
   addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
+  /** What one person paid from add-on credits, by day in order; no row for days without rows. */
+  addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
   /** What a reading of the roster adds to people's days, and the fact `burned`. */
   saveBurn(step: BurnStep): Promise<void>
   /** The highest figure of each person in this cycle, by e-mail. */

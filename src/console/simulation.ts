@@ -37,6 +37,15 @@ ${cycles.map(
       groups.map((group) => [group.name, group]),
     ),
 )}
+${cycles.map(
+  ({ startAt, pools }) =>
+    pools.length > 0 &&
+    figures(
+      simulation,
+      `Pools, cycle of ${day(rfc(startAt))}`,
+      pools.map((pool) => [`${pool.name} (${number(pool.credits)} credits)`, pool]),
+    ),
+)}
 ${blockedTable(simulation)}${changesTable('Who gains', simulation, simulation.gains)}${changesTable('Who loses', simulation, simulation.losses)}${capsTable(simulation)}
 <h3>What recorded use cannot tell</h3><ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul></section>
 `

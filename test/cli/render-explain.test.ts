@@ -54,7 +54,7 @@ const whole: Explanation = {
 
 describe('an explanation as text', () => {
   test('tells the grant, the override and the group with their lines, which one won, and what holds it', () => {
-    expect(renderExplainText(whole)).toBe(
+    expect(renderExplainText(whole, { key: scopeKey(whole.scope), everyMs: 300_000 })).toBe(
       [
         'ada@example.com: policy asks for 6000',
         '  approved, in group:grp_platform (Platform)',
@@ -78,13 +78,14 @@ describe('an explanation as text', () => {
         '  acme: 9 of 20 reads failed',
         '',
         'Last write: none by capkeeper.',
+        'By a daemon read with every sweep, every 5 min.',
         '',
       ].join('\n'),
     )
   })
 
   test('says so when nothing is declared and nothing was read', () => {
-    expect(renderExplainText({ scope: TEAM, groups: [], chain: [], observed: [], problems: [] })).toBe(
+    expect(renderExplainText({ scope: TEAM, groups: [], chain: [], observed: [], problems: [] }, undefined)).toBe(
       [
         'team: policy asks for no cap here',
         '',
@@ -103,10 +104,11 @@ describe('an explanation as text', () => {
   })
 
   test('as JSON has RFC 3339 instants', () => {
-    expect(JSON.parse(renderExplainJson('acme', whole))).toMatchObject({
+    expect(JSON.parse(renderExplainJson('acme', whole, { key: scopeKey(whole.scope), everyMs: 300_000 }))).toMatchObject({
       kind: 'Explanation',
       workspace: 'acme',
       cap: 6000,
+      reading: { scope: 'ada@example.com', everySeconds: 300, why: 'read with every sweep, every 5 min' },
       observed: [{ reading: { observed: 4000, readAt: '2026-11-20T12:00:00.000Z' } }, {}, {}],
       chain: [{ candidate: { at: { line: 20 } }, wins: true }, {}, {}],
     })

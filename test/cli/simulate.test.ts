@@ -66,6 +66,21 @@ describe('simulate', () => {
     expect({ gains: gains.length, losses }).toEqual({ gains: 4, losses: [] })
   })
 
+  test.each(['text', 'markdown', 'html', 'json'])('replays pools beside another policy, as %s', async (format) => {
+    const at = await recordedPlace()
+    const pools = [{ name: 'web', members: { groups: ['grp_web'] }, credits: 1000 }]
+    const pooled = at.write('pooled.yaml', { ...POLICY, spec: { ...POLICY.spec, groups: [{ id: 'grp_web', name: 'Web' }], pools } })
+    const { code, stdout, stderr } = await at.run('simulate', pooled, '--against', at.policy, '--cycles', '1', '--output', format)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain('pool web')
+    if (format !== 'json') return
+    const [{ cycles }] = JSON.parse(stdout).simulations
+    // Ada wants 22 x 40 - 100 in October, Bob 120: 400 each are too few for her, 1000 for both are enough.
+    expect(cycles[0].pools).toMatchObject([
+      { key: 'pool:web', credits: 1000, people: 2, policy: { credits: { middle: 900 } }, beside: { credits: { middle: 520 } } },
+    ])
+  })
+
   test('says from when a recorded history is long enough for what is asked', async () => {
     const { code, stdout } = await (await recordedPlace()).run('simulate', '--cycles', '6', '--output', 'json')
     const [{ notes, cycles }] = JSON.parse(stdout).simulations

@@ -1,10 +1,13 @@
+import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { renderStatusText } from '../../src/cli/status/render.ts'
 import { SCOPE_STATES, type ScopeState } from '../../src/core/model/events.ts'
 import type { StatusDocument, WorkspaceStatus } from '../../src/daemon/http/status-document.ts'
 import { fakeClock } from '../support/clock.ts'
+import { temporaryFolder } from '../support/ledger.ts'
 import { run } from './world.ts'
 
 const zeros = <K extends string>(keys: readonly K[]): Record<K, number> =>
@@ -130,6 +133,35 @@ describe('status', () => {
     await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
     return `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
   }
+
+  test.each<[string, readonly string[], Record<string, string>, string | undefined]>([
+    ['without one', [], {}, undefined],
+    ['of the environment', [], { CAPKEEPER_TOKEN: 'from-env' }, 'Bearer from-env'],
+    ['of a file, before the environment', ['--token-file', 'FILE'], { CAPKEEPER_TOKEN: 'from-env' }, 'Bearer from-file'],
+  ])('shows the daemon a token, %s', async (_row, flags, env, shown) => {
+    const file = join(temporaryFolder(), 'token')
+    writeFileSync(file, 'from-file\n')
+    const seen: (string | undefined)[] = []
+    const listening = createServer((request, response) => {
+      seen.push(request.headers.authorization)
+      response.statusCode = request.headers.authorization === shown && shown !== undefined ? 200 : 401
+      response.end(JSON.stringify(document([quiet])))
+    })
+    server = listening
+    await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`
+    const ran = await run(['status', '--url', url, ...flags.map((flag) => (flag === 'FILE' ? file : flag))], { env })
+    expect(seen).toEqual([shown])
+    expect(ran.code).toBe(shown === undefined ? 1 : 0)
+    if (shown === undefined)
+      expect(ran.stderr).toContain('shows its pages only to who has its token: give --token-file FILE, or set CAPKEEPER_TOKEN')
+    expect(ran.stdout + ran.stderr).not.toContain('from-')
+  })
+
+  test('refuses a token file that holds none', async () => {
+    const ran = await run(['status', '--url', 'http://127.0.0.1:1', '--token-file', join(temporaryFolder(), 'none')])
+    expect(ran).toMatchObject({ code: 64, stderr: expect.stringContaining('holds no token, or cannot be read') })
+  })
 
   test('asks the daemon at --url and prints its table', async () => {
     const url = await serve(200, JSON.stringify(document([quiet])))

@@ -52,6 +52,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     runs: (scope, days) => reading(() => real.runs(scope, days)),
     addOnUse: (days) => reading(() => real.addOnUse(days)),
     addOnSums: (days) => reading(() => real.addOnSums(days)),
+    addOnOfPerson: (email, days) => reading(() => real.addOnOfPerson(email, days)),
     highestUse: () => reading(() => real.highestUse()),
     useReadings: () => reading(() => real.useReadings()),
     useByPerson: (days) => reading(() => real.useByPerson(days)),

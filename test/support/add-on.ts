@@ -19,7 +19,7 @@ export function measuredAddOn(
 /** `keep` saves a fact of the same ledger. */
 export function modelAddOn(
   keep: <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]) => void,
-): Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums'> {
+): Pick<Ledger, 'saveAddOnUse' | 'addOnUse' | 'addOnSums' | 'addOnOfPerson'> {
   let known: readonly AddOnRow[] = []
   const within = ({ fromAt, untilAt }: { readonly fromAt: number; readonly untilAt: number }) =>
     known.filter(({ dayAt }) => dayAt >= fromAt && dayAt < untilAt)
@@ -38,6 +38,11 @@ export function modelAddOn(
         sums.set(of, { used: wholeCents((before?.used ?? 0) + used), addOn: wholeCents((before?.addOn ?? 0) + addOn) })
       }
       return new Map([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
+    },
+    async addOnOfPerson(of, days) {
+      const byDay = new Map<number, number>()
+      for (const row of within(days)) if (row.email === of) byDay.set(row.dayAt, (byDay.get(row.dayAt) ?? 0) + row.addOn)
+      return [...byDay].sort(([a], [b]) => a - b).map(([dayAt, sum]) => ({ dayAt, addOn: wholeCents(sum) }))
     },
   }
 }

@@ -63,6 +63,7 @@ export interface PolicySketch {
   readonly onGroupConflict?: 'min' | 'max'
   readonly rules?: readonly RuleSketch[]
   readonly pools?: readonly PoolSketch[]
+  readonly protected?: readonly string[]
   /** Groups that are declared without a cap, beside those that something is for. */
   readonly bare?: readonly string[]
 }
@@ -92,7 +93,7 @@ export function policy(sketch: PolicySketch): PolicySet {
     rules,
     grants,
     groups,
-    protectedPeople: [],
+    protectedPeople: (sketch.protected ?? []).map((name) => ({ scope: userScope(email(name)), at: at(1) })),
     peopleRules,
     pools,
     approvals: [],

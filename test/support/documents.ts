@@ -11,6 +11,7 @@ export const NO_RECORDS: Records = {
   history: async () => [],
   runs: async () => [],
   useOfPerson: async () => [],
+  addOnOfPerson: async () => [],
   useReadings: async () => [],
   fact: async () => undefined,
 }

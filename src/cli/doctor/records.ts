@@ -7,6 +7,7 @@ import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { seenIn } from '../../daemon/cycle/seen.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import type { Clock, Ledger } from '../../ports.ts'
+import { learnedPaces } from '../shared/learned-pace.ts'
 import { count, shortTime, span } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
@@ -74,11 +75,9 @@ export async function checkActivity(ledger: Ledger, { clock }: { readonly clock:
 
 /** The pace that was learned for each key. */
 export function checkPace(ledger: Ledger | undefined, tell: Tell): void {
-  const learned = Object.entries(ledger?.fact('pace') ?? {}).flatMap(([name, pace]) => {
-    const rate = typeof pace === 'object' && pace !== null && 'rate' in pace ? pace.rate : undefined
-    const isMet = typeof pace === 'object' && pace !== null && 'limited' in pace && pace.limited === true
-    return typeof rate === 'number' ? [`${name} ${Number(rate.toFixed(2))}/s${isMet ? ', the limit was met' : ''}`] : []
-  })
+  const learned = learnedPaces(ledger?.fact('pace')).map(
+    ({ key, rate, isMet }) => `${key} ${Number(rate.toFixed(2))}/s${isMet ? ', the limit was met' : ''}`,
+  )
   tell('pace', learned.length > 0 ? ok(`requests per second learned: ${learned.join('; ')}`) : notChecked('no rate is learned yet'))
 }
 

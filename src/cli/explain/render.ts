@@ -6,6 +6,7 @@ import type { Change } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import { type Rhythm, rhythmText } from '../../core/pace/rhythm.ts'
 import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
 import { historyDocument } from '../history/render.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
@@ -13,7 +14,7 @@ import { type Paint, unpainted } from '../shared/context.ts'
 import { amountText, capText, columns, rfc3339, shortTime } from '../shared/text.ts'
 
 /** One explanation as text, a block for each question. */
-export function renderExplainText(one: Explanation, paint: Paint = unpainted): string {
+export function renderExplainText(one: Explanation, rhythm: Rhythm | undefined, paint: Paint = unpainted): string {
   const blocks = [
     [headline(one, paint), ...standing(one)],
     block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
@@ -21,7 +22,7 @@ export function renderExplainText(one: Explanation, paint: Paint = unpainted): s
     [...inForce(one), ...useLine(one)],
     (one.pool?.lines ?? []).map((line, index) => `${index === 0 ? '' : '  '}${plain(line)}`),
     presentLines(one, paint),
-    [lastWrite(one), ...ownedLine(one)],
+    [lastWrite(one), ...ownedLine(one), ...readLine(one, rhythm)],
   ]
   return blocks
     .filter((lines) => lines.length > 0)
@@ -143,8 +144,11 @@ function lastWrite({ lastWrite: last }: Explanation): string {
 const ownedLine = ({ owned }: Explanation): readonly string[] =>
   owned ? [`The ledger holds ${capText(owned.cap)} as ours (${owned.owner}), verified ${shortTime(owned.verifiedAt)}.`] : []
 
+const readLine = ({ scope }: Explanation, rhythm: Rhythm | undefined): readonly string[] =>
+  rhythm ? [`By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${rhythmText(rhythm)}.`] : []
+
 /** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339 (choice). */
-export function renderExplainJson(workspace: string, one: Explanation): string {
+export function renderExplainJson(workspace: string, one: Explanation, rhythm: Rhythm | undefined): string {
   const { lastWrite: last, ...rest } = one
   const document = {
     apiVersion: 'capkeeper/v1',
@@ -152,6 +156,15 @@ export function renderExplainJson(workspace: string, one: Explanation): string {
     workspace,
     ...rest,
     ...(last && { lastWrite: historyDocument(last) }),
+    ...(rhythm && { reading: readingDocument(rhythm) }),
   }
   return jsonText(document, (key, value) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value))
 }
+
+/** As the documents of `/api/v1` have it. */
+const readingDocument = (rhythm: Rhythm) => ({
+  scope: rhythm.key,
+  everySeconds: Math.round(rhythm.everyMs / 1000),
+  ...(rhythm.sliced && { atLeastEverySeconds: Math.round(rhythm.sliced.atLeastEveryMs / 1000) }),
+  why: rhythmText(rhythm),
+})

@@ -2,17 +2,22 @@
 // scope differs from what is asked, because only the whole plan tells whether a guard holds it.
 
 import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
+import { type Rhythm, rhythmOf, sweepRate } from '../../core/pace/rhythm.ts'
 import { explain } from '../../core/plan/explain.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { sweep } from '../../daemon/cycle/read.ts'
 import { desiredInputs, type Planner } from '../../daemon/cycle/state.ts'
+import type { SharedLedger } from '../../daemon/ledger/share.ts'
+import { declaredIn, slicingOf } from '../../daemon/schedule/slice.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
+import type { Ledger } from '../../ports.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { tellReading, unreadBecause } from '../plan/unread.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
+import { learnedPaces } from '../shared/learned-pace.ts'
 import { openLedgers } from '../shared/ledgers.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import type { ExplainFlags } from './command.ts'
@@ -67,8 +72,11 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
       },
       scope,
     )
+    const rhythm = await rhythmAt(scope, full, { ledger, settings: config, now: cli.clock.now() })
     cli.stdout.write(
-      flags.output === 'json' ? renderExplainJson(config.name, explanation) : renderExplainText(explanation, painter(cli.stdout)),
+      flags.output === 'json'
+        ? renderExplainJson(config.name, explanation, rhythm)
+        : renderExplainText(explanation, rhythm, painter(cli.stdout)),
     )
     return unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
   } finally {
@@ -76,6 +84,36 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
     close()
     await ledgers.close()
   }
+}
+
+interface RhythmFrom {
+  readonly ledger: SharedLedger & Partial<Pick<Ledger, 'useByPerson'>>
+  readonly settings: WorkspaceSetup['config']
+  readonly now: number
+}
+
+/** As a daemon with the pace that was learned would read it, or with `rate.max` where none was. */
+async function rhythmAt(scope: Scope, { outlook, knowledge }: Preview, { ledger, settings, now }: RhythmFrom): Promise<Rhythm | undefined> {
+  const { intervalMs, rate } = settings
+  const learned = learnedPaces(ledger.fact('pace')).map((one) => one.rate)
+  const { readsPerSecond, count } = sweepRate(Math.min(rate.max, ...learned), intervalMs)
+  const { toRead, people } = outlook
+  const { useByPerson, writtenLately } = ledger
+  const isSliced = toRead.length > count
+  // Who uses how much is not known here, and so not how soon each scope is read.
+  if (isSliced && !useByPerson) return undefined
+  const slicing =
+    isSliced && useByPerson
+      ? await slicingOf({
+          view: outlook,
+          readings: knowledge.readings,
+          ledger: { useByPerson, writtenLately },
+          readsPerSecond,
+          now,
+          useWhenRead: new Map(),
+        })
+      : undefined
+  return rhythmOf({ scope, toRead, people, declared: declaredIn(outlook), intervalMs, slicing })
 }
 
 /** The scope itself, and every wider one that may bear on it. */

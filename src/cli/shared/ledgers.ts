@@ -8,7 +8,7 @@ import { Undecodable } from '../../daemon/ledger/decode.ts'
 import { LedgerError } from '../../daemon/ledger/error.ts'
 import { readShared, type SharedLedger, type SharedWorkspace, sharedWorkspaces } from '../../daemon/ledger/share.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
-import type { ReadClient } from '../../ports.ts'
+import type { Ledger, ReadClient } from '../../ports.ts'
 import { ledgerOf, openStore, type Setup, type WorkspaceSetup } from '../compose.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, CommandError } from './context.ts'
@@ -18,7 +18,8 @@ import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken } fro
 export interface Ledgers {
   /** Workspaces that have records. */
   readonly known: readonly string[]
-  of(workspace: WorkspaceSetup, client: ReadClient, signal: AbortSignal): Promise<SharedLedger>
+  /** A daemon elsewhere does not share what each person used by day. */
+  of(workspace: WorkspaceSetup, client: ReadClient, signal: AbortSignal): Promise<SharedLedger & Partial<Pick<Ledger, 'useByPerson'>>>
   close(): Promise<void>
 }
 

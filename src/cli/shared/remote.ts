@@ -13,7 +13,7 @@ export interface DaemonQuestion {
   readonly timeoutMs: number
   readonly signal?: AbortSignal
   readonly clock: Clock
-  /** Shown to the daemon; for /ledger alone. */
+  /** Shown to the daemon. */
   readonly token?: string | undefined
 }
 
@@ -43,13 +43,18 @@ export function ledgerToken(
   { ledgerTokenFile: file }: Pick<NetworkFlags, 'ledgerTokenFile'>,
   { env }: Pick<Cli, 'env'>,
 ): string | undefined {
-  const source = file === undefined ? { env: 'CAPKEEPER_LEDGER_TOKEN' } : { file }
-  if ('env' in source && (env[source.env] ?? '') === '') return undefined
-  const token = readToken(source, env)
+  return tokenFrom(file, 'CAPKEEPER_LEDGER_TOKEN', env)
+}
+
+/** The token for the pages of a daemon, for one with `auth`: the same way. */
+export const pagesToken = (file: string | undefined, { env }: Pick<Cli, 'env'>): string | undefined =>
+  tokenFrom(file, 'CAPKEEPER_TOKEN', env)
+
+function tokenFrom(file: string | undefined, variable: string, env: Cli['env']): string | undefined {
+  if (file === undefined && (env[variable] ?? '') === '') return undefined
+  const token = readToken(file === undefined ? { env: variable } : { file }, env)
   if (token !== undefined) return token
-  throw new UsageError(
-    'file' in source ? `${file} holds no token for the ledger, or cannot be read` : 'CAPKEEPER_LEDGER_TOKEN holds no token',
-  )
+  throw new UsageError(file === undefined ? `${variable} holds no token` : `${file} holds no token, or cannot be read`)
 }
 
 /** fetch says only "fetch failed"; why stands in its cause. */

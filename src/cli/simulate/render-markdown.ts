@@ -35,6 +35,21 @@ function blocksOf(simulation: Simulation): readonly string[] {
           ]),
         ]
       : []),
+    ...(cycles.some(({ pools }) => pools.length > 0)
+      ? [
+          folded('By pool', [
+            figures(
+              simulation,
+              'Cycle, pool',
+              cycles.flatMap(({ startAt, pools }) =>
+                pools
+                  .slice(0, VISIBLE)
+                  .map((pool) => [`${dayText(startAt)} ${escaped(pool.name)} (${figure(pool.credits)} credits)`, pool] as const),
+              ),
+            ),
+          ]),
+        ]
+      : []),
     ...(under.length > 0
       ? [folded(`${people(new Set(under.map(({ email }) => email)).size)} blocked`, blockedTable(simulation, under))]
       : []),

@@ -54,12 +54,14 @@ function table(simulation: Simulation, paint: Paint): string {
   ]
   const { cycles } = simulation
   const isLong = cycles.reduce((sum, one) => sum + Math.min(VISIBLE.groups, one.groups.length), 0) > GROUP_LINES
-  const rows = cycles.flatMap(({ startAt, isWhole, total, groups: all }, index) => {
+  const rows = cycles.flatMap(({ startAt, isWhole, total, groups: all, pools }, index) => {
     const groups = isLong && index < cycles.length - 1 ? [] : all
     return [
       cells(`${dayText(startAt)}${isWhole ? '' : ' (in part)'}`, total, hasMoney),
       ...groups.slice(0, VISIBLE.groups).map((group) => cells(`  ${plain(group.name)}`, group, hasMoney)),
       ...(groups.length > VISIBLE.groups ? [[`  … and ${groups.length - VISIBLE.groups} more groups`]] : []),
+      ...pools.slice(0, VISIBLE.groups).map((pool) => cells(`  ${plain(pool.name)} (${figure(pool.credits)})`, pool, hasMoney)),
+      ...(pools.length > VISIBLE.groups ? [[`  … and ${pools.length - VISIBLE.groups} more pools`]] : []),
     ]
   })
   const [first = '', second = '', ...body] = aligned([...heads, ...rows], (column) => column > 0)

@@ -7,7 +7,7 @@ import type { StatusDocument } from '../../daemon/http/status-document.ts'
 import { addFlags, examples, type OutputFormat, outputOption } from '../shared/args.ts'
 import { type Cli, CommandError, painter, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { askDaemon, causeOf } from '../shared/remote.ts'
+import { askDaemon, causeOf, pagesToken } from '../shared/remote.ts'
 
 const TIMEOUT_MS = 10_000
 const DEFAULT_URL = 'http://127.0.0.1:9464'
@@ -15,6 +15,7 @@ const DEFAULT_URL = 'http://127.0.0.1:9464'
 interface StatusFlags {
   readonly url?: string
   readonly config?: string
+  readonly tokenFile?: string
   readonly output: OutputFormat
 }
 
@@ -27,15 +28,16 @@ export function registerStatus(program: Command, cli: Cli): void {
         'needs a person: holds, broken policies, scopes that could not be read or were refused.',
     )
     .option('--url <url>', `address of the daemon (default: where the config lets it listen, else ${DEFAULT_URL})`)
+    .option('--token-file <file>', 'file that holds the token of a daemon with auth; or set CAPKEEPER_TOKEN to the token itself')
     .addOption(outputOption(['text', 'json']))
   addFlags(command, ['config'])
-    .addHelpText('after', examples('capkeeper status', 'capkeeper status --url http://127.0.0.1:9464'))
+    .addHelpText('after', examples('capkeeper status', 'capkeeper status --url https://capkeeper.example --token-file /run/secrets/viewer'))
     .action((flags: StatusFlags) => status(flags, cli))
 }
 
 async function status(flags: StatusFlags, cli: Cli): Promise<void> {
   const url = statusUrl(flags.url ?? (await configuredUrl(flags, cli)) ?? DEFAULT_URL)
-  const text = await download(url, cli)
+  const text = await download(url, pagesToken(flags.tokenFile, cli), cli)
   if (flags.output === 'json') {
     cli.stdout.write(jsonText(readStatus(text, url)))
   } else {
@@ -64,12 +66,18 @@ function statusUrl(text: string): string {
   return base.href
 }
 
-async function download(url: string, { clock }: Cli): Promise<string> {
-  const answer = await askDaemon({ url, timeoutMs: TIMEOUT_MS, clock }).catch((error: unknown) => {
+async function download(url: string, token: string | undefined, { clock }: Cli): Promise<string> {
+  const answer = await askDaemon({ url, timeoutMs: TIMEOUT_MS, clock, token }).catch((error: unknown) => {
     throw new CommandError(
       `no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there, or does it listen elsewhere (--url)?`,
     )
   })
+  if (answer.status === 401) {
+    const way = 'give --token-file FILE, or set CAPKEEPER_TOKEN'
+    throw new CommandError(
+      `${url} ${token === undefined ? `shows its pages only to who has its token: ${way}` : `does not take this token: ${way}`}`,
+    )
+  }
   if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon?`)
   return answer.text
 }

@@ -6,7 +6,7 @@ import type { Credits, Instant } from '../../core/model/units.ts'
 import type { BurnStep } from '../../core/use/burned.ts'
 import type { RecordedDays } from '../../core/use/replay/recorded.ts'
 import type { UseReading } from '../../core/use/use-curve.ts'
-import type { AddOnBatch, AddOnSum, DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
+import type { AddOnBatch, AddOnDay, AddOnSum, DayRange, HistoryFilter, RunsBatch } from '../../ports.ts'
 
 /** Tables of one value a key, all of which are held in memory. */
 export type KeyedTable = 'owned' | 'approval' | 'quarantine' | 'fact'
@@ -61,6 +61,7 @@ export interface WorkspaceRows {
   runs(scope: string, days: DayRange): Promise<readonly RunUse[]>
   addOnUse(days: DayRange): Promise<readonly AddOnRow[]>
   addOnSums(days: DayRange): Promise<ReadonlyMap<string, AddOnSum>>
+  addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
   highestUse(): Promise<ReadonlyMap<string, Credits>>
   useReadings(): Promise<readonly UseReading[]>
   useByPerson(days: DayRange): Promise<readonly { readonly email: string; readonly used: Credits }[]>

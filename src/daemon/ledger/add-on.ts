@@ -8,7 +8,7 @@ import type { LedgerDatabase, Row } from './database.ts'
 import { ADD_ON_VERSION, schemaVersion } from './schema.ts'
 import { bounds, centsOf, DAY_MS, MOST } from './use-values.ts'
 
-type AddOnRows = Pick<WorkspaceRows, 'addOnUse' | 'addOnSums'>
+type AddOnRows = Pick<WorkspaceRows, 'addOnUse' | 'addOnSums' | 'addOnOfPerson'>
 
 /** A ledger of before there was add-on use, which only a reader can meet, reads as one without. */
 export function addOnRows(database: LedgerDatabase, binding: number): AddOnRows {
@@ -39,6 +39,17 @@ export function addOnRows(database: LedgerDatabase, binding: number): AddOnRows 
           ...bounds(days),
         ).map((row) => [String(row['email']), sumOf(row)]),
       ),
+    // Days come first in the key, so each of them is looked up: whole days are many people.
+    addOnOfPerson: async (email, days) =>
+      rows(
+        `WITH RECURSIVE asked (day) AS (SELECT ? UNION ALL SELECT day + 1 FROM asked WHERE day + 1 < ?)
+         SELECT asked.day, min(sum(add_on_cents), ${MOST}) AS cents FROM asked JOIN person ON person.binding = ? AND person.email = ?
+         JOIN add_on_use ON add_on_use.binding = person.binding AND add_on_use.day = asked.day AND add_on_use.person = person.id
+         GROUP BY asked.day ORDER BY asked.day`,
+        ...bounds(days),
+        binding,
+        email,
+      ).map((row) => ({ dayAt: Number(row['day']) * DAY_MS, addOn: creditsOf(cents(Number(row['cents']))) })),
   }
 }
 

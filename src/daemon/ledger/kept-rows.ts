@@ -6,7 +6,7 @@ export interface KeptRows<T> {
   /** What the database holds now; what is as it was is not decoded again. */
   replace(rows: readonly KeyedRow[]): void
   row(key: string): DataRow | undefined
-  /** In the order in which they were first put. Throws what decoding throws. */
+  /** By key, so that the order is the same in memory, in every database and after a reload. Throws what decoding throws. */
   all(): readonly T[]
   put(key: string, data: string): void
   drop(key: string): void
@@ -19,6 +19,8 @@ interface Kept<T> extends DataRow {
 export function keptRows<T>(decode: (row: DataRow) => T): KeptRows<T> {
   let rows = new Map<string, Kept<T>>()
   let list: readonly T[] | undefined
+  // Most changes are of rows that are there, and move none.
+  let isInOrder = true
   const decodedOf = (row: Kept<T>): T => {
     row.decoded ??= { value: decode(row) }
     return row.decoded.value
@@ -32,14 +34,18 @@ export function keptRows<T>(decode: (row: DataRow) => T): KeptRows<T> {
           return [key, known && known.data === data ? { id, data, decoded: known.decoded } : { id, data, decoded: undefined }]
         }),
       )
+      isInOrder = false
       list = undefined
     },
     row: (key) => rows.get(key),
     all() {
+      if (!isInOrder) rows = new Map([...rows].sort(byKey))
+      isInOrder = true
       list ??= [...rows.values()].map(decodedOf)
       return list
     },
     put(key, data) {
+      if (!rows.has(key)) isInOrder = false
       rows.set(key, { id: rows.get(key)?.id ?? 0, data, decoded: undefined })
       list = undefined
     },
@@ -48,3 +54,6 @@ export function keptRows<T>(decode: (row: DataRow) => T): KeptRows<T> {
     },
   }
 }
+
+/** By code units: the same on every machine. */
+const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -236,6 +236,7 @@ type Use = Pick<
   | 'saveAddOnUse'
   | 'addOnUse'
   | 'addOnSums'
+  | 'addOnOfPerson'
   | 'saveRuns'
   | 'runs'
   | 'saveBurn'
@@ -259,6 +260,7 @@ function use(state: State): Use {
     saveAddOnUse: (batch) => withFact({ kind: 'addOn', batch }, 'addOnAsked', batch.asked),
     addOnUse: rows.addOnUse,
     addOnSums: rows.addOnSums,
+    addOnOfPerson: rows.addOnOfPerson,
     saveBurn(step) {
       const { highest: _, ...burned } = step.burned
       return withFact({ kind: 'burn', step }, 'burned', burned)

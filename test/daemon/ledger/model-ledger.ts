@@ -7,6 +7,8 @@ import { modelAddOn } from '../../support/add-on.ts'
 import { historyOf } from '../../support/journal.ts'
 import { modelUse } from '../../support/use-model.ts'
 
+const byKey = <T>(rows: ReadonlyMap<string, T>): readonly T[] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+
 /** A ledger that forgets everything with the test. */
 export function modelLedger(): Ledger {
   const owned = new Map<ScopeKey, OwnedCap>()
@@ -18,7 +20,7 @@ export function modelLedger(): Ledger {
   let paused: Pause | undefined
   let lastId = 0
   return {
-    owned: () => [...owned.values()],
+    owned: () => byKey(owned),
     saveOwned: (caps) => caps.forEach((one) => void owned.set(scopeKey(one.scope), one)),
     releaseOwned: (keys) => keys.forEach((key) => void owned.delete(key)),
     openIntents: () => [...intents.values()],
@@ -39,9 +41,9 @@ export function modelLedger(): Ledger {
       else if (ownership !== 'kept') owned.set(scopeKey(ownership.scope), ownership)
     },
     history: async (filter) => historyOf(history, filter),
-    approvals: () => [...approvals.values()],
+    approvals: () => byKey(approvals),
     saveApproval: (approval) => void approvals.set(approval.id, approval),
-    quarantined: () => [...quarantine.values()],
+    quarantined: () => byKey(quarantine),
     saveQuarantined: (entry) => void quarantine.set(scopeKey(entry.scope), entry),
     releaseQuarantined: (keys) => keys.forEach((key) => void quarantine.delete(key)),
     pause: async (now) => (paused && paused.untilAt > now ? paused : undefined),

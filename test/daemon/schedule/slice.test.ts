@@ -1,5 +1,8 @@
 // Sweeps that take longer than the interval are read in slices: what is found is put right within the interval, and nobody waits too long.
 import { expect, test } from 'vitest'
+import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
+import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/status-labels.ts'
 import { capsOf, type Living, live, MINUTE, SECOND } from '../../support/living.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
@@ -60,6 +63,26 @@ test('who was changed by others is read in every slice for a day', () =>
     const often = one.reads().filter((name) => name === 'p050').length
     expect(often).toBeGreaterThanOrEqual(10)
     expect(one.reads().filter((name) => name === 'p051').length).toBeLessThanOrEqual(6)
+  }))
+
+test('documents say when a scope is read next, and why then', () =>
+  slowly(async (one) => {
+    one.foreign('p050', 9000)
+    await one.clock.pass(4 * MINUTE)
+    const library = createLibrary({
+      sources: () => [sourceOf(one.workspace, () => 1)],
+      daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
+      people: EMAIL_LABELS,
+      clock: { ...one.clock, monotonic: () => 0 },
+    })
+    const shown = async (name: string) => (await library.for(() => true).person('acme', `${name}@example.com`)).reading
+    expect(await shown('p050')).toEqual({
+      scope: 'p050@example.com',
+      everySeconds: SLICE_MS / SECOND,
+      atLeastEverySeconds: 139,
+      why: 'read at least every 2 min (a sweep of 101 scopes takes 2 min at 0.8 readings/s); now every 50 s: something says that its cap is not what it should be',
+    })
+    expect((await shown('p051'))?.everySeconds).toBeGreaterThan(SLICE_MS / SECOND)
   }))
 
 test('an edit in the middle of a slice is written at once, and the slice goes on', () =>

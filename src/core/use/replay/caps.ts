@@ -21,7 +21,7 @@ export interface ReplayDay {
 export interface CapsOfDay {
   /** `Infinity` where there is none. */
   readonly caps: Float64Array
-  /** Place in `CapSource.scopes` of the scope that gives the cap; -1 where there is none. */
+  /** Place in `CapSource.scopes` of the scope that gives the cap; -1 where there is none, or where a pool deals it. */
   readonly from: Int32Array
 }
 

@@ -38,10 +38,17 @@ export interface SimulationRow {
   readonly keptMoney?: number
 }
 
+/** What a pool of the policy comes to; `key` is `pool:NAME`. */
+export interface PoolRow extends SimulationRow {
+  /** What it has for a cycle. */
+  readonly credits: number
+}
+
 export interface SimulatedCycle extends Cycle {
   readonly isWhole: boolean
   readonly total: SimulationRow
   readonly groups: readonly SimulationRow[]
+  readonly pools: readonly PoolRow[]
 }
 
 /** How a cap stopped one person in one cycle. */

@@ -23,6 +23,7 @@ export function simulationNotes(inputs: SimulationInputs, people: ReplayPeople, 
       : []),
     ...atCapNotes(tally),
     ...withoutCap(inputs, people),
+    ...poolNotes(inputs),
     ...silentDays(recorded, inputs),
     'Groups and roles are those of today. Recorded use does not tell what people would have done had they known of another cap.',
   ]
@@ -51,6 +52,13 @@ function atCapNotes({ atCap, unknown }: Counts): readonly string[] {
 function withoutCap({ against, owned, history }: SimulationInputs, { emails }: ReplayPeople): readonly string[] {
   if (against || emails.length === 0 || owned.length > 0 || history.length > 0) return []
   return ['The ledger knows of no cap that was in force: people count as without one, and nobody as blocked.']
+}
+
+function poolNotes({ policy, against }: SimulationInputs): readonly string[] {
+  if (policy.set.pools.length === 0 && (against?.set.pools.length ?? 0) === 0) return []
+  return [
+    'Pools are dealt once a day from the use of the days before, with a first deal on the first day shown; a daemon deals up to every 4 h, and so blocks fewer.',
+  ]
 }
 
 /** A weekday on which nobody used anything is more likely one on which nobody looked. */

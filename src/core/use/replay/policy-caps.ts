@@ -1,5 +1,6 @@
 // The caps that a policy would have given on past days: what `resolveDesired` asks of each scope on that day, with grants by their dates,
-// and people and groups as they are today. Whom the policy gives no cap counts as without one; it never looks at what was in force.
+// people and groups as they are today, and pools dealt day by day. Whom the policy gives no cap counts as without one; it never looks at what
+// was in force.
 
 import type { Cycle, GroupMembers, Roster } from '../../model/observed.ts'
 import type { PolicySet } from '../../model/policy.ts'
@@ -9,7 +10,8 @@ import type { RejectedScope } from '../../resolve/candidate.ts'
 import { resolveDesired } from '../../resolve/desired.ts'
 import { grantId, grantStatuses, isInForce } from '../../resolve/grants.ts'
 import type { DesiredInputs } from '../../resolve/resolution.ts'
-import { type CapSource, type CapsOfDay, capsOfAll, scopeList } from './caps.ts'
+import { type CapSource, capsOfAll, scopeList } from './caps.ts'
+import { type PoolPlaces, poolDealer, type UndealtDay } from './pool-caps.ts'
 import type { ReplayPeople } from './recorded.ts'
 
 export interface PolicyCapsInputs {
@@ -22,28 +24,31 @@ export interface PolicyCapsInputs {
 export interface PolicyCaps extends CapSource {
   /** Scopes that the policy made impossible on a day that was asked for. */
   readonly rejected: ReadonlyMap<string, RejectedScope>
+  /** Pools with their members; none before the first day was asked for. */
+  pools(): readonly PoolPlaces[]
 }
 
-/** Days with the same grants in force have the same caps, and are worked out once. */
+/** Days with the same grants in force have the same caps but for pools, and are worked out once. */
 export function capsOfPolicy(inputs: PolicyCapsInputs): PolicyCaps {
-  const known = new Map<string, CapsOfDay>()
+  const known = new Map<string, UndealtDay>()
   const rejected = new Map<string, RejectedScope>()
   const { scopes, place } = scopeList()
-  return {
-    scopes,
-    rejected,
-    capsOn({ at, cycle }) {
-      const resolvable = inputsOn(inputs, at, cycle)
-      const key = grantsOn(resolvable)
-      const found = known.get(key)
-      if (found) return found
-      const resolution = resolveDesired(resolvable)
-      for (const one of resolution.rejected) rejected.set(scopeKey(one.scope), one)
-      const caps = capsOfAll(inputs.people, new Map(resolution.desired.map(({ scope, cap }) => [scopeKey(scope), cap])), place)
-      known.set(key, caps)
-      return caps
-    },
+  const dealer = poolDealer(inputs.people)
+  let pools: readonly PoolPlaces[] = []
+  const undealtOn = (at: Instant, cycle: Cycle): UndealtDay => {
+    const resolvable = inputsOn(inputs, at, cycle)
+    const key = grantsOn(resolvable)
+    const found = known.get(key)
+    if (found) return found
+    const resolution = resolveDesired(resolvable)
+    for (const one of resolution.rejected) rejected.set(scopeKey(one.scope), one)
+    const caps = capsOfAll(inputs.people, new Map(resolution.desired.map(({ scope, cap }) => [scopeKey(scope), cap])), place)
+    const undealt = { caps, pools: resolution.pools }
+    pools = dealer.placesIn(resolution.pools)
+    known.set(key, undealt)
+    return undealt
   }
+  return { scopes, rejected, pools: () => pools, capsOn: (day) => dealer.capsOn(day, undealtOn(day.at, day.cycle)) }
 }
 
 const inputsOn = ({ set, roster, groups }: PolicyCapsInputs, now: Instant, cycle: Cycle): DesiredInputs => ({

@@ -8,6 +8,7 @@ import { credits, MAX_CAP } from '../../model/units.ts'
 import { DUST } from './demand.ts'
 import type { Simulation, SimulationInputs } from './document.ts'
 import { capsOfPolicy } from './policy-caps.ts'
+import type { PoolPlaces } from './pool-caps.ts'
 import { type ReplayPeople, replayPeople } from './recorded.ts'
 import { workingDays } from './replay.ts'
 import { isCounted } from './rows.ts'
@@ -84,8 +85,9 @@ export function recommend(inputs: RecommendInputs): Recommendation | OutOfReach 
 interface Known {
   /** Add-on demand of each person by place, one array a cycle; -1 for who does not count in it. */
   readonly cycles: readonly Float64Array[]
-  /** A cap of one's own in the policy, by place; Infinity without one. */
+  /** A cap of one's own in the policy, by place, the most that a pool gives included; Infinity without one. */
   readonly own: Float64Array
+  readonly pools: readonly PoolPlaces[]
 }
 
 function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
@@ -99,18 +101,24 @@ function knownDemand(inputs: RecommendInputs, people: ReplayPeople): Known {
     const days = { workingDays: workingDays(demand) }
     cycles.push(sums.map((sum, person) => (isCounted(people, days, person) ? sum : -1)))
   }
-  return { cycles: cycles.slice(-inputs.shown), own: ownCaps(inputs, people) }
+  return { cycles: cycles.slice(-inputs.shown), ...ownCaps(inputs, people) }
 }
 
-/** What the policy gives to single people, by name or by a rule; without its grants, and not what follows from differing groups. */
-function ownCaps({ policy, roster, groups, cycles }: RecommendInputs, people: ReplayPeople): Float64Array {
+/** What the policy gives to single people, by name, by a rule or by a pool; without its grants, and not what follows from differing groups. */
+function ownCaps({ policy, roster, groups, cycles }: RecommendInputs, people: ReplayPeople): Omit<Known, 'cycles'> {
   const { onGroupConflict: _, ...set } = policy.set
   const source = capsOfPolicy({ set: { ...set, grants: [] }, people, groups, ...(roster && { roster }) })
   const own = new Float64Array(people.emails.length).fill(Number.POSITIVE_INFINITY)
   const cycle = cycles.at(-1)
-  if (!cycle) return own
+  if (!cycle) return { own, pools: [] }
   const { caps, from } = source.capsOn({ at: cycle.endAt - 1, cycle, used: new Float64Array(people.emails.length) })
-  return own.map((none, person) => (source.scopes[from[person] ?? -1] === people.emails[person] ? (caps[person] ?? none) : none))
+  const pools = source.pools()
+  const pooled = new Map(pools.flatMap(({ max, members }) => members.map((person) => [person, max] as const)))
+  const alone = own.map((none, person) => {
+    const isOwn = source.scopes[from[person] ?? -1] === people.emails[person]
+    return isOwn ? (caps[person] ?? none) : (pooled.get(person) ?? none)
+  })
+  return { own: alone, pools }
 }
 
 interface ScopePeople {
@@ -233,9 +241,15 @@ function capsWithin(scopes: Scopes, known: Known, budget: number): Caps | OutOfR
   return at(low)
 }
 
-function dearestUnder(scopes: Scopes, { cycles, own }: Known, caps: Caps): number {
+function dearestUnder(scopes: Scopes, { cycles, own, pools }: Known, caps: Caps): number {
   const limits = own.map((alone, person) => (alone === Number.POSITIVE_INFINITY ? capFrom(scopes, caps, person).cap : alone))
-  const sums = cycles.map((demand) => demand.reduce((sum, wanted, person) => sum + Math.min(Math.max(0, wanted), limits[person] ?? 0), 0))
+  const granted = (demand: Float64Array, person: number): number => Math.min(Math.max(0, demand[person] ?? 0), limits[person] ?? 0)
+  const sums = cycles.map((demand) => {
+    const all = demand.reduce((sum, _, person) => sum + granted(demand, person), 0)
+    // What the members of a pool may use one by one, all of them together may not.
+    const beyond = pools.map(({ credits: most, members }) => members.reduce((sum, person) => sum + granted(demand, person), -most))
+    return beyond.reduce((sum, one) => sum - Math.max(0, one), all)
+  })
   return Math.max(0, ...sums)
 }
 

@@ -4,11 +4,17 @@ import { TEAM_KEY } from '../../interpret/effective.ts'
 import { groupScope, type ScopeKey, scopeKey } from '../../model/scope.ts'
 import { wholeCents } from '../../model/units.ts'
 import type { Banded, Outcomes, ReplayedCycle, SideFigures, SimulatedCycle, SimulationInputs, SimulationRow } from './document.ts'
+import type { PoolPlaces } from './pool-caps.ts'
 import type { ReplayPeople } from './recorded.ts'
 import { BANDS, type Outcome } from './replay.ts'
 
 /** The rows of one cycle. */
-export function simulatedCycle(inputs: SimulationInputs, people: ReplayPeople, replayed: ReplayedCycle): SimulatedCycle {
+export function simulatedCycle(
+  inputs: SimulationInputs,
+  people: ReplayPeople,
+  replayed: ReplayedCycle,
+  pools: readonly PoolPlaces[],
+): SimulatedCycle {
   const { cycle } = replayed.demand
   const all = people.emails.flatMap((_, person) => (isCounted(people, replayed, person) ? [person] : []))
   const row = (key: string, name: string, members: readonly number[]) => rowOf({ key, name }, members, replayed, inputs.pricePerCredit)
@@ -26,6 +32,14 @@ export function simulatedCycle(inputs: SimulationInputs, people: ReplayPeople, r
     isWhole: cycle.isWhole,
     total: row(TEAM_KEY, 'everybody', all),
     groups: [...groups, ...(groups.length > 0 && rest.length > 0 ? [row('-', 'in no group', rest)] : [])],
+    pools: pools.map(({ name, credits, members }) => ({
+      ...row(
+        `pool:${name}`,
+        `pool ${name}`,
+        members.filter((person) => isCounted(people, replayed, person)),
+      ),
+      credits,
+    })),
   }
 }
 

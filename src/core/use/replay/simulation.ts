@@ -29,7 +29,7 @@ export function simulate(inputs: SimulationInputs): Simulation {
     if (demand.cycle.startAt < from) continue
     const replayed = replayedCycle(demand, sides, capUse)
     tally.add(replayed)
-    cycles.push(simulatedCycle(inputs, people, replayed))
+    cycles.push(simulatedCycle(inputs, people, replayed, sides.policy.middle.pools()))
   }
   const span = recordedSpan(recorded) ?? { firstAt: 0, lastAt: 0 }
   return {

@@ -3,15 +3,17 @@
 
 import type { HistoryEntry } from '../../../core/model/change.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
+import { rhythmOf, rhythmText } from '../../../core/pace/rhythm.ts'
 import { type ExplainedCandidate, type Explanation, explain } from '../../../core/plan/explain.ts'
+import { declaredIn } from '../../schedule/slice.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
-import { placeOf, rfc3339, scopeText } from './show.ts'
+import { keyText, placeOf, rfc3339, scopeText } from './show.ts'
 import type { CandidateEntry, PersonDocument, WriteEntry } from './types.ts'
 
 /** What stands in the document of a group and of a person. */
 export type Explained = Pick<
   PersonDocument,
-  'chain' | 'desired' | 'state' | 'readings' | 'nextReadingAt' | 'change' | 'lastWrite' | 'history' | 'why' | 'conditions'
+  'chain' | 'desired' | 'state' | 'readings' | 'nextReadingAt' | 'reading' | 'change' | 'lastWrite' | 'history' | 'why' | 'conditions'
 >
 
 /** Writes that a page lists. Choice. */
@@ -59,12 +61,31 @@ export function explained(
         ...(reading.failure && { failure: showing.people.text(reading.failure.message) }),
       }),
     })),
-    ...(facts.nextSweepAt !== undefined && { nextReadingAt: rfc3339(Math.max(facts.nextSweepAt, showing.now)) }),
+    ...readAgain(facts, scope, showing),
     ...(explanation?.change && { change: changeEntry(explanation, showing) }),
     ...(lastWrite && { lastWrite }),
     history: writes,
     ...(why !== undefined && { why: showing.people.text(why) }),
     conditions: explanation ? wouldChange(explanation, facts, showing) : [],
+  }
+}
+
+/** When the scope whose cap applies is read next, and why then. */
+function readAgain({ nextSweepAt, settings, outlook, readings, slicing }: WorkspaceFacts, scope: Scope, showing: Showing) {
+  if (!settings || !outlook) return {}
+  const { toRead, people } = outlook
+  const rhythm = rhythmOf({ scope, toRead, people, declared: declaredIn(outlook), intervalMs: settings.intervalMs, slicing })
+  if (!rhythm) return {}
+  const readAt = readings?.get(rhythm.key)?.readAt
+  const dueAt = rhythm.sliced && readAt !== undefined ? Math.max(readAt + rhythm.everyMs, nextSweepAt ?? 0) : nextSweepAt
+  return {
+    ...(dueAt !== undefined && { nextReadingAt: rfc3339(Math.max(Math.round(dueAt), showing.now)) }),
+    reading: {
+      scope: keyText(rhythm.key, showing),
+      everySeconds: Math.round(rhythm.everyMs / 1000),
+      ...(rhythm.sliced && { atLeastEverySeconds: Math.round(rhythm.sliced.atLeastEveryMs / 1000) }),
+      why: rhythmText(rhythm),
+    },
   }
 }
 

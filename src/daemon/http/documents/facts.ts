@@ -7,9 +7,10 @@ import type { CapReading, RunUse } from '../../../core/model/observed.ts'
 import type { PolicyRevision } from '../../../core/model/policy.ts'
 import type { GroupScope, Scope, ScopeKey, TeamScope } from '../../../core/model/scope.ts'
 import type { Credits, Instant } from '../../../core/model/units.ts'
+import type { Slicing } from '../../../core/pace/rhythm.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
 import type { UseReading } from '../../../core/use/use-curve.ts'
-import type { Clock, DayRange, LedgerFacts } from '../../../ports.ts'
+import type { AddOnDay, Clock, DayRange, LedgerFacts } from '../../../ports.ts'
 import type { KnownRuns } from '../../collect/kept.ts'
 import type { Journal } from '../../conditions/journal.ts'
 import type { RequestsOf } from '../../conditions/requests.ts'
@@ -31,6 +32,8 @@ export interface WorkspaceFacts {
   /** The runs of the team, as they were last read from the ledger. */
   readonly runs?: KnownRuns
   readonly requests?: readonly RequestsOf[]
+  /** How sweeps are sliced; absent while every sweep is whole. */
+  readonly slicing?: Slicing
   /** When caps are read again, as the interval says. */
   readonly nextSweepAt?: Instant
 }
@@ -41,7 +44,7 @@ export interface DayUse {
 }
 
 /** The facts of the ledger that documents show. */
-export type FactShown = 'holdsShown' | 'runsAsked' | 'unreadSince'
+export type FactShown = 'holdsShown' | 'runsAsked' | 'addOnAsked' | 'unreadSince'
 
 /** The durable records of a workspace. A ledger that cannot be read answers with nothing. */
 export interface Records {
@@ -55,6 +58,8 @@ export interface Records {
   runs(scope: TeamScope | GroupScope, days: DayRange): Promise<readonly RunUse[]>
   /** What one person burned, by day; no row for days without. */
   useOfPerson(email: string, days: DayRange): Promise<readonly DayUse[]>
+  /** What of it the service says was paid from add-on credits; no row for days without. */
+  addOnOfPerson(email: string, days: DayRange): Promise<readonly AddOnDay[]>
   useReadings(): Promise<readonly UseReading[]>
   fact<K extends FactShown>(name: K): Promise<LedgerFacts[K] | undefined>
 }

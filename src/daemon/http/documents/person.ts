@@ -41,6 +41,7 @@ export async function personDocument(
   const explanation = explanationOf(facts, scope, history)
   const days = daysShown(view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt, showing.now)
   const burned = await records.useOfPerson(row.email, days)
+  const measured = row.source === 'measured' ? await measuredDays(row.email, days, records) : undefined
   const caps = await capsByDay(groupIdsOf(row).map(groupScope), { scope, days, facts, records })
   const isProtected = policy?.set.protectedPeople.some((one) => one.scope.email === row.email) === true
   const guards = view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards)
@@ -52,7 +53,7 @@ export async function personDocument(
     ...explained(explanation, { facts, scope, history }, showing),
     ...(isProtected && { protected: true }),
     guards,
-    use: useByDay({ days, burned, caps, headRoom: headRoomOf(row) }, facts, showing),
+    use: useByDay({ days, burned, measured, caps, headRoom: headRoomOf(row) }, facts, showing),
   }
 }
 
@@ -102,23 +103,48 @@ async function capsByDay(
 interface PersonUse {
   readonly days: Days
   readonly burned: readonly DayUse[]
+  readonly measured: MeasuredDays | undefined
   readonly caps: (at: Instant) => DayCap
   readonly headRoom: number | undefined
 }
 
-function useByDay({ days, burned, caps, headRoom }: PersonUse, { view }: WorkspaceFacts, showing: Showing): PersonDocument['use'] {
+interface MeasuredDays {
+  /** Days from this one on were asked for. */
+  readonly fromAt: Instant
+  /** Add-on credits, by day. */
+  readonly byDay: ReadonlyMap<Instant, number>
+}
+
+async function measuredDays(email: string, days: Days, records: Records): Promise<MeasuredDays | undefined> {
+  const asked = await records.fact('addOnAsked')
+  if (!asked) return undefined
+  const known = await records.addOnOfPerson(email, days)
+  return { fromAt: asked.fromAt, byDay: new Map(known.map(({ dayAt, addOn }) => [dayAt, addOn])) }
+}
+
+function useByDay(
+  { days, burned, measured, caps, headRoom }: PersonUse,
+  { view }: WorkspaceFacts,
+  showing: Showing,
+): PersonDocument['use'] {
   const byDay = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
   const cycleStartAt = view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt
   const listed: PersonDocument['use']['days'][number][] = []
+  // Where the cycle's first days were not asked for, their sum is not known, and days are estimated like the rest.
+  const isMeasured = measured !== undefined && cycleStartAt !== undefined && measured.fromAt <= midnight(cycleStartAt)
   let used: number | undefined
+  let paid = 0
   let before: DayCap | undefined
   for (let at = days.fromAt; at < days.untilAt; at += DAY_MS) {
     const onDay = byDay.get(at) ?? 0
     if (cycleStartAt !== undefined && at <= cycleStartAt && cycleStartAt < at + DAY_MS) used = 0
-    if (used !== undefined) used += onDay
+    if (used !== undefined) {
+      used += onDay
+      paid += measured?.byDay.get(at) ?? 0
+    }
     const { cap, from } = caps(Math.min(at + DAY_MS, showing.now + 1))
-    // Days of the past are estimated: what was measured is a sum of the cycle.
-    const addOn = used === undefined || !view.balance ? undefined : Math.max(0, used - view.balance.creditsPerSeat)
+    const estimate = used === undefined || !view.balance ? undefined : Math.max(0, used - view.balance.creditsPerSeat)
+    const addOn = isMeasured ? (used === undefined ? undefined : paid) : estimate
     listed.push({
       day: dayText(at),
       burned: cents(onDay),
@@ -130,7 +156,11 @@ function useByDay({ days, burned, caps, headRoom }: PersonUse, { view }: Workspa
     })
     before = { cap, from }
   }
-  return { days: listed, ...runsOut(burned, headRoom, view.roster?.cycle?.endAt, showing.now) }
+  return {
+    days: listed,
+    ...(used !== undefined && { addOnSource: isMeasured ? 'measured' : 'estimated' }),
+    ...runsOut(burned, headRoom, view.roster?.cycle?.endAt, showing.now),
+  }
 }
 
 function runsOut(burned: readonly DayUse[], headRoom: number | undefined, cycleEndAt: Instant | undefined, now: Instant) {

@@ -31,6 +31,7 @@ function factsOf(workspace: Workspace): WorkspaceFacts {
     ...(runs && { runs }),
     ...(journal && { journal }),
     ...(requests && { requests }),
+    ...(workspace.reading && { slicing: workspace.reading }),
     ...(nextSweepAt !== undefined && { nextSweepAt }),
   }
 }
@@ -57,6 +58,7 @@ export const elsewhereSource = (
       history: (filter) => ask([], ({ history }) => history(filter)),
       runs: (scope, days) => ask([], ({ runs }) => runs(scope, days)),
       useOfPerson: (email, days) => ask([], ({ useOfPerson }) => useOfPerson(email, days)),
+      addOnOfPerson: (email, days) => ask([], ({ addOnOfPerson }) => addOnOfPerson(email, days)),
       useReadings: () => ask([], ({ useReadings }) => useReadings()),
       fact: (name) => ask(undefined, ({ fact }) => fact(name)),
     },
@@ -68,6 +70,7 @@ function recordsOf({ ledger }: Pick<Workspace, 'ledger'>): Records {
     history: (filter) => orElse([], ledger.history(filter)),
     runs: (scope, days) => orElse([], ledger.runs(scope, days)),
     useOfPerson: (email, days) => orElse([], ledger.useOfPerson(email, days)),
+    addOnOfPerson: (email, days) => orElse([], ledger.addOnOfPerson(email, days)),
     useReadings: () => orElse([], ledger.useReadings()),
     fact: async (name) => orNothing(() => ledger.fact(name)),
   }

@@ -7,7 +7,7 @@ import { bounds, centsOf, DAY_MS, dayOf, MOST } from '../use-values.ts'
 import type { Query, Row } from './database.ts'
 import { keptText, textKept } from './text.ts'
 
-type AddOnRows = Pick<WorkspaceRows, 'addOnUse' | 'addOnSums'>
+type AddOnRows = Pick<WorkspaceRows, 'addOnUse' | 'addOnSums' | 'addOnOfPerson'>
 
 export function addOnRows(query: Query, binding: number): AddOnRows {
   return {
@@ -34,6 +34,17 @@ export function addOnRows(query: Query, binding: number): AddOnRows {
         [binding, ...bounds(days)],
       )
       return new Map(rows.map((row) => [textKept(row['email']), sumOf(row)]))
+    },
+    // Days come first in the key, so each of them is looked up: whole days are many people.
+    async addOnOfPerson(email, days) {
+      const rows = await query(
+        `SELECT asked.day, least(sum(add_on_cents), ${MOST}) AS cents FROM generate_series($2::bigint, $3::bigint - 1) AS asked (day)
+         JOIN capkeeper.person ON person.binding = $1 AND person.email = $4
+         JOIN capkeeper.add_on_use ON add_on_use.binding = $1 AND add_on_use.day = asked.day AND add_on_use.person = person.id
+         GROUP BY asked.day ORDER BY asked.day`,
+        [binding, ...bounds(days), keptText(email)],
+      )
+      return rows.map((row) => ({ dayAt: Number(row['day']) * DAY_MS, addOn: creditsOf(cents(Number(row['cents']))) }))
     },
   }
 }

@@ -110,3 +110,36 @@ test.each([
 ])('%d credits are rounded up to a cap of %d', (least, cap) => {
   expect(niceCap(least)).toBe(cap)
 })
+
+test('a budget holds with a pool, whose members may use its credits and no more', () => {
+  const use = Object.fromEntries(NAMES.map((name, index) => [name, Array.from({ length: 56 }, (_, day) => (day % 7 < 5 ? 10 + index : 0))]))
+  const { dearest, caps, simulation } = done(
+    recommend({
+      workspace: 'acme',
+      policy: {
+        set: policy({
+          caps: { team: 5, 'group:b': 5 },
+          pools: [{ name: 'p', members: { kind: 'groups', ids: ['a'] }, credits: 300 }],
+        }),
+        digest: '0123456789ab',
+        revision: '',
+      },
+      recorded: recordedOf(use),
+      cycles: cyclesOf(2),
+      shown: 2,
+      roster: roster(Object.fromEntries(NAMES.map((name) => [name, 'approved']))),
+      groups: [group('a', 'ada', 'bob', 'cy'), group('b', 'dan')],
+      owned: [],
+      history: [],
+      creditsPerSeat: credits(20),
+      notes: [],
+      target: { kind: 'budget', credits: 1000 },
+    }),
+  )
+  expect(dearest).toBeLessThanOrEqual(1000)
+  expect(simulation.cycles[0]?.pools[0]?.policy.credits.middle).toBeGreaterThan(250)
+  expect(caps.map(({ scope, people }) => [scopeKey(scope), people])).toEqual([
+    ['group:b', 1],
+    ['team', 4],
+  ])
+})

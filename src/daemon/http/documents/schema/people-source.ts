@@ -109,6 +109,14 @@ const EXPLAINED = {
   state: optional(scopeState),
   readings: list(reading, 'This scope, then the wider ones.'),
   nextReadingAt: optional(instant('When it is expected to be read again.')),
+  reading: optional(
+    object('How often it is read, and why.', {
+      scope: scopeName,
+      everySeconds: figure('From one reading to the next, as things are now.'),
+      atLeastEverySeconds: optional(figure('The longest that it waits; absent where every sweep reads it.')),
+      why: text('In words.'),
+    }),
+  ),
   change: optional(pending),
   lastWrite: optional(write),
   history: list(write, 'Writes at this scope, the newest first.'),
@@ -171,7 +179,7 @@ const personDay = object('One day of a person.', {
   day: day('Which.'),
   burned: figure('Credits burned on it.'),
   used: optional(figure('Credits used since the start of the cycle, at its end.')),
-  addOn: optional(figure('Estimated add-on use since the start of the cycle, at its end.')),
+  addOn: optional(figure('Add-on use since the start of the cycle, at its end; of the last day as far as the service shows it yet.')),
   cap: optional(observed('The cap in force at its end, as far as the records tell.')),
   from: optional(scopeName),
   changed: optional(flag('The cap in force was changed on it.')),
@@ -185,6 +193,7 @@ export const PERSON = object('One person.', {
   guards: list(guard, 'Guards that hold something back for this person.'),
   use: object('Use by day against the cap.', {
     days: list(personDay, 'From the start of the cycle, or the last 30 days if that is longer.'),
+    addOnSource: optional(words(['measured', 'estimated'], 'Where the add-on use of the days comes from; absent without any.')),
     runsOutOn: optional(day('When the cap is used up at the pace of the last 7 days; absent when it lasts.')),
     paceADay: optional(figure('Credits a day in the last 7 days.')),
   }),

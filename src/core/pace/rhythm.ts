@@ -1,0 +1,106 @@
+// How often a scope is read and why, for `explain` and the documents: with every sweep, or, where a sweep takes longer than the interval, at
+// least every so often and sooner the more could leak. One definition for the daemon, which goes by it, and for who asks. It reads nothing.
+
+import { type CapAt, effectiveCap, type People } from '../interpret/effective.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
+import { LONGEST_SWEEPS, type ReadingIntervals, type Watched } from './reading-order.ts'
+
+/** The rest of the requests is for roster, balance, writes and what reads them back. Choice. */
+const SWEEP_SHARE = 0.8
+
+/** What of the requests sweeps may take, and how many scopes are read within an interval. */
+export function sweepRate(requestsPerSecond: number, intervalMs: number): { readonly readsPerSecond: number; readonly count: number } {
+  const readsPerSecond = requestsPerSecond * SWEEP_SHARE
+  return { readsPerSecond, count: Math.floor((readsPerSecond * intervalMs) / 1000) }
+}
+
+/** How sweeps are sliced. */
+export interface Slicing {
+  readonly readsPerSecond: number
+  readonly watched: readonly Watched[]
+  readonly intervals: ReadingIntervals
+  /** Credits that a person uses on a working day, by e-mail. */
+  readonly paces: ReadonlyMap<string, number>
+}
+
+export interface Rhythm {
+  /** The scope that is read: the one asked about, or the one whose cap applies to the person. */
+  readonly key: ScopeKey
+  /** From one reading to the next, as things are now. */
+  readonly everyMs: number
+  /** Only where sweeps are sliced. */
+  readonly sliced?: {
+    readonly atLeastEveryMs: number
+    readonly sweepMs: number
+    readonly scopes: number
+    readonly readsPerSecond: number
+    /** Credits that could be used beyond the cap within half a working day, if somebody raised it. */
+    readonly risk: number
+    readonly isSuspect: boolean
+    /** Of the person asked about: up to their cap, and a working day. */
+    readonly person?: { readonly headRoom: number; readonly pacePerDay: number }
+  }
+}
+
+export interface RhythmInputs {
+  readonly scope: Scope
+  readonly toRead: readonly Scope[]
+  readonly people: People
+  /** Declared caps. */
+  readonly declared: CapAt
+  readonly intervalMs: number
+  /** Absent: every sweep is whole. */
+  readonly slicing?: Slicing | undefined
+}
+
+/** Undefined for a scope that no sweep reads. */
+export function rhythmOf({ scope, toRead, people, declared, intervalMs, slicing }: RhythmInputs): Rhythm | undefined {
+  const own = scopeKey(scope)
+  const person = people.byKey.get(own)
+  const effective = person && effectiveCap(person, declared)
+  const keys = new Set(toRead.map(scopeKey))
+  const key = keys.has(own) ? own : effective?.from
+  if (key === undefined || !keys.has(key)) return undefined
+  const watched = slicing?.watched.find((one) => one.key === key)
+  if (!slicing || !watched) return { key, everyMs: intervalMs }
+  const { readsPerSecond, intervals, paces } = slicing
+  const sweepMs = (slicing.watched.length * 1000) / readsPerSecond
+  const isSuspect = watched.suspect === true
+  return {
+    key,
+    // No scope is read twice in one sweep, and suspects are read with the next.
+    everyMs: isSuspect ? intervalMs : Math.max(intervalMs, intervals(watched.risk)),
+    sliced: {
+      atLeastEveryMs: LONGEST_SWEEPS * sweepMs,
+      sweepMs,
+      scopes: slicing.watched.length,
+      readsPerSecond,
+      risk: watched.risk,
+      isSuspect,
+      ...(person &&
+        typeof effective?.cap === 'number' && {
+          person: { headRoom: Math.max(0, effective.cap - person.use), pacePerDay: paces.get(person.email) ?? 0 },
+        }),
+    },
+  }
+}
+
+const number = (value: number): string => String(value < 10 ? Math.round(value * 10) / 10 : Math.round(value))
+
+const span = (ms: number): string => (ms < 60_000 ? `${Math.max(1, Math.round(ms / 1000))} s` : `${Math.round(ms / 60_000)} min`)
+
+/** `read with every sweep, every 5 min`, or how often at least and why it is read as often as now. */
+export function rhythmText({ everyMs, sliced }: Rhythm): string {
+  if (!sliced) return `read with every sweep, every ${span(everyMs)}`
+  const { atLeastEveryMs, sweepMs, scopes, readsPerSecond } = sliced
+  const bound = `read at least every ${span(atLeastEveryMs)} (a sweep of ${scopes} scopes takes ${span(sweepMs)} at ${number(readsPerSecond)} readings/s)`
+  return `${bound}; now every ${span(everyMs)}: ${whyNow(sliced)}`
+}
+
+function whyNow({ isSuspect, risk, person }: NonNullable<Rhythm['sliced']>): string {
+  if (isSuspect) return 'something says that its cap is not what it should be'
+  if (person && person.pacePerDay > 0)
+    return `${number(person.headRoom)} credits from the cap at ${number(person.pacePerDay)} credits a day`
+  if (risk > 0) return `up to ${number(risk)} credits could be used beyond the cap within half a day`
+  return 'nobody is near the cap'
+}

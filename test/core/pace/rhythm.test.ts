@@ -1,0 +1,85 @@
+// How often a scope is read and why, in words and figures: what the daemon goes by.
+import { describe, expect, test } from 'vitest'
+import type { CountedPerson, People } from '../../../src/core/interpret/effective.ts'
+import type { Cap } from '../../../src/core/model/policy.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import { credits } from '../../../src/core/model/units.ts'
+import { readingIntervals } from '../../../src/core/pace/reading-order.ts'
+import { rhythmOf, rhythmText, type Slicing, sweepRate } from '../../../src/core/pace/rhythm.ts'
+
+const MINUTE = 60_000
+const ada = userScope('ada@example.com')
+const web = groupScope('web')
+const person = (scope: Scope, use: number, groups: readonly Scope[] = []): CountedPerson => ({
+  email: scopeKey(scope),
+  key: scopeKey(scope),
+  groups: groups.map(scopeKey),
+  use: credits(use),
+  disabled: false,
+})
+const peopleOf = (...all: readonly CountedPerson[]): People => ({
+  approved: all,
+  total: all.length,
+  byKey: new Map(all.map((one) => [one.key, one])),
+  byGroup: new Map(),
+  useSource: 'measured',
+})
+const capsOf =
+  (caps: Readonly<Record<string, number>>) =>
+  (key: ScopeKey): Cap | undefined =>
+    caps[key] === undefined ? undefined : credits(caps[key])
+
+/** 20,000 scopes at ten requests a second; the first has this risk. */
+function slicing(risk: number, paces: Readonly<Record<string, number>> = {}, suspect = false): Slicing {
+  const { readsPerSecond } = sweepRate(10, 5 * MINUTE)
+  const watched = Array.from({ length: 20_000 }, (_, index) => ({
+    key: index === 0 ? scopeKey(ada) : index === 1 ? scopeKey(web) : (`p${index}@example.com` as ScopeKey),
+    risk: index === 0 ? risk : 1,
+    ...(index === 0 && suspect && { suspect: true as const }),
+  }))
+  const intervals = readingIntervals(
+    watched.map((one) => one.risk),
+    readsPerSecond,
+  )
+  return { readsPerSecond, watched, intervals, paces: new Map(Object.entries(paces)) }
+}
+
+test('of ten requests a second, eight are for sweeps', () => {
+  expect(sweepRate(10, 5 * MINUTE)).toEqual({ readsPerSecond: 8, count: 2400 })
+})
+
+describe('a scope', () => {
+  const inputs = { people: peopleOf(person(ada, 488)), toRead: [TEAM, web, ada], declared: capsOf({ [scopeKey(ada)]: 500 }) }
+
+  test('is read with every sweep where those are whole', () => {
+    const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE })
+    expect(rhythm).toEqual({ key: scopeKey(ada), everyMs: 5 * MINUTE })
+    expect(rhythm && rhythmText(rhythm)).toBe('read with every sweep, every 5 min')
+  })
+
+  test('is read sooner the more could leak, and the words have the figures', () => {
+    const sliced = slicing(400, { [scopeKey(ada)]: 40 })
+    const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE, slicing: sliced })
+    expect(rhythm?.everyMs).toBe(Math.max(5 * MINUTE, sliced.intervals(400)))
+    expect(rhythm?.everyMs).toBeLessThan(rhythm?.sliced?.atLeastEveryMs ?? 0)
+    expect(rhythm && rhythmText(rhythm)).toMatch(
+      /^read at least every 46 min \(a sweep of 20000 scopes takes 42 min at 8 readings\/s\); now every \d+ min: 12 credits from the cap at 40 credits a day$/,
+    )
+  })
+
+  test('something says is wrong is read with the next sweep', () => {
+    const rhythm = rhythmOf({ ...inputs, scope: ada, intervalMs: 5 * MINUTE, slicing: slicing(0, {}, true) })
+    expect(rhythm && rhythmText(rhythm)).toMatch(/now every 5 min: something says that its cap is not what it should be$/)
+  })
+
+  test('without a cap of its own is that whose cap applies', () => {
+    const bob = userScope('bob@example.com')
+    const people = peopleOf(person(bob, 10, [web]))
+    const rhythm = rhythmOf({ ...inputs, people, scope: bob, declared: capsOf({ 'group:web': 100 }), intervalMs: MINUTE })
+    expect(rhythm).toEqual({ key: 'group:web', everyMs: MINUTE })
+  })
+
+  test('that no sweep reads has none', () => {
+    expect(rhythmOf({ ...inputs, scope: groupScope('other'), intervalMs: MINUTE })).toBeUndefined()
+  })
+})

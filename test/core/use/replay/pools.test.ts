@@ -1,0 +1,115 @@
+// Pools on past days: dealt day by day from what was used before, within their credits in every cycle.
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { capsOfPolicy } from '../../../../src/core/use/replay/policy-caps.ts'
+import { replayPeople } from '../../../../src/core/use/replay/recorded.ts'
+import { DAY, email, policy, roster } from '../../../support/declare.ts'
+import { historyOf, ownedCap, raise, TEAM } from '../../../support/ledger.ts'
+import { cyclesOf, group, recordedOf, START, simulated, weekdays } from '../../../support/replay.ts'
+
+const emails = (...names: readonly string[]) => ({ kind: 'emails' as const, emails: names.map(email) })
+const pool = (amount: number, ...names: readonly string[]) => ({ name: 'p', members: emails(...names), credits: amount })
+
+describe('a pool of 230 credits for one person who uses 10 a weekday and one who uses 1', () => {
+  const use = { ada: weekdays(10), bob: weekdays(1) }
+
+  test('blocks nobody where the same credits as equal caps do', () => {
+    const { cycles, gains, caps, notes } = simulated({
+      use,
+      caps: { caps: { team: 5 }, pools: [pool(230, 'ada', 'bob')] },
+      against: { caps: { team: 115 } },
+    })
+    const [row] = cycles[0]?.pools ?? []
+    expect(row).toMatchObject({
+      key: 'pool:p',
+      name: 'pool p',
+      credits: 230,
+      people: 2,
+      policy: { credits: { middle: 220 }, blockedDays: { middle: 0 } },
+      beside: { credits: { middle: 135 }, blockedDays: { middle: 9 } },
+    })
+    expect(gains.map((one) => one.email)).toEqual([email('ada')])
+    expect(caps).toEqual([])
+    expect(notes.join('\n')).toContain('Pools are dealt once a day')
+  })
+
+  test('begins anew in each cycle', () => {
+    const { cycles } = simulated({
+      use: { ada: weekdays(10, 84), bob: weekdays(1, 84) },
+      cycles: cyclesOf(3),
+      caps: { pools: [pool(230, 'ada', 'bob')] },
+    })
+    expect(cycles.map(({ pools }) => pools[0]?.policy.credits.middle)).toEqual([220, 220, 220])
+  })
+
+  test('lets nobody use more than there is', () => {
+    const { cycles, blocked } = simulated({ use, caps: { pools: [pool(110, 'ada', 'bob')] } })
+    const { credits: spent } = cycles[0]?.pools[0]?.policy ?? {}
+    expect(spent?.middle).toBeLessThanOrEqual(110)
+    expect(spent?.middle).toBeGreaterThan(100)
+    expect(blocked.map((one) => one.email)).toContain(email('ada'))
+  })
+})
+
+test('a cap of their own is dealt first, the protected keep theirs, and caps of groups do not reach members', () => {
+  const use = { ada: weekdays(10), bob: weekdays(10), cy: weekdays(10) }
+  const { blocked } = simulated({
+    use,
+    groups: [group('a', 'ada', 'bob', 'cy')],
+    caps: {
+      caps: { 'group:a': 30, ada: 50 },
+      protected: ['cy'],
+      pools: [{ name: 'p', members: { kind: 'groups', ids: ['a'] }, credits: 300 }],
+    },
+  })
+  // 300 less 50 for Ada and 30 at which Cy counts is all that Bob needs.
+  expect(blocked.map((one) => [one.email, one.policy?.cap])).toEqual(
+    expect.arrayContaining([
+      [email('ada'), 50],
+      [email('cy'), 30],
+    ]),
+  )
+  expect(blocked.map((one) => one.email)).not.toContain(email('bob'))
+})
+
+test('where a cap had cut demand off, each end of the band is dealt by itself', () => {
+  const use = { ada: [...weekdays(10), ...weekdays(10).map((amount, day) => (day < 7 ? amount : 0))], bob: weekdays(1, 56) }
+  const { cycles } = simulated({
+    use,
+    cycles: cyclesOf(2),
+    shown: 1,
+    owned: [ownedCap(TEAM, 50)],
+    history: [historyOf(raise(TEAM, 1000, 50), START + 28 * DAY)],
+    caps: { pools: [pool(230, 'ada', 'bob')] },
+  })
+  const banded = cycles[0]?.pools[0]?.policy.credits
+  expect(banded?.low).toBeLessThan(banded?.high ?? 0)
+})
+
+const use = fc.array(fc.array(fc.integer({ min: 0, max: 60 }), { minLength: 56, maxLength: 56 }), { minLength: 1, maxLength: 6 })
+
+test('use and caps of the members never come to more than the credits, in any cycle and with any use', () => {
+  fc.assert(
+    fc.property(use, fc.integer({ min: 60, max: 3000 }), fc.constantFrom('need' as const, 'equal' as const), (wanted, most, share) => {
+      const names = wanted.map((_, index) => `p${index}`)
+      const set = policy({ pools: [{ ...pool(most, ...names), share }] })
+      const recorded = recordedOf(Object.fromEntries(names.map((name, index) => [name, wanted[index] ?? []])))
+      const present = roster(Object.fromEntries(names.map((name) => [name, 'approved'])))
+      const source = capsOfPolicy({ set, people: replayPeople(recorded, present.people, []), roster: present, groups: [] })
+      for (const cycle of cyclesOf(2)) {
+        const used = new Float64Array(names.length)
+        for (let at = cycle.startAt; at < cycle.endAt; at += DAY) {
+          const { caps } = source.capsOn({ at: at + DAY / 2, cycle, used })
+          const day = (at - START) / DAY
+          for (const [person, days] of wanted.entries()) {
+            const before = used[person] ?? 0
+            used[person] = before + Math.min(days[day] ?? 0, Math.max(0, (caps[person] ?? 0) - before))
+          }
+          const sum = used.reduce((all, one, person) => all + Math.max(one, caps[person] ?? 0), 0)
+          expect(sum).toBeLessThanOrEqual(Math.max(most, names.length))
+        }
+      }
+    }),
+    { numRuns: 60 },
+  )
+})
