@@ -70,6 +70,8 @@ async function download(url: string, { clock }: Cli): Promise<string> {
       `no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there, or does it listen elsewhere (--url)?`,
     )
   })
+  if (answer.status === 401)
+    throw new CommandError(`${url} answered 401: this daemon asks for the token of its auth, and status sends none`)
   if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon?`)
   return answer.text
 }
