@@ -19,6 +19,8 @@ export interface JoinInput {
   readonly sources: ReadonlyMap<string, Source>
   /** Documents or files of the workspace are broken: what seems to be missing may stand in them, and is not reported. */
   readonly incomplete: boolean
+  /** So it is of declared groups; default: as `incomplete`. */
+  readonly groupsUnread?: boolean
   /** The service copies the caps of team and groups to people. */
   readonly copied?: boolean
   /** For grants that are over; absent: not looked at. */
@@ -60,7 +62,8 @@ export function joinDocuments(input: JoinInput): Joined {
   checkConflictRules(together)
   checkOverlaps(together)
   if (!input.incomplete) checkBases(together)
-  if (!input.incomplete) checkGroups(together)
+  if (!isGroupsUnread(input)) checkGroups(together)
+  if (!input.incomplete) checkBareGroups(together)
   checkRulesAndPools(together)
   warnAboutNone(together)
   warnAboutEnded(together)
@@ -75,9 +78,11 @@ function warnAboutSize({ workspace, rules, grants, groups, problems }: Together)
   }
 }
 
+const isGroupsUnread = ({ incomplete, groupsUnread = incomplete }: JoinInput): boolean => groupsUnread
+
 function checkRulesAndPools(together: Together): void {
-  const { incomplete, copied = false, groups, ruleOf, peopleRules, pools } = together
-  const declared = incomplete ? undefined : new Set(groups.map(({ scope }) => scope.id))
+  const { copied = false, groups, ruleOf, peopleRules, pools } = together
+  const declared = isGroupsUnread(together) ? undefined : new Set(groups.map(({ scope }) => scope.id))
   const capOf = (email: string) => ruleOf.get(scopeKey({ kind: 'user', email }))
   checkPeople({ rules: peopleRules, pools, groups: declared, capOf, copied }, (at, code, message, extra) =>
     add(together, at, code, message, extra),
@@ -243,15 +248,16 @@ function hasWiderCap({ rules, grants }: Together, scope: Scope): boolean {
 /** A group is known by its declaration: without its name its members cannot be listed. */
 function checkGroups(together: Together): void {
   const declared = new Set(together.groups.map(({ scope }) => scope.id))
-  const granted = new Set<string>()
   for (const { value, at } of together.grants) {
-    if (value.scope.kind !== 'group') continue
-    granted.add(value.scope.id)
-    if (declared.has(value.scope.id)) continue
+    if (value.scope.kind !== 'group' || declared.has(value.scope.id)) continue
     add(together, at, 'GRANT_GROUP', `group ${value.scope.id} is not declared in groups`, {
       hint: 'declare it there with id and name; its cap may be left out',
     })
   }
+}
+
+function checkBareGroups(together: Together): void {
+  const granted = new Set(together.grants.flatMap(({ value }) => (value.scope.kind === 'group' ? [value.scope.id] : [])))
   const named = new Set([...together.peopleRules, ...together.pools].flatMap(({ groups }) => groups.map(({ value }) => value)))
   for (const group of together.documents.flatMap(({ bareGroups }) => bareGroups)) {
     if (granted.has(group.scope.id) || named.has(group.scope.id)) continue

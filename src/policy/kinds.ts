@@ -107,8 +107,18 @@ function refuseNothing(branch: Branch, kind: Kind | undefined): undefined {
 const isMappingKind = ({ code }: Kind): boolean => code === 'KEY_REFERENCE'
 
 const CAP_WORDS = `a whole number from 0 to ${MAX_CAP}`
+const CAP_OR_NONE = `${CAP_WORDS}, or none`
 const WRITE_A_CAP = 'write the credits per person, such as 500, or none'
-const cap = (words: string): Kind => ({ code: 'CAP', what: () => `not ${words}`, hint: capHint, hintForNothing: WRITE_A_CAP })
+const WRITE_A_NUMBER = 'a number is needed here: none is for the caps of the team, a group, a user or a rule'
+const cap = (words: string): Kind => ({
+  code: 'CAP',
+  what: () => `not ${words}`,
+  hint: words === CAP_OR_NONE ? capHint : numberHint,
+  hintForNothing: WRITE_A_CAP,
+})
+
+const numberHint = (text: string, branch: Branch): string | undefined =>
+  /^none$/i.test(text.trim()) ? WRITE_A_NUMBER : capHint(text, branch)
 
 function capHint(text: string, { node }: Branch): string {
   const digits = text.trim()
@@ -199,11 +209,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
     hint: (text, branch) =>
       text === CONFIG_KIND ? 'the config is given with --config and lies outside the policy folders' : word.hint?.(text, branch),
   },
-  cap: cap(`${CAP_WORDS}, or none`),
+  cap: cap(CAP_OR_NONE),
   'grant-cap': cap(CAP_WORDS),
   add: {
     ...cap(`a whole number from 1 to ${MAX_CAP}`),
-    hint: (text, branch) => (text === '0' ? 'leave the grant out' : capHint(text, branch)),
+    hint: (text, branch) => (text === '0' ? 'leave the grant out' : numberHint(text, branch)),
   },
   email: { code: 'EMAIL', what: () => 'not an e-mail address', hintForNothing: 'write it as name@example.com' },
   glob: {

@@ -62,6 +62,8 @@ interface Assigned {
   readonly documents: Map<string, PolicyDocument[]>
   /** Workspaces that are not whole. */
   readonly broken: Set<string>
+  /** Those of them of which not all declared groups are known. */
+  readonly groupsUnread: Set<string>
   readonly problems: Problem[]
 }
 
@@ -75,7 +77,7 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
   const readersOf = readersFinder(workspaces, cwd)
   const files: readonly ParsedFile[] = parsed.map((one) => ({ ...one, readers: readersOf(one.file.roots) }))
   const assigned = assign(files, workspaces, options.workspaces !== undefined)
-  for (const { roots } of read.problems) for (const reader of readersOf(roots)) assigned.broken.add(reader)
+  for (const { roots } of read.problems) for (const reader of readersOf(roots)) breakOff(assigned, reader)
   checkNames(files, assigned)
   const sets = joinAll(files, workspaces, assigned, options)
   const found = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
@@ -130,21 +132,33 @@ function readersFinder(workspaces: readonly WorkspaceSource[], cwd: string): (ro
 }
 
 function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSource[], configured: boolean): Assigned {
-  const assigned: Assigned = { documents: new Map(workspaces.map(({ name }) => [name, []])), broken: new Set(), problems: [] }
+  const assigned: Assigned = {
+    documents: new Map(workspaces.map(({ name }) => [name, []])),
+    broken: new Set(),
+    groupsUnread: new Set(),
+    problems: [],
+  }
   for (const file of files) {
-    if (file.damaged) for (const reader of file.readers) assigned.broken.add(reader)
+    if (file.damaged) for (const reader of file.readers) breakOff(assigned, reader)
     for (const document of file.documents) {
       const workspace = workspaceOf(document, file, workspaces, configured)
       if (typeof workspace === 'string') {
         assigned.documents.get(workspace)?.push(document)
         if (!document.whole) assigned.broken.add(workspace)
+        if (!document.groupsRead) assigned.groupsUnread.add(workspace)
       } else {
         assigned.problems.push(workspace)
-        for (const reader of file.readers) assigned.broken.add(reader)
+        for (const reader of file.readers) breakOff(assigned, reader)
       }
     }
   }
   return assigned
+}
+
+/** Something of the workspace is missing altogether. */
+function breakOff({ broken, groupsUnread }: Assigned, workspace: string): void {
+  broken.add(workspace)
+  groupsUnread.add(workspace)
 }
 
 /** The workspace a document is for, or why that cannot be said. */
@@ -220,6 +234,7 @@ function joinAll(
       documents,
       sources,
       incomplete,
+      groupsUnread: assigned.groupsUnread.has(name),
       copied: capSemantics === 'copied',
       ...(now === undefined ? {} : { now }),
     })

@@ -31,6 +31,8 @@ export interface PolicyDocument {
   readonly onGroupConflict?: Placed<'min' | 'max'>
   readonly peopleRules: readonly PlacedRule[]
   readonly pools: readonly PlacedPool[]
+  /** All groups that it declares are known, whatever else is wrong in it. */
+  readonly groupsRead: boolean
   /** Nothing in the document is wrong. */
   readonly whole: boolean
 }
@@ -83,7 +85,8 @@ type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'whole'>
 function readSpec(spec: Branch<SpecText>, document: string): Declared {
   const zone = readZone(field(spec, 'timezone'))
   const conflict = placed(field(spec, 'onGroupConflict'))
-  const groups = items(field(spec, 'groups')).map((group) => readGroup(group, document))
+  const groupList = field(spec, 'groups')
+  const groups = items(groupList).map((group) => readGroup(group, document))
   const team = field(spec, 'team')
   const rules = [
     ...(team && isMapping(team) ? [declare(team, { scope: TEAM, at: keyPlaceOf(team), document })] : []),
@@ -94,6 +97,12 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
     rules: rules.flatMap(({ rule }) => rule ?? []),
     declared: rules.flatMap(({ declared }) => declared ?? []),
     groups: groups.flatMap(({ group }) => group ?? []),
+    groupsRead:
+      (groupList === undefined || Array.isArray(groupList.value)) &&
+      groups.every(({ group }) => group !== undefined) &&
+      // A key that nobody knows, or one that stands twice, may be where the groups are.
+      [...spec.children.keys()].every((key) => Object.hasOwn(spec.schema.properties ?? {}, key)) &&
+      !spec.reader.problems.some(({ code }) => code.startsWith('YAML_')),
     bareGroups: groups.flatMap(({ group, isBare }) => (group && isBare ? [group] : [])),
     grants: items(field(spec, 'grants')).flatMap((grant) => readGrant(grant, document, zone) ?? []),
     protectedPeople: items(field(spec, 'protected')).flatMap((person) => {

@@ -50,8 +50,8 @@ describe('a service that tells add-on use', () => {
       ...{ source: 'measured', credits: expect.any(Number) },
       ...{ readAt: expect.any(String), latestDay: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) },
     })
-    const page = (await daemon.get('/')).text
-    expect(page).toContain('measured add-on use')
+    const page = (await daemon.get('/workspaces/acme/people')).text
+    expect(page).toContain('title="measured"')
     const outputs = [status, page, (await daemon.get('/ledger')).text, (await daemon.get('/metrics')).text, daemon.stderr()]
     daemon.signal('SIGTERM')
     await daemon.ended

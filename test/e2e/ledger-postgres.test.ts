@@ -27,7 +27,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     await until('being ready', async () => (await daemon.get('/readyz')).status === 200, 30_000)
     await until('the team', () => one.capOf('team') === 500)
     const beside = await capkeeper(['apply', '--yes', '--config', config], { cwd: at.folder, env })
-    expect(beside).toMatchObject({ code: 1, stderr: expect.stringContaining('one is in use by another capkeeper') })
+    expect(beside).toMatchObject({ code: 1, stderr: expect.stringContaining('one is held by') })
 
     await database.stop()
     one.setCap('team', 9)
@@ -41,7 +41,7 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     await until('being ready', async () => (await daemon.get('/readyz')).status === 200, 60_000)
 
     const checked = await capkeeper(['doctor', '--config', config], { cwd: at.folder, env })
-    expect(checked.stdout).toMatch(/ok +postgres:\/\/postgres@127\.0\.0\.1:\d+\/ledger_1: PostgreSQL 15/)
+    expect(checked.stdout).toMatch(/ok +postgres:\/\/postgres@127\.0\.0\.1:\d+\/ledger_1: PostgreSQL \d/)
     expect(checked.stdout).toMatch(/an answer takes [\d.]+ ms/)
     expect(checked.stdout).toMatch(/every row can be read/)
     daemon.signal('SIGTERM')

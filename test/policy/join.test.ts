@@ -43,6 +43,21 @@ describe('rules across documents', () => {
     ['a group without a cap and with a grant', files('groups: [{id: g, name: G}]', `grants: [{group: g, cap: 5, ${GRANT}}]`), []],
     ['a grant for a group that nothing declares', files('{}', `grants: [{group: g, cap: 5, ${GRANT}}]`), ['b.yaml:6:20 GRANT_GROUP']],
     [
+      'groups that nothing declares, beside a cap that is wrong',
+      files('users: [{email: a@b.c, cap: 1e3}]', `grants: [{group: g, cap: 5, ${GRANT}}]\nrules: [{name: r, when: {groups: [h]}, cap: 5}]`),
+      ['a.yaml:6:31 CAP', 'b.yaml:6:20 GRANT_GROUP', 'b.yaml:7:37 UNDECLARED_GROUP'],
+    ],
+    [
+      'a group that may stand under a key that is wrong',
+      files('grups: [{id: g, name: G, cap: 5}]', `grants: [{group: g, cap: 5, ${GRANT}}]`),
+      ['a.yaml:6:3 UNKNOWN_KEY'],
+    ],
+    [
+      'a group without a cap whose grant is wrong',
+      files('groups: [{id: g, name: G}]', `grants: [{group: g, cap: 1e3, ${GRANT}}]`),
+      ['b.yaml:6:28 CAP'],
+    ],
+    [
       'two open grants for one person',
       files(`grants: [{user: a@b.c, cap: 5, ${GRANT}}]`, `grants: [{user: A@b.c, cap: 6, ${GRANT}}]`),
       ['b.yaml:6:19 GRANT_OVERLAP (a.yaml:6:19)'],
@@ -127,9 +142,9 @@ describe('rules across documents', () => {
     expect(set?.approvals.map(({ id }) => id)).toEqual(['00000000000000000000000000000000', '7d1f0c2a9b347d1f0c2a9b347d1f0c2a'])
   })
 
-  it('do not report as missing what may stand in a broken file', () => {
+  it('do not report as missing a base that may stand in a broken file, but a group that certainly stands in none', () => {
     const { problems } = load(files('team: {cap: x}', `grants: [{user: a@b.c, add: 5, ${GRANT}}, {group: g, cap: 5, ${GRANT}}]`))
-    expect(placesWithFiles(problems)).toEqual(['a.yaml:6:15 CAP'])
+    expect(placesWithFiles(problems)).toEqual(['a.yaml:6:15 CAP', 'b.yaml:6:73 GRANT_GROUP'])
   })
 
   it('let a time zone hold for its own document only', () => {

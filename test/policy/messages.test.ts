@@ -60,3 +60,10 @@ describe.each(Object.entries(KINDS))('in a text of the kind %s', (kind, problems
     expect(problems.map(told).join(', ')).toBe(row.told)
   })
 })
+
+test('none where a number is needed is answered with where none belongs, and never with none again', () => {
+  const spec = 'grants: [{user: a@b.c, cap: none, until: 2027-01-01, reason: r}, {user: b@b.c, add: None, until: 2027-01-01, reason: r}]'
+  const hints = policyProblems(policyText(spec)).map(({ hint }) => hint)
+  const hint = 'a number is needed here: none is for the caps of the team, a group, a user or a rule'
+  expect(hints).toEqual([hint, hint])
+})

@@ -117,6 +117,7 @@ spec:
           { id: '0000000000000000000000000000000a', at: { file, line: 29, column: 117 } },
         ],
         onGroupConflict: { value: 'max', at: { file, line: 30, column: 20 } },
+        groupsRead: true,
         whole: true,
       },
     ])

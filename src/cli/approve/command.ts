@@ -29,7 +29,10 @@ function wholeId(typed: string, ledger: Ledger, workspace: string): string {
   if (typed.length === HOLD_ID_DIGITS) return typed
   const found = Object.keys(ledger.fact('holdsShown') ?? {}).filter((id) => id.startsWith(typed))
   const [only, ...others] = found
-  if (only === undefined) throw new CommandError(`no hold of ${workspace} begins with ${typed}`)
+  if (only === undefined)
+    throw new CommandError(
+      `no hold of ${workspace} that apply or run has recorded begins with ${typed}; of one that only a plan has shown, type the whole id`,
+    )
   if (others.length > 0) throw new CommandError(`${found.length} holds of ${workspace} begin with ${typed}; type more of the id`)
   return only
 }

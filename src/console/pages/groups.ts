@@ -11,7 +11,7 @@ import { renderFrame } from '../frame.ts'
 import { groupUrl, personUrl, sectionUrl, withQuery } from '../links.ts'
 import { badge, bandBadge, capCell, empty, pager, section, sourceLink, stateBadge, table, tiles } from '../parts.ts'
 import { BAND_TEXT, figure, number, percent, plural, when } from '../text.ts'
-import { chainPart, historyPart, nowPart } from './explained.ts'
+import { chainPart, historyPart, nowPart, SOURCE_TEXT } from './explained.ts'
 
 /** Lines of a page, unless the address says otherwise. */
 const SHOWN = '50'
@@ -131,7 +131,7 @@ export async function groupPage(documents: Documents, workspace: string, id: str
           value: figure(one.used),
           note: one.share !== undefined && `${percent(one.share)} of the team’s`,
         },
-        one.addOn !== undefined && { name: 'Add-on use', value: figure(one.addOn), note: 'estimated' },
+        one.addOn !== undefined && { name: 'Add-on use', value: figure(one.addOn), note: one.addOnSource && SOURCE_TEXT[one.addOnSource] },
       ]),
       burnPart(one),
       chainPart(one),

@@ -10,7 +10,7 @@ import { renderFrame } from '../frame.ts'
 import { personUrl, scopeUrl, sectionUrl, withQuery } from '../links.ts'
 import { badge, capCell, empty, pager, stateBadge, table } from '../parts.ts'
 import { BAND_TEXT, figure, number, percent } from '../text.ts'
-import { addOnText } from './explained.ts'
+import { addOnText, SOURCE_TEXT } from './explained.ts'
 
 /** The browser suggests; what is longer is for the search. */
 const MOST_OPTIONS = 200
@@ -91,7 +91,8 @@ const peopleTable = ({ items, workspace }: PersonListDocument, path: string, que
       {
         head: sortHead('Add-on use', { by: 'use', usually: 'desc' }, path, query),
         kind: 'number',
-        cell: ({ addOn, isUpperBound }) => addOnText(addOn, isUpperBound),
+        cell: ({ addOn, addOnSource, isUpperBound }) =>
+          html`<span${addOnSource && html` title="${SOURCE_TEXT[addOnSource]}"`}>${addOnText(addOn, isUpperBound)}</span>`,
       },
       { head: sortHead('Cap', { by: 'cap', usually: 'desc' }, path, query), kind: 'number', cell: ({ cap }) => capCell(cap ?? 'unknown') },
       {

@@ -8,7 +8,7 @@ import { renderFrame } from '../frame.ts'
 import { groupUrl, personUrl } from '../links.ts'
 import { badge, bandBadge, capCell, empty, paste, scopeLink, section, stateBadge, tiles } from '../parts.ts'
 import { dayMonth, figure, number, percent, plural } from '../text.ts'
-import { addOnText, chainPart, historyPart, nowPart } from './explained.ts'
+import { addOnText, chainPart, historyPart, nowPart, SOURCE_TEXT } from './explained.ts'
 
 export async function personPage(documents: Documents, workspace: string, person: string): Promise<string> {
   const one = await documents.person(workspace, person)
@@ -68,10 +68,4 @@ function figures(one: PersonDocument) {
     },
     guards.length > 0 && { name: 'Held back', value: plural(guards.length, 'guard'), note: guards.join(', '), weight: 'warn' },
   ])
-}
-
-const SOURCE_TEXT: Readonly<Record<NonNullable<PersonDocument['addOnSource']>, string>> = {
-  measured: 'measured',
-  estimated: 'estimated',
-  upperBound: 'at most',
 }

@@ -33,7 +33,8 @@ export function planProblems(inputs: ProblemInputs, judged: Judged): readonly Pl
     problems.push({ severity: 'warning', code: 'SCOPE_SKIPPED', message: why, scope, ...(at && { at }) })
   }
   for (const { code, message, at } of inputs.resolution.ruleNotes) problems.push({ severity: 'warning', code, message, at })
-  for (const { code, message, at } of inputs.poolNotes ?? []) problems.push({ severity: 'warning', code, message, at })
+  for (const { code, message, at } of inputs.poolNotes ?? [])
+    problems.push({ severity: code === 'POOL_BOUNDS' ? 'error' : 'warning', code, message, at })
   for (const { guard, message } of judged.judgement.warnings) {
     problems.push({ severity: 'warning', code: `GUARD_${guard.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`, message })
   }

@@ -1,15 +1,15 @@
 // What a person should know of pools beside their deals: that the last deal stays and why, that the sum is above the credits, that everything
-// is used. It changes nothing.
+// is used, that its members are more than its min can be paid for. It changes nothing.
 
 import type { Pool } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { standingCount, standingSum } from './count.ts'
 import { poolFigures } from './figures.ts'
-import type { PoolState } from './state.ts'
+import type { MemberNow, PoolState } from './state.ts'
 
-/** A warning about one pool, at its credits. */
+/** What is said of one pool, at its credits. `POOL_BOUNDS` is an error: the declaration cannot be kept for those who are in it now. */
 export interface PoolNote {
-  readonly code: 'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP'
+  readonly code: 'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP' | 'POOL_BOUNDS'
   readonly pool: string
   readonly message: string
   /** The same as long as it says the same, whatever its figures. */
@@ -19,11 +19,11 @@ export interface PoolNote {
 
 /** `frozen`: why a pool keeps its last deal, by name. */
 export function poolNotes(
-  pools: readonly Pick<Pool, 'name' | 'credits' | 'at'>[],
+  pools: readonly { readonly pool: Pick<Pool, 'name' | 'credits' | 'min' | 'at'>; readonly members: readonly MemberNow[] }[],
   dealt: Readonly<Record<string, PoolState>>,
   frozen: Readonly<Record<string, string>>,
 ): readonly PoolNote[] {
-  return pools.flatMap(({ name, credits, at }) => {
+  return pools.flatMap(({ pool: { name, credits, min, at }, members }) => {
     const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
     const why = Object.hasOwn(frozen, name) ? frozen[name] : undefined
     const note = (code: PoolNote['code'], text: string, version = ''): PoolNote => ({
@@ -34,6 +34,9 @@ export function poolNotes(
       at,
     })
     const notes: PoolNote[] = []
+    const least = min * members.length
+    if (least > credits)
+      notes.push(note('POOL_BOUNDS', `cannot pay its min: ${members.length} members at ${min} are ${least} credits, it has ${credits}`))
     if (why !== undefined)
       notes.push(note('POOL_FROZEN', `${state?.dealtAt === undefined ? 'nothing is dealt' : 'the last deal stays'}: ${why}`, why))
     if (!state || state.dealtAt === undefined) return notes

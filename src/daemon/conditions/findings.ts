@@ -50,7 +50,12 @@ export function planFindings(
   return [...held, ...told, ...resolution.ruleNotes.map(ruleFinding), ...poolNotes.map(poolFinding), ...readsFindings(plan)]
 }
 
-const POOL_TYPES = { POOL_FROZEN: 'PoolFrozen', POOL_ABOVE: 'PoolAbove', POOL_USED_UP: 'PoolUsedUp' } as const
+const POOL_TYPES = {
+  POOL_FROZEN: 'PoolFrozen',
+  POOL_ABOVE: 'PoolAbove',
+  POOL_USED_UP: 'PoolUsedUp',
+  POOL_BOUNDS: 'PoolBounds',
+} as const
 
 const poolFinding = ({ code, pool, message, version }: PoolNote): Finding => ({
   type: POOL_TYPES[code],

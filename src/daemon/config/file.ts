@@ -150,7 +150,7 @@ function checkViewers(root: Branch<ConfigText>): void {
     report(network, 'AUTH', `${nameOf(network)} is ${quoted(text)}, not an address or a network`, { hint: 'write one such as 10.0.0.0/8' })
   }
   const viewers = field(root, 'viewers')
-  if (viewers && good(viewers) && (!auth || field(auth, 'proxyHeader') === undefined)) {
+  if (viewers && good(viewers) && items(viewers).length > 0 && (!auth || field(auth, 'proxyHeader') === undefined)) {
     const hint = 'name the header in auth.proxyHeader, or leave viewers out'
     report(viewers, 'AUTH', 'viewers are told apart by the groups that a proxy names, and no proxy is configured', { on: 'key', hint })
   }

@@ -34,7 +34,7 @@ const whole = (least: number, most: number, description?: string) =>
 /** The name of an HTTP header. */
 const HEADER_PATTERN = "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$"
 /** Nothing but a web address may become a link. */
-const SOURCE_URL_PATTERN = '^https?://[^\\s"<>]{1,1000}$'
+const SOURCE_URL_PATTERN = '^\\s*https?://[^\\s"<>]{1,1000}\\s*$'
 
 /** `off` and `false` switch a guard off, `on` and `true` leave it at its default. Helm and others write `off` back as false. */
 const SWITCH = { enum: ['on', 'off', true, false, 'true', 'false'] }

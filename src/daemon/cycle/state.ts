@@ -253,11 +253,7 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
       ...(usage?.doubted && { rosterDoubt: { before: approvedCount(usage.roster), now: approvedCount(usage.doubted.roster) } }),
     },
     guards: settings.guards,
-    poolNotes: poolNotes(
-      view.resolution.pools.map(({ pool }) => pool),
-      knowledge.pools,
-      knowledge.frozenPools,
-    ),
+    poolNotes: poolNotes(view.resolution.pools, knowledge.pools, knowledge.frozenPools),
     poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
     prune: settings.prune && knowledge.policyValid,
     policyBroken: settings.prune && !knowledge.policyValid,

@@ -38,6 +38,22 @@ describe('a pool', () => {
     expect(one.writes()).toEqual([])
   })
 
+  test('whose group has grown past what its min can be paid for says so, and is dealt all the same', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { grp_r: ['ada', 'bob'] } })
+    const research = pool(100, { kind: 'groups', ids: ['grp_r'] }, { min: 60 })
+    const { planned } = await one.cycle({ pools: [research] })
+    expect(planned.plan.problems).toContainEqual(
+      expect.objectContaining({
+        severity: 'error',
+        code: 'POOL_BOUNDS',
+        message: 'pool research: cannot pay its min: 2 members at 60 are 120 credits, it has 100',
+      }),
+    )
+    expect(one.caps()).toEqual({ ada: 50, bob: 50 })
+    const after = await one.cycle({ pools: [{ ...research, min: 50 }] })
+    expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_BOUNDS')
+  })
+
   test('moves head-room to whom it serves: first the lower, hours later the raise', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     const declared: Declared = { pools: [pool(1000, people('ada', 'bob'))] }

@@ -2,6 +2,7 @@
 
 import { BANDS } from '../../../core/model/events.ts'
 import { groupScope, scopeKey } from '../../../core/model/scope.ts'
+import { worstSource } from '../../../core/use/add-on.ts'
 import { bandRank } from '../../../core/use/bands.ts'
 import type { Query } from './documents.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
@@ -71,6 +72,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
     const status = states.get(id)
     const reading = facts.readings?.get(scopeKey(groupScope(id)))
     const addOn = sum(people.map((row) => row.addOn))
+    const source = worstSource(people.map((row) => row.source))
     const at = declared.get(id)?.at ?? status?.source
     return {
       id: showing.people.text(id),
@@ -84,7 +86,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
         used: cents(group.used),
         ...(total !== undefined && total > 0 && { share: ratio(group.used / total) }),
       }),
-      ...(addOn !== undefined && { addOn: cents(addOn) }),
+      ...(addOn !== undefined && { addOn: cents(addOn), ...(source && { addOnSource: source }) }),
       bands: bandsOf(people),
       near: people.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length,
       ...(at && { source: placeOf(at, showing, view.policy?.revision) }),

@@ -90,7 +90,7 @@ const affected = object('Somebody whose cap in force would change.', {
   before: observed('The cap in force now.'),
   after: observed('The cap in force afterwards.'),
   effect: words(['raised', 'capped', 'lowered', 'blocked', 'cleared']),
-  addOn: figure('Estimated add-on use; what a cap at or below it blocks.'),
+  addOn: figure('Add-on use; what a cap at or below it blocks.'),
   protected: optional(flag('The policy protects them.')),
 })
 
