@@ -5,12 +5,18 @@ import { createConsole } from '../../src/console/routes.ts'
 import type { WorkspaceView } from '../../src/core/model/events.ts'
 import { groupScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
+import { viewOf } from '../../src/daemon/conditions/view.ts'
+import { createLibrary } from '../../src/daemon/http/documents/make.ts'
+import { sourceOf } from '../../src/daemon/http/documents/source.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
+import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
 import { libraryOf } from '../support/documents.ts'
 import { serverParts } from '../support/server.ts'
 import { fullView, HOLD, NOW, personEmail } from '../support/views.ts'
 import { median, ms, publish, type Row } from './bench.ts'
+import { bigWorld } from './big.ts'
+import { quietWorkspace } from './quiet.ts'
 
 const PEOPLE = 5_000
 const GROUPS = 500
@@ -18,10 +24,10 @@ const WORKSPACES = 100
 const LONGEST_BLOCK_MS = 20
 const MOST_PAGE_BYTES = 100 * 1024
 const MOST_SCRIPT_BYTES = 150 * 1024
-const ROUNDS = 9
+const ROUNDS = 5
 /** Longer than any answer is shared. */
 const SHARED_MS = 300
-const WARM_UPS = 6
+const WARM_UPS = 4
 
 const big = (): WorkspaceView => {
   const view = fullView('w0', PEOPLE)
@@ -80,36 +86,73 @@ const views = [big(), ...Array.from({ length: WORKSPACES - 1 }, (_, index) => fu
 const documents = libraryOf({ views: () => views, clock: { ...systemClock, now: () => NOW } })
 const server = await startServer(serverParts({ views: () => views, clock: systemClock, documents }))
 
-async function measure(path: string): Promise<{ readonly blockMs: number; readonly bytes: number }> {
+async function measure(url: string): Promise<{ readonly blockMs: number; readonly bytes: number }> {
   const blocks: number[] = []
   let bytes = 0
   for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
     const watch = watchLoop()
-    const answer = await fetch(server.url + path)
+    const answer = await fetch(url)
     const text = await answer.text()
     const blockMs = watch()
     // An answer is shared for some time after it was made.
     await systemClock.sleep(SHARED_MS)
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`)
+    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`)
     bytes = Buffer.byteLength(text.replace(/<figure.*?<\/figure>/gs, ''))
     if (round >= 0) blocks.push(blockMs)
   }
   return { blockMs: median(blocks), bytes }
 }
 
+/** The same company in the daemon itself: policies, plan, readings and ledger included, for documents and for the pages that need them. */
+const world = bigWorld({ scopes: 1_500, people: PEOPLE, drifted: 20 })
+const workspace = await quietWorkspace(world)
+let looks = 0
+const known = createLibrary({
+  sources: () => [sourceOf(workspace, () => ++looks)],
+  daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
+  people: EMAIL_LABELS,
+  clock: { ...systemClock, now: () => world.now },
+})
+const whole = await startServer(serverParts({ views: () => [viewOf(workspace)], clock: systemClock, documents: known }))
+const somebody = encodeURIComponent(world.roster.people[7]?.email ?? '')
+const group = encodeURIComponent(world.groups[7]?.id ?? '')
+/** Under `/workspaces/bench`, as a page and under `/api/v1`. */
+const PARTS: readonly (readonly [name: string, path: string])[] = [
+  ['workspace', ''],
+  ['groups', '/groups'],
+  ['a group', `/groups/${group}`],
+  ['people', '/people'],
+  ['a person', `/people/${somebody}`],
+  ['changes', '/changes'],
+  ['holds', '/holds'],
+  ['policies', '/policies'],
+  ['health', '/health'],
+]
+const SERIES = ['credits', 'burn', 'drift', 'near'] as const
+
 const rows: Row[] = []
-for (const [name, path] of PAGES) {
-  const { blockMs, bytes } = await measure(path)
+async function row(name: string, url: string, mostBytes?: number): Promise<void> {
+  const { blockMs, bytes } = await measure(url)
   const ratio = blockMs / LONGEST_BLOCK_MS
   rows.push({
     goal: 'G21',
-    figure: `${name}: longest block; bytes but for charts`,
-    limit: `<= ${LONGEST_BLOCK_MS} ms, 100 KiB`,
+    figure: `${name}: longest block; bytes${mostBytes === undefined ? '' : ' but for charts'}`,
+    limit: `<= ${LONGEST_BLOCK_MS} ms${mostBytes === undefined ? '' : ', 100 KiB'}`,
     measured: `${ms(blockMs)}, ${Math.round(bytes / 1024)} KiB`,
     ratio,
-    met: ratio <= 1 && bytes <= MOST_PAGE_BYTES,
+    met: ratio <= 1 && bytes <= (mostBytes ?? Number.POSITIVE_INFINITY),
   })
 }
+
+for (const [name, path] of PAGES) await row(name, server.url + path, MOST_PAGE_BYTES)
+await row('all workspaces as JSON', `${server.url}/api/v1/workspaces`)
+for (const [name, path] of PARTS) {
+  await row(`${name}, everything known`, `${whole.url}/workspaces/bench${path}`, MOST_PAGE_BYTES)
+  await row(`${name} as JSON`, `${whole.url}/api/v1/workspaces/bench${path}`)
+}
+for (const name of SERIES) await row(`series ${name} as JSON`, `${whole.url}/api/v1/workspaces/bench/series/${name}`)
+await whole.close()
+await workspace.ledger.commit()
 await server.close()
 const scripts = createConsole().assets.filter(({ type }) => type.startsWith('text/javascript'))
 const scriptBytes = scripts.reduce((sum, { body }) => sum + gzipSync(body).length, 0)

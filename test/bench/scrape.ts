@@ -1,99 +1,22 @@
 // G9: what a scrape of /metrics costs: how many series there are for more and more people, and how long the event loop stands still.
 
 import { createConsole } from '../../src/console/routes.ts'
-import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
-import { scopeKey, TEAM } from '../../src/core/model/scope.ts'
-import { credits } from '../../src/core/model/units.ts'
-import { learnBurned, showBurn } from '../../src/daemon/collect/burning.ts'
+import { showBurn } from '../../src/daemon/collect/burning.ts'
 import { viewOf } from '../../src/daemon/conditions/view.ts'
-import { outlook, planFrom, recall } from '../../src/daemon/cycle/state.ts'
 import { createLive } from '../../src/daemon/http/live.ts'
 import { createMetrics } from '../../src/daemon/http/metrics.ts'
 import { startServer } from '../../src/daemon/http/server.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
-import { openLedger } from '../../src/daemon/ledger/ledger.ts'
-import { sha256, systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
-import { createWorkspace, type Workspace } from '../../src/daemon/workspace.ts'
-import type { RunsBatch, WriteClient } from '../../src/ports.ts'
+import type { Workspace } from '../../src/daemon/workspace.ts'
 import { libraryOf } from '../support/documents.ts'
 import { noLedger } from '../support/views.ts'
 import { median, ms, publish, type Row, told } from './bench.ts'
-import { type BigWorld, bigWorld, policyIn, type Size } from './big.ts'
+import { bigWorld, type Size } from './big.ts'
+import { quietWorkspace } from './quiet.ts'
 
-const DAY_MS = 86_400_000
 const LONGEST_BLOCK_MS = 20
 const SCRAPES = 15
 const WARM_UPS = 10
-
-const refuse = (): never => {
-  throw new Error('a scrape asks the service nothing')
-}
-
-const client: WriteClient = {
-  readCap: refuse,
-  readRoster: refuse,
-  readGroup: refuse,
-  readActiveDays: refuse,
-  readBalance: refuse,
-  readRuns: refuse,
-  readAddOnUse: refuse,
-  writeCap: refuse,
-  clockSkewMs: () => undefined,
-}
-
-const settings = {
-  name: 'bench',
-  guards: DEFAULT_GUARDS,
-  capSemantics: 'layered',
-  prune: true,
-  rate: { concurrency: 8 },
-  mode: 'enforce',
-  onDrift: 'heal',
-  intervalMs: 300_000,
-  usageIntervalMs: 900_000,
-} as const
-
-/** A workspace as a quiet cycle leaves it. */
-async function workspaceOf(world: BigWorld): Promise<Workspace> {
-  const clock = { ...systemClock, now: () => world.now }
-  const store = await openLedger({ file: ':memory:', mode: 'write', clock })
-  const ledger = await store.workspace('bench', 'https://service.example')
-  ledger.saveOwned([...world.owned.values()])
-  const workspace = createWorkspace({
-    config: settings,
-    client,
-    ledger,
-    clock,
-    random: systemRandom,
-    digest: sha256,
-    emit: () => undefined,
-  })
-  const knowledge = recall(policyIn(world), ledger)
-  const cycle = { startAt: world.now - 10 * DAY_MS, endAt: world.now + 20 * DAY_MS }
-  knowledge.usage = { roster: { ...world.roster, cycle }, groups: world.groups }
-  for (const [key, reading] of world.readings) knowledge.readings.set(key, reading)
-  const planner = { ...workspace, settings }
-  const view = outlook(knowledge, planner)
-  workspace.knowledge = knowledge
-  workspace.shown = { ...workspace.shown, planned: planFrom(knowledge, view, planner), outlook: view }
-  await learnBurned(workspace, knowledge.usage)
-  await ledger.saveRuns(TEAM, { fromAt: 0, untilAt: world.now, ...runsOf(world.now) })
-  return workspace
-}
-
-/** Two months of five models in four modes, as collecting leaves them. */
-function runsOf(now: number): Pick<RunsBatch, 'rows' | 'asked'> {
-  const today = Math.floor(now / DAY_MS) * DAY_MS
-  const rows = Array.from({ length: 62 * 20 }, (_, index) => ({
-    dayAt: today - Math.floor(index / 20) * DAY_MS,
-    model: `model ${index % 5}`,
-    mode: `mode ${Math.floor(index / 5) % 4}`,
-    messages: 10,
-    used: credits(100 + (index % 7)),
-  }))
-  const asked = { fromAt: today - 61 * DAY_MS, throughAt: today, readAt: now, wideAt: now }
-  return { rows, asked: { [scopeKey(TEAM)]: asked } }
-}
 
 /** How long it takes to work out what is shown of use, which no scrape does. */
 async function showBurnMs(workspace: Workspace): Promise<number> {
@@ -115,7 +38,7 @@ interface Scrapes {
 
 async function scrapesOf(size: Size): Promise<Scrapes> {
   const world = bigWorld(size)
-  const workspace = await workspaceOf(world)
+  const workspace = await quietWorkspace(world)
   const burnMs = await showBurnMs(workspace)
   const metrics = createMetrics({ version: '0', revision: '', clock: workspace.clock })
   metrics.registerWorkspace('bench')
