@@ -331,6 +331,8 @@ export interface Ledger extends Records {
   /** Read afresh, so that `pause` of another process is seen at once; absent when none or ended. */
   pause(now: Instant): Promise<Pause | undefined>
   savePause(pause: Pause | undefined): Promise<void>
+  /** Erases what is kept of a person: history, use, and everything about them in single values but the policy. `email` is normalised. */
+  forget(email: string): Promise<void>
   /** The rows of some days, and the fact `runsAsked`. */
   saveRuns(scope: TeamScope | GroupScope, batch: RunsBatch): Promise<void>
   /** By day, model and mode; of a group summed over these. For a report of a cycle, as far as `runsAsked` says. */

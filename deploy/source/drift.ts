@@ -220,6 +220,20 @@ export const DRIFT: Dashboard = {
         },
         {
           kind: 'graph',
+          title: 'Replicas that keep it',
+          description: 'One keeps each workspace; 0 for longer than half a minute is a gap. Beside it, how often it changed hands.',
+          queries: [
+            { expr: `sum by (workspace) (capkeeper_workspace_held{${W}})`, legend: '{{workspace}}' },
+            {
+              expr: `sum by (workspace) (increase(capkeeper_lease_transfers_total{${W}}[$__rate_interval]))`,
+              legend: '{{workspace}}, taken over',
+            },
+          ],
+          min: 0,
+          width: 24,
+        },
+        {
+          kind: 'graph',
           title: 'Duration of a cycle',
           description: 'The 95th percentile by phase.',
           queries: [

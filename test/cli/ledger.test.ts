@@ -2,9 +2,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type ScopeKey, userScope } from '../../src/core/model/scope.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../src/ports.ts'
 import { fakeClock } from '../support/clock.ts'
+import { ownedCap } from '../support/ledger.ts'
 import { adaLower, groupRaise } from './plans.ts'
 import { run } from './world.ts'
 
@@ -250,4 +252,30 @@ describe('ledger', () => {
     expect(ran.code).toBe(64)
     expect(ran.stderr).toContain('a ledger in memory is gone with its process')
   })
+})
+
+describe('ledger forget', () => {
+  test('erases what is kept of a person, also beside a daemon, and refuses while a cap of theirs is ours', async () => {
+    const scope = userScope('ada@example.com')
+    await daemonWas(['acme'], async (ledger) => {
+      ledger.saveFact('driftSince', { 'ada@example.com': 5, 'bob@example.com': 6 })
+      ledger.saveOwned([ownedCap(scope, 4000)])
+    })
+    const refused = await cli('ledger', 'forget', 'Ada@Example.com')
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has a cap of ours (4000)') })
+    const store = await openLedger({ file, mode: 'write', clock })
+    const ledger = await store.workspace('acme', 'https://acme.example')
+    ledger.releaseOwned(['ada@example.com' as ScopeKey])
+    await ledger.commit()
+    expect(await cli('ledger', 'forget', 'Ada@Example.com')).toMatchObject({ code: 0, stdout: expect.stringContaining('is forgotten') })
+    await ledger.load()
+    expect(ledger.fact('driftSince')).toEqual({ 'bob@example.com': 6 })
+    await store.close()
+  })
+
+  test('of something that is no address is wrong usage', async () =>
+    expect(await cli('ledger', 'forget', 'group:grp_a')).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('not an e-mail address'),
+    }))
 })

@@ -1,7 +1,7 @@
-// `ledger backup FILE` and `ledger check`: a consistent copy while the daemon runs, and whether the ledger is whole; neither takes the write
-// lock. `ledger copy FROM TO` does: it moves a ledger.
+// `ledger backup FILE` and `ledger check`: a consistent copy while the daemon runs, and whether the ledger is whole; `ledger forget EMAIL`
+// erases a person. None of them takes the write lock; `ledger copy FROM TO` does: it moves a ledger.
 import type { Command } from 'commander'
-import { addUsedFlags, examples, type NetworkFlags } from '../shared/args.ts'
+import { addLedgerFlags, addUsedFlags, examples, type NetworkFlags } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
 export function registerLedger(program: Command, cli: Cli): void {
@@ -9,7 +9,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .command('ledger')
     .summary('copy, move or check the ledger')
     .description(
-      'Works on the ledger, the durable record of what capkeeper wrote. `backup` and `check` are fine beside a running daemon; `copy` needs it stopped.',
+      'Works on the ledger, the durable record of what capkeeper wrote. `backup`, `check` and `forget` are fine beside a running daemon; `copy` needs it stopped.',
     )
     .usage('<command> [flags]')
     .addHelpText('after', examples('capkeeper ledger check', 'capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
@@ -34,6 +34,17 @@ export function registerLedger(program: Command, cli: Cli): void {
     .argument('<to>', 'where it goes: a file or an address without records')
     .addHelpText('after', examples('capkeeper ledger copy ./capkeeper.db postgres://capkeeper@db.example/capkeeper'))
     .action(async (from: string, to: string) => (await import('./copy.ts')).copyCommand(from, to, cli))
+  const forget = group
+    .command('forget')
+    .summary('erase the records of a person')
+    .description(
+      'Erases what the ledger keeps of a person who has no cap of ours: writes, use by day, and everything about them that capkeeper remembers. ' +
+        'A running daemon takes it up in its next cycle. Whoever is still on the roster is recorded again from then on.',
+    )
+    .argument('<email>', 'whose records go')
+  addLedgerFlags(forget)
+    .addHelpText('after', examples('capkeeper ledger forget ada@example.com'))
+    .action(async (email: string, flags: NetworkFlags) => (await import('./forget.ts')).forgetCommand(email, flags, cli))
   const check = group
     .command('check')
     .summary('check the ledger')

@@ -39,6 +39,8 @@ export type RowChange =
   | { readonly kind: 'runs'; readonly scope: string; readonly batch: RunsBatch }
   | { readonly kind: 'burn'; readonly step: BurnStep }
   | { readonly kind: 'addOn'; readonly batch: AddOnBatch }
+  /** Removes a person's history and use. */
+  | { readonly kind: 'forget'; readonly email: string }
 
 /** Everything that is held in memory of one workspace. */
 export interface Snapshot {

@@ -123,7 +123,18 @@ function apply(database: LedgerDatabase, workspace: string, binding: number, cha
     case 'addOn':
       keepAddOn(database, binding, change.batch)
       return undefined
+    case 'forget':
+      forget(database, binding, change.email)
+      return undefined
   }
+}
+
+function forget(database: LedgerDatabase, binding: number, email: string): void {
+  const person = 'person IN (SELECT id FROM person WHERE person.binding = ? AND email = ?)'
+  database.run('DELETE FROM history WHERE binding = ? AND scope = ?', binding, email)
+  for (const table of ['person_use', 'add_on_use'])
+    database.run(`DELETE FROM ${table} WHERE binding = ? AND ${person}`, binding, binding, email)
+  database.run('DELETE FROM person WHERE binding = ? AND email = ?', binding, email)
 }
 
 function put(database: LedgerDatabase, binding: number, { table, key, data, known }: Extract<RowChange, { kind: 'put' }>): void {

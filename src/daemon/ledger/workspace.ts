@@ -10,6 +10,7 @@ import type { Clock, Ledger, LedgerFacts, Records, RecordsReader } from '../../p
 import type { KeyedTable, RowChange, Snapshot, WorkspaceRows } from './adapter.ts'
 import { LedgerError } from './error.ts'
 import { factsKept } from './facts-kept.ts'
+import { withoutPerson } from './forget.ts'
 import { inOrder } from './in-order.ts'
 import { type KeptRows, keptRows } from './kept-rows.ts'
 import { readRow } from './rows.ts'
@@ -141,7 +142,7 @@ function yielding({ yieldsApprovals, approvals }: State, change: RowChange): Row
   return { ...change, known: { data: approvals.get(change.key) } }
 }
 
-function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' | 'recordOutcome' | 'savePause'> {
+function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' | 'recordOutcome' | 'savePause' | 'forget'> {
   const { run, intents } = state
   return {
     load: () => run(() => load(state)),
@@ -174,7 +175,31 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
         })
       }),
     savePause: (saved) => run(() => durable(state, [{ kind: 'pause', data: saved && JSON.stringify(saved) }])),
+    forget: (email) =>
+      run(async () => {
+        const { tables } = await state.rows.read(state.clock.now(), false).then((fresh) => fresh ?? { tables: NO_ROWS })
+        const kept = (['approval', 'fact'] as const).flatMap((table) =>
+          tables[table].flatMap(({ key, data }): readonly RowChange[] => {
+            const without = table === 'fact' && key === 'policy' ? data : scrubbed(data, email)
+            return without === data ? [] : [{ kind: 'put', table, key, data: String(without) }]
+          }),
+        )
+        const gone = (['owned', 'quarantine'] as const).map((table): RowChange => ({ kind: 'drop', table, key: email }))
+        await durable(state, [{ kind: 'forget', email }, ...gone, ...kept])
+        // All of it is read again, recent history too.
+        state.latelySince = Number.POSITIVE_INFINITY
+        await load(state)
+      }),
   }
+}
+
+const NO_ROWS: Snapshot['tables'] = { owned: [], approval: [], quarantine: [], fact: [] }
+
+/** The JSON without the person; the very same text when there was nothing of them. */
+function scrubbed(data: unknown, email: string): unknown {
+  const value: unknown = JSON.parse(String(data))
+  const without = withoutPerson(value, email)
+  return without === value ? data : JSON.stringify(without)
 }
 
 /** Newest first, also when the clock was set back. */

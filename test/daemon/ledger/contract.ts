@@ -136,6 +136,35 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       expect(ledger.quarantined()).toEqual([])
     })
 
+    test('a person is forgotten with history, use and what facts and approvals say of them, and nobody else is', async () => {
+      const file = await place()
+      const store = await open(file)
+      const ledger = await store.workspace('acme', URL_A)
+      for (const scope of [ADA, BOB]) {
+        const change = raise(scope, 1, 2)
+        await ledger.recordOutcome(await ledger.recordIntent(intentFor(change)), historyOf(change, 50), 'kept')
+      }
+      const released = [ADA, BOB].map((scope) => ({ scope, from: credits(1), to: credits(2), verified: true }))
+      ledger.saveApproval({ id: '7d1f0c2a9b34', via: 'command', approvedAt: 5, state: 'spent', people: 2, released })
+      ledger.saveFact('driftSince', { [scopeKey(ADA)]: 5, [scopeKey(BOB)]: 6 })
+      ledger.saveFact('conflictsGone', { [BOB.email]: 1 })
+      await ledger.commit()
+      await ledger.forget(ADA.email)
+      const check = async (one: typeof ledger): Promise<void> => {
+        expect((await one.history()).map((entry) => scopeKey(entry.scope))).toEqual([scopeKey(BOB)])
+        expect(one.writtenLately(ADA, 0)).toEqual([])
+        expect(one.writtenLately(BOB, 0)).toHaveLength(1)
+        expect(one.approvals().map((approval) => approval.released.map(({ scope }) => scopeKey(scope)))).toEqual([[scopeKey(BOB)]])
+        expect(one.fact('driftSince')).toEqual({ [scopeKey(BOB)]: 6 })
+        expect(one.fact('conflictsGone')).toEqual({ [BOB.email]: 1 })
+      }
+      await check(ledger)
+      await store.close()
+      const again = await open(file)
+      await check(await again.workspace('acme', URL_A))
+      await again.close()
+    })
+
     test('a fact is forgotten when it is saved as undefined', async () => {
       const ledger = await (await open(await place())).workspace('acme', URL_A)
       expect(ledger.fact('verifiedDeclared')).toBeUndefined()

@@ -50,6 +50,7 @@ export function modelLedger(): Ledger {
     savePause: async (saved) => {
       paused = saved
     },
+    forget: async () => undefined,
     fact: <K extends keyof LedgerFacts>(name: K) => facts.get(name) as LedgerFacts[K] | undefined,
     saveFact: (name, value) => (value === undefined ? void facts.delete(name) : void facts.set(name, value)),
     ...modelUse((name, value) => void facts.set(name, value)),

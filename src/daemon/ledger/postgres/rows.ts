@@ -166,6 +166,9 @@ async function apply(query: Query, { workspace, binding }: Place, [change, ...mo
     case 'burn':
       await keepBurn(query, binding, change.step)
       return undefined
+    case 'forget':
+      await forget(query, binding, keptText(change.email))
+      return undefined
   }
 }
 
@@ -186,4 +189,12 @@ async function put(query: Query, binding: number, change: Put, more: readonly Ro
      ON CONFLICT (binding, ${column}) DO ${known ? 'NOTHING' : 'UPDATE SET data = excluded.data'}`,
     [binding, all.map((one) => keptText(one.key)), all.map((one) => one.data)],
   )
+}
+
+async function forget(query: Query, binding: number, email: string): Promise<void> {
+  const person = 'person IN (SELECT id FROM capkeeper.person WHERE binding = $1 AND email = $2)'
+  await query('DELETE FROM capkeeper.history WHERE binding = $1 AND scope = $2', [binding, email])
+  for (const table of ['person_use', 'add_on_use'])
+    await query(`DELETE FROM capkeeper.${table} WHERE binding = $1 AND ${person}`, [binding, email])
+  await query('DELETE FROM capkeeper.person WHERE binding = $1 AND email = $2', [binding, email])
 }

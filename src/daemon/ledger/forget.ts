@@ -1,0 +1,40 @@
+// Takes everything about one person out of a value that the ledger keeps: entries by their address, items that are about them, and their address
+// in sentences. It knows no shape, so that no value of a later version can keep somebody who is to be forgotten.
+
+const TOKEN = /[A-Za-z0-9._%+'@-]+/g
+
+/** As it stands in sentences from now on. */
+const SOMEBODY = '(forgotten)'
+
+/** The value without the person; the same object when there was nothing of them. `email` is normalised. */
+export function withoutPerson(value: unknown, email: string): unknown {
+  if (typeof value === 'string')
+    return mentions(value, email) ? value.replaceAll(TOKEN, (word) => (isOf(word, email) ? SOMEBODY : word)) : value
+  if (Array.isArray(value)) {
+    const kept = value.filter((item) => !isAbout(item, email)).map((item) => withoutPerson(item, email))
+    return kept.length === value.length && kept.every((item, index) => item === value[index]) ? value : kept
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  const kept = entries.flatMap(([key, item]): readonly (readonly [string, unknown])[] =>
+    mentions(key, email) || isAbout(item, email) ? [] : [[key, withoutPerson(item, email)]],
+  )
+  const isSame = kept.length === entries.length && kept.every(([, item], index) => item === entries[index]?.[1])
+  return isSame ? value : Object.fromEntries(kept)
+}
+
+const isOf = (word: string, email: string): boolean => word.toLowerCase() === email
+
+/** A word of the text is the address. */
+const mentions = (text: string, email: string): boolean => (text.match(TOKEN) ?? []).some((word) => isOf(word, email))
+
+/** The address itself, or something that names it as its person. */
+function isAbout(item: unknown, email: string): boolean {
+  if (typeof item === 'string') return isOf(item, email)
+  if (typeof item !== 'object' || item === null) return false
+  const { email: own, person, scope, key } = item as Readonly<Record<string, unknown>>
+  return [own, person, scope, key].some((one) => (typeof one === 'string' ? isOf(one, email) : isAboutScope(one, email)))
+}
+
+const isAboutScope = (scope: unknown, email: string): boolean =>
+  typeof scope === 'object' && scope !== null && 'email' in scope && typeof scope.email === 'string' && isOf(scope.email, email)

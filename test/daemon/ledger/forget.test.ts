@@ -1,0 +1,42 @@
+// What is about a person, in values of any shape.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { withoutPerson } from '../../../src/daemon/ledger/forget.ts'
+import { runs } from '../../support/fuzz.ts'
+
+const ADA = 'ada@example.com'
+
+test.each([
+  ['entries by their address', { [ADA]: 1, 'bob@example.com': 2 }, { 'bob@example.com': 2 }],
+  [
+    'entries by a longer key',
+    { '["person","ada@example.com"]': 1, '["person","bob@example.com"]': 2 },
+    { '["person","bob@example.com"]': 2 },
+  ],
+  ['addresses in lists', { people: ['bob@example.com', ADA] }, { people: ['bob@example.com'] }],
+  ['items that name them', [{ email: ADA, used: 5 }, { email: 'bob@example.com' }], [{ email: 'bob@example.com' }]],
+  ['items about their scope', [{ scope: { kind: 'user', email: ADA }, to: 5 }, { scope: { kind: 'team' } }], [{ scope: { kind: 'team' } }]],
+  ['sentences', { why: 'ada@example.com: refused twice' }, { why: '(forgotten): refused twice' }],
+  ['addresses in capitals', ['Ada@Example.com'], []],
+])('%s go', (_name, value, expected) => expect(withoutPerson(value, ADA)).toEqual(expected))
+
+test('people whose address only contains theirs stay', () => {
+  const value = { 'nada@example.com': 1, list: ['ada@example.com.au', { email: 'x-ada@example.com' }] }
+  expect(withoutPerson(value, ADA)).toBe(value)
+})
+
+test('nothing of them is left, whatever the shape, and what is not about them is the very same', () => {
+  const word = fc.constantFrom(ADA, 'bob@example.com', 'team', 'a sentence about ada@example.com', '')
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof({ maxDepth: 4 }, word, fc.integer(), fc.array(tie('tree')), fc.dictionary(word, tie('tree'))),
+  }))
+  fc.assert(
+    fc.property(tree, (value) => {
+      const left = withoutPerson(value, ADA)
+      if (typeof value !== 'string' || value !== ADA) expect(JSON.stringify(left)).not.toContain(ADA)
+      if (!JSON.stringify(value).includes(ADA)) expect(left).toBe(value)
+      expect(withoutPerson(left, ADA)).toBe(left)
+    }),
+    runs(300),
+  )
+})
