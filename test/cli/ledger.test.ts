@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type ScopeKey, userScope } from '../../src/core/model/scope.ts'
+import { scopeKey, userScope } from '../../src/core/model/scope.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../src/ports.ts'
 import { fakeClock } from '../support/clock.ts'
@@ -258,14 +258,14 @@ describe('ledger forget', () => {
   test('erases what is kept of a person, also beside a daemon, and refuses while a cap of theirs is ours', async () => {
     const scope = userScope('ada@example.com')
     await daemonWas(['acme'], async (ledger) => {
-      ledger.saveFact('driftSince', { 'ada@example.com': 5, 'bob@example.com': 6 })
+      ledger.saveFact('driftSince', { [scopeKey(scope)]: 5, [scopeKey(userScope('bob@example.com'))]: 6 })
       ledger.saveOwned([ownedCap(scope, 4000)])
     })
     const refused = await cli('ledger', 'forget', 'Ada@Example.com')
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('has a cap of ours (4000)') })
     const store = await openLedger({ file, mode: 'write', clock })
     const ledger = await store.workspace('acme', 'https://acme.example')
-    ledger.releaseOwned(['ada@example.com' as ScopeKey])
+    ledger.releaseOwned([scopeKey(scope)])
     await ledger.commit()
     expect(await cli('ledger', 'forget', 'Ada@Example.com')).toMatchObject({ code: 0, stdout: expect.stringContaining('is forgotten') })
     await ledger.load()
