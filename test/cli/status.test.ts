@@ -202,7 +202,7 @@ describe('status', () => {
   })
 
   test.each([
-    ['a daemon with auth', 401, 'no', 'asks for the token of its auth'],
+    ['a daemon with auth', 401, 'no', 'shows its pages only to who has its token'],
     ['an error', 503, 'busy', 'answered 503'],
     ['a page that is no status', 200, '<html>', 'did not answer with a capkeeper status'],
     ['JSON that is no status', 200, '{"kind":"Plan"}', 'did not answer with a capkeeper status'],
