@@ -8,6 +8,7 @@ const report = process.env['CAPKEEPER_TEST_REPORT']
 export default defineConfig({
   test: {
     include: process.env['CAPKEEPER_TESTS']?.split(' ') ?? ['test/**/*.test.ts'],
+    setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     // No test changes what another one imports, so a worker keeps its modules: loading them for each file would take longer than the tests.
