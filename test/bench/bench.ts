@@ -70,3 +70,22 @@ export function publish(title: string, rows: readonly Row[]): void {
   console.log(`\n${title}\n\n${tableOf(rows)}`)
   process.send?.(rows)
 }
+
+/** Looks at the event loop all the time; the answer is the longest time that it did not come round. */
+export function watchLoop(): () => number {
+  let last = performance.now()
+  let longest = 0
+  let going = true
+  const look = (): void => {
+    const now = performance.now()
+    longest = Math.max(longest, now - last)
+    last = now
+    if (going) setImmediate(look)
+  }
+  look()
+  return () => {
+    going = false
+    look()
+    return longest
+  }
+}

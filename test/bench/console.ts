@@ -14,7 +14,7 @@ import { systemClock } from '../../src/daemon/schedule/system.ts'
 import { libraryOf } from '../support/documents.ts'
 import { serverParts } from '../support/server.ts'
 import { fullView, HOLD, NOW, personEmail } from '../support/views.ts'
-import { median, ms, publish, type Row } from './bench.ts'
+import { median, ms, publish, type Row, watchLoop } from './bench.ts'
 import { bigWorld } from './big.ts'
 import { quietWorkspace } from './quiet.ts'
 
@@ -61,25 +61,6 @@ const PAGES: readonly (readonly [name: string, path: string])[] = [
   ['policies', '/workspaces/w0/policies'],
   ['health', '/workspaces/w0/health'],
 ]
-
-/** Looks at the event loop all the time; the answer is the longest time that it did not come round. */
-function watchLoop(): () => number {
-  let last = performance.now()
-  let longest = 0
-  let going = true
-  const look = (): void => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
-    last = now
-    if (going) setImmediate(look)
-  }
-  look()
-  return () => {
-    going = false
-    look()
-    return longest
-  }
-}
 
 const views = [big(), ...Array.from({ length: WORKSPACES - 1 }, (_, index) => fullView(`w${index + 1}`, 50))]
 // Each look is a new state, so every answer is made anew, the index of all people included.

@@ -10,7 +10,7 @@ import { EMAIL_LABELS } from '../../src/daemon/http/status-labels.ts'
 import type { Workspace } from '../../src/daemon/workspace.ts'
 import { libraryOf } from '../support/documents.ts'
 import { noLedger } from '../support/views.ts'
-import { median, ms, publish, type Row, told } from './bench.ts'
+import { median, ms, publish, type Row, told, watchLoop } from './bench.ts'
 import { bigWorld, type Size } from './big.ts'
 import { quietWorkspace } from './quiet.ts'
 
@@ -73,25 +73,6 @@ async function scrapesOf(size: Size): Promise<Scrapes> {
   }
   await server.close()
   return { series, blockMs: median(blocks), wallMs: median(walls), burnMs }
-}
-
-/** Looks at the event loop all the time; the answer is the longest time that it did not come round. */
-function watchLoop(): () => number {
-  let last = performance.now()
-  let longest = 0
-  let going = true
-  const look = (): void => {
-    const now = performance.now()
-    longest = Math.max(longest, now - last)
-    last = now
-    if (going) setImmediate(look)
-  }
-  look()
-  return () => {
-    going = false
-    look()
-    return longest
-  }
 }
 
 function rowsOf(size: Size, scrape: Scrapes): readonly Row[] {

@@ -5,23 +5,8 @@ import { type Server, startServer } from '../../src/daemon/http/server.ts'
 import { browser, CHROMIUM, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'
 import { documentsOf, workspaceOf } from '../support/page-documents.ts'
-import { HOLD_ID } from '../support/page-parts.ts'
+import { PAGE_PATHS } from '../support/page-parts.ts'
 import { serverParts } from '../support/server.ts'
-
-const PATHS = [
-  '/',
-  '/workspaces/acme',
-  '/workspaces/acme/groups',
-  '/workspaces/acme/groups/grp_platform',
-  '/workspaces/acme/people',
-  '/workspaces/acme/people/ada@example.com',
-  '/workspaces/acme/changes',
-  '/workspaces/acme/holds',
-  `/workspaces/acme/holds/${HOLD_ID}`,
-  '/workspaces/acme/policies',
-  '/workspaces/acme/simulate',
-  '/workspaces/acme/health',
-]
 
 const HOSTILE = `<script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
 
@@ -41,21 +26,24 @@ afterAll(() => server?.close())
 const isOurs = (complaint: string): boolean => !/404|MIME type.*text\/plain/.test(complaint)
 
 describe.skipIf(!CHROMIUM)('in a browser', () => {
-  test.each(PATHS)('%s has no fault that axe finds in either theme, and fits a phone, a desk and a wall (needs Chromium)', async (path) => {
-    const { page, complaints, hosts } = await chromium.open()
-    await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
-    await page.goto(at(path))
-    expect(await violations(page)).toEqual([])
-    await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
-    expect(await violations(page, ['color-contrast'])).toEqual([])
-    for (const width of [390, 1280, 2560]) {
-      await page.setViewportSize({ width, height: 900 })
-      expect([width, await page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth)]).toEqual([width, 0])
-    }
-    expect(complaints.filter(isOurs)).toEqual([])
-    expect([...hosts]).toEqual([new URL(at('/')).host])
-    await page.close()
-  })
+  test.each(PAGE_PATHS)(
+    '%s has no fault that axe finds in either theme, and fits a phone, a desk and a wall (needs Chromium)',
+    async (path) => {
+      const { page, complaints, hosts } = await chromium.open()
+      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+      await page.goto(at(path))
+      expect(await violations(page)).toEqual([])
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+      expect(await violations(page, ['color-contrast'])).toEqual([])
+      for (const width of [390, 1280, 2560]) {
+        await page.setViewportSize({ width, height: 900 })
+        expect([width, await page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth)]).toEqual([width, 0])
+      }
+      expect(complaints.filter(isOurs)).toEqual([])
+      expect([...hosts]).toEqual([new URL(at('/')).host])
+      await page.close()
+    },
+  )
 
   test('axe would have found faults (needs Chromium)', async () => {
     const { page } = await chromium.open()

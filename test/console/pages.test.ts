@@ -17,7 +17,7 @@ import {
   workspaceListOf,
   workspaceOf,
 } from '../support/page-documents.ts'
-import { ago, HOLD_ID, place } from '../support/page-parts.ts'
+import { ago, HOLD_ID, PAGE_PATHS, place } from '../support/page-parts.ts'
 import { groupListOf, personListOf, personOf } from '../support/page-people.ts'
 import { creditsOf } from '../support/page-series.ts'
 
@@ -44,23 +44,8 @@ const textOf = (markup: string): string =>
     .replace(/\s+/g, ' ')
     .replace(/ (?=[.,:;])/g, '')
 
-const PATHS = [
-  '/',
-  '/workspaces/acme',
-  '/workspaces/acme/groups',
-  '/workspaces/acme/groups/grp_platform',
-  '/workspaces/acme/people',
-  '/workspaces/acme/people/ada@example.com',
-  '/workspaces/acme/changes',
-  '/workspaces/acme/holds',
-  `/workspaces/acme/holds/${HOLD_ID}`,
-  '/workspaces/acme/policies',
-  '/workspaces/acme/simulate',
-  '/workspaces/acme/health',
-]
-
 describe('every page', () => {
-  test.each(PATHS)('%s is whole HTML without scripts or styles in it, and within 100 KiB but for its charts', async (path) => {
+  test.each(PAGE_PATHS)('%s is whole HTML without scripts or styles in it, and within 100 KiB but for its charts', async (path) => {
     const markup = await pageAt(path)
     const problems: string[] = []
     parse(markup, { onParseError: ({ code }) => problems.push(code) })
@@ -72,7 +57,7 @@ describe('every page', () => {
     expect(markup.match(/<h1/g)).toHaveLength(1)
   })
 
-  test.each(PATHS)('%s names the way to it and the way on', async (path) => {
+  test.each(PAGE_PATHS)('%s names the way to it and the way on', async (path) => {
     const markup = await pageAt(path)
     expect(markup).toContain('<a class="skip" href="#contents">')
     expect(markup).toContain('aria-current="page"')

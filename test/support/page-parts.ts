@@ -19,3 +19,19 @@ export const place = (line: number) => ({
 export const HOLD_ID = '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'
 export const HOLD_MESSAGE =
   'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or raise guards.maxLowered'
+
+/** The pages of the workspace acme, and the overview. */
+export const PAGE_PATHS = [
+  '/',
+  '/workspaces/acme',
+  '/workspaces/acme/groups',
+  '/workspaces/acme/groups/grp_platform',
+  '/workspaces/acme/people',
+  '/workspaces/acme/people/ada@example.com',
+  '/workspaces/acme/changes',
+  '/workspaces/acme/holds',
+  `/workspaces/acme/holds/${HOLD_ID}`,
+  '/workspaces/acme/policies',
+  '/workspaces/acme/simulate',
+  '/workspaces/acme/health',
+]

@@ -1,5 +1,5 @@
 // A report as columns of text: which columns a view has, and what stands in them. Every form but JSON is made of this.
-import type { AddOnSource } from '../../core/use/add-on.ts'
+import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Report, ReportRow } from '../../core/use/report.ts'
 import { amountText, capText } from '../shared/text.ts'
 
@@ -63,7 +63,6 @@ export function columnsOf({ by, rows }: Report): readonly ReportColumn[] {
 }
 
 /** Where a figure of add-on use comes from. */
-export const SOURCE_TEXT: Readonly<Record<AddOnSource, string>> = { measured: 'measured', estimated: 'estimated', upperBound: 'at most' }
 
 const labelOf = ({ key, name }: ReportRow): string => (key === name || key === '-' || key === 'team' ? name : `${name} (${key})`)
 

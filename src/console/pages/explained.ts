@@ -1,7 +1,7 @@
 // Why a scope has the cap it has, as `explain` says it: what is declared, what was read, what is to change, what was written. Shared by the
 // pages of a group and of a person.
 import { type Html, html } from '../../core/escape/html.ts'
-import type { CandidateEntry, GroupDocument, PersonEntry, WriteEntry } from '../../daemon/http/documents/types.ts'
+import type { CandidateEntry, GroupDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
 import { holdUrl } from '../links.ts'
 import { badge, capCell, empty, facts, scopeLink, section, sourceLink, table } from '../parts.ts'
 import { figure, number, when, words } from '../text.ts'
@@ -116,10 +116,3 @@ export const CAUSE_TEXT: Readonly<Record<WriteEntry['cause'], string>> = {
 
 export const addOnText = (addOn: number | undefined, isUpperBound: boolean | undefined): Html | string =>
   addOn === undefined ? 'not known' : html`${isUpperBound === true && 'at most '}${figure(addOn)}`
-
-/** Where a figure of add-on use comes from. */
-export const SOURCE_TEXT: Readonly<Record<NonNullable<PersonEntry['addOnSource']>, string>> = {
-  measured: 'measured',
-  estimated: 'estimated',
-  upperBound: 'at most',
-}

@@ -1,6 +1,8 @@
 // The groups of a workspace with how near their people are to their caps, and the page of one group.
+
 import { html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
+import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { GroupDocument, GroupEntry, GroupListDocument } from '../../daemon/http/documents/types.ts'
 import { chartFigure } from '../chart/chart.ts'
@@ -11,7 +13,7 @@ import { renderFrame } from '../frame.ts'
 import { groupUrl, personUrl, sectionUrl, withQuery } from '../links.ts'
 import { badge, bandBadge, capCell, empty, pager, section, sourceLink, stateBadge, table, tiles } from '../parts.ts'
 import { BAND_TEXT, figure, number, percent, plural, when } from '../text.ts'
-import { chainPart, historyPart, nowPart, SOURCE_TEXT } from './explained.ts'
+import { chainPart, historyPart, nowPart } from './explained.ts'
 
 /** Lines of a page, unless the address says otherwise. */
 const SHOWN = '50'

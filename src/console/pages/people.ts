@@ -1,6 +1,8 @@
 // The people of a workspace: searched, filtered, sorted and paged by plain addresses.
+
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
+import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PersonEntry, PersonListDocument } from '../../daemon/http/documents/types.ts'
 import { meter } from '../chart/bars.ts'
@@ -10,7 +12,7 @@ import { renderFrame } from '../frame.ts'
 import { personUrl, scopeUrl, sectionUrl, withQuery } from '../links.ts'
 import { badge, capCell, empty, pager, stateBadge, table } from '../parts.ts'
 import { BAND_TEXT, figure, number, percent } from '../text.ts'
-import { addOnText, SOURCE_TEXT } from './explained.ts'
+import { addOnText } from './explained.ts'
 
 /** The browser suggests; what is longer is for the search. */
 const MOST_OPTIONS = 200

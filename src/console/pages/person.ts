@@ -1,5 +1,7 @@
 // One person: the cap in force and why it is that, use against it day by day, when it runs out, and what was written.
+
 import { html } from '../../core/escape/html.ts'
+import { SOURCE_TEXT } from '../../core/use/add-on.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { PersonDocument } from '../../daemon/http/documents/types.ts'
 import { chartFigure } from '../chart/chart.ts'
@@ -8,7 +10,7 @@ import { renderFrame } from '../frame.ts'
 import { groupUrl, personUrl } from '../links.ts'
 import { badge, bandBadge, capCell, empty, paste, scopeLink, section, stateBadge, tiles } from '../parts.ts'
 import { dayMonth, figure, number, percent, plural } from '../text.ts'
-import { addOnText, chainPart, historyPart, nowPart, SOURCE_TEXT } from './explained.ts'
+import { addOnText, chainPart, historyPart, nowPart } from './explained.ts'
 
 export async function personPage(documents: Documents, workspace: string, person: string): Promise<string> {
   const one = await documents.person(workspace, person)

@@ -10,6 +10,9 @@ import { type Credits, credits, type Instant, wholeCents } from '../model/units.
 export const ADD_ON_SOURCES = ['measured', 'estimated', 'upperBound'] as const
 export type AddOnSource = (typeof ADD_ON_SOURCES)[number]
 
+/** As tables and pages call it. */
+export const SOURCE_TEXT: Readonly<Record<AddOnSource, string>> = { measured: 'measured', estimated: 'estimated', upperBound: 'at most' }
+
 /** Add-on use in credits, to the cent. */
 export interface AddOnUse {
   readonly credits: Credits
