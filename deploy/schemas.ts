@@ -7,15 +7,15 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { SAVED_PLAN } from '../src/cli/plan/schema-source.ts'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import { OPENAPI } from '../src/daemon/http/documents/schema/openapi-source.ts'
-import { type AnnotatedSchema, published } from '../src/policy/check.ts'
-import { POLICY } from '../src/policy/schema-source.ts'
-import { FIXTURE } from '../src/sandbox/fixture-schema-source.ts'
+import { type AnnotatedSchema, published } from '../src/policy/schema/check.ts'
+import { POLICY } from '../src/policy/schema/source.ts'
+import { FIXTURE } from '../src/sandbox/fixture/schema-source.ts'
 
 /** Where a validator goes, the schema it is made of, and the way from there to the types of both. */
 const VALIDATORS = [
-  ['src/policy/schema.generated.ts', 'src/policy/schema-source.ts', POLICY, './check.ts'],
-  ['src/daemon/config/schema.generated.ts', 'src/daemon/config/schema-source.ts', CONFIG, '../../policy/check.ts'],
-  ['src/cli/plan/schema.generated.ts', 'src/cli/plan/schema-source.ts', SAVED_PLAN, '../../policy/check.ts'],
+  ['src/policy/schema/schema.generated.ts', 'src/policy/schema/source.ts', POLICY, './check.ts'],
+  ['src/daemon/config/schema.generated.ts', 'src/daemon/config/schema-source.ts', CONFIG, '../../policy/schema/check.ts'],
+  ['src/cli/plan/schema.generated.ts', 'src/cli/plan/schema-source.ts', SAVED_PLAN, '../../policy/schema/check.ts'],
 ] as const
 
 /** Notes of ours that a validator need not know. */
@@ -65,7 +65,7 @@ const schemaOnly = (source: string, name: string, schema: object): string =>
 export function generatedSchemas(): ReadonlyMap<string, string> {
   return new Map([
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
-    ['src/sandbox/fixture-schema.generated.ts', schemaOnly('fixture-schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
+    ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
     ['policies/cap-policy.schema.json', `${JSON.stringify(published(plain(POLICY)), undefined, 2)}\n`] as const,
   ])

@@ -7,8 +7,8 @@ import { lacksAddOn } from './add-on.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
 import { ApiError, classify } from './errors.ts'
 import { createKeyRing, type KeyName, type KeyRing, type KeyRingOptions, type KeySources } from './keys.ts'
-import { createPaces } from './paces.ts'
 import { type ClientOptions, createSender, type Sender } from './send.ts'
+import { createPaces } from './transport/paces.ts'
 import { PERMISSIONS, type Permission } from './wire.ts'
 
 /** How long the first answer may take. Choice. */

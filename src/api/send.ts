@@ -9,10 +9,10 @@ import type { LearnedRate, RateSettings } from '../core/pace/pace.ts'
 import type { Clock, Operation, Random, RowPlan, Transport, TransportFailure, WireAnswer } from '../ports.ts'
 import { ApiError, classify, errorSighting, notSent, tidy } from './errors.ts'
 import type { KeyRing, ServiceKey } from './keys.ts'
-import type { Permit, Turn, Urgency } from './lane.ts'
-import type { Paces } from './paces.ts'
-import { createQueue, type Queue } from './queue.ts'
-import { underSignals } from './signals.ts'
+import type { Permit, Turn, Urgency } from './transport/lane.ts'
+import type { Paces } from './transport/paces.ts'
+import { createQueue, type Queue } from './transport/queue.ts'
+import { underSignals } from './transport/signals.ts'
 
 /** How often one request is sent again because of the rate before it fails; each time only when the pace allows. Choice. */
 export const MAX_REFUSALS = 100

@@ -1,11 +1,12 @@
 // The one place that builds real parts: configuration, policies, keys, client, ledger. Commands ask for what they need; a command that
 // must not write is given a client that cannot.
-import { authoritiesIn } from '../api/authorities.ts'
+
 import { createReadClient, createWriteClient, type ServiceReader, type ServiceWriter } from '../api/client.ts'
-import { createHttpTransport, createPoster } from '../api/http.ts'
 import { createKeyRing, type KeyRing } from '../api/keys.ts'
-import { createPaces } from '../api/paces.ts'
 import type { ClientOptions } from '../api/send.ts'
+import { authoritiesIn } from '../api/transport/authorities.ts'
+import { createHttpTransport, createPoster } from '../api/transport/http.ts'
+import { createPaces } from '../api/transport/paces.ts'
 import type { PolicyRevision } from '../core/model/policy.ts'
 import { hasErrors, InputError, type Problem } from '../core/model/problem.ts'
 import { type LoadedConfig, networkProblems } from '../daemon/config/config.ts'
@@ -15,12 +16,12 @@ import { type LedgerMode, type LedgerOptions, type LedgerStore, openLedger } fro
 import { type Channels, openChannels } from '../daemon/notify/channels.ts'
 import { createMailer } from '../daemon/notify/mail.ts'
 import { systemRandom } from '../daemon/schedule/system.ts'
-import type { LoadedPolicies, LoadOptions } from '../policy/load.ts'
-import { loadPoliciesAside } from '../policy/load-aside.ts'
+import type { LoadedPolicies, LoadOptions } from '../policy/load/load.ts'
+import { loadPoliciesAside } from '../policy/load/load-aside.ts'
 import type { Ledger } from '../ports.ts'
 import type { NetworkFlags } from './shared/args.ts'
 import type { Cli } from './shared/context.ts'
-import { hidePasswords } from './shared/ledger-address.ts'
+import { hidePasswords } from './shared/ledger/address.ts'
 import { mustBeOwn } from './shared/remote.ts'
 import { VERSION } from './shared/version.ts'
 

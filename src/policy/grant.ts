@@ -4,8 +4,8 @@ import type { Grant } from '../core/model/policy.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { credits, type Instant } from '../core/model/units.ts'
 import { readDate, readInstant, type Zone } from './dates.ts'
-import { refuse } from './kinds.ts'
-import type { GrantText } from './schema-source.ts'
+import { refuse } from './schema/kinds.ts'
+import type { GrantText } from './schema/source.ts'
 import { type Branch, describe, field, good, keyPlaceOf, nameOf, type Placed, placeOf, report } from './tree.ts'
 
 /** Reads a grant; undefined when something in it is wrong, which is reported. */

@@ -3,8 +3,8 @@
 import type { PeopleRule, Pool, PoolMembers, When } from '../core/model/policy.ts'
 import type { Position } from '../core/model/problem.ts'
 import { credits } from '../core/model/units.ts'
-import { capOf } from './kinds.ts'
-import type { PeopleRuleText, PoolText, WhenText } from './schema-source.ts'
+import { capOf } from './schema/kinds.ts'
+import type { PeopleRuleText, PoolText, WhenText } from './schema/source.ts'
 import { type Branch, field, good, items, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
 
 /** A rule, where it is named, and the groups that it names. */

@@ -2,8 +2,8 @@
 // value is said at its place. A scalar is judged by the text that was written, quotes included. Nothing here throws for bad input.
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml'
 import type { Position, Problem } from '../core/model/problem.ts'
-import type { AnnotatedSchema } from './check.ts'
 import type { ProblemCode } from './codes.ts'
+import type { AnnotatedSchema } from './schema/check.ts'
 import {
   NULLS,
   type Place,

@@ -2,7 +2,7 @@
 // split over several, and `UNKNOWN` stays. Never sums runs: that is for the consumer.
 import { createHash } from 'node:crypto'
 import type { CascadeAnswer, CascadeSource, WireCascadeLine, WireCascadeResult, WireCascadeRun, WireCascadeTool } from '../api/wire.ts'
-import { IDES } from './company.ts'
+import { IDES } from './company/company.ts'
 import type { ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
 import { type Fields, listField, textField, textsField, timeField } from './request.ts'

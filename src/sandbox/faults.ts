@@ -1,6 +1,6 @@
 // What goes wrong on purpose: which faults a request meets, how long its answer takes, and how many requests a key may make. Drawn from
 // one stream per fault under the seed, in the order of requests, so that one fault never shifts another.
-import { type Draw, stream } from './random.ts'
+import { type Draw, stream } from './company/random.ts'
 import type { RateLimit, Switches } from './switches.ts'
 import { FAULT_NAMES, type FaultName } from './switches.ts'
 

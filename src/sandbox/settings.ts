@@ -1,6 +1,6 @@
 // The flags that size and speed the sandbox (product.md, section 8): one table with values, defaults and help, and one reader. The flags
 // for how the service behaves are in switches.ts.
-import { type CompanyOptions, DEFAULT_COMPANY } from './company.ts'
+import { type CompanyOptions, DEFAULT_COMPANY } from './company/company.ts'
 import { readWhole } from './switches.ts'
 
 /** The company, and how many times as fast as ours its time runs. */

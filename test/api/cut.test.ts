@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_NESTING } from '../../src/api/bounds.ts'
-import { createCutter } from '../../src/api/cut.ts'
+import { createCutter } from '../../src/api/transport/cut.ts'
 import type { RowPlan } from '../../src/ports.ts'
 
 const PLAN: RowPlan = {

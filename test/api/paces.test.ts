@@ -1,8 +1,8 @@
 // The pace belongs to a key and outlives the clients that send: reloads, changed keys and changed limits never let a request out too early.
 import { describe, expect, it } from 'vitest'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { createPaces } from '../../src/api/paces.ts'
 import type { ClientOptions } from '../../src/api/send.ts'
+import { createPaces } from '../../src/api/transport/paces.ts'
 import { TEAM } from '../../src/core/model/scope.ts'
 import { failing, inOrder, people } from './answers.ts'
 import { hastyClock, keyRing, scripted, type TestClient, testClient } from './world.ts'

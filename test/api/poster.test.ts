@@ -1,7 +1,7 @@
 // Posts to addresses that are secrets: what arrives, what surely did not, and that no failure tells the address.
 import { connect } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createPoster } from '../../src/api/http.ts'
+import { createPoster } from '../../src/api/transport/http.ts'
 import { listen } from './world.ts'
 
 const PATH = '/services/T000/very-secret'

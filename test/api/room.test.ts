@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createRoom } from '../../src/api/room.ts'
+import { createRoom } from '../../src/api/transport/room.ts'
 
 describe('the room that all answers share', () => {
   it('refuses an answer that takes more than is left, and has room again when that is let go', () => {

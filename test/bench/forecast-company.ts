@@ -4,10 +4,10 @@
 
 import type { Cycle } from '../../src/core/model/observed.ts'
 import type { Instant } from '../../src/core/model/units.ts'
-import { habitsOf } from '../../src/sandbox/company.ts'
-import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
+import { habitsOf } from '../../src/sandbox/company/company.ts'
+import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
+import { dayOf } from '../../src/sandbox/company/work.ts'
 import { cycleAt, DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
-import { dayOf } from '../../src/sandbox/work.ts'
 
 export const KINDS = ['sandbox', 'trend', 'drift', 'holidays', 'spikes', 'sundays', 'adoption', 'all'] as const
 export type Kind = (typeof KINDS)[number]

@@ -2,7 +2,7 @@
 // sockets. Time is virtual, so that months of cycles take minutes.
 import { createWriteClient } from '../../src/api/client.ts'
 import { createKeyRing } from '../../src/api/keys.ts'
-import { createPaces } from '../../src/api/paces.ts'
+import { createPaces } from '../../src/api/transport/paces.ts'
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { reconcile } from '../../src/daemon/cycle/run.ts'
 import { recall } from '../../src/daemon/cycle/state.ts'
@@ -10,7 +10,7 @@ import type { LedgerStore } from '../../src/daemon/ledger/ledger.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { createWorkspace } from '../../src/daemon/workspace.ts'
 import { joinDocuments } from '../../src/policy/join.ts'
-import { digestOf } from '../../src/policy/load.ts'
+import { digestOf } from '../../src/policy/load/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import type { Clock, Operation, Transport } from '../../src/ports.ts'
 

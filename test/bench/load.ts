@@ -1,6 +1,6 @@
 // G7: a policy of 20,000 entries from its file to its plan, beside `yaml` parsing the same text alone.
 import { parse } from 'yaml'
-import { loadPolicies } from '../../src/policy/load.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { atMost, median, ms, publish, told } from './bench.ts'
 import { bigWorld, planOf, resolveAll } from './big.ts'
 import { openFolder } from './world.ts'

@@ -2,8 +2,8 @@
 // capkeeper's back. Arguments: latency in milliseconds, people, groups.
 import { normaliseEmail, parseScope } from '../../src/core/model/scope.ts'
 import { systemClock } from '../../src/daemon/schedule/system.ts'
+import { startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { createSandbox, SANDBOX_KEYS } from '../../src/sandbox/sandbox.ts'
-import { startSandboxServer } from '../../src/sandbox/server.ts'
 import { serveRemote } from './remote.ts'
 
 /** Where the service is and whom it knows. */

@@ -9,7 +9,7 @@ import { createFiles, existingIn } from '../../src/cli/init/files.ts'
 import { CONFIG_FILE, endingText, filesOf, policyFile, type Start } from '../../src/cli/init/render.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { loadConfig } from '../../src/daemon/config/load.ts'
-import { loadPolicies } from '../../src/policy/load.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { wordsOf } from '../support/command-lines.ts'
 
 const NOW = Date.UTC(2026, 10, 20, 12)

@@ -1,8 +1,8 @@
 // `notify preview` as a user types it, against a service on loopback: it says what would go out, and sends and records nothing.
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
-import { startSandboxServer } from '../../src/sandbox/server.ts'
 import { folders } from '../policy/support.ts'
 import { realClock } from '../support/real-clock.ts'
 import { mailServer } from '../support/smtp.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadPolicies } from '../../src/policy/load.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { run } from '../cli/world.ts'
 import { realClock } from '../support/real-clock.ts'
 import { startSandbox } from '../support/sandbox.ts'

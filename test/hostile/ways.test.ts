@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createHttpTransport } from '../../src/api/http.ts'
+import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
 import { until } from '../support/process.ts'
 import {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { commitOf } from '../../src/policy/git.ts'
+import { commitOf } from '../../src/policy/load/git.ts'
 import { folders } from './support.ts'
 
 const folder = folders()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type LoadOptions, loadPolicies } from '../../src/policy/load.ts'
+import { type LoadOptions, loadPolicies } from '../../src/policy/load/load.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
 
 const folder = folders()

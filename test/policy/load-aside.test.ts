@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../src/daemon/config/load.ts'
 import { loadConfigAside } from '../../src/daemon/config/load-aside.ts'
-import { loadPolicies } from '../../src/policy/load.ts'
-import { loadPoliciesAside } from '../../src/policy/load-aside.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
+import { loadPoliciesAside } from '../../src/policy/load/load-aside.ts'
 import { realClock } from '../support/real-clock.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
 

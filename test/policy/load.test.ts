@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type LoadOptions, loadPolicies } from '../../src/policy/load.ts'
+import { type LoadOptions, loadPolicies } from '../../src/policy/load/load.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
 
 const folder = folders()

@@ -1,6 +1,6 @@
 // Rules and pools as they are written: what they become, and what is said of those that make no sense, with its place.
 import { describe, expect, it } from 'vitest'
-import { loadPolicies } from '../../src/policy/load.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import { folders, places, placesWithFiles, policyText } from './support.ts'
 

@@ -7,7 +7,7 @@ import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { CONFIG_KEYS, CONFIG_SCHEMA } from '../../src/daemon/config/schema.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import { POLICY_SCHEMA } from '../../src/policy/schema.ts'
+import { POLICY_SCHEMA } from '../../src/policy/schema/schema.ts'
 import { policyText } from './support.ts'
 
 /** Values by what they are about. Lists are split at two spaces. */

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
 import { CONFIG_SCHEMA } from '../../src/daemon/config/schema.ts'
-import { loadPolicies } from '../../src/policy/load.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
-import { POLICY_SCHEMA } from '../../src/policy/schema.ts'
+import { POLICY_SCHEMA } from '../../src/policy/schema/schema.ts'
 import { policyText } from './support.ts'
 
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, allErrors: true })

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Watcher, type WatchOptions, watchPaths, waypoints } from '../../src/policy/watch.ts'
+import { type Watcher, type WatchOptions, watchPaths, waypoints } from '../../src/policy/load/watch.ts'
 import { realClock } from '../support/real-clock.ts'
 import { folders } from './support.ts'
 

@@ -1,6 +1,6 @@
 // Asks a sandbox in the two ways that must not differ: in process and over loopback HTTP.
 import type { Operation } from '../../src/ports.ts'
-import { readFixture } from '../../src/sandbox/fixture-file.ts'
+import { readFixture } from '../../src/sandbox/fixture/file.ts'
 import type { SandboxFixture } from '../support/sandbox.ts'
 
 export type Body = Readonly<Record<string, unknown>>

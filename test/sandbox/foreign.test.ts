@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { LEFT_ALONE } from '../../src/cli/sandbox/embedded.ts'
 import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
-import { loadPolicies } from '../../src/policy/load.ts'
-import { DEFAULT_COMPANY } from '../../src/sandbox/company.ts'
+import { loadPolicies } from '../../src/policy/load/load.ts'
+import { DEFAULT_COMPANY } from '../../src/sandbox/company/company.ts'
 import { createSandbox } from '../../src/sandbox/sandbox.ts'
 import { fakeClock } from '../support/clock.ts'
 

@@ -3,8 +3,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
-import { OPERATION_TEXTS, openApiDocument } from '../../src/sandbox/openapi.ts'
-import { MAX_BODY_BYTES } from '../../src/sandbox/server.ts'
+import { OPERATION_TEXTS, openApiDocument } from '../../src/sandbox/http/openapi.ts'
+import { MAX_BODY_BYTES } from '../../src/sandbox/http/server.ts'
 import { DEFAULT_SWITCHES } from '../../src/sandbox/switches.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 

@@ -1,7 +1,7 @@
 // Places in JSON texts: where the first fault is, and where values stand.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_DEPTH, placesOf, readJson } from '../../src/sandbox/json-places.ts'
+import { MAX_DEPTH, placesOf, readJson } from '../../src/sandbox/fixture/json-places.ts'
 
 const faultOf = (text: string) => {
   const reading = readJson(text)

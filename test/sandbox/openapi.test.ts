@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
 import { FUNCTIONS, findField, sourcesServed } from '../../src/sandbox/analytics/fields.ts'
-import { OPERATION_TEXTS, openApiDocument } from '../../src/sandbox/openapi.ts'
+import { OPERATION_TEXTS, openApiDocument } from '../../src/sandbox/http/openapi.ts'
 import { DEFAULT_SWITCHES, type Switches } from '../../src/sandbox/switches.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/ports.ts'
-import { MAX_BODY_BYTES, startSandboxServer } from '../../src/sandbox/server.ts'
+import { MAX_BODY_BYTES, startSandboxServer } from '../../src/sandbox/http/server.ts'
 import { type SandboxFixture, startSandbox } from '../support/sandbox.ts'
 
 const OPERATIONS: readonly Operation[] = [

@@ -3,11 +3,11 @@
 import type { Pause } from '../../src/core/model/change.ts'
 import type { Instant } from '../../src/core/model/units.ts'
 import { bindings } from '../../src/daemon/ledger/binding.ts'
-import { type LedgerDatabase, openDatabase } from '../../src/daemon/ledger/database.ts'
 import { factsKept } from '../../src/daemon/ledger/facts-kept.ts'
 import { keptRows } from '../../src/daemon/ledger/kept-rows.ts'
 import { readRow } from '../../src/daemon/ledger/rows.ts'
-import { pauseRow, readRows } from '../../src/daemon/ledger/sqlite-rows.ts'
+import { type LedgerDatabase, openDatabase } from '../../src/daemon/ledger/sqlite/database.ts'
+import { pauseRow, readRows } from '../../src/daemon/ledger/sqlite/rows.ts'
 import { approval, intent, ownedCap, pause } from '../../src/daemon/ledger/values.ts'
 import type { RecordsReader } from '../../src/ports.ts'
 

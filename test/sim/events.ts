@@ -1,7 +1,7 @@
 // What each kind of event does to a simulated life. Details are drawn from the event's own stream.
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
-import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
+import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
 import { HOUR_MS } from '../../src/sandbox/time.ts'
 import { emailOf } from './company.ts'
 import type { EventKind } from './event-kinds.ts'

@@ -1,5 +1,5 @@
 // Which faults strike a request, and how answers are spoiled. Every kind draws from a stream of its own.
-import { pick, stream } from '../../src/sandbox/random.ts'
+import { pick, stream } from '../../src/sandbox/company/random.ts'
 import type { FaultKind, Scenario } from './scenario.ts'
 
 export interface Weather {

@@ -3,7 +3,7 @@
 // everybody who is or was a member, beside the credits. A seed replays.
 
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
-import { between, type Draw, pick, stream } from '../../src/sandbox/random.ts'
+import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
 import { email, HOUR, NOW } from '../support/declare.ts'
 import { recordPast } from '../support/use.ts'
 import { createWorld, type Declared, type World } from '../support/world.ts'

@@ -2,7 +2,7 @@
 // took effect and what was answered, as steps.
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import type { Operation, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
-import { stream } from '../../src/sandbox/random.ts'
+import { stream } from '../../src/sandbox/company/random.ts'
 import { encodeRefusal } from '../../src/sandbox/refusal.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import { cycleAt } from '../../src/sandbox/time.ts'

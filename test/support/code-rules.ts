@@ -157,7 +157,7 @@ export const CODE_RULES: readonly Rule[] = [
       (file) => inSource(file) && !isIn(file.path, ['src/api/wire.ts', 'src/api/send.ts', 'src/sandbox/']),
       (file) => file.code.filter(({ text }) => /^['"]?service_key['"]?$/.test(text)).map((token) => at(file, token)),
     ),
-    breaks: [{ 'src/api/http.ts': 'send({ service_key: key })' }, { 'src/api/client.ts': "body['service_key'] = key" }],
+    breaks: [{ 'src/api/transport/http.ts': 'send({ service_key: key })' }, { 'src/api/client.ts': "body['service_key'] = key" }],
     keeps: { 'src/api/send.ts': 'send({ service_key: key })', 'src/sandbox/request.ts': 'read(body.service_key)' },
   },
   {

@@ -2,7 +2,7 @@
 import type { WorkspaceView } from '../../src/core/model/events.ts'
 import type { Records, WorkspaceFacts, WorkspaceSource } from '../../src/daemon/http/documents/facts.ts'
 import { createLibrary, type Library } from '../../src/daemon/http/documents/make.ts'
-import { EMAIL_LABELS, type PeopleLabels } from '../../src/daemon/http/status-labels.ts'
+import { EMAIL_LABELS, type PeopleLabels } from '../../src/daemon/http/status/labels.ts'
 import type { Clock } from '../../src/ports.ts'
 import { fakeClock } from './clock.ts'
 

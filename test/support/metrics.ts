@@ -1,6 +1,6 @@
 // Metrics of a workspace or two on a clock that stands still, and a scrape of them.
 import type { CycleEvent, WorkspaceView } from '../../src/core/model/events.ts'
-import { createMetrics, type MetricsOptions } from '../../src/daemon/http/metrics.ts'
+import { createMetrics, type MetricsOptions } from '../../src/daemon/http/metrics/metrics.ts'
 import { fakeClock } from './clock.ts'
 import { parseExposition } from './exposition.ts'
 import { NOW } from './views.ts'

@@ -1,6 +1,6 @@
 // Looks into PromQL with Prometheus' own grammar: where a query does not parse, and which metrics and labels it names.
 import { parser } from '@prometheus-io/lezer-promql'
-import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics-definitions.ts'
+import { COUNTERS, GAUGES, HISTOGRAMS } from '../../src/daemon/http/metrics/definitions.ts'
 
 export interface Named {
   /** Pieces that are no PromQL. */
@@ -27,7 +27,7 @@ export function namesIn(query: string): Named {
 
 const TABLES = { ...GAUGES, ...COUNTERS, ...HISTOGRAMS }
 
-/** Labels by metric, as on the page: those of metrics-definitions.ts, with the parts of histograms. */
+/** Labels by metric, as on the page: those of metrics/definitions.ts, with the parts of histograms. */
 export const OUR_METRICS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...Object.entries(TABLES).map(([name, { labels }]) => [name, labels] as const),
   ...Object.entries(HISTOGRAMS).flatMap(([name, { labels }]) => [

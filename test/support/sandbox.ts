@@ -2,13 +2,13 @@
 // test moves its clock, so latency and rate limits need a clock that moves.
 import { parseScope } from '../../src/core/model/scope.ts'
 import type { Clock, Operation, Transport } from '../../src/ports.ts'
-import type { CompanyOptions } from '../../src/sandbox/company.ts'
-import type { SandboxCall } from '../../src/sandbox/exchange.ts'
-import type { Fixture } from '../../src/sandbox/fixture.ts'
+import type { CompanyOptions } from '../../src/sandbox/company/company.ts'
+import type { Fixture } from '../../src/sandbox/fixture/fixture.ts'
+import type { SandboxCall } from '../../src/sandbox/http/exchange.ts'
+import { startSandboxServer } from '../../src/sandbox/http/server.ts'
+import { sandboxTransport } from '../../src/sandbox/http/transport.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { startSandboxServer } from '../../src/sandbox/server.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
-import { sandboxTransport } from '../../src/sandbox/transport.ts'
 import { fakeClock } from './clock.ts'
 
 export interface SandboxFixtureOptions extends Partial<Switches>, Partial<CompanyOptions> {

@@ -38,7 +38,7 @@ function wholeId(typed: string, ledger: Ledger, workspace: string): string {
 }
 
 async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
-  const { withLedger } = await import('../shared/ledger-access.ts')
+  const { withLedger } = await import('../shared/ledger/access.ts')
   const showsHold = (ledger: Ledger): boolean => Object.keys(ledger.fact('holdsShown') ?? {}).some((id) => id.startsWith(typed))
   await withLedger(flags, cli, { mode: 'note', prefers: showsHold }, async ({ workspace, ledger }) => {
     const id = wholeId(typed, ledger, workspace)

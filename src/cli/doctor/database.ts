@@ -6,7 +6,7 @@ import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import type { ServerReport } from '../../daemon/ledger/store.ts'
 import { openStore } from '../compose.ts'
 import type { Cli } from '../shared/context.ts'
-import { shownLedger } from '../shared/ledger-address.ts'
+import { shownLedger } from '../shared/ledger/address.ts'
 import { count } from '../shared/text.ts'
 import { failed, ok, type Tell, warning } from './check.ts'
 

@@ -7,7 +7,7 @@ import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { seenIn } from '../../daemon/cycle/seen.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import type { Clock, Ledger } from '../../ports.ts'
-import { learnedPaces } from '../shared/learned-pace.ts'
+import { learnedPaces } from '../shared/ledger/learned-pace.ts'
 import { count, shortTime, span } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 

@@ -1,9 +1,9 @@
 // `doctor`: looks at everything that capkeeper needs, from the configuration to the permissions of each key, and says what is wrong and the
 // way out. It changes nothing: not the ledger, which is only read, and not the service, whose client here has no method that writes.
 
-import { authoritiesIn } from '../../api/authorities.ts'
-import { createHttpTransport, type HttpTransport } from '../../api/http.ts'
 import { probesOf } from '../../api/probe.ts'
+import { authoritiesIn } from '../../api/transport/authorities.ts'
+import { createHttpTransport, type HttpTransport } from '../../api/transport/http.ts'
 import type { Sighting } from '../../core/interpret/seen.ts'
 import { hasErrors, InputError, type Problem } from '../../core/model/problem.ts'
 import { type LoadedConfig, networkProblems } from '../../daemon/config/config.ts'
@@ -12,7 +12,7 @@ import type { Config, WorkspaceConfig } from '../../daemon/config/settings.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
 import type { LedgerReport, LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { systemRandom } from '../../daemon/schedule/system.ts'
-import type { LoadedPolicies } from '../../policy/load.ts'
+import type { LoadedPolicies } from '../../policy/load/load.ts'
 import { named, openStore, readPolicies } from '../compose.ts'
 import type { Cli } from '../shared/context.ts'
 import { interruptible } from '../shared/interrupt.ts'

@@ -37,7 +37,7 @@ function readScope(text: string): Scope {
 
 async function history(scope: Scope | undefined, flags: HistoryFlags, cli: Cli): Promise<void> {
   const [{ withLedger }, { renderHistoryJson, renderHistoryText }] = await Promise.all([
-    import('../shared/ledger-access.ts'),
+    import('../shared/ledger/access.ts'),
     import('./render.ts'),
   ])
   await withLedger(flags, cli, { mode: 'read' }, async ({ workspace, ledger }) => {

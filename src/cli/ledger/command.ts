@@ -22,7 +22,7 @@ export function registerLedger(program: Command, cli: Cli): void {
     .argument('<file>', 'where the copy goes')
   addUsedFlags(backup, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger backup /backups/capkeeper-2026-11-20.db'))
-    .action(async (file: string, flags: NetworkFlags) => (await import('../shared/ledger-access.ts')).backupLedger(file, flags, cli))
+    .action(async (file: string, flags: NetworkFlags) => (await import('../shared/ledger/access.ts')).backupLedger(file, flags, cli))
   group
     .command('copy')
     .summary('move the ledger to another place')
@@ -54,5 +54,5 @@ export function registerLedger(program: Command, cli: Cli): void {
     )
   addUsedFlags(check, ['config', 'ledger'])
     .addHelpText('after', examples('capkeeper ledger check --ledger ./capkeeper.db'))
-    .action(async (flags: NetworkFlags) => (await import('../shared/ledger-access.ts')).checkLedger(flags, cli))
+    .action(async (flags: NetworkFlags) => (await import('../shared/ledger/access.ts')).checkLedger(flags, cli))
 }

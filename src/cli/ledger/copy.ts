@@ -7,7 +7,7 @@ import { type LedgerMode, type LedgerStore, openLedger } from '../../daemon/ledg
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
-import { hidePasswords, shownLedger } from '../shared/ledger-address.ts'
+import { hidePasswords, shownLedger } from '../shared/ledger/address.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { mustBeOwn } from '../shared/remote.ts'
 import { count } from '../shared/text.ts'

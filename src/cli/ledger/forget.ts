@@ -6,7 +6,7 @@ import type { Ledger } from '../../ports.ts'
 import type { NetworkFlags } from '../shared/args.ts'
 import { type Cli, CommandError, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
-import { withLedger } from '../shared/ledger-access.ts'
+import { withLedger } from '../shared/ledger/access.ts'
 import { count } from '../shared/text.ts'
 
 const ALL_DAYS = { fromAt: 0, untilAt: 8_640_000_000_000_000 }

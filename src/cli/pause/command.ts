@@ -39,7 +39,7 @@ function readPauseLength(text: string): number {
 async function pause(flags: PauseFlags, cli: Cli): Promise<void> {
   const reason = flags.reason.trim()
   if (reason === '') throw new UsageError('--reason is empty: say why, others will read it')
-  const { withLedger } = await import('../shared/ledger-access.ts')
+  const { withLedger } = await import('../shared/ledger/access.ts')
   await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
     const now = cli.clock.now()
     const untilAt = now + flags.for

@@ -16,7 +16,7 @@ export function registerResume(program: Command, cli: Cli): void {
 }
 
 async function resume(flags: NetworkFlags, cli: Cli): Promise<void> {
-  const { withLedger } = await import('../shared/ledger-access.ts')
+  const { withLedger } = await import('../shared/ledger/access.ts')
   await withLedger(flags, cli, { mode: 'note' }, async ({ workspace, ledger }) => {
     const pause = await ledger.pause(cli.clock.now())
     await ledger.savePause(undefined)

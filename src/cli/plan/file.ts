@@ -5,7 +5,7 @@ import type { Cap } from '../../core/model/policy.ts'
 import { InputError } from '../../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../../core/model/scope.ts'
 import { credits } from '../../core/model/units.ts'
-import type { AnnotatedSchema, Fault } from '../../policy/check.ts'
+import type { AnnotatedSchema, Fault } from '../../policy/schema/check.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { SavedChange, SavedPlan, SavedScope } from './schema-source.ts'
 

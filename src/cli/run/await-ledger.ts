@@ -6,7 +6,7 @@ import { LedgerError } from '../../daemon/ledger/error.ts'
 import { openLedger } from '../../daemon/ledger/ledger.ts'
 import type { Cli } from '../shared/context.ts'
 import { createHost, type Host } from '../shared/host.ts'
-import type { WritingStore } from '../shared/replica.ts'
+import type { WritingStore } from '../shared/ledger/replica.ts'
 import type { RunFlags } from './command.ts'
 
 const FIRST_WAIT_MS = 1_000

@@ -9,7 +9,7 @@ import type { Embedded } from '../sandbox/embedded.ts'
 import type { Cli } from '../shared/context.ts'
 import { createHost, type Host, openWorkspace } from '../shared/host.ts'
 import { interruptible } from '../shared/interrupt.ts'
-import { openForCommand } from '../shared/replica.ts'
+import { openForCommand } from '../shared/ledger/replica.ts'
 import type { RunFlags } from './command.ts'
 import type { Reader } from './run.ts'
 

@@ -1,8 +1,8 @@
 // The embedded service: as a command of its own, and beside `run --sandbox`, where somebody else edits a cap now and then.
 import { groupScope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { WorkspaceConfig } from '../../daemon/config/settings.ts'
+import { startSandboxServer } from '../../sandbox/http/server.ts'
 import { createSandbox, SANDBOX_KEYS, type Sandbox, type SandboxOptions } from '../../sandbox/sandbox.ts'
-import { startSandboxServer } from '../../sandbox/server.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
 
 export interface Embedded {

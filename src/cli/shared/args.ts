@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Instant } from '../../core/model/units.ts'
 import { UsageError } from './context.ts'
 import { EXIT } from './exit.ts'
-import { shownLedger } from './ledger-address.ts'
+import { shownLedger } from './ledger/address.ts'
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

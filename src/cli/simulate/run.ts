@@ -3,7 +3,7 @@
 import { renderSimulationPage } from '../../console/simulation.ts'
 import type { Simulation } from '../../core/use/replay/document.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
-import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status-labels.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, painter } from '../shared/context.ts'

@@ -4,7 +4,7 @@
 import { plain } from '../../core/escape/terminal.ts'
 import type { ScopeState } from '../../core/model/events.ts'
 import { SCOPE_KINDS } from '../../core/model/scope.ts'
-import type { ScopeEntry, StatusDocument, WorkspaceStatus } from '../../daemon/http/status-document.ts'
+import type { ScopeEntry, StatusDocument, WorkspaceStatus } from '../../daemon/http/status/document.ts'
 import { type Paint, type Style, unpainted } from '../shared/context.ts'
 import { columns, count, people, shortTime, span } from '../shared/text.ts'
 

@@ -1,14 +1,14 @@
 // What `validate` does: loads config and policies, reports every problem of both at once, and says what was found valid. It never reads a
 // key and reaches no network.
-import { authoritiesIn } from '../../api/authorities.ts'
+import { authoritiesIn } from '../../api/transport/authorities.ts'
 import { sweepTooLong } from '../../core/model/limits.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
 import { scopeKey } from '../../core/model/scope.ts'
 import type { LoadedConfig } from '../../daemon/config/config.ts'
 import { loadConfigAside } from '../../daemon/config/load-aside.ts'
 import { plainHttpProblems } from '../../daemon/config/transport.ts'
-import type { LoadedPolicies, LoadOptions } from '../../policy/load.ts'
-import { loadPoliciesAside } from '../../policy/load-aside.ts'
+import type { LoadedPolicies, LoadOptions } from '../../policy/load/load.ts'
+import { loadPoliciesAside } from '../../policy/load/load-aside.ts'
 import { type Cli, painter, UsageError } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import {

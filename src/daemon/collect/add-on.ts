@@ -12,8 +12,8 @@ import { type Credits, credits, type Instant, wholeCents } from '../../core/mode
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
-import { type Failure, failureOf } from '../cycle/failure.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
+import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
 import { CHUNK_DAYS } from './kept.ts'
 

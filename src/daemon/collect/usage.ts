@@ -9,8 +9,8 @@ import { groupScope, scopeKey } from '../../core/model/scope.ts'
 import { judgeRoster, keepGroups, usedByEmail } from '../../core/resolve/roster.ts'
 import type { Clock, ReadClient, UsageFacts } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
-import { failureOf } from '../cycle/failure.ts'
 import type { Planner, WorkspaceState } from '../cycle/state.ts'
+import { failureOf } from '../cycle/write/failure.ts'
 import { withActiveDays } from './active-days.ts'
 
 /** What findings are about. */

@@ -8,10 +8,10 @@ import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { UsageReading } from '../collect/usage.ts'
-import type { WriteResult } from '../cycle/outcome.ts'
 import type { PassReport } from '../cycle/pass.ts'
 import { seenIn } from '../cycle/seen.ts'
 import type { DesiredState, WorkspaceState } from '../cycle/state.ts'
+import type { WriteResult } from '../cycle/write/outcome.ts'
 import { report, type Workspace } from '../workspace.ts'
 import {
   cycleFindings,

@@ -13,7 +13,7 @@ export async function loadConfigAside(input: ConfigInput, clock: Clock): Promise
     const { parseConfigText } = await import('./file.ts')
     return completed(input, found, parseConfigText(found.shown, found.text, found.file))
   }
-  const { beside, runAside } = await import('../../policy/aside.ts')
+  const { beside, runAside } = await import('../../policy/load/aside.ts')
   const errand = { file: beside(import.meta.url, 'file-thread'), data: found, clock, deadlineMs: READING_DEADLINE_MS }
   const outcome = await runAside<ParsedConfig>(errand)
   if (outcome.kind === 'answer') return completed(input, found, outcome.answer)

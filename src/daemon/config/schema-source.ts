@@ -1,11 +1,11 @@
-// The schema of the config file, from which everything else is made, as policy/schema-source.ts says. Only the generator loads this file.
+// The schema of the config file, from which everything else is made, as policy/schema/source.ts says. Only the generator loads this file.
 // It compares no two values: durations that add up, a start above max and workspaces of one name are rules of their own.
 import type { Static } from 'typebox'
 import { DEFAULT_GUARDS, type GuardCode } from '../../core/model/change.ts'
 import { MODES } from '../../core/model/events.ts'
 import { DIGESTS, type Digest, type MessageKind, PLACEHOLDERS, TLS_MODES } from '../../core/notify/settings.ts'
 import { WEBHOOK_FORMATS } from '../../core/notify/text.ts'
-import { choice, DIALECT, filled, flag, leaf, list, object, optional, orNothing, pattern, text, word } from '../../policy/schema-build.ts'
+import { choice, DIALECT, filled, flag, leaf, list, object, optional, orNothing, pattern, text, word } from '../../policy/schema/build.ts'
 import {
   HOUR_PATTERN,
   INTERVAL_PATTERN,
@@ -14,7 +14,7 @@ import {
   percentPattern,
   TOO_SHORT_PATTERN,
   URL_PATTERN,
-} from '../../policy/schema-patterns.ts'
+} from '../../policy/schema/patterns.ts'
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 
 const interval = (description: string) =>

@@ -4,8 +4,8 @@ import { type Change, isReady } from '../../core/model/change.ts'
 import { type Scope, type ScopeKey, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import { type Beneath, beneathIn } from './beneath.ts'
 import { sweep } from './read.ts'
+import { type Beneath, beneathIn } from './write/beneath.ts'
 
 /** Reads what the plan counts on and was read before `since`. Returns the scopes. */
 export async function readCountedOn(planned: Planned, since: Instant, beneath: Beneath): Promise<ReadonlySet<ScopeKey>> {

@@ -2,9 +2,9 @@
 import type { Change } from '../../core/model/change.ts'
 import type { ScopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
-import type { Halted } from './change.ts'
-import type { WriteResult } from './outcome.ts'
 import type { DesiredState } from './state.ts'
+import type { Halted } from './write/change.ts'
+import type { WriteResult } from './write/outcome.ts'
 
 /** A plan with what it was made from. */
 export interface Pass {

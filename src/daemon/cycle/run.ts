@@ -13,7 +13,6 @@ import { learnBurned } from '../collect/burning.ts'
 import { learnUsage } from '../collect/usage.ts'
 import { foundBy, type Outcome, outcomeOf, showCycle, showPause, showPlan, showUsage } from '../conditions/show.ts'
 import { readPause, type Workspace } from '../workspace.ts'
-import { judgePending, lookBeneath, readingsBeneath } from './beneath.ts'
 import { readCountedOn } from './count-on.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import type { CycleOptions, Go } from './options.ts'
@@ -31,10 +30,11 @@ import {
   rememberUnknown,
   unknownScopes,
 } from './record.ts'
-import { type RecoverInputs, recoverIntents } from './recover.ts'
 import { noteSeen, seenIn } from './seen.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
-import type { WideWrite } from './wide-write.ts'
+import { judgePending, lookBeneath, readingsBeneath } from './write/beneath.ts'
+import { type RecoverInputs, recoverIntents } from './write/recover.ts'
+import type { WideWrite } from './write/wide-write.ts'
 
 export interface CycleReport extends Outcome {
   /** The first plan, as it was shown. */

@@ -28,7 +28,7 @@ import { nearest } from '../../policy/suggest.ts'
 import type { Clock, Digest, RecordsReader, UsageFacts } from '../../ports.ts'
 import { readQuality } from './read.ts'
 import { seenIn } from './seen.ts'
-import type { WideWrite } from './wide-write.ts'
+import type { WideWrite } from './write/wide-write.ts'
 
 /** Clocks further apart than this freeze grants. */
 export const SKEW_LIMIT_MS = 5 * 60_000

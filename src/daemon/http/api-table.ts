@@ -2,9 +2,9 @@
 // document is made of it, so that the two cannot disagree. Names here are a contract: they are added to and never changed.
 import { CHANGES_QUERY } from './documents/changes.ts'
 import type { Documents, Query } from './documents/documents.ts'
-import { GROUPS_QUERY } from './documents/groups.ts'
 import { HOLD_QUERY, HOLDS_QUERY } from './documents/holds.ts'
-import { PEOPLE_QUERY } from './documents/people.ts'
+import { GROUPS_QUERY } from './documents/people/groups.ts'
+import { PEOPLE_QUERY } from './documents/people/people.ts'
 import { POLICIES_QUERY } from './documents/policies.ts'
 import { asked, type Parameter } from './documents/query.ts'
 import { BURN_QUERY, DRIFT_QUERY } from './documents/series.ts'

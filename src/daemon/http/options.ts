@@ -5,8 +5,8 @@ import type { AuthSettings, Gate } from './auth.ts'
 import type { Console } from './console.ts'
 import type { Library } from './documents/make.ts'
 import type { Live } from './live.ts'
-import type { Health, Metrics } from './metrics.ts'
-import type { PeopleLabels } from './status-labels.ts'
+import type { Health, Metrics } from './metrics/metrics.ts'
+import type { PeopleLabels } from './status/labels.ts'
 import type { LedgerGate } from './token.ts'
 
 /** `reasons` say what is missing while `ready` is false. */

@@ -5,8 +5,8 @@
 // not deleted, and the new address starts with nothing of ours, so nothing can be cleared on a wrong assumption; binding back brings it
 // back. A pause belongs to the name, and stays: somebody who paused to move a service does not expect writes after the move.
 import type { Instant } from '../../core/model/units.ts'
-import type { LedgerDatabase } from './database.ts'
 import { LedgerError } from './error.ts'
+import type { LedgerDatabase } from './sqlite/database.ts'
 
 /** A name with an address; `current` is false for what a rebinding set aside. `baseUrl` is '' until a writer has named one. */
 export interface Binding {

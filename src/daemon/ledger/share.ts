@@ -7,7 +7,7 @@ import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Digest, Ledger, LedgerFacts, RecordsReader, UsageFacts } from '../../ports.ts'
-import { hashLabels } from '../http/status-labels.ts'
+import { hashLabels } from '../http/status/labels.ts'
 import { type Decode, list, number, optional, shape, text, Undecodable } from './decode.ts'
 import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
 

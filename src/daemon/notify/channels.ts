@@ -1,7 +1,7 @@
 // The ways out: mail and webhooks, with their secrets, which are read for each message and leave here only to where they belong. What
 // fails is told without any of them.
 
-import type { Poster } from '../../api/http.ts'
+import type { Poster } from '../../api/transport/http.ts'
 import type { Message } from '../../core/notify/due.ts'
 import type { NotifySettings } from '../../core/notify/settings.ts'
 import { PAYLOADS } from '../../core/notify/text.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { beyondLimit, MEASURED_LIMITS, sweepTooLong } from '../../../src/core/model/limits.ts'
 import { loadConfig } from '../../../src/daemon/config/load.ts'
-import { loadPolicies } from '../../../src/policy/load.ts'
+import { loadPolicies } from '../../../src/policy/load/load.ts'
 import type { Transport } from '../../../src/ports.ts'
 import { folders, policyText } from '../../policy/support.ts'
 import { testWorld } from '../../support/world.ts'

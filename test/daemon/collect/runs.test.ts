@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { viewOf } from '../../../src/daemon/conditions/view.ts'
-import type { SandboxCall } from '../../../src/sandbox/exchange.ts'
+import type { SandboxCall } from '../../../src/sandbox/http/exchange.ts'
 import { DAY, HOUR, NOW } from '../../support/declare.ts'
 import { live, MINUTE, outage, passUntil } from '../../support/living.ts'
 import { daily, midnight, noon, recordPast } from '../../support/use.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status-labels.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { live, MINUTE } from '../../support/living.ts'
 import { daily, noon, recordPast } from '../../support/use.ts'
 import { testWorld, type World } from '../../support/world.ts'

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import type { ScopeStatus, WorkspaceView } from '../../../src/core/model/events.ts'
 import { groupScope, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
-import { STATUS_LIMITS, statusDocument } from '../../../src/daemon/http/status.ts'
-import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status-labels.ts'
+import { EMAIL_LABELS, hashLabels } from '../../../src/daemon/http/status/labels.ts'
+import { STATUS_LIMITS, statusDocument } from '../../../src/daemon/http/status/status.ts'
 import { at, balanceOf, emptyView, fullView, HOLD, NOW, peopleOf, personEmail, rosterOf, USE } from '../../support/views.ts'
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex')

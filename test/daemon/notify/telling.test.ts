@@ -1,6 +1,6 @@
 // A daemon that tells people: its loop on a clock that the test moves, a real ledger, a real mail server and a real webhook on loopback.
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createPoster } from '../../../src/api/http.ts'
+import { createPoster } from '../../../src/api/transport/http.ts'
 import { DEFAULT_TEMPLATES, type NotifySettings } from '../../../src/core/notify/settings.ts'
 import type { WebhookFormat } from '../../../src/core/notify/text.ts'
 import type { Told } from '../../../src/core/notify/told.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
-import { EMAIL_LABELS } from '../../../src/daemon/http/status-labels.ts'
+import { EMAIL_LABELS } from '../../../src/daemon/http/status/labels.ts'
 import { capsOf, type Living, live, MINUTE, SECOND } from '../../support/living.ts'
 import { createWorld, type World } from '../../support/world.ts'
 

@@ -21,20 +21,20 @@ export interface Plant {
 export const PLANTS: readonly Plant[] = [
   {
     name: 'the read-back is skipped: what was sent is believed to stand',
-    file: 'daemon/cycle/change.ts',
+    file: 'daemon/cycle/write/change.ts',
     find: 'const reading = await readBack(change, kind, run)',
     replace: 'const reading: CapReading = { scope: change.scope, observed: change.to, readAt: run.clock.now() }',
   },
   {
     name: 'the second look before a write is skipped',
-    file: 'daemon/cycle/change.ts',
+    file: 'daemon/cycle/write/change.ts',
     find: '    if (seen) return seen\n',
     replace: '',
     needs: ['policy-mass', 'race', 'pause'],
   },
   {
     name: 'the second look takes any old reading for fresh',
-    file: 'daemon/cycle/change.ts',
+    file: 'daemon/cycle/write/change.ts',
     find: 'known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt',
     replace: 'known !== undefined',
   },
@@ -50,14 +50,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'the intent is forgotten: it is recorded after the write',
-    file: 'daemon/cycle/change.ts',
+    file: 'daemon/cycle/write/change.ts',
     find: '    return await send(change, await recordIntent(change, run), run)',
     replace: `    await run.client.writeCap(change.scope, change.to, run.cut)
     return await send(change, await recordIntent(change, run), run)`,
   },
   {
     name: 'a write whose answer was lost is sent again without reading',
-    file: 'daemon/cycle/change.ts',
+    file: 'daemon/cycle/write/change.ts',
     find: 'const outcome = await run.client.writeCap(change.scope, change.to, run.cut)',
     replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
     if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
@@ -108,7 +108,7 @@ export const PLANTS: readonly Plant[] = [
 
   {
     name: 'nothing waits for a write that failed',
-    file: 'daemon/cycle/write.ts',
+    file: 'daemon/cycle/write/write.ts',
     find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
     replace: '!tried.has(key)',
     needs: ['policy-mass', 'race', 'pause', 'policy-squeeze'],
@@ -129,14 +129,14 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'intents that a crash left open are never closed',
-    file: 'daemon/cycle/recover.ts',
+    file: 'daemon/cycle/write/recover.ts',
     find: 'for (const intent of inputs.ledger.openIntents())',
     replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0))',
     needs: ['kill-at-request', 'kill-at-ledger'],
   },
   {
     name: 'an intent that a crash left open counts as done, whatever is there',
-    file: 'daemon/cycle/recover.ts',
+    file: 'daemon/cycle/write/recover.ts',
     find: 'conclude(intent, reading, ',
     replace: 'conclude(intent, { ...reading, observed: intent.change.to }, ',
     needs: ['kill-at-request', 'kill-at-ledger'],
@@ -171,7 +171,7 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'a pause is not looked at before each write',
-    file: 'daemon/cycle/write.ts',
+    file: 'daemon/cycle/write/write.ts',
     find: "return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],

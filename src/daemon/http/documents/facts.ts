@@ -16,8 +16,8 @@ import type { Journal } from '../../conditions/journal.ts'
 import type { RequestsOf } from '../../conditions/requests.ts'
 import type { DesiredState } from '../../cycle/state.ts'
 import type { WorkspaceSettings } from '../../workspace.ts'
-import type { Health } from '../metrics.ts'
-import type { PeopleLabels } from '../status-labels.ts'
+import type { Health } from '../metrics/metrics.ts'
+import type { PeopleLabels } from '../status/labels.ts'
 
 /** Everything but the view is absent while it is not known. */
 export interface WorkspaceFacts {

@@ -3,7 +3,7 @@
 import { serviceModel } from '../../../core/interpret/service-model.ts'
 import type { GuardSettings } from '../../../core/model/change.ts'
 import { medianMs, type RequestsOf } from '../../conditions/requests.ts'
-import { seenEntries } from '../status.ts'
+import { seenEntries } from '../status/status.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
 import { limitText } from './holds.ts'
 import { headOf, ratio, rfc3339 } from './show.ts'

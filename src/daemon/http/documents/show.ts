@@ -5,7 +5,7 @@ import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../../core/model/units.ts'
-import type { PeopleShown } from '../status-labels.ts'
+import type { PeopleShown } from '../status/labels.ts'
 import type { Showing } from './facts.ts'
 import type { PlaceEntry, ProblemEntry } from './types.ts'
 

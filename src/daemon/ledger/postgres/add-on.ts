@@ -3,7 +3,7 @@ import type { AddOnRow } from '../../../core/model/observed.ts'
 import { cents, creditsOf } from '../../../core/model/units.ts'
 import type { AddOnBatch, AddOnSum } from '../../../ports.ts'
 import type { WorkspaceRows } from '../adapter.ts'
-import { bounds, centsOf, DAY_MS, dayOf, MOST } from '../use-values.ts'
+import { bounds, centsOf, DAY_MS, dayOf, MOST } from '../use/values.ts'
 import type { Query, Row } from './database.ts'
 import { keptText, textKept } from './text.ts'
 

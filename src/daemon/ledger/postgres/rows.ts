@@ -1,4 +1,4 @@
-// The rows of one workspace in PostgreSQL: the same as `../sqlite-rows.ts`, in as few round trips as may be. Every change is part of one
+// The rows of one workspace in PostgreSQL: the same as `../sqlite/rows.ts`, in as few round trips as may be. Every change is part of one
 // transaction, which also raises the version of the binding: whoever has it in memory knows by that whether it is still so.
 import { BugError } from '../../../core/model/problem.ts'
 import { scopeKey } from '../../../core/model/scope.ts'

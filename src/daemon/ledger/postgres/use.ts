@@ -4,8 +4,8 @@ import { type Credits, cents, credits, creditsOf, type Instant } from '../../../
 import type { BurnStep } from '../../../core/use/burned.ts'
 import type { RunsBatch } from '../../../ports.ts'
 import type { WorkspaceRows } from '../adapter.ts'
-import { recorded } from '../recorded-days.ts'
-import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from '../use-values.ts'
+import { recorded } from '../use/recorded-days.ts'
+import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from '../use/values.ts'
 import type { Query, Row } from './database.ts'
 import { keptText, textKept } from './text.ts'
 

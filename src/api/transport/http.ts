@@ -1,0 +1,277 @@
+// Requests over real HTTP: got, its agents, the proxy. One request goes out exactly once (no retry and no redirect of got's own), and what
+// comes back is an answer of any status or a plain failure. A got error carries the request body, and so the key: only its code is ever
+// looked at. got and hpagent are loaded with the first request, because commands that need no network must not pay for them.
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import type { Got } from 'got'
+import { InputError, type Problem } from '../../core/model/problem.ts'
+import type { Operation, SendOptions, Transport, TransportFailure, WireAnswer } from '../../ports.ts'
+import { BoundError, CONNECT_TIMEOUT_MS } from '../bounds.ts'
+import { parseBaseUrl, proxyFor } from '../url.ts'
+import { OPERATION_PATH } from '../wire.ts'
+import type { Authorities } from './authorities.ts'
+import { type Received, receive } from './receive.ts'
+import { type Account, processRoom, type Room } from './room.ts'
+
+export interface HttpTransportOptions {
+  /** With or without path prefix, trailing slash, `/api/v1`. */
+  readonly baseUrl: string
+  /** `capkeeper/VERSION`. */
+  readonly userAgent: string
+  /** Where `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` and `NODE_TLS_REJECT_UNAUTHORIZED` are looked up. */
+  readonly proxyEnv: Readonly<Record<string, string | undefined>>
+  /** How many connections are kept at most. */
+  readonly concurrency: number
+  /** Who vouches for the service's certificate, in place of the usual authorities; asked with each request. */
+  readonly authorities?: () => Authorities
+  /** What answers of all transports together may take. Default: that of the process. */
+  readonly room?: Room
+  /** How names of hosts are looked up, in place of the system's way. */
+  readonly lookup?: LookupFunction
+}
+
+export interface HttpTransport extends Transport {
+  /** Closes the kept connections; requests under way fail. */
+  close(): void
+}
+
+interface Agents {
+  readonly http: HttpAgent
+  readonly https: HttpsAgent
+}
+
+/** Carries requests to one base URL over kept-alive HTTP/1.1 connections. Throws an `InputError` for an unusable base URL, proxy, CA file or environment. */
+export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
+  const base = parseBaseUrl(options.baseUrl)
+  if ('message' in base) throw new InputError([{ severity: 'error', code: 'BASE_URL_INVALID', message: base.message }])
+  const proxy = checkedProxy(proxyFor(base.url, options.proxyEnv))
+  checkVerification(base.url, options)
+  const room = options.room ?? processRoom
+  const account = room.open()
+  let agents: Promise<Agents> | undefined
+  let client: { readonly pem: string | undefined; readonly got: Promise<Got> } | undefined
+  return {
+    async send(operation, body, sendOptions) {
+      sendOptions.signal?.throwIfAborted()
+      const trusted = options.authorities?.()
+      if (trusted && 'message' in trusted) return { kind: 'network', message: trusted.message }
+      agents ??= openAgents(proxy, options.concurrency)
+      // A kept connection is only used again by those who trust the same authorities: node:https tells them apart.
+      if (!client || client.pem !== trusted?.pem) client = { pem: trusted?.pem, got: openClient(agents, options, trusted?.pem) }
+      return exchange(
+        { client: await client.got, room, account },
+        { operation, url: `${base.url}${OPERATION_PATH}${operation}` },
+        body,
+        sendOptions,
+      )
+    },
+    close() {
+      account.close()
+      void agents?.then((opened) => {
+        opened.http.destroy()
+        opened.https.destroy()
+      })
+    },
+  }
+}
+
+/** A request to an address that may itself be a secret: it is never put into a failure. */
+export interface Poster {
+  /** `unsent`: it surely did not arrive. Rejects only when `signal` aborts. */
+  post(
+    url: string,
+    body: unknown,
+    options: SendOptions,
+  ): Promise<{ readonly status: number } | (TransportFailure & { readonly unsent?: true })>
+  close(): void
+}
+
+/** Posts JSON to whatever address, through the proxy that is set for it. Answers are not read. */
+export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions, 'userAgent' | 'proxyEnv'>): Poster {
+  const agents = new Map<string | undefined, Promise<Agents>>()
+  const agentsFor = (proxy: string | undefined): Promise<Agents> => {
+    const opened = agents.get(proxy) ?? openAgents(proxy, POSTS_AT_A_TIME)
+    agents.set(proxy, opened)
+    return opened
+  }
+  return {
+    async post(url, body, { timeoutMs, signal }) {
+      signal?.throwIfAborted()
+      const proxy = proxyFor(url, proxyEnv)
+      if (proxy !== undefined && !isProxy(proxy)) return { kind: 'network', message: NO_PROXY_ADDRESS, unsent: true }
+      const client = await openClient(agentsFor(proxy), { userAgent }, undefined)
+      const connect = Math.min(CONNECT_TIMEOUT_MS, timeoutMs)
+      const timeout = { request: timeoutMs, lookup: connect, connect, secureConnect: connect }
+      const stream = client.stream(url, { body: JSON.stringify(body), timeout })
+      const abort = (): void => void stream.destroy(new Error('aborted'))
+      signal?.addEventListener('abort', abort, { once: true })
+      try {
+        return await statusOf(stream)
+      } catch (error) {
+        signal?.throwIfAborted()
+        return { ...failureOf(error, timeout), ...(isUnsent(error) && { unsent: true }) }
+      } finally {
+        signal?.removeEventListener('abort', abort)
+        stream.destroy()
+      }
+    },
+    close() {
+      for (const one of agents.values()) {
+        void one.then((opened) => {
+          opened.http.destroy()
+          opened.https.destroy()
+        })
+      }
+    },
+  }
+}
+
+const POSTS_AT_A_TIME = 4
+
+/** What ends it afterwards is nobody's business. */
+const statusOf = (stream: ReturnType<Got['stream']>): Promise<{ readonly status: number }> =>
+  new Promise((resolve, reject) => {
+    stream.on('error', reject)
+    stream.once('response', ({ statusCode }: { readonly statusCode: number }) => resolve({ status: statusCode }))
+  })
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown'
+
+const UNSENT = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EPROTO)$|CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/
+
+/** No connection stood, or none that was trusted. */
+function isUnsent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (codeOf(error) === 'ETIMEDOUT' && 'event' in error) return error.event !== 'request' && error.event !== 'response'
+  return UNSENT.test(codeOf(error)) || /^Bad response: \d{3}$/.test(error.message)
+}
+
+const isProxy = (proxy: string): boolean => URL.canParse(proxy) && /^https?:$/.test(new URL(proxy).protocol)
+
+const NO_PROXY_ADDRESS = 'HTTPS_PROXY or HTTP_PROXY is not an address such as http://host:port'
+
+function checkedProxy(proxy: string | undefined): string | undefined {
+  if (proxy === undefined || isProxy(proxy)) return proxy
+  throw new InputError([{ severity: 'error', code: 'PROXY_INVALID', message: NO_PROXY_ADDRESS }])
+}
+
+function checkVerification(url: string, { authorities, proxyEnv }: HttpTransportOptions): void {
+  const found = authorities?.()
+  if (found && 'message' in found) throw new InputError([{ severity: 'error', code: 'CA_INVALID', message: found.message }])
+  // Certificates would be verified all the same, but whoever set it expects something else.
+  if (url.startsWith('https:') && proxyEnv['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') throw new InputError([UNVERIFIED])
+}
+
+const UNVERIFIED: Problem = {
+  severity: 'error',
+  code: 'TLS_UNVERIFIED',
+  message: 'NODE_TLS_REJECT_UNAUTHORIZED=0 asks for certificates not to be verified, and capkeeper always verifies them',
+  hint: 'unset it; a private CA is named by --ca-file, CAPKEEPER_CA_FILE or caFile in the config',
+}
+
+async function openAgents(proxy: string | undefined, concurrency: number): Promise<Agents> {
+  const settings = { keepAlive: true, maxSockets: concurrency, maxFreeSockets: concurrency }
+  if (proxy === undefined) return { http: new HttpAgent(settings), https: new HttpsAgent(settings) }
+  const { HttpProxyAgent, HttpsProxyAgent } = await import('hpagent')
+  // NODE_TLS_REJECT_UNAUTHORIZED has no say here either.
+  const through = { ...settings, proxy, proxyRequestOptions: { rejectUnauthorized: true } }
+  return { http: new HttpProxyAgent(through), https: new HttpsProxyAgent(through) }
+}
+
+async function openClient(
+  agents: Promise<Agents>,
+  { userAgent, lookup }: Pick<HttpTransportOptions, 'userAgent' | 'lookup'>,
+  pem: string | undefined,
+): Promise<Got> {
+  const [{ default: got }, agent] = await Promise.all([import('got'), agents])
+  return got.extend({
+    method: 'POST',
+    agent,
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': userAgent },
+    http2: false,
+    https: { rejectUnauthorized: true, ...(pem !== undefined && { certificateAuthority: pem }) },
+    retry: { limit: 0 },
+    throwHttpErrors: false,
+    followRedirect: false,
+    ...(lookup && { dnsLookup: lookup }),
+  })
+}
+
+interface Way {
+  readonly client: Got
+  readonly room: Room
+  readonly account: Account
+}
+
+async function exchange(
+  { client, room, account }: Way,
+  { operation, url }: { readonly operation: Operation; readonly url: string },
+  body: Readonly<Record<string, unknown>>,
+  { timeoutMs, signal, rows }: SendOptions,
+): Promise<WireAnswer | TransportFailure> {
+  const claim = account.begin()
+  const connect = Math.min(CONNECT_TIMEOUT_MS, timeoutMs)
+  const timeout = { request: timeoutMs, lookup: connect, connect, secureConnect: connect }
+  const stream = client.stream(url, { body: JSON.stringify(body), timeout })
+  const abort = (): void => void stream.destroy(new Error('aborted'))
+  signal?.addEventListener('abort', abort, { once: true })
+  try {
+    signal?.throwIfAborted()
+    const received = await receive(stream, { operation, rows, room, claim })
+    if (rows?.staysAs !== undefined) claim.keep(rows.staysAs)
+    return answerOf(received)
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    return error instanceof BoundError ? { kind: 'malformed', message: error.message } : failureOf(error, timeout)
+  } finally {
+    signal?.removeEventListener('abort', abort)
+    claim.free()
+    // Whatever was not read by now is not wanted; a connection whose answer was read to its end is kept all the same.
+    stream.destroy()
+  }
+}
+
+function answerOf({ answer, ...rest }: Received): WireAnswer {
+  const headers = Object.entries(answer.headers).map(([name, value]) => [
+    name.toLowerCase(),
+    Array.isArray(value) ? value.join(', ') : value,
+  ])
+  return { status: answer.statusCode, headers: Object.fromEntries(headers), ...rest }
+}
+
+const REASONS: Readonly<Record<string, string | undefined>> = {
+  ECONNREFUSED: 'nothing listens at the address',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name cannot be looked up now',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ERR_READING_RESPONSE_STREAM: 'the answer was cut off',
+  ERR_HTTP_CONTENT_LENGTH_MISMATCH: 'the answer was cut off',
+  HPE_HEADER_OVERFLOW: 'the headers of the answer are larger than 16 KiB',
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet; is the clock of this machine right?',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name',
+  EPROTO: 'no TLS connection could be agreed on; does the address speak https?',
+}
+
+const UNTRUSTED = 'the certificate is not trusted; name a private CA with --ca-file, or caFile in the config'
+
+/** Says what happened from the code alone: a message of got's may quote addresses, and its object holds the request. */
+function failureOf(error: unknown, timeout: { readonly request: number; readonly connect: number }): TransportFailure {
+  const code = codeOf(error)
+  if (code === 'ETIMEDOUT' && error instanceof Error && error.name === 'TimeoutError') {
+    const isAnswer = !('event' in error) || error.event === 'request'
+    return {
+      kind: 'timeout',
+      message: isAnswer ? `no answer within ${timeout.request / 1000} s` : `no connection within ${timeout.connect / 1000} s`,
+    }
+  }
+  const proxyStatus = error instanceof Error ? /^Bad response: (\d{3})$/.exec(error.message)?.[1] : undefined
+  if (proxyStatus) return { kind: 'network', message: `the proxy refused to connect (${proxyStatus})` }
+  const reason = REASONS[code] ?? (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ISSUER/.test(code) ? UNTRUSTED : 'the request did not get through')
+  return { kind: 'network', message: `${reason} (${code})` }
+}

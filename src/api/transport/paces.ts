@@ -1,0 +1,51 @@
+// The pace of each key of one workspace. It belongs to the key and outlives the clients that send: a reload of the configuration makes a
+// new client, which goes on where the last one was, and so cannot send a request too early. It never holds a key, only its identity.
+import type { LearnedRate, Pace, RateSettings } from '../../core/pace/pace.ts'
+import { currentRate, learnedRate, startPace, succeeding, withSettings } from '../../core/pace/pacing.ts'
+
+/** One key's pace. Names of the configuration that hold the same key share it. */
+export interface KeyPace {
+  readonly names: Set<string>
+  pace: Pace
+  /** What was last reported as learned. */
+  known: LearnedRate
+}
+
+/** Opaque: made once for each workspace of a process, and handed to every client of it. */
+export interface Paces {
+  readonly ofKey: Map<string, KeyPace>
+  readonly ofName: Map<string, KeyPace>
+}
+
+export const createPaces = (): Paces => ({ ofKey: new Map(), ofName: new Map() })
+
+export interface PaceWish {
+  readonly key: { readonly id: string; readonly name: string }
+  readonly settings: RateSettings
+  /** What `learnedRate` gave once, for a name that is new to this process; anything else is ignored. */
+  readonly learned: unknown
+  readonly nowMs: number
+}
+
+/** The pace of a key under the settings of now. A changed key takes over from its predecessor: it is the same service. */
+export function paceOf(paces: Paces, { key, settings, learned, nowMs }: PaceWish): KeyPace {
+  const before = paces.ofName.get(key.name)
+  const known = paces.ofKey.get(key.id)
+  const own = known ?? opened(before ? succeeding(before.pace, nowMs) : startPace(settings, nowMs, learned))
+  own.pace = withSettings(own.pace, settings)
+  if (before === own) return own
+  before?.names.delete(key.name)
+  own.names.add(key.name)
+  paces.ofKey.set(key.id, own)
+  paces.ofName.set(key.name, own)
+  for (const [id, { names }] of paces.ofKey) if (names.size === 0) paces.ofKey.delete(id)
+  return own
+}
+
+const opened = (pace: Pace): KeyPace => ({ names: new Set(), pace, known: learnedRate(pace) })
+
+/** Requests per second that the key of this name may send at now; undefined before it was used. */
+export function rateOf(paces: Paces, keyName: string): number | undefined {
+  const own = paces.ofName.get(keyName)
+  return own && currentRate(own.pace)
+}

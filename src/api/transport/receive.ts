@@ -1,0 +1,65 @@
+// Takes one answer in as its bytes arrive, already decompressed: listings row by row, everything else as text, and never more than its bound.
+// Each piece is worked on by itself and the next one waits for it, so that others get their turn in between. It judges no status and no word.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Operation, RowPlan, WireAnswer } from '../../ports.ts'
+import { BoundError, MAX_ANSWER_BYTES, MAX_SMALL_ANSWER_BYTES, tooLarge } from '../bounds.ts'
+import { createCutter } from './cut.ts'
+import { type Claim, noRoom, type Room } from './room.ts'
+
+/** Status and headers, as they come before the body. */
+export interface Answer {
+  readonly statusCode: number
+  readonly headers: IncomingHttpHeaders
+}
+
+export interface Received extends Pick<WireAnswer, 'body' | 'rows'> {
+  readonly answer: Answer
+}
+
+export interface Receiving {
+  readonly operation: Operation
+  readonly rows: RowPlan | undefined
+  readonly room: Room
+  readonly claim: Claim
+}
+
+/** Reads to the end. Rejects with what the stream fails with, or with a `BoundError`. */
+export async function receive(stream: Duplex, { operation, rows, room, claim }: Receiving): Promise<Received> {
+  const answer = await begun(stream)
+  const succeeded = answer.statusCode >= 200 && answer.statusCode < 300
+  if (!succeeded) return { answer, body: await beginningOf(stream) }
+  const limit = rows ? MAX_ANSWER_BYTES[operation] : MAX_SMALL_ANSWER_BYTES
+  if (Number(answer.headers['content-length']) > limit) throw new BoundError(tooLarge(limit))
+  const cutter = rows && createCutter(rows)
+  const whole: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    bytes += chunk.length
+    if (bytes > limit) throw new BoundError(tooLarge(limit))
+    if (!cutter) whole.push(chunk)
+    else if (!claim.grow(cutter.push(chunk))) throw new BoundError(noRoom(room))
+  }
+  if (!cutter) return { answer, body: new TextDecoder().decode(Buffer.concat(whole)) }
+  const { text, value } = cutter.end()
+  return { answer, body: text, rows: { value } }
+}
+
+const begun = (stream: Duplex): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    // Stays until the end: an error that comes when nobody reads any more must not end the process.
+    stream.on('error', reject)
+    stream.once('response', resolve)
+  })
+
+/** Of a failure the status says what it is, and the beginning of its words is enough. */
+async function beginningOf(stream: Duplex): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream) {
+    parts.push(chunk)
+    bytes += chunk.length
+    if (bytes >= MAX_SMALL_ANSWER_BYTES) break
+  }
+  return new TextDecoder().decode(Buffer.concat(parts).subarray(0, MAX_SMALL_ANSWER_BYTES))
+}

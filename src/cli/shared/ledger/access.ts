@@ -1,0 +1,151 @@
+// How commands that ask no service reach the ledger: which file, and which workspace in it. Nothing is made before it is certain what is
+// meant, so that a `pause` typed in the wrong folder fails instead of pausing nobody.
+import { plain } from '../../../core/escape/terminal.ts'
+import { hasErrors, InputError } from '../../../core/model/problem.ts'
+import type { LoadedConfig } from '../../../daemon/config/config.ts'
+import { loadConfigAside } from '../../../daemon/config/load-aside.ts'
+import { type LedgerReport, type LedgerStore, openLedger } from '../../../daemon/ledger/ledger.ts'
+import { loadPoliciesAside } from '../../../policy/load/load-aside.ts'
+import type { Ledger } from '../../../ports.ts'
+import type { NetworkFlags } from '../args.ts'
+import { type Cli, CommandError, UsageError } from '../context.ts'
+import { EXIT } from '../exit.ts'
+import { mustBeOwn } from '../remote.ts'
+import { tellLine } from '../tell.ts'
+import { columns, count } from '../text.ts'
+import { hidePasswords, shownLedger } from './address.ts'
+
+/** The ledger of one workspace, open. */
+export interface OpenLedger {
+  readonly workspace: string
+  readonly ledger: Ledger
+}
+
+/** `note` for small writes beside a running daemon, `read` for none. `prefers` tells workspaces apart when several are known. */
+export interface AccessOptions {
+  readonly mode: 'note' | 'read'
+  readonly prefers?: (ledger: Ledger) => boolean
+}
+
+/** Opens the ledger that flags, environment and config name, hands one workspace of it to `use`, and closes it. */
+export async function withLedger(
+  flags: NetworkFlags,
+  cli: Cli,
+  options: AccessOptions,
+  use: (open: OpenLedger) => Promise<void>,
+): Promise<void> {
+  const { file, names } = await ledgerFile(flags, cli)
+  const chosen = await withStore(file, 'read', cli, (store) => chooseWorkspace(store, names, options))
+  if (!chosen.known) {
+    const consequence = options.mode === 'note' ? '; this takes effect when a daemon does' : ''
+    tellLine(cli, `warning: nothing has used ${shownLedger(file)} for ${chosen.workspace} yet${consequence}`)
+  }
+  await withStore(file, options.mode, cli, async (store) =>
+    use({ workspace: chosen.workspace, ledger: await store.workspace(chosen.workspace, undefined) }),
+  )
+}
+
+/** `ledger backup FILE`. */
+export async function backupLedger(target: string, flags: NetworkFlags, cli: Cli): Promise<void> {
+  const { file } = await ledgerFile(flags, cli)
+  await withStore(file, 'read', cli, (store) => store.backup(target))
+  cli.stdout.write(`${plain(`${file}: copied to ${target}`)}\n`)
+  cli.finish(EXIT.done)
+}
+
+/** `ledger check`; leaves 1 when the ledger is missing or not whole. */
+export async function checkLedger(flags: NetworkFlags, cli: Cli): Promise<void> {
+  const { file } = await ledgerFile(flags, cli)
+  const report = await withStore(file, 'read', cli, (store) => store.check())
+  if (!report.exists) throw new CommandError(`there is no ledger at ${shownLedger(file)}; name it with --ledger`)
+  for (const problem of report.problems) tellLine(cli, `error: ${problem}`)
+  cli.stdout.write(checkText(report))
+  cli.finish(report.problems.length > 0 ? EXIT.failed : EXIT.done)
+}
+
+function checkText(report: LedgerReport): string {
+  const verdict = report.problems.length > 0 ? `not whole, ${count(report.problems.length, 'problem')}` : 'whole'
+  const head = ['WORKSPACE', 'ADDRESS', 'CAPS OF OURS', 'OPEN INTENTS', 'HISTORY', 'APPROVALS', 'QUARANTINED']
+  const rows = report.workspaces.map((one) => [
+    plain(one.workspace),
+    `${one.baseUrl === '' ? 'none yet' : plain(one.baseUrl)}${one.current ? '' : ' (set aside)'}`,
+    ...[one.owned, one.openIntents, one.history, one.approvals, one.quarantined].map(String),
+  ])
+  const table = rows.length > 0 ? columns([head, ...rows]) : []
+  const note = report.note === undefined ? [] : [report.note]
+  return `${[`${report.file}: ${verdict}, schema version ${report.schemaVersion}`, ...note, ...table].join('\n')}\n`
+}
+
+/** Where the name of the workspace may come from. */
+interface Names {
+  readonly asked: string | undefined
+  readonly configured: readonly string[]
+  /** What the policies call it; absent when none are given. */
+  readonly inPolicies: string | undefined
+}
+
+/** The file, and the names in config and policies. A broken config only matters when it would have to name the file: a pause must always go. */
+async function ledgerFile(flags: NetworkFlags, cli: Cli): Promise<{ readonly file: string; readonly names: Names }> {
+  const given = { config: flags.config, ledger: flags.ledger, policies: flags.policies }
+  const loaded = await loadConfigAside({ env: cli.env, flags: given }, cli.clock)
+  const file = flags.ledger ?? (cli.env['CAPKEEPER_LEDGER'] || loaded.config?.ledger)
+  if (file === undefined) throw new InputError(loaded.problems.filter((problem) => hasErrors([problem])))
+  mustBeOwn(file)
+  hidePasswords(cli, file)
+  if (file === ':memory:') throw new UsageError('a ledger in memory is gone with its process; name a file with --ledger')
+  const configured = loaded.configured?.map(({ name }) => name) ?? []
+  return {
+    file,
+    names: {
+      asked: flags.workspace,
+      configured,
+      inPolicies: flags.workspace === undefined ? await nameInPolicies(loaded, cli) : undefined,
+    },
+  }
+}
+
+/** Without a config file the policies name the workspace, as they do for `plan`. */
+async function nameInPolicies({ config, configured }: LoadedConfig, { clock }: Cli): Promise<string | undefined> {
+  const paths = config?.workspaces.flatMap((one) => one.policies) ?? []
+  return configured || paths.length === 0 ? undefined : (await loadPoliciesAside(paths, {}, clock)).workspace
+}
+
+async function withStore<T>(file: string, mode: 'note' | 'read', cli: Cli, use: (store: LedgerStore) => Promise<T>): Promise<T> {
+  const store = await openLedger({ file, mode, clock: cli.clock, env: cli.env })
+  try {
+    return await use(store)
+  } finally {
+    await store.close()
+  }
+}
+
+interface Chosen {
+  readonly workspace: string
+  /** The ledger has records of it. */
+  readonly known: boolean
+}
+
+async function chooseWorkspace(
+  store: LedgerStore,
+  { asked, configured, inPolicies: declared }: Names,
+  options: AccessOptions,
+): Promise<Chosen> {
+  const bound = (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : []))
+  const names = [...new Set([...bound, ...configured])]
+  const chosen = (workspace: string): Chosen => ({ workspace, known: bound.includes(workspace) })
+  if (asked !== undefined) {
+    if (names.length > 0 && !names.includes(asked)) throw new UsageError(`there is no workspace ${asked}; known: ${names.join(', ')}`)
+    return chosen(asked)
+  }
+  const [only, ...others] = names
+  if (others.length === 0 && only !== undefined) return chosen(only)
+  if (only === undefined && declared !== undefined) return chosen(declared)
+  if (only === undefined)
+    throw new UsageError(`${store.file} knows no workspace yet; name one with --workspace, or another file with --ledger`)
+  const preferred: string[] = []
+  for (const name of bound) if (options.prefers?.(await store.workspace(name, undefined))) preferred.push(name)
+  const [best, ...rivals] = preferred
+  if (best !== undefined && rivals.length === 0) return chosen(best)
+  if (declared !== undefined && names.includes(declared)) return chosen(declared)
+  throw new UsageError(`there are several workspaces: ${names.join(', ')}; choose one with --workspace`)
+}

@@ -1,0 +1,123 @@
+// Where `plan` and `explain` read the ledger: from its file, or from a running daemon (`--ledger http://daemon:9464`), so that a plan in a
+// pull request knows the same ownership, baselines and approvals. It only reads; a daemon is never asked to change anything.
+
+import type { PolicySet } from '../../../core/model/policy.ts'
+import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
+import { failureOf } from '../../../daemon/cycle/write/failure.ts'
+import { Undecodable } from '../../../daemon/ledger/decode.ts'
+import { LedgerError } from '../../../daemon/ledger/error.ts'
+import { readShared, type SharedLedger, type SharedWorkspace, sharedWorkspaces } from '../../../daemon/ledger/share.ts'
+import { sha256 } from '../../../daemon/schedule/system.ts'
+import type { Ledger, ReadClient } from '../../../ports.ts'
+import { ledgerOf, openStore, type Setup, type WorkspaceSetup } from '../../compose.ts'
+import type { NetworkFlags } from '../args.ts'
+import { type Cli, CommandError } from '../context.ts'
+import { askDaemon, causeOf, type DaemonQuestion, isLedgerUrl, ledgerToken } from '../remote.ts'
+
+/** The ledgers of a command, open for reading. */
+export interface Ledgers {
+  /** Workspaces that have records. */
+  readonly known: readonly string[]
+  /** A daemon elsewhere does not share what each person used by day. */
+  of(workspace: WorkspaceSetup, client: ReadClient, signal: AbortSignal): Promise<SharedLedger & Partial<Pick<Ledger, 'useByPerson'>>>
+  close(): Promise<void>
+}
+
+/** What a command was told of the ledger. */
+export interface LedgerFlags extends Pick<NetworkFlags, 'ledgerTokenFile'> {
+  readonly rebind?: boolean
+}
+
+/** Opens the file, or asks the daemon. Throws a `LedgerError`, or a `CommandError` when no daemon answers. */
+export async function openLedgers(cli: Cli, { config }: Setup, signal: AbortSignal, flags: LedgerFlags): Promise<Ledgers> {
+  if (isLedgerUrl(config.ledger)) return remoteLedgers(config.ledger, cli, ledgerToken(flags, cli), signal)
+  const store = await openStore(cli, config, 'read')
+  return {
+    known: (await store.workspaces()).flatMap((one) => (one.current ? [one.workspace] : [])),
+    of: (one) => ledgerOf(store, one.config, flags.rebind === true),
+    close: () => store.close(),
+  }
+}
+
+const TIMEOUT_MS = 30_000
+
+async function remoteLedgers(address: string, { clock }: Cli, token: string | undefined, signal: AbortSignal): Promise<Ledgers> {
+  const url = ledgerUrl(address)
+  const answer = await download({ url, timeoutMs: TIMEOUT_MS, clock, signal, token })
+  const workspaces = understood(url, () => sharedWorkspaces(answer))
+  return {
+    known: workspaces.map((one) => one.workspace),
+    async of({ config, policy }, client, stop) {
+      mustServe(url, config, workspaces)
+      const emails = [...declaredEmails(policy.set), ...(await rosterEmails(client, config, stop))]
+      const ledger = understood(url, () => readShared(answer, config.name, emails, sha256))
+      if (!ledger) throw new CommandError(`${url} knows no workspace ${config.name}`)
+      return ledger
+    },
+    close: async () => undefined,
+  }
+}
+
+function ledgerUrl(address: string): string {
+  const url = new URL(address)
+  if (!url.pathname.endsWith('/ledger')) url.pathname = `${url.pathname.replace(/\/+$/, '')}/ledger`
+  return url.href
+}
+
+async function download(question: DaemonQuestion): Promise<unknown> {
+  const { url } = question
+  const answer = await askDaemon(question).catch((error: unknown) => {
+    question.signal?.throwIfAborted()
+    throw new CommandError(`no daemon answers at ${url} (${causeOf(error)}); is \`capkeeper run\` running there?`)
+  })
+  if (answer.status === 401 || answer.status === 403) throw new CommandError(`${url} refused (${answer.status}): ${answer.text.trim()}`)
+  if (answer.status !== 200) throw new CommandError(`${url} answered ${answer.status}; is that a capkeeper daemon of this version?`)
+  try {
+    return JSON.parse(answer.text)
+  } catch {
+    throw new CommandError(`${url} did not answer with a ledger; is that a capkeeper daemon of this version?`)
+  }
+}
+
+/** The same name at another address says nothing about the caps of this one. */
+function mustServe(
+  url: string,
+  { name, baseUrl }: WorkspaceConfig,
+  workspaces: readonly Pick<SharedWorkspace, 'workspace' | 'baseUrl'>[],
+): void {
+  const found = workspaces.find((one) => one.workspace === name)
+  if (!found) {
+    const names = workspaces.map((one) => one.workspace).join(', ')
+    throw new CommandError(`the daemon at ${url} has no workspace ${name}; it has ${names === '' ? 'none' : names}`)
+  }
+  if (found.baseUrl !== baseUrl) {
+    throw new LedgerError(
+      'LEDGER_BOUND',
+      `${name}: the daemon at ${url} works on ${found.baseUrl}, and the address here is ${baseUrl}; correct --base-url`,
+    )
+  }
+}
+
+function understood<T>(url: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Undecodable)) throw error
+    throw new CommandError(`the ledger at ${url} cannot be understood (${error.message}); do both run the same version?`)
+  }
+}
+
+const declaredEmails = (set: PolicySet): readonly string[] =>
+  [...set.rules, ...set.grants, ...set.protectedPeople].flatMap(({ scope }) => (scope.kind === 'user' ? [scope.email] : []))
+
+/** Without the roster nobody's hash could be told, and everybody's caps would look like somebody else's. */
+async function rosterEmails(client: ReadClient, { name }: WorkspaceConfig, signal: AbortSignal): Promise<readonly string[]> {
+  try {
+    return (await client.readRoster(signal)).people.map(({ email }) => email)
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new CommandError(
+      `${name}: the roster could not be read, and without it the daemon's ledger tells nothing: ${failureOf(error).message}`,
+    )
+  }
+}

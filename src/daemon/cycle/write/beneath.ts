@@ -1,0 +1,128 @@
+// Looks at what a team or group write did to the scopes beneath it: a few are read at once, to learn how this deployment treats caps, and
+// all that it may have changed before the next plan is made. It never writes to the service.
+
+import { mayHaveMoved, sampleBeneath, sightingBeneath } from '../../../core/interpret/evidence.ts'
+import type { Sighting } from '../../../core/interpret/seen.ts'
+import { type ServiceModel, serviceModel } from '../../../core/interpret/service-model.ts'
+import type { CapReading } from '../../../core/model/observed.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import type { Workspace } from '../../workspace.ts'
+import { sweep } from '../read.ts'
+import { noteSeen, seenIn } from '../seen.ts'
+import type { DesiredState, WorkspaceState } from '../state.ts'
+import type { WideWrite } from './wide-write.ts'
+
+export interface Beneath {
+  readonly workspace: Workspace
+  readonly knowledge: WorkspaceState
+  readonly view: DesiredState
+  readonly stop?: AbortSignal
+}
+
+/** The scopes of ours under a team or group, narrower kinds only; for a group, its members. */
+export function beneathIn({ toRead }: DesiredState, { usage }: WorkspaceState): (scope: Scope) => readonly Scope[] {
+  const people = new Map(toRead.flatMap((one) => (one.kind === 'user' ? [[one.email, one] as const] : [])))
+  const members = new Map(usage?.groups.map(({ id, emails }) => [id, emails]))
+  return (scope) => {
+    if (scope.kind === 'user') return []
+    if (scope.kind === 'team') return toRead.filter((one) => one.kind !== 'team')
+    return [...new Set(members.get(scope.id))].flatMap((email) => people.get(email) ?? [])
+  }
+}
+
+/** What stands beneath a scope as it was read last. */
+export function readingsBeneath(scope: Scope, { view, knowledge }: Pick<Beneath, 'view' | 'knowledge'>): readonly CapReading[] {
+  return beneathIn(view, knowledge)(scope).flatMap((one) => knowledge.readings.get(scopeKey(one)) ?? [])
+}
+
+const modelOf = ({ workspace }: Pick<Beneath, 'workspace'>): ServiceModel => serviceModel(workspace.config, seenIn(workspace.ledger))
+
+/** Reads a few scopes beneath each write and notes what they prove. True when caps turned out to be copied while layers are declared. */
+export async function lookBeneath(writes: readonly WideWrite[], beneath: Beneath): Promise<boolean> {
+  const model = modelOf(beneath)
+  const sampled = writes.map((write) => ({ ...write, before: sampleBeneath(write.change, write.before, model) }))
+  const scopes = new Map(sampled.flatMap(({ before }) => before.map(({ scope }) => [scopeKey(scope), scope] as const)))
+  await readAll([...scopes.values()], beneath)
+  note(sampled, beneath)
+  const { knowledge } = beneath
+  knowledge.pendingChecks = knowledge.pendingChecks.filter((one) => !writes.includes(one))
+  return model.layers === 'layered' && modelOf(beneath).copying !== undefined
+}
+
+/** Notes what the scopes beneath earlier writes show by now. */
+export function judgePending(beneath: Pick<Beneath, 'workspace' | 'knowledge'>): void {
+  note(beneath.knowledge.pendingChecks, beneath)
+  beneath.knowledge.pendingChecks = []
+}
+
+function note(writes: readonly WideWrite[], { workspace, knowledge }: Pick<Beneath, 'workspace' | 'knowledge'>): void {
+  if (writes.length === 0) return
+  const model = modelOf({ workspace })
+  const sightings = writes.flatMap((write) => sightingsOf(write, writes, knowledge, model))
+  noteSeen(workspace.ledger, foremost(sightings, model), workspace.clock)
+}
+
+function sightingsOf(write: WideWrite, all: readonly WideWrite[], { readings }: WorkspaceState, model: ServiceModel): readonly Sighting[] {
+  return write.before.flatMap((was): readonly Sighting[] => {
+    const is = readings.get(scopeKey(was.scope))
+    // A reading from before the write, kept because the look was cut short, proves nothing.
+    if (!is || is === was || is.failure || is.readAt < write.at) return []
+    const sighting = sightingBeneath(write.change, was, is, model)
+    // What showed the old value of one wide scope may show the new one of another.
+    const isMixed = sighting?.aspect === 'caps' && all.some(({ change }) => change.from === was.observed || change.to === was.observed)
+    return sighting && !isMixed ? [sighting] : []
+  })
+}
+
+/** One sighting of each kind; that caps were copied outweighs that one was kept, which a stale reading shows as well. */
+function foremost(sightings: readonly Sighting[], model: ServiceModel): readonly Sighting[] {
+  const copied = sightings.find(({ value }) => value === 'copied')
+  const layered = sightings.find(({ value }) => value === 'layered')
+  const caps = copied ?? layered
+  const reads = sightings.find(({ value }) => value === 'inherited') ?? sightings.find(({ value }) => value === 'explicit')
+  // A scope that follows a wide write shows what it inherits only where another was seen to keep its own; else it may be a copy.
+  const isProven = reads?.value !== 'inherited' || (copied === undefined && (layered !== undefined || model.layersProven))
+  return [...(caps ? [caps] : []), ...(reads && isProven ? [reads] : [])]
+}
+
+/** Reads again whatever these writes may have changed and that was not read since. Returns all that they may have changed. */
+export async function readMoved(writes: readonly WideWrite[], beneath: Beneath): Promise<ReadonlySet<ScopeKey>> {
+  const moved = movedBy(writes, beneath)
+  await readAll(
+    [...moved.values()].flatMap(({ scope, isOld }) => (isOld ? [scope] : [])),
+    beneath,
+  )
+  return new Set(moved.keys())
+}
+
+/** There is no time to read again: what was read before is not believed any more. */
+export function forgetMoved(writes: readonly WideWrite[], beneath: Beneath): void {
+  for (const [key, { isOld }] of movedBy(writes, beneath)) if (isOld) beneath.knowledge.readings.delete(key)
+}
+
+interface Moved {
+  readonly scope: Scope
+  /** It was not read since. */
+  readonly isOld: boolean
+}
+
+function movedBy(writes: readonly WideWrite[], beneath: Beneath): ReadonlyMap<ScopeKey, Moved> {
+  const model = modelOf(beneath)
+  const moved = new Map<ScopeKey, Moved>()
+  for (const { change, before, at } of writes) {
+    for (const { scope, observed } of before) {
+      const key = scopeKey(scope)
+      const readAt = beneath.knowledge.readings.get(key)?.readAt ?? 0
+      const isOverwritten = model.layers === 'copied' && scope.kind === 'user'
+      const isOld = readAt <= at || moved.get(key)?.isOld === true
+      if (isOverwritten || mayHaveMoved(change, observed, model)) moved.set(key, { scope, isOld })
+    }
+  }
+  return moved
+}
+
+async function readAll(scopes: readonly Scope[], { workspace, knowledge, stop }: Beneath): Promise<void> {
+  const { concurrency } = workspace.config.rate
+  const { readings } = knowledge
+  await sweep({ client: workspace.client, scopes, concurrency, readings, urgent: true, ...(stop && { signal: stop }) })
+}

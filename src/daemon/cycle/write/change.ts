@@ -1,0 +1,151 @@
+// One change, from the second look to the outcome in the ledger:
+//
+//   re-read (when the reading is old) -> equals `from`? -> intent (durable) -> write -> read back -> outcome
+//
+// An answer that was lost is resolved by reading. When even reading fails, the intent stays open and the next cycle finds it. Nothing is
+// ever written without an intent before it.
+import type { Change, Intent, Quarantined } from '../../../core/model/change.ts'
+import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
+import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import type { Planned } from '../../../core/plan/plan.ts'
+import type { WriteClient, WriteOutcome } from '../../../ports.ts'
+import { LedgerError } from '../../ledger/error.ts'
+import { keepReading } from '../read.ts'
+import { conclude, historyEntry, noteZero, type OutcomeContext, quarantined, verdictOf, type WriteResult } from './outcome.ts'
+
+/** Why writing ended before its time: a stop, a pause, a ledger that cannot record, a key or a service that takes no write, or the breaker. */
+export interface Halted {
+  readonly interrupted?: 'stopped' | 'paused' | 'ledger' | 'refused' | 'breaker'
+  /** The ledger's own words when it cannot record. */
+  readonly fatal?: string
+  /** Why no write is taken. */
+  readonly refusal?: string
+  /** The key is to blame for that. */
+  readonly isKey?: boolean
+}
+
+/** What the writes of one run share. */
+export interface WriteRun extends OutcomeContext {
+  readonly client: WriteClient
+  /** The plan that is carried out now. */
+  planned: Planned
+  readonly readings: Map<ScopeKey, CapReading>
+  readonly results: Map<ScopeKey, WriteResult>
+  /** Refusals that may be about one scope only; judged together after each pass. */
+  readonly refusals: Quarantined[]
+  halted: Halted
+  /** Aborts when no further change may start; the change under way still finishes. */
+  readonly stop?: AbortSignal
+  /** Aborts when even a write in flight has had its time; its intent stays. */
+  readonly cut?: AbortSignal
+  /** The process is going down: what was written is not read back any more, the intent stays for the next start. */
+  readonly leaving?: () => boolean
+}
+
+/** A reading younger than this is not read again before the write (choice). */
+export const FRESH_MS = 60_000
+
+/** How often a write whose answer was lost, and which had not landed, is sent in all. */
+export const WRITE_ATTEMPTS = 3
+
+/** A read-back that still shows the old value is repeated once after this, because some reads are stale. */
+export const STALE_MS = 1_000
+
+/** Carries out one change. Undefined when the run was halted and nothing can be said of the change. */
+export async function writeChange(change: Change, run: WriteRun): Promise<WriteResult | undefined> {
+  try {
+    const seen = await secondLook(change, run)
+    if (seen) return seen
+    return await send(change, await recordIntent(change, run), run)
+  } catch (error) {
+    if (error instanceof LedgerError) run.halted = { interrupted: 'ledger', fatal: error.message }
+    else if (run.cut?.aborted || run.stop?.aborted) run.halted = { interrupted: 'stopped', ...run.halted }
+    else throw error
+    return undefined
+  }
+}
+
+/** Is it still as the plan saw it? A result means that there is nothing to write. */
+async function secondLook(change: Change, run: WriteRun): Promise<WriteResult | undefined> {
+  const known = run.readings.get(scopeKey(change.scope))
+  const isFresh = known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt
+  const reading = isFresh ? known : await run.client.readCap(change.scope, run.stop, 'urgent')
+  keepReading(run.readings, reading)
+  if (reading.failure) {
+    const error = `not written, because it could not be read again: ${reading.failure.message}`
+    return { result: 'failed', error, ...blameOf(reading.failure.kind) }
+  }
+  const isPin = run.planned.differences.get(scopeKey(change.scope))?.pin === true
+  if (reading.observed === change.from || (isPin && reading.observed === change.to)) return undefined
+  if (reading.observed === change.to) return { result: 'skipped' }
+  return { result: 'skipped', error: `changed from ${change.from} to ${reading.observed} since it was planned`, foreign: reading.observed }
+}
+
+function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
+  const { plan, differences } = run.planned
+  const { disposition: _, released: __, ...written } = change
+  return run.ledger.recordIntent({
+    at: run.clock.now(),
+    planId: plan.id,
+    change: written,
+    entry: differences.get(scopeKey(change.scope))?.entry ?? '',
+    digest: plan.policyDigest,
+    revision: plan.revision,
+  })
+}
+
+async function send(change: Change, intent: Intent, run: WriteRun): Promise<WriteResult | undefined> {
+  for (let attempt = 1; ; attempt += 1) {
+    const outcome = await run.client.writeCap(change.scope, change.to, run.cut)
+    if (outcome.kind === 'refused') return refused(intent, outcome, run)
+    if (run.leaving?.()) {
+      run.halted = { interrupted: 'stopped', ...run.halted }
+      return undefined
+    }
+    const kind = outcome.kind === 'accepted' ? 'accepted' : 'lost'
+    const reading = await readBack(change, kind, run)
+    keepReading(run.readings, reading)
+    const verdict = await verdictOf(change, reading, kind, run)
+    if (verdict === 'notLanded' && attempt < WRITE_ATTEMPTS && !run.stop?.aborted) continue
+    const why = outcome.kind === 'accepted' ? '' : `${WRITE_ATTEMPTS} times sent at most: ${outcome.failure.message}`
+    const result = await conclude(intent, reading, { kind, why }, run)
+    return reading.failure ? { ...result, ...blameOf(reading.failure.kind) } : result
+  }
+}
+
+/** Some reads are stale: one that shows the old value is repeated once. */
+async function readBack(change: Change, answer: 'accepted' | 'lost', run: WriteRun): Promise<CapReading> {
+  const reading = await run.client.readCap(change.scope, run.cut, 'urgent')
+  if (reading.observed !== change.from || (await verdictOf(change, reading, answer, run)) === 'zeroDropped') return reading
+  await run.clock.sleep(STALE_MS, run.cut)
+  return run.client.readCap(change.scope, run.cut, 'urgent')
+}
+
+async function refused(
+  intent: Intent,
+  outcome: Exclude<WriteOutcome, { kind: 'accepted' }>,
+  run: WriteRun,
+): Promise<WriteResult | undefined> {
+  const { kind, message, unsent, lacksFeature } = outcome.failure
+  const wasHalted = run.halted.interrupted === 'refused'
+  if (unsent || kind === 'auth') {
+    run.halted = { interrupted: 'refused', refusal: message, isKey: kind === 'auth' && !lacksFeature, ...run.halted }
+  }
+  // Nothing was written, and one line of history is enough to say why.
+  if (unsent || (kind === 'auth' && wasHalted)) {
+    await run.ledger.recordOutcome(intent, undefined, 'kept')
+    return undefined
+  }
+  const at = run.clock.now()
+  if (kind === 'invalid' && intent.change.to === 0) noteZero('rejected', `is refused: ${message}`, intent.change, run)
+  await run.ledger.recordOutcome(intent, historyEntry(intent, 'failed', at, message), 'kept')
+  if (kind === 'invalid') run.refusals.push(quarantined(intent, 'CAP_REFUSED', message, at))
+  if (kind === 'not_found') run.refusals.push(quarantined(intent, 'SCOPE_UNKNOWN', message, at))
+  return { result: 'failed', error: message, ...blameOf(kind) }
+}
+
+/** A key that is refused stops the writes by itself. */
+function blameOf(kind: ApiErrorKind): Pick<WriteResult, 'blame'> {
+  if (kind === 'auth') return {}
+  return { blame: kind === 'invalid' || kind === 'not_found' ? 'scope' : 'service' }
+}

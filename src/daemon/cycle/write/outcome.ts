@@ -1,0 +1,234 @@
+// What follows from a write: its line in history, whose cap it is now, and whether the scope is left alone. The same for a write that was
+// just read back and for an intent that a crash left open. The verdict itself is the table in core/interpret/classify.ts.
+import { classify, type Verdict } from '../../../core/interpret/classify.ts'
+import type { Slots } from '../../../core/interpret/slots.ts'
+import type { ChangeResult, HistoryEntry, Intent, Quarantined, ScopeChange } from '../../../core/model/change.ts'
+import type { CapReading, Observed, OwnedCap, OwnerKind } from '../../../core/model/observed.ts'
+import type { Cap } from '../../../core/model/policy.ts'
+import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import type { Instant } from '../../../core/model/units.ts'
+import { ownedFrom, setBefore } from '../../../core/plan/diff.ts'
+import type { DesiredCap } from '../../../core/resolve/candidate.ts'
+import type { Clock, Ledger } from '../../../ports.ts'
+import { noteSeen } from '../seen.ts'
+
+/** What the end of a write depends on beside its reading back. */
+export interface OutcomeContext {
+  readonly ledger: Ledger
+  readonly clock: Clock
+  readonly slots: Slots
+  readonly desiredAt: (key: ScopeKey) => DesiredCap | undefined
+  readonly ownedAt: (key: ScopeKey) => OwnedCap | undefined
+}
+
+/** How a write ended. `skipped`: nothing was written, because the scope is already as asked or had changed since it was read. */
+export interface WriteResult {
+  readonly result: ChangeResult | 'skipped'
+  readonly error?: string
+  /** Whom a failure speaks of: the service or the way to it, or perhaps only the scope. Absent: somebody else, or the key. */
+  readonly blame?: 'service' | 'scope'
+  /** A value that is neither what was there nor what was written. */
+  readonly foreign?: Observed
+  /** What was written may have taken effect, whatever the result. */
+  readonly mayHaveLanded?: true
+}
+
+/** How a write that was sent looks now. */
+export async function verdictOf(
+  change: ScopeChange,
+  { observed }: CapReading,
+  answer: 'accepted' | 'lost',
+  context: OutcomeContext,
+): Promise<Verdict> {
+  const inherited = context.slots.inherited(scopeKey(change.scope))
+  const { model } = context.slots
+  // Only of a reading that shows the old value it matters how often that was so before.
+  const isInVain = observed === change.from && (await wasInVain(change, context))
+  return classify({ ...change, answer }, { observed, inherited, model, wasInVain: isInVain })
+}
+
+/** Records how a write ended with all that follows from it, and says it. The intent stays open only for a scope that could not be read. */
+export async function conclude(
+  intent: Intent,
+  reading: CapReading,
+  answer: { readonly kind: 'accepted' | 'lost'; readonly why: string },
+  context: OutcomeContext,
+): Promise<WriteResult> {
+  const { change } = intent
+  const { ledger, clock } = context
+  const now = clock.now()
+  const end = (result: ChangeResult, ownership: OwnedCap | 'released' | 'kept', error?: string): Promise<void> =>
+    ledger.recordOutcome(intent, historyEntry(intent, result, now, error), ownership)
+  switch (await verdictOf(change, reading, answer.kind, context)) {
+    case 'unread': {
+      const error = `written, but it could not be read back: ${reading.failure?.message ?? 'no reading'}`
+      return { result: 'ambiguous', error, mayHaveLanded: true }
+    }
+    case 'landed': {
+      if (reading.observed !== change.to) noteInherited(change, reading, context)
+      if (reading.observed === 0) noteZero('stored', 'reads 0', change, context)
+      await end('applied', ownershipOf(intent, reading, answer.kind, context))
+      return { result: 'applied', mayHaveLanded: true }
+    }
+    case 'zeroDropped': {
+      const error = 'the service reads a cap of 0 back as unset, so 0 cannot be kept here; write the smallest cap you can accept instead'
+      const restore = await replacedBy(change, context)
+      noteZero('omitted', 'reads unset', change, context)
+      ledger.saveQuarantined({ ...quarantined(intent, 'ZERO_NOT_STORED', error, now), ...(restore !== undefined && { restore }) })
+      await end('failed', tried(intent, reading, context), error)
+      return { result: 'failed', error, mayHaveLanded: true }
+    }
+    case 'notLanded': {
+      const error = `the write did not land: ${answer.why}`
+      await end('failed', 'kept', error)
+      return { result: 'failed', error, blame: 'service' }
+    }
+    case 'unmoved': {
+      const error = `${change.to} was written and ${reading.observed} was read back`
+      const isInVain = mayBeInVain(change) && (await wasInVain(change, context))
+      const times = `${error}, ${IN_VAIN_TIMES} times in a row${hintOf(change)}`
+      if (isInVain) ledger.saveQuarantined(quarantined(intent, 'WRITE_NOT_KEPT', times, now))
+      await end('verify_failed', tried(intent, reading, context), error)
+      if (!isInVain) return { result: 'verify_failed', error, blame: 'service', mayHaveLanded: true }
+      return { result: 'verify_failed', error, blame: 'scope' }
+    }
+    case 'foreign': {
+      const error = `${change.to} was written and ${reading.observed} was read back`
+      await end('verify_failed', 'kept', error)
+      return { result: 'verify_failed', error, foreign: reading.observed, mayHaveLanded: true }
+    }
+  }
+}
+
+/** The line that history keeps of a write. */
+export function historyEntry(intent: Intent, result: ChangeResult, at: Instant, error?: string): HistoryEntry {
+  const { scope, action, effect, from, to, cause, reason, source } = intent.change
+  return {
+    at,
+    scope,
+    action,
+    effect,
+    from,
+    to,
+    cause,
+    result,
+    ...(reason !== undefined && { reason }),
+    ...(error !== undefined && { error }),
+    ...(source && { source }),
+    planId: intent.planId,
+    digest: intent.digest,
+    revision: intent.revision,
+  }
+}
+
+/** A scope that is left alone from now on. */
+export const quarantined = ({ change, entry }: Intent, code: string, error: string, at: Instant): Quarantined => ({
+  scope: change.scope,
+  code,
+  message: `${scopeKey(change.scope)}: ${error}`,
+  entry,
+  at,
+})
+
+/** Whose cap it is, by the kind of entry that asked for it. */
+const OWNERS: Readonly<Record<string, OwnerKind>> = {
+  rule: 'policy',
+  kept: 'policy',
+  grant: 'grant',
+  people: 'rule',
+  pool: 'pool',
+  conflict: 'conflict',
+  copied: 'copied',
+}
+
+/**
+ * A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. What was cleared
+ * or given back stays ours until a later reading says so too, because this one may be stale; only a clear that the service accepted, after
+ * which the inherited value shows, is over, or it would be cleared for ever.
+ */
+export function ownershipOf(
+  intent: Intent,
+  { observed }: CapReading,
+  answer: 'accepted' | 'lost',
+  { clock, slots, desiredAt, ownedAt }: OutcomeContext,
+): OwnedCap | 'released' | 'kept' {
+  const { scope, to, from } = intent.change
+  const key = scopeKey(scope)
+  const owned = ownedAt(key)
+  const isUnmoved = observed === from
+  if (isUnmoved && answer === 'lost') return givenUp(owned)
+  const before = setBefore(from, slots, key)
+  const desired = desiredAt(key)
+  const written = observed === to && to !== 'none' ? { written: true } : {}
+  if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore')
+    return { ...ownedFrom(desired, owned, before, clock.now()), ...written }
+  if (isUnmoved) return 'released'
+  if (to === 'none' || intent.entry.startsWith('restore')) return givenUp(owned)
+  const owner = OWNERS[intent.entry.split('|')[0] ?? ''] ?? 'policy'
+  return { scope, cap: to, owner, entry: intent.entry, verifiedAt: clock.now(), ...written, ...(owner === 'grant' && { baseline: before }) }
+}
+
+/** Ours still, under no policy entry. */
+export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: 'given up' } : 'kept')
+
+/**
+ * Accepted, and the old value is read back: the reading may be stale. What was written is ours as well, or it would be nobody's when policy
+ * drops the scope before it shows.
+ */
+function tried({ change, entry }: Intent, { observed }: CapReading, { ownedAt, clock }: OutcomeContext): OwnedCap | 'kept' {
+  const { scope, from, to } = change
+  const owned = ownedAt(scopeKey(scope))
+  if (observed !== from || to === 'none' || owned?.cap === to || !entry.startsWith('rule')) return 'kept'
+  return owned ? { ...owned, tried: to } : { scope, cap: to, owner: 'policy', entry: 'given up', verifiedAt: clock.now() }
+}
+
+/** So many writes of one scope are looked through for what a 0 has replaced. */
+const MOST_LOOKED_BACK = 20
+
+/** What stood at a scope before a 0 that was not kept: the next pass writes it again. Nothing where the inherited cap is the same. */
+async function replacedBy(change: ScopeChange, { ledger, slots, ownedAt }: OutcomeContext): Promise<Cap | undefined> {
+  const key = scopeKey(change.scope)
+  const old = change.from === 'none' ? await lastBefore(change, ledger) : change.from
+  const was = old ?? ownedAt(key)?.cap
+  const isThere = slots.model.layers === 'layered' && was === slots.inherited(key)
+  return was === undefined || was === 'none' || was === 0 || isThere ? undefined : was
+}
+
+/** A death or an outage on the way here has left nothing but what history remembers. */
+async function lastBefore({ scope }: ScopeChange, ledger: Ledger): Promise<Cap | undefined> {
+  for (const { from, to, result } of await ledger.history({ scope, limit: MOST_LOOKED_BACK })) {
+    if (result === 'applied') return undefined
+    if (to === 0 && from !== 'none') return from
+  }
+  return undefined
+}
+
+/** So often in a row the same write is taken for what this scope shows, and not for a stale reading. Choice. */
+const IN_VAIN_TIMES = 3
+
+/** A group that is cleared may show a team's cap that nobody declares; one that is to have a cap is not to be without it for a day. */
+const mayBeInVain = ({ scope, to }: ScopeChange): boolean => scope.kind === 'user' || (scope.kind === 'group' && to === 'none')
+
+/** The last writes of this scope were this very one, and none of them was kept. */
+async function wasInVain({ scope, from, to }: ScopeChange, { ledger }: OutcomeContext): Promise<boolean> {
+  const last = await ledger.history({ scope, limit: IN_VAIN_TIMES - 1 })
+  const isSame = last.every((one) => one.result === 'verify_failed' && one.from === from && one.to === to)
+  return isSame && last.length === IN_VAIN_TIMES - 1
+}
+
+const hintOf = ({ to }: ScopeChange): string => (to === 'none' ? '; perhaps an inherited cap shows here that no policy declares' : '')
+
+function noteInherited(change: ScopeChange, reading: CapReading, { ledger, clock }: OutcomeContext): void {
+  const evidence = `after ${scopeKey(change.scope)} was cleared it reads ${reading.observed}, the inherited cap`
+  noteSeen(ledger, [{ aspect: 'reads', value: 'inherited', evidence }], clock)
+}
+
+/** Notes what became of a 0. */
+export function noteZero(
+  value: 'stored' | 'omitted' | 'rejected',
+  what: string,
+  { scope, from }: ScopeChange,
+  { ledger, clock }: Pick<OutcomeContext, 'ledger' | 'clock'>,
+): void {
+  noteSeen(ledger, [{ aspect: 'zero', value, evidence: `${scopeKey(scope)} was written (${from} to 0) and ${what}` }], clock)
+}

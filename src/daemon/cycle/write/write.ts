@@ -1,0 +1,124 @@
+// Writes the waves of a plan, each change side by side with the others of its wave, until nothing is left that may be written or something
+// halts the run. It decides nothing: which changes go is in core/plan/wave.ts, how one goes in change.ts.
+import type { Change } from '../../../core/model/change.ts'
+import { isReady } from '../../../core/model/change.ts'
+import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
+import { waveInputs } from '../../../core/plan/dispositions.ts'
+import type { Planned } from '../../../core/plan/plan.ts'
+import { type Begin, beginOf, nextWave } from '../../../core/plan/wave.ts'
+import { LedgerError } from '../../ledger/error.ts'
+import type { BreakerWatch } from './breaker.ts'
+import { type Halted, type WriteRun, writeChange } from './change.ts'
+import type { WriteResult } from './outcome.ts'
+
+export interface WaveRun extends WriteRun {
+  readonly concurrency: number
+  readonly watch: BreakerWatch
+  readonly onResult: (change: Change, result: WriteResult) => void
+  /** Looks at what a wave of team or group writes did to the scopes beneath; true: the plan does not hold any more. */
+  readonly afterWide: (changes: readonly Change[]) => Promise<boolean>
+}
+
+/** Carries out the waves of `run.planned`. Returns the changes that were tried. */
+export async function writeWaves(run: WaveRun): Promise<readonly Change[]> {
+  const { planned } = run
+  const tried: Change[] = []
+  const begun = beginning(planned)
+  // Each wave takes at least one change out.
+  for (;;) {
+    const wave = waveOf(planned, new Set(tried.map(({ scope }) => scopeKey(scope))), begun, run)
+    if (wave.length === 0 || run.halted.interrupted) return tried
+    await writeSideBySide(run, wave)
+    tried.push(...wave)
+    if (run.halted.interrupted) return tried
+    const isWide = wave.some(({ scope }) => scope.kind !== 'user')
+    if (isWide && (await run.afterWide(wave))) return tried
+    // A 0 that is not kept has left the scope without its cap: putting that back comes first.
+    if (wave.some((change) => isReplaced(run, change))) return tried
+  }
+}
+
+/** How the plan began: readings are newer by now, of what was written since. */
+function beginning(planned: Planned): Begin {
+  const inputs = waveInputs(planned)
+  const was = new Map(planned.pending.map(({ key }) => [key, { set: inputs.now(key), isOpen: inputs.mayBeInherited(key) }]))
+  return {
+    ...beginOf({ ...inputs, pending: planned.pending }),
+    set: (key) => was.get(key)?.set ?? inputs.now(key),
+    mayBeInherited: (key) => was.get(key)?.isOpen ?? inputs.mayBeInherited(key),
+  }
+}
+
+/** The changes that may go now, as the readings are by now. */
+function waveOf(planned: Planned, tried: ReadonlySet<ScopeKey>, begun: Begin, run: WaveRun): readonly Change[] {
+  const { slots } = planned
+  const isThere = (key: ScopeKey, to: unknown): boolean => slots.shown(key) === to
+  const changes = new Map(planned.plan.changes.filter(isReady).map((one) => [scopeKey(one.scope), one]))
+  const ready = planned.pending.filter(({ key }) => changes.has(key) && !tried.has(key))
+  if (ready.length === 0) return []
+  const inputs = waveInputs(planned)
+  const pending = planned.pending.filter(({ key, to }) => !(tried.has(key) && (isThere(key, to) || hasLanded(run, key))))
+  // What was just written is there, whatever a read could show beside it.
+  const mayBeInherited = (key: ScopeKey): boolean => !hasLanded(run, key) && inputs.mayBeInherited(key)
+  const wave = nextWave({ ...inputs, mayBeInherited, ready, pending, begun })
+  return wave.changes.flatMap(({ key }) => changes.get(key) ?? [])
+}
+
+const isReplaced = ({ results }: WaveRun, { scope }: Change): boolean => {
+  const { result, mayHaveLanded } = results.get(scopeKey(scope)) ?? {}
+  return result === 'failed' && mayHaveLanded === true
+}
+
+/** A clear after which the inherited value shows. */
+const hasLanded = ({ results }: WaveRun, key: ScopeKey): boolean => results.get(key)?.result === 'applied'
+
+/** Changes of one wave touch different scopes of one kind in one direction, so they may go side by side. */
+async function writeSideBySide(run: WaveRun, changes: readonly Change[]): Promise<void> {
+  const pending = run.watch.inOrder(changes).values()
+  const work = async (isOver: () => boolean): Promise<void> => {
+    for (const change of pending) {
+      const interrupted = await mayNotStart(run)
+      if (interrupted) {
+        run.halted = { interrupted, ...run.halted }
+        return
+      }
+      const result = await writeChange(change, run)
+      if (!result) return
+      run.results.set(scopeKey(change.scope), joined(run.results.get(scopeKey(change.scope)), change, result))
+      run.onResult(change, result)
+      noteEnd(run, change, result)
+      if (isOver()) return
+    }
+  }
+  if (run.watch.isProbing()) await work(() => !run.watch.isProbing())
+  const workers = Array.from({ length: Math.min(run.concurrency, changes.length) }, () => work(() => false))
+  const ends = await Promise.allSettled(workers)
+  // Only once nothing is in flight any more.
+  for (const end of ends) if (end.status === 'rejected') throw end.reason
+}
+
+/** What was asked for has failed, also when the cap that it had replaced could be written back. */
+function joined(before: WriteResult | undefined, { to }: Change, result: WriteResult): WriteResult {
+  if (before?.result !== 'failed' || !before.mayHaveLanded) return result
+  const end =
+    result.result === 'applied' ? `the ${to} that stood there was written back` : `${to} could not be written back: ${result.error}`
+  return { ...before, error: `${before.error}; ${end}` }
+}
+
+function noteEnd(run: WaveRun, { scope }: Change, { result, blame, error }: WriteResult): void {
+  const end = result === 'applied' ? 'done' : blame
+  const isOver = run.watch.note({ key: scopeKey(scope), end, ...(error !== undefined && { error }) })
+  if (isOver) run.halted = { interrupted: 'breaker', ...run.halted }
+}
+
+async function mayNotStart(run: WaveRun): Promise<Halted['interrupted']> {
+  if (run.halted.interrupted) return run.halted.interrupted
+  if (run.stop?.aborted) return 'stopped'
+  try {
+    return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error
+    run.halted = { interrupted: 'ledger', fatal: error.message }
+    return 'ledger'
+  }
+}

@@ -1,0 +1,102 @@
+// The declared groups: their cap, their use and how near their members are to it.
+
+import { BANDS } from '../../../../core/model/events.ts'
+import { groupScope, scopeKey } from '../../../../core/model/scope.ts'
+import { worstSource } from '../../../../core/use/add-on.ts'
+import { bandRank } from '../../../../core/use/bands.ts'
+import type { Query } from '../documents.ts'
+import type { Showing, WorkspaceFacts } from '../facts.ts'
+import { asked, limitOf, PAGE, pageOf, text, word } from '../query.ts'
+import { cents, headOf, placeOf, ratio, rfc3339 } from '../show.ts'
+import { usedIn } from '../summary.ts'
+import type { GroupEntry, GroupListDocument } from '../types.ts'
+import { bandsOf, ORDERS } from './people.ts'
+import { groupIdsOf, type PeopleIndex, type PersonRow } from './roster.ts'
+
+const GROUP_SORTS = ['near', 'name', 'use', 'members', 'cap'] as const
+
+export const GROUPS_QUERY = [
+  text('search', 'Part of the name or id.'),
+  word('sort', GROUP_SORTS, '`near`: most people near their cap.', 'near'),
+  word('order', ORDERS, 'Default: the most telling first.'),
+  PAGE,
+  limitOf(100, 500),
+]
+
+export function groupsDocument(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing, query: Query): GroupListDocument {
+  const question = asked(query, GROUPS_QUERY)
+  const search = question.text('search')?.toLowerCase() ?? ''
+  const sort = question.word('sort', GROUP_SORTS) ?? 'near'
+  const order = question.word('order', ORDERS) ?? (sort === 'name' ? 'asc' : 'desc')
+  const sign = order === 'desc' ? -1 : 1
+  const all = groupEntries(facts, index, showing).filter(({ id, name }) => `${id}\n${name}`.toLowerCase().includes(search))
+  const by = SORTS[sort]
+  all.sort((a, b) => {
+    const [left, right] = [by(a), by(b)]
+    return left === right ? (a.id < b.id ? -1 : 1) : sign * (left < right ? -1 : 1)
+  })
+  return { ...headOf('GroupList', showing), workspace: facts.view.workspace, ...pageOf(all, question) }
+}
+
+const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) => string | number>> = {
+  near: ({ near, members }) => near + members / 1_000_000,
+  name: ({ name }) => name.toLowerCase(),
+  use: ({ used }) => used ?? -1,
+  members: ({ members }) => members,
+  cap: ({ cap }) => (typeof cap === 'number' ? cap : -1),
+}
+
+/** Members of each group, found in one pass over everybody. */
+export function membersByGroup({ rows }: PeopleIndex): ReadonlyMap<string, readonly PersonRow[]> {
+  const members = new Map<string, PersonRow[]>()
+  for (const row of rows) {
+    for (const id of groupIdsOf(row)) {
+      const list = members.get(id)
+      if (list) list.push(row)
+      else members.set(id, [row])
+    }
+  }
+  return members
+}
+
+/** Every declared group, and those that were listed though nothing declares them any more. */
+export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): GroupEntry[] {
+  const { view, policy } = facts
+  const members = membersByGroup(index)
+  const declared = new Map((policy?.set.groups ?? []).map(({ scope, name, at }) => [scope.id, { name, at }]))
+  const listed = new Map(view.groups.map((group) => [group.id, group]))
+  const states = new Map(view.scopes.flatMap((status) => (status.scope.kind === 'group' ? [[status.scope.id, status] as const] : [])))
+  const total = view.roster && usedIn(view.roster)
+  return [...new Set([...declared.keys(), ...listed.keys()])].map((id): GroupEntry => {
+    const [group, people] = [listed.get(id), members.get(id) ?? []]
+    const status = states.get(id)
+    const reading = facts.readings?.get(scopeKey(groupScope(id)))
+    const addOn = sum(people.map((row) => row.addOn))
+    const source = worstSource(people.map((row) => row.source))
+    const at = declared.get(id)?.at ?? status?.source
+    return {
+      id: showing.people.text(id),
+      name: showing.people.text(declared.get(id)?.name ?? group?.name ?? id),
+      known: group !== undefined && facts.unknownGroups?.includes(id) !== true,
+      members: group?.emails.length ?? 0,
+      ...(status?.desired !== undefined && { cap: status.desired }),
+      ...((status?.observed ?? reading?.observed) !== undefined && { observed: status?.observed ?? reading?.observed ?? 'unknown' }),
+      ...(status && { state: status.state }),
+      ...(group?.used !== undefined && {
+        used: cents(group.used),
+        ...(total !== undefined && total > 0 && { share: ratio(group.used / total) }),
+      }),
+      ...(addOn !== undefined && { addOn: cents(addOn), ...(source && { addOnSource: source }) }),
+      bands: bandsOf(people),
+      near: people.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length,
+      ...(at && { source: placeOf(at, showing, view.policy?.revision) }),
+      ...(group && { readAt: rfc3339(group.readAt) }),
+    }
+  })
+}
+
+function sum(amounts: readonly (number | undefined)[]): number | undefined {
+  let total: number | undefined
+  for (const amount of amounts) if (amount !== undefined) total = (total ?? 0) + amount
+  return total
+}

@@ -1,0 +1,187 @@
+// The list of people: searched, filtered, sorted and paged from the rows of roster.ts. A search looks at what is shown and at nothing else, so
+// that where people are shown as hashes nobody can try out addresses.
+
+import { BANDS, type Band, SCOPE_STATES } from '../../../../core/model/events.ts'
+import { groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
+import type { Candidate } from '../../../../core/resolve/candidate.ts'
+import { bandRank } from '../../../../core/use/bands.ts'
+import type { Query } from '../documents.ts'
+import { DocumentError } from '../documents.ts'
+import type { Showing, WorkspaceFacts } from '../facts.ts'
+import { type Asked, asked, limitOf, PAGE, text, word } from '../query.ts'
+import { cents, headOf, keyText, placeOf, ratio } from '../show.ts'
+import type { PersonEntry, PersonListDocument } from '../types.ts'
+import { groupIdsOf, headRoomOf, type PeopleIndex, type PersonRow, ruleName, ruleOf, shareOf } from './roster.ts'
+
+export const PEOPLE_SORTS = ['near', 'person', 'cap', 'use', 'headroom', 'rule'] as const
+type Sort = (typeof PEOPLE_SORTS)[number]
+export const ORDERS = ['asc', 'desc'] as const
+const STATUSES = ['approved', 'pending', 'rejected', 'unspecified', 'off-roster'] as const
+
+export const PEOPLE_QUERY = [
+  text('search', 'Part of a person as shown.'),
+  word('band', BANDS, 'How near they are to their cap.'),
+  text('group', 'The id of a declared group.'),
+  text('rule', 'What decides: `team`, `group:ID`, `user`, `rule NAME`, `pool NAME`, or a name of `rules`.'),
+  word('state', SCOPE_STATES, "Where the person's own cap stands."),
+  word('status', STATUSES, 'As the roster says.'),
+  word('sort', PEOPLE_SORTS, '`near`: to the cap in force.', 'near'),
+  word('order', ORDERS, 'Default: the most telling first.'),
+  PAGE,
+  limitOf(50, 500),
+]
+
+export function peopleDocument(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing, query: Query): PersonListDocument {
+  const question = asked(query, PEOPLE_QUERY)
+  const [page, limit] = [question.whole('page'), question.whole('limit')]
+  const { rows, bands, total } = found(index, wantedBy(question, facts, index), orderOf(question, index), {
+    from: (page - 1) * limit,
+    limit,
+  })
+  const names = groupNames(facts, showing)
+  return {
+    ...headOf('PersonList', showing),
+    workspace: facts.view.workspace,
+    total,
+    page,
+    limit,
+    items: rows.map((row) => personEntry(row, facts, showing, names)),
+    bands,
+    groups: [...names].map(([id, name]) => ({ id: showing.people.text(id), name })),
+    rules: rulesOf(index),
+  }
+}
+
+interface Wanted {
+  readonly band: Band | undefined
+  /** Whoever fits everything but the band. */
+  readonly fits: (row: PersonRow) => boolean
+}
+
+function wantedBy(question: Asked, facts: WorkspaceFacts, index: PeopleIndex): Wanted {
+  const search = question.text('search')?.trim().toLowerCase() ?? ''
+  const group = knownGroup(facts, question.text('group'))
+  const [rule, state, status] = [question.text('rule'), question.word('state', SCOPE_STATES), question.word('status', STATUSES)]
+  return {
+    band: question.word('band', BANDS),
+    fits: (row) =>
+      (search === '' || row.label.includes(search)) &&
+      (group === undefined || row.groups.includes(group)) &&
+      (rule === undefined || ruleOf(row, index) === rule) &&
+      (state === undefined || row.state === state) &&
+      (status === undefined || row.status === status),
+  }
+}
+
+/** One pass over everybody in order; only those of the page are kept. */
+function found({ rows }: PeopleIndex, { band, fits }: Wanted, order: Uint32Array, page: { readonly from: number; readonly limit: number }) {
+  const bands = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
+  const listed: PersonRow[] = []
+  let total = 0
+  for (const place of order) {
+    const row = rows[place]
+    if (!row || !fits(row)) continue
+    if (row.band) bands[row.band] += 1
+    if (band !== undefined && row.band !== band) continue
+    if (total >= page.from && listed.length < page.limit) listed.push(row)
+    total += 1
+  }
+  return { rows: listed, bands, total }
+}
+
+function orderOf(question: Asked, index: PeopleIndex): Uint32Array {
+  const sort = question.word('sort', PEOPLE_SORTS) ?? 'near'
+  const isUpFirst = sort === 'person' || sort === 'rule' || sort === 'headroom'
+  const order = question.word('order', ORDERS) ?? (isUpFirst ? 'asc' : 'desc')
+  const name = `${sort} ${order}`
+  const known = index.orders.get(name) ?? sorted(index, sort, order === 'desc')
+  index.orders.set(name, known)
+  return known
+}
+
+function knownGroup({ view, policy }: WorkspaceFacts, id: string | undefined): ScopeKey | undefined {
+  if (id === undefined) return undefined
+  const known = [...view.groups.map((group) => group.id), ...(policy?.set.groups ?? []).map(({ scope }) => scope.id)]
+  if (!known.includes(id)) throw new DocumentError(404, 'no declared group has this id')
+  return scopeKey(groupScope(id))
+}
+
+/** Names of declared groups by id, in the order of the policies. */
+export function groupNames({ view, policy }: WorkspaceFacts, { people }: Showing): ReadonlyMap<string, string> {
+  const declared = (policy?.set.groups ?? []).map(({ scope, name }) => [scope.id, people.text(name)] as const)
+  return new Map([...declared, ...view.groups.map(({ id, name }) => [id, people.text(name)] as const)])
+}
+
+export function bandsOf(rows: readonly PersonRow[]): Readonly<Record<Band, number>> {
+  const counts: Record<Band, number> = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
+  for (const { band } of rows) if (band) counts[band] += 1
+  return counts
+}
+
+/** So many filters somebody can choose from. Choice. */
+const MOST_RULES = 100
+
+function rulesOf(index: PeopleIndex): PersonListDocument['rules'] {
+  const counts = new Map<string, number>()
+  for (const row of index.rows) {
+    const name = ruleOf(row, index)
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return [...counts]
+    .map(([name, people]) => ({ name, people }))
+    .sort((a, b) => b.people - a.people)
+    .slice(0, MOST_RULES)
+}
+
+/** Places of the rows in order. What has no figure stands last, whatever the order. */
+function sorted(index: PeopleIndex, sort: Sort, isDown: boolean): Uint32Array {
+  const { rows } = index
+  const sign = isDown ? -1 : 1
+  const keys = rows.map((row) => (sort === 'rule' ? ruleOf(row, index) : SORTS[sort](row)))
+  return Uint32Array.from(rows.keys()).sort((a, b) => {
+    const [left, right] = [keys[a], keys[b]]
+    if (left === right) return compare(rows[a]?.label ?? '', rows[b]?.label ?? '')
+    if (left === undefined) return 1
+    return right === undefined ? -1 : sign * compare(left, right)
+  })
+}
+
+const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const SORTS: Readonly<Record<Exclude<Sort, 'rule'>, (row: PersonRow) => string | number | undefined>> = {
+  person: ({ label }) => label,
+  near: (row) => (row.band === undefined ? undefined : bandRank(row.band) + Math.min(0.999_999, (shareOf(row) ?? 0) / 1_000)),
+  cap: ({ cap }) => (cap === 'none' ? Number.POSITIVE_INFINITY : cap === 'unknown' ? undefined : cap),
+  use: ({ addOn, used }) => addOn ?? used,
+  headroom: headRoomOf,
+}
+
+const ruleEntry = (winner: Candidate, showing: Showing, revision = '') => ({
+  kind: winner.kind,
+  name: showing.people.text(ruleName(winner)),
+  source: placeOf(winner.at, showing, revision),
+})
+
+export function personEntry(row: PersonRow, facts: WorkspaceFacts, showing: Showing, names: ReadonlyMap<string, string>): PersonEntry {
+  const { used, addOn } = row
+  const [headRoom, share] = [headRoomOf(row), shareOf(row)]
+  return {
+    person: row.label,
+    status: row.status,
+    ...(row.disabled && { disabled: true }),
+    groups: groupIdsOf(row).map((id) => ({ id: showing.people.text(id), name: names.get(id) ?? '' })),
+    ...(row.cap !== undefined && { cap: row.cap }),
+    ...(row.from !== undefined && { from: keyText(row.from, showing) }),
+    ...(row.declared !== undefined && { declared: row.declared }),
+    ...(row.winner && { rule: ruleEntry(row.winner, showing, facts.view.policy?.revision) }),
+    ...(used !== undefined && { used: cents(used) }),
+    ...(addOn !== undefined && {
+      addOn: cents(addOn),
+      ...(row.source && { addOnSource: row.source, ...(row.source === 'upperBound' && { isUpperBound: true }) }),
+    }),
+    ...(headRoom !== undefined && { headRoom: cents(headRoom) }),
+    ...(share !== undefined && { share: ratio(share) }),
+    ...(row.band && { band: row.band }),
+    ...(row.state && { state: row.state }),
+  }
+}

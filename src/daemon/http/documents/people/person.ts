@@ -1,0 +1,222 @@
+// One person and one group: why the cap is what it is, and use by day beside the cap in force on that day, put together from the records. Days
+// for which nothing was recorded have no figures; membership of groups is taken as it is today.
+
+import { sharedCap } from '../../../../core/interpret/effective.ts'
+import type { HistoryEntry } from '../../../../core/model/change.ts'
+import type { Observed } from '../../../../core/model/observed.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../../core/model/scope.ts'
+import type { Instant } from '../../../../core/model/units.ts'
+import { bandRank } from '../../../../core/use/bands.ts'
+import { DocumentError } from '../documents.ts'
+import { explained, explanationOf, MOST_WRITES } from '../explained.ts'
+import type { DayUse, Records, Showing, WorkspaceFacts } from '../facts.ts'
+import { cents, DAY_MS, dayText, headOf, keyText, midnight } from '../show.ts'
+import type { GroupDocument, PersonDocument } from '../types.ts'
+import { groupEntries, membersByGroup } from './groups.ts'
+import { groupNames, personEntry } from './people.ts'
+import { groupIdsOf, headRoomOf, type PeopleIndex, personShown, shareOf } from './roster.ts'
+
+/** A chart looks back so far at least. Choice. */
+const FEWEST_DAYS = 30
+const MOST_DAYS = 62
+/** So many members stand on the page of a group; the list of people has all. Choice. */
+const MOST_MEMBERS = 50
+/** So many writes of each scope are looked through to tell the cap of a day. */
+const MOST_LOOKED_BACK = 500
+/** The pace that tells when a cap is used up. */
+const PACE_DAYS = 7
+
+export async function personDocument(
+  facts: WorkspaceFacts,
+  index: PeopleIndex,
+  records: Records,
+  showing: Showing,
+  person: string,
+): Promise<PersonDocument> {
+  const row = personShown(index, person)
+  if (!row) throw new DocumentError(404, 'nobody of this workspace is shown like this')
+  const scope = userScope(row.email)
+  const { view, policy } = facts
+  const history = await records.history({ scope, limit: MOST_WRITES })
+  const explanation = explanationOf(facts, scope, history)
+  const days = daysShown(view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt, showing.now)
+  const burned = await records.useOfPerson(row.email, days)
+  const measured = row.source === 'measured' ? await measuredDays(row.email, days, records) : undefined
+  const caps = await capsByDay(groupIdsOf(row).map(groupScope), { scope, days, facts, records })
+  const isProtected = policy?.set.protectedPeople.some((one) => one.scope.email === row.email) === true
+  const guards = view.holds.filter(({ id }) => id === explanation?.hold?.id).flatMap((hold) => hold.guards)
+  const entry = personEntry(row, facts, showing, groupNames(facts, showing))
+  return {
+    ...headOf('Person', showing),
+    workspace: view.workspace,
+    ...entry,
+    ...explained(explanation, { facts, scope, history }, showing),
+    ...(isProtected && { protected: true }),
+    guards,
+    use: useByDay({ days, burned, measured, caps, headRoom: headRoomOf(row) }, facts, showing),
+  }
+}
+
+interface Days {
+  readonly fromAt: Instant
+  readonly untilAt: Instant
+}
+
+/** From the start of the cycle, or the last 30 days if that is longer. */
+function daysShown(cycleStartAt: Instant | undefined, now: Instant): Days {
+  const untilAt = midnight(now) + DAY_MS
+  const back = untilAt - FEWEST_DAYS * DAY_MS
+  const fromAt = Math.max(Math.min(midnight(cycleStartAt ?? back), back), untilAt - MOST_DAYS * DAY_MS)
+  return { fromAt, untilAt }
+}
+
+interface DayCap {
+  readonly cap: Observed | undefined
+  readonly from: ScopeKey | undefined
+}
+
+/** The cap in force at the end of each day, told from what was written at each scope and what is read now. */
+async function capsByDay(
+  groups: readonly Scope[],
+  about: { readonly scope: Scope; readonly days: Days; readonly facts: WorkspaceFacts; readonly records: Records },
+): Promise<(at: Instant) => DayCap> {
+  const { scope, days, facts, records } = about
+  const chain = [scope, ...groups, TEAM]
+  const writes = new Map<string, readonly HistoryEntry[]>()
+  for (const one of chain) {
+    writes.set(scopeKey(one), await records.history({ scope: one, sinceAt: days.fromAt, limit: MOST_LOOKED_BACK }))
+  }
+  const capAt = (key: ScopeKey, at: Instant): Observed | undefined => {
+    const landed = (writes.get(key) ?? []).filter(({ result }) => result === 'applied')
+    // Newest first: the last one up to then, else what stood there before the first one after it.
+    const before = landed.find((entry) => entry.at < at)
+    return before?.to ?? landed.at(-1)?.from ?? facts.readings?.get(key)?.observed
+  }
+  const groupKeys = groups.map(scopeKey)
+  return (at) => {
+    const own = capAt(scopeKey(scope), at)
+    if (own !== undefined && own !== 'none') return { cap: own, from: scopeKey(scope) }
+    return sharedCap(groupKeys, (key) => capAt(key, at))
+  }
+}
+
+interface PersonUse {
+  readonly days: Days
+  readonly burned: readonly DayUse[]
+  readonly measured: MeasuredDays | undefined
+  readonly caps: (at: Instant) => DayCap
+  readonly headRoom: number | undefined
+}
+
+interface MeasuredDays {
+  /** Days from this one on were asked for. */
+  readonly fromAt: Instant
+  /** Add-on credits, by day. */
+  readonly byDay: ReadonlyMap<Instant, number>
+}
+
+async function measuredDays(email: string, days: Days, records: Records): Promise<MeasuredDays | undefined> {
+  const asked = await records.fact('addOnAsked')
+  if (!asked) return undefined
+  const known = await records.addOnOfPerson(email, days)
+  return { fromAt: asked.fromAt, byDay: new Map(known.map(({ dayAt, addOn }) => [dayAt, addOn])) }
+}
+
+function useByDay(
+  { days, burned, measured, caps, headRoom }: PersonUse,
+  { view }: WorkspaceFacts,
+  showing: Showing,
+): PersonDocument['use'] {
+  const byDay = new Map(burned.map(({ dayAt, used }) => [dayAt, used]))
+  const cycleStartAt = view.roster?.cycle?.startAt ?? view.balance?.cycle?.startAt
+  const listed: PersonDocument['use']['days'][number][] = []
+  // Where the cycle's first days were not asked for, their sum is not known, and days are estimated like the rest.
+  const isMeasured = measured !== undefined && cycleStartAt !== undefined && measured.fromAt <= midnight(cycleStartAt)
+  let used: number | undefined
+  let paid = 0
+  let before: DayCap | undefined
+  for (let at = days.fromAt; at < days.untilAt; at += DAY_MS) {
+    const onDay = byDay.get(at) ?? 0
+    if (cycleStartAt !== undefined && at <= cycleStartAt && cycleStartAt < at + DAY_MS) used = 0
+    if (used !== undefined) {
+      used += onDay
+      paid += measured?.byDay.get(at) ?? 0
+    }
+    const { cap, from } = caps(Math.min(at + DAY_MS, showing.now + 1))
+    const estimate = used === undefined || !view.balance ? undefined : Math.max(0, used - view.balance.creditsPerSeat)
+    const addOn = isMeasured ? (used === undefined ? undefined : paid) : estimate
+    listed.push({
+      day: dayText(at),
+      burned: cents(onDay),
+      ...(used !== undefined && { used: cents(used) }),
+      ...(addOn !== undefined && { addOn: cents(addOn) }),
+      ...(cap !== undefined && { cap }),
+      ...(from !== undefined && { from: keyText(from, showing) }),
+      ...(before && before.cap !== cap && { changed: true }),
+    })
+    before = { cap, from }
+  }
+  return {
+    days: listed,
+    ...(used !== undefined && { addOnSource: isMeasured ? 'measured' : 'estimated' }),
+    ...runsOut(burned, headRoom, view.roster?.cycle?.endAt, showing.now),
+  }
+}
+
+function runsOut(burned: readonly DayUse[], headRoom: number | undefined, cycleEndAt: Instant | undefined, now: Instant) {
+  const since = midnight(now) - PACE_DAYS * DAY_MS
+  const recent = burned.filter(({ dayAt }) => dayAt >= since && dayAt < midnight(now)).reduce((sum, { used }) => sum + used, 0)
+  const paceADay = recent / PACE_DAYS
+  if (paceADay <= 0) return {}
+  const endAt = headRoom === undefined ? undefined : now + (Math.max(0, headRoom) / paceADay) * DAY_MS
+  const isSoon = endAt !== undefined && endAt < (cycleEndAt ?? now)
+  return { paceADay: cents(paceADay), ...(isSoon && { runsOutOn: dayText(endAt) }) }
+}
+
+/** One group; its members are those of the list of people with this group. */
+export async function groupDocument(
+  facts: WorkspaceFacts,
+  index: PeopleIndex,
+  records: Records,
+  showing: Showing,
+  id: string,
+): Promise<GroupDocument> {
+  const entry = groupEntries(facts, index, showing).find((one) => one.id === id)
+  if (!entry) throw new DocumentError(404, 'no declared group has this id')
+  const scope = groupScope(id)
+  const history = await records.history({ scope, limit: MOST_WRITES })
+  const members = (membersByGroup(index).get(id) ?? []).toSorted(
+    (a, b) => bandRank(b.band) - bandRank(a.band) || (shareOf(b) ?? 0) - (shareOf(a) ?? 0),
+  )
+  return {
+    ...headOf('Group', showing),
+    workspace: facts.view.workspace,
+    ...entry,
+    ...explained(explanationOf(facts, scope, history), { facts, scope, history }, showing),
+    use: await groupUse(facts, records, showing, id),
+    top: members.slice(0, MOST_MEMBERS).map(({ label, cap, addOn, band }) => ({
+      person: label,
+      ...(cap !== undefined && cap !== 'unknown' && { cap }),
+      ...(addOn !== undefined && { addOn: cents(addOn) }),
+      ...(band && { band }),
+    })),
+    topOmitted: Math.max(0, members.length - MOST_MEMBERS),
+  }
+}
+
+async function groupUse({ view }: WorkspaceFacts, records: Records, showing: Showing, id: string): Promise<GroupDocument['use']> {
+  const scope = groupScope(id)
+  const asked = (await records.fact('runsAsked'))?.[scopeKey(scope)]
+  const days = daysShown(view.roster?.cycle?.startAt, showing.now)
+  if (!asked) return { days: [] }
+  const rows = await records.runs(scope, days)
+  const known = rows.filter(({ used }) => used !== undefined)
+  const byDay = Map.groupBy(known, ({ dayAt }) => dayAt)
+  const listed: { day: string; used?: number }[] = []
+  for (let at = days.fromAt; at < days.untilAt; at += DAY_MS) {
+    const isKnown = at >= asked.fromAt && at <= asked.throughAt
+    const used = (byDay.get(at) ?? []).reduce((sum, row) => sum + (row.used ?? 0), 0)
+    listed.push({ day: dayText(at), ...(isKnown && { used: cents(used) }) })
+  }
+  return { days: listed }
+}

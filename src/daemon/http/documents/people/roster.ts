@@ -1,0 +1,146 @@
+// Everybody of a workspace as one row each: cap in force, use, band and what decides. Made once for a state of the workspace and then searched,
+// sorted and paged; people are known by how they are shown, so that an address never stands in a request where hashes are shown.
+
+import { effectiveCap } from '../../../../core/interpret/effective.ts'
+import type { Band, PersonStatus, ScopeState } from '../../../../core/model/events.ts'
+import type { MemberStatus, Observed, Person } from '../../../../core/model/observed.ts'
+import type { Cap } from '../../../../core/model/policy.ts'
+import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../../core/model/scope.ts'
+import type { Credits } from '../../../../core/model/units.ts'
+import type { Candidate } from '../../../../core/resolve/candidate.ts'
+import { resolvePerson } from '../../../../core/resolve/desired.ts'
+import type { AddOnSource } from '../../../../core/use/add-on.ts'
+import type { Showing, WorkspaceFacts } from '../facts.ts'
+import { mapAtEase } from '../show.ts'
+
+/** Every row has every field: people may be many, and objects of one shape take a third of the memory. */
+export interface PersonRow {
+  readonly email: string
+  readonly label: string
+  readonly status: MemberStatus | 'off-roster'
+  readonly disabled: boolean
+  /** Keys of declared groups. */
+  readonly groups: readonly ScopeKey[]
+  readonly cap: Observed | undefined
+  readonly from: ScopeKey | undefined
+  readonly declared: Cap | undefined
+  /** The declaration that decides; `ruleName` says what it is called. */
+  readonly winner: Candidate | undefined
+  readonly used: Credits | undefined
+  readonly addOn: Credits | undefined
+  readonly source: AddOnSource | undefined
+  readonly band: Band | undefined
+  readonly state: ScopeState | undefined
+}
+
+export interface PeopleIndex {
+  /** In the order of the roster, then people whom only the policies know. */
+  readonly rows: readonly PersonRow[]
+  /** Places of the rows in each order that was asked for. */
+  readonly orders: Map<string, Uint32Array>
+  /** What each declaration is called. */
+  readonly names: Map<Candidate, string>
+}
+
+/** Who is shown like this. */
+export const personShown = ({ rows }: PeopleIndex, label: string): PersonRow | undefined => {
+  const wanted = label.trim().toLowerCase()
+  return rows.find((row) => row.label === wanted)
+}
+
+/** What is left of the cap; negative when over it. */
+export const headRoomOf = ({ cap, addOn }: PersonRow): number | undefined =>
+  typeof cap === 'number' && addOn !== undefined ? cap - addOn : undefined
+
+/** Add-on use over the cap. */
+export const shareOf = ({ cap, addOn }: PersonRow): number | undefined =>
+  typeof cap === 'number' && cap > 0 && addOn !== undefined ? addOn / cap : undefined
+
+/** The ids of a person's declared groups. */
+export const groupIdsOf = ({ groups }: PersonRow): readonly string[] => groups.map((key) => key.slice('group:'.length))
+
+/** What decides about a person, as words to filter by: `team`, `group:ID`, `user`, `rule NAME`, `pool NAME`, and `grant …` for grants. */
+export function ruleName({ kind, scope, rule, pool }: Candidate): string {
+  if (rule !== undefined) return `rule ${rule}`
+  if (pool !== undefined) return `pool ${pool}`
+  const at = scope.kind === 'user' ? 'user' : scopeKey(scope)
+  return kind === 'rule' ? at : `${kind} ${at}`
+}
+
+/** What decides about somebody; `none` where nothing is declared. */
+export function ruleOf({ winner }: PersonRow, { names }: PeopleIndex): string {
+  if (!winner) return 'none'
+  const name = names.get(winner) ?? ruleName(winner)
+  names.set(winner, name)
+  return name
+}
+
+/** Looks at everybody once, without holding anybody up. */
+export async function peopleIndex(facts: WorkspaceFacts, showing: Showing): Promise<PeopleIndex> {
+  const { view } = facts
+  const roster = view.roster?.people ?? []
+  const known = new Set(roster.map(({ email }) => email))
+  const states = new Map(view.scopes.flatMap(({ scope, state }) => (scope.kind === 'user' ? [[scope.email, state] as const] : [])))
+  const others = [...states.keys()].filter((email) => !known.has(email))
+  const around: Around = {
+    facts,
+    showing,
+    shown: new Map(view.people.map((one) => [one.email, one])),
+    states,
+    groupsOf: groupsOfUncounted(facts),
+  }
+  const rows = await mapAtEase<Person | string, PersonRow>([...roster, ...others], showing, (person) => rowOf(around, person))
+  return { rows, orders: new Map(), names: new Map() }
+}
+
+/** Groups of people whom no plan counts; of the others they are known already. */
+function groupsOfUncounted({ view, outlook }: WorkspaceFacts): ReadonlyMap<string, readonly ScopeKey[]> {
+  const found = new Map<string, ScopeKey[]>()
+  for (const { id, emails } of view.groups) {
+    const key = scopeKey(groupScope(id))
+    for (const email of emails) {
+      if (outlook?.people.byKey.has(scopeKey(userScope(email)))) continue
+      const list = found.get(email)
+      if (list) list.push(key)
+      else found.set(email, [key])
+    }
+  }
+  return found
+}
+
+interface Around {
+  readonly facts: WorkspaceFacts
+  readonly showing: Showing
+  readonly shown: ReadonlyMap<string, PersonStatus>
+  readonly states: ReadonlyMap<string, ScopeState>
+  readonly groupsOf: ReadonlyMap<string, readonly ScopeKey[]>
+}
+
+const NO_GROUPS: readonly ScopeKey[] = []
+
+function rowOf({ facts, showing, groupsOf, ...around }: Around, person: Person | string): PersonRow {
+  const { view, outlook, readings } = facts
+  const email = typeof person === 'string' ? person : person.email
+  const row = typeof person === 'string' ? undefined : person
+  const shown = around.shown.get(email)
+  const counted = outlook?.people.byKey.get(scopeKey(userScope(email)))
+  const inForce = counted && readings && effectiveCap(counted, (key) => readings.get(key)?.observed)
+  const resolved = outlook && resolvePerson(email, outlook.inputs)
+  const isApproved = shown !== undefined || row?.status === 'approved' || view.roster?.statusesAbsent === true
+  return {
+    email,
+    label: showing.people.label(email),
+    status: row === undefined ? 'off-roster' : isApproved ? 'approved' : row.status,
+    disabled: row?.disabled ?? false,
+    groups: counted?.groups ?? groupsOf.get(email) ?? NO_GROUPS,
+    cap: inForce?.cap ?? shown?.cap,
+    from: inForce?.from,
+    declared: resolved?.cap,
+    winner: resolved?.chain[0],
+    used: row?.used,
+    addOn: shown?.used,
+    source: shown?.source,
+    band: shown?.band,
+    state: around.states.get(email),
+  }
+}

@@ -1,0 +1,190 @@
+// What the gauges of one workspace hold, as a function of its view and of now. What was never known is not put at all; what is known
+// only from long ago is left out (use and balance after 24 h). Reads every person and scope once per scrape and keeps nothing.
+
+import { CAUSES, GUARD_CODES } from '../../../core/model/change.ts'
+import {
+  BANDS,
+  GRANT_STATES,
+  MODES,
+  type PoolStatus,
+  SCOPE_STATES,
+  type ScopeStatus,
+  type WorkspaceView,
+} from '../../../core/model/events.ts'
+import type { Observed, Person } from '../../../core/model/observed.ts'
+import type { Cap } from '../../../core/model/policy.ts'
+import { SCOPE_KINDS } from '../../../core/model/scope.ts'
+import { type Credits, type Instant, wholeCents } from '../../../core/model/units.ts'
+import { type AddOnFigures, addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
+import { countBands } from '../../../core/use/bands.ts'
+import { APPROVAL_STATES, DRIFT_DIRECTIONS, type DriftDirection, type GaugeName } from './definitions.ts'
+
+/** Sets one series; a value that is not known sets nothing. */
+export type Put = (name: GaugeName, labels: Readonly<Record<string, string>>, value: number | undefined) => void
+
+/** Use and balance are shown this long after they were read (product.md, section 7). */
+export const USAGE_SHOWN_MS = 24 * 3_600_000
+
+/** Puts every gauge of a workspace but those per user. */
+export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant): void {
+  putState(put, view, now)
+  putScopes(put, view.workspace, view.scopes)
+  putDrift(put, view, now)
+  putCaps(put, view.workspace, view.scopes)
+  const addOn = addOnFigures({ now, cycle: view.roster?.cycle ?? view.balance?.cycle, measured: view.measured, balance: view.balance })
+  putUse(put, view, addOn, now)
+  put('capkeeper_addon_use_measured', { workspace: view.workspace }, Number(addOn.source === 'measured'))
+  putBalance(put, view, addOn, now)
+  putBurn(put, view, now)
+}
+
+const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000)
+
+function putState(put: Put, view: WorkspaceView, now: Instant): void {
+  const { workspace, policy } = view
+  put('capkeeper_policy_valid', { workspace }, policy && Number(policy.valid))
+  if (policy && policy.digest !== '') {
+    put('capkeeper_policy_info', { workspace, revision: policy.revision, digest: policy.digest }, 1)
+  }
+  for (const mode of MODES) put('capkeeper_mode', { workspace, mode }, Number(view.mode === mode))
+  put('capkeeper_clock_skew_seconds', { workspace }, seconds(view.clockSkewMs))
+  for (const state of APPROVAL_STATES) {
+    put('capkeeper_approvals', { workspace, state }, view.approvals.filter((approval) => approval.state === state).length)
+  }
+  put('capkeeper_pause_until_timestamp_seconds', { workspace }, seconds(view.pause?.untilAt))
+  for (const guard of GUARD_CODES) {
+    put('capkeeper_holds', { workspace, guard }, view.holds.filter((hold) => hold.guards.includes(guard)).length)
+  }
+  for (const state of GRANT_STATES) put('capkeeper_grants', { workspace, state }, view.grants[state])
+  for (const { name, people } of view.rules ?? []) put('capkeeper_rule_people', { workspace, rule: name }, people)
+  for (const pool of view.pools ?? []) putPool(put, workspace, pool, now)
+  put('capkeeper_last_reconcile_timestamp_seconds', { workspace }, seconds(view.lastCycle?.finishedAt))
+  put('capkeeper_last_success_timestamp_seconds', { workspace }, seconds(view.lastSuccessAt))
+  put('capkeeper_api_rate_limit_requests_per_second', { workspace }, view.ratePerSecond)
+}
+
+function putPool(put: Put, workspace: string, { name, credits, figures }: PoolStatus, now: Instant): void {
+  const labels = { workspace, pool: name }
+  put('capkeeper_pool_credits', labels, credits)
+  if (!figures || now - figures.readAt > USAGE_SHOWN_MS) return
+  put('capkeeper_pool_used_credits', labels, wholeCents(figures.used))
+  put('capkeeper_pool_dealt_credits', labels, figures.dealt === undefined ? undefined : wholeCents(figures.dealt))
+  put('capkeeper_pool_exhaustion_timestamp_seconds', labels, seconds(figures.exhaustedAt))
+}
+
+function putScopes(put: Put, workspace: string, scopes: readonly ScopeStatus[]): void {
+  const counts: Tally = new Map()
+  for (const { scope, state } of scopes) add(counts, `${scope.kind} ${state}`, 1)
+  for (const kind of SCOPE_KINDS) {
+    for (const state of SCOPE_STATES) put('capkeeper_scopes', { workspace, kind, state }, counts.get(`${kind} ${state}`) ?? 0)
+  }
+}
+
+function putDrift(put: Put, { workspace, scopes, lastCycle }: WorkspaceView, now: Instant): void {
+  const byCause: Tally = new Map()
+  const byDirection: Tally = new Map()
+  let oldestAt = now
+  for (const { scope, cause, desired, observed, driftSince } of scopes) {
+    if (cause === undefined) continue
+    add(byCause, `${scope.kind} ${cause}`, 1)
+    const drift = driftOf(desired, observed)
+    if (drift) add(byDirection, `${scope.kind} ${drift.direction}`, drift.credits)
+    oldestAt = Math.min(oldestAt, driftSince ?? now)
+  }
+  for (const kind of SCOPE_KINDS) {
+    for (const cause of CAUSES) put('capkeeper_drift_scopes', { workspace, kind, cause }, byCause.get(`${kind} ${cause}`) ?? 0)
+    for (const direction of DRIFT_DIRECTIONS) {
+      put('capkeeper_drift_credits', { workspace, kind, direction }, byDirection.get(`${kind} ${direction}`) ?? 0)
+    }
+  }
+  put('capkeeper_drift_oldest_seconds', { workspace }, lastCycle && seconds(now - oldestAt))
+}
+
+/** How far one scope is off, in credits per person; nothing when equal or unknown. An orphan desires nothing. */
+export function driftOf(
+  desired: Cap | undefined,
+  observed: Observed,
+): { readonly direction: DriftDirection; readonly credits: number } | undefined {
+  if (observed === 'unknown') return undefined
+  if (desired === undefined || desired === 'none') return observed === 'none' ? undefined : { direction: 'extra', credits: observed }
+  if (observed === 'none') return { direction: 'missing', credits: desired }
+  if (observed === desired) return undefined
+  return { direction: observed > desired ? 'above' : 'below', credits: Math.abs(observed - desired) }
+}
+
+const amount = (cap: Observed | undefined): Credits | undefined => (cap === 'none' || cap === 'unknown' ? undefined : cap)
+
+function putCaps(put: Put, workspace: string, scopes: readonly ScopeStatus[]): void {
+  for (const { scope, desired, observed } of scopes) {
+    if (scope.kind === 'user') continue
+    for (const [side, cap] of [['desired', amount(desired)] as const, ['observed', amount(observed)] as const]) {
+      if (scope.kind === 'team') put('capkeeper_team_cap_credits', { workspace, side }, cap)
+      else put('capkeeper_group_cap_credits', { workspace, side, group: scope.id }, cap)
+    }
+  }
+}
+
+const isShown = (reading: { readonly readAt: Instant }, now: Instant): boolean => now - reading.readAt <= USAGE_SHOWN_MS
+
+function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant): void {
+  const { workspace, roster, balance } = view
+  const cycle = roster?.cycle ?? balance?.cycle
+  put('capkeeper_cycle_start_timestamp_seconds', { workspace }, seconds(cycle?.startAt))
+  put('capkeeper_cycle_end_timestamp_seconds', { workspace }, seconds(cycle?.endAt))
+  const measuredAt = addOn.source === 'measured' ? view.measured?.readAt : undefined
+  const readAts = [roster?.readAt, balance?.readAt, view.use?.runsReadAt, measuredAt].filter((readAt) => readAt !== undefined)
+  const oldestAt = Math.min(...readAts)
+  if (readAts.length > 0) put('capkeeper_usage_age_seconds', { workspace }, seconds(now - oldestAt))
+  if (roster && isShown(roster, now)) {
+    const bands = countBands(view.people)
+    for (const band of BANDS) put('capkeeper_people', { workspace, band }, bands[band])
+    put('capkeeper_prompt_credits_used', { workspace }, inWholeCents(total(roster.people, (person) => person.used)))
+  }
+  for (const group of view.groups) {
+    if (isShown(group, now)) put('capkeeper_group_prompt_credits_used', { workspace, group: group.id }, inWholeCents(group.used))
+  }
+}
+
+const inWholeCents = (amount: number | undefined): number | undefined => (amount === undefined ? undefined : wholeCents(amount))
+
+function putBalance(put: Put, { workspace, roster, balance }: WorkspaceView, addOn: AddOnFigures, now: Instant): void {
+  if (!balance || !isShown(balance, now)) return
+  put('capkeeper_addon_credits_available', { workspace }, balance.addOnAvailable)
+  put('capkeeper_addon_credits_used', { workspace }, balance.addOnUsed)
+  put('capkeeper_prompt_credits_per_seat', { workspace }, balance.creditsPerSeat)
+  put('capkeeper_seats', { workspace }, balance.seats)
+  if (!roster || !isShown(roster, now) || balance.addOnUsed === 0) return
+  const sum = totalAddOn(addOn, roster.people)
+  const gap = sum === undefined ? undefined : (sum - balance.addOnUsed) / balance.addOnUsed
+  put('capkeeper_attribution_gap_ratio', { workspace }, gap)
+}
+
+function putBurn(put: Put, { workspace, roster, use }: WorkspaceView, now: Instant): void {
+  if (use?.runsReadAt !== undefined && isShown({ readAt: use.runsReadAt }, now)) {
+    for (const { model, mode, used } of use.models ?? []) put('capkeeper_model_credits_used', { workspace, model, mode }, used)
+  }
+  const { figures } = use ?? {}
+  if (!figures || !roster || !isShown(roster, now)) return
+  for (const [window, ratio] of Object.entries(figures.ratios)) put('capkeeper_burn_ratio', { workspace, window }, ratio)
+  const { p10, p50, p90 } = figures.projected ?? {}
+  put('capkeeper_projected_credits_used', { workspace, percentile: '10' }, inWholeCents(p10))
+  put('capkeeper_projected_credits_used', { workspace, percentile: '50' }, inWholeCents(p50))
+  put('capkeeper_projected_credits_used', { workspace, percentile: '90' }, inWholeCents(p90))
+  put('capkeeper_exhaustion_timestamp_seconds', { workspace }, seconds(figures.exhaustedAt))
+}
+
+/** The sum of what is known; absent when nothing is. One pass without copies: rosters may hold 50,000 people. */
+function total(people: readonly Person[], figure: (person: Person) => Credits | undefined): number | undefined {
+  let sum: number | undefined
+  for (const person of people) {
+    const known = figure(person)
+    if (known !== undefined) sum = (sum ?? 0) + known
+  }
+  return sum
+}
+
+type Tally = Map<string, number>
+
+function add(tally: Tally, key: string, amount: number): void {
+  tally.set(key, (tally.get(key) ?? 0) + amount)
+}

@@ -1,0 +1,214 @@
+// The Prometheus page: counters and histograms are folds over events, gauges are set from the views at each scrape, so that a series
+// never outlives what it tells of. The only file that knows prom-client; it decides no value itself and never carries a name of a person
+// unless metrics.perUser asks for it.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { labelsText, labelText } from '../../../core/escape/labels.ts'
+import { CHANGE_RESULTS, EFFECTS } from '../../../core/model/change.ts'
+import type { Condition } from '../../../core/model/condition.ts'
+import { type CycleEvent, RECONCILE_RESULTS, REQUEST_OUTCOMES, type WorkspaceView } from '../../../core/model/events.ts'
+import { SCOPE_KINDS } from '../../../core/model/scope.ts'
+import { burnedOf } from '../../../core/use/burned.ts'
+import type { Clock } from '../../../ports.ts'
+import {
+  COUNTERS,
+  type CounterName,
+  type Definition,
+  GAUGES,
+  type GaugeName,
+  HISTOGRAMS,
+  type HistogramName,
+  OPERATIONS,
+  PHASES,
+} from './definitions.ts'
+import { type Put, putWorkspaceGauges } from './gauges.ts'
+import { type PerUserSettings, putUserGauges } from './users.ts'
+
+/** What holds for the whole process. */
+export interface Health {
+  readonly configValid: boolean
+  readonly ledgerWritable: boolean
+  /** Of the process as a whole. */
+  readonly conditions?: readonly Condition[]
+}
+
+export interface Metrics {
+  /** Counts what happened; events of a workspace that is not registered are ignored. */
+  onEvent(event: CycleEvent): void
+  /** The whole page in Prometheus' text format, version 0.0.4. */
+  render(views: readonly WorkspaceView[], health: Health): Promise<string>
+  readonly contentType: string
+  /** Starts the counters of a workspace at 0; does nothing when they are there. */
+  registerWorkspace(workspace: string): void
+  /** Takes the series of a workspace away. */
+  removeWorkspace(workspace: string): void
+}
+
+export interface MetricsOptions {
+  readonly version: string
+  /** The commit this program was built from, or ''. */
+  readonly revision: string
+  readonly clock: Pick<Clock, 'now'>
+  /** Off when absent. */
+  readonly users?: PerUserSettings
+}
+
+/** Names of prom-client's own that `promtool check metrics` refuses: gauges that end in _total. */
+const REFUSED_DEFAULTS = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total']
+
+/** The page of metrics of one process, with process_* and nodejs_* of its own registry. product.md, section 7. */
+export function createMetrics(options: MetricsOptions): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  for (const name of REFUSED_DEFAULTS) registry.removeSingleMetric(name)
+  const parts = createParts(registry)
+  const workspaces = new Set<string>()
+  let mostDropped = 0
+
+  function setGauges(views: readonly WorkspaceView[], health: Health): void {
+    for (const gauge of Object.values(parts.gauges)) gauge.reset()
+    const put: Put = (name, labels, value) => {
+      if (value !== undefined) parts.gauges[name].set(labelsText(labels), value)
+    }
+    const now = options.clock.now()
+    put('capkeeper_build_info', { version: options.version, revision: options.revision }, 1)
+    put('capkeeper_config_valid', {}, Number(health.configValid))
+    put('capkeeper_ledger_writable', {}, Number(health.ledgerWritable))
+    for (const { workspace, lease } of views) put('capkeeper_workspace_held', { workspace }, Number(lease?.isHere ?? true))
+    // What another replica keeps is counted there, and only there.
+    const own = views.filter(({ lease }) => lease?.isHere ?? true)
+    for (const view of own) putWorkspaceGauges(put, view, now)
+    const dropped = options.users ? putUserGauges(put, own, options.users, now) : 0
+    parts.counters.capkeeper_metrics_dropped_series_total.inc(Math.max(0, dropped - mostDropped))
+    mostDropped = Math.max(mostDropped, dropped)
+  }
+
+  return {
+    contentType: registry.contentType,
+    onEvent(event) {
+      if (workspaces.has(event.workspace)) count(parts, event)
+    },
+    // The gauges are set in one go before the first await: scrapes that overlap never see each other half done.
+    async render(views, health) {
+      setGauges(views, health)
+      setBurned(parts, views, workspaces)
+      setTransfers(parts, views)
+      return registry.metrics()
+    },
+    registerWorkspace(workspace) {
+      if (workspaces.has(workspace)) return
+      workspaces.add(workspace)
+      for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].inc(labels, 0)
+      for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].zero(labels)
+    },
+    removeWorkspace(workspace) {
+      workspaces.delete(workspace)
+      for (const { counter, labels } of countersOf(workspace)) parts.counters[counter].remove(labels)
+      for (const { histogram, labels } of histogramsOf(workspace)) parts.histograms[histogram].remove(labels)
+    },
+  }
+}
+
+interface Parts {
+  readonly gauges: Readonly<Record<GaugeName, Gauge>>
+  readonly counters: Readonly<Record<CounterName, Counter>>
+  readonly histograms: Readonly<Record<HistogramName, Histogram>>
+}
+
+function createParts(registry: Registry): Parts {
+  const registers = [registry]
+  return {
+    gauges: mapTable(GAUGES, (name, { help, labels }) => new Gauge({ name, help, labelNames: labels, registers })),
+    counters: mapTable(COUNTERS, (name, { help, labels }) => new Counter({ name, help, labelNames: labels, registers })),
+    histograms: mapTable(
+      HISTOGRAMS,
+      (name, { help, labels, buckets }) => new Histogram({ name, help, labelNames: labels, buckets: [...buckets], registers }),
+    ),
+  }
+}
+
+// Object.fromEntries forgets the names of the table; the cast gives them back.
+const mapTable = <Name extends string, Row extends Definition, Part>(
+  table: Readonly<Record<Name, Row>>,
+  make: (name: string, row: Row) => Part,
+): Readonly<Record<Name, Part>> =>
+  Object.fromEntries(Object.entries<Row>(table).map(([name, row]) => [name, make(name, row)])) as Record<Name, Part>
+
+function count({ counters, histograms }: Parts, event: CycleEvent): void {
+  const workspace = labelText(event.workspace)
+  switch (event.kind) {
+    case 'change-finished': {
+      const { scope, effect } = event.change
+      counters.capkeeper_changes_total.inc({ workspace, kind: scope.kind, effect, result: event.result })
+      break
+    }
+    case 'condition': {
+      const { type, scope, fields } = event.condition
+      if (type !== 'ForeignChange' || event.change === 'ended' || !scope) break
+      const labels = { workspace, kind: scope.kind }
+      counters.capkeeper_external_changes_total.inc(labels)
+      const unseen = fields?.['unseenSeconds']
+      if (typeof unseen === 'number') histograms.capkeeper_drift_detection_seconds.observe(labels, unseen)
+      break
+    }
+    case 'request-finished': {
+      const { operation, outcome } = event
+      counters.capkeeper_api_requests_total.inc({ workspace, operation, outcome })
+      histograms.capkeeper_api_request_duration_seconds.observe({ workspace, operation }, event.durationMs / 1000)
+      break
+    }
+    case 'cycle-finished': {
+      counters.capkeeper_reconcile_total.inc({ workspace, result: event.result })
+      const durations = { observe: event.observeMs, apply: event.applyMs, total: event.totalMs }
+      for (const phase of PHASES) {
+        histograms.capkeeper_reconcile_duration_seconds.observe({ workspace, phase }, durations[phase] / 1000)
+      }
+      break
+    }
+    default: // The rest shows in the views.
+  }
+}
+
+/** The leases keep count, also of workspaces that are elsewhere now. */
+function setTransfers({ counters }: Parts, views: readonly WorkspaceView[]): void {
+  counters.capkeeper_lease_transfers_total.reset()
+  for (const { workspace, lease } of views)
+    counters.capkeeper_lease_transfers_total.inc({ workspace: labelText(workspace) }, lease?.transfers ?? 0)
+}
+
+/** The ledger keeps the sums, so that they go on where they were. Groups show as long as the view has them. */
+function setBurned({ counters }: Parts, views: readonly WorkspaceView[], workspaces: ReadonlySet<string>): void {
+  counters.capkeeper_credits_burned_total.reset()
+  counters.capkeeper_group_credits_burned_total.reset()
+  for (const { workspace: name, groups, use } of views) {
+    if (!workspaces.has(name)) continue
+    const workspace = labelText(name)
+    counters.capkeeper_credits_burned_total.inc({ workspace }, use?.burned.team ?? 0)
+    for (const { id } of groups) {
+      counters.capkeeper_group_credits_burned_total.inc({ workspace, group: labelText(id) }, burnedOf(use?.burned.groups ?? {}, id))
+    }
+  }
+}
+
+/** Every series of the counters that events feed. */
+function countersOf(name: string): readonly { readonly counter: CounterName; readonly labels: Record<string, string> }[] {
+  const workspace = labelText(name)
+  const changes = SCOPE_KINDS.flatMap((kind) =>
+    EFFECTS.flatMap((effect) => CHANGE_RESULTS.map((result) => ({ workspace, kind, effect, result }))),
+  )
+  const requests = OPERATIONS.flatMap((operation) => REQUEST_OUTCOMES.map((outcome) => ({ workspace, operation, outcome })))
+  return [
+    ...changes.map((labels) => ({ counter: 'capkeeper_changes_total' as const, labels })),
+    ...requests.map((labels) => ({ counter: 'capkeeper_api_requests_total' as const, labels })),
+    ...SCOPE_KINDS.map((kind) => ({ counter: 'capkeeper_external_changes_total' as const, labels: { workspace, kind } })),
+    ...RECONCILE_RESULTS.map((result) => ({ counter: 'capkeeper_reconcile_total' as const, labels: { workspace, result } })),
+  ]
+}
+
+function histogramsOf(name: string): readonly { readonly histogram: HistogramName; readonly labels: Record<string, string> }[] {
+  const workspace = labelText(name)
+  return [
+    ...SCOPE_KINDS.map((kind) => ({ histogram: 'capkeeper_drift_detection_seconds' as const, labels: { workspace, kind } })),
+    ...PHASES.map((phase) => ({ histogram: 'capkeeper_reconcile_duration_seconds' as const, labels: { workspace, phase } })),
+    ...OPERATIONS.map((operation) => ({ histogram: 'capkeeper_api_request_duration_seconds' as const, labels: { workspace, operation } })),
+  ]
+}

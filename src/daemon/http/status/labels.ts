@@ -1,0 +1,43 @@
+// How people show outside the process: by e-mail, or by a hash of it. Decides it for labels and for free text alike, because e-mails
+// stand in messages, reasons and quoted policy lines too; with hashes no text that holds an @ gets out as it was.
+import { normaliseEmail } from '../../../core/model/scope.ts'
+import type { Digest } from '../../../ports.ts'
+
+export type PeopleShown = 'hash' | 'email'
+
+export interface PeopleLabels {
+  readonly shown: PeopleShown
+  /** The label of one person: the e-mail, or 12 hex digits. */
+  label(email: string): string
+  /** A text with every e-mail in it replaced by its label. */
+  text(text: string): string
+}
+
+/** E-mails as they are. */
+export const EMAIL_LABELS: PeopleLabels = { shown: 'email', label: (email) => email, text: (text) => text }
+
+/** A run of characters that may be an e-mail when it holds an @; what usually quotes or separates one ends it. */
+const RUN = /[^\s"`<>()[\]{},;:|=/\\]+/gu
+
+/**
+ * E-mails as 12 hex digits, the same for the same `salt`, which one installation keeps: whoever knows an address can look for it, nobody
+ * can read one. The hash of an e-mail in a text is the hash of its scope. `form` makes the label of a hash; default: the hash itself. Choice.
+ */
+export function hashLabels(digest: Digest, salt: string, form: (hash: string) => string = (hash) => hash): PeopleLabels {
+  const label = (email: string) => form(digest(`${salt}\n${normaliseEmail(email)}`).slice(0, 12))
+  const masked = (run: string) => {
+    if (!run.includes('@')) return run
+    const email = trimmed(run)
+    return run.replace(email, () => label(email))
+  }
+  return { shown: 'hash', label, text: (text) => text.replace(RUN, masked) }
+}
+
+/** Without the quotes and full stops that a sentence puts around it. */
+function trimmed(run: string): string {
+  let start = 0
+  let end = run.length
+  while (start < end && "'*_".includes(run.charAt(start))) start += 1
+  while (end > start && "'*_.!?".includes(run.charAt(end - 1))) end -= 1
+  return run.slice(start, end)
+}

@@ -1,0 +1,142 @@
+// Looking after a ledger: is it whole, a consistent copy while it is in use, and forgetting old history. Checking and copying need no
+// write lock and change nothing.
+import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Instant } from '../../../core/model/units.ts'
+import { type Binding, bindings } from '../binding.ts'
+import { type Decode, Undecodable } from '../decode.ts'
+import { LedgerError } from '../error.ts'
+import { readRow } from '../rows.ts'
+import type { BindingReport, LedgerReport } from '../store.ts'
+import { pruneUse } from '../use/use.ts'
+import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from '../values.ts'
+import type { LedgerDatabase } from './database.ts'
+import { createPrivately, lookAt } from './files.ts'
+import { schemaVersion } from './schema.ts'
+
+/** How long history is kept (product.md, section 4). */
+export const HISTORY_DAYS = 400
+
+const DAY_MS = 86_400_000
+
+/** More would say nothing new. */
+export const MOST_PROBLEMS = 100
+
+/** Looks at every page and every row. Damage is reported, not thrown. */
+export function checkLedger(database: LedgerDatabase, exists: boolean): LedgerReport {
+  const problems: string[] = []
+  const found = <T>(look: () => T, otherwise: T): T => {
+    try {
+      return look()
+    } catch (error) {
+      if (!(error instanceof LedgerError)) throw error
+      if (problems.length < MOST_PROBLEMS) problems.push(error.message)
+      return otherwise
+    }
+  }
+  for (const problem of found(() => damage(database, 'integrity_check'), [])) problems.push(problem)
+  for (const [table, decode] of TABLES) found(() => checkRows(database, table, decode, found), undefined)
+  const workspaces = found(() => bindings(database).map((binding) => countRows(database, binding)), [])
+  return { file: database.file, exists, schemaVersion: schemaVersion(database), problems, workspaces }
+}
+
+/** Pages and references; `quick_check` leaves out whether indexes agree with their tables. Empty when all is well. */
+export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick_check'): readonly string[] {
+  const pages = database.all(`PRAGMA ${how}(${MOST_PROBLEMS})`).map((row) => String(Object.values(row)[0]))
+  const references = database.all('PRAGMA foreign_key_check')
+  return [
+    ...pages.filter((line) => line !== 'ok'),
+    ...references.map((row) => `row ${String(row['rowid'])} of table ${String(row['table'])} belongs to no workspace`),
+  ].slice(0, MOST_PROBLEMS)
+}
+
+/** A fact together with its name. */
+const fact: Decode<unknown> = (value, path) => {
+  const [name, data] = Array.isArray(value) ? value : []
+  const decode = Object.entries<Decode<unknown>>(facts).find(([known]) => known === name)?.[1]
+  if (!decode) throw new Undecodable('.name', 'a value that this version knows', name)
+  return decode(data, path)
+}
+
+/** The tables whose rows hold a value, with what reads it; a fact is read as a list of its name and its value. */
+export const TABLES: readonly (readonly [table: string, decode: Decode<unknown>])[] = [
+  ['owned', ownedCap],
+  ['intent', intent],
+  ['history', historyEntry],
+  ['approval', approval],
+  ['quarantine', quarantined],
+  ['pause', pause],
+  ['fact', fact],
+]
+
+type Found = <T>(look: () => T, otherwise: T) => T
+
+function checkRows(database: LedgerDatabase, table: string, decode: Decode<unknown>, found: Found): void {
+  const data = table === 'fact' ? "'[' || json_quote(name) || ',' || data || ']'" : 'data'
+  for (const row of database.each(`SELECT id, ${data} AS data FROM ${table} ORDER BY id`)) {
+    found(() => readRow(database.file, table, row, decode), undefined)
+  }
+}
+
+function countRows(database: LedgerDatabase, { id, ...binding }: Binding): BindingReport {
+  const count = (table: string): number => Number(database.get(`SELECT count(*) AS n FROM ${table} WHERE binding = ?`, id)?.['n'])
+  return {
+    ...binding,
+    owned: count('owned'),
+    openIntents: count('intent'),
+    history: count('history'),
+    approvals: count('approval'),
+    quarantined: count('quarantine'),
+  }
+}
+
+/** Forgets history and use that are older than 400 days. Returns how many entries went. */
+export function pruneHistory(database: LedgerDatabase, now: Instant): number {
+  const before = now - HISTORY_DAYS * DAY_MS
+  return database.write(() => database.run('DELETE FROM history WHERE at < ?', before).changes + pruneUse(database, before))
+}
+
+/**
+ * Writes a consistent copy of a ledger to `target`, which must not exist, while the ledger is in use. The copy appears under its name when
+ * it is whole and on the disk, or not at all; a backup that is killed leaves a folder `<target>.partial-…`. Throws LEDGER_BACKUP.
+ */
+export function backupLedger(database: LedgerDatabase, target: string): void {
+  const path = resolve(target)
+  if (lookAt(path)) throw noBackup(database.file, `${target} exists already; name a file that does not`)
+  let folder: string | undefined
+  try {
+    folder = mkdtempSync(`${path}.partial-`)
+    const partial = join(folder, 'copy')
+    createPrivately(partial)
+    database.all('VACUUM INTO ?', partial)
+    flush(partial)
+    giveName(partial, path)
+    flush(dirname(path))
+  } catch (error) {
+    throw noBackup(database.file, error instanceof Error ? error.message : String(error))
+  } finally {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Unlike a rename, a link never replaces a file that came into being meanwhile; some network volumes know no links. */
+function giveName(partial: string, path: string): void {
+  try {
+    linkSync(partial, path)
+  } catch (error) {
+    if (lookAt(path)) throw error
+    renameSync(partial, path)
+  }
+}
+
+const noBackup = (file: string, why: string): LedgerError => new LedgerError('LEDGER_BACKUP', `no copy was made of ${file}: ${why}`)
+
+/** Waits until a file, or the names in a folder, are on the disk. */
+function flush(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

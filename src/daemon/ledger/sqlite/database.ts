@@ -1,0 +1,119 @@
+// The ledger's handle on SQLite: statements prepared once, rows as plain values, failures as LedgerErrors, and one way to write: a
+// transaction that is on the disk when it returns. It knows nothing of what is stored.
+import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { BugError } from '../../../core/model/problem.ts'
+import { BUSY_TIMEOUT_MS, fromSqlite, LedgerError } from '../error.ts'
+import { lookAt } from './files.ts'
+
+export type Row = Readonly<Record<string, SQLOutputValue>>
+
+export const MEMORY = ':memory:'
+
+/** An open ledger file, or one in memory. Every method throws a `LedgerError` when the database fails. */
+export interface LedgerDatabase {
+  /** As messages name it. */
+  readonly file: string
+  get(sql: string, ...values: readonly SQLInputValue[]): Row | undefined
+  all(sql: string, ...values: readonly SQLInputValue[]): readonly Row[]
+  /** Row by row, for tables that may be long. */
+  each(sql: string, ...values: readonly SQLInputValue[]): Iterable<Row>
+  /** Outside a transaction, for statements without an answer. */
+  execute(sql: string): void
+  /** Changes rows; only inside `write`. */
+  run(sql: string, ...values: readonly SQLInputValue[]): { readonly changes: number; readonly lastId: number }
+  /** Runs `change` as one transaction, durable when this returns; nothing of it stays when it throws. */
+  write<T>(change: () => T): T
+  close(): void
+}
+
+export interface DatabaseOptions {
+  /** Nothing may be written, and no file is made. */
+  readonly readOnly: boolean
+  /** Shown in messages instead of the path. */
+  readonly name?: string
+}
+
+/** Opens a database file or `:memory:`, without looking at what is in it. Throws a `LedgerError`. */
+export function openDatabase(path: string, options: DatabaseOptions): LedgerDatabase {
+  const file = options.name ?? path
+  const attempt = attempter(file)
+  const sqlite = attempt(() => new DatabaseSync(path, { readOnly: options.readOnly, timeout: BUSY_TIMEOUT_MS }))
+  const statements = new Map<string, StatementSync>()
+  const prepared = (sql: string): StatementSync => {
+    const known = statements.get(sql) ?? sqlite.prepare(sql)
+    statements.set(sql, known)
+    return known
+  }
+  const stillThere = path === MEMORY ? () => true : sameFile(path)
+  const database: LedgerDatabase = {
+    file,
+    get: (sql, ...values) => attempt(() => prepared(sql).get(...values)),
+    all: (sql, ...values) => attempt(() => prepared(sql).all(...values)),
+    *each(sql, ...values) {
+      const rows = attempt(() => sqlite.prepare(sql).iterate(...values))
+      for (let next = attempt(() => rows.next()); !next.done; next = attempt(() => rows.next())) yield next.value
+    },
+    execute: (sql) => attempt(() => sqlite.exec(sql)),
+    run(sql, ...values) {
+      if (!sqlite.isTransaction) throw new BugError(`outside a transaction: ${sql}`)
+      const { changes, lastInsertRowid } = attempt(() => prepared(sql).run(...values))
+      return { changes: Number(changes), lastId: Number(lastInsertRowid) }
+    },
+    write(change) {
+      if (!stillThere()) throw movedAway(file)
+      return transaction(sqlite, change, attempt)
+    },
+    close() {
+      statements.clear()
+      if (sqlite.isOpen) sqlite.close()
+    },
+  }
+  return options.readOnly ? forReading(database) : database
+}
+
+/** The same database, on which every attempt to write is a mistake of ours. */
+export function forReading(database: LedgerDatabase): LedgerDatabase {
+  return {
+    ...database,
+    write() {
+      throw new BugError(`${database.file} was opened for reading, and something wants to write to it`)
+    },
+  }
+}
+
+type Attempt = <T>(action: () => T) => T
+
+const attempter =
+  (file: string): Attempt =>
+  (action) => {
+    try {
+      return action()
+    } catch (error) {
+      throw fromSqlite(error, file)
+    }
+  }
+
+function transaction<T>(sqlite: DatabaseSync, change: () => T, attempt: Attempt): T {
+  attempt(() => sqlite.exec('BEGIN IMMEDIATE'))
+  try {
+    const result = change()
+    attempt(() => sqlite.exec('COMMIT'))
+    return result
+  } catch (error) {
+    // Some failures, a full disk among them, have ended the transaction already.
+    if (sqlite.isTransaction) attempt(() => sqlite.exec('ROLLBACK'))
+    throw error
+  }
+}
+
+/** Whether a path still leads to the file that it led to before: SQLite would go on writing to a file that nobody can find any more. */
+function sameFile(path: string): () => boolean {
+  const before = lookAt(path)
+  return () => {
+    const now = lookAt(path)
+    return now !== undefined && now.ino === before?.ino && now.dev === before.dev
+  }
+}
+
+const movedAway = (file: string): LedgerError =>
+  new LedgerError('LEDGER_UNWRITABLE', `${file} was moved, deleted or replaced while it was in use; put it back, or start capkeeper again`)

@@ -1,0 +1,51 @@
+// The files of a ledger on disk: made for their owner alone, and looked at without being opened. An existing file is never opened here:
+// closing a handle drops every lock that SQLite holds on that file in this process (POSIX).
+import { accessSync, chmodSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs'
+import { fromFileSystem, LedgerError } from '../error.ts'
+
+const OWNER_ONLY = 0o600
+
+/** Makes an empty file that only its owner may read, or checks that the existing one can be written. Throws a `LedgerError`. */
+export function createPrivately(file: string): void {
+  if (lookAt(file)?.isDirectory()) throw isFolder(file)
+  try {
+    closeSync(openSync(file, 'wx', OWNER_ONLY))
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw fromFileSystem(error, file)
+    mustBeWritable(file)
+  }
+}
+
+function mustBeWritable(file: string): void {
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    throw fromFileSystem(error, file)
+  }
+}
+
+/** Takes a file away from everybody but its owner; a file of another owner is left as it is. */
+export function makePrivate(file: string): void {
+  try {
+    chmodSync(file, OWNER_ONLY)
+  } catch {
+    // Only the owner may; on shared volumes that can be somebody else, who has decided who reads it.
+  }
+}
+
+/** Undefined when there is no such file. Throws a `LedgerError` when that cannot be told. */
+export function lookAt(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOTDIR') return undefined
+    const told = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new LedgerError('LEDGER_UNREADABLE', `${file} cannot be looked at (${told}); this user must be able to enter its folder`)
+  }
+}
+
+export const isFolder = (file: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_UNWRITABLE',
+    `${file} is a folder, and the ledger is a file; write --ledger ${file.replace(/\/+$/, '')}/capkeeper.db`,
+  )

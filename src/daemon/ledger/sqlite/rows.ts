@@ -1,0 +1,145 @@
+// The rows of one workspace in SQLite: the queries behind the ledger. Every method is one statement or one transaction, on the disk when it
+// is done.
+import { BugError } from '../../../core/model/problem.ts'
+import { scopeKey } from '../../../core/model/scope.ts'
+import type { Instant } from '../../../core/model/units.ts'
+import type { HistoryFilter } from '../../../ports.ts'
+import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from '../adapter.ts'
+import { addOnRows, keepAddOn } from '../use/add-on.ts'
+import { keepBurn, keepRuns, useRows } from '../use/use.ts'
+import type { LedgerDatabase, Row } from './database.ts'
+
+/** What its rows are found by, beside their workspace. */
+const KEYS: Readonly<Record<KeyedTable, string>> = { owned: 'scope', approval: 'hold', quarantine: 'scope', fact: 'name' }
+
+/** How often the rows of each binding were changed through one handle: several ledgers of one workspace may share it. */
+export type Versions = Map<number, number>
+
+export interface SqliteRowsOptions {
+  readonly database: LedgerDatabase
+  readonly workspace: string
+  /** The row that everything hangs on; one that does not exist reads as an empty workspace. */
+  readonly binding: number
+  readonly versions: Versions
+}
+
+export function sqliteRows({ database, workspace, binding, versions }: SqliteRowsOptions): WorkspaceRows {
+  let seen: { readonly others: string; readonly ours: number } | undefined
+  const ours = (): number => versions.get(binding) ?? 0
+  return {
+    name: database.file,
+    async read(latelySince, isKnown) {
+      const others = versionOfOthers(database)
+      if (isKnown && seen?.others === others && seen.ours === ours()) return undefined
+      const snapshot = readRows(database, binding, latelySince)
+      seen = { others, ours: ours() }
+      return snapshot
+    },
+    async write(changes) {
+      const opened = database.write(() => {
+        let id: number | undefined
+        for (const change of changes) id = apply(database, workspace, binding, change) ?? id
+        return id
+      })
+      // Whoever has read everything before knows what it changes itself.
+      const knew = seen?.ours === ours()
+      versions.set(binding, ours() + 1)
+      if (seen && knew) seen = { ...seen, ours: ours() }
+      return opened
+    },
+    history: async (filter) => historyRows(database, binding, filter),
+    pause: async () => pauseRow(database, workspace),
+    ...useRows(database, binding),
+    ...addOnRows(database, binding),
+  }
+}
+
+/** Differs whenever another connection has changed anything. */
+const versionOfOthers = (database: LedgerDatabase): string => String(database.all('PRAGMA data_version')[0]?.['data_version'])
+
+/** Everything that is held in memory of one workspace. */
+export function readRows(database: LedgerDatabase, binding: number, latelySince: Instant): Snapshot {
+  const table = (name: KeyedTable): readonly KeyedRow[] =>
+    database
+      .all(`SELECT id, ${KEYS[name]} AS key, data FROM ${name} WHERE binding = ? ORDER BY id`, binding)
+      .map((row) => ({ ...dataRow(row), key: String(row['key']) }))
+  return {
+    tables: { owned: table('owned'), approval: table('approval'), quarantine: table('quarantine'), fact: table('fact') },
+    intents: database.all('SELECT id, data FROM intent WHERE binding = ? ORDER BY id', binding).map(dataRow),
+    lately: historyRows(database, binding, { sinceAt: latelySince }),
+  }
+}
+
+const dataRow = (row: Row): DataRow => ({ id: Number(row['id']), data: row['data'] })
+
+/** Newest first. */
+function historyRows(database: LedgerDatabase, binding: number, { scope, sinceAt, untilAt, limit }: HistoryFilter): readonly DataRow[] {
+  return database
+    .all(
+      `SELECT id, data FROM history WHERE binding = ? AND at >= ? AND at <= ?${scope ? ' AND scope = ?' : ''} ORDER BY at DESC, id DESC LIMIT ?`,
+      binding,
+      sinceAt ?? Number.MIN_SAFE_INTEGER,
+      untilAt ?? Number.MAX_SAFE_INTEGER,
+      ...(scope ? [scopeKey(scope)] : []),
+      limit ?? -1,
+    )
+    .map(dataRow)
+}
+
+export function pauseRow(database: LedgerDatabase, workspace: string): DataRow | undefined {
+  const row = database.get('SELECT id, data FROM pause WHERE workspace = ?', workspace)
+  return row && dataRow(row)
+}
+
+/** Inside a transaction. Returns the id of an intent that it opened. */
+function apply(database: LedgerDatabase, workspace: string, binding: number, change: RowChange): number | undefined {
+  switch (change.kind) {
+    case 'put':
+      put(database, binding, change)
+      return undefined
+    case 'drop':
+      database.run(`DELETE FROM ${change.table} WHERE binding = ? AND ${KEYS[change.table]} = ?`, binding, change.key)
+      return undefined
+    case 'open':
+      return database.run('INSERT INTO intent (binding, data) VALUES (?, ?)', binding, change.data).lastId
+    case 'close': {
+      const { changes } = database.run('DELETE FROM intent WHERE binding = ? AND id = ?', binding, change.id)
+      if (changes === 0) throw new BugError(`intent ${change.id} for ${change.scope} has an outcome already`)
+      return undefined
+    }
+    case 'append':
+      database.run('INSERT INTO history (binding, at, scope, data) VALUES (?, ?, ?, ?)', binding, change.at, change.scope, change.data)
+      return undefined
+    case 'pause':
+      database.run('DELETE FROM pause WHERE workspace = ?', workspace)
+      if (change.data !== undefined) database.run('INSERT INTO pause (workspace, data) VALUES (?, ?)', workspace, change.data)
+      return undefined
+    case 'runs':
+      keepRuns(database, binding, change.scope, change.batch)
+      return undefined
+    case 'burn':
+      keepBurn(database, binding, change.step)
+      return undefined
+    case 'addOn':
+      keepAddOn(database, binding, change.batch)
+      return undefined
+    case 'forget':
+      forget(database, binding, change.email)
+      return undefined
+  }
+}
+
+function forget(database: LedgerDatabase, binding: number, email: string): void {
+  const person = 'person IN (SELECT id FROM person WHERE person.binding = ? AND email = ?)'
+  database.run('DELETE FROM history WHERE binding = ? AND scope = ?', binding, email)
+  for (const table of ['person_use', 'add_on_use'])
+    database.run(`DELETE FROM ${table} WHERE binding = ? AND ${person}`, binding, binding, email)
+  database.run('DELETE FROM person WHERE binding = ? AND email = ?', binding, email)
+}
+
+function put(database: LedgerDatabase, binding: number, { table, key, data, known }: Extract<RowChange, { kind: 'put' }>): void {
+  const insert = `INSERT INTO ${table} (binding, ${KEYS[table]}, data) VALUES (?, ?, ?) ON CONFLICT (binding, ${KEYS[table]})`
+  if (!known) database.run(`${insert} DO UPDATE SET data = excluded.data`, binding, key, data)
+  else if (known.data === undefined) database.run(`${insert} DO NOTHING`, binding, key, data)
+  else database.run(`UPDATE ${table} SET data = ? WHERE binding = ? AND ${KEYS[table]} = ? AND data = ?`, data, binding, key, known.data)
+}

@@ -1,0 +1,173 @@
+// The shape of a ledger file: whose it is, which version, and the tables. A file that is not ours or that a newer capkeeper made is left
+// exactly as it is; an empty one is new. Nothing here ever makes a fresh ledger in the place of one that cannot be read.
+
+import { corrupt, LedgerError } from '../error.ts'
+import type { LedgerDatabase } from './database.ts'
+
+/** "capk": tells a ledger from other SQLite files (`PRAGMA application_id`). */
+export const APPLICATION_ID = 0x6361706b
+
+/**
+ * One script a version, never changed once released. Everything of a workspace hangs on a binding, its name together with a service's
+ * address. `data` is one value as JSON; the columns beside it are what is searched by. Instants are milliseconds since the epoch.
+ */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE binding (
+     id INTEGER PRIMARY KEY,
+     workspace TEXT NOT NULL,
+     base_url TEXT NOT NULL,
+     bound_at REAL NOT NULL,
+     current INTEGER NOT NULL CHECK (current IN (0, 1)),
+     UNIQUE (workspace, base_url)
+   ) STRICT;
+   CREATE UNIQUE INDEX binding_current ON binding (workspace) WHERE current = 1;
+
+   CREATE TABLE owned (
+     id INTEGER PRIMARY KEY,
+     binding INTEGER NOT NULL REFERENCES binding,
+     scope TEXT NOT NULL,
+     data TEXT NOT NULL,
+     UNIQUE (binding, scope)
+   ) STRICT;
+
+   CREATE TABLE intent (
+     id INTEGER PRIMARY KEY AUTOINCREMENT,
+     binding INTEGER NOT NULL REFERENCES binding,
+     data TEXT NOT NULL
+   ) STRICT;
+
+   CREATE TABLE history (
+     id INTEGER PRIMARY KEY,
+     binding INTEGER NOT NULL REFERENCES binding,
+     at REAL NOT NULL,
+     scope TEXT NOT NULL,
+     data TEXT NOT NULL
+   ) STRICT;
+   CREATE INDEX history_at ON history (binding, at);
+   CREATE INDEX history_scope ON history (binding, scope, at);
+
+   CREATE TABLE approval (
+     id INTEGER PRIMARY KEY,
+     binding INTEGER NOT NULL REFERENCES binding,
+     hold TEXT NOT NULL,
+     data TEXT NOT NULL,
+     UNIQUE (binding, hold)
+   ) STRICT;
+
+   CREATE TABLE quarantine (
+     id INTEGER PRIMARY KEY,
+     binding INTEGER NOT NULL REFERENCES binding,
+     scope TEXT NOT NULL,
+     data TEXT NOT NULL,
+     UNIQUE (binding, scope)
+   ) STRICT;
+
+   CREATE TABLE fact (
+     id INTEGER PRIMARY KEY,
+     binding INTEGER NOT NULL REFERENCES binding,
+     name TEXT NOT NULL,
+     data TEXT NOT NULL,
+     UNIQUE (binding, name)
+   ) STRICT;
+
+   CREATE TABLE pause (
+     id INTEGER PRIMARY KEY,
+     workspace TEXT NOT NULL UNIQUE,
+     data TEXT NOT NULL
+   ) STRICT;`,
+  // Use. Days are counted from the epoch, amounts are cents (100 = 1 credit). Days come first in the keys: rows are added at the end and
+  // forgotten at the beginning. `cents` of runs is NULL where the plan shows no credits.
+  `CREATE TABLE run_use (
+     binding INTEGER NOT NULL REFERENCES binding,
+     day INTEGER NOT NULL,
+     scope TEXT NOT NULL,
+     model TEXT NOT NULL,
+     mode TEXT NOT NULL,
+     messages INTEGER NOT NULL,
+     cents INTEGER,
+     PRIMARY KEY (binding, day, scope, model, mode)
+   ) STRICT, WITHOUT ROWID;
+
+   CREATE TABLE person (
+     id INTEGER PRIMARY KEY,
+     binding INTEGER NOT NULL REFERENCES binding,
+     email TEXT NOT NULL,
+     highest INTEGER NOT NULL,
+     last_day INTEGER NOT NULL,
+     UNIQUE (binding, email)
+   ) STRICT;
+
+   CREATE TABLE person_use (
+     binding INTEGER NOT NULL REFERENCES binding,
+     day INTEGER NOT NULL,
+     person INTEGER NOT NULL,
+     cents INTEGER NOT NULL,
+     PRIMARY KEY (binding, day, person)
+   ) STRICT, WITHOUT ROWID;
+
+   CREATE TABLE use_reading (
+     binding INTEGER NOT NULL REFERENCES binding,
+     at REAL NOT NULL,
+     cents INTEGER NOT NULL,
+     PRIMARY KEY (binding, at)
+   ) STRICT, WITHOUT ROWID;`,
+  // What was seen of the deployment becomes one fact.
+  `INSERT OR IGNORE INTO fact (binding, name, data) SELECT DISTINCT binding, 'seen', '{}' FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen');
+   UPDATE fact SET data = json_set(data, '$.caps', (
+     SELECT json(json_set(old.data, '$.value', 'copied')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'copyingSeen'
+   )) WHERE name = 'seen' AND EXISTS (SELECT 1 FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'copyingSeen');
+   UPDATE fact SET data = json_set(data, '$.reads', (
+     SELECT json(json_set(old.data, '$.value', 'inherited')) FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen'
+   )) WHERE name = 'seen' AND EXISTS (SELECT 1 FROM fact AS old WHERE old.binding = fact.binding AND old.name = 'inheritedReadsSeen');
+   DELETE FROM fact WHERE name IN ('copyingSeen', 'inheritedReadsSeen', 'wideLooks');`,
+  // Add-on use as the service tells it. `person` is the table that use by day hangs on; days come first in the key, as there.
+  `CREATE TABLE add_on_use (
+     binding INTEGER NOT NULL REFERENCES binding,
+     day INTEGER NOT NULL,
+     person INTEGER NOT NULL,
+     model TEXT NOT NULL,
+     cents INTEGER NOT NULL,
+     add_on_cents INTEGER NOT NULL,
+     PRIMARY KEY (binding, day, person, model)
+   ) STRICT, WITHOUT ROWID;`,
+]
+
+/** The first version that knows of use; readers may meet an older one. */
+export const USE_VERSION = 2
+/** The first that knows of add-on use. */
+export const ADD_ON_VERSION = 4
+
+/** The version that this capkeeper reads and writes (`PRAGMA user_version`). */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** 0 for an empty database. Throws LEDGER_FOREIGN or LEDGER_NEWER, and LEDGER_CORRUPT when it is no database at all. */
+export function schemaVersion(database: LedgerDatabase): number {
+  const owner = pragma(database, 'application_id')
+  const version = pragma(database, 'user_version')
+  if (owner !== APPLICATION_ID) {
+    if (owner === 0 && version === 0 && database.get('SELECT name FROM sqlite_schema LIMIT 1') === undefined) return 0
+    throw new LedgerError('LEDGER_FOREIGN', `${database.file} is an SQLite database of another program; point --ledger at another file`)
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new LedgerError(
+      'LEDGER_NEWER',
+      `${database.file} was written by a newer capkeeper: its schema version is ${version}, this one knows ${SCHEMA_VERSION}; use the newer capkeeper`,
+    )
+  }
+  if (version < 1) throw corrupt(database.file, `its schema version is ${version}`)
+  return version
+}
+
+/** Brings a ledger to the present version, all of it or nothing; an empty database becomes a ledger. */
+export function migrate(database: LedgerDatabase): void {
+  if (schemaVersion(database) === SCHEMA_VERSION) return
+  database.write(() => {
+    // Another process may have been faster.
+    for (const script of MIGRATIONS.slice(schemaVersion(database))) database.execute(script)
+    database.execute(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`)
+  })
+}
+
+function pragma(database: LedgerDatabase, name: 'application_id' | 'user_version'): number {
+  return Number(database.get(`PRAGMA ${name}`)?.[name] ?? 0)
+}

@@ -1,0 +1,283 @@
+// Which files a list of policy paths means, and their texts. Folders are read recursively; hidden names are skipped, so that of a mounted
+// ConfigMap only the visible links count, which lead through `..data`. A link may lead anywhere inside its policy folder and nowhere
+// outside; the path itself may be a link to anywhere (git-sync's). What is given back is one state: files that change while they are
+// read are read again.
+import { isUtf8 } from 'node:buffer'
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  opendirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { isAbsolute, join, normalize, relative, resolve, sep } from 'node:path'
+import type { Problem } from '../../core/model/problem.ts'
+import type { ProblemCode } from '../codes.ts'
+import { compareText } from '../yaml.ts'
+
+/** A policy file. `shown` is the path as a user would type it, `real` the file behind all links, `roots` the given paths that lead to it. */
+export interface PolicyFile {
+  readonly shown: string
+  readonly real: string
+  readonly roots: readonly string[]
+}
+
+/** `stamp` differs when a file, a folder's content or a link does; `folders` are the real folders that were looked into. */
+export interface Listing {
+  readonly files: readonly PolicyFile[]
+  readonly folders: readonly string[]
+  readonly problems: readonly FileProblem[]
+  readonly stamp: string
+  /** Of all files together. */
+  readonly bytes: number
+}
+
+/** A problem with a path; nobody who reads one of `roots` has all of its policies. */
+export interface FileProblem {
+  readonly problem: Problem
+  readonly roots: readonly string[]
+}
+
+export interface PolicyText extends PolicyFile {
+  readonly text: string
+}
+
+export interface ReadFiles {
+  readonly texts: readonly PolicyText[]
+  readonly problems: readonly FileProblem[]
+}
+
+const MAX_FILES = 10_000
+/** Names in all folders together, hidden ones and other files included. */
+const MAX_NAMES = 100_000
+const MAX_DEPTH = 32
+/** Of one file, and of all policy files together. product.md, section 11. */
+export const MAX_FILE_BYTES = 1024 * 1024
+export const MAX_BYTES_TOGETHER = 16 * 1024 * 1024
+const MAX_READINGS = 5
+
+interface Walk {
+  readonly root: string
+  readonly realRoot: string
+  readonly found: Map<string, { shown: string; roots: string[]; stamp: string }>
+  readonly folders: Set<string>
+  readonly seen: Set<string>
+  readonly problems: FileProblem[]
+  readonly spent: { names: number; bytes: number }
+}
+
+/** Lists the policy files beneath `paths`, each real file once, sorted by the path shown. Never throws. */
+export function listPolicyFiles(paths: readonly string[], cwd: string): Listing {
+  const found: Walk['found'] = new Map()
+  const folders = new Set<string>()
+  const problems: FileProblem[] = []
+  const spent = { names: 0, bytes: 0 }
+  for (const path of new Set(paths)) listRoot(path, cwd, { found, folders, problems, spent })
+  const files = [...found].map(([real, { shown, roots }]) => ({ real, shown, roots })).sort((a, b) => compareText(a.shown, b.shown))
+  const stamps = [...found].map(([real, { shown, stamp }]) => `${shown}|${real}|${stamp}`)
+  const stamp = [...stamps, ...problems.map(({ problem }) => problem.message)].sort().join('\n')
+  return { files, folders: [...folders], problems, stamp, bytes: spent.bytes }
+}
+
+function listRoot(path: string, cwd: string, into: Omit<Walk, 'root' | 'realRoot' | 'seen'>): void {
+  const absolute = resolve(cwd, path)
+  const shown = shownPath(path, cwd)
+  try {
+    const realRoot = realpathSync(absolute)
+    const walk = { ...into, root: path, realRoot, seen: new Set<string>() }
+    const stats = statSync(realRoot, { bigint: true })
+    if (stats.isDirectory()) walkFolder(walk, realRoot, shown, 0)
+    else addFile(walk, realRoot, shown === '' ? path : shown, stats)
+  } catch (error) {
+    into.problems.push(fileProblem([path], shown || path, error))
+  }
+}
+
+/** Relative to the working directory when beneath it, else as typed; '' for the working directory itself. */
+export function shownPath(path: string, cwd: string): string {
+  const beneath = relative(cwd, resolve(cwd, path))
+  return isOutside(beneath) ? normalize(path) : beneath
+}
+
+const isOutside = (way: string): boolean => way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)
+
+function walkFolder(walk: Walk, real: string, shown: string, depth: number): undefined {
+  if (walk.seen.has(real)) return
+  walk.seen.add(real)
+  walk.folders.add(real)
+  if (depth > MAX_DEPTH) return complain(walk, shown, 'TOO_LARGE', `folders are nested more than ${MAX_DEPTH} deep`)
+  const entries = entriesOf(walk, real)
+  if (!entries)
+    return complain(walk, shown, 'TOO_LARGE', `and the folders before it have more than the ${MAX_NAMES} names that are looked at`)
+  for (const entry of entries) {
+    if (entry.name.startsWith('.')) continue
+    const path = join(shown, entry.name)
+    try {
+      visitEntry(walk, join(real, entry.name), path, { depth, isLink: entry.isSymbolicLink() })
+    } catch (error) {
+      if (isPolicyName(entry.name) || !entry.isSymbolicLink()) walk.problems.push(fileProblem([walk.root], path, error))
+    }
+  }
+}
+
+/** By name; undefined once there are too many. */
+function entriesOf(walk: Walk, folder: string): readonly Dirent[] | undefined {
+  const opened = opendirSync(folder)
+  try {
+    const entries: Dirent[] = []
+    for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
+      walk.spent.names += 1
+      if (walk.spent.names > MAX_NAMES) return undefined
+      entries.push(entry)
+    }
+    return entries.sort((a, b) => compareText(a.name, b.name))
+  } finally {
+    opened.closeSync()
+  }
+}
+
+const isPolicyName = (name: string): boolean => /\.ya?ml$/i.test(name)
+
+function visitEntry(walk: Walk, path: string, shown: string, { depth, isLink }: { depth: number; isLink: boolean }): undefined {
+  const real = isLink ? realpathSync(path) : path
+  const stats = statSync(real, { bigint: true })
+  if (!stats.isDirectory() && !isPolicyName(path)) return
+  if (isLink && isOutside(relative(walk.realRoot, real))) {
+    return complain(
+      walk,
+      shown,
+      'LINK_OUTSIDE',
+      `is a link that leaves the policy folder: it leads to ${real}`,
+      'copy what it leads to into the folder',
+    )
+  }
+  if (stats.isDirectory()) walkFolder(walk, real, shown, depth + 1)
+  else addFile(walk, real, shown, stats)
+}
+
+function addFile(walk: Walk, real: string, shown: string, stats: BigIntStats): undefined {
+  if (!stats.isFile()) return complain(walk, shown, 'FILE_UNREADABLE', 'is not a regular file')
+  if (stats.size > MAX_FILE_BYTES)
+    return complain(walk, shown, 'TOO_LARGE', `has ${stats.size} bytes, at most ${MAX_FILE_BYTES} are read`, 'split it into several files')
+  const known = walk.found.get(real)
+  if (known) {
+    if (!known.roots.includes(walk.root)) known.roots.push(walk.root)
+    return
+  }
+  if (walk.found.size >= MAX_FILES) {
+    if (walk.found.size === MAX_FILES) complain(walk, shown, 'TOO_LARGE', `is one file more than the ${MAX_FILES} that are read`)
+    return
+  }
+  walk.spent.bytes += Number(stats.size)
+  if (walk.spent.bytes > MAX_BYTES_TOGETHER) {
+    return complain(
+      walk,
+      shown,
+      'TOO_LARGE',
+      `and the policy files before it have more than the ${MAX_BYTES_TOGETHER} bytes that are read together`,
+    )
+  }
+  const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':')
+  walk.found.set(real, { shown, roots: [walk.root], stamp })
+}
+
+function complain(walk: Walk, shown: string, code: ProblemCode, what: string, hint?: string): undefined {
+  const at = { file: shown, line: 1, column: 1 }
+  const problem: Problem = { severity: 'error', code, message: `${shown} ${what}`, at, ...(hint === undefined ? {} : { hint }) }
+  walk.problems.push({ problem, roots: [walk.root] })
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'does not exist',
+  EACCES: 'may not be read by this user',
+  EPERM: 'may not be read by this user',
+  ELOOP: 'is a link that leads back to itself',
+  ENOTDIR: 'does not exist: a part of the path is a file',
+}
+
+function fileProblem(roots: readonly string[], shown: string, error: unknown): FileProblem {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
+  const reason = (code && REASONS[code]) ?? `cannot be read: ${code ?? (error instanceof Error ? error.message : String(error))}`
+  return { problem: { severity: 'error', code: 'FILE_UNREADABLE', message: `${shown} ${reason}` }, roots }
+}
+
+/** Reads the policy files beneath `paths`, all of one state. Never throws. */
+export function readPolicyFiles(paths: readonly string[], cwd: string): ReadFiles {
+  let before = listPolicyFiles(paths, cwd)
+  for (let reading = 1; reading <= MAX_READINGS; reading += 1) {
+    const read = readListed(before)
+    const after = listPolicyFiles(paths, cwd)
+    if (after.stamp === before.stamp) return read
+    before = after
+  }
+  const message = `the policy files changed during each of ${MAX_READINGS} readings; they are read again when they rest`
+  return { texts: [], problems: [{ problem: { severity: 'error', code: 'FILE_UNREADABLE', message }, roots: [...paths] }] }
+}
+
+function readListed(listing: Listing): ReadFiles {
+  const texts: PolicyText[] = []
+  const problems = [...listing.problems]
+  for (const file of listing.files) {
+    try {
+      texts.push({ ...file, text: decode(readBounded(file.real)) })
+    } catch (error) {
+      problems.push(fileProblem(file.roots, file.shown, error))
+    }
+  }
+  return { texts, problems }
+}
+
+function decode(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new UnfitFileError('the text is not UTF-8')
+  return bytes.toString('utf8')
+}
+
+class UnfitFileError extends Error {
+  readonly code: string
+  constructor(why: string) {
+    super(why)
+    this.code = why
+  }
+}
+
+/** What was listed as a file may be something else by now: nothing is waited for, no link is followed, no more is read than was promised. */
+function readBounded(path: string, flags = constants.O_NOFOLLOW | constants.O_NONBLOCK): Buffer {
+  const file = openSync(path, constants.O_RDONLY | flags)
+  try {
+    if (flags !== 0 && !fstatSync(file).isFile()) throw new UnfitFileError('it is not a regular file')
+    const pieces: Buffer[] = []
+    for (let total = 0; total <= MAX_FILE_BYTES; ) {
+      const piece = Buffer.allocUnsafe(PIECE_BYTES)
+      const length = readSync(file, piece)
+      if (length === 0) return Buffer.concat(pieces)
+      pieces.push(piece.subarray(0, length))
+      total += length
+    }
+    throw new UnfitFileError(`it has more than the ${MAX_FILE_BYTES} bytes that are read`)
+  } finally {
+    closeSync(file)
+  }
+}
+
+const PIECE_BYTES = 65_536
+
+/** Reads one text file that is given by name, such as the config; a pipe is fine, without end it is not. */
+export function readTextFile(path: string, cwd: string): { readonly text: string } | { readonly problem: Problem } {
+  const shown = shownPath(path, cwd) || path
+  try {
+    const absolute = resolve(cwd, path)
+    const { size } = statSync(absolute)
+    if (size > MAX_FILE_BYTES) {
+      const message = `${shown} has ${size} bytes, at most ${MAX_FILE_BYTES} are read`
+      return { problem: { severity: 'error', code: 'TOO_LARGE', message, at: { file: shown, line: 1, column: 1 } } }
+    }
+    return { text: decode(readBounded(absolute, 0)) }
+  } catch (error) {
+    return { problem: fileProblem([], shown, error).problem }
+  }
+}

@@ -1,0 +1,62 @@
+// Policies read without a risk for whoever asks: a few small files at once, anything more in a thread with bounds. A file that the thread
+// could not bear is an error of that file, and the others are read without it.
+import type { Problem } from '../../core/model/problem.ts'
+import type { Clock } from '../../ports.ts'
+import { READING_DEADLINE_MS, SMALL_BYTES } from '../bounds.ts'
+import type { Outcome } from './aside.ts'
+import { listPolicyFiles } from './files.ts'
+import { type LoadedPolicies, type LoadOptions, loadPolicies, type WorkspaceSource } from './load.ts'
+
+/** Files that are left out one after the other, before nothing more is tried. */
+const MAX_REFUSED = 8
+
+/** `loadPolicies` for everything that runs: never throws for bad input, never ends the process, never takes longer than the deadline. */
+export async function loadPoliciesAside(paths: readonly string[], options: LoadOptions, clock: Clock): Promise<LoadedPolicies> {
+  const cwd = options.cwd ?? process.cwd()
+  if (listPolicyFiles(paths, cwd).bytes <= SMALL_BYTES) return loadPolicies(paths, options)
+  const { beside, runAside } = await import('./aside.ts')
+  const workspaces = options.workspaces?.map((one) => (typeof one === 'string' ? one : whatIsRead(one)))
+  const end = clock.monotonic() + READING_DEADLINE_MS
+  const refused = new Map<string, Problem>()
+  for (;;) {
+    const data = { paths, options: { ...options, cwd, ...(workspaces && { workspaces }), refused } }
+    const deadlineMs = Math.max(1, end - clock.monotonic())
+    const outcome = await runAside<LoadedPolicies>({ file: beside(import.meta.url, 'load-thread'), data, clock, deadlineMs })
+    if (outcome.kind === 'answer') return outcome.answer
+    const problem = problemOf(outcome)
+    const isKnown = outcome.at === undefined || refused.has(outcome.at) || refused.size >= MAX_REFUSED
+    if (isKnown || outcome.at === undefined || outcome.kind === 'time')
+      return { sets: new Map(), problems: [...refused.values(), problem], files: [] }
+    refused.set(outcome.at, problem)
+  }
+}
+
+/** What a thread needs to know of a configured workspace; the rest is not sent along. */
+const whatIsRead = ({ name, policies, capSemantics }: WorkspaceSource): WorkspaceSource => ({
+  name,
+  ...(policies === undefined ? {} : { policies }),
+  ...(capSemantics === undefined ? {} : { capSemantics }),
+})
+
+function problemOf({ kind, at, message }: Exclude<Outcome<LoadedPolicies>, { readonly kind: 'answer' }>): Problem {
+  const subject = at ?? 'the policies'
+  const place = at === undefined ? {} : { at: { file: at, line: 1, column: 1 } }
+  switch (kind) {
+    case 'memory':
+      return {
+        severity: 'error',
+        code: 'TOO_LARGE',
+        message: `${subject} needs more memory to be read than is given`,
+        ...place,
+        hint: SPLIT,
+      }
+    case 'time': {
+      const seconds = READING_DEADLINE_MS / 1000
+      return { severity: 'error', code: 'TOO_LARGE', message: `${subject} was not read within ${seconds} s`, ...place, hint: SPLIT }
+    }
+    case 'error':
+      return { severity: 'error', code: 'FILE_UNREADABLE', message: `${subject} cannot be read: ${message}`, ...place }
+  }
+}
+
+const SPLIT = 'split it into several files'

@@ -1,0 +1,305 @@
+// Policy paths to one policy set per workspace. It decides which workspace each document is for and which sets are whole; a set that is
+// not whole is never given out, so that the last good one stays in force. It never ignores a file, a document or a workspace's name.
+import { createHash } from 'node:crypto'
+import { dirname, resolve } from 'node:path'
+import type { PolicyRevision, PolicySet } from '../../core/model/policy.ts'
+import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { scopeKey } from '../../core/model/scope.ts'
+import type { Instant } from '../../core/model/units.ts'
+import { MAX_PROBLEMS_TOGETHER, MAX_SET_TEXT } from '../bounds.ts'
+import { joinDocuments } from '../join.ts'
+import { type ParsedPolicyText, type PolicyDocument, parsePolicyText } from '../parse.ts'
+import { didYouMean } from '../suggest.ts'
+import { compareProblems, compareText, problemOn, quoted, type Source } from '../yaml.ts'
+import { type PolicyText, readPolicyFiles } from './files.ts'
+import { type Checkout, checkoutOf, isEdited } from './git.ts'
+
+/** A configured workspace. It reads the files that one of its `policies` leads to; without `policies`, or when it is none of the given paths, all. */
+export interface WorkspaceSource {
+  readonly name: string
+  readonly policies?: readonly string[]
+  /** Where caps are copied, pools are refused; absent: layered. */
+  readonly capSemantics?: 'layered' | 'copied'
+}
+
+export interface LoadOptions {
+  /** The configured workspaces: all of them, also when one was chosen. Absent without a config file. */
+  readonly workspaces?: readonly (string | WorkspaceSource)[]
+  /** Without configured workspaces: what `--workspace` says. */
+  readonly workspace?: string
+  /** Default: the process's. */
+  readonly cwd?: string
+  /** Warns about grants that ended before; absent: no such warning. */
+  readonly now?: Instant
+  /** Files, by the path shown, that are known to be too much for this machine, and what is said of each. */
+  readonly refused?: ReadonlyMap<string, Problem>
+  /** Hears which file is looked into now. */
+  readonly onFile?: (shown: string) => void
+}
+
+/**
+ * What the paths hold. `sets` has only workspaces whose files are all without error, empty ones included: a missing set means "keep the
+ * last good one". `problems` are those of all files, sorted; with an error in a file that cannot be attributed, no workspace that reads
+ * it is whole. `workspace` is the one name there is without a config file.
+ */
+export interface LoadedPolicies {
+  readonly sets: ReadonlyMap<string, PolicyRevision>
+  readonly problems: readonly Problem[]
+  /** Paths as shown, sorted. */
+  readonly files: readonly string[]
+  readonly workspace?: string
+}
+
+const DEFAULT_WORKSPACE = 'default'
+
+interface ParsedFile extends ParsedPolicyText {
+  readonly file: PolicyText
+  /** Names of the workspaces that read it. */
+  readonly readers: readonly string[]
+}
+
+interface Assigned {
+  readonly documents: Map<string, PolicyDocument[]>
+  /** Workspaces that are not whole. */
+  readonly broken: Set<string>
+  /** Those of them of which not all declared groups are known. */
+  readonly groupsUnread: Set<string>
+  readonly problems: Problem[]
+}
+
+/** Reads, parses, attributes and joins the policy files beneath `paths`. Reads the file system at once; never throws for bad input. */
+export function loadPolicies(paths: readonly string[], options: LoadOptions = {}): LoadedPolicies {
+  const cwd = options.cwd ?? process.cwd()
+  const read = readPolicyFiles(paths, cwd)
+  const parsed = read.texts.map((file) => ({ ...parseFile(file, options), file }))
+  const single = options.workspaces ? undefined : singleWorkspace(parsed, options.workspace)
+  const workspaces = options.workspaces?.map(asSource) ?? [{ name: single ?? DEFAULT_WORKSPACE }]
+  const readersOf = readersFinder(workspaces, cwd)
+  const files: readonly ParsedFile[] = parsed.map((one) => ({ ...one, readers: readersOf(one.file.roots) }))
+  const assigned = assign(files, workspaces, options.workspaces !== undefined)
+  for (const { roots } of read.problems) for (const reader of readersOf(roots)) breakOff(assigned, reader)
+  checkNames(files, assigned)
+  const sets = joinAll(files, workspaces, assigned, options)
+  const found = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
+  const revisions = withRevisions(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
+  const tooMuch = beyondText(revisions)
+  return {
+    sets: tooMuch ? new Map() : revisions,
+    problems: fewest([...(tooMuch ? [tooMuch] : []), ...found.sort(compareProblems)]),
+    files: read.texts.map(({ shown }) => shown),
+    ...(single === undefined ? {} : { workspace: single }),
+  }
+}
+
+function parseFile({ shown, text }: PolicyText, { refused, onFile }: LoadOptions): ParsedPolicyText {
+  onFile?.(shown)
+  const refusal = refused?.get(shown)
+  if (!refusal) return parsePolicyText(shown, text)
+  return { source: { file: shown, text: '', lineStarts: [0] }, documents: [], problems: [refusal], damaged: true }
+}
+
+/** All that the sets say is kept in memory and in the ledger, once for each workspace, also where the files say it once with aliases. */
+function beyondText(sets: ReadonlyMap<string, PolicyRevision>): Problem | undefined {
+  const length = [...sets.values()].reduce((sum, { set }) => sum + linesOf(set).reduce((all, line) => all + line.length, 0), 0)
+  if (length <= MAX_SET_TEXT) return undefined
+  const message = `the policies of all workspaces say ${length} characters together, at most ${MAX_SET_TEXT} are kept`
+  return { severity: 'error', code: 'TOO_LARGE', message, hint: 'spread the workspaces over several daemons, or shorten the reasons' }
+}
+
+/** Errors before warnings where not all are kept, so that what is invalid never looks valid. */
+function fewest(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= MAX_PROBLEMS_TOGETHER) return problems
+  const kept = problems.toSorted((a, b) => a.severity.localeCompare(b.severity)).slice(0, MAX_PROBLEMS_TOGETHER)
+  const message = `${problems.length} problems in all files together; the first ${MAX_PROBLEMS_TOGETHER} are shown`
+  return [...kept, { severity: 'error', code: 'TOO_LARGE', message }]
+}
+
+const asSource = (workspace: string | WorkspaceSource): WorkspaceSource => (typeof workspace === 'string' ? { name: workspace } : workspace)
+
+/** Without a config file: `--workspace`, else the first name in the policies, else `default`. */
+function singleWorkspace(parsed: readonly ParsedPolicyText[], flag: string | undefined): string {
+  const named = parsed.flatMap(({ documents }) => documents.flatMap(({ workspace }) => workspace?.value ?? []))
+  return flag ?? named[0] ?? DEFAULT_WORKSPACE
+}
+
+function readersFinder(workspaces: readonly WorkspaceSource[], cwd: string): (roots: readonly string[]) => readonly string[] {
+  const sources = workspaces.map(({ name, policies }) => ({ name, roots: policies && new Set(policies.map((path) => resolve(cwd, path))) }))
+  const everybody = workspaces.map(({ name }) => name)
+  return (roots) => {
+    const readers = sources.filter((source) => !source.roots || roots.some((root) => source.roots?.has(resolve(cwd, root))))
+    return readers.length > 0 ? readers.map(({ name }) => name) : everybody
+  }
+}
+
+function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSource[], configured: boolean): Assigned {
+  const assigned: Assigned = {
+    documents: new Map(workspaces.map(({ name }) => [name, []])),
+    broken: new Set(),
+    groupsUnread: new Set(),
+    problems: [],
+  }
+  for (const file of files) {
+    if (file.damaged) for (const reader of file.readers) breakOff(assigned, reader)
+    for (const document of file.documents) {
+      const workspace = workspaceOf(document, file, workspaces, configured)
+      if (typeof workspace === 'string') {
+        assigned.documents.get(workspace)?.push(document)
+        if (!document.whole) assigned.broken.add(workspace)
+        if (!document.groupsRead) assigned.groupsUnread.add(workspace)
+      } else {
+        assigned.problems.push(workspace)
+        for (const reader of file.readers) breakOff(assigned, reader)
+      }
+    }
+  }
+  return assigned
+}
+
+/** Something of the workspace is missing altogether. */
+function breakOff({ broken, groupsUnread }: Assigned, workspace: string): void {
+  broken.add(workspace)
+  groupsUnread.add(workspace)
+}
+
+/** The workspace a document is for, or why that cannot be said. */
+function workspaceOf(
+  document: PolicyDocument,
+  file: ParsedFile,
+  workspaces: readonly WorkspaceSource[],
+  configured: boolean,
+): string | Problem {
+  const { readers, source } = file
+  const [only, ...others] = readers
+  if (!document.workspace) {
+    if (only !== undefined && others.length === 0) return only
+    const message = `spec.workspace is missing, and ${readers.length} workspaces read this file`
+    return problemOn(source, document.name.at, 'error', 'WORKSPACE_MISSING', message, { hint: `write one of ${readers.join(', ')}` })
+  }
+  const { value, at } = document.workspace
+  if (readers.includes(value)) return value
+  const names = workspaces.map(({ name }) => name)
+  if (names.includes(value)) {
+    const message = `spec.workspace is ${quoted(value)}, whose policies do not include this file`
+    return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, {
+      hint: `add its path to the policies of ${value} in the config, or move it`,
+    })
+  }
+  const message = `spec.workspace is ${quoted(value)}, and there is no such workspace`
+  const hint = configured
+    ? didYouMean(value, names)
+    : `this run is for the workspace ${names.join()}: choose another with --workspace, or list both in a config file`
+  return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, { hint })
+}
+
+/** `metadata.name` is unique among all documents. */
+/** Names are unique among the documents that some workspace reads together. */
+function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
+  const first = new Map<string, PolicyDocument>()
+  const reported = new Set<PolicyDocument>()
+  for (const { documents, readers, source } of files) {
+    for (const document of documents) {
+      const { value, at } = document.name
+      if (value === '') continue
+      for (const reader of readers) {
+        const key = JSON.stringify([reader, value])
+        const other = first.get(key)
+        if (!other) {
+          first.set(key, document)
+          continue
+        }
+        assigned.broken.add(reader)
+        if (reported.has(document)) continue
+        reported.add(document)
+        const message = `the name ${quoted(value)} is taken by another document`
+        const extra = { hint: 'give each document its own metadata.name', other: other.name.at }
+        assigned.problems.push(problemOn(source, at, 'error', 'DUPLICATE_NAME', message, extra))
+      }
+    }
+  }
+}
+
+function joinAll(
+  files: readonly ParsedFile[],
+  workspaces: readonly WorkspaceSource[],
+  assigned: Assigned,
+  { now }: LoadOptions,
+): ReadonlyMap<string, { readonly set: PolicySet; readonly files: readonly string[] }> {
+  const sources: ReadonlyMap<string, Source> = new Map(files.map(({ source }) => [source.file, source]))
+  const sets = new Map<string, { readonly set: PolicySet; readonly files: readonly string[] }>()
+  for (const { name, capSemantics = 'layered' } of workspaces) {
+    const documents = assigned.documents.get(name) ?? []
+    const incomplete = assigned.broken.has(name)
+    const joined = joinDocuments({
+      workspace: name,
+      documents,
+      sources,
+      incomplete,
+      groupsUnread: assigned.groupsUnread.has(name),
+      copied: capSemantics === 'copied',
+      ...(now === undefined ? {} : { now }),
+    })
+    assigned.problems.push(...joined.problems)
+    if (!incomplete && !hasErrors(joined.problems)) sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
+  }
+  return sets
+}
+
+/** What the revision of a workspace's policies is told from. */
+interface Read {
+  readonly files: readonly ParsedFile[]
+  /** The given paths of each workspace. */
+  readonly roots: ReadonlyMap<string, readonly string[]>
+  readonly cwd: string
+}
+
+/** Adds digest and revision. */
+function withRevisions(sets: ReturnType<typeof joinAll>, read: Read): ReadonlyMap<string, PolicyRevision> {
+  return new Map([...sets].map(([name, { set, files }]) => [name, { set, digest: digestOf(set), revision: revisionOf(name, files, read) }]))
+}
+
+/** The commits that the files are checked out at, then `+dirty` when one was edited since. Without any document those of the paths. */
+function revisionOf(name: string, files: readonly string[], { files: parsed, roots, cwd }: Read): string {
+  const texts = parsed.filter(({ readers }) => readers.includes(name)).map(({ file }) => file)
+  const folders = texts.filter(({ shown }) => files.includes(shown)).map(({ real }) => dirname(real))
+  const paths = (roots.get(name) ?? []).map((path) => resolve(cwd, path))
+  const checkouts = new Map<string, Checkout>()
+  for (const folder of new Set(folders.length > 0 ? folders : paths)) {
+    const checkout = checkoutOf(folder)
+    if (checkout && checkout.commit !== '') checkouts.set(checkout.worktree, checkout)
+  }
+  const commits = new Set([...checkouts.values()].map(({ commit }) => commit))
+  const isDirty = [...checkouts.values()].some((checkout) => isEdited(checkout, texts, paths))
+  return [...[...commits].sort(), ...(isDirty ? ['dirty'] : [])].join('+')
+}
+
+/**
+ * 12 hex digits of SHA-256 over what a set means: scopes, caps, times, reasons, lists. File names, places, document names, order,
+ * formatting and comments make no difference.
+ */
+export const digestOf = (set: PolicySet): string =>
+  createHash('sha256')
+    .update([...linesOf(set)].sort(compareText).join('\n'))
+    .digest('hex')
+    .slice(0, 12)
+
+/** What a set means, a line for each thing it says. */
+function linesOf(set: PolicySet): readonly string[] {
+  return [
+    ...set.rules.map(({ scope, cap, reason }) => ['rule', scopeKey(scope), cap, reason ?? null]),
+    ...set.grants.map((grant) => [
+      'grant',
+      scopeKey(grant.scope),
+      grant.amount,
+      grant.fromAt ?? null,
+      grant.until,
+      grant.reason,
+      grant.ticket ?? null,
+    ]),
+    ...set.groups.map(({ scope, name }) => ['group', scope.id, name]),
+    ...set.protectedPeople.map(({ scope }) => ['protected', scope.email]),
+    ...set.approvals.map(({ id }) => ['approval', id]),
+    ...set.peopleRules.map(({ name, when, cap, reason }, index) => ['people', index, name, when, cap, reason ?? null]),
+    ...set.pools.map(({ name, members, credits, share, min, max }) => ['pool', name, members, credits, share, min, max ?? null]),
+    ['onGroupConflict', set.onGroupConflict ?? null],
+  ].map((line) => JSON.stringify(line))
+}

@@ -1,0 +1,125 @@
+// From what a validator tells of a document to problems with places: each wrong value is told once, in the words of its kind. Conditions
+// between the keys of one mapping have a rule each. It decides nothing about validity but what those rules leave to the words.
+
+import { didYouMean } from '../suggest.ts'
+import { type Branch, growTree, keyPlaceOf, nameOf, report, type Says } from '../tree.ts'
+import { quoted, type Source, type YamlDocument } from '../yaml.ts'
+import type { AnnotatedSchema, Check, Fault } from './check.ts'
+import { convert, isMappingOf, refuse } from './kinds.ts'
+
+/** `name` is what messages call the document; `says` has messages about kinds that only the caller can word. */
+interface Given {
+  readonly source: Source
+  readonly document: YamlDocument
+  readonly name: string
+  readonly says?: Says
+}
+
+/** A document compared with its schema: its tree, with every problem of it in `reader.problems`. */
+export function checkDocument<T>({ source, document, name, says = {} }: Given, schema: AnnotatedSchema, check: Check): Branch<T> {
+  const tree = growTree({ source, document, convert, says }, schema, name)
+  const told = new Set<Branch>()
+  const conditions: (() => void)[] = []
+  for (const fault of check(tree.value)) {
+    const condition = /\/allOf\/(\d+)\/(if|oneOf)$/.exec(fault.schemaPath)
+    const branch = branchAt(tree, fault.instancePath)
+    if (condition && isMappingOf(branch))
+      conditions.push(() => CONDITIONS[branch.schema.allOf?.[Number(condition[1])]?.['x-rule'] ?? '']?.(branch))
+    else if (!condition && !fault.schemaPath.includes('/allOf/')) tell(branch, fault, told)
+  }
+  for (const condition of conditions) condition()
+  // The validator has compared the value with the schema that `T` was made of.
+  return tree as Branch<T>
+}
+
+function branchAt(tree: Branch, pointer: string): Branch {
+  let branch = tree
+  for (const part of pointer.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    branch = branch.children.get(Array.isArray(branch.value) ? Number(key) : key) ?? branch
+  }
+  return branch
+}
+
+function tell(branch: Branch, { keyword, params }: Fault, told: Set<Branch>): undefined {
+  switch (keyword) {
+    case 'additionalProperties':
+      return tellUnknown(branch, String(params['additionalProperty']))
+    case 'required':
+      return isMappingOf(branch) || branch.schema.required ? tellMissing(branch, String(params['missingProperty'])) : undefined
+    default: {
+      // Of a value that may be a mapping, and is one, the other forms have nothing to say; a dangling alias was told already.
+      const isOther = isMappingOf(branch) || branch.value === undefined
+      if (isOther || told.has(branch)) return undefined
+      told.add(branch)
+      return refuse(branch)
+    }
+  }
+}
+
+function tellUnknown(branch: Branch, key: string): undefined {
+  const child = branch.children.get(key)
+  const hint = key === '<<' ? 'merge keys are not read: write the keys out' : didYouMean(key, Object.keys(branch.schema.properties ?? {}))
+  if (child) report(child, 'UNKNOWN_KEY', `unknown key ${quoted(key)} in ${nameOf(branch)}`, { on: 'key', hint })
+}
+
+function tellMissing(branch: Branch, key: string): undefined {
+  // What stands there and has no value has been told already.
+  if (branch.children.has(key)) return undefined
+  const name = nameOf(branch)
+  const { const: word, 'x-kind': kind } = branch.schema.properties?.[key] ?? {}
+  if (word !== undefined) return report(branch, 'KIND', `${name} has no ${key}`, { hint: `write ${key}: ${word}` })
+  const hint = kind === 'cap' ? 'write cap: 500, or cap: none' : `write ${key}: …`
+  return report(branch, 'MISSING', `${name} has no ${key}`, { hint })
+}
+
+/** What is said of a mapping whose keys do not go together. */
+const CONDITIONS: Readonly<Record<string, (branch: Branch) => void>> = {
+  zero(branch) {
+    const [cap, allowZero] = [branch.children.get('cap'), branch.children.get('allowZero')]
+    if (!cap || cap.faulty || allowZero?.faulty) return
+    report(cap, 'CAP_ZERO', `${nameOf(cap)} is 0, and allowZero: true is not beside it`, {
+      hint: 'a service may read a stored 0 back as "no cap": write allowZero: true beside it when 0 is meant, or none to set nothing',
+    })
+  },
+  'grant-scope': (branch) => onlyOne(branch, ['user', 'group', 'team'], 'GRANT_SCOPE'),
+  'grant-amount': (branch) => onlyOne(branch, ['cap', 'add'], 'GRANT_AMOUNT'),
+  'cycle-end'(branch) {
+    const until = branch.children.get('until')
+    const message = 'is cycleEnd, and there is no from to say which cycle'
+    if (until) report(until, 'GRANT_TIMES', `${nameOf(until)} ${message}`, { hint: 'write from: and the day it begins' })
+  },
+  auth(branch) {
+    const hint = 'write token: {file: PATH}, or proxyHeader: NAME and from: [NETWORK]'
+    report(branch, 'AUTH', `${nameOf(branch)} needs either token, or proxyHeader and from`, { on: 'key', hint })
+  },
+  when(branch) {
+    const hint = 'write what it asks for: email, role, groups, inactiveDays, joinedWithinDays or activeDays'
+    report(branch, 'RULE_WHEN', `${nameOf(branch)} asks for nothing, and would match everybody`, { hint })
+  },
+  'owner-of': (branch) => onlyOne(branch, ['group', 'pool'], 'NOTIFY_OWNER'),
+  'pool-members': (branch) => onlyOne(branch, ['groups', 'emails', 'when'], 'POOL_MEMBERS'),
+  'key-reference'(branch) {
+    const hint = `write ${branch.key}: {file: PATH} or ${branch.key}: {env: NAME}`
+    report(branch, 'KEY_REFERENCE', `${nameOf(branch)} needs exactly one of file and env`, { on: 'key', hint })
+  },
+}
+
+/** Of several keys exactly one must be there. */
+function onlyOne(branch: Branch, keys: readonly string[], code: 'GRANT_SCOPE' | 'GRANT_AMOUNT' | 'POOL_MEMBERS' | 'NOTIFY_OWNER'): void {
+  const found = keys.flatMap((key) => branch.children.get(key) ?? [])
+  const words = `exactly one of ${keys.join(', ')}`
+  if (found.length === 0) {
+    report(branch, code, `${nameOf(branch)} has none of ${keys.join(', ')}`, { hint: `write ${words}` })
+    return
+  }
+  if (found.length === 1) return
+  const later = found.reduce((last, one) => (isAfter(one, last) ? one : last))
+  const names = found.map(({ key }) => key).join(' and ')
+  report(later, code, `${nameOf(branch)} has ${names}`, { on: 'key', hint: `keep ${words}` })
+}
+
+function isAfter(a: Branch, b: Branch): boolean {
+  const [left, right] = [keyPlaceOf(a), keyPlaceOf(b)]
+  return left.line > right.line || (left.line === right.line && left.column > right.column)
+}

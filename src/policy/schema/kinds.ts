@@ -1,0 +1,307 @@
+// The kinds of values that schemas name: how the text of a scalar becomes a value, and what is said of one that is wrong, with what to
+// write instead. Whether it is wrong is for the schema to say; nothing here refuses anything.
+import { isMap, isScalar, isSeq, type Scalar } from 'yaml'
+import type { Cap } from '../../core/model/policy.ts'
+import { normaliseEmail } from '../../core/model/scope.ts'
+import { credits, MAX_CAP } from '../../core/model/units.ts'
+import type { ProblemCode } from '../codes.ts'
+import { didYouMean } from '../suggest.ts'
+import { type Branch, describe, isNothing, isPlain, nameOf, report, textOf, written } from '../tree.ts'
+import { CONFIG_KIND } from '../words.ts'
+import { quoted } from '../yaml.ts'
+import type { AnnotatedSchema } from './check.ts'
+
+/** What is said of a wrong value of one kind. */
+interface Kind {
+  readonly code: ProblemCode
+  /** What belongs there: `not a text`. */
+  readonly what: (schema: AnnotatedSchema) => string
+  readonly hint?: (text: string, branch: Branch) => string | undefined
+  /** The hint where nothing, or no scalar, was written. */
+  readonly hintForNothing?: string
+  /** It is a text first: what is not even that is told so. */
+  readonly isText?: true
+  /** The whole message about a text that is wrong. */
+  readonly says?: (text: string, branch: Branch) => string | undefined
+  /** Where the code depends on the value. */
+  readonly codeOf?: (value: unknown) => ProblemCode
+}
+
+const WHOLE_NUMBER = /^(0|[1-9][0-9]*)$/
+const DECIMAL = /^(0|[1-9][0-9]*)(\.[0-9]+)?$/
+const CAPS = new Set(['cap', 'grant-cap', 'add', 'whole'])
+const TEXTS = new Set(['text', 'approval', 'timezone', 'listen', 'currency', 'url', 'from', 'until'])
+
+/** The value of a scalar: by the text that was written. 1e3, 0x10 and 010 are no numbers here, and a cap is one of whole digits only. */
+export function convert(node: Scalar, { 'x-kind': kind = '' }: AnnotatedSchema): unknown {
+  const text = textOf(node)
+  if (kind === 'email' || kind === 'glob') return normaliseEmail(text)
+  if (TEXTS.has(kind)) return isPlain(node) && /^\s*(true|false)\s*$/i.test(text) ? true : trimmed(text, kind)
+  if (!isPlain(node)) return text
+  if (text === 'true' || text === 'false') return text === 'true'
+  return (CAPS.has(kind) ? WHOLE_NUMBER : DECIMAL).test(text) ? Number(text) : text
+}
+
+const trimmed = (text: string, kind: string): string => (kind === 'approval' ? text.trim().toLowerCase() : text.trim())
+
+/** A cap that the schema has taken. */
+export const capOf = (cap: number | 'none'): Cap => (cap === 'none' ? cap : credits(cap))
+
+/** Says what is wrong with the value of a branch. */
+export function refuse(branch: Branch): undefined {
+  const { node, schema } = branch
+  const kind = KINDS[schema['x-kind'] ?? '']
+  if (isNothing(node)) return refuseNothing(branch, kind)
+  if (schema.type === 'array' || schema.items) {
+    if (isSeq(node)) return report(branch, 'MISSING', `${nameOf(branch)} is an empty list`, { hint: 'write at least one, or leave it out' })
+    const hint = 'write one item per line, each after "- ", or [ ] around them'
+    return report(branch, 'NOT_A_LIST', `${nameOf(branch)} is ${describe(node)}, not a list`, { hint })
+  }
+  if (!kind || (isSeq(node) && schema.anyOf?.some(({ properties }) => properties)) || (isSeq(node) && schema.properties)) {
+    return report(branch, 'NOT_A_MAPPING', `${nameOf(branch)} is ${describe(node)}, not a mapping of keys`)
+  }
+  const { code, what, hint, says } = kind
+  if (!isScalar(node)) {
+    if (kind.isText) return report(branch, 'NOT_TEXT', `${nameOf(branch)} is ${describe(node)}, not a text`)
+    return report(branch, code, `${nameOf(branch)} is ${describe(node)}, ${what(schema)}`, hintOf(kind.hintForNothing))
+  }
+  const text = textOf(node)
+  if (kind.isText && (text.trim() === '' || branch.value === true)) return refuseText(branch, text.trim())
+  return report(
+    branch,
+    kind.codeOf?.(branch.value) ?? code,
+    says?.(text, branch) ?? `${nameOf(branch)} is ${written(node)}, ${what(schema)}`,
+    {
+      ...hintOf(hint?.(text, branch) ?? kind.hintForNothing),
+      ...(isMappingKind(kind) ? { on: 'key' } : {}),
+    },
+  )
+}
+
+const hintOf = (hint: string | undefined): { readonly hint?: string } => (hint === undefined ? {} : { hint })
+
+function refuseText(branch: Branch, text: string): undefined {
+  if (text === '') return report(branch, 'NOT_TEXT', `${nameOf(branch)} is empty, not a text`)
+  return report(branch, 'NOT_TEXT', `${nameOf(branch)} is ${text}, not a text`, { hint: `write "${text}" in quotes if it is meant` })
+}
+
+/** Kinds whose mere presence says that nothing behind the key is a mistake of its own. */
+const EMPTY_IS_MISSING = new Set([undefined, 'text', 'email', 'until'])
+
+function refuseNothing(branch: Branch, kind: Kind | undefined): undefined {
+  const { parent, key, schema, node } = branch
+  const name = nameOf(branch)
+  if (typeof key === 'number') return report(branch, 'MISSING', `${name} is empty`, { hint: 'fill it in or leave it out' })
+  if (schema['x-kind'] === 'team') {
+    return report(branch, 'MISSING', `${name} is empty`, { on: 'key', hint: 'write cap: 500 beneath it, or leave it out' })
+  }
+  const isRequired = parent?.schema.required?.includes(key) === true
+  if (isRequired && EMPTY_IS_MISSING.has(schema['x-kind'])) return report(branch, 'MISSING', `${name} is empty`, { on: 'key' })
+  if (!kind) return report(branch, 'NOT_A_MAPPING', `${name} is empty, not a mapping of keys`, node ? {} : { on: 'key' })
+  if (isMappingKind(kind))
+    return report(branch, kind.code, kind.says?.('', branch) ?? name, { on: 'key', hint: kind.hint?.('', branch) ?? '' })
+  if (kind.isText) return report(branch, 'NOT_TEXT', `${name} is empty, not a text`, { on: 'key' })
+  return report(branch, kind.code, `${name} is empty, ${kind.what(schema)}`, { on: 'key', ...hintOf(kind.hintForNothing) })
+}
+
+const isMappingKind = ({ code }: Kind): boolean => code === 'KEY_REFERENCE'
+
+const CAP_WORDS = `a whole number from 0 to ${MAX_CAP}`
+const CAP_OR_NONE = `${CAP_WORDS}, or none`
+const WRITE_A_CAP = 'write the credits per person, such as 500, or none'
+const WRITE_A_NUMBER = 'a number is needed here: none is for the caps of the team, a group, a user or a rule'
+const cap = (words: string): Kind => ({
+  code: 'CAP',
+  what: () => `not ${words}`,
+  hint: words === CAP_OR_NONE ? capHint : numberHint,
+  hintForNothing: WRITE_A_CAP,
+})
+
+const numberHint = (text: string, branch: Branch): string | undefined =>
+  /^none$/i.test(text.trim()) ? WRITE_A_NUMBER : capHint(text, branch)
+
+function capHint(text: string, { node }: Branch): string {
+  const digits = text.trim()
+  if (isScalar(node) && !isPlain(node) && WHOLE_NUMBER.test(digits)) return `write ${digits} without quotes`
+  if (/^none$/i.test(digits)) return 'write none'
+  if (/^-/.test(digits)) return 'a cap is never negative: write 0 with allowZero: true, or none'
+  const meant = meantNumber(digits)
+  if (meant !== undefined) return meant > MAX_CAP ? `${MAX_CAP} is the largest cap` : `write ${meant}`
+  return WRITE_A_CAP
+}
+
+/** The whole number that somebody who wrote it so has most likely meant. */
+function meantNumber(text: string): number | undefined {
+  const digits = text.replace(/(?<=\d)[_ ,'](?=\d)/g, '').replace(/^\+/, '')
+  if (/^0[0-9]+$/.test(digits)) return Number(digits)
+  const value = digits === '' || /[^0-9a-fxoA-FXO.+-]/.test(digits) ? Number.NaN : Number(digits)
+  return Number.isFinite(value) && value >= 0 ? Math.round(value) : undefined
+}
+
+const WRITE_A_GLOB = 'write it as "*@contractor.example": * is any text, ? one character'
+
+/** Every address has an @, so what has neither that nor a wildcard is most likely the end of one. */
+function globHint(text: string): string {
+  const word = text.trim()
+  return /^[^\s@:*?]+\.[^\s@:*?]+$/.test(word) ? `write "*@${word}"` : WRITE_A_GLOB
+}
+
+function wholeHint(text: string, { node, schema: { minimum = 0, maximum = MAX_CAP } }: Branch): string | undefined {
+  const digits = text.trim()
+  if (isScalar(node) && !isPlain(node) && WHOLE_NUMBER.test(digits)) return `write ${digits} without quotes`
+  const meant = meantNumber(digits)
+  if (meant === undefined) return undefined
+  return meant < minimum ? `${minimum} is the least` : meant > maximum ? `${maximum} is the most` : `write ${meant}`
+}
+
+/** The words of a choice, as they are written. */
+const wordsOf = ({ enum: words = [], const: only }: AnnotatedSchema): readonly string[] =>
+  (only === undefined ? words : [only]).filter((word): word is string => typeof word === 'string' && word !== 'false')
+
+const choice: Kind = {
+  code: 'UNKNOWN_VALUE',
+  what: (schema) => `not one of ${wordsOf(schema).join(', ')}`,
+  hint: (text, { schema }) => didYouMean(text, wordsOf(schema)),
+}
+
+const word: Kind = {
+  code: 'KIND',
+  what: (schema) => `not ${wordsOf(schema).join('')}`,
+  hint: (_text, { key, schema }) => `write ${key}: ${wordsOf(schema).join('')}`,
+}
+
+const WRITE_A_FLAG = 'write true or false, without quotes'
+
+const TIME_HINT = 'write a date such as 2026-12-15, or an instant such as 2026-12-15T18:00:00Z'
+const time = (forms: string, hint: (text: string) => string): Kind => ({
+  code: 'TIME',
+  isText: true,
+  what: () => `not ${forms}`,
+  hint,
+  says: (text, branch) => `${nameOf(branch)} is ${text.trim()}, not ${forms}`,
+})
+
+function bounds({ type, minimum, maximum }: AnnotatedSchema): string {
+  return `not a ${type === 'integer' || [type].flat().includes('integer') ? 'whole ' : ''}number from ${minimum} to ${maximum}`
+}
+
+const percentBounds = ({ anyOf = [] }: AnnotatedSchema): string =>
+  `not a percentage from 0 to ${anyOf.find(({ maximum }) => maximum !== undefined)?.maximum}`
+
+const keyHint = (_text: string, { key }: Branch): string => `write ${key}: {file: PATH} or ${key}: {env: NAME}`
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  text: { code: 'NOT_TEXT', isText: true, what: () => 'not a text' },
+  label: { code: 'NOT_TEXT', what: () => 'not a text' },
+  flag: { code: 'NOT_BOOLEAN', what: () => 'not true or false', hintForNothing: WRITE_A_FLAG },
+  'team-flag': {
+    code: 'NOT_BOOLEAN',
+    codeOf: (value) => (value === false ? 'GRANT_SCOPE' : 'NOT_BOOLEAN'),
+    what: () => 'not true',
+    hint: (text) => (text === 'false' ? 'write team: true, or user or group instead' : WRITE_A_FLAG),
+  },
+  choice,
+  'per-user': choice,
+  digest: choice,
+  word,
+  'policy-kind': {
+    ...word,
+    hint: (text, branch) =>
+      text === CONFIG_KIND ? 'the config is given with --config and lies outside the policy folders' : word.hint?.(text, branch),
+  },
+  cap: cap(CAP_OR_NONE),
+  'grant-cap': cap(CAP_WORDS),
+  add: {
+    ...cap(`a whole number from 1 to ${MAX_CAP}`),
+    hint: (text, branch) => (text === '0' ? 'leave the grant out' : numberHint(text, branch)),
+  },
+  email: { code: 'EMAIL', what: () => 'not an e-mail address', hintForNothing: 'write it as name@example.com' },
+  glob: {
+    code: 'EMAIL_PATTERN',
+    what: () => 'not a pattern for e-mail addresses',
+    hint: globHint,
+    hintForNothing: WRITE_A_GLOB,
+  },
+  whole: { code: 'NUMBER', what: bounds, hint: wholeHint },
+  approval: {
+    code: 'APPROVAL',
+    what: () => 'not a hold id',
+    hint: (text) =>
+      /^\s*[0-9a-f]{8,}\s*$/i.test(text)
+        ? 'the whole id of 32 hex digits is needed, as `capkeeper plan` prints it'
+        : 'a hold id has 32 hex digits, as `capkeeper plan` prints it',
+  },
+  timezone: {
+    code: 'TIMEZONE',
+    isText: true,
+    what: () => 'not a known time zone',
+    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not a known time zone`,
+    hint: () => 'write a name of the IANA database such as Europe/Berlin',
+  },
+  from: time('a date or an RFC 3339 instant', () => TIME_HINT),
+  until: time('a date, an RFC 3339 instant or cycleEnd', (text) =>
+    /^cycle.?end$/i.test(text.trim()) ? 'write cycleEnd' : `${TIME_HINT}, or cycleEnd`,
+  ),
+  hour: { code: 'TIME', what: () => 'not a time of day', hintForNothing: 'write it like 19:00' },
+  number: { code: 'NUMBER', what: bounds },
+  price: {
+    code: 'NUMBER',
+    what: ({ maximum }) => `not a number from 0 to ${maximum}`,
+    says: (_text, branch) => (branch.value === 0 ? `${nameOf(branch)} is 0` : undefined),
+    hint: (_text, { value }) => (value === 0 ? 'leave it out to show no money' : undefined),
+  },
+  currency: {
+    code: 'UNKNOWN_VALUE',
+    isText: true,
+    what: () => 'not a currency',
+    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not a currency`,
+    hint: () => 'write the three letters of ISO 4217, such as EUR',
+  },
+  interval: {
+    code: 'DURATION',
+    what: () => 'not a duration',
+    says: (text, branch) =>
+      `${nameOf(branch)} is ${describe(branch.node)}, ${/^\s*(\d{1,9}(ms|s|m|h|d))+\s*$/.test(text) ? 'not from 100ms to 20d' : 'not a duration'}`,
+    hintForNothing: 'write a duration such as 90s, 5m, 2h or 1d',
+  },
+  listen: {
+    code: 'ADDRESS',
+    isText: true,
+    what: () => 'not host:port',
+    says: (text, branch) => `${nameOf(branch)} is ${quoted(text.trim())}, not host:port`,
+    hint: () => 'write 127.0.0.1:9464, or 0.0.0.0:9464 for all addresses',
+  },
+  url: {
+    code: 'URL',
+    isText: true,
+    what: () => 'not an address',
+    says: (text, branch) => branch.reader.says['url'] && `${nameOf(branch)}: ${branch.reader.says['url'](text)}`,
+    hint: () => 'write it like https://service.example/api/v1',
+  },
+  switch: { code: 'NOT_BOOLEAN', what: () => 'not on or off', hintForNothing: 'write on or off' },
+  share: { code: 'NUMBER', what: () => 'not a share of the people', hintForNothing: 'write 15%, {percent: 15, floor: 3}, or off' },
+  percent: { code: 'NUMBER', what: percentBounds, hintForNothing: 'write 15%' },
+  'percent-or-off': { code: 'NUMBER', what: percentBounds, hintForNothing: 'write 20%, or off' },
+  times: { code: 'NUMBER', what: ({ anyOf = [] }) => bounds(anyOf.find(({ type }) => type === 'integer') ?? {}) },
+  keys: {
+    code: 'KEY_REFERENCE',
+    what: () => '',
+    says: (_text, branch) => `${nameOf(branch)} is not a mapping of references to keys`,
+    hint: () => 'write keys: {default: {file: PATH}} or keys: {default: {env: NAME}}',
+  },
+  'secret-reference': {
+    code: 'KEY_REFERENCE',
+    what: () => '',
+    says: (_text, branch) => `${nameOf(branch)} is not a reference to a secret`,
+    hint: keyHint,
+  },
+  'key-reference': {
+    code: 'KEY_REFERENCE',
+    what: () => '',
+    says: (_text, branch) => `${nameOf(branch)} is not a reference to a key`,
+    hint: keyHint,
+  },
+}
+
+/** Whether a value is a mapping where one of its forms is a mapping, so that only what is said of that form counts. */
+export const isMappingOf = ({ node, schema }: Branch): boolean => isMap(node) && schema.properties !== undefined

@@ -1,0 +1,203 @@
+// The seeded company: who works there, in which groups, and how each of them works. The same seed gives the same people. Decides
+// nothing about time, caps or the interface.
+import { createHash } from 'node:crypto'
+import type { Store, StoredGroup, StoredPerson, TeamStatus } from '../store.ts'
+import { DAY_MS } from '../time.ts'
+import { between, type Draw, pick, stream } from './random.ts'
+
+export interface CompanyOptions {
+  readonly people: number
+  readonly groups: number
+  /** How many days of use lie behind the start. */
+  readonly days: number
+  readonly seed: number
+}
+
+export const DEFAULT_COMPANY: CompanyOptions = { people: 200, groups: 8, days: 90, seed: 1 }
+
+const GROUP_NAMES = ['Platform', 'Payments', 'Mobile', 'Data', 'Web', 'Security', 'Research', 'Support'] as const
+
+/** The people who are always there, approved and enabled, with their groups. */
+const NAMED: readonly (readonly [email: string, groups: readonly (typeof GROUP_NAMES)[number][]])[] = [
+  ['ada.lovelace', ['Platform']],
+  ['grace.hopper', ['Platform']],
+  ['alan.turing', ['Research']],
+  ['barbara.liskov', ['Data', 'Platform']],
+  ['edsger.dijkstra', ['Payments']],
+  ['katherine.johnson', ['Security']],
+  ['linus.pauling', ['Research']],
+  ['oncall', ['Support']],
+]
+
+const FIRST_NAMES = (
+  'amina bruno carla daniel elena felix giulia hassan ines jonas kira leon maya nils olga pablo quinn rosa samir tessa umar vera wanda ' +
+  'xenia yusuf zoe akira bente chidi dina emre freya goran hana igor juna karim lena mateo nora oskar priya ravi sofia timo ursula'
+).split(' ')
+const LAST_NAMES = (
+  'abbott bauer costa dubois eriksen fischer garcia hansen ivanov jensen kowalski lindqvist moreau nakamura okafor petrov quist rossi ' +
+  'santos tanaka ueda vargas weber xu yilmaz zimmer almeida brandt castro diaz engel farkas gruber holm iversen jung keller larsen'
+).split(' ')
+
+/** Fills an empty store with people, groups and the figures of the balance. */
+export function seedCompany(store: Store, options: CompanyOptions): void {
+  const groups = makeGroups(options.groups)
+  const people = makePeople(options)
+  store.transaction(() => {
+    for (const person of people) store.savePerson(person)
+    const members = makeMembers(options, groups)
+    for (const group of groups) {
+      store.saveGroup(group)
+      store.setMembers(group.id, members.get(group.id) ?? [])
+    }
+    const approved = people.filter((person) => person.status === 'APPROVED').length
+    store.setMeta('creditsPerSeat', 500)
+    // A few seats are always spare: numSeats need not equal the roster's length (service-notes.md, section 1).
+    store.setMeta('seats', approved + Math.ceil(approved / 20))
+    store.setMeta('seed', options.seed)
+  })
+}
+
+function makeGroups(count: number): readonly StoredGroup[] {
+  return Array.from({ length: count }, (_, index) => {
+    const name = GROUP_NAMES[index]
+    return name ? { id: `grp_${name.toLowerCase()}`, name } : { id: `grp_${index + 1}`, name: `Group ${index + 1}` }
+  })
+}
+
+function makePeople(options: CompanyOptions): readonly StoredPerson[] {
+  const { people, seed } = options
+  const standings = drawStandings(options)
+  const taken = new Set<string>()
+  return Array.from({ length: people }, (_, id) => {
+    const draw = stream(seed, `person/${id}`)
+    const local = NAMED[id]?.[0] ?? inventName(draw, taken)
+    taken.add(local)
+    const email = `${local}@example.com`
+    return {
+      id,
+      email,
+      name: local.split('.').map(capitalise).join(' '),
+      role: id === 0 || draw() < 0.04 ? 'admin' : 'member',
+      ...(standings.get(id) ?? IN_GOOD_STANDING),
+      apiKey: createHash('sha256').update(`${seed}/${email}`).digest('hex'),
+      signupAt: Date.UTC(2023, 5, 1) + between(draw, 0, 600) * DAY_MS + between(draw, 7, 18) * 3_600_000,
+    }
+  })
+}
+
+const capitalise = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+
+/** A name nobody has yet: after eight unlucky draws, with a number. */
+function inventName(draw: Draw, taken: ReadonlySet<string>): string {
+  let name = ''
+  for (let attempt = 0; attempt < 8; attempt += 1) {
+    name = `${FIRST_NAMES[between(draw, 0, FIRST_NAMES.length - 1)]}.${LAST_NAMES[between(draw, 0, LAST_NAMES.length - 1)]}`
+    if (!taken.has(name)) return name
+  }
+  return `${name}${taken.size}`
+}
+
+interface Standing {
+  readonly status: TeamStatus
+  readonly disabled: boolean
+}
+
+const IN_GOOD_STANDING: Standing = { status: 'APPROVED', disabled: false }
+
+/** Those who are not approved and enabled, drawn among the people without a part: about 3 % pending, 1 % rejected, 2 % disabled. */
+function drawStandings({ people, seed }: CompanyOptions): ReadonlyMap<number, Standing> {
+  const draw = stream(seed, 'standing')
+  const ids = Array.from({ length: Math.max(0, people - NAMED.length) }, (_, index) => ({ id: index + NAMED.length, roll: draw() }))
+  const drawn = ids.sort((a, b) => a.roll - b.roll).map(({ id }) => id)
+  const standings = new Map<number, Standing>()
+  const assign = (share: number, standing: Standing): void => {
+    for (const id of drawn.splice(0, Math.round(people * share))) standings.set(id, standing)
+  }
+  assign(0.03, { status: 'PENDING', disabled: false })
+  assign(0.01, { status: 'REJECTED', disabled: false })
+  assign(0.02, { status: 'APPROVED', disabled: true })
+  return standings
+}
+
+function makeMembers({ people, seed }: CompanyOptions, groups: readonly StoredGroup[]): ReadonlyMap<string, readonly number[]> {
+  const members = new Map<string, number[]>(groups.map((group) => [group.id, []]))
+  const join = (id: number, group: StoredGroup | undefined): void => void (group && members.get(group.id)?.push(id))
+  for (let id = 0; id < people; id += 1) {
+    const draw = stream(seed, `groups/${id}`)
+    const named = NAMED[id]?.[1].map((name) => groups.find((group) => group.name === name)).filter((group) => group !== undefined)
+    const first = named?.[0] ?? groups[between(draw, 0, groups.length - 1)]
+    join(id, first)
+    // Some belong to two groups, so that overlaps exist.
+    const second = named ? named[1] : draw() < 0.05 ? groups[between(draw, 0, groups.length - 1)] : undefined
+    if (second !== first) join(id, second)
+  }
+  return members
+}
+
+/** How a person works; drawn from the seed and their place in the roster. */
+export interface Habits {
+  /** Hours that local time is ahead of UTC. */
+  readonly offsetHours: number
+  /** The probability of working with the assistant on a working day. */
+  readonly activity: number
+  readonly centsPerDay: number
+  readonly sessionsPerDay: number
+  /** Where they use the agent. */
+  readonly ide: string
+  readonly model: string
+  /** Where they write code: the editor or a plugin. */
+  readonly codeIde: string
+  /** The main one first. */
+  readonly languages: readonly [string, string]
+  /** How many releases they are behind. */
+  readonly releasesBehind: number
+}
+
+export const MODELS = ['Meridian Large', 'Meridian Small', 'Corvid Pro', 'Corvid Flash', 'UNKNOWN'] as const
+export const IDES = ['editor', 'jetbrains', 'cli'] as const
+
+/** The four kinds of people: share of the company, activity, credits in a month (low, high), sessions on a day. */
+const KINDS = [
+  { upTo: 0.18, activity: 0.15, low: 5, high: 60, sessions: 1 },
+  { upTo: 0.55, activity: 0.6, low: 60, high: 350, sessions: 2 },
+  { upTo: 0.85, activity: 0.85, low: 350, high: 950, sessions: 4 },
+  { upTo: 1, activity: 0.95, low: 1000, high: 3500, sessions: 6 },
+] as const
+
+const WORKING_DAYS = 21
+
+const MAIN_LANGUAGES = ['TYPESCRIPT', 'TYPESCRIPT', 'PYTHON', 'PYTHON', 'GO', 'JAVA', 'KOTLIN', 'RUST', 'CPP', 'CSHARP'] as const
+const OTHER_LANGUAGES = ['SQL', 'MARKDOWN', 'YAML', 'SHELL', 'HTML', 'CSS', 'JSON', 'UNKNOWN'] as const
+/** A release each fortnight since day 19,000 of the epoch (January 2022), by IDE. */
+const RELEASE_DAYS = 14
+const FIRST_RELEASE_DAY = 19_000
+const MAJOR_VERSIONS: Readonly<Record<string, number>> = { editor: 1, jetbrains: 2, vscode: 3 }
+
+/** The first named person is always a heavy user, so that every demonstration has one. */
+export function habitsOf(seed: number, person: number): Habits {
+  const draw = stream(seed, `habits/${person}`)
+  const roll = person === 0 ? 0.9 : draw()
+  const kind = KINDS.find((one) => roll < one.upTo) ?? KINDS[0]
+  const month = kind.low + (kind.high - kind.low) * draw() ** 2
+  const code = stream(seed, `code/${person}`)
+  const work = {
+    offsetHours: pick(draw, [-8, -5, -5, 0, 1, 1, 2, 5]),
+    activity: kind.activity,
+    centsPerDay: (month * 100) / (WORKING_DAYS * kind.activity),
+    sessionsPerDay: kind.sessions,
+    ide: pick(draw, ['editor', 'editor', 'editor', 'jetbrains', 'cli']),
+    model: pick(draw, [MODELS[0], MODELS[0], MODELS[1], MODELS[2], MODELS[3]]),
+  }
+  return {
+    ...work,
+    codeIde: work.ide === 'cli' ? 'vscode' : work.ide,
+    languages: [pick(code, MAIN_LANGUAGES), pick(code, OTHER_LANGUAGES)],
+    releasesBehind: between(code, 0, 2),
+  }
+}
+
+/** The version of a person's IDE on a day of the epoch. */
+export function versionOf({ codeIde, releasesBehind }: Habits, day: number): string {
+  const release = Math.floor((day - FIRST_RELEASE_DAY) / RELEASE_DAYS) - releasesBehind
+  return `${MAJOR_VERSIONS[codeIde] ?? 0}.${Math.max(0, release)}.0`
+}

@@ -1,0 +1,196 @@
+// The requests and answers of the operations as JSON Schemas. Tables of properties are checked against the types of the wire: a field that
+// one of them lacks does not compile. What the switches change is described as the sandbox that serves it behaves.
+import type {
+  AnalyticsRequest,
+  BalanceAnswer,
+  CascadeRequest,
+  CascadeSource,
+  UsageConfigRequest,
+  UserPageRequest,
+  WireCascadeLine,
+  WireCascadeRun,
+  WireCascadeTool,
+  WireScope,
+  WireUser,
+} from '../../api/wire.ts'
+import { MAX_CAP } from '../../core/model/units.ts'
+import type { Operation } from '../../ports.ts'
+import { MAX_PARTS } from '../analytics/query.ts'
+import { IDES } from '../company/company.ts'
+import { MODES, TOOLS } from '../company/work.ts'
+import { TEAM_STATUSES } from '../store.ts'
+import type { Switches } from '../switches.ts'
+import { querySchemas, type Schema } from './openapi-analytics.ts'
+
+type KeyOf<T> = T extends unknown ? keyof T : never
+/** One schema for each field of a type, or of the members of a union. */
+type Properties<T> = { readonly [Name in KeyOf<T>]-?: Schema }
+
+const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more })
+const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description })
+const digits = (description: string): Schema => ({ type: 'string', pattern: '^\\d+$', description })
+const list = (items: Schema, more: Schema = {}): Schema => ({ type: 'array', items, ...more })
+const object = (properties: Schema, required: readonly string[] = []): Schema => ({ type: 'object', properties, required })
+
+const SERVICE_KEY = text('the credential; judged before the rest of the request')
+const request = (properties: Schema, required: readonly string[] = [], more: Schema = {}): Schema => ({
+  ...object({ service_key: SERVICE_KEY, ...properties }, ['service_key', ...required]),
+  ...more,
+})
+
+/** An empty text counts as not given. */
+const given = (description: string): Schema => text(description, { minLength: 1 })
+const GROUP_NAME = given('restricts to the people of one group, by its name')
+
+const ANALYTICS: Properties<AnalyticsRequest> = {
+  group_name: GROUP_NAME,
+  start_timestamp: time('of PCW queries: from when; without it everything there is'),
+  end_timestamp: time('of PCW queries: until when; without it the present'),
+  query_requests: list({ $ref: '#/components/schemas/Query' }, { minItems: 1, maxItems: MAX_PARTS }),
+}
+
+const USER_PAGE: Properties<UserPageRequest> = {
+  group_name: GROUP_NAME,
+  start_timestamp: time('affects activeDays only; default: one year before now'),
+  end_timestamp: time('affects activeDays only; default: now'),
+}
+
+const SOURCES: Readonly<Record<CascadeSource, Schema>> = {
+  cascade_lines: { type: 'object', description: 'lines suggested and accepted by day' },
+  cascade_runs: { type: 'object', description: 'model, mode, messages and credits of each entry of a conversation' },
+  cascade_tool_usage: { type: 'object', description: 'how often each tool was used' },
+}
+
+const CASCADE: Properties<CascadeRequest> = {
+  group_name: given('restricts to a group; not together with emails'),
+  start_timestamp: time('range start; without it everything there is'),
+  end_timestamp: time('range end; without it the present'),
+  emails: list({ type: 'string' }, { description: 'restricts to these people; not together with group_name' }),
+  ide_types: list({ type: 'string', enum: IDES }, { description: 'without it all; of cli alone only runs are reported' }),
+  query_requests: list(
+    { oneOf: Object.entries(SOURCES).map(([name, schema]) => ({ ...object({ [name]: schema }, [name]), additionalProperties: false })) },
+    { minItems: 1, maxItems: MAX_PARTS },
+  ),
+}
+
+const SCOPE: Properties<WireScope> = {
+  team_level: { type: 'boolean', description: 'true: every user on the team' },
+  group_id: given('every user in this group'),
+  user_email: given('one user'),
+}
+const ONE_SCOPE: readonly Schema[] = [
+  { required: ['team_level'], properties: { team_level: { const: true } } },
+  { required: ['group_id'] },
+  { required: ['user_email'] },
+]
+
+const WRITE: Properties<UsageConfigRequest> = {
+  ...SCOPE,
+  set_add_on_credit_cap: { type: 'integer', minimum: 0, maximum: MAX_CAP, description: 'the new cap, in whole credits per person' },
+  clear_add_on_credit_cap: { type: 'boolean', description: 'true: removes the cap' },
+}
+const ONE_CHANGE: readonly Schema[] = [
+  { required: ['set_add_on_credit_cap'] },
+  { required: ['clear_add_on_credit_cap'], properties: { clear_add_on_credit_cap: { const: true } } },
+]
+
+/** What each operation takes. interface-spec.md, Endpoints. */
+export const REQUEST_SCHEMAS: Readonly<Record<Operation, Schema>> = {
+  Analytics: request(ANALYTICS, ['query_requests']),
+  UserPageAnalytics: request(USER_PAGE),
+  CascadeAnalytics: request(CASCADE, ['query_requests'], { not: { required: ['group_name', 'emails'] } }),
+  GetUsageConfig: request(SCOPE, [], { oneOf: ONE_SCOPE }),
+  UsageConfig: request(WRITE, [], { allOf: [{ oneOf: ONE_CHANGE }, { oneOf: ONE_SCOPE }] }),
+  GetTeamCreditBalance: request({}),
+}
+
+/** A 64-bit figure, as the switch `--int64` has it. */
+const figure = ({ int64 }: Switches, description: string): Schema =>
+  int64 === 'string' ? digits(description) : { type: 'integer', minimum: 0, description }
+
+function userSchema(switches: Switches): Schema {
+  const properties: Properties<WireUser> = {
+    name: text('display name'),
+    email: text('e-mail address'),
+    lastUpdateTime: time('last activity'),
+    apiKey: text('hashed form of the API key'),
+    activeDays: { type: 'integer', minimum: 0, description: 'days with any autocomplete acceptance, agent use or command in the range' },
+    disableService: { const: true, description: 'present only when access was switched off' },
+    disableCodeium: { const: true, description: 'disableService as live deployments spell it' },
+    role: text('role in the team; an open list', { examples: ['admin', 'member'] }),
+    signupTime: time('sign-up'),
+    lastAutocompleteUsageTime: time('latest use of autocomplete'),
+    lastChatUsageTime: time('latest use of the agent'),
+    lastCommandUsageTime: time('latest use of commands'),
+    promptCreditsUsed: figure(switches, 'credits used in this cycle, in cents (100 = 1 credit), whatever the range'),
+    teamStatus: text('membership', { enum: TEAM_STATUSES.map((status) => `USER_TEAM_STATUS_${status}`) }),
+  }
+  const { disableService, disableCodeium, ...common } = properties
+  const named = switches.names === 'live' ? { disableCodeium } : { disableService }
+  const days = switches.zeros === 'kept' ? ['activeDays'] : []
+  return object({ ...common, ...named }, ['name', 'email', 'lastUpdateTime', 'apiKey', ...days, 'teamStatus'])
+}
+
+const LINE: Properties<WireCascadeLine> = {
+  day: time('midnight of the day'),
+  linesSuggested: digits('lines suggested'),
+  linesAccepted: digits('lines accepted; may be absent when zero'),
+}
+const RUN: Properties<WireCascadeRun> = {
+  day: time('midnight of the day'),
+  model: text('display name of the model; an open list'),
+  mode: text('planner mode; an open list', { examples: [...new Set(MODES)] }),
+  messagesSent: digits('messages'),
+  cascadeId: text('the conversation; may be split over several entries'),
+  promptsUsed: digits('credits in cents (100 = 1 credit); may be absent'),
+}
+const TOOL: Properties<WireCascadeTool> = { tool: text('an open list', { examples: TOOLS.map(([tool]) => tool) }), count: digits('uses') }
+
+/** The wrapper of a source with the array of the same name. */
+const wrapped = (name: string, item: Schema): Schema => object({ [name]: object({ [name]: list(object(item)) }) }, [name])
+
+function balanceSchema(switches: Switches): Schema {
+  const properties: Properties<BalanceAnswer> = {
+    promptCreditsPerSeat: figure(switches, 'prompt credits of each seat'),
+    numSeats: figure(switches, 'seats; need not equal the number of people'),
+    addOnCreditsAvailable: figure(switches, 'add-on credits of this cycle, recomputed at its start'),
+    addOnCreditsUsed: figure(switches, 'add-on credits used in this cycle'),
+    billingCycleStart: time('cycle start'),
+    billingCycleEnd: time('cycle end'),
+  }
+  return object(properties, switches.zeros === 'kept' ? Object.keys(properties) : ['billingCycleStart', 'billingCycleEnd'])
+}
+
+function capSchema({ capSpelling }: Switches): Schema {
+  const cap = { type: 'integer', minimum: 0, maximum: MAX_CAP, description: 'absent: no cap is configured at this scope' }
+  return object({
+    ...(capSpelling === 'snake' ? {} : { addOnCreditCap: cap }),
+    ...(capSpelling === 'camel' ? {} : { add_on_credit_cap: cap }),
+  })
+}
+
+const CYCLE = { billingCycleStart: time('of the cycle that promptCreditsUsed is counted in'), billingCycleEnd: time('its end') }
+
+/** What each operation answers. */
+export function answerSchemas(switches: Switches): Readonly<Record<Operation, Schema>> {
+  const items = list(object({ item: { type: 'object', additionalProperties: { type: 'string' } } }, ['item']))
+  const kept = (name: string): readonly string[] => (switches.zeros === 'kept' ? [name] : [])
+  const runs = [wrapped('cascadeLines', LINE), wrapped('cascadeRuns', RUN), wrapped('cascadeToolUsage', TOOL)]
+  return {
+    Analytics: object({ queryResults: list(object({ responseItems: items }, kept('responseItems'))) }, ['queryResults']),
+    UserPageAnalytics: object({ userTableStats: list({ $ref: '#/components/schemas/User' }), ...CYCLE }, [
+      ...kept('userTableStats'),
+      ...Object.keys(CYCLE),
+    ]),
+    CascadeAnalytics: object({ queryResults: list({ oneOf: runs }) }, ['queryResults']),
+    GetUsageConfig: capSchema(switches),
+    UsageConfig: { type: 'object', maxProperties: 0 },
+    GetTeamCreditBalance: balanceSchema(switches),
+  }
+}
+
+/** The schemas that others point to. */
+export const sharedSchemas = (switches: Switches): Readonly<Record<string, Schema>> => ({
+  ...querySchemas(switches),
+  User: userSchema(switches),
+})
