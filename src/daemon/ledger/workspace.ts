@@ -13,8 +13,8 @@ import { factsKept } from './facts-kept.ts'
 import { withoutPerson } from './forget.ts'
 import { inOrder } from './in-order.ts'
 import { type KeptRows, keptRows } from './kept-rows.ts'
-import { stored, storedFact } from './values/entry.ts'
 import { readRow } from './values/rows.ts'
+import { stored, storedFact } from './values/stored.ts'
 import { approval, historyEntry, intent, ownedCap, pause, quarantined } from './values/values.ts'
 
 /** More than the day that plans look back, so that a cycle that takes long still has all of it. */

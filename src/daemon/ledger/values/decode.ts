@@ -1,109 +1,120 @@
-// Reads JSON that lies in the ledger back into the types of core, field by field: what was written by another version, or damaged on the
-// disk, must be noticed and never believed. `shape` makes the compiler insist on a decoder for every field of a type, so that a field
-// added to a type cannot be lost on its way through the ledger.
+// Holds JSON of the ledger against its schema: what was written by another version, or damaged on the disk, must be noticed and never believed.
+// Every fault is told with its place. A validator compiled ahead, as for what users write, would be ten times the size of the schema, and every
+// command that opens a ledger would load it.
+import { BugError } from '../../../core/model/problem.ts'
 
-/** Gives back a value of type T, or throws `Undecodable`; `path` is where the value stands, such as `.scope.kind`. */
-export type Decode<T> = (value: unknown, path: string) => T
+/** Gives back a value of type T, or throws `Undecodable`. */
+export type Decode<T> = (value: unknown) => T
 
 /** A value that is not what the ledger keeps there. */
 export class Undecodable extends Error {
   override readonly name = 'Undecodable'
-  constructor(path: string, expected: string, value: unknown) {
-    super(`${path === '' ? 'the value' : path} is ${describe(value)} and should be ${expected}`)
-  }
 }
 
-const describe = (value: unknown): string => {
+/** Decodes JSON text. Throws `Undecodable`. */
+export function decodeJson<T>(text: unknown, decode: Decode<T>): T {
+  return decode(parsed(text))
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    if (typeof text === 'string') return JSON.parse(text)
+  } catch {
+    // Said below.
+  }
+  throw new Undecodable(unlike('', 'JSON', text))
+}
+
+/** `path` is where the value stands, such as `.scope.kind`. */
+export const unlike = (path: string, expected: string, value: unknown): string =>
+  `${path === '' ? 'the value' : path} is ${described(value)} and should be ${expected}`
+
+const described = (value: unknown): string => {
   if (value === undefined) return 'missing'
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   return typeof value === 'string' && value.length > 40 ? 'a long text' : JSON.stringify(value)
 }
 
-/** Decodes JSON text. Throws `Undecodable`. */
-export function decodeJson<T>(text: unknown, decode: Decode<T>): T {
-  if (typeof text !== 'string') throw new Undecodable('', 'JSON', text)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    throw new Undecodable('', 'JSON', text)
+type Schemas = Readonly<Record<string, Schema>>
+
+/** JSON Schema as far as build.ts writes it. */
+export interface Schema {
+  readonly $ref?: string
+  readonly type?: string
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly if?: Schema
+  readonly else?: Schema
+  readonly items?: Schema
+  readonly additionalProperties?: Schema
+  readonly properties?: Schemas
+  readonly required?: readonly string[]
+  readonly oneOf?: readonly Schema[]
+  readonly $defs?: Schemas
+  /** What belongs in its place, in words. */
+  readonly 'x-wanted'?: string
+}
+
+/** So many faults are told of one value; more say nothing new. */
+const MOST_TOLD = 3
+
+/** Throws `Undecodable` with the faults of a value, if it has any. `whole` has the definitions that `schema` refers to. */
+export function mustFit(value: unknown, schema: Schema, whole: Schema = schema): void {
+  const faults: string[] = []
+  look({ value, schema, path: '' }, { whole, faults })
+  if (faults.length === 0) return
+  const more = faults.length - MOST_TOLD
+  throw new Undecodable([...faults.slice(0, MOST_TOLD), ...(more > 0 ? [`and ${more} more`] : [])].join('; '))
+}
+
+interface Place {
+  readonly value: unknown
+  readonly schema: Schema
+  readonly path: string
+}
+
+interface Findings {
+  readonly whole: Schema
+  readonly faults: string[]
+}
+
+function look({ value, schema, path }: Place, found: Findings): void {
+  const { $ref, if: word, else: otherwise, items } = schema
+  if ($ref !== undefined) look({ value, schema: definition($ref, found.whole), path }, found)
+  else if (word && otherwise) {
+    if (value !== word.const) look({ value, schema: otherwise, path }, found)
+  } else if (!fits(value, schema)) found.faults.push(unlike(path, schema['x-wanted'] ?? 'something else', value))
+  else if (items && Array.isArray(value))
+    for (const [at, one] of value.entries()) look({ value: one, schema: items, path: `${path}[${at}]` }, found)
+  else if (isObject(value)) lookInside(value, schema, path, found)
+}
+
+function definition(reference: string, { $defs = {} }: Schema): Schema {
+  const found = $defs[reference.replace('#/$defs/', '')]
+  if (!found) throw new BugError(`the schema of the ledger has no ${reference}`)
+  return found
+}
+
+const fits = (value: unknown, { type, enum: words }: Schema): boolean =>
+  (words === undefined || words.includes(value)) && (type === undefined || type === typeOf(value))
+
+const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value)
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeOf(value) === 'object'
+
+function lookInside(value: Readonly<Record<string, unknown>>, schema: Schema, path: string, found: Findings): void {
+  const { oneOf, additionalProperties } = schema
+  const kind = oneOf && { value: own(value, 'kind'), of: oneOf.map(({ properties }) => properties?.['kind']?.const) }
+  const { properties = {}, required = [] } = (kind ? oneOf?.[kind.of.indexOf(kind.value)] : schema) ?? {}
+  if (kind && !kind.of.includes(kind.value)) found.faults.push(unlike(`${path}.kind`, kind.of.join(' or '), kind.value))
+  for (const [name, one] of Object.entries(properties)) {
+    const field = own(value, name)
+    if (field !== undefined || required.includes(name)) look({ value: field, schema: one, path: `${path}.${name}` }, found)
   }
-  return decode(value, '')
+  if (additionalProperties)
+    for (const [key, one] of Object.entries(value))
+      look({ value: one, schema: additionalProperties, path: `${path}[${JSON.stringify(key)}]` }, found)
 }
 
-export const text: Decode<string> = (value, path) => {
-  if (typeof value !== 'string') throw new Undecodable(path, 'a text', value)
-  return value
-}
-
-export const number: Decode<number> = (value, path) => {
-  if (typeof value !== 'number') throw new Undecodable(path, 'a number', value)
-  return value
-}
-
-export const boolean: Decode<boolean> = (value, path) => {
-  if (typeof value !== 'boolean') throw new Undecodable(path, 'true or false', value)
-  return value
-}
-
-export const anything: Decode<unknown> = (value) => value
-
-/** One of a few texts. */
-export const oneOf =
-  <T extends string>(options: readonly T[]): Decode<T> =>
-  (value, path) => {
-    const found = options.find((option) => option === value)
-    if (found === undefined) throw new Undecodable(path, options.join(' or '), value)
-    return found
-  }
-
-export const list =
-  <T>(item: Decode<T>): Decode<readonly T[]> =>
-  (value, path) => {
-    if (!Array.isArray(value)) throw new Undecodable(path, 'a list', value)
-    return value.map((one, index) => item(one, `${path}[${index}]`))
-  }
-
-/** An object with arbitrary keys. */
-export const record =
-  <T>(item: Decode<T>): Decode<Readonly<Record<string, T>>> =>
-  (value, path) =>
-    Object.fromEntries(Object.entries(objectAt(value, path)).map(([key, one]) => [key, item(one, `${path}[${JSON.stringify(key)}]`)]))
-
-interface Optional<T> {
-  readonly optional: Decode<T>
-}
-
-/** A field that may be absent. */
-export const optional = <T>(decode: Decode<T>): Optional<T> => ({ optional: decode })
-
-type Fields<T> = { readonly [K in keyof T]-?: object extends Pick<T, K> ? Optional<Exclude<T[K], undefined>> : Decode<T[K]> }
-
-/** An object with exactly these fields; others are left out. */
-export const shape =
-  <T extends object>(fields: Fields<T>): Decode<T> =>
-  (value, path) => {
-    const source = objectAt(value, path)
-    const found: Record<string, unknown> = {}
-    for (const [name, field] of Object.entries<Decode<unknown> | Optional<unknown>>(fields)) {
-      if (typeof field === 'function') found[name] = field(source[name], `${path}.${name}`)
-      else if (source[name] !== undefined) found[name] = field.optional(source[name], `${path}.${name}`)
-    }
-    return found as T
-  }
-
-/** A union told apart by its `kind`. */
-export const byKind =
-  <T extends { readonly kind: string }>(kinds: { readonly [K in T['kind']]: Decode<Extract<T, { readonly kind: K }>> }): Decode<T> =>
-  (value, path) => {
-    const kind = objectAt(value, path)['kind']
-    const decode = Object.entries<Decode<T>>(kinds).find(([name]) => name === kind)?.[1]
-    if (!decode) throw new Undecodable(`${path}.kind`, Object.keys(kinds).join(' or '), kind)
-    return decode(value, path)
-  }
-
-function objectAt(value: unknown, path: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Undecodable(path, 'an object', value)
-  return value as Readonly<Record<string, unknown>>
-}
+const own = (value: Readonly<Record<string, unknown>>, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined)

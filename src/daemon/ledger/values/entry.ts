@@ -2,10 +2,6 @@
 // knows how they look.
 import { type AskedEntry, GIVEN_UP, ORIGIN_KINDS, type PolicyEntry, UNDECLARED } from '../../../core/model/entry.ts'
 import { credits } from '../../../core/model/units.ts'
-import type { LedgerFacts } from '../../../ports.ts'
-
-/** A value as the ledger keeps it. */
-export type Stored<T extends { readonly entry: PolicyEntry }> = Omit<T, 'entry'> & { readonly entry: string }
 
 const ASKED: readonly AskedEntry['kind'][] = [...ORIGIN_KINDS, 'kept']
 
@@ -24,14 +20,3 @@ export function entryFrom(text: string): PolicyEntry {
   const kind = ASKED.find((one) => one === name)
   return kind ? { kind, cap: cap === 'none' ? cap : credits(Number(cap)) } : GIVEN_UP
 }
-
-/** With its policy entry as a text. */
-export const stored = <T extends { readonly entry: PolicyEntry }>(value: T): Stored<T> => ({ ...value, entry: entryText(value.entry) })
-
-/** Facts that hold policy entries. */
-const STORED_FACTS: { readonly [K in keyof LedgerFacts]?: (value: LedgerFacts[K]) => unknown } = {
-  contested: (contests) => Object.fromEntries(Object.entries(contests).map(([key, one]) => [key, stored(one)])),
-}
-
-/** A fact as the ledger keeps it. */
-export const storedFact = <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K]): unknown => STORED_FACTS[name]?.(value) ?? value
