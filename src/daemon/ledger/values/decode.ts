@@ -62,32 +62,45 @@ const MOST_TOLD = 3
 /** Throws `Undecodable` with the faults of a value, if it has any. `whole` has the definitions that `schema` refers to. */
 export function mustFit(value: unknown, schema: Schema, whole: Schema = schema): void {
   const faults: string[] = []
-  look({ value, schema, path: '' }, { whole, faults })
+  lookFor(schema, whole)(value, '', faults)
   if (faults.length === 0) return
   const more = faults.length - MOST_TOLD
   throw new Undecodable([...faults.slice(0, MOST_TOLD), ...(more > 0 ? [`and ${more} more`] : [])].join('; '))
 }
 
-interface Place {
-  readonly value: unknown
-  readonly schema: Schema
-  readonly path: string
+/** Adds what is wrong with a value that stands at a path. */
+type Look = (value: unknown, path: string, faults: string[]) => void
+
+const looks = new WeakMap<Schema, Look>()
+
+/** There may be tens of thousands of rows: what a schema says is worked out once. */
+function lookFor(schema: Schema, whole: Schema): Look {
+  const known = looks.get(schema)
+  if (known) return known
+  const look = newLook(schema, whole)
+  looks.set(schema, look)
+  return look
 }
 
-interface Findings {
-  readonly whole: Schema
-  readonly faults: string[]
-}
-
-function look({ value, schema, path }: Place, found: Findings): void {
-  const { $ref, if: word, else: otherwise, items } = schema
-  if ($ref !== undefined) look({ value, schema: definition($ref, found.whole), path }, found)
-  else if (word && otherwise) {
-    if (value !== word.const) look({ value, schema: otherwise, path }, found)
-  } else if (!fits(value, schema)) found.faults.push(unlike(path, schema['x-wanted'] ?? 'something else', value))
-  else if (items && Array.isArray(value))
-    for (const [at, one] of value.entries()) look({ value: one, schema: items, path: `${path}[${at}]` }, found)
-  else if (isObject(value)) lookInside(value, schema, path, found)
+function newLook(schema: Schema, whole: Schema): Look {
+  const { $ref, if: word, else: otherwise, items, oneOf, additionalProperties } = schema
+  if ($ref !== undefined) return lookFor(definition($ref, whole), whole)
+  if (word && otherwise) {
+    const look = lookFor(otherwise, whole)
+    return (value, path, faults) => (value === word.const ? undefined : look(value, path, faults))
+  }
+  const inside = items
+    ? lookAtItems(lookFor(items, whole))
+    : oneOf
+      ? lookAtKind(oneOf, whole)
+      : additionalProperties
+        ? lookAtEntries(lookFor(additionalProperties, whole))
+        : lookAtFields(schema, whole)
+  const wanted = schema['x-wanted'] ?? 'something else'
+  return (value, path, faults) => {
+    if (fits(value, schema)) inside(value, path, faults)
+    else faults.push(unlike(path, wanted, value))
+  }
 }
 
 function definition(reference: string, { $defs = {} }: Schema): Schema {
@@ -97,24 +110,46 @@ function definition(reference: string, { $defs = {} }: Schema): Schema {
 }
 
 const fits = (value: unknown, { type, enum: words }: Schema): boolean =>
-  (words === undefined || words.includes(value)) && (type === undefined || type === typeOf(value))
+  words ? words.includes(value) : type === undefined || type === typeOf(value)
 
-const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value)
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeOf(value) === 'object'
-
-function lookInside(value: Readonly<Record<string, unknown>>, schema: Schema, path: string, found: Findings): void {
-  const { oneOf, additionalProperties } = schema
-  const kind = oneOf && { value: own(value, 'kind'), of: oneOf.map(({ properties }) => properties?.['kind']?.const) }
-  const { properties = {}, required = [] } = (kind ? oneOf?.[kind.of.indexOf(kind.value)] : schema) ?? {}
-  if (kind && !kind.of.includes(kind.value)) found.faults.push(unlike(`${path}.kind`, kind.of.join(' or '), kind.value))
-  for (const [name, one] of Object.entries(properties)) {
-    const field = own(value, name)
-    if (field !== undefined || required.includes(name)) look({ value: field, schema: one, path: `${path}.${name}` }, found)
+const lookAtItems =
+  (look: Look): Look =>
+  (value, path, faults) => {
+    if (Array.isArray(value)) for (const [at, one] of value.entries()) look(one, `${path}[${at}]`, faults)
   }
-  if (additionalProperties)
-    for (const [key, one] of Object.entries(value))
-      look({ value: one, schema: additionalProperties, path: `${path}[${JSON.stringify(key)}]` }, found)
+
+const lookAtEntries =
+  (look: Look): Look =>
+  (value, path, faults) => {
+    for (const [key, one] of Object.entries(Object(value))) look(one, `${path}[${JSON.stringify(key)}]`, faults)
+  }
+
+function lookAtFields({ properties = {}, required = [] }: Schema, whole: Schema): Look {
+  const fields = Object.entries(properties).map(([name, one]) => ({
+    ...{ name, step: `.${name}`, isRequired: required.includes(name) },
+    look: lookFor(one, whole),
+  }))
+  if (fields.length === 0) return () => undefined
+  return (value, path, faults) => {
+    for (const { name, step, isRequired, look } of fields) {
+      const field = own(value, name)
+      if (isRequired || field !== undefined) look(field, path + step, faults)
+    }
+  }
 }
 
-const own = (value: Readonly<Record<string, unknown>>, key: string): unknown => (Object.hasOwn(value, key) ? value[key] : undefined)
+function lookAtKind(branches: readonly Schema[], whole: Schema): Look {
+  const kinds = new Map(branches.map((branch) => [branch.properties?.['kind']?.const, lookFor(branch, whole)]))
+  const wanted = [...kinds.keys()].join(' or ')
+  return (value, path, faults) => {
+    const kind = own(value, 'kind')
+    const look = kinds.get(kind)
+    if (look) look(value, path, faults)
+    else faults.push(unlike(`${path}.kind`, wanted, kind))
+  }
+}
+
+const own = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
