@@ -8,6 +8,7 @@ import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import { type Rhythm, rhythmText } from '../../core/pace/rhythm.ts'
 import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
+import { stored } from '../../daemon/ledger/values/entry.ts'
 import { historyDocument } from '../history/render.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
@@ -150,11 +151,14 @@ const readLine = ({ scope }: Explanation, rhythm: Rhythm | undefined): readonly 
 /** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339 (choice). */
 export function renderExplainJson(workspace: string, one: Explanation, rhythm: Rhythm | undefined): string {
   const { lastWrite: last, ...rest } = one
+  const { desired, owned } = rest
   const document = {
     apiVersion: 'capkeeper/v1',
     kind: 'Explanation',
     workspace,
     ...rest,
+    ...(desired && { desired: stored(desired) }),
+    ...(owned && { owned: stored(owned) }),
     ...(last && { lastWrite: historyDocument(last) }),
     ...(rhythm && { reading: readingDocument(rhythm) }),
   }

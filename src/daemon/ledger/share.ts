@@ -8,8 +8,9 @@ import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Digest, Ledger, LedgerFacts, RecordsReader, UsageFacts } from '../../ports.ts'
 import { hashLabels } from '../http/status/labels.ts'
-import { type Decode, list, number, optional, shape, text, Undecodable } from './decode.ts'
-import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
+import { type Decode, list, number, optional, shape, text, Undecodable } from './values/decode.ts'
+import { stored, storedFact } from './values/entry.ts'
+import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './values/values.ts'
 
 /** What a plan and its explanation read of a ledger. */
 export type SharedLedger = RecordsReader & Pick<Ledger, 'history' | 'pause'>
@@ -132,14 +133,22 @@ async function contentOf(ledger: SharedLedger, now: Instant) {
   const usage = ledger.fact('usage')
   const history = await ledger.history({ sinceAt: now - SHARED_HISTORY_MS })
   return {
-    owned: ledger.owned(),
-    openIntents: ledger.openIntents(),
+    owned: ledger.owned().map(stored),
+    openIntents: ledger.openIntents().map(stored),
     approvals: ledger.approvals(),
-    quarantined: ledger.quarantined(),
+    quarantined: ledger.quarantined().map(stored),
     pause: await ledger.pause(now),
     lastWrites: history.filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
-    facts: { ...Object.fromEntries(SHARED_FACTS.map((name) => [name, ledger.fact(name)])), ...(usage && { usage: nameless(usage) }) },
+    facts: {
+      ...Object.fromEntries(SHARED_FACTS.map((name) => [name, sharedFact(ledger, name)])),
+      ...(usage && { usage: nameless(usage) }),
+    },
   }
+}
+
+const sharedFact = (ledger: SharedLedger, name: keyof LedgerFacts): unknown => {
+  const value = ledger.fact(name)
+  return value === undefined ? undefined : storedFact(name, value)
 }
 
 /** Anybody may ask, and often; older writes explain little. Choice. */

@@ -12,7 +12,7 @@ import {
   shape,
   text,
   Undecodable,
-} from '../../../src/daemon/ledger/decode.ts'
+} from '../../../src/daemon/ledger/values/decode.ts'
 
 interface Song {
   readonly title: string

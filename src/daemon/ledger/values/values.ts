@@ -1,7 +1,7 @@
 // What each value in the ledger looks like, as a decoder a type. Adding a field to one of these types means adding it here; the compiler
-// says so. Values are written with JSON.stringify, so there is nothing to say about the other direction.
+// says so. Values are written with JSON.stringify; of the other direction there is only entry.ts.
 
-import { type Aspect, type Evidence, type Finding, SEEN_VALUES, type Seen, type SeenValue } from '../../core/interpret/seen.ts'
+import { type Aspect, type Evidence, type Finding, SEEN_VALUES, type Seen, type SeenValue } from '../../../core/interpret/seen.ts'
 import {
   type Approval,
   type BreakerLimit,
@@ -16,18 +16,10 @@ import {
   type Quarantined,
   type ScopeChange,
   type ShareLimit,
-} from '../../core/model/change.ts'
-import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
-import {
-  type Balance,
-  type Cycle,
-  type GroupMembers,
-  type Observed,
-  OWNER_KINDS,
-  type OwnedCap,
-  type Person,
-  type Roster,
-} from '../../core/model/observed.ts'
+} from '../../../core/model/change.ts'
+import { OWNER_KINDS, type PolicyEntry } from '../../../core/model/entry.ts'
+import type { DayFigures, JournalEntry } from '../../../core/model/journal.ts'
+import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import type {
   ActiveDays,
   Cap,
@@ -42,19 +34,20 @@ import type {
   PoolMembers,
   ProtectedPerson,
   When,
-} from '../../core/model/policy.ts'
-import type { Position } from '../../core/model/problem.ts'
-import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../../core/model/scope.ts'
-import { type Credits, credits } from '../../core/model/units.ts'
-import { TOLD_STATES, type Told, type ToldEntry } from '../../core/notify/told.ts'
-import type { HoldShown } from '../../core/plan/approval.ts'
-import type { OpenBreaker } from '../../core/plan/breaker.ts'
-import type { Contest } from '../../core/plan/contested.ts'
-import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../core/pools/state.ts'
-import type { SettledCondition } from '../../core/resolve/conditions.ts'
-import type { MeasuredAddOn, MeasuredCycle } from '../../core/use/add-on.ts'
-import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../ports.ts'
+} from '../../../core/model/policy.ts'
+import type { Position } from '../../../core/model/problem.ts'
+import type { GroupScope, Scope, ScopeKey, TeamScope, UserScope } from '../../../core/model/scope.ts'
+import { type Credits, credits } from '../../../core/model/units.ts'
+import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
+import type { HoldShown } from '../../../core/plan/approval.ts'
+import type { OpenBreaker } from '../../../core/plan/breaker.ts'
+import type { Contest } from '../../../core/plan/contested.ts'
+import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
+import type { SettledCondition } from '../../../core/resolve/conditions.ts'
+import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
+import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
 import { anything, boolean, byKind, type Decode, list, number, oneOf, optional, record, shape, text, Undecodable } from './decode.ts'
+import { entryFrom } from './entry.ts'
 
 const amount: Decode<Credits> = (value, path) => credits(number(value, path))
 
@@ -71,6 +64,8 @@ const group = shape<GroupScope>({ kind: oneOf(['group']), id: text })
 const user = shape<UserScope>({ kind: oneOf(['user']), email: text })
 const scope = byKind<Scope>({ team, group, user })
 
+const entry: Decode<PolicyEntry> = (value, path) => entryFrom(text(value, path))
+
 const action = oneOf(['set', 'clear'])
 const effect = oneOf(EFFECTS)
 const cause = oneOf(CAUSES)
@@ -79,7 +74,7 @@ export const ownedCap = shape<OwnedCap>({
   scope,
   cap,
   owner: oneOf(OWNER_KINDS),
-  entry: text,
+  entry,
   verifiedAt: number,
   written: optional(boolean),
   tried: optional(cap),
@@ -102,7 +97,7 @@ const change = shape<ScopeChange>({
 })
 
 /** Without its id, which is the row's. */
-export const intent = shape<Omit<Intent, 'id'>>({ at: number, planId: text, change, entry: text, digest: text, revision: text })
+export const intent = shape<Omit<Intent, 'id'>>({ at: number, planId: text, change, entry, digest: text, revision: text })
 
 export const historyEntry = shape<HistoryEntry>({
   at: number,
@@ -131,7 +126,7 @@ export const approval = shape<Approval>({
   released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
 })
 
-export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
+export const quarantined = shape<Quarantined>({ scope, code: text, message: text, entry, at: number, restore: optional(cap) })
 
 export const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
 
@@ -355,7 +350,7 @@ export const facts: { readonly [K in keyof LedgerFacts]: Decode<LedgerFacts[K]> 
     scopes: list(text),
     refused: optional(boolean),
   }),
-  contested: byScope(shape<Contest>({ at: number, entry: text, changes: number })),
+  contested: byScope(shape<Contest>({ at: number, entry, changes: number })),
   driftSince: byScope(number),
   runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
   journal: list(journalEntry),

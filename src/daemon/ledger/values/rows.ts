@@ -1,7 +1,7 @@
 // One row of the ledger as the value it keeps, or a LedgerError that names table and row.
 
+import { corrupt } from '../error.ts'
 import { type Decode, decodeJson, Undecodable } from './decode.ts'
-import { corrupt } from './error.ts'
 
 /** Decodes the `data` of a row that was selected with its `id`. Throws LEDGER_CORRUPT. */
 export function readRow<T>(file: string, table: string, row: { readonly id?: unknown; readonly data?: unknown }, decode: Decode<T>): T {
