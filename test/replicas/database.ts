@@ -1,9 +1,10 @@
 // The PostgreSQL of the check: a real server, and the ways in which it fails. It restarts at once, is followed and replaced by a copy, runs out of disk,
 // refuses connections, or is kept waiting. Whoever uses it asks for its port anew with each connection.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { appendFileSync, closeSync, mkdirSync, mkdtempSync, openSync, rmSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { openPostgres, type PostgresDatabase } from '../../src/daemon/ledger/postgres/database.ts'
 import { asItsUser, freePort, own, untilSaid } from '../support/postgres.ts'
 import { realClock } from '../support/real-clock.ts'
@@ -41,9 +42,10 @@ interface Server {
   isRunning: boolean
 }
 
-const run = (program: string, argv: readonly string[]): void => {
+/** Beside everything else: links and services must go on meanwhile. */
+async function run(program: string, argv: readonly string[]): Promise<void> {
   const [path, args] = asItsUser(program, argv)
-  execFileSync(path, args, { stdio: 'pipe' })
+  await promisify(execFile)(path, [...args])
 }
 
 const SETTINGS = {
@@ -57,7 +59,7 @@ const SETTINGS = {
   shared_buffers: '16MB',
 }
 
-async function startServer(folder: string, port: number): Promise<Server> {
+async function startServer(folder: string, port: number, isCopy = false): Promise<Server> {
   const options = { ...SETTINGS, unix_socket_directories: folder }
   const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const [program, argv] = asItsUser('postgres', ['-D', join(folder, 'data'), '-p', String(port), ...flags])
@@ -66,7 +68,7 @@ async function startServer(folder: string, port: number): Promise<Server> {
   child.once('exit', () => {
     server.isRunning = false
   })
-  await untilSaid(child, 'ready to accept connections')
+  await untilSaid(child, isCopy ? 'ready to accept read-only connections' : 'ready to accept connections')
   // Whoever does not read it would make it wait.
   child.stderr?.resume()
   return server
@@ -97,7 +99,7 @@ function removeFolder(folder: string, isSmall: boolean): void {
 async function firstServer(): Promise<Server> {
   const folder = newFolder(hasSmallDisk)
   const data = join(folder, 'data')
-  run('initdb', ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8', '--wal-segsize=1'])
+  await run('initdb', ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8', '--wal-segsize=1'])
   return startServer(folder, await freePort())
 }
 
@@ -105,11 +107,25 @@ async function firstServer(): Promise<Server> {
 async function follower(of: Server, link: Link): Promise<Server> {
   const folder = newFolder(hasSmallDisk)
   const data = join(folder, 'data')
-  run('pg_basebackup', ['-h', '127.0.0.1', '-p', String(of.port), '-U', 'postgres', '-D', data, '-X', 'stream', '--no-sync', '-c', 'fast'])
+  await run('pg_basebackup', [
+    '-h',
+    '127.0.0.1',
+    '-p',
+    String(of.port),
+    '-U',
+    'postgres',
+    '-D',
+    data,
+    '-X',
+    'stream',
+    '--no-sync',
+    '-c',
+    'fast',
+  ])
   appendFileSync(join(data, 'postgresql.auto.conf'), `primary_conninfo='host=127.0.0.1 port=${link.port} user=postgres'\n`)
   writeFileSync(join(data, 'standby.signal'), '')
   own(join(data, 'standby.signal'))
-  return startServer(folder, await freePort())
+  return startServer(folder, await freePort(), true)
 }
 
 export async function startDatabase(): Promise<Database> {

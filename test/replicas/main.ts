@@ -52,8 +52,16 @@ async function main(): Promise<number> {
   )
   const world = await startWorld({ replicas: Number(values.replicas), workspaces: Number(values.workspaces) })
   const judged: Judged[] = []
+  let isOver = false
+  // The fault under way ends first: nothing of it stays behind.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      isOver = true
+    })
+  }
   try {
     for (const [number, kind] of faults.entries()) {
+      if (isOver) break
       const startedAt = Date.now()
       const one = await runFault(world, kind, number, stream(seed, `fault/${number}`))
       judged.push(one)

@@ -73,7 +73,7 @@ const bugsIn = ({ replicas }: World, sinceAt: number): readonly Violation[] =>
   replicas.flatMap((one) =>
     one
       .log(sinceAt)
-      .filter((line) => /unexpected|^\s+at |Error:/.test(line) && !line.startsWith('{"level":"info"'))
+      .filter((line) => /unexpected: |^\s+at /.test(line) && !line.startsWith('{"level":"info"'))
       .slice(0, 3)
       .map((line) => ({ rule: 'nothing unexpected in the log', found: `replica ${one.place}: ${line.slice(0, 300)}` })),
   )
