@@ -12,6 +12,8 @@ export interface Course {
   /** Every workspace is kept again within 30 s of this; per workspace where it differs. */
   readonly sinceAt: number
   readonly later?: ReadonlyMap<string, number>
+  /** With a write in doubt: its successor waits until that must have landed. */
+  readonly doubted?: string
   /** What was seen that must not be. */
   readonly wrong?: readonly string[]
 }
@@ -118,7 +120,30 @@ const standstillMidWrite: FaultKind = {
     const over = pause(world, victim, long(roll), write.sentAt)
     world.foreign(...othersOf(world, write.workspace))
     await over
-    return { sinceAt }
+    return { sinceAt, doubted: write.workspace }
+  },
+}
+
+/** What has come meanwhile may be taken up before any timer: a write must not leave then. */
+const standstillConnecting: FaultKind = {
+  name: 'holder stopped while it connects for a write',
+  async run(world, roll) {
+    const victim = victimIn(world, roll)
+    const workspace = pick(world.heldBy(victim), roll)
+    victim.services.slow(1_500)
+    world.service.endConnections(true)
+    await world.rest(2_000)
+    world.foreign(workspace)
+    const isOpen = async (): Promise<boolean> => (await world.database.sql('SELECT id FROM capkeeper.intent')).length > 0
+    await until(`${workspace} has an open intent`, isOpen)
+    await world.rest(roll() * 1_200)
+    const sinceAt = Date.now()
+    const over = pause(world, victim, long(roll))
+    victim.services.slow(0)
+    world.service.endConnections(false)
+    world.foreign(...othersOf(world, workspace))
+    await over
+    return { sinceAt, doubted: workspace }
   },
 }
 
@@ -140,7 +165,7 @@ const lateLanding: FaultKind = {
     if (isDeath) await victim.start()
     else victim.signal('SIGCONT')
     trouble.over()
-    return { sinceAt }
+    return { sinceAt, doubted: write.workspace }
   },
 }
 
@@ -156,7 +181,7 @@ const death = (name: string, isMidWrite: boolean): FaultKind => ({
     await healed(world)
     await victim.start()
     trouble.over()
-    return { sinceAt }
+    return { sinceAt, ...(begun && { doubted: begun.write.workspace }) }
   },
 })
 
@@ -227,7 +252,7 @@ const cutFromBoth = (mode: LinkMode, what: string, isMidWrite: boolean): FaultKi
     victim.services.set('open')
     victim.database.set('open')
     trouble.over()
-    return { sinceAt }
+    return { sinceAt, ...(begun && { doubted: begun.write.workspace }) }
   },
 })
 
@@ -348,7 +373,7 @@ const laggingPolicies: FaultKind = {
 }
 
 export const FAULTS: readonly FaultKind[] = [
-  ...[standstill, standstillMidWrite, lateLanding],
+  ...[standstill, standstillMidWrite, standstillConnecting, lateLanding],
   ...[death('kill -9', false), death('kill -9 in the middle of a write', true), stopping],
   ...[cutFromDatabase('held', 'held up'), cutFromDatabase('cut', 'cut off')],
   ...[cutFromService('held', 'held up'), cutFromService('cut', 'cut off'), cutFromService('deaf', 'without answers')],

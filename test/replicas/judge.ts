@@ -71,7 +71,7 @@ function sentWithoutLease({ audit, service, placeOf, sinceAt }: Evidence): reado
     const lease = givenAt(all.get(write.workspace) ?? [], write.sentAt)
     const isHolder = lease?.holder !== undefined && placeOf(lease.holder) === write.sender
     const leftMs = lease ? Math.round(lease.until - write.sentAt) : 0
-    if (isHolder && leftMs >= WRITE_MS) return []
+    if (isHolder && leftMs >= WRITE_MS - write.connectedInMs) return []
     const found = `${told(write)}; ${isHolder ? `its lease lasted ${leftMs} ms more` : `the lease was of ${lease?.holder ?? 'nobody'}`}`
     return [{ rule: 'a write leaves under a lease that outlasts it', found }]
   })

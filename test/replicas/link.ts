@@ -8,9 +8,16 @@ export type LinkMode = 'open' | 'held' | 'deaf' | 'cut'
 export interface Link {
   readonly port: number
   set(mode: LinkMode): void
-  /** When the last bytes came in from the replica, on the connection that leaves from this port. */
-  sentAt(fromPort: number | undefined): number | undefined
+  /** A proxy's answer to CONNECT takes so long. */
+  slow(ms: number): void
+  /** When the last bytes came in from the replica, on the connection that leaves from this port; and how long it had taken to connect for them. */
+  lastSent(fromPort: number | undefined): LastSent | undefined
   close(): Promise<void>
+}
+
+export interface LastSent {
+  readonly at: number
+  readonly connectedInMs: number
 }
 
 interface Pipe {
@@ -36,7 +43,8 @@ export interface LinkOptions {
 export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> {
   let mode: LinkMode = 'open'
   const pairs = new Set<Pair>()
-  const sent = new Map<number, number>()
+  const sent = new Map<number, LastSent>()
+  let slowMs = 0
   const isHeld = (pipe: Pipe, { there }: Pair): boolean => mode === 'held' || (mode === 'deaf' && pipe !== there)
   const flush = (pipe: Pipe, pair: Pair): void => {
     if (isHeld(pipe, pair)) return
@@ -66,16 +74,23 @@ export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> 
       back: { held: [], to: near, isEnding: false },
     }
     pairs.add(pair)
-    const note = (): void => void sent.set(far.localPort ?? 0, Date.now())
-    far.on('connect', () => {
-      note()
-      flush(pair.there, pair)
-    })
+    const beganAt = Date.now()
+    let answeredAt = beganAt
+    const note = (): void => {
+      const isFirst = !sent.has(far.localPort ?? 0)
+      sent.set(far.localPort ?? 0, { at: Date.now(), connectedInMs: isFirst ? answeredAt - beganAt : 0 })
+    }
+    far.on('connect', () => flush(pair.there, pair))
     far.on('error', () => near.destroy())
     carry(pair, near, pair.there, note)
     carry(pair, far, pair.back, () => undefined)
-    if (isProxy) pair.back.held.push(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))
-    flush(pair.back, pair)
+    const answer = (): void => {
+      answeredAt = Date.now()
+      pair.back.held.push(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))
+      flush(pair.back, pair)
+    }
+    if (isProxy && slowMs > 0) setTimeout(answer, slowMs)
+    else if (isProxy) answer()
   }
   const server = createServer((near) => {
     near.on('error', () => undefined)
@@ -108,7 +123,10 @@ export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> 
         flush(pair.back, pair)
       }
     },
-    sentAt: (fromPort) => (fromPort === undefined ? undefined : sent.get(fromPort)),
+    slow(ms) {
+      slowMs = ms
+    },
+    lastSent: (fromPort) => (fromPort === undefined ? undefined : sent.get(fromPort)),
     async close() {
       for (const { near, far } of pairs) {
         near.destroy()

@@ -27,9 +27,11 @@ function table(judged: readonly Judged[]): string {
     const violations = of.reduce((sum, one) => sum + one.violations.length, 0)
     const late = of.reduce((sum, one) => sum + one.late, 0)
     const writes = of.reduce((sum, one) => sum + one.writes, 0)
-    return [kind, of.length, violations, seconds(Math.max(...of.map((one) => one.keptAgainMs))), late, writes]
+    const doubted = of.flatMap(({ doubtedMs }) => doubtedMs ?? [])
+    const worst = [of.map((one) => one.keptAgainMs), doubted].map((all) => (all.length === 0 ? '' : seconds(Math.max(...all))))
+    return [kind, of.length, violations, ...worst, late, writes]
   })
-  const heads = ['fault', 'times', 'violations', 'kept again', 'late', 'writes']
+  const heads = ['fault', 'times', 'violations', 'kept again', 'in doubt', 'late', 'writes']
   const all = [heads, ...rows.map((row) => row.map(String))]
   const widths = heads.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
   return all

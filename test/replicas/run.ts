@@ -6,6 +6,8 @@ import type { World } from './world.ts'
 
 /** product.md, section 10: a replica that dies is replaced within 30 s. */
 const KEPT_WITHIN_MS = 30_000
+/** Beyond the lease its successor waits for what may still land, and for the next sweep. */
+const DOUBTED_WITHIN_MS = 40_000
 const SETTLED_WITHIN_MS = 90_000
 /** A late landing is told with the sweep that finds it. */
 const TOLD_WITHIN_MS = 5_000
@@ -14,8 +16,10 @@ export interface Judged {
   readonly kind: string
   readonly number: number
   readonly violations: readonly Violation[]
-  /** The longest that a workspace was not kept. */
+  /** The longest that a workspace was not kept, but for one with a write in doubt. */
   readonly keptAgainMs: number
+  /** How long a scope with a write in doubt was left alone; absent: there was none. */
+  readonly doubtedMs?: number
   readonly late: number
   readonly writes: number
 }
@@ -52,16 +56,27 @@ export async function runFault(world: World, kind: FaultKind, number: number, ro
   violations.push(...violationsOf({ audit, service, placeOf: world.placeOf, troubles, sinceAt: startAt }))
   violations.push(...(course.wrong ?? []).map((found) => ({ rule: 'pages tell how things stand', found })))
   violations.push(...bugsIn(world, startAt))
-  const keptAgainMs = keptAgain(world, course)
+  const [keptAgainMs, doubtedMs] = [keptAgain(world, course, false), keptAgain(world, course, true)]
   if (keptAgainMs > KEPT_WITHIN_MS) violations.push({ rule: 'kept again within 30 s', found: `after ${Math.round(keptAgainMs)} ms` })
-  return { kind: kind.name, number, violations, keptAgainMs, late: late.length, writes: service.arrivals.length - writesBefore }
+  if (doubtedMs > DOUBTED_WITHIN_MS)
+    violations.push({ rule: 'settled within 40 s where a write was in doubt', found: `after ${Math.round(doubtedMs)} ms` })
+  return {
+    kind: kind.name,
+    number,
+    violations,
+    keptAgainMs,
+    ...(course.doubted !== undefined && { doubtedMs }),
+    late: late.length,
+    writes: service.arrivals.length - writesBefore,
+  }
 }
 
 /** For each change by somebody else: how long after it, and after the fault allowed for it, was it put right? */
-function keptAgain({ probes, healedAt }: World, { sinceAt, later }: Course): number {
+function keptAgain({ probes, healedAt }: World, { sinceAt, later, doubted }: Course, isDoubted: boolean): number {
   return Math.max(
     0,
     ...probes.map((probe) => {
+      if ((probe.workspace === doubted) !== isDoubted) return 0
       const fromAt = Math.max(probe.at, later?.get(probe.workspace) ?? sinceAt)
       const at = healedAt(probe)
       return at === undefined ? Number.POSITIVE_INFINITY : at - fromAt

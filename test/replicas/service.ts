@@ -12,6 +12,8 @@ export interface Arrival {
   /** The place of the replica that sent it. */
   readonly sender: number | undefined
   readonly sentAt: number
+  /** Of the time that the write may take, so much went by while it connected. */
+  readonly connectedInMs: number
   readonly arrivedAt: number
   readonly value: number | undefined
   landedAt?: number
@@ -45,13 +47,17 @@ export interface Service {
   foreign(workspace: string, value: number): void
   /** Resolves when the next write of this workspace has come, which is then held up. */
   nextWrite(workspace: string, holdUp: HoldUp): Promise<Arrival>
+  /** Whether connections end with each answer. */
+  endConnections(yes: boolean): void
   /** Takes back what was planned for writes that have not come. */
   forgetPlans(): void
   close(): Promise<void>
 }
 
 /** Who sent what comes from this port, and when. */
-export type SenderOf = (port: number | undefined) => { readonly sender: number; readonly sentAt: number } | undefined
+export type SenderOf = (
+  port: number | undefined,
+) => { readonly sender: number; readonly sentAt: number; readonly connectedInMs: number } | undefined
 
 export const TEAM = { kind: 'team' } as const
 
@@ -72,13 +78,15 @@ export async function startService(workspaces: readonly string[], senderOf: Send
   const landings: Landing[] = []
   const plans = new Map<string, Plan>()
   const ending = new AbortController()
+  let isEnding = false
   const rest = (ms: number): Promise<void> => (ms > 0 ? clock.sleep(ms, ending.signal) : Promise.resolve())
   const capOf = (name: string): number | undefined => sandboxOf(name).store.cap(TEAM)
 
   async function write(name: string, text: string, incoming: IncomingMessage): Promise<{ readonly arrival: Arrival; answer: Answer }> {
     const from = senderOf(incoming.socket.remotePort)
     const now = Date.now()
-    const arrival: Arrival = { workspace: name, sender: from?.sender, sentAt: from?.sentAt ?? now, arrivedAt: now, value: valueIn(text) }
+    const { sentAt, connectedInMs } = from ?? { sentAt: now, connectedInMs: 0 }
+    const arrival: Arrival = { workspace: name, sender: from?.sender, sentAt, connectedInMs, arrivedAt: now, value: valueIn(text) }
     arrivals.push(arrival)
     const plan = plans.get(name)
     plans.delete(name)
@@ -93,6 +101,7 @@ export async function startService(workspaces: readonly string[], senderOf: Send
   }
   async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const text = await bodyOf(incoming)
+    if (isEnding) outgoing.setHeader('connection', 'close')
     const [, name = '', , , operation = ''] = (incoming.url ?? '').split('/')
     if (operation === 'UsageConfig') {
       const { arrival, answer } = await write(name, text, incoming)
@@ -117,6 +126,9 @@ export async function startService(workspaces: readonly string[], senderOf: Send
       landings.push({ at: Date.now(), workspace: name, value, before })
     },
     nextWrite: (name, holdUp) => new Promise((came) => void plans.set(name, { ...holdUp, came })),
+    endConnections(yes) {
+      isEnding = yes
+    },
     forgetPlans: () => plans.clear(),
     async close() {
       ending.abort(new Error('the check is over'))

@@ -61,8 +61,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const replicas: Replica[] = []
     const service = await startService(workspaces, (port) => {
       for (const { place, services } of replicas) {
-        const sentAt = services.sentAt(port)
-        if (sentAt !== undefined) return { sender: place, sentAt }
+        const last = services.lastSent(port)
+        if (last) return { sender: place, sentAt: last.at, connectedInMs: last.connectedInMs }
       }
     })
     closing.push(service.close)

@@ -1,5 +1,5 @@
 // The last question before a request leaves: asked when its connection stands, however long that took. A process may stand still while it connects, and
-// goes on with what has come meanwhile before it looks at any timer: nothing must be on its way to the socket by then.
+// what has come meanwhile may be taken up before any timer: until it was asked, nothing must be on its way to the socket.
 import type { ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
