@@ -108,7 +108,7 @@ const SOURCES = resolve(import.meta.dirname, '../../src')
 export async function helperProcess(script: string): Promise<Helper> {
   const prelude = `
     import { openLedger } from '${SOURCES}/daemon/ledger/ledger.ts'
-    import { takeLock } from '${SOURCES}/daemon/ledger/lock.ts'
+    import { takeLock } from '${SOURCES}/daemon/ledger/sqlite/lock.ts'
     import { systemClock as clock } from '${SOURCES}/daemon/schedule/system.ts'
     const ready = () => console.log('ready')
     const stay = () => setInterval(() => {}, 1 << 30)

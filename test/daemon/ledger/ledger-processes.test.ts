@@ -35,7 +35,7 @@ test('a transaction that was under way at kill -9 leaves nothing', async () => {
   const writer = await helperProcess(
     `
     import { writeSync } from 'node:fs'
-    import { openDatabase } from '${join(import.meta.dirname, '../../../src/daemon/ledger/database.ts')}'
+    import { openDatabase } from '${join(import.meta.dirname, '../../../src/daemon/ledger/sqlite/database.ts')}'
     const store = await openLedger({ file: '${file}', mode: 'write', clock })
     const ledger = await store.workspace('acme', '${URL_A}')
     ledger.saveFact('verifiedDeclared', 1)
