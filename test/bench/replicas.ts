@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { hasPostgres, startPostgres } from '../support/postgres.ts'
 import { atMost, mib, ms, publish, type Row, seconds, told } from './bench.ts'
-import { startRemote } from './remote.ts'
+import { type Remote, startRemote } from './remote.ts'
 import { configOf, namesOf } from './replicas/company.ts'
 import { type Fleet, openFleet, type Replica, startReplica } from './replicas/fleet.ts'
 import { openFolder } from './world.ts'
@@ -104,6 +104,15 @@ async function handOver(fleet: Fleet): Promise<void> {
   )
 }
 
+/** After a first start months of use are asked for, beside the cycles. */
+async function untilQuiet(service: Remote): Promise<void> {
+  const ofUse = async (): Promise<number> => (await service.ask<{ readonly ofUse: number }>('counts')).ofUse
+  for (let [before, now] = [-1, await ofUse()]; before !== now; now = await ofUse()) {
+    before = now
+    await wait(5_000)
+  }
+}
+
 /** As much as they can: every workspace is always due. */
 async function flatOut(fleet: Fleet, replicas: number): Promise<void> {
   while (fleet.replicas.length < replicas) await fleet.add()
@@ -141,6 +150,7 @@ async function main(): Promise<void> {
     await fleet.add()
     await fleet.untilSpread(SETTLE_MS)
     await Promise.all([fleet.untilKept(SETTLE_MS), sqlite.untilKept(COUNT, SETTLE_MS)])
+    await untilQuiet(service)
     await besideSqlite(fleet, sqlite)
     await sqlite.stop()
     await intents(fleet)

@@ -3,13 +3,15 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serveRemote } from '../remote.ts'
-import { capOf, GROUP, peopleOf } from './company.ts'
+import { capOf, peopleOf } from './company.ts'
 
 const people = Number(process.argv[2] ?? 18)
 /** Caps that are not as declared, by workspace and scope. */
 const changed = new Map<string, number>()
 let calls = 0
 let writes = 0
+/** Calls about use, which a daemon makes beside its cycles. */
+let ofUse = 0
 
 interface Body {
   readonly team_level?: boolean
@@ -48,6 +50,7 @@ function answer(workspace: string, operation: string, body: Body): unknown {
     case 'GetTeamCreditBalance':
       return { promptCreditsPerSeat: 500, numSeats: people, addOnCreditsAvailable: 1_000_000, addOnCreditsUsed: 0 }
     default:
+      ofUse += 1
       return { queryResults: [] }
   }
 }
@@ -76,7 +79,6 @@ serveRemote({
   },
   /** How many of these are as somebody else left them. */
   drifted: (workspaces: readonly string[]) => workspaces.filter((one) => changed.get(`${one} ${peopleOf(one, 1)[0]}`) === 77_777).length,
-  counts: () => ({ calls, writes }),
+  counts: () => ({ calls, writes, ofUse }),
   cpu: () => process.cpuUsage(),
-  group: () => GROUP,
 })
