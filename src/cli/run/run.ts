@@ -139,6 +139,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       ledgerWritable: host.ledgerWritable,
       lookAtLedger: host.lookAtLedger,
+      pauses: store.pauses,
     })
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)

@@ -7,6 +7,7 @@ import { bind, bindings, type LedgerMode } from './binding.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { isPostgresAddress, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
+import { pausesIn } from './rows.ts'
 import { backupLedger, checkLedger, damage, pruneHistory } from './sqlite/care.ts'
 import { sqliteCopy } from './sqlite/copy.ts'
 import { forReading, type LedgerDatabase, MEMORY, openDatabase } from './sqlite/database.ts'
@@ -146,6 +147,14 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
       return workspaceLedger({ rows, clock, yieldsApprovals: mode === 'write' })
     },
     workspaces: async () => bindings(database).map(({ id: _, ...binding }) => binding),
+    pauses: async (now) =>
+      pausesIn(
+        database.file,
+        database
+          .all('SELECT id, workspace, data FROM pause')
+          .map((row) => ({ ...row, id: Number(row['id']), workspace: String(row['workspace']), data: row['data'] })),
+        now,
+      ),
     probe: async () => {
       database.write(() => database.run('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
     },

@@ -38,8 +38,9 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       const rows = await database.query(READOPT, [keptText(workspace), policy, afterMs])
       return rows.length > 0
     },
-    async saveShown({ workspace, token, replica }, document) {
-      await database.query(SAVE_SHOWN, [keptText(workspace), replica, token, document])
+    async saveShown(replica, shown) {
+      const names = shown.map(({ workspace }) => keptText(workspace))
+      await database.query(SAVE_SHOWN, [replica, names, shown.map(({ token }) => token), shown.map(({ document }) => document)])
     },
     async shownSince(mark) {
       const rows = await database.query(SHOWN_SINCE, [mark ?? '-infinity'])
@@ -213,7 +214,8 @@ const READOPT = `UPDATE capkeeper.policy_seen SET seen_at = clock_timestamp()
   ) RETURNING policy`
 
 const SAVE_SHOWN = `INSERT INTO capkeeper.shown (workspace, document, saved_at)
-  SELECT workspace, $4, clock_timestamp() FROM capkeeper.lease WHERE workspace = $1 AND holder = $2 AND token = $3
+  SELECT workspace, mine.document, clock_timestamp() FROM capkeeper.lease JOIN unnest($2::text[], $3::bigint[], $4::text[]) AS mine (workspace, token, document)
+    USING (workspace) WHERE lease.holder = $1 AND lease.token = mine.token ORDER BY workspace
   ON CONFLICT (workspace) DO UPDATE SET document = excluded.document, saved_at = excluded.saved_at`
 
 /** A little again of what was read before: what was saved by a transaction that ended late. */
