@@ -11,6 +11,7 @@ import type {
   WorkspaceListDocument,
   WorkspaceSummary,
 } from '../../src/daemon/http/documents/types.ts'
+import { comparisonOf } from './page-comparison.ts'
 import { ago, BANDS, DAY, HEAD, HOLD_ID, HOLD_MESSAGE, headOf, place, SCOPES } from './page-parts.ts'
 import { groupListOf, groupOf, personListOf, personOf } from './page-people.ts'
 import { burnOf, creditsOf, driftOf, nearOf } from './page-series.ts'
@@ -362,6 +363,7 @@ export const documentsOf = (overrides: Partial<Documents> = {}): Documents => ({
   hold: async () => holdOf(),
   policies: async () => policiesOf(),
   health: async () => healthOf(),
+  comparison: async () => comparisonOf(),
   creditsSeries: async () => creditsOf(),
   burnSeries: async (_workspace, query) => burnOf(query?.['by'] === 'model' ? 'model' : 'group'),
   driftSeries: async () => driftOf(),

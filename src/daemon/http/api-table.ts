@@ -25,6 +25,7 @@ export type DocumentKind =
   | 'Hold'
   | 'PolicyList'
   | 'Health'
+  | 'Comparison'
   | 'CreditsSeries'
   | 'BurnSeries'
   | 'DriftSeries'
@@ -115,6 +116,13 @@ export const API_ROUTES: readonly ApiRoute[] = [
     'How the daemon keeps it.',
     [],
     bare((documents, params) => documents.health(ws(params))),
+  ),
+  route(
+    `${OF}/comparison`,
+    'Comparison',
+    'The policies in force beside the caps that were in force, over recorded cycles.',
+    [],
+    bare((documents, params) => documents.comparison(ws(params))),
   ),
   route(
     `${OF}/series/credits`,

@@ -41,11 +41,11 @@ export async function verdictOf(
   answer: 'accepted' | 'lost',
   context: OutcomeContext,
 ): Promise<Verdict> {
-  const inherited = context.slots.inherited(scopeKey(change.scope))
   const { model } = context.slots
+  const mayApply = context.slots.mayApply(scopeKey(change.scope), observed)
   // Only of a reading that shows the old value it matters how often that was so before.
   const isInVain = observed === change.from && (await wasInVain(change, context))
-  return classify({ ...change, answer }, { observed, inherited, model, wasInVain: isInVain })
+  return classify({ ...change, answer }, { observed, mayApply, model, wasInVain: isInVain })
 }
 
 /** Records how a write ended with all that follows from it, and says it. The intent stays open only for a scope that could not be read. */

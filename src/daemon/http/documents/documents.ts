@@ -5,6 +5,7 @@ import type { StatusDocument } from '../status/document.ts'
 import type {
   BurnSeries,
   ChangeListDocument,
+  ComparisonDocument,
   CreditsSeries,
   DriftSeries,
   GroupDocument,
@@ -46,6 +47,8 @@ export interface Documents {
   /** `kind`, `search`, `page`, `limit`. */
   policies(workspace: string, query?: Query): Promise<PolicyListDocument>
   health(workspace: string): Promise<HealthDocument>
+  /** Has it made where there is none; the answer never waits for it. */
+  comparison(workspace: string): Promise<ComparisonDocument>
   creditsSeries(workspace: string): Promise<CreditsSeries>
   /** `by`, `days`. */
   burnSeries(workspace: string, query?: Query): Promise<BurnSeries>

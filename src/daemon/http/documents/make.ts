@@ -3,6 +3,7 @@
 
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Clock } from '../../../ports.ts'
+import type { Comparisons } from '../../replay/comparisons.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
 import { changesDocument } from './changes.ts'
@@ -16,6 +17,7 @@ import { groupDocument, personDocument } from './people/person.ts'
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
 import { policiesDocument } from './policies.ts'
 import { burnSeries, creditsSeries, driftSeries, nearSeries } from './series.ts'
+import { comparisonDocument } from './story/comparison.ts'
 import { workspaceDocument, workspacesDocument } from './workspaces.ts'
 
 export interface DocumentOptions {
@@ -26,6 +28,8 @@ export interface DocumentOptions {
   /** Called before anything is shown: looks at what other processes change, such as pauses. Never rejects. */
   readonly look?: () => Promise<void>
   readonly sourceUrl?: () => string | undefined
+  /** Absent: past cycles are not compared here. */
+  readonly comparisons?: Pick<Comparisons, 'of'>
 }
 
 /** Which workspaces a reader may see. */
@@ -89,6 +93,11 @@ function documentsFor(options: DocumentOptions, shelf: Shelf, maySee: MaySee): D
     health: async (name) => {
       const { facts, showing: how } = await one(name)
       return healthDocument(facts, daemon(), how)
+    },
+    comparison: async (name) => {
+      const { facts, showing: how } = await one(name)
+      const digest = facts.view.policy?.digest ?? facts.policy?.digest
+      return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(name, digest), how)
     },
     ...peopleDocuments(one, shelf),
     ...storyDocuments(one, shelf),

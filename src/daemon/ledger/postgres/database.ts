@@ -5,7 +5,7 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { shownAddress, targetOf } from './address.ts'
-import { fromPostgres, isBroken } from './error.ts'
+import { fromPostgres, isBroken, isWithoutTls } from './error.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 export type Value = string | number | boolean | null | readonly (string | number | null)[]
@@ -28,6 +28,8 @@ export interface PostgresDatabase {
   readonly name: string
   /** For reading: asked once more when the connection turns out to be dead. */
   readonly query: Query
+  /** For a statement that writes: never asked twice. */
+  readonly once: Query
   /** On a connection of the pool; tried once more when its connection turns out to be dead before anything was sent. */
   transaction: Session['transaction']
   session(): Promise<Session>
@@ -48,7 +50,9 @@ const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
 
 // Whatever the server's habit is, an intent has to be on its disk before the request leaves.
-const BEGIN = `BEGIN; SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO ${STATEMENT_MS}; SET LOCAL lock_timeout TO ${LOCK_MS}; SET LOCAL idle_in_transaction_session_timeout TO ${IDLE_MS}`
+const BEGIN = 'BEGIN; SET LOCAL synchronous_commit TO on'
+/** Asked once of each connection. */
+const LIMITS = `SET statement_timeout TO ${STATEMENT_MS}; SET lock_timeout TO ${LOCK_MS}; SET idle_in_transaction_session_timeout TO ${IDLE_MS}`
 
 export interface PostgresOptions {
   readonly address: string
@@ -64,17 +68,29 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
   const gate = createGate(clock, name)
   let pool = poolOf(target.connectionString, name)
   let withoutTls = target.withoutTls
+  const limited = new WeakSet<PoolClient>()
+  const withLimits = async (client: PoolClient): Promise<PoolClient> => {
+    if (limited.has(client)) return client
+    try {
+      await client.query(LIMITS)
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+    limited.add(client)
+    return client
+  }
   const connect = (): Promise<PoolClient> =>
     gate(async () => {
       try {
-        return await pool.connect()
+        return await withLimits(await pool.connect())
       } catch (error) {
-        if (withoutTls === undefined || !isWithoutTls(error)) throw error
+        if (withoutTls === undefined || !(error instanceof Error) || !isWithoutTls(error.message)) throw error
         const before = pool
         pool = poolOf(withoutTls, name)
         withoutTls = undefined
         void before.end()
-        return await pool.connect()
+        return await withLimits(await pool.connect())
       }
     })
   const session = async (): Promise<Session> => {
@@ -96,6 +112,7 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
     name,
     session,
     query: (sql, values) => again(() => using((one) => one.query(sql, values))),
+    once: (sql, values) => using((one) => one.query(sql, values)),
     async transaction(body, begin) {
       let hasBegun = false
       const attempt = () =>
@@ -132,9 +149,6 @@ function poolOf(connectionString: string, name: string): Pool {
     throw new LedgerError('LEDGER_UNREADABLE', `${name}: the connection cannot be set up (${told})`)
   }
 }
-
-/** As the driver puts it. */
-const isWithoutTls = (error: unknown): boolean => error instanceof Error && /does not support SSL/.test(error.message)
 
 /** A connection of the pool may have died unseen; a new one is made for the second attempt. */
 async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { API, API_ROUTES, type ApiRoute, type DocumentKind, PATH_PARTS } from '../../api-table.ts'
 import { MOST_LETTERS, type Parameter } from '../query.ts'
+import { COMPARISON } from './comparison-source.ts'
 import { object, text } from './parts-source.ts'
 import { GROUP, GROUPS, PEOPLE, PERSON } from './people-source.ts'
 import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES } from './story-source.ts'
@@ -20,6 +21,7 @@ const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
   Hold: HOLD,
   PolicyList: POLICIES,
   Health: HEALTH,
+  Comparison: COMPARISON,
   CreditsSeries: CREDITS_SERIES,
   BurnSeries: BURN_SERIES,
   DriftSeries: DRIFT_SERIES,
