@@ -50,8 +50,8 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     sandbox.reload()
   }
   let caps: ReadonlyMap<ScopeKey, number> | undefined
-  const save = (member: Member): void =>
-    store.savePerson({ ...template, id: member.id, email: member.email, name: member.email, status: member.status, disabled: false })
+  const save = ({ id, email, status }: Member): void =>
+    store.savePerson({ ...template, id, email, name: email, apiKey: `key-of-${email}`, status, disabled: false })
   const saveMembers = (group: string): void =>
     store.setMembers(
       group,

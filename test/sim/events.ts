@@ -8,6 +8,7 @@ import type { EventKind } from './event-kinds.ts'
 import type { Life } from './life.ts'
 import { addGrant, addShortGrant, drawCap, drawModel, editModel, squeeze } from './policy-edits.ts'
 import { copyModel, emptyModel, type ModelCap } from './policy-model.ts'
+import { editPools } from './pool-edits.ts'
 import { MINUTE_MS, NO_SHARES, type SimEvent } from './scenario.ts'
 
 type Act = (life: Life, draw: Draw) => void
@@ -331,9 +332,22 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
   use: (life, draw) => {
     for (let times = between(draw, 1, 8); times > 0; times -= 1) {
       const email = someone(life, draw)
-      if (life.company.people.has(email)) life.sandbox.recordUse(email, between(draw, 1, 90_000))
+      if (life.company.people.has(email)) life.use(email, between(draw, 1, 90_000))
     }
     life.company.usedSome()
+  },
+  // Most people do something; now and then somebody uses all there is in one go.
+  work: (life, draw) => {
+    for (const email of life.company.approved) {
+      const roll = draw()
+      if (roll < 0.6) life.use(email, roll < 0.04 ? 1_000_000 : between(draw, 1, roll < 0.2 ? 40_000 : 12_000))
+    }
+    life.company.usedSome()
+  },
+  'pool-edit': (life, draw) => {
+    life.model = copyModel(life.model)
+    editPools(life, draw)
+    publish(life)
   },
 }
 

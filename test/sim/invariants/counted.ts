@@ -7,6 +7,7 @@ import { inForceWith } from '../company.ts'
 import type { ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
 import { createSight, isLayered, managedPeople, scopesOf } from './people.ts'
+import { everPooled } from './pools.ts'
 import { createReleases } from './releases.ts'
 
 /** A plan is carried out by the configuration that it was made with. */
@@ -97,7 +98,9 @@ function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowled
   const after = inForceWith(scene.company, withChanges(caps, goes))
   const [before, atBegin] = [inForceWith(scene.company, caps), inForceWith(scene.company, begun)]
   const exempt = new Set(goes.filter((one) => one.healing || one.grantEnd || isReleased(one)).map(({ scope }) => scopeKey(scope)))
-  const judged = known.filter((email) => !scopesOf(scene, email).some((key) => exempt.has(key)))
+  // A deal that moves within what was let through takes from nobody in the sense of these guards.
+  const pooled = everPooled(scene)
+  const judged = known.filter((email) => !pooled.has(email) && !scopesOf(scene, email).some((key) => exempt.has(key)))
   const falls = (email: string): boolean => isLess(before, after, email) && isLess(atBegin, after, email)
   const cleared = judged.filter((email) => falls(email) && after.get(email) === 'none')
   const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > (mostUsed.get(email) ?? 0))

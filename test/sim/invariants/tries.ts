@@ -44,7 +44,10 @@ export const oneIsEnough: Invariant = {
       if (step.event.kind === 'planned') for (const { scope, to } of step.event.plan.changes.filter(isFree)) free.set(scopeKey(scope), to)
       if (step.event.kind !== 'cycle-finished') return
       const { result } = step.event
+      const states = new Map((scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))
       for (const [scope, to] of isAlone && (result === 'success' || result === 'noop') ? free : []) {
+        // Who turned out to be away in the middle of the cycle, such as by a roster that somebody approved, is left alone.
+        if ((states.get(scope) ?? 'skipped') === 'skipped') continue
         checker.checked()
         // A 0 that is not kept gives way to what stood there.
         if (to !== 0 && scene.stored(scope) !== to)
