@@ -17,6 +17,8 @@ export interface Company {
   readonly groups: ReadonlyMap<string, ReadonlySet<string>>
   /** Groups that the service does not know for now. */
   readonly gone: Set<string>
+  /** Groups that the service does not list for now, or does not list and refuses to set. */
+  readonly dark: Map<string, 'unlisted' | 'unset'>
   readonly approved: readonly string[]
   groupsOf(email: string): readonly string[]
   join(email: string, status?: TeamStatus): void
@@ -61,6 +63,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     people,
     groups,
     gone: new Set(),
+    dark: new Map(),
     get approved() {
       return [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
     },

@@ -37,6 +37,8 @@ export type EventKind =
   | 'use'
   | 'work'
   | 'pool-edit'
+  | 'zero'
+  | 'group-dark'
 
 export interface EventRate {
   readonly kind: EventKind
@@ -81,6 +83,8 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'use', perDay: 3, share: 0.7 },
   { kind: 'work', perDay: 16, share: 1 },
   { kind: 'pool-edit', perDay: 1.5, share: 0.8 },
+  { kind: 'zero', perDay: 1, share: 0.4 },
+  { kind: 'group-dark', perDay: 0.5, share: 0.4 },
 ]
 
 /** They happen only in lives with pools. */

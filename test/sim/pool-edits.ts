@@ -44,6 +44,11 @@ export function editPools(life: Life, draw: Draw): void {
   })
 }
 
+/** All of them get that much of what they had. */
+export function scalePools(model: PolicyModel, share: number): void {
+  model.pools = model.pools.map((pool) => ({ ...pool, credits: Math.max(50, Math.round(pool.credits * share)) }))
+}
+
 /** What the parser would refuse is left out. */
 export function tidyPools(model: PolicyModel): void {
   model.pools = model.pools.flatMap((pool): ModelPool[] => {

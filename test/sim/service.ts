@@ -216,6 +216,10 @@ function refusalOf(parts: ServiceParts, { operation, body, faults, sender: _ }: 
   if (struck('key-echoed')) return encode(500, `panic near "service_key":"${String(body['service_key'])}"`)
   const gone = [...parts.company.gone]
   if (gone.some((id) => body['group_id'] === id)) return encode(404, `unknown group: ${body['group_id']}`)
+  const { dark } = parts.company
+  if (operation === 'UserPageAnalytics' && dark.keys().some((id) => body['group_name'] === groupName(id)))
+    return encode(503, 'try again later')
+  if (operation === 'UsageConfig' && dark.get(String(body['group_id'])) === 'unset') return encode(400, 'this cap cannot be set')
   if (operation === 'UserPageAnalytics' && gone.some((id) => body['group_name'] === groupName(id)))
     return encode(404, `invalid group name: ${body['group_name']}`)
   return undefined
