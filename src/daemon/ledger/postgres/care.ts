@@ -9,8 +9,8 @@ import { HISTORY_DAYS, MOST_PROBLEMS, TABLES } from '../sqlite/care.ts'
 import type { BindingReport, LedgerReport } from '../store.ts'
 import { bindings } from './binding.ts'
 import type { PostgresDatabase } from './database.ts'
+import { pruneUse } from './rows/use.ts'
 import { postgresVersion, VERSION_SQL } from './schema.ts'
-import { pruneUse } from './use.ts'
 
 const DAY_MS = 86_400_000
 
