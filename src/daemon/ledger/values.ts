@@ -303,8 +303,15 @@ const observed: Decode<Observed> = (value, path) => (value === 'unknown' ? value
 const entryOf = <K extends JournalEntry['kind']>(kind: K) => ({ at: number, kind: oneOf([kind]) })
 
 const journalEntry = byKind<JournalEntry>({
-  foreign: shape<EntryOf<'foreign'>>({ ...entryOf('foreign'), scope, verified: cap, observed, more: optional(number) }),
-  hold: shape<EntryOf<'hold'>>({ ...entryOf('hold'), id: text, guards: list(oneOf(GUARD_CODES)), people: number }),
+  foreign: shape<EntryOf<'foreign'>>({
+    ...entryOf('foreign'),
+    scope,
+    verified: cap,
+    observed,
+    more: optional(number),
+    planId: optional(text),
+  }),
+  hold: shape<EntryOf<'hold'>>({ ...entryOf('hold'), id: text, guards: list(oneOf(GUARD_CODES)), people: number, planId: optional(text) }),
   release: shape<EntryOf<'release'>>({ ...entryOf('release'), id: text }),
   policy: shape<EntryOf<'policy'>>({ ...entryOf('policy'), digest: text, revision: text, valid: boolean }),
   pause: shape<EntryOf<'pause'>>({ ...entryOf('pause'), untilAt: number, reason: text }),
