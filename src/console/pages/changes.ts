@@ -80,14 +80,14 @@ export function timelineEntry(one: ChangeEntry, workspace: string, now: string):
   const soft = [cause && CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')
   return html`<li><span>${when(at, now)}</span><span>${badge(KIND_TEXT[kind], tone === 'good' ? undefined : tone)}</span><span>${
     isChange && scope !== undefined ? html`${scopeLink(workspace, scope)} ${capCell(from)} → ${capCell(to)}` : text
-  }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${ways(one, workspace).map(([href, words]) => html` <a href="${href}">${words}</a>`)}</span></li>
+  }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${ways(one, workspace).map(([href, words]) => html` <a class="fixed" href="${href}">${words}</a>`)}</span></li>
 `
 }
 
 type Way = readonly [href: string, words: Value]
 
 /** Where each kind of entry is explained. */
-function ways({ kind, at, hold, stands, planId, revision, digest, tone }: ChangeEntry, workspace: string): readonly Way[] {
+function ways({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace: string): readonly Way[] {
   const plan: readonly Way[] = planId === undefined ? [] : [[planUrl(workspace, planId, at), html`plan <code>${planId.slice(0, 8)}</code>`]]
   switch (kind) {
     case 'hold':
@@ -96,10 +96,9 @@ function ways({ kind, at, hold, stands, planId, revision, digest, tone }: Change
         ? [[holdUrl(workspace, hold), html`hold <code>${hold.slice(0, 12)}</code>`], ...plan]
         : plan
     case 'policy': {
-      const name = revision === undefined || revision === '' ? (digest ?? '') : revision.slice(0, 12)
       if (tone === 'bad') return [[sectionUrl(workspace, 'policies'), stands === true ? 'what is wrong' : 'the policies now']]
       return [
-        [sectionUrl(workspace, 'policies'), stands === true ? html`policies <code>${name}</code>` : 'the policies now'],
+        [sectionUrl(workspace, 'policies'), stands === true ? 'what is declared' : 'the policies now'],
         [withQuery(sectionUrl(workspace, 'changes'), { kind: 'write', since: at }), 'writes since'],
       ]
     }
