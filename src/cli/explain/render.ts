@@ -89,6 +89,7 @@ function observedCells(scope: Scope, reading: Explanation['observed'][number]['r
 
 function inForce({ inForce: now }: Explanation): readonly string[] {
   if (!now) return []
+  if (now.cap === 'unknown') return ['In force: not known.']
   return [`In force: ${capText(now.cap)}${now.from === undefined ? '' : `, set at ${plain(now.from)}`}.`]
 }
 
@@ -111,7 +112,7 @@ function useLine({ use }: Explanation): readonly string[] {
   }
 }
 
-function presentLines({ scope, observed, change, hold, problems, desired }: Explanation, paint: Paint): readonly string[] {
+function presentLines({ scope, observed, change, hold, problems, desired, skipped }: Explanation, paint: Paint): readonly string[] {
   const own = observed.find((one) => scopeKey(one.scope) === scopeKey(scope))
   const isRead = own?.reading !== undefined && own.reading.failure === undefined
   const held = hold ? ` (held by ${hold.guards.join(', ')}, hold ${hold.id})` : ''
@@ -122,7 +123,9 @@ function presentLines({ scope, observed, change, hold, problems, desired }: Expl
           ? isRead
             ? 'Now: nothing to change.'
             : 'Now: not known; its cap could not be read.'
-          : 'Now: nothing is asked of this very scope.',
+          : skipped
+            ? 'Now: nothing; it is skipped.'
+            : 'Now: nothing is asked of this very scope.',
       ]
   return [
     ...now,
