@@ -13,7 +13,8 @@ export function escaped(text: string, most = 300): string {
     .replace(BECKONING, (sign) => sign + JOINER)
 }
 
-const MEANINGFUL = /[\\`*_{}[\]<>()#!|&~^$'"]/g
+/** An underscore between letters or digits, as in a code such as `RULE_UNKNOWN`, means nothing and stays. */
+const MEANINGFUL = /[\\`*{}[\]<>()#!|&~^$'"]|_(?![a-z\d])|(?<![a-z\d])_/gi
 
 /** A list, a heading's underline or a rule, at the start of a line; a figure such as 17.5 is none of them. */
 const LEADING = /^(?:[-+=]|\d+[.)](?=\s|$))/

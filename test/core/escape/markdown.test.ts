@@ -69,7 +69,7 @@ describe('text in Markdown', () => {
     )
   })
 
-  test.each(['17210.75', '100.0 %', '2026-11-01 to 2026-12-01'])('leaves a figure as it stands: %s', (text) => {
+  test.each(['17210.75', '100.0 %', '2026-11-01 to 2026-12-01', 'RULE_UNKNOWN'])('leaves a figure or a code as it stands: %s', (text) => {
     expect(escaped(text)).toBe(text)
   })
 
