@@ -7,7 +7,7 @@ import { bind, bindings, type LedgerMode } from './binding.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
 import { isPostgresAddress, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
-import { pausesIn } from './rows.ts'
+import { pacesIn, pausesIn } from './rows.ts'
 import { backupLedger, checkLedger, damage, pruneHistory } from './sqlite/care.ts'
 import { sqliteCopy } from './sqlite/copy.ts'
 import { forReading, type LedgerDatabase, MEMORY, openDatabase } from './sqlite/database.ts'
@@ -155,6 +155,14 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
           .map((row) => ({ ...row, id: Number(row['id']), workspace: String(row['workspace']), data: row['data'] })),
         now,
       ),
+    paces: async (workspaces) => {
+      const rows = database.all(
+        "SELECT workspace, data FROM fact JOIN binding ON binding.id = fact.binding WHERE binding.current = 1 AND name = 'pace'",
+      )
+      return pacesIn(
+        rows.flatMap(({ workspace, data }) => (workspaces.includes(String(workspace)) ? [{ workspace: String(workspace), data }] : [])),
+      )
+    },
     probe: async () => {
       database.write(() => database.run('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
     },
