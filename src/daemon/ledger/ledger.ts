@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
 import { bind, bindings, type LedgerMode } from './binding.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
-import { isPostgresAddress, shownAddress } from './postgres/address.ts'
+import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
 import { pacesIn, pausesIn } from './rows.ts'
 import { backupLedger, checkLedger, damage, pruneHistory } from './sqlite/care.ts'
@@ -46,6 +46,13 @@ export interface LedgerOptions {
 export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
   const { file, mode, clock } = options
   if (isPostgresAddress(file)) return openDatabaseLedger(options)
+  const other = otherScheme(file)
+  // Read as a file it would be an empty ledger, and its password would stand in messages.
+  if (other !== undefined)
+    throw new LedgerError(
+      'LEDGER_UNREADABLE',
+      `a ledger is a file, or an address that begins with postgres://; this one begins with ${other}`,
+    )
   if (file === MEMORY) return store(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
   const path = resolve(file)
   if (mode === 'read') {
