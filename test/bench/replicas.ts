@@ -19,6 +19,11 @@ const KEPT_AGAIN_MS = 30_000
 const HANDED_OVER_MS = 1_000
 
 const rows: Row[] = []
+/** Each figure is also told at once: a run that is broken off leaves those that it had. */
+function found(...more: readonly Row[]): void {
+  rows.push(...more)
+  for (const { figure, measured } of more) console.error(`${figure}: ${measured}`)
+}
 const within = (figure: string, measuredMs: number, limitMs: number): Row => ({
   goal: 'G20',
   figure,
@@ -128,7 +133,7 @@ async function flatOut(fleet: Fleet, replicas: number): Promise<void> {
   const cpuMs = done.reduce((sum, one) => sum + one.cpuMs, 0)
   const part = (usedMs: number): string => `${Math.round((100 * usedMs) / passedMs)} %`
   const shares = `${part(cpuMs)}, ${part(fleet.serverCpuMs() - serverBefore)}, ${part((await fleet.serviceCpuMs()) - serviceBefore)}`
-  rows.push(
+  found(
     told('G20', `${replicas} flat out: cycles a second; CPU a cycle`, `${((1000 * cycles) / passedMs).toFixed(1)}; ${ms(cpuMs / cycles)}`),
     told('G20', 'the same: a core’s share of replicas, PostgreSQL, service', shares),
   )
