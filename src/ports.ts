@@ -78,12 +78,16 @@ export interface SendOptions {
   readonly signal?: AbortSignal
   /** A transport may use it, or leave it and give the whole body. */
   readonly rows?: RowPlan
+  /** Asked when the connection stands, before anything is sent over it; false: nothing is. A transport that needs no time for it may leave it. */
+  readonly mayLeave?: () => boolean
 }
 
 /** No answer arrived, or one past a bound (`malformed`); whether the request took effect is not known. */
 export interface TransportFailure {
   readonly kind: Extract<ApiErrorKind, 'timeout' | 'network' | 'malformed'>
   readonly message: string
+  /** Nothing of it was sent, because it might not leave any more. */
+  readonly isKeptBack?: true
 }
 
 /**

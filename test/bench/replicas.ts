@@ -71,7 +71,7 @@ async function intents(fleet: Fleet): Promise<void> {
   for (const one of fleet.replicas) durable.push(...(await one.done()).intents)
   const sorted = durable.toSorted((a, b) => a - b)
   const at = (part: number): string => ms(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN)
-  rows.push(told('G20', `intent, from its begin until it is durable: median, p99 of ${sorted.length}`, `${at(0.5)}, ${at(0.99)}`))
+  rows.push(told('G20', `intent, from its sending until it is durable: median, p99 of ${sorted.length}`, `${at(0.5)}, ${at(0.99)}`))
 }
 
 async function spreading(fleet: Fleet, to: number): Promise<void> {

@@ -17,6 +17,7 @@ import { ListenError, type Server, startServer } from '../../daemon/http/server.
 import { ledgerGate } from '../../daemon/http/token.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
 import { ledgerPieces, type SharedWorkspace } from '../../daemon/ledger/share.ts'
+import { type Comparisons, createComparisons } from '../../daemon/replay/comparisons.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
 import { type Watcher, watchPaths } from '../../policy/load/watch.ts'
@@ -233,6 +234,21 @@ function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly Workspac
 
 const ELSEWHERE_MS = 2_000
 
+/** Their threads end with the daemon. */
+function comparisonsOf(config: Config, running: Readonly<Running>, host: Host): Comparisons {
+  const comparisons = createComparisons({
+    clock: host.cli.clock,
+    ledger: config.ledger,
+    env: host.cli.env,
+    inMemory: (name) =>
+      config.ledger === ':memory:' ? running.daemon?.workspaces().find((one) => one.config.name === name)?.ledger : undefined,
+    pricePerCredit: () => host.config().pricePerCredit,
+    onMade: (name) => host.live.changed(name, ['comparison']),
+  })
+  host.atEnd.push(async () => comparisons.close())
+  return comparisons
+}
+
 /** Of all workspaces, whoever keeps them: those that are kept here as they are, and the others as the database has them. */
 async function* ledgersOf({ daemon }: Readonly<Running>, { store, leases, config }: Host): AsyncGenerator<SharedWorkspace> {
   const own = daemon?.ledgers() ?? []
@@ -263,6 +279,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
       clock: host.cli.clock,
       look: () => lookAt(running, host),
       sourceUrl: () => host.config().sourceUrl,
+      comparisons: comparisonsOf(config, running, host),
     }),
     people: host.people,
     live: host.live,

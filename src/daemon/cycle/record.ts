@@ -3,6 +3,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Change, GuardSettings, HeldChange } from '../../core/model/change.ts'
+import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
@@ -195,7 +196,7 @@ export function rememberUnknown(view: DesiredState, knowledge: WorkspaceState, l
   const managed = unknown.filter(({ scope }) => entries.has(scopeKey(scope)) || view.owned.has(scopeKey(scope)))
   for (const { scope, failure } of managed) {
     const message = `${scopeKey(scope)}: ${failure?.message ?? 'the service does not know it'}`
-    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? '', at: now })
+    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? UNDECLARED, at: now })
   }
   return managed.length
 }

@@ -5,7 +5,7 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { shownAddress, targetOf } from './address.ts'
-import { fromPostgres, isBroken } from './error.ts'
+import { fromPostgres, isBroken, isWithoutTls } from './error.ts'
 import { createSlots } from './slots.ts'
 
 export type Row = Readonly<Record<string, unknown>>
@@ -90,7 +90,7 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
       try {
         return await withLimits(await pool.connect())
       } catch (error) {
-        if (withoutTls === undefined || !isWithoutTls(error)) throw error
+        if (withoutTls === undefined || !(error instanceof Error) || !isWithoutTls(error.message)) throw error
         const before = pool
         pool = poolOf(withoutTls, name)
         withoutTls = undefined
@@ -164,9 +164,6 @@ function poolOf(connectionString: string, name: string): Pool {
     throw new LedgerError('LEDGER_UNREADABLE', `${name}: the connection cannot be set up (${told})`)
   }
 }
-
-/** As the driver puts it. */
-const isWithoutTls = (error: unknown): boolean => error instanceof Error && /does not support SSL/.test(error.message)
 
 /** A connection of the pool may have died unseen; a new one is made for the second attempt. */
 async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {

@@ -1,11 +1,11 @@
 // One row of the ledger as the value it keeps, or a LedgerError that names table and row.
-import type { Pause } from '../../core/model/change.ts'
-import type { Instant } from '../../core/model/units.ts'
-import type { LedgerFacts } from '../../ports.ts'
-import type { DataRow } from './adapter.ts'
+import type { Pause } from '../../../core/model/change.ts'
+import type { Instant } from '../../../core/model/units.ts'
+import type { LedgerFacts } from '../../../ports.ts'
+import type { DataRow } from '../adapter.ts'
+import { corrupt } from '../error.ts'
 import { type Decode, decodeJson, Undecodable } from './decode.ts'
-import { corrupt } from './error.ts'
-import { facts, pause } from './values.ts'
+import { factFrom, pause } from './values.ts'
 
 /** Decodes the `data` of a row that was selected with its `id`. Throws LEDGER_CORRUPT. */
 export function readRow<T>(file: string, table: string, row: { readonly id?: unknown; readonly data?: unknown }, decode: Decode<T>): T {
@@ -32,7 +32,7 @@ export function pacesIn(rows: readonly { readonly workspace: string; readonly da
   return new Map(
     rows.flatMap(({ workspace, data }) => {
       try {
-        return [[workspace, decodeJson(data, facts.pace)] as const]
+        return [[workspace, decodeJson(data, (value) => factFrom('pace', value))] as const]
       } catch (error) {
         if (error instanceof Undecodable) return []
         throw error
