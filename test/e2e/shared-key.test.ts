@@ -49,7 +49,9 @@ describe.skipIf(!hasPostgres)('a key that two workspaces use', () => {
       40_000,
     )
     const asked = (): ReadonlySet<string> => new Set(one.calls.log.map(({ body }) => String(body['user_email'] ?? '')))
-    await until('both send', async () => (await Promise.all(both.map((daemon) => daemon.metric(RATE)))).every((rate) => rate !== undefined))
+    const isSending = (name: string): Promise<boolean> =>
+      Promise.all(both.map((daemon) => daemon.metric(RATE, { workspace: name }))).then((rates) => rates.some((rate) => rate !== undefined))
+    await until('both send', async () => (await isSending('acme')) && (await isSending('beta')))
     one.calls.clear()
     const begun = clock.monotonic()
     await clock.sleep(6_000)
