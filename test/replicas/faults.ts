@@ -87,6 +87,8 @@ async function looksAway(world: World, replica: Replica, isAway: boolean): Promi
   if (status?.status !== 200 || caps < world.workspaces.length) {
     wrong.push(`/status of replica ${replica.place} does not show the last state: ${status?.status}, ${caps} caps`)
   }
+  const page = await replica.get('/')
+  if (page?.status !== 200 || !page.text.includes('w0')) wrong.push(`/ of replica ${replica.place} answers ${page?.status}`)
   return wrong
 }
 

@@ -133,7 +133,7 @@ async function exchange(state: State): Promise<() => void> {
   const asked = momentOf(state)
   const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
   for (const workspace of moves.release) void end(state, workspace, false)
-  const release = [...leaving].map(([workspace, token]): HeldWorkspace => ({ workspace, token }))
+  const release = [...[...leaving].map(([workspace, token]) => ({ workspace, token })), ...straysOf(state, new Set(moves.take))]
   const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token }]))
   const take = moves.take.map((workspace) => ({ workspace, config: state.configs.get(workspace) ?? '' }))
   const refuses = state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : []))
@@ -142,6 +142,14 @@ async function exchange(state: State): Promise<() => void> {
     for (const { workspace } of release) leaving.delete(workspace)
     takeAnswer(state, answer, { asked, renew, took: take.length })
   }
+}
+
+/** Given by an exchange whose answer came too late to count: nobody keeps them, and nobody else could take them. */
+function straysOf({ rows, replica, held, busy, leaving }: State, wanted: ReadonlySet<string>): readonly HeldWorkspace[] {
+  return [...rows.values()].flatMap(({ workspace, token, holder }) => {
+    const isOurs = held.has(workspace) || busy.has(workspace) || leaving.has(workspace) || wanted.has(workspace)
+    return holder?.id === replica.id && !isOurs ? [{ workspace, token }] : []
+  })
 }
 
 function takeAnswer(

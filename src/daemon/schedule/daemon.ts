@@ -16,6 +16,7 @@ import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
 import { elsewhereIn, leaseFindings, packView, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, readPause, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
+import { patientLook } from './look.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { readiness } from './readiness.ts'
@@ -148,6 +149,11 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   void state.feed()
   const readConfig = oneAtATime(() => reread(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
+  const look = patientLook(parts.clock, async () => {
+    const pauses = runners().map(({ workspace }) => readPause(workspace).catch(ignore))
+    const [shown] = await Promise.all([leases.shownElsewhere(), parts.lookAtLedger?.(), ...pauses])
+    state.elsewhere = shown
+  })
   const canRecord = (): boolean => {
     const isWritable = parts.ledgerWritable() && leases.trouble() === undefined
     notice(state, isWritable)
@@ -157,10 +163,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     views: () => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
     workspaces: () => runners().map(({ workspace }) => workspace),
     elsewhere: () => elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace),
-    look: async () => {
-      state.elsewhere = await leases.shownElsewhere()
-      await Promise.all([parts.lookAtLedger?.(), ...runners().map(({ workspace }) => readPause(workspace).catch(ignore))])
-    },
+    look,
     health() {
       const ledgerWritable = canRecord()
       return { configValid: state.refused.length === 0, ledgerWritable, conditions: state.conditions }
