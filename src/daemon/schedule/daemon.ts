@@ -19,7 +19,7 @@ import { createWorkspace, readPause, report, type Workspace, type WorkspaceParts
 import { patientLook } from './look.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { readiness } from './readiness.ts'
+import { createReadiness } from './readiness.ts'
 
 /** A workspace's real parts, and how to let go of them. */
 export interface OpenedWorkspace {
@@ -149,6 +149,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   void state.feed()
   const readConfig = oneAtATime(() => reread(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
+  const ready = createReadiness(leases)
   const look = patientLook(parts.clock, async () => {
     const pauses = runners().map(({ workspace }) => readPause(workspace).catch(ignore))
     const [shown] = await Promise.all([leases.shownElsewhere(), parts.lookAtLedger?.(), ...pauses])
@@ -169,7 +170,7 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
       return { configValid: state.refused.length === 0, ledgerWritable, conditions: state.conditions }
     },
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
-    ready: () => readiness(runners(), { canRecord: canRecord(), hasBegun: leases.hasBegun(), now: parts.clock.monotonic() }),
+    ready: () => ready(runners(), { canRecord: canRecord(), now: parts.clock.monotonic() }),
     policiesChanged: () => void state.feed(),
     configChanged: readConfig,
     hurry() {
