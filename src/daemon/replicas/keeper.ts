@@ -145,9 +145,11 @@ async function exchange(state: State): Promise<() => void> {
 }
 
 /** Given by an exchange whose answer came too late to count: nobody keeps them, and nobody else could take them. */
-function straysOf({ rows, replica, held, busy, leaving }: State, wanted: ReadonlySet<string>): readonly HeldWorkspace[] {
+function straysOf({ rows, replica, held, busy, leaving, lost, clock }: State, wanted: ReadonlySet<string>): readonly HeldWorkspace[] {
   return [...rows.values()].flatMap(({ workspace, token, holder }) => {
-    const isOurs = held.has(workspace) || busy.has(workspace) || leaving.has(workspace) || wanted.has(workspace)
+    // Lost by a clock that jumped: a write may be under way still.
+    const isUnderWay = (lost.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
+    const isOurs = isUnderWay || held.has(workspace) || busy.has(workspace) || leaving.has(workspace) || wanted.has(workspace)
     return holder?.id === replica.id && !isOurs ? [{ workspace, token }] : []
   })
 }
@@ -269,7 +271,10 @@ function begin(state: State, workspace: string): void {
 
 /** Ended by the clock, by the database or by another replica. */
 function lose(state: State, workspace: string): void {
-  if (!state.held.delete(workspace)) return
+  const own = state.held.get(workspace)
+  if (!own) return
+  state.held.delete(workspace)
+  state.lost.set(workspace, own.askedAt.monotonic + own.lastsMs)
   // Until its next holder shows more, this is the last that is known of it.
   const document = state.hooks?.document(workspace)
   if (document !== undefined) state.shown.set(workspace, document)

@@ -238,7 +238,7 @@ function hooksOf(state: State): LeaseHooks {
     policiesSettled: () => state.loaded && give(state, state.loaded),
     document(name) {
       const runner = runners.get(name)
-      return runner && packView(viewOf(runner.workspace))
+      return runner?.workspace.attempted && !leases.isReplaced(name) ? packView(viewOf(runner.workspace)) : undefined
     },
   }
 }

@@ -45,7 +45,7 @@ const MOST_CONNECTIONS = 10
 
 /** Waits after failures to connect, doubling. */
 const FIRST_WAIT_MS = 250
-const LONGEST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 2_000
 
 // Whatever the server's habit is, an intent has to be on its disk before the request leaves.
 const BEGIN = `BEGIN; SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO ${STATEMENT_MS}; SET LOCAL lock_timeout TO ${LOCK_MS}; SET LOCAL idle_in_transaction_session_timeout TO ${IDLE_MS}`
