@@ -87,6 +87,12 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
         return workspaces.every(({ lease, lastCycle }) => lease.holder !== undefined && lastCycle !== undefined)
       })
       expect((await one.get('/')).text).toContain('Kept by')
+      const shared: { workspaces: readonly { readonly workspace: string; readonly owned: readonly unknown[] }[] } = JSON.parse(
+        (await one.get('/ledger')).text,
+      )
+      expect(shared.workspaces.map(({ workspace, owned }) => `${workspace} ${owned.length}`).toSorted()).toEqual(
+        NAMES.map((name) => `${name} 1`),
+      )
     }
 
     // One dies, one stands still for longer than its lease: the third goes on for both.

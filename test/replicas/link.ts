@@ -83,6 +83,11 @@ export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> 
     }
     far.on('connect', () => flush(pair.there, pair))
     far.on('error', () => near.destroy())
+    // Another link may be given its port.
+    far.on('connect', () => {
+      const { localPort = 0 } = far
+      far.on('close', () => sent.delete(localPort))
+    })
     carry(pair, near, pair.there, note)
     carry(pair, far, pair.back, () => undefined)
     const answer = (): void => {

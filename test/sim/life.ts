@@ -18,10 +18,12 @@ import { createWeather, type Weather } from './faults.ts'
 import type { SimLedger } from './ledger/kind.ts'
 import { sqliteLedger } from './ledger/sqlite.ts'
 import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
+import { tidyPools } from './pool-edits.ts'
 import { type SimProcess, startProcess, WORKSPACE } from './process.ts'
 import { MINUTE_MS, type Scenario } from './scenario.ts'
 import { createService, type Service } from './service.ts'
 import type { Scene, Step } from './steps.ts'
+import { createUseBook } from './use-book.ts'
 
 export interface Life extends Scene {
   readonly clock: SimClock
@@ -49,6 +51,8 @@ export interface Life extends Scene {
   waiting: number
   emit(step: Step): void
   note(text: string): void
+  /** Somebody uses so many cents; in lives with pools only as far as their cap lets them. */
+  use(email: string, cents: number): void
   /** Policy files changed on the disk. */
   published(): void
   start(): void
@@ -80,6 +84,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   const weather = createWeather(scenario, clock.elapsed)
   const serviceNow = (): number => trueNow() + life.serviceOffsetMs
   const service = createService({ scenario, clock, sandbox, company, weather, serviceNow, emit, note })
+  const book = createUseBook(trueNow)
   const wholes: PolicyModel[] = [emptyModel()]
   let numbers = 0
   const life: Life = {
@@ -130,6 +135,11 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     stored: (scope) => company.caps().get(scope) ?? 'none',
     shows: (scope) => service.shows(scopeNamed(scope)),
     inForce: company.inForce,
+    used: book.used,
+    use(email, cents) {
+      const gets = scenario.pools ? book.take(email, cents, company.inForce().get(email)) : cents
+      if (gets > 0) sandbox.recordUse(email, gets)
+    },
     view: () => life.process?.daemon?.views()[0],
     ledger: () => (life.process ? ledger.disk() : undefined),
     published: () => life.process?.daemon?.policiesChanged(),
@@ -229,6 +239,7 @@ function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): Works
 
 /** The real parser and the real join over the files as they are. */
 function loadModel(life: Life, wholes: PolicyModel[]): PolicyLoad {
+  tidyPools(life.model)
   const files = policyFiles(life.model)
   if (life.broken !== undefined) files.set(life.broken, `${files.get(life.broken)}  team: [`)
   const parsed = [...files].map(([file, text]) => parsePolicyText(file, text))

@@ -159,7 +159,7 @@ function takeAnswer(
   answer: HeartbeatAnswer,
   { asked, renew, took }: { readonly asked: Moment; readonly renew: readonly HeldWorkspace[]; readonly took: number },
 ): void {
-  const { held, latest } = state
+  const { held, latest, clock } = state
   const isFirst = state.answer === undefined
   state.answer = answer
   state.rows = new Map(answer.leases.map((one) => [one.workspace, one]))
@@ -179,6 +179,7 @@ function takeAnswer(
   }
   // What was found free is asked for at once, but what was not given is waited for.
   if (isFirst || (took === 0 && !state.stopping && movesOf(state).take.length > 0)) state.due.beat = 0
+  if (took > 0 && answer.taken.size === 0) state.due.beat = Math.min(state.due.beat, clock.monotonic() + BEAT_MS / 3)
   state.hooks?.beaten()
   void after(state)
 }

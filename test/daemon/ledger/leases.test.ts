@@ -138,8 +138,11 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
   test('and what a holder shows, and what all share, reach the others', async () => {
     const table = await (await place()).table()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
-    await table.saveShown({ workspace: 'acme', replica: 'a', token }, '{"a":1}')
-    await table.saveShown({ workspace: 'acme', replica: 'b', token }, '{"a":2}')
+    await table.saveShown('a', [
+      { workspace: 'acme', token, document: '{"a":1}' },
+      { workspace: 'beta', token, document: '{}' },
+    ])
+    await table.saveShown('b', [{ workspace: 'acme', token, document: '{"a":2}' }])
     const { documents, mark } = await table.shownSince(undefined)
     expect([...documents]).toEqual([['acme', '{"a":1}']])
     expect((await table.shownSince(mark)).mark).toBe(mark)

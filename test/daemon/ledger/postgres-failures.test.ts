@@ -218,10 +218,9 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
       const ledger = await (await open(address)).workspace('acme', URL_A)
       const ballast = join(disk, 'ballast')
       execFileSync('sh', ['-c', `cat /dev/zero > ${ballast} || true`], { stdio: 'ignore' })
-      const large = { ...intentFor(CHANGE), planId: 'x'.repeat(20_000) }
       const refused = async (): Promise<unknown> => {
         for (let turn = 0; turn < 200; turn += 1)
-          await ledger.recordIntent({ ...large, entry: `policy|${turn}${randomBytes(8_000).toString('hex')}` })
+          await ledger.recordIntent({ ...intentFor(CHANGE), planId: randomBytes(16_000).toString('hex') })
         return undefined
       }
       expect(await ledgerErrorOf(refused)).toMatchObject({

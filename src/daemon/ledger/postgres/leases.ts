@@ -21,16 +21,16 @@ const MOST_POLICIES = 100
 export function postgresLeases(database: PostgresDatabase): LeaseTable {
   let era: string | undefined
   const beatSql = async (): Promise<string> => {
-    era ??= await knownEra(database.query)
+    era ??= await knownEra(database.urgent)
     return heartbeatSql(era)
   }
   return {
     async beat(heartbeat) {
-      const rows = await database.query(await beatSql(), valuesOf(heartbeat))
+      const rows = await database.urgent(await beatSql(), valuesOf(heartbeat))
       return answerOf(rows, database.name)
     },
     async hasFree() {
-      const [row] = await database.query(
+      const [row] = await database.urgent(
         'SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL OR until <= clock_timestamp()) AS free',
       )
       return row?.['free'] === true
@@ -40,8 +40,9 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       const rows = await database.query(READOPT, [keptText(workspace), policy, afterMs])
       return rows.length > 0
     },
-    async saveShown({ workspace, token, replica }, document) {
-      await database.query(SAVE_SHOWN, [keptText(workspace), replica, token, document])
+    async saveShown(replica, shown) {
+      const names = shown.map(({ workspace }) => keptText(workspace))
+      await database.query(SAVE_SHOWN, [replica, names, shown.map(({ token }) => token), shown.map(({ document }) => document)])
     },
     async shownSince(mark) {
       const rows = await database.query(SHOWN_SINCE, [mark ?? '-infinity'])
@@ -49,8 +50,8 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       return { mark: rows.length === 0 ? (mark ?? '-infinity') : String(rows.at(-1)?.['at']), documents }
     },
     async leave(replica) {
-      await database.query('UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder = $1', [replica])
-      await database.query('DELETE FROM capkeeper.replica WHERE id = $1', [replica])
+      await database.urgent('UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder = $1', [replica])
+      await database.urgent('DELETE FROM capkeeper.replica WHERE id = $1', [replica])
     },
     async common(name, make) {
       await database.query('INSERT INTO capkeeper.common (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, make()])
@@ -215,7 +216,8 @@ const READOPT = `UPDATE capkeeper.policy_seen SET seen_at = clock_timestamp()
   ) RETURNING policy`
 
 const SAVE_SHOWN = `INSERT INTO capkeeper.shown (workspace, document, saved_at)
-  SELECT workspace, $4, clock_timestamp() FROM capkeeper.lease WHERE workspace = $1 AND holder = $2 AND token = $3
+  SELECT workspace, mine.document, clock_timestamp() FROM capkeeper.lease JOIN unnest($2::text[], $3::bigint[], $4::text[]) AS mine (workspace, token, document)
+    USING (workspace) WHERE lease.holder = $1 AND lease.token = mine.token ORDER BY workspace
   ON CONFLICT (workspace) DO UPDATE SET document = excluded.document, saved_at = excluded.saved_at`
 
 /** A little again of what was read before: what was saved by a transaction that ended late. */
