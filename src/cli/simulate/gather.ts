@@ -79,7 +79,7 @@ function inputsOf(
   options: GatherOptions,
   { config: { pricePerCredit }, now }: { readonly config: Config; readonly now: Instant },
 ): SimulationInputs {
-  const { workspace, recorded, usage, owned, history } = use
+  const { workspace, recorded, usage, owned, history, journal } = use
   const { cycles, shown, notes } = recordedCycles(use, options.cycles, now)
   const perSeat = usage?.balance?.creditsPerSeat
   return {
@@ -92,6 +92,7 @@ function inputsOf(
     groups: usage?.groups ?? [],
     owned,
     history,
+    journal,
     ...(perSeat !== undefined && { creditsPerSeat: perSeat }),
     ...(pricePerCredit !== undefined && { pricePerCredit }),
     notes,

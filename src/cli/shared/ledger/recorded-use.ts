@@ -2,6 +2,7 @@
 // this one place, and nothing is written. A ledger that does not exist, or that knows nothing of a workspace, is told apart from an empty one.
 
 import type { HistoryEntry } from '../../../core/model/change.ts'
+import type { JournalEntry } from '../../../core/model/journal.ts'
 import type { Cycle, OwnedCap } from '../../../core/model/observed.ts'
 import type { Credits, Instant } from '../../../core/model/units.ts'
 import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
@@ -18,6 +19,8 @@ export interface RecordedUse {
   readonly highest: ReadonlyMap<string, Credits>
   readonly owned: readonly OwnedCap[]
   readonly history: readonly HistoryEntry[]
+  /** What others were seen to write, among other things. */
+  readonly journal: readonly JournalEntry[]
 }
 
 export interface RecordedLedger {
@@ -54,6 +57,7 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
         highest: await ledger.highestUse(),
         owned: ledger.owned(),
         history: await ledger.history(),
+        journal: ledger.fact('journal') ?? [],
       })
     }
     return { workspaces, ...(salt !== undefined && { salt }) }
