@@ -13,7 +13,7 @@ import type {
 } from '../../src/daemon/http/documents/types.ts'
 import { ago, BANDS, DAY, HEAD, HOLD_ID, HOLD_MESSAGE, headOf, place, SCOPES } from './page-parts.ts'
 import { groupListOf, groupOf, personListOf, personOf } from './page-people.ts'
-import { burnOf, creditsOf, driftOf, nearOf } from './page-series.ts'
+import { burnOf, creditsOf, driftOf, nearOf, poolsOf } from './page-series.ts'
 
 export const summaryOf = (name = 'acme'): WorkspaceSummary => ({
   name,
@@ -366,5 +366,6 @@ export const documentsOf = (overrides: Partial<Documents> = {}): Documents => ({
   burnSeries: async (_workspace, query) => burnOf(query?.['by'] === 'model' ? 'model' : 'group'),
   driftSeries: async () => driftOf(),
   nearSeries: async () => nearOf(),
+  poolSeries: async () => poolsOf(),
   ...overrides,
 })

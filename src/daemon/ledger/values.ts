@@ -17,7 +17,7 @@ import {
   type ScopeChange,
   type ShareLimit,
 } from '../../core/model/change.ts'
-import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
+import type { DayFigures, JournalEntry, PoolOfDay } from '../../core/model/journal.ts'
 import {
   type Balance,
   type Cycle,
@@ -325,6 +325,7 @@ const dayFigures = shape<DayFigures>({
   used: optional(amount),
   addOnUsed: optional(amount),
   addOnAvailable: optional(amount),
+  pools: optional(record(shape<PoolOfDay>({ credits: number, used: number, dealt: optional(number) }))),
 })
 
 /** Every single value that the ledger keeps by name. */

@@ -3,7 +3,7 @@
 
 import type { place, problem, Shape } from './schema/parts-source.ts'
 import type { GROUP, GROUPS, PEOPLE, PERSON, WRITE } from './schema/people-source.ts'
-import type { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES } from './schema/story-source.ts'
+import type { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, POOL_SERIES } from './schema/story-source.ts'
 import type { HEALTH, POLICIES, SCOPE, WORKSPACE, WORKSPACES } from './schema/workspace-source.ts'
 
 export type WorkspaceListDocument = Shape<typeof WORKSPACES>
@@ -31,4 +31,5 @@ export type HealthDocument = Shape<typeof HEALTH>
 export type CreditsSeries = Shape<typeof CREDITS_SERIES>
 export type BurnSeries = Shape<typeof BURN_SERIES>
 export type DriftSeries = Shape<typeof DRIFT_SERIES>
+export type PoolSeries = Shape<typeof POOL_SERIES>
 export type NearSeries = Shape<typeof NEAR_SERIES>

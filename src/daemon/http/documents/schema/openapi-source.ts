@@ -5,7 +5,7 @@ import { API, API_ROUTES, type ApiRoute, type DocumentKind, PATH_PARTS } from '.
 import { MOST_LETTERS, type Parameter } from '../query.ts'
 import { object, text } from './parts-source.ts'
 import { GROUP, GROUPS, PEOPLE, PERSON } from './people-source.ts'
-import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES } from './story-source.ts'
+import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, POOL_SERIES } from './story-source.ts'
 import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
 
 const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
@@ -23,6 +23,7 @@ const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
   CreditsSeries: CREDITS_SERIES,
   BurnSeries: BURN_SERIES,
   DriftSeries: DRIFT_SERIES,
+  PoolSeries: POOL_SERIES,
   NearSeries: NEAR_SERIES,
 }
 
