@@ -8,6 +8,7 @@ import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import { type Rhythm, type RhythmBound, rhythmBoundText, rhythmText } from '../../core/pace/rhythm.ts'
 import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
+import { stored } from '../../daemon/ledger/values/stored.ts'
 import { historyDocument } from '../history/render.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
@@ -88,6 +89,7 @@ function observedCells(scope: Scope, reading: Explanation['observed'][number]['r
 
 function inForce({ inForce: now }: Explanation): readonly string[] {
   if (!now) return []
+  if (now.cap === 'unknown') return ['In force: not known.']
   return [`In force: ${capText(now.cap)}${now.from === undefined ? '' : `, set at ${plain(now.from)}`}.`]
 }
 
@@ -110,7 +112,7 @@ function useLine({ use }: Explanation): readonly string[] {
   }
 }
 
-function presentLines({ scope, observed, change, hold, problems, desired }: Explanation, paint: Paint): readonly string[] {
+function presentLines({ scope, observed, change, hold, problems, desired, skipped }: Explanation, paint: Paint): readonly string[] {
   const own = observed.find((one) => scopeKey(one.scope) === scopeKey(scope))
   const isRead = own?.reading !== undefined && own.reading.failure === undefined
   const held = hold ? ` (held by ${hold.guards.join(', ')}, hold ${hold.id})` : ''
@@ -121,7 +123,9 @@ function presentLines({ scope, observed, change, hold, problems, desired }: Expl
           ? isRead
             ? 'Now: nothing to change.'
             : 'Now: not known; its cap could not be read.'
-          : 'Now: nothing is asked of this very scope.',
+          : skipped
+            ? 'Now: nothing; it is skipped.'
+            : 'Now: nothing is asked of this very scope.',
       ]
   return [
     ...now,
@@ -155,11 +159,14 @@ const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): readonly
 /** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339 (choice). */
 export function renderExplainJson(workspace: string, one: Explanation, rhythm: Reading | undefined): string {
   const { lastWrite: last, ...rest } = one
+  const { desired, owned } = rest
   const document = {
     apiVersion: 'capkeeper/v1',
     kind: 'Explanation',
     workspace,
     ...rest,
+    ...(desired && { desired: stored(desired) }),
+    ...(owned && { owned: stored(owned) }),
     ...(last && { lastWrite: historyDocument(last) }),
     ...(rhythm && { reading: readingDocument(rhythm) }),
   }
