@@ -23,7 +23,7 @@ export interface Journal {
 export const EMPTY_JOURNAL: Journal = { entries: [], days: [], isOut: false }
 
 /** Bounds of what is kept. Choice. */
-export const JOURNAL_LIMITS = { entries: 500, days: 400 } as const
+export const JOURNAL_LIMITS = { entries: 500, days: 400, daysOfPools: 62 } as const
 /** So many foreign changes of one minute stand one by one; the others are counted. Choice. */
 const MOST_FOREIGN = 20
 const MINUTE_MS = 60_000
@@ -50,7 +50,7 @@ export function journaled(journal: Journal, event: CycleEvent): Journal {
     case 'policy-loaded':
       return policyLoaded(journal, event)
     case 'planned':
-      return counted({ ...journal, planId: event.plan.id }, event.at, () => ({ open: event.plan.changes.length }))
+      return planned({ ...journal, planId: event.plan.id }, event)
     case 'usage-read':
       return counted(journal, event.at, () => figuresOf(event))
     case 'cycle-finished':
@@ -66,6 +66,19 @@ const withEntry = (journal: Journal, entry: JournalEntry): Journal => ({
   ...journal,
   entries: [...journal.entries, entry].slice(-JOURNAL_LIMITS.entries),
 })
+
+/** Pools are kept by day for two cycles, which is what is shown of them. */
+function planned(journal: Journal, { at, plan, pools }: EventOf<'planned'>): Journal {
+  const after = counted(journal, at, () => ({ open: plan.changes.length, ...(pools && { pools }) }))
+  if (!pools) return after
+  const since = at - JOURNAL_LIMITS.daysOfPools * DAY_MS
+  const days = after.days.map((day) => {
+    if (day.dayAt >= since || !day.pools) return day
+    const { pools: _old, ...rest } = day
+    return rest
+  })
+  return { ...after, days }
+}
 
 function transition(journal: Journal, { at, change, condition }: EventOf<'condition'>): Journal {
   switch (condition.type) {

@@ -18,7 +18,7 @@ import {
   type ShareLimit,
 } from '../../../core/model/change.ts'
 import { OWNER_KINDS } from '../../../core/model/entry.ts'
-import type { DayFigures, JournalEntry } from '../../../core/model/journal.ts'
+import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
 import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
@@ -236,6 +236,7 @@ const dayFigures = shape<DayFigures>({
   used: optional(amount),
   addOnUsed: optional(amount),
   addOnAvailable: optional(amount),
+  pools: optional(record(shape<PoolOfDay>({ credits: number, used: number, dealt: optional(number) }))),
 })
 
 /** Every single value that the ledger keeps by name. */
