@@ -8,6 +8,7 @@ const report = process.env['CAPKEEPER_TEST_REPORT']
 export default defineConfig({
   test: {
     include: process.env['CAPKEEPER_TESTS']?.split(' ') ?? ['test/**/*.test.ts'],
+    globalSetup: ['test/support/program.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
