@@ -1,10 +1,8 @@
 // The same command lines in this process, through the program's own reader of command lines: for the cases that `npm test` tries, where
 // hundreds of starts would cost more than what they do. Never for what is about the process itself: those cases start one.
 import { join } from 'node:path'
-import { PassThrough } from 'node:stream'
-import { runCli } from '../../src/cli/program.ts'
-import { createSecrets, NO_SIGNALS, type Signals } from '../../src/cli/shared/context.ts'
-import { realClock } from '../support/real-clock.ts'
+import type { Signals } from '../../src/cli/shared/context.ts'
+import { begin } from '../support/inside.ts'
 import type { Ended, Programs } from './program.ts'
 
 const FILES: readonly string[] = ['--config', '--plan', '--out', '--ledger', '--fixture']
@@ -13,30 +11,13 @@ const FILES: readonly string[] = ['--config', '--plan', '--out', '--ledger', '--
 const inFolder = (folder: string, words: readonly string[]): readonly string[] =>
   words.map((word, index) => (FILES.includes(words[index - 1] ?? '') ? join(folder, word) : word))
 
-function begin(folder: string, words: readonly string[], signals: Signals): { readonly ended: Promise<Ended>; readonly out: PassThrough } {
-  const [stdout, stderr] = [new PassThrough(), new PassThrough()]
-  let [out, talk] = ['', '']
-  stdout.on('data', (part: Buffer) => {
-    out += part.toString('utf8')
-  })
-  stderr.on('data', (part: Buffer) => {
-    talk += part.toString('utf8')
-  })
-  const world = {
-    stdin: new PassThrough(),
-    stdout,
-    stderr,
-    env: { NO_COLOR: '1', CAPKEEPER_TRIAL_KEY: 'sandbox-admin' },
-    clock: realClock(),
-    secrets: createSecrets(),
-    signals,
-  }
-  const ended = runCli(inFolder(folder, words), world).then((code) => ({ line: `capkeeper ${words.join(' ')}`, code, out, talk }))
-  return { ended, out: stdout }
-}
+const ENV = { NO_COLOR: '1', CAPKEEPER_TRIAL_KEY: 'sandbox-admin' }
 
 export const inside: Programs = {
-  command: (folder, words) => begin(folder, words, NO_SIGNALS).ended,
+  async command(folder, words): Promise<Ended> {
+    const { code, stdout, stderr } = await begin(inFolder(folder, words), ENV).ended
+    return { line: `capkeeper ${words.join(' ')}`, code, out: stdout, talk: stderr }
+  },
   async sandbox(folder, words) {
     const stopped = Promise.withResolvers<void>()
     const signals: Signals = {
@@ -46,10 +27,10 @@ export const inside: Programs = {
       },
       exit: () => undefined,
     }
-    const { ended, out } = begin(folder, ['sandbox', ...words], signals)
+    const { ended, stdout } = begin(['sandbox', ...inFolder(folder, words)], ENV, signals)
     const address = new Promise<string>((done, fail) => {
-      out.once('data', (part: Buffer) => done(String(/http:\/\/127\.0\.0\.1:\d+/.exec(part.toString('utf8')))))
-      ended.then(({ talk }) => fail(new Error(`the sandbox ended: ${talk}`)))
+      stdout.once('data', (part: Buffer) => done(String(/http:\/\/127\.0\.0\.1:\d+/.exec(part.toString('utf8')))))
+      ended.then(({ stderr }) => fail(new Error(`the sandbox ended: ${stderr}`)))
     })
     const close = async (): Promise<void> => {
       stopped.resolve()
