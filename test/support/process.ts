@@ -119,9 +119,12 @@ export async function onTerminal(
   return { code, screen: running.stdout().replaceAll('\r\n', '\n') }
 }
 
+/** Between two looks, at first and at most: a tenth of what was waited so far, because each look costs the program an answer. */
+const [SHORTEST_MS, LONGEST_MS] = [20, 200]
+
 /** Looks again and again until something is there; rejects with what was waited for, and the last error, when it takes too long. */
 export async function until<T>(what: string, look: () => T | Promise<T>, withinMs = 15_000): Promise<NonNullable<T>> {
-  const end = clock.monotonic() + withinMs
+  const begun = clock.monotonic()
   let failure: unknown
   for (;;) {
     try {
@@ -131,8 +134,9 @@ export async function until<T>(what: string, look: () => T | Promise<T>, withinM
     } catch (error) {
       failure = error
     }
-    if (clock.monotonic() > end) throw new Error(`waited ${withinMs} ms in vain for ${what}`, { cause: failure })
-    await clock.sleep(20)
+    const waited = clock.monotonic() - begun
+    if (waited > withinMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`, { cause: failure })
+    await clock.sleep(Math.min(LONGEST_MS, Math.max(SHORTEST_MS, waited / 10)))
   }
 }
 
