@@ -15,12 +15,12 @@ import type { Config } from '../../daemon/config/settings.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import { failureOf } from '../../daemon/cycle/write/failure.ts'
+import { cycleBeside } from '../../daemon/replay/cycles.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import type { AddOnSum, Ledger, ReadClient } from '../../ports.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
-import { cycleBeside } from '../shared/cycles.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
@@ -129,6 +129,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPast && usage.balance && { balance: usage.balance }),
     ...(addOn.source !== 'upperBound' && { addOn }),
+    ...(addOn.source === 'measured' && flags.by === 'model' && { addOnByModel: await byModel(ledger, cycle) }),
     ...(runs && { runs }),
     ...(figures && { figures }),
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
@@ -209,6 +210,14 @@ async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle
     failureOf(error)
     return undefined
   }
+}
+
+/** What the ledger keeps of the service's rows, which a daemon puts there. */
+async function byModel(ledger: Pick<Ledger, 'addOnUse'>, cycle: Cycle): Promise<ReadonlyMap<string, number>> {
+  const sums = new Map<string, number>()
+  const rows = await ledger.addOnUse({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })
+  for (const { model, addOn } of rows) sums.set(model, (sums.get(model) ?? 0) + addOn)
+  return sums
 }
 
 function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {
