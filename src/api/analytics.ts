@@ -13,7 +13,7 @@ import type { AnalyticsRequest, CascadeRequest, CascadeSource, IdeType, WireQuer
 import { CASCADE_WRAPPER } from './wire.ts'
 
 /** How many days of agent analytics are asked for at once (service-notes.md, section 2, point 8). */
-export const CASCADE_CHUNK_DAYS = 30
+const CASCADE_CHUNK_DAYS = 30
 /** The longest range that is asked for, in chunks: ten years. Choice. */
 const MAX_CHUNKS = 122
 const DAY_MS = 86_400_000

@@ -41,9 +41,9 @@ import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 /** How long an answer may take. Choice. */
 export const TIMEOUT_MS = 30_000
 /** The balance is one small object, and caps wait for it at most this long for each attempt. Choice. */
-export const BALANCE_TIMEOUT_MS = 10_000
+const BALANCE_TIMEOUT_MS = 10_000
 /** The roster and runs have no pages, so a big team takes longer. Choice. */
-export const ROSTER_TIMEOUT_MS = 60_000
+const ROSTER_TIMEOUT_MS = 60_000
 
 const DAY_MS = 86_400_000
 

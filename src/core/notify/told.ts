@@ -40,7 +40,7 @@ export const waitMs = (tries: number): number => Math.min(LONGEST_WAIT_MS, FIRST
 const DAY_MS = 86_400_000
 
 /** Digests go by days, not by billing cycles. */
-export const DIGEST_PREFIX = '["digest"'
+const DIGEST_PREFIX = '["digest"'
 
 /**
  * What still counts in this cycle. A later cycle, by a day at least, forgets the thresholds of the one before; an earlier one is a reading

@@ -34,7 +34,7 @@ interface ForecastInputs {
 }
 
 /** Complete days that a forecast needs, and those it looks at. Choice. */
-export const FORECAST_DAYS = { fewest: 28, most: 56 }
+const FORECAST_DAYS = { fewest: 28, most: 56 }
 /** What a week counts beside the one after it: more is a little better while use is steady, and far worse when a team takes up the tool. */
 const EACH_WEEK_BACK = 0.5
 /** The weeks that are forecast to see how far off that is have at least so many days before them. */

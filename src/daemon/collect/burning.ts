@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000
 const HISTORY_DAYS = 120
 
 /** Models and modes with a series of their own; the others are summed as `other`. Choice. */
-export const MOST_MODELS = 100
+const MOST_MODELS = 100
 
 /** Takes what a reading adds to the credits burned, and keeps it. A roster that was taken already adds nothing. Rejects with a `LedgerError`. */
 export async function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): Promise<void> {

@@ -18,10 +18,8 @@ export interface Journal {
   readonly isOut: boolean
 }
 
-export const EMPTY_JOURNAL: Journal = { entries: [], days: [], isOut: false }
-
 /** Bounds of what is kept. Choice. */
-export const JOURNAL_LIMITS = { entries: 500, days: 400 } as const
+const JOURNAL_LIMITS = { entries: 500, days: 400 } as const
 /** So many foreign changes of one minute stand one by one; the others are counted. Choice. */
 const MOST_FOREIGN = 20
 const MINUTE_MS = 60_000

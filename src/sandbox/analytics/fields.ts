@@ -245,7 +245,7 @@ const PCW_DATA: AnalyticsSource = {
 }
 
 /** The data sources of the interface. */
-export const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COMMAND_DATA, PCW_DATA]
+const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COMMAND_DATA, PCW_DATA]
 
 /**
  * Add-on use per person (service-notes.md, section 1). Choices: one row for each entry of a conversation; `prompts_used` is all that it

@@ -17,7 +17,7 @@ import { cents, headOf, placeOf, ratio, rfc3339, scopeText } from './show.ts'
 import type { HoldDocument, HoldListDocument } from './types.ts'
 
 export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
-export const EFFECT_WORDS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const
+const EFFECT_WORDS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const
 export const HOLD_QUERY = [word('effect', EFFECT_WORDS, 'What happens to them.'), PAGE, limitOf(100, 500)]
 
 const MOST_HELD = 200
