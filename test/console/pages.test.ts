@@ -9,7 +9,6 @@ import { DocumentError, type Documents, type Query } from '../../src/daemon/http
 import { comparisonOf } from '../support/page-comparison.ts'
 import {
   BROKEN_POLICY,
-  changesOf,
   documentsOf,
   healthOf,
   holdListOf,
@@ -18,9 +17,10 @@ import {
   workspaceListOf,
   workspaceOf,
 } from '../support/page-documents.ts'
-import { ago, HOLD_ID, headOf, PAGE_PATHS, place } from '../support/page-parts.ts'
+import { ago, HOLD_ID, headOf, PAGE_PATHS, PLAN_ID, place } from '../support/page-parts.ts'
 import { groupListOf, personListOf, personOf } from '../support/page-people.ts'
 import { creditsOf } from '../support/page-series.ts'
+import { changesOf } from '../support/page-story.ts'
 
 const { routes } = createConsole()
 
@@ -275,6 +275,27 @@ describe('the name of a rule or pool', () => {
     const markup = await pageAt('/workspaces/acme/policies', { policies: async () => policiesOf({ items, total: 2 }) })
     for (const kind of ['rule', 'pool'])
       expect(markup).toMatch(new RegExp(`href="/workspaces/acme/people\\?rule=${kind}(\\+|%20)on(\\+|%20)leave"`))
+  })
+})
+
+describe('the timeline', () => {
+  test('leads from each entry to what explains it', async () => {
+    const markup = await pageAt('/workspaces/acme/changes')
+    for (const href of [
+      `/workspaces/acme/plans/${PLAN_ID}?at=${encodeURIComponent(ago(120_000))}`,
+      `/workspaces/acme/holds/${HOLD_ID}`,
+      '/workspaces/acme/policies',
+      `/workspaces/acme/changes?kind=write&amp;since=${encodeURIComponent(ago(86_400_000))}`,
+      '/workspaces/acme',
+      '/workspaces/acme/health',
+    ])
+      expect(markup.slice(markup.indexOf('class="timeline"'))).toContain(`href="${href}"`)
+  })
+
+  test('does not lead to a hold that is over', async () => {
+    const over = changesOf().items.map((one) => ({ ...one, stands: false }))
+    const markup = await pageAt('/workspaces/acme/changes', { changes: async () => changesOf({ items: over }) })
+    expect(markup).not.toContain(`href="/workspaces/acme/holds/${HOLD_ID}"`)
   })
 })
 

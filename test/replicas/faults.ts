@@ -4,7 +4,7 @@ import { hasSmallDisk, until } from './database.ts'
 import type { LinkMode } from './link.ts'
 import { canMoveClocks, type Replica } from './replica.ts'
 import type { Arrival } from './service.ts'
-import type { World } from './world.ts'
+import { capsShown, type World } from './world.ts'
 
 export type Roll = () => number
 
@@ -83,7 +83,7 @@ async function looksAway(world: World, replica: Replica, isAway: boolean): Promi
   const wrong: string[] = []
   if (ready?.status !== (isAway ? 503 : 200))
     wrong.push(`/readyz of replica ${replica.place} answers ${ready?.status}: ${ready?.text.slice(0, 200)}`)
-  const caps = (status?.text ?? '').match(/"desired": [1-9]\d{3}\b/g)?.length ?? 0
+  const caps = capsShown(status?.text)
   if (status?.status !== 200 || caps < world.workspaces.length) {
     wrong.push(`/status of replica ${replica.place} does not show the last state: ${status?.status}, ${caps} caps`)
   }

@@ -24,8 +24,8 @@ export interface Trouble {
 }
 
 export interface Evidence {
-  readonly audit: Audit
-  readonly service: Service
+  readonly audit: Pick<Audit, 'given'>
+  readonly service: Pick<Service, 'arrivals' | 'landings'>
   readonly placeOf: PlaceOf
   readonly troubles: readonly Trouble[]
   /** Of the fault that is judged. */

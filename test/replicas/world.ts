@@ -133,9 +133,11 @@ function worldOf(parts: Parts): World {
         const counts = replicas.map((one) => heldBy(one).length)
         const caps = workspaces.map((name) => service.capOf(name))
         const ready = await Promise.all(replicas.map(async (one) => (await one.get('/readyz'))?.status))
-        why = `held ${counts.join(' ')}, caps ${caps.join(' ')}, readyz ${ready.join(' ')}`
+        const shown = await Promise.all(replicas.map(async (one) => capsShown((await one.get('/status'))?.text)))
+        why = `held ${counts.join(' ')}, caps ${caps.join(' ')}, readyz ${ready.join(' ')}, shown ${shown.join(' ')}`
         const isEven = Math.max(...counts) - Math.min(...counts) <= 1 && counts.reduce((sum, one) => sum + one, 0) === workspaces.length
-        return isEven && caps.every((one) => one === cap) && ready.every((one) => one === 200)
+        const areShown = shown.every((one) => one === workspaces.length)
+        return isEven && areShown && caps.every((one) => one === cap) && ready.every((one) => one === 200)
       }
       await until('all is kept, evenly', look, withinMs).catch(() => {
         throw new Error(`not settled within ${withinMs / 1000} s: ${why}; ${cap} is asked for`)
@@ -144,3 +146,6 @@ function worldOf(parts: Parts): World {
     rest: (ms) => clock.sleep(ms),
   }
 }
+
+/** How many workspaces' caps a status document shows. */
+export const capsShown = (status = ''): number => status.match(/"desired": [1-9]\d{3}\b/g)?.length ?? 0

@@ -43,8 +43,7 @@ export function simulatedParts(figures: Figures, workspace: string): readonly (H
         ),
       ),
     blockedPart(figures, workspace),
-    html`<div class="grid">${changesPart('Who gains', figures.gains, figures.gainsOmitted, workspace)}${changesPart('Who loses', figures.losses, figures.lossesOmitted, workspace)}</div>`,
-    unreachedPart(figures, workspace),
+    html`<div class="grid">${changesPart('Who gains', figures.gains, figures.gainsOmitted, workspace)}${changesPart('Who loses', figures.losses, figures.lossesOmitted, workspace)}${unreachedPart(figures, workspace)}</div>`,
     section('What recorded use cannot tell', html`<ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul>`),
   ]
 }
@@ -131,14 +130,14 @@ function rowsTable(label: string, head: string, rows: readonly ShownRow[], hasMo
   const cells: readonly (Column<ShownRow> | false)[] = [
     { head, isName: true, cell: ({ shown }) => shown },
     { head: 'People', kind: 'number', cell: ({ people }) => figure(people) },
-    { head: 'Credits as it was', kind: 'number', cell: ({ beside }) => figure(beside.credits.middle) },
+    { head: 'Credits, as it was', kind: 'number', cell: ({ beside }) => figure(beside.credits.middle) },
     { head: 'Credits', kind: 'number', cell: ({ policy }) => figure(policy.credits.middle) },
     ranged && { head: 'Range', kind: 'number', cell: ({ policy }) => range(policy.credits) },
     { head: 'Kept', kind: 'number', cell: ({ kept }) => figure(kept) },
     hasMoney && { head: 'Money kept', kind: 'number', cell: ({ keptMoney }) => keptMoney !== undefined && number(keptMoney) },
-    { head: 'People blocked as it was', kind: 'number', cell: ({ beside }) => number(beside.blockedPeople.middle) },
+    { head: 'People blocked, as it was', kind: 'number', cell: ({ beside }) => number(beside.blockedPeople.middle) },
     { head: 'People blocked', kind: 'number', cell: ({ policy }) => number(policy.blockedPeople.middle) },
-    { head: 'Days as it was', kind: 'number', cell: ({ beside }) => figure(beside.blockedDays.middle) },
+    { head: 'Days, as it was', kind: 'number', cell: ({ beside }) => figure(beside.blockedDays.middle) },
     { head: 'Days blocked', kind: 'number', cell: ({ policy }) => figure(policy.blockedDays.middle) },
     { head: 'Working days', kind: 'number', cell: ({ workingDays }) => figure(workingDays) },
   ]

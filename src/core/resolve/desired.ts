@@ -170,18 +170,22 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
 }
 
-/** What the deal gives; the person's own cap where it gives all of that. Until something is dealt, what is ours stays as it is. */
+/**
+ * What the deal gives; the person's own cap where it gives all of that. Where nothing is dealt, yet or to protected members, what is ours stays
+ * as it is: to take it away would let them use what others were dealt.
+ */
 function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
   const { place, own, matched, candidates } = chain
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
   const first = own ?? matched
   const declared = first?.cap === 'none' ? undefined : first
-  if (isProtected) return declared && wanted(scope, declared, candidates)
-  const dealt = place?.candidate
+  if (isProtected && declared && !place?.waits) return wanted(scope, declared, candidates)
+  const dealt = isProtected ? undefined : place?.candidate
   if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
   const owned = inputs.owned.get(key)
   if (!owned || !place) return undefined
-  const reason = `pool ${place.pool.name}: nothing is dealt yet; what is in force stays`
+  const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
+  const reason = `pool ${place.pool.name}: ${place.waits ? 'the credits do not pay for the cap declared' : why}; what is in force stays`
   return kept(owned, { kind: 'pool', scope, cap: owned.cap, at: place.pool.at, reason, pool: place.pool.name }, candidates)
 }
 

@@ -62,7 +62,7 @@ const withSuffix = (hash: string): string => `${hash}${suffix}`
 const HASHED = /[0-9a-f]{12}@people\.invalid/g
 
 export interface ShareOptions {
-  readonly workspaces: readonly SharedWorkspace[]
+  readonly workspaces: Iterable<SharedWorkspace> | AsyncIterable<SharedWorkspace>
   readonly now: Instant
   /** New for every document that is made, so that they cannot be joined with each other or with /status. */
   readonly key: string
@@ -75,8 +75,10 @@ export async function* ledgerPieces({ workspaces, now, key, digest }: ShareOptio
   const mask = (text: string): string => (isEmail(text) ? labels.label(text) : labels.text(text))
   const head: Omit<LedgerDocument, 'workspaces'> = { apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: now, key }
   yield `${JSON.stringify(head).slice(0, -1)},"workspaces":[`
-  for (const [index, one] of workspaces.entries()) {
-    if (index > 0) yield ','
+  let separator = ''
+  for await (const one of workspaces) {
+    if (separator !== '') yield separator
+    separator = ','
     yield* piecesOf(await recordsOf(one, now), mask)
   }
   yield ']}\n'

@@ -262,6 +262,9 @@ function begin(state: State, workspace: string): void {
 /** Ended by the clock, by the database or by another replica. */
 function lose(state: State, workspace: string): void {
   if (!state.held.delete(workspace)) return
+  // Until its next holder shows more, this is the last that is known of it.
+  const document = state.hooks?.document(workspace)
+  if (document !== undefined) state.shown.set(workspace, document)
   state.leaving.delete(workspace)
   void end(state, workspace, true)
 }

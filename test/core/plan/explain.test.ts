@@ -157,7 +157,10 @@ describe('what became of a scope', () => {
   })
 
   test('is that it is skipped, with the reason', () => {
-    expect(explained('ada', policy, { roster: roster({ ada: 'pending' }) }).skipped?.why).toBe('ada@example.com is pending, not approved')
+    const { skipped, inForce } = explained('ada', policy, { roster: roster({ ada: 'pending' }), readings: observed({ team: 500 }) })
+    expect(skipped?.why).toBe('ada@example.com is pending, not approved')
+    // Their own cap is not read, and goes before the team's.
+    expect(inForce).toEqual({ cap: 'unknown' })
   })
 
   test('is what the ledger remembers of it', () => {

@@ -79,12 +79,15 @@ const json = async (url: string) => JSON.parse(await (await fetch(url)).text())
 /** Every address of the table with parts that are there. */
 async function everyAddress(url: string, workspace = 'acme'): Promise<readonly (readonly [string, string])[]> {
   const base = `${url}/api/v1/workspaces/${workspace}`
-  const [people, groups, holds] = await Promise.all(['people', 'groups', 'holds'].map((name) => json(`${base}/${name}`)))
+  const [people, groups, holds, changes] = await Promise.all(
+    ['people', 'groups', 'holds', 'changes'].map((name) => json(`${base}/${name}`)),
+  )
   const parts: Record<string, readonly string[]> = {
     workspace: [workspace],
     person: people.items.map(({ person }: { person: string }) => encodeURIComponent(person)),
     group: groups.items.map(({ id }: { id: string }) => encodeURIComponent(id)),
     hold: holds.items.map(({ id }: { id: string }) => id),
+    plan: [...new Set<string>(changes.items.flatMap(({ planId }: { planId?: string }) => planId ?? []))],
   }
   return API_ROUTES.flatMap(({ path, kind }) => {
     const fill = (left: string): readonly string[] => {
@@ -119,6 +122,46 @@ async function comparedCompany(): Promise<Compared> {
   const how = { workspace: 'acme', now: COMPANY.untilAt, pricePerCredit: 0.04 }
   return compare(await compareStart(ledger, how), how)
 }
+
+describe('a plan', () => {
+  test('is found from each write, hold and foreign change of the timeline, and holds them', async () => {
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const base = `${url}/api/v1/workspaces/acme`
+    const { items } = await json(`${base}/changes?limit=200`)
+    const kinds = new Set<string>()
+    for (const { kind, at, planId, text, scope, to } of items) {
+      if (!['write', 'hold', 'foreign'].includes(kind)) continue
+      kinds.add(kind)
+      const plan = await json(`${base}/plans/${planId}?at=${encodeURIComponent(at)}&limit=500`)
+      if (kind === 'write') expect(plan.items).toContainEqual(expect.objectContaining({ at, scope, to, planId }))
+      else expect(plan.met).toContainEqual(expect.objectContaining({ kind, at, text }))
+    }
+    expect(kinds).toEqual(new Set(['write', 'hold', 'foreign']))
+  })
+
+  test('that is the present one says what is still to come, and by which hold it is kept back', async () => {
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const base = `${url}/api/v1/workspaces/acme`
+    const { items: held } = await json(`${base}/changes?kind=hold`)
+    const plan = await json(`${base}/plans/${held[0].planId}`)
+    expect(plan).toMatchObject({
+      present: true,
+      changes: expect.arrayContaining([expect.objectContaining({ disposition: 'held', hold: held[0].hold })]),
+    })
+  })
+
+  test('that nobody remembers is refused in words', async () => {
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const answer = await fetch(`${url}/api/v1/workspaces/acme/plans/0123456789abcdef`)
+    expect([answer.status, JSON.parse(await answer.text()).message]).toEqual([
+      404,
+      expect.stringContaining('nothing is remembered of this plan'),
+    ])
+  })
+})
 
 describe('a comparison', () => {
   const states: readonly (readonly [string, () => Promise<ComparisonState>])[] = [

@@ -57,7 +57,7 @@ const AGREEMENT_MS = 10 * 60_000
 export const rosterDoubt: Invariant = {
   name: 'while a roster that shrank is in doubt nothing wide is written and nobody gets less',
   watch(scene, checker) {
-    const releases = createReleases()
+    const releases = createReleases(scene)
     let read: number | undefined
     let shortAt: number | undefined
     let good: number | undefined

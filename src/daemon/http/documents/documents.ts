@@ -16,6 +16,7 @@ import type {
   NearSeries,
   PersonDocument,
   PersonListDocument,
+  PlanDocument,
   PolicyListDocument,
   WorkspaceDocument,
   WorkspaceListDocument,
@@ -44,6 +45,8 @@ export interface Documents {
   holds(workspace: string, query?: Query): Promise<HoldListDocument>
   /** `effect`, `page`, `limit`: of those it reaches. */
   hold(workspace: string, id: string, query?: Query): Promise<HoldDocument>
+  /** `at`, `page`, `limit`: of what it wrote. */
+  plan(workspace: string, id: string, query?: Query): Promise<PlanDocument>
   /** `kind`, `search`, `page`, `limit`. */
   policies(workspace: string, query?: Query): Promise<PolicyListDocument>
   health(workspace: string): Promise<HealthDocument>

@@ -6,7 +6,6 @@ import type { Clock } from '../../../ports.ts'
 import type { Comparisons } from '../../replay/comparisons.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
-import { changesDocument } from './changes.ts'
 import { DocumentError, type Documents } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 import { healthDocument } from './health.ts'
@@ -17,7 +16,9 @@ import { groupDocument, personDocument } from './people/person.ts'
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
 import { policiesDocument } from './policies.ts'
 import { burnSeries, creditsSeries, driftSeries, nearSeries } from './series.ts'
+import { changesDocument } from './story/changes.ts'
 import { comparisonDocument } from './story/comparison.ts'
+import { planDocument } from './story/plan.ts'
 import { workspaceDocument, workspacesDocument } from './workspaces.ts'
 
 export interface DocumentOptions {
@@ -138,13 +139,17 @@ function peopleDocuments(one: One, shelf: Shelf): Pick<Documents, 'groups' | 'gr
 function storyDocuments(
   one: One,
   shelf: Shelf,
-): Pick<Documents, 'changes' | 'holds' | 'hold' | 'creditsSeries' | 'burnSeries' | 'driftSeries'> {
+): Pick<Documents, 'changes' | 'plan' | 'holds' | 'hold' | 'creditsSeries' | 'burnSeries' | 'driftSeries'> {
   return {
     changes: async (name, query = {}) => {
       const found = await one(name)
       // Only a person in the question has to be looked up.
       const index = query['scope'] ? await shelf(found) : undefined
       return changesDocument(found.facts, index, found.source.records, found.showing, query)
+    },
+    plan: async (name, id, query = {}) => {
+      const { facts, source, showing } = await one(name)
+      return planDocument(facts, id, source.records, showing, query)
     },
     holds: async (name, query = {}) => {
       const found = await one(name)

@@ -4,7 +4,7 @@
 import type { COMPARISON } from './schema/comparison-source.ts'
 import type { place, problem, Shape } from './schema/parts-source.ts'
 import type { GROUP, GROUPS, PEOPLE, PERSON, WRITE } from './schema/people-source.ts'
-import type { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES } from './schema/story-source.ts'
+import type { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN } from './schema/story-source.ts'
 import type { HEALTH, POLICIES, SCOPE, WORKSPACE, WORKSPACES } from './schema/workspace-source.ts'
 
 export type WorkspaceListDocument = Shape<typeof WORKSPACES>
@@ -26,6 +26,7 @@ export type ChangeListDocument = Shape<typeof CHANGES>
 export type ChangeEntry = ChangeListDocument['items'][number]
 export type HoldListDocument = Shape<typeof HOLDS>
 export type HoldDocument = Shape<typeof HOLD>
+export type PlanDocument = Shape<typeof PLAN>
 export type PolicyListDocument = Shape<typeof POLICIES>
 export type PolicyEntry = PolicyListDocument['items'][number]
 export type HealthDocument = Shape<typeof HEALTH>

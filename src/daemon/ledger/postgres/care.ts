@@ -9,8 +9,8 @@ import type { Decode } from '../values/decode.ts'
 import { readRow } from '../values/rows.ts'
 import { bindings } from './binding.ts'
 import type { PostgresDatabase } from './database.ts'
+import { pruneUse } from './rows/use.ts'
 import { postgresVersion, VERSION_SQL } from './schema.ts'
-import { pruneUse } from './use.ts'
 
 const DAY_MS = 86_400_000
 

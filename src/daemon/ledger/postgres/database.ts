@@ -6,6 +6,7 @@ import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { shownAddress, targetOf } from './address.ts'
 import { fromPostgres, isBroken, isWithoutTls } from './error.ts'
+import { createSlots } from './slots.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 export type Value = string | number | boolean | null | readonly (string | number | null)[]
@@ -30,6 +31,8 @@ export interface PostgresDatabase {
   readonly query: Query
   /** For a statement that writes: never asked twice. */
   readonly once: Query
+  /** For leases: it waits for nothing else of this process. */
+  readonly urgent: Query
   /** On a connection of the pool; tried once more when its connection turns out to be dead before anything was sent. */
   transaction: Session['transaction']
   session(): Promise<Session>
@@ -44,6 +47,8 @@ const ANSWER_MS = 15_000
 /** A process that stands still in the middle of a transaction must not hold up its successor. */
 const IDLE_MS = 15_000
 const MOST_CONNECTIONS = 10
+/** For one of them to become free. */
+const TURN_MS = 30_000
 
 /** Waits after failures to connect, doubling. */
 const FIRST_WAIT_MS = 250
@@ -57,7 +62,7 @@ const LIMITS = `SET statement_timeout TO ${STATEMENT_MS}; SET lock_timeout TO ${
 export interface PostgresOptions {
   readonly address: string
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
 }
 
 /** Makes the handle; nothing is connected yet. Throws a `LedgerError` for an address that is none, or certificates that cannot be read. */
@@ -93,15 +98,18 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
         return await withLimits(await pool.connect())
       }
     })
-  const session = async (): Promise<Session> => {
+  const slots = createSlots({ count: MOST_CONNECTIONS, patienceMs: TURN_MS, clock, refused: () => allInUse(name) })
+  const session = async (isUrgent = false): Promise<Session> => {
+    const giveBack = await slots.take(isUrgent)
     try {
-      return sessionOf(await connect(), name)
+      return sessionOf(await connect(), name, giveBack)
     } catch (error) {
+      giveBack()
       throw fromPostgres(error, name)
     }
   }
-  const using = async <T>(use: (one: Session) => Promise<T>): Promise<T> => {
-    const one = await session()
+  const using = async <T>(use: (one: Session) => Promise<T>, isUrgent = false): Promise<T> => {
+    const one = await session(isUrgent)
     try {
       return await use(one)
     } finally {
@@ -110,7 +118,8 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
   }
   return {
     name,
-    session,
+    session: () => session(),
+    urgent: (sql, values) => again(() => using((one) => one.query(sql, values), true)),
     query: (sql, values) => again(() => using((one) => one.query(sql, values))),
     once: (sql, values) => using((one) => one.query(sql, values)),
     async transaction(body, begin) {
@@ -127,6 +136,12 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
     close: () => pool.end(),
   }
 }
+
+const allInUse = (name: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_LOCKED',
+    `${name}: all ${MOST_CONNECTIONS} connections of this process were in use for ${TURN_MS / 1000} s; the database answers too slowly for what is asked, so run more replicas`,
+  )
 
 function poolOf(connectionString: string, name: string): Pool {
   const config: PoolConfig = {
@@ -181,7 +196,7 @@ function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect:
   }
 }
 
-function sessionOf(client: PoolClient, name: string): Session {
+function sessionOf(client: PoolClient, name: string, giveBack: () => void): Session {
   let alive = true
   const fail = (): void => {
     alive = false
@@ -214,6 +229,7 @@ function sessionOf(client: PoolClient, name: string): Session {
     release() {
       client.removeListener('error', fail)
       client.release(!alive)
+      giveBack()
     },
   }
 }

@@ -21,16 +21,16 @@ const MOST_POLICIES = 100
 export function postgresLeases(database: PostgresDatabase): LeaseTable {
   let era: string | undefined
   const beatSql = async (): Promise<string> => {
-    era ??= await knownEra(database.query)
+    era ??= await knownEra(database.urgent)
     return heartbeatSql(era)
   }
   return {
     async beat(heartbeat) {
-      const rows = await database.query(await beatSql(), valuesOf(heartbeat))
+      const rows = await database.urgent(await beatSql(), valuesOf(heartbeat))
       return answerOf(rows, database.name)
     },
     async hasFree() {
-      const [row] = await database.query('SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL) AS free')
+      const [row] = await database.urgent('SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL) AS free')
       return row?.['free'] === true
     },
     followed: (replica, policies) => followed(database, replica, policies),
@@ -48,8 +48,8 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       return { mark: rows.length === 0 ? (mark ?? '-infinity') : String(rows.at(-1)?.['at']), documents }
     },
     async leave(replica) {
-      await database.query('UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder = $1', [replica])
-      await database.query('DELETE FROM capkeeper.replica WHERE id = $1', [replica])
+      await database.urgent('UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder = $1', [replica])
+      await database.urgent('DELETE FROM capkeeper.replica WHERE id = $1', [replica])
     },
     async common(name, make) {
       await database.query('INSERT INTO capkeeper.common (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, make()])

@@ -7,8 +7,8 @@ import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { inOrder } from '../in-order.ts'
 import type { PostgresDatabase, Query, Row, Session } from './database.ts'
+import { type Single, type SingleAnswer, singleAnswer, type Under } from './rows/single.ts'
 import { mustBeKnown, VERSION_SQL } from './schema.ts'
-import { type Single, type SingleAnswer, singleAnswer, type Under } from './single.ts'
 import { keptText } from './text.ts'
 
 /** The lease that this process holds on a workspace now; undefined when it holds none. */

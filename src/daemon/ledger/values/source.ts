@@ -196,8 +196,8 @@ const poolState = shape<PoolState>({
 const observed: Of<Observed> = orWord('unknown', cap)
 
 const journalEntry = byKind<JournalEntry>({
-  foreign: { at: number, scope, verified: cap, observed, more: optional(number) },
-  hold: { at: number, id: text, guards: list(oneOf(GUARD_CODES)), people: number },
+  foreign: { at: number, scope, verified: cap, observed, more: optional(number), planId: optional(text) },
+  hold: { at: number, id: text, guards: list(oneOf(GUARD_CODES)), people: number, planId: optional(text) },
   release: { at: number, id: text },
   policy: { at: number, digest: text, revision: text, valid: boolean },
   pause: { at: number, untilAt: number, reason: text },

@@ -6,7 +6,7 @@ import { MOST_LETTERS, type Parameter } from '../query.ts'
 import { COMPARISON } from './comparison-source.ts'
 import { object, text } from './parts-source.ts'
 import { GROUP, GROUPS, PEOPLE, PERSON } from './people-source.ts'
-import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES } from './story-source.ts'
+import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN } from './story-source.ts'
 import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
 
 const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
@@ -19,6 +19,7 @@ const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
   ChangeList: CHANGES,
   HoldList: HOLDS,
   Hold: HOLD,
+  Plan: PLAN,
   PolicyList: POLICIES,
   Health: HEALTH,
   Comparison: COMPARISON,

@@ -1,17 +1,17 @@
 // The rows of one workspace in PostgreSQL: the same as `../sqlite/rows.ts`, in as few round trips as may be. Every change is part of one
 // transaction, which also raises the version of the binding: whoever has it in memory knows by that whether it is still so.
-import { BugError } from '../../../core/model/problem.ts'
-import { scopeKey } from '../../../core/model/scope.ts'
-import type { Instant } from '../../../core/model/units.ts'
-import type { HistoryFilter } from '../../../ports.ts'
-import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from '../adapter.ts'
+import { BugError } from '../../../../core/model/problem.ts'
+import { scopeKey } from '../../../../core/model/scope.ts'
+import type { Instant } from '../../../../core/model/units.ts'
+import type { HistoryFilter } from '../../../../ports.ts'
+import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from '../../adapter.ts'
+import type { PostgresDatabase, Query, Row } from '../database.ts'
+import { keptText, textKept } from '../text.ts'
+import type { Writer } from '../writer.ts'
 import { addOnRows, keepAddOn } from './add-on.ts'
-import type { PostgresDatabase, Query, Row } from './database.ts'
 import { KEYS } from './keys.ts'
 import { type Batch, singleOf } from './single.ts'
-import { keptText, textKept } from './text.ts'
 import { keepBurn, keepRuns, useRows } from './use.ts'
-import type { Writer } from './writer.ts'
 
 export interface PostgresRowsOptions {
   readonly database: PostgresDatabase

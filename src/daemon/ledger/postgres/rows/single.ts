@@ -1,10 +1,10 @@
 // A record in one statement: the check of the schema and of the lease, the binding's version and the rows, as one transaction that costs one
 // round trip. It is all or nothing: without the right to write no part of it happens. What cannot be said so goes through `writer.write`.
-import type { RowChange } from '../adapter.ts'
-import type { Row, Value } from './database.ts'
+import type { RowChange } from '../../adapter.ts'
+import type { Row, Value } from '../database.ts'
+import { POSTGRES_VERSION } from '../schema.ts'
+import { keptText } from '../text.ts'
 import { KEYS } from './keys.ts'
-import { POSTGRES_VERSION } from './schema.ts'
-import { keptText } from './text.ts'
 
 /** Changes of one kind and one table that follow each other, each row once. */
 export type Batch = readonly [RowChange, ...RowChange[]]
