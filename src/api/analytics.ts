@@ -3,7 +3,7 @@
 // one conversation over several (interface-spec.md, Agent analytics result objects).
 import type { RunsReading, RunUse } from '../core/model/observed.ts'
 import { BugError } from '../core/model/problem.ts'
-import { type Cents, type Credits, cents, creditsOf, type Instant } from '../core/model/units.ts'
+import { type Cents, type Credits, cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { RowPlan, RunsQuestion } from '../ports.ts'
 import { BoundError } from './bounds.ts'
 import { compareText, counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
@@ -16,7 +16,6 @@ import { CASCADE_WRAPPER } from './wire.ts'
 const CASCADE_CHUNK_DAYS = 30
 /** The longest range that is asked for, in chunks: ten years. Choice. */
 const MAX_CHUNKS = 122
-const DAY_MS = 86_400_000
 
 // ---- Analytics
 

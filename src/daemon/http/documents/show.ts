@@ -4,13 +4,11 @@
 import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
-import { type Instant, wholeCents } from '../../../core/model/units.ts'
+import { DAY_MS, type Instant, wholeCents } from '../../../core/model/units.ts'
 import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { PeopleShown } from '../status/labels.ts'
 import type { Showing } from './facts.ts'
 import type { PlaceEntry, ProblemEntry } from './types.ts'
-
-export const DAY_MS = 86_400_000
 
 export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 
