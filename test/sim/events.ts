@@ -1,8 +1,9 @@
 // What each kind of event does to a simulated life. Details are drawn from the event's own stream.
+
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
+import { HOUR_MS } from '../../src/core/model/units.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
-import { HOUR_MS } from '../../src/sandbox/time.ts'
 import { emailOf, groupName } from './company.ts'
 import type { EventKind } from './event-kinds.ts'
 import type { Life } from './life.ts'

@@ -1,8 +1,10 @@
 // What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
+
 import { fileURLToPath } from 'node:url'
 import { createPaces, type Paces } from '../../api/transport/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
+import { DAY_MS } from '../../core/model/units.ts'
 import { dealt } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
@@ -167,8 +169,6 @@ function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWr
     },
   }
 }
-
-const DAY_MS = 86_400_000
 
 /** History is kept 400 days; what is older goes once a day. Ends with the signal. */
 export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 // Charts from the series that the daemon gives: instants for days, and nothing where nothing is known.
+import { DAY_MS } from '../../core/model/units.ts'
 import type { BurnSeries, CreditsSeries, DriftSeries, PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
 import { capText } from '../text.ts'
 import type { Chart } from './chart.ts'
@@ -6,7 +7,6 @@ import { cycleChart } from './cycle.ts'
 import { driftChart } from './drift.ts'
 import { personChart } from './person.ts'
 import { poolChart } from './pool.ts'
-import { DAY_MS } from './scale.ts'
 import { stackChart } from './stack.ts'
 
 /** Nothing without a cycle. */

@@ -1,8 +1,8 @@
 // A pool over the cycle: its credits, what its members used of them, and how much is dealt to them as caps.
+import { DAY_MS } from '../../core/model/units.ts'
 import { compact, dayMonth } from '../text.ts'
 import type { Chart } from './chart.ts'
 import type { Layer } from './plot.ts'
-import { DAY_MS } from './scale.ts'
 
 export interface PoolData {
   readonly name: string

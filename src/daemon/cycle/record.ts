@@ -153,7 +153,7 @@ function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
 }
 
 /** Saves a fact when it differs from what is there; `empty` is what absence means. */
-export function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {
+function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {
   const before = ledger.fact(name) ?? empty
   const [was, is] = [JSON.stringify(before), JSON.stringify(value)]
   // What was read from the ledger may have its keys in another order.

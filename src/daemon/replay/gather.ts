@@ -4,10 +4,10 @@
 import type { HistoryEntry } from '../../core/model/change.ts'
 import type { JournalEntry } from '../../core/model/journal.ts'
 import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
-import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { firstDayOf, type ReplayCycle } from '../../core/use/replay/demand.ts'
 import type { SimulationInputs } from '../../core/use/replay/document.ts'
-import { DAY_MS, isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
+import { isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
 import type { UsageFacts } from '../../ports.ts'
 import { cycleBeside, cyclesBetween } from './cycles.ts'
 

@@ -2,9 +2,10 @@
 // Each note names a number and, where there is one, the way out.
 
 import { groupScope, scopeKey } from '../../model/scope.ts'
+import { DAY_MS } from '../../model/units.ts'
 import type { RejectedScope } from '../../resolve/candidate.ts'
 import type { Counts, SimulationInputs } from './document.ts'
-import { DAY_MS, isWeekend, type RecordedDays, type ReplayPeople } from './recorded.ts'
+import { isWeekend, type RecordedDays, type ReplayPeople } from './recorded.ts'
 
 export interface Found {
   readonly tally: Counts

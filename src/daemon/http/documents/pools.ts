@@ -1,6 +1,7 @@
 // Budgets over caps as documents show them: the declaration with its line, what is known of use and caps, and both by day over the cycle. It
 // works out no figure itself.
 
+import { DAY_MS } from '../../../core/model/units.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
 import { cents, DAY_MS, dayText, headOf, midnight, placeOf, rfc3339 } from './show.ts'
 import type { PoolSeries, WorkspaceDocument } from './types.ts'

@@ -49,10 +49,6 @@ import {
 import { amount, cap, policySet, position, scope } from './policy-source.ts'
 import type { Stored, StoredFacts } from './stored.ts'
 
-const action = oneOf(['set', 'clear'])
-const effect = oneOf(EFFECTS)
-const cause = oneOf(CAUSES)
-
 const ownedCap = shape<Stored<OwnedCap>>({
   scope,
   cap,
@@ -65,19 +61,9 @@ const ownedCap = shape<Stored<OwnedCap>>({
   grant: optional(text),
 })
 
-const change = shape<ScopeChange>({
-  scope,
-  action,
-  effect,
-  from: cap,
-  to: cap,
-  cause,
-  people: number,
-  source: optional(position),
-  reason: optional(text),
-  healing: boolean,
-  grantEnd: boolean,
-})
+const what = { scope, action: oneOf(['set', 'clear']), effect: oneOf(EFFECTS), from: cap, to: cap, cause: oneOf(CAUSES) }
+const why = { source: optional(position), reason: optional(text) }
+const change = shape<ScopeChange>({ ...what, ...why, people: number, healing: boolean, grantEnd: boolean })
 
 const recorded = { at: number, planId: text, change, entry: text, digest: text, revision: text }
 /** Without its id, which is the row's. */
@@ -85,17 +71,11 @@ const intent = shape<Stored<Omit<Intent, 'id'>>>(recorded)
 const openIntent = shape<Stored<Intent>>({ ...recorded, id: number })
 
 const historyEntry = shape<HistoryEntry>({
+  ...what,
+  ...why,
   at: number,
-  scope,
-  action,
-  effect,
-  from: cap,
-  to: cap,
-  cause,
   result: oneOf(CHANGE_RESULTS),
-  reason: optional(text),
   error: optional(text),
-  source: optional(position),
   planId: text,
   digest: text,
   revision: text,

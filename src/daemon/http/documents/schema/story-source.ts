@@ -25,10 +25,9 @@ import {
   tone,
   words,
 } from './parts-source.ts'
-
 import { WRITE } from './people-source.ts'
 
-export const CHANGE_KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
+const CHANGE_KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
 
 const entry = object('Something that happened.', {
   id: text('The same for as long as it is kept.'),
