@@ -72,7 +72,7 @@ export function createSight() {
 function looksUnset(scene: Scene, email: string): boolean {
   const { company } = scene
   const groups = company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))
-  const asked = askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf }, scene.now())
+  const asked = askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf, holds: company.holds }, scene.now())
   const team = scene.stored(scopeKey({ kind: 'team' }))
   const isEcho = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
     asked.get(scope) === 'none' && scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope))
