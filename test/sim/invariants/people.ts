@@ -132,7 +132,7 @@ export const protectedPeople: Invariant = {
 
 /** A run of writes of one process between two changes by others. */
 interface Run {
-  readonly before: InForce
+  readonly before: Map<string, ModelCap>
   /** Those whose groups were listed as they are. */
   readonly known: ReadonlySet<string>
   /** The least that each person had meanwhile; `none` counts as nothing when it stood between two caps. */
@@ -145,11 +145,14 @@ export const nobodyBetween: Invariant = {
     const sight = createSight()
     let run: Run | undefined
     let isTrue = false
+    let healing: ReadonlySet<string> = new Set()
     const end = (): void => {
       if (run) judge(run, checker)
       run = undefined
     }
     return (step) => {
+      if (step.kind === 'told' && step.event.kind === 'planned')
+        healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [`${scopeKey(one.scope)} ${one.to}`] : [])))
       if (step.kind === 'landed' && isLayered(scene)) {
         const isProbe = step.to === 0 && scene.scenario.switches.zeroCap === 'omitted'
         isTrue = !step.late && !isProbe
@@ -157,10 +160,13 @@ export const nobodyBetween: Invariant = {
         if (!isTrue) run = undefined
         else {
           run ??= {
-            before: step.before,
+            before: new Map(step.before),
             known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
             states: [],
           }
+          // Nobody is owed what somebody else had set.
+          if (healing.has(`${step.scope} ${step.to}`))
+            for (const [email, cap] of step.after) if (cap !== step.before.get(email)) run.before.set(email, cap)
           run.states.push(step.after)
         }
       }
