@@ -132,9 +132,9 @@ export const protectedPeople: Invariant = {
 
 /** A run of writes of one process between two changes by others. */
 interface Run {
-  readonly before: Map<string, ModelCap>
+  readonly before: InForce
   /** Those whose groups were listed as they are. */
-  readonly known: ReadonlySet<string>
+  readonly known: Set<string>
   /** The least that each person had meanwhile; `none` counts as nothing when it stood between two caps. */
   readonly states: InForce[]
 }
@@ -160,13 +160,13 @@ export const nobodyBetween: Invariant = {
         if (!isTrue) run = undefined
         else {
           run ??= {
-            before: new Map(step.before),
+            before: step.before,
             known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
             states: [],
           }
-          // Nobody is owed what somebody else had set.
+          // Nobody is owed what somebody else had set: whom a healing write moves is not judged.
           if (healing.has(`${step.scope} ${step.to}`))
-            for (const [email, cap] of step.after) if (cap !== step.before.get(email)) run.before.set(email, cap)
+            for (const [email, cap] of step.after) if (cap !== step.before.get(email)) run.known.delete(email)
           run.states.push(step.after)
         }
       }

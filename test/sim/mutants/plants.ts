@@ -328,13 +328,6 @@ export const PLANTS: readonly Plant[] = [
     needs: ['pools', 'protect'],
   },
   {
-    name: 'a pool deals more than its credits',
-    file: 'core/pools/deal.ts',
-    find: 'if (room < 0) return { caps: new Map(), cost: 0 }',
-    replace: 'room += 300',
-    needs: ['pools', 'work', 'pool-edit'],
-  },
-  {
     name: 'one reading is enough for a rule to move people',
     file: 'core/resolve/conditions.ts',
     find: 'return past.turning ? { ...past',
