@@ -21,6 +21,10 @@ export const groupUrl = (workspace: string, id: string): string => `${sectionUrl
 export const personUrl = (workspace: string, person: string): string => `${sectionUrl(workspace, 'people')}/${part(person)}`
 export const holdUrl = (workspace: string, id: string): string => `${sectionUrl(workspace, 'holds')}/${part(id)}`
 
+/** `at`: when it was heard of; writes long ago are found by it. */
+export const planUrl = (workspace: string, id: string, at?: string): string =>
+  withQuery(`${workspaceUrl(workspace)}/plans/${part(id)}`, { at })
+
 /** Where a scope is explained: `team`, `group:ID` or a person. */
 export function scopeUrl(workspace: string, scope: string): string {
   if (scope === 'team') return workspaceUrl(workspace)

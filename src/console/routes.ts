@@ -9,6 +9,7 @@ import { holdPage, holdsPage } from './pages/holds.ts'
 import { overviewPage } from './pages/overview.ts'
 import { peoplePage } from './pages/people.ts'
 import { personPage } from './pages/person.ts'
+import { planPage } from './pages/plan.ts'
 import { policiesPage } from './pages/policies.ts'
 import { renderRefusal } from './pages/refusal.ts'
 import { simulatePage } from './pages/simulate.ts'
@@ -45,6 +46,7 @@ const ROUTES: readonly ConsoleRoute[] = [
   page('/people', peoplePage),
   pageOf('/people', personPage),
   page('/changes', changesPage),
+  pageOf('/plans', planPage),
   page('/holds', holdsPage),
   pageOf('/holds', holdPage),
   page('/policies', policiesPage),

@@ -45,6 +45,7 @@ ${TONES.map(
 .tip dd { margin: 0; text-align: right; font-variant-numeric: tabular-nums; }
 .meter { display: block; min-width: 5rem; max-width: 26rem; margin-top: 0.45em; }
 .meter .trough { fill: var(--mute); }
+table.amounts th[scope="row"] { min-width: 6.5rem; }
 td.measure { width: 30%; min-width: 6rem; vertical-align: middle; }
 table.heat td, table.heat th { padding: 0.4rem 0.7rem; }
 table.heat td { border: 2px solid var(--card); }

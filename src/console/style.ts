@@ -99,6 +99,7 @@ dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 table { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
 caption { padding-bottom: 0.35rem; text-align: left; color: var(--soft); font-size: 0.85rem; }
 thead th { color: var(--soft); font-size: 0.8rem; font-weight: 600; white-space: nowrap; vertical-align: bottom; }
+thead th.number { white-space: normal; min-width: 4rem; }
 thead th a { color: inherit; }
 th { text-align: left; font-weight: 400; }
 th, td { padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
@@ -136,6 +137,9 @@ button:hover, .button:hover { border-color: var(--ink); }
 .band-95_to_100 { fill: var(--c-s1); }
 .band-at_cap { fill: var(--c-limit); }
 @media (max-width: 40rem) {
+  table.amounts th { min-width: 5.5rem; }
+  td.measure { min-width: 4rem; }
+  .name { min-width: 8.5rem; overflow-wrap: anywhere; }
   .timeline li { grid-template-columns: 1fr auto; }
   .timeline li > :last-child { grid-column: 1 / -1; }
   th, td { padding-right: 0.75rem; }

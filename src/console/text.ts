@@ -97,3 +97,12 @@ export const BAND_TEXT = {
   '95_to_100': '95 to 100 %',
   at_cap: 'at the cap',
 } as const
+
+/** What a hold's message says was counted; the page of the hold says how it is released. */
+export const withoutWays = (message: string, workspace: string): string => {
+  const [counted = message] = message.split('; approve hold ', 1)
+  return counted.startsWith(`${workspace}: `) ? counted.slice(workspace.length + 2) : counted
+}
+
+/** `5 min`, `1 h 30 min`. */
+export const duration = (seconds: number): string => span(new Date(0).toISOString(), new Date(seconds * 1000).toISOString())

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { UNDECLARED } from '../../src/core/model/entry.ts'
 import { scopeKey, userScope } from '../../src/core/model/scope.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../src/ports.ts'
@@ -141,6 +142,17 @@ describe('approve', () => {
     expect(ran.stderr).toContain(`warning: no hold ${HOLD} shows in acme now`)
   })
 
+  test('takes the first digits of a hold that stands, and of no other', async () => {
+    const gone = `${HOLD.slice(0, 8)}${'0'.repeat(HOLD.length - 8)}`
+    const shown = { people: 41, at: clock.now() }
+    await daemonWas(['acme'], (ledger) => ledger.saveFact('holdsShown', { [HOLD]: shown, [gone]: { ...shown, goneAt: clock.now() } }))
+    expect((await cli('approve', HOLD.slice(0, 8))).stdout).toBe(`acme: hold ${HOLD} is approved (41 people)\n`)
+    const refused = await cli('approve', gone.slice(0, 12))
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain(`no hold of acme that stands in the last plan of apply or run begins with ${gone.slice(0, 12)}`)
+    expect((await cli('approve', gone)).stderr).toContain(`warning: no hold ${gone} shows in acme now`)
+  })
+
   test('finds the workspace that shows the hold', async () => {
     await daemonWas(['acme', 'beta'], (ledger, name) => {
       if (name === 'beta') ledger.saveFact('holdsShown', { [HOLD]: { people: 1, at: clock.now() } })
@@ -162,7 +174,7 @@ describe('history', () => {
     for (const [index, change] of [groupRaise, adaLower].entries()) {
       const common = { planId: '3f9c2a1b7d5e4c08', digest: '9a1b2c3d4e5f', revision: '' }
       const at = clock.now() - (2 - index) * 86_400_000
-      const intent = await ledger.recordIntent({ at, change, entry: 'x', ...common })
+      const intent = await ledger.recordIntent({ at, change, entry: UNDECLARED, ...common })
       const { scope, action, effect, from, to, cause } = change
       await ledger.recordOutcome(intent, { at, scope, action, effect, from, to, cause, result: 'applied', ...common }, 'kept')
     }

@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest'
 import { generatedScript, SCRIPT_FILE } from '../../deploy/console.ts'
 import { createConsole } from '../../src/console/routes.ts'
 import { DocumentError, type Documents, type Query } from '../../src/daemon/http/documents/documents.ts'
+import { comparisonOf } from '../support/page-comparison.ts'
 import {
   BROKEN_POLICY,
-  changesOf,
   documentsOf,
   healthOf,
   holdListOf,
@@ -17,9 +17,10 @@ import {
   workspaceListOf,
   workspaceOf,
 } from '../support/page-documents.ts'
-import { ago, HOLD_ID, PAGE_PATHS, place } from '../support/page-parts.ts'
+import { ago, HOLD_ID, headOf, PAGE_PATHS, PLAN_ID, place } from '../support/page-parts.ts'
 import { groupListOf, personListOf, personOf } from '../support/page-people.ts'
 import { creditsOf } from '../support/page-series.ts'
+import { changesOf } from '../support/page-story.ts'
 
 const { routes } = createConsole()
 
@@ -137,6 +138,56 @@ const STATES: readonly (readonly [says: string, path: string, state: Partial<Doc
     '- emial: grace@example.com ^^^^^ hint: did you mean "email"?',
   ],
   [
+    'what the policies would have kept, in credits and money',
+    '/workspaces/acme/simulate',
+    {},
+    'Add-on credits kept 18K of 72K used in 3 cycles · 720 in money',
+  ],
+  [
+    'on how many days they would have blocked people',
+    '/workspaces/acme/simulate',
+    {},
+    'Working days blocked 186 1 % of all · 378 as it was',
+  ],
+  [
+    'who would have been blocked, since when',
+    '/workspaces/acme/simulate',
+    {},
+    '8.5 of 21 days from 12 Oct 2026 400 3 of 21 days from 20 Oct 2026',
+  ],
+  ['caps that nobody reached', '/workspaces/acme/simulate', {}, 'group:grp_data 1,500 611 41 %'],
+  [
+    'the commands that try another policy',
+    '/workspaces/acme/simulate',
+    {},
+    'capkeeper simulate proposed.yaml --workspace acme --against policies/',
+  ],
+  [
+    'that a comparison is under way',
+    '/workspaces/acme/simulate',
+    { comparison: async () => ({ ...headOf('Comparison'), state: 'running' as const, since: ago(1_000) }) },
+    'This page shows the result as soon as it is there',
+  ],
+  [
+    'from when on there is enough to compare',
+    '/workspaces/acme/simulate',
+    {
+      comparison: async () => ({
+        ...headOf('Comparison'),
+        state: 'lacking' as const,
+        message: 'no day is recorded yet',
+        wholeFrom: '2027-01-01',
+      }),
+    },
+    'There is too little to replay: no day is recorded yet. The first cycle that is recorded as a whole ends on 1 Jan 2027.',
+  ],
+  [
+    'why a comparison could not be made',
+    '/workspaces/acme/simulate',
+    { comparison: async () => comparisonOf({ state: 'failed', message: 'the ledger is away' }) },
+    'It could not be worked out: the ledger is away.',
+  ],
+  [
     'copying seen',
     '/workspaces/acme/health',
     {
@@ -224,6 +275,27 @@ describe('the name of a rule or pool', () => {
     const markup = await pageAt('/workspaces/acme/policies', { policies: async () => policiesOf({ items, total: 2 }) })
     for (const kind of ['rule', 'pool'])
       expect(markup).toMatch(new RegExp(`href="/workspaces/acme/people\\?rule=${kind}(\\+|%20)on(\\+|%20)leave"`))
+  })
+})
+
+describe('the timeline', () => {
+  test('leads from each entry to what explains it', async () => {
+    const markup = await pageAt('/workspaces/acme/changes')
+    for (const href of [
+      `/workspaces/acme/plans/${PLAN_ID}?at=${encodeURIComponent(ago(120_000))}`,
+      `/workspaces/acme/holds/${HOLD_ID}`,
+      '/workspaces/acme/policies',
+      `/workspaces/acme/changes?kind=write&amp;since=${encodeURIComponent(ago(86_400_000))}`,
+      '/workspaces/acme',
+      '/workspaces/acme/health',
+    ])
+      expect(markup.slice(markup.indexOf('class="timeline"'))).toContain(`href="${href}"`)
+  })
+
+  test('does not lead to a hold that is over', async () => {
+    const over = changesOf().items.map((one) => ({ ...one, stands: false }))
+    const markup = await pageAt('/workspaces/acme/changes', { changes: async () => changesOf({ items: over }) })
+    expect(markup).not.toContain(`href="/workspaces/acme/holds/${HOLD_ID}"`)
   })
 })
 

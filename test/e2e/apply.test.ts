@@ -37,6 +37,16 @@ describe('apply', () => {
     expect(plan.changes.map((change: { result: string }) => change.result)).toEqual(['applied', 'applied', 'applied'])
   })
 
+  test('says applied of what a wide write brought about where caps are copied', async () => {
+    const copies = { capSemantics: 'copied' }
+    const at = await world({ policy: POLICY, settings: copies, sandbox: { capSemantics: 'fan-out' } })
+    const { code, stdout } = await at.run('apply', '--yes', '--output', 'json')
+    const { changes } = JSON.parse(stdout)
+    expect(code).toBe(0)
+    expect(changes.length).toBeGreaterThan(written(at.service).length)
+    expect(changes.filter((change: { result?: string }) => change.result !== 'applied')).toEqual([])
+  })
+
   test('exits 3 when a guard holds something, writes the rest, and --approve releases exactly that', async () => {
     const at = await world({ policy: `${POLICY}\nprotected: [ada.lovelace@example.com]` })
     at.service.setCap('ada.lovelace@example.com', 9000)
@@ -83,7 +93,7 @@ describe('apply', () => {
     expect(at.service.capOf('team')).toBe(500)
   })
 
-  test('writes nothing while the workspace is paused, and exits 1', async () => {
+  test('writes nothing while the workspace is paused, and exits 1; a plan says so', async () => {
     const at = await world()
     expect(await at.run('pause', '--for', '1h', '--reason', 'billing migration')).toMatchObject({
       code: 0,
@@ -95,6 +105,11 @@ describe('apply', () => {
       stderr: expect.stringMatching(/^acme: nothing was written: paused until .* \(billing migration\)$/m),
     })
     expect(written(at.service)).toEqual([])
+    const planned = await at.run('plan', '--detailed-exitcode')
+    expect(planned).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^acme: paused until .*, nothing is written: billing migration$/m),
+    })
   })
 
   test.each([

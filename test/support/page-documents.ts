@@ -2,7 +2,6 @@
 
 import type { Documents, Query } from '../../src/daemon/http/documents/documents.ts'
 import type {
-  ChangeListDocument,
   HealthDocument,
   HoldDocument,
   HoldListDocument,
@@ -11,9 +10,11 @@ import type {
   WorkspaceListDocument,
   WorkspaceSummary,
 } from '../../src/daemon/http/documents/types.ts'
-import { ago, BANDS, DAY, HEAD, HOLD_ID, HOLD_MESSAGE, headOf, place, SCOPES } from './page-parts.ts'
+import { comparisonOf } from './page-comparison.ts'
+import { ago, BANDS, HEAD, HOLD_ID, HOLD_MESSAGE, headOf, place, SCOPES } from './page-parts.ts'
 import { groupListOf, groupOf, personListOf, personOf } from './page-people.ts'
 import { burnOf, creditsOf, driftOf, nearOf } from './page-series.ts'
+import { changesOf, planOf } from './page-story.ts'
 
 export const summaryOf = (name = 'acme'): WorkspaceSummary => ({
   name,
@@ -130,53 +131,6 @@ export const workspaceOf = (overrides: Partial<WorkspaceDocument> = {}): Workspa
   modelsOmitted: 0,
   pools: [],
   warningTexts: [],
-  ...overrides,
-})
-
-export const changesOf = (overrides: Partial<ChangeListDocument> = {}): ChangeListDocument => ({
-  ...headOf('ChangeList'),
-  limit: 50,
-  items: [
-    { id: '1', at: ago(60_000), kind: 'hold', tone: 'warn', text: HOLD_MESSAGE, hold: HOLD_ID, guards: ['maxLowered'], people: 41 },
-    {
-      id: '2',
-      at: ago(120_000),
-      kind: 'write',
-      tone: 'good',
-      text: 'team was put back from 800 to 500',
-      scope: 'team',
-      effect: 'lower',
-      from: 800,
-      to: 500,
-      cause: 'external',
-      result: 'applied',
-      planId: '42bc86716855f9f4',
-      revision: '0123456789abcdef',
-      source: place(8),
-    },
-    {
-      id: '3',
-      at: ago(180_000),
-      kind: 'foreign',
-      tone: 'warn',
-      text: 'somebody else set team from 500 to 800',
-      scope: 'team',
-      from: 500,
-      to: 800,
-    },
-    {
-      id: '4',
-      at: ago(DAY),
-      kind: 'policy',
-      tone: 'good',
-      text: 'policies changed to a1b2c3d4e5f6',
-      digest: 'a1b2c3d4e5f6',
-      revision: '0123456789abcdef',
-    },
-    { id: '5', at: ago(DAY + 60_000), kind: 'pause', tone: 'warn', text: 'paused for 4 h: incident 12', reason: 'incident 12' },
-    { id: '6', at: ago(DAY + 120_000), kind: 'outage', tone: 'bad', text: 'the service did not answer: 503' },
-  ],
-  next: 'older',
   ...overrides,
 })
 
@@ -358,10 +312,12 @@ export const documentsOf = (overrides: Partial<Documents> = {}): Documents => ({
   people: async () => personListOf(),
   person: async () => personOf(),
   changes: async () => changesOf(),
+  plan: async () => planOf(),
   holds: async () => holdListOf(),
   hold: async () => holdOf(),
   policies: async () => policiesOf(),
   health: async () => healthOf(),
+  comparison: async () => comparisonOf(),
   creditsSeries: async () => creditsOf(),
   burnSeries: async (_workspace, query) => burnOf(query?.['by'] === 'model' ? 'model' : 'group'),
   driftSeries: async () => driftOf(),

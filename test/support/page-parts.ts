@@ -17,6 +17,7 @@ export const place = (line: number) => ({
   url: `https://git.example.com/caps/policies/acme.yaml#L${line}`,
 })
 export const HOLD_ID = '7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b'
+export const PLAN_ID = '42bc86716855f9f4'
 export const HOLD_MESSAGE =
   'acme: 41 of 120 people would be lowered (34 %), the limit is 15 %; approve hold 7d1f0c2a9b34e8c15a6b7c8d9e0f1a2b or raise guards.maxLowered'
 
@@ -29,6 +30,7 @@ export const PAGE_PATHS = [
   '/workspaces/acme/people',
   '/workspaces/acme/people/ada@example.com',
   '/workspaces/acme/changes',
+  `/workspaces/acme/plans/${PLAN_ID}`,
   '/workspaces/acme/holds',
   `/workspaces/acme/holds/${HOLD_ID}`,
   '/workspaces/acme/policies',

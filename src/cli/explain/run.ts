@@ -2,7 +2,7 @@
 // scope differs from what is asked, because only the whole plan tells whether a guard holds it.
 
 import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Rhythm, rhythmOf, sweepRate } from '../../core/pace/rhythm.ts'
+import { type Rhythm, type RhythmBound, rhythmBound, rhythmOf, sweepRate } from '../../core/pace/rhythm.ts'
 import { explain } from '../../core/plan/explain.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
@@ -21,18 +21,23 @@ import { learnedPaces } from '../shared/ledger/learned-pace.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import type { ExplainFlags } from './command.ts'
-import { renderExplainJson, renderExplainText } from './render.ts'
+import { type Explained, renderExplainJson, renderExplainTexts } from './render.ts'
 
 /** Explains one scope in every workspace asked for. */
 export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli): Promise<void> {
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
   const setup = await readSetup(cli, flags)
-  const codes: ExitCode[] = []
+  const all: Ended[] = []
   await interruptible(cli, async (signal) => {
-    for (const one of setup.workspaces) codes.push(await explainOne(scope, one, { setup, flags, cli, signal }))
+    for (const one of setup.workspaces) all.push(await explainOne(scope, one, { setup, flags, cli, signal }))
   })
-  cli.finish(worstExit(codes))
+  cli.stdout.write(flags.output === 'json' ? renderExplainJson(all) : renderExplainTexts(all, painter(cli.stdout)))
+  cli.finish(worstExit(all.map(({ code }) => code)))
+}
+
+interface Ended extends Explained {
+  readonly code: ExitCode
 }
 
 interface Shared {
@@ -42,7 +47,7 @@ interface Shared {
   readonly signal: AbortSignal
 }
 
-async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<ExitCode> {
+async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<Ended> {
   const { config, policy } = one
   const ledgers = await openLedgers(cli, setup, signal, flags)
   const { client, close } = connectReader(cli, config, { signal })
@@ -73,12 +78,8 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
       scope,
     )
     const rhythm = await rhythmAt(scope, full, { ledger, settings: config, now: cli.clock.now() })
-    cli.stdout.write(
-      flags.output === 'json'
-        ? renderExplainJson(config.name, explanation, rhythm)
-        : renderExplainText(explanation, rhythm, painter(cli.stdout)),
-    )
-    return unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
+    const code = unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
+    return { workspace: config.name, explanation, reading: rhythm, code }
   } finally {
     progress.stop()
     close()
@@ -93,15 +94,20 @@ interface RhythmFrom {
 }
 
 /** As a daemon with the pace that was learned would read it, or with `rate.max` where none was. */
-async function rhythmAt(scope: Scope, { outlook, knowledge }: Preview, { ledger, settings, now }: RhythmFrom): Promise<Rhythm | undefined> {
+async function rhythmAt(
+  scope: Scope,
+  { outlook, knowledge }: Preview,
+  { ledger, settings, now }: RhythmFrom,
+): Promise<Rhythm | RhythmBound | undefined> {
   const { intervalMs, rate } = settings
   const learned = learnedPaces(ledger.fact('pace')).map((one) => one.rate)
   const { readsPerSecond, count } = sweepRate(Math.min(rate.max, ...learned), intervalMs)
   const { toRead, people } = outlook
   const { useByPerson, writtenLately } = ledger
   const isSliced = toRead.length > count
-  // Who uses how much is not known here, and so not how soon each scope is read.
-  if (isSliced && !useByPerson) return undefined
+  const asked = { scope, toRead, people, declared: declaredIn(outlook) }
+  // A daemon's ledger tells a plan elsewhere of no use by day.
+  if (isSliced && !useByPerson) return rhythmBound(asked, readsPerSecond)
   const slicing =
     isSliced && useByPerson
       ? await slicingOf({
@@ -113,7 +119,7 @@ async function rhythmAt(scope: Scope, { outlook, knowledge }: Preview, { ledger,
           useWhenRead: new Map(),
         })
       : undefined
-  return rhythmOf({ scope, toRead, people, declared: declaredIn(outlook), intervalMs, slicing })
+  return rhythmOf({ ...asked, intervalMs, slicing })
 }
 
 /** The scope itself, and every wider one that may bear on it. */

@@ -15,17 +15,19 @@ import type { Config } from '../../daemon/config/settings.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { cycleOf } from '../../daemon/cycle/state.ts'
 import { failureOf } from '../../daemon/cycle/write/failure.ts'
+import { cycleBeside } from '../../daemon/replay/cycles.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import type { AddOnSum, Ledger, ReadClient } from '../../ports.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
+import { labelsFor } from '../plan/people.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
-import { cycleBeside } from '../shared/cycles.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { tellLine } from '../shared/tell.ts'
 import type { ReportFlags } from './command.ts'
+import { reportShown } from './people.ts'
 import { renderReportMarkdown, renderReportText } from './render.ts'
 import { renderReportCsv, renderReportJson } from './render-data.ts'
 import { dayText } from './table.ts'
@@ -78,7 +80,9 @@ async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: Abo
           const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...only })
           for (const { message } of seen.warnings) tellLine(cli, `${one.config.name}: ${message}`)
           const gathered = await gather({ one, seen, client, ledger, flags, now: cli.clock.now(), signal })
-          return reportOf({ ...gathered, ...priceOf(setup.config) })
+          const report = reportOf({ ...gathered, ...priceOf(setup.config) })
+          // What is written into a file or a page is for others; a terminal is for whoever runs this.
+          return flags.output === 'text' ? report : reportShown(report, labelsFor(setup.config.people, ledger.fact('peopleSalt')))
         } catch (error) {
           if (error instanceof CommandError) return error
           throw error
@@ -129,6 +133,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPast && usage.balance && { balance: usage.balance }),
     ...(addOn.source !== 'upperBound' && { addOn }),
+    ...(addOn.source === 'measured' && flags.by === 'model' && { addOnByModel: await byModel(ledger, cycle) }),
     ...(runs && { runs }),
     ...(figures && { figures }),
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
@@ -209,6 +214,14 @@ async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle
     failureOf(error)
     return undefined
   }
+}
+
+/** What the ledger keeps of the service's rows, which a daemon puts there. */
+async function byModel(ledger: Pick<Ledger, 'addOnUse'>, cycle: Cycle): Promise<ReadonlyMap<string, number>> {
+  const sums = new Map<string, number>()
+  const rows = await ledger.addOnUse({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })
+  for (const { model, addOn } of rows) sums.set(model, (sums.get(model) ?? 0) + addOn)
+  return sums
 }
 
 function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {

@@ -19,6 +19,8 @@ export interface Chart {
   readonly legend: readonly LegendEntry[]
   readonly plot: Plot
   readonly table: ChartTable
+  /** Nothing is in it: the sentence says all. */
+  readonly isEmpty?: boolean
 }
 
 /** One row for each slot of the plot. */
@@ -30,14 +32,16 @@ export interface ChartTable {
 
 /** The chart as a page shows it. */
 export const chartFigure = (
-  { id, title, summary, legend, plot: drawing, table }: Chart,
+  { id, title, summary, legend, plot: drawing, table, isEmpty = false }: Chart,
   level: 2 | 3 = 2,
 ): Html => html`<figure class="chart" id="${id}">
 <figcaption>${level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`}<p class="soft">${summary}</p></figcaption>
-${legendList(legend)}
-<div class="drawing">${plot(drawing, `${title}. ${summary}`)}</div>
+${!isEmpty && drawn(legend, drawing, `${title}. ${summary}`, table)}</figure>`
+
+const drawn = (legend: Chart['legend'], drawing: Plot, words: string, table: ChartTable): Html => html`${legendList(legend)}
+<div class="drawing">${plot(drawing, words)}</div>
 <details><summary>Figures of this chart</summary>${chartTable(table)}</details>
-</figure>`
+`
 
 export const legendList = (entries: readonly LegendEntry[]): Html | false =>
   entries.length > 1 &&

@@ -21,10 +21,11 @@ export interface Comparison {
 }
 
 /** Nothing to compare is said in words. */
-export function compareChart({ title, head, names, rows }: Comparison): Html {
+export function compareChart({ title, head, names, rows }: Comparison, level: 2 | 3 = 3): Html {
+  const heading = level === 2 ? html`<h2>${title}</h2>` : html`<h3>${title}</h3>`
   const most = rows.reduce((highest, { beside, policy }) => Math.max(highest, beside, policy), 0)
-  if (most === 0) return html`<figure class="chart"><figcaption><h3>${title}</h3><p class="soft">0 under both.</p></figcaption></figure>`
-  return html`<figure class="chart"><figcaption><h3>${title}</h3><p class="soft">${sentence(names, rows)}</p></figcaption>${legendList([
+  if (most === 0) return html`<figure class="chart"><figcaption>${heading}<p class="soft">0 under both.</p></figcaption></figure>`
+  return html`<figure class="chart"><figcaption>${heading}<p class="soft">${sentence(names, rows)}</p></figcaption>${legendList([
     { tone: 'rest', text: names.beside },
     { tone: 'main', text: names.policy },
   ])}<div class="scroll" tabindex="0" role="group" aria-label="${title}"><table class="amounts">

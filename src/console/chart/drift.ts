@@ -15,6 +15,7 @@ export function driftChart({ days }: DriftData): Chart {
   const repaired = days.reduce((sum, day) => sum + day.repaired, 0)
   return {
     id: 'drift',
+    isEmpty: found + repaired === 0,
     title: 'Drift found and repaired',
     summary: `${plural(found, 'change')} by others found, ${plural(repaired, 'repair')} made in ${plural(days.length, 'day')}.`,
     legend: [

@@ -54,13 +54,16 @@ export const driftOfSeries = ({ days }: DriftSeries): Chart | undefined =>
 
 /**
  * Nothing where no day is known. The ledger adds up what it saw; where it began in the middle of a cycle, days before have no figure, and
- * what was used before it began is added to the others.
+ * what was used before it began is added to the others. Days that the service measured are known whenever it began.
  */
-export function personOfDocument({ addOn: present, use: { days } }: PersonDocument): Chart | undefined {
+export function personOfDocument({ addOn: present, use: { days, addOnSource } }: PersonDocument): Chart | undefined {
   const [first] = days
   const began = days.findIndex(({ burned }) => burned > 0)
   const missing = Math.max(0, (present ?? 0) - (days.at(-1)?.addOn ?? 0))
-  const isKnown = (index: number): boolean => (began >= 0 && index >= began) || (present !== undefined && index === days.length - 1)
+  const isKnown = (index: number): boolean =>
+    addOnSource === 'measured'
+      ? days[index]?.addOn !== undefined
+      : (began >= 0 && index >= began) || (present !== undefined && index === days.length - 1)
   const last = days.at(-1)
   if (!first || !last) return undefined
   return personChart({

@@ -1,10 +1,10 @@
 // The timeline: writes, changes by others, holds, releases, policy revisions, pauses, outages, the newest first and by day.
-import { type Html, html } from '../../core/escape/html.ts'
+import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { ChangeEntry } from '../../daemon/http/documents/types.ts'
 import { filterForm } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
-import { holdUrl, sectionUrl, withQuery } from '../links.ts'
+import { holdUrl, planUrl, sectionUrl, withQuery, workspaceUrl } from '../links.ts'
 import { badge, capCell, empty, scopeLink, section, sourceLink } from '../parts.ts'
 import { day, when } from '../text.ts'
 import { CAUSE_TEXT } from './explained.ts'
@@ -62,7 +62,10 @@ export async function changesPage(documents: Documents, workspace: string, query
           ),
         ),
       ...[...days.values()].map((items) =>
-        section(day(items[0]?.at ?? list.at), html`<ol class="timeline">${items.map((one) => line(one, workspace, list.at))}</ol>`),
+        section(
+          day(items[0]?.at ?? list.at),
+          html`<ol class="timeline">${items.map((one) => timelineEntry(one, workspace, list.at))}</ol>`,
+        ),
       ),
       list.next !== undefined &&
         html`<nav class="pages" aria-label="Older changes"><a class="button" href="${withQuery(path, { ...query, after: list.next })}">Older</a></nav>`,
@@ -70,16 +73,42 @@ export async function changesPage(documents: Documents, workspace: string, query
   })
 }
 
-function line(one: ChangeEntry, workspace: string, now: string): Html {
-  const { at, kind, tone, text, scope, from, to, cause, source, hold, reason, error, planId, revision } = one
+/** One line of the timeline, which leads to what explains it. */
+export function timelineEntry(one: ChangeEntry, workspace: string, now: string): Html {
+  const { at, kind, tone, text, scope, from, to, cause, source, reason, error } = one
   const isChange = from !== undefined && to !== undefined
   const soft = [cause && CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · ')
   return html`<li><span>${when(at, now)}</span><span>${badge(KIND_TEXT[kind], tone === 'good' ? undefined : tone)}</span><span>${
     isChange && scope !== undefined ? html`${scopeLink(workspace, scope)} ${capCell(from)} → ${capCell(to)}` : text
-  }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${
-    hold !== undefined && html` <a href="${holdUrl(workspace, hold)}">hold <code>${hold.slice(0, 12)}</code></a>`
-  }${planId !== undefined && html` <code class="soft" title="plan ${planId}">plan ${planId.slice(0, 8)}</code>`}${
-    planId === undefined && revision !== undefined && revision !== '' && html` <code class="soft">${revision.slice(0, 12)}</code>`
-  }</span></li>
+  }${soft !== '' && html` <span class="soft">${soft}</span>`}${source && html` ${sourceLink(source)}`}${ways(one, workspace).map(([href, words]) => html` <a class="fixed" href="${href}">${words}</a>`)}</span></li>
 `
+}
+
+type Way = readonly [href: string, words: Value]
+
+/** Where each kind of entry is explained. */
+function ways({ kind, at, hold, stands, planId, tone }: ChangeEntry, workspace: string): readonly Way[] {
+  const plan: readonly Way[] = planId === undefined ? [] : [[planUrl(workspace, planId, at), html`plan <code>${planId.slice(0, 8)}</code>`]]
+  switch (kind) {
+    case 'hold':
+    case 'release':
+      return stands === true && hold !== undefined
+        ? [[holdUrl(workspace, hold), html`hold <code>${hold.slice(0, 12)}</code>`], ...plan]
+        : plan
+    case 'policy': {
+      if (tone === 'bad') return [[sectionUrl(workspace, 'policies'), stands === true ? 'what is wrong' : 'the policies now']]
+      return [
+        [sectionUrl(workspace, 'policies'), stands === true ? 'what is declared' : 'the policies now'],
+        [withQuery(sectionUrl(workspace, 'changes'), { kind: 'write', since: at }), 'writes since'],
+      ]
+    }
+    case 'pause':
+    case 'resume':
+      return [[workspaceUrl(workspace), stands === true ? 'how to go on now' : 'the workspace now']]
+    case 'outage':
+    case 'recovery':
+      return [[sectionUrl(workspace, 'health'), 'requests and cycles']]
+    default:
+      return plan
+  }
 }

@@ -64,7 +64,7 @@ export function nowPart({ readings, nextReadingAt, change, why, conditions, work
         'Kept back by',
         change?.hold !== undefined && html`<a href="${holdUrl(workspace, change.hold)}">hold <code>${change.hold.slice(0, 12)}</code></a>`,
       ],
-      ['Because', change?.why ?? why],
+      ['Because', change?.hold === undefined && (change?.why ?? why)],
     ])}${table(
       'Readings of the scope and the wider ones',
       [

@@ -1,10 +1,11 @@
 // How the daemon keeps one workspace: cycles, the service's answers, what was learned of the service, settings and replicas.
-import { type Html, html } from '../../core/escape/html.ts'
+import { type Html, html, type Value } from '../../core/escape/html.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { HealthDocument } from '../../daemon/http/documents/types.ts'
 import { renderFrame } from '../frame.ts'
+import { holdUrl } from '../links.ts'
 import { badge, box, empty, facts, SEVERITY_WEIGHT, section, table, tiles } from '../parts.ts'
-import { number, percent, span, when, words } from '../text.ts'
+import { duration, number, percent, span, when, withoutWays, words } from '../text.ts'
 
 export async function healthPage(documents: Documents, workspace: string): Promise<string> {
   const one = await documents.health(workspace)
@@ -25,7 +26,7 @@ export async function healthPage(documents: Documents, workspace: string): Promi
   })
 }
 
-function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, at }: HealthDocument): Html | false {
+function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, at, workspace }: HealthDocument): Html | false {
   const parts = [
     !configValid && box('bad', html`<p><strong>The config file is not valid.</strong> The last good one stays in force.</p>`),
     !ledgerWritable && box('bad', html`<p><strong>The ledger cannot be written</strong>, so no cap is written.</p>`),
@@ -41,8 +42,8 @@ function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, 
               isName: true,
               cell: ({ type, reason, severity }) => html`${badge(type, SEVERITY_WEIGHT[severity])} <code class="soft">${reason}</code>`,
             },
-            { head: 'About', kind: 'name', cell: ({ subject }) => subject },
-            { head: 'Says', kind: 'text', cell: ({ message }) => message },
+            { head: 'About', kind: 'name', cell: ({ subject }) => about(subject, workspace) },
+            { head: 'Says', kind: 'text', cell: ({ message }) => withoutWays(message, workspace) },
             { head: 'Since', kind: 'fixed', cell: ({ since }) => when(since, at) },
           ],
           conditions,
@@ -51,6 +52,12 @@ function troubles({ configValid, ledgerWritable, conditions, conditionsOmitted, 
       ),
   ].filter((part) => part !== false)
   return parts.length > 0 && html`${parts}`
+}
+
+/** A hold has a page of its own. */
+function about(subject: string, workspace: string): Value {
+  const [, id] = /^hold ([0-9a-f]{32})$/.exec(subject) ?? []
+  return id === undefined ? subject : html`<a href="${holdUrl(workspace, id)}">hold <code>${id.slice(0, 12)}</code></a>`
 }
 
 function figures(one: HealthDocument): Html {
@@ -141,8 +148,8 @@ const settingsPart = ({ settings, version, mode }: HealthDocument): Html =>
     html`${facts([
       ['Version', version],
       ['Mode', mode],
-      ['Caps are read every', `${number(settings.interval)} s`],
-      ['Use is read every', `${number(settings.usageInterval)} s`],
+      ['Caps are read every', duration(settings.interval)],
+      ['Use is read every', duration(settings.usageInterval)],
       ['On drift', settings.onDrift],
       ['Prune', settings.prune ? 'on' : 'off'],
       ['Approvals', settings.approvals],

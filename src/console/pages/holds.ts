@@ -6,7 +6,7 @@ import { filterForm } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
 import { holdUrl, personUrl, sectionUrl } from '../links.ts'
 import { badge, box, capCell, empty, pager, paste, scopeLink, section, sourceLink, table, tiles } from '../parts.ts'
-import { figure, number, plural, when } from '../text.ts'
+import { figure, number, plural, when, withoutWays } from '../text.ts'
 import { CAUSE_TEXT } from './explained.ts'
 
 export async function holdsPage(documents: Documents, workspace: string, query: Query): Promise<string> {
@@ -38,7 +38,7 @@ export async function holdsPage(documents: Documents, workspace: string, query: 
               { head: 'Guards', kind: 'name', cell: ({ guards }) => guards.map((guard) => badge(guard, 'warn')) },
               { head: 'People', kind: 'number', cell: ({ people }) => number(people) },
               { head: 'Changes', kind: 'number', cell: ({ changes }) => number(changes) },
-              { head: 'Why', kind: 'text', cell: ({ message }) => message },
+              { head: 'Why', kind: 'text', cell: ({ message }) => withoutWays(message, list.workspace) },
               { head: 'Since', kind: 'fixed', cell: ({ since }) => since !== undefined && when(since, list.at) },
               { head: 'Approval', kind: 'fixed', cell: ({ approval }) => approval },
             ],

@@ -25,7 +25,7 @@ import {
   table,
   tiles,
 } from '../parts.ts'
-import { BAND_TEXT, dayMonth, figure, number, percent, plural, when, words } from '../text.ts'
+import { BAND_TEXT, dayMonth, figure, number, percent, plural, when, withoutWays, words } from '../text.ts'
 
 export async function workspacePage(documents: Documents, name: string): Promise<string> {
   const [one, credits, byGroup, byModel, drift, near] = await Promise.all([
@@ -38,6 +38,9 @@ export async function workspacePage(documents: Documents, name: string): Promise
   ])
   const cycle = cycleOfSeries(credits)
   const charts = [burnOfSeries(byGroup), burnOfSeries(byModel), driftOfSeries(drift)].filter((chart) => chart !== undefined)
+  // One without anything in it needs no column of its own.
+  const drawn = charts.filter(({ isEmpty }) => isEmpty !== true)
+  const said = charts.filter(({ isEmpty }) => isEmpty === true)
   return renderFrame({
     title: one.name,
     heading: one.name,
@@ -50,7 +53,7 @@ export async function workspacePage(documents: Documents, name: string): Promise
       holdsPart(one),
       html`<section>${cycle ? chartFigure(cycle) : noCycle(one)}</section>`,
       scopesPart(one),
-      html`<div class="grid">${charts.map((chart: Chart) => html`<section>${chartFigure(chart)}</section>`)}<div class="stack">${bandsPart(one)}${modelsPart(one)}</div></div>`,
+      html`<div class="grid">${drawn.map(inSection)}<div class="stack">${said.map(inSection)}${bandsPart(one)}${modelsPart(one)}</div></div>`,
       nearPart(near),
       poolsPart(one),
       grantsPart(one),
@@ -58,6 +61,8 @@ export async function workspacePage(documents: Documents, name: string): Promise
     ],
   })
 }
+
+const inSection = (chart: Chart): Html => html`<section>${chartFigure(chart)}</section>`
 
 /** What keeps capkeeper from its work, or changes it. */
 export function troubles(one: WorkspaceDocument): Html | false {
@@ -95,7 +100,7 @@ export function troubles(one: WorkspaceDocument): Html | false {
 /** As pressing as the condition that it tells. */
 function warningBox(text: string, conditions: WorkspaceDocument['conditions'], at: string): Html {
   const condition = conditions.find(({ message }) => message === text)
-  const since = condition && html` <span class="small">${when(condition.since, at)}</span>`
+  const since = condition && html` <span class="small">(since ${when(condition.since, at)})</span>`
   return box(condition ? SEVERITY_WEIGHT[condition.severity] : 'warn', html`<p>${text}${since}</p>`)
 }
 
@@ -168,7 +173,7 @@ function holdsPart({ held, name, at }: WorkspaceDocument): Html | false {
         people,
         message,
         since,
-      }) => html`<li class="warn">${badge(guards.join(', '), 'warn')}<span class="what"><a href="${holdUrl(name, id)}">${message}</a></span>
+      }) => html`<li class="warn">${guards.map((guard) => badge(guard, 'warn'))}<span class="what"><a href="${holdUrl(name, id)}">${withoutWays(message, name)}</a></span>
 <span class="where">${plural(people, 'person', 'people')}${since !== undefined && html`, ${when(since, at)}`}</span></li>`,
     )}</ul>`
   )

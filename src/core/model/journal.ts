@@ -11,10 +11,20 @@ export type JournalEntry = { readonly at: Instant } & (
       readonly kind: 'foreign'
       readonly scope: Scope
       readonly verified: Cap
-      readonly observed: Observed /** More of them at that time, which are not listed. */
+      readonly observed: Observed
+      /** More of them at that time, which are not listed. */
       readonly more?: number
+      /** The plan that met it. */
+      readonly planId?: string
     }
-  | { readonly kind: 'hold'; readonly id: string; readonly guards: readonly GuardCode[]; readonly people: number }
+  | {
+      readonly kind: 'hold'
+      readonly id: string
+      readonly guards: readonly GuardCode[]
+      readonly people: number
+      /** The plan that showed it first. */
+      readonly planId?: string
+    }
   | { readonly kind: 'release'; readonly id: string }
   | { readonly kind: 'policy'; readonly digest: string; readonly revision: string; readonly valid: boolean }
   | { readonly kind: 'pause'; readonly untilAt: Instant; readonly reason: string }

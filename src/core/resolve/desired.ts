@@ -2,11 +2,12 @@
 // reads the world, never guesses a missing base, and never desires anything for people who are not approved (product.md, section 2).
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import type { OwnedCap, OwnerKind, Person } from '../model/observed.ts'
+import { type AskedEntry, ownerOf } from '../model/entry.ts'
+import type { OwnedCap, Person } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
-import type { Candidate, DesiredCap, OriginKind, RejectedScope, SkippedScope } from './candidate.ts'
+import type { Candidate, DesiredCap, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 import { poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
@@ -236,17 +237,8 @@ function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned
 
 function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[]): DesiredCap {
   const { kind, cap } = origin
-  return { scope, cap, owner: OWNERS[kind], entry: `${kind}|${cap}`, origin, losers: without(candidates, origin) }
-}
-
-const OWNERS: Record<OriginKind, OwnerKind> = {
-  rule: 'policy',
-  grant: 'grant',
-  restore: 'grant',
-  people: 'rule',
-  pool: 'pool',
-  conflict: 'conflict',
-  copied: 'copied',
+  const entry: AskedEntry = { kind, cap }
+  return { scope, cap, owner: ownerOf(entry), entry, origin, losers: without(candidates, origin) }
 }
 
 /** What the ledger says goes on, under the entry it was verified with. */

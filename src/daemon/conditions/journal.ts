@@ -16,6 +16,8 @@ export interface Journal {
   readonly days: readonly DayFigures[]
   /** The last cycle failed, and an entry says so. */
   readonly isOut: boolean
+  /** The plan that was made last. */
+  readonly planId?: string
 }
 
 export const EMPTY_JOURNAL: Journal = { entries: [], days: [], isOut: false }
@@ -48,7 +50,7 @@ export function journaled(journal: Journal, event: CycleEvent): Journal {
     case 'policy-loaded':
       return policyLoaded(journal, event)
     case 'planned':
-      return counted(journal, event.at, () => ({ open: event.plan.changes.length }))
+      return counted({ ...journal, planId: event.plan.id }, event.at, () => ({ open: event.plan.changes.length }))
     case 'usage-read':
       return counted(journal, event.at, () => figuresOf(event))
     case 'cycle-finished':
@@ -83,10 +85,12 @@ function transition(journal: Journal, { at, change, condition }: EventOf<'condit
 function foreign(journal: Journal, at: Instant, { scope, fields = {} }: Condition): Journal {
   const [verified, observed] = [capIn(fields['from']), observedIn(fields['to'])]
   if (!scope || verified === undefined || observed === undefined) return journal
-  const entry = { at, kind: 'foreign', scope, verified, observed } as const
+  const entry = { at, kind: 'foreign', scope, verified, observed, ...planOf(journal) } as const
   if (isToldAgain(journal, entry)) return journal
   return counted(withForeign(journal, entry), at, ({ found }) => ({ found: found + 1 }))
 }
+
+const planOf = ({ planId }: Journal) => (planId === undefined ? {} : { planId })
 
 const capIn = (value: unknown): Cap | undefined => (typeof value === 'number' ? credits(value) : value === 'none' ? value : undefined)
 const observedIn = (value: unknown): Observed | undefined => (value === 'unknown' ? value : capIn(value))
@@ -115,7 +119,7 @@ function held(journal: Journal, at: Instant, change: EventOf<'condition'>['chang
   if (last?.kind === 'hold') return journal
   const told = fields['guards']
   const guards = GUARD_CODES.filter((guard) => Array.isArray(told) && told.includes(guard))
-  return withEntry(journal, { at, kind: 'hold', id, guards, people: Number(fields['people'] ?? 0) })
+  return withEntry(journal, { at, kind: 'hold', id, guards, people: Number(fields['people'] ?? 0), ...planOf(journal) })
 }
 
 function policyLoaded(journal: Journal, { at, policy: { digest, revision, valid } }: EventOf<'policy-loaded'>): Journal {

@@ -1,7 +1,9 @@
 // Keeps in the ledger what a plan found out: what is ours now and what is not any more, approvals, holds shown, drift. It writes only what
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Change, GuardSettings, HeldChange } from '../../core/model/change.ts'
+import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
@@ -114,8 +116,11 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
   const recent = Object.entries(before)
     .filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
-    // Without its approval in the policy, somebody could review it.
-    .map(([id, shown]) => [id, standing.has(id) && !listed.has(id) ? { ...shown, reviewed: true } : shown] as const)
+    .map(([id, { goneAt = now, ...shown }]) => {
+      if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
+      // Without its approval in the policy, somebody could review it.
+      return [id, listed.has(id) ? shown : { ...shown, reviewed: true }] as const
+    })
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
   const isDeal = ({ scope }: HeldChange): boolean => planned.differences.get(scopeKey(scope))?.pool !== undefined
@@ -150,7 +155,10 @@ function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
 /** Saves a fact when it differs from what is there; `empty` is what absence means. */
 export function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {
   const before = ledger.fact(name) ?? empty
-  if (JSON.stringify(before) !== JSON.stringify(value)) ledger.saveFact(name, value)
+  const [was, is] = [JSON.stringify(before), JSON.stringify(value)]
+  // What was read from the ledger may have its keys in another order.
+  if (was === is || (was !== undefined && is !== undefined && isDeepStrictEqual(JSON.parse(was), JSON.parse(is)))) return
+  ledger.saveFact(name, value)
 }
 
 /**
@@ -191,7 +199,7 @@ export function rememberUnknown(view: DesiredState, knowledge: WorkspaceState, l
   const managed = unknown.filter(({ scope }) => entries.has(scopeKey(scope)) || view.owned.has(scopeKey(scope)))
   for (const { scope, failure } of managed) {
     const message = `${scopeKey(scope)}: ${failure?.message ?? 'the service does not know it'}`
-    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? '', at: now })
+    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? UNDECLARED, at: now })
   }
   return managed.length
 }

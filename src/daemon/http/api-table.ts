@@ -1,6 +1,6 @@
 // The addresses beneath /api/v1 as a table: what each is for, its parameters, and the schema of its answer. The server answers by it and the OpenAPI
 // document is made of it, so that the two cannot disagree. Names here are a contract: they are added to and never changed.
-import { CHANGES_QUERY } from './documents/changes.ts'
+
 import type { Documents, Query } from './documents/documents.ts'
 import { HOLD_QUERY, HOLDS_QUERY } from './documents/holds.ts'
 import { GROUPS_QUERY } from './documents/people/groups.ts'
@@ -8,6 +8,8 @@ import { PEOPLE_QUERY } from './documents/people/people.ts'
 import { POLICIES_QUERY } from './documents/policies.ts'
 import { asked, type Parameter } from './documents/query.ts'
 import { BURN_QUERY, DRIFT_QUERY } from './documents/series.ts'
+import { CHANGES_QUERY } from './documents/story/changes.ts'
+import { PLAN_QUERY } from './documents/story/plan.ts'
 import { WORKSPACES_QUERY } from './documents/workspaces.ts'
 
 export const API = '/api/v1'
@@ -21,10 +23,12 @@ export type DocumentKind =
   | 'PersonList'
   | 'Person'
   | 'ChangeList'
+  | 'Plan'
   | 'HoldList'
   | 'Hold'
   | 'PolicyList'
   | 'Health'
+  | 'Comparison'
   | 'CreditsSeries'
   | 'BurnSeries'
   | 'DriftSeries'
@@ -47,6 +51,7 @@ export const PATH_PARTS: Readonly<Record<string, string>> = {
   group: 'The id of a declared group.',
   person: 'A person as `peopleShown` says: an e-mail, or a hash of 12 hex digits.',
   hold: 'The whole id of a hold, 32 hex digits.',
+  plan: 'The whole id of a plan, 16 hex digits.',
 }
 
 const OF = `${API}/workspaces/:workspace`
@@ -102,6 +107,13 @@ export const API_ROUTES: readonly ApiRoute[] = [
   route(`${OF}/changes`, 'ChangeList', 'What happened, the newest first.', CHANGES_QUERY, (documents, params, query) =>
     documents.changes(ws(params), query),
   ),
+  route(
+    `${OF}/plans/:plan`,
+    'Plan',
+    'One plan: what it wrote, met and still has to do, as far as it is remembered.',
+    PLAN_QUERY,
+    (documents, params, query) => documents.plan(ws(params), part(params, 'plan'), query),
+  ),
   route(`${OF}/holds`, 'HoldList', 'Holds that stand.', HOLDS_QUERY, (documents, params, query) => documents.holds(ws(params), query)),
   route(`${OF}/holds/:hold`, 'Hold', 'One hold: whom it reaches, and how it is released.', HOLD_QUERY, (documents, params, query) =>
     documents.hold(ws(params), part(params, 'hold'), query),
@@ -115,6 +127,13 @@ export const API_ROUTES: readonly ApiRoute[] = [
     'How the daemon keeps it.',
     [],
     bare((documents, params) => documents.health(ws(params))),
+  ),
+  route(
+    `${OF}/comparison`,
+    'Comparison',
+    'The policies in force beside the caps that were in force, over recorded cycles.',
+    [],
+    bare((documents, params) => documents.comparison(ws(params))),
   ),
   route(
     `${OF}/series/credits`,

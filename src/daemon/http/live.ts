@@ -5,7 +5,7 @@ import type { CycleEvent } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
 
 /** What an event is about, for pages to know what to ask for again. */
-export const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes'] as const
+export const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes', 'comparison'] as const
 export type Topic = (typeof TOPICS)[number]
 
 export interface LiveChange {
@@ -18,6 +18,8 @@ export interface Live {
   /** Of this process; versions of another one mean nothing. */
   readonly boot: string
   onEvent(event: CycleEvent): void
+  /** Something that is shown changed without an event of the cycle. */
+  changed(workspace: string, topics: readonly Topic[]): void
   /** Of one workspace; 0 while nothing happened. */
   version(workspace: string): number
   /** Nothing is told any more. */
@@ -76,21 +78,21 @@ export function createLive(clock: Clock, boot: string): Live {
     told.topics.clear()
     for (const listener of listeners) listener(change)
   }
+  function changed(workspace: string, topics: readonly Topic[]): void {
+    if (topics.length === 0) return
+    const told = of(workspace)
+    for (const topic of topics) told.topics.add(topic)
+    if (told.waiting) return
+    told.waiting = true
+    clock.sleep(TOGETHER_MS, closed.signal).then(
+      () => tell(workspace, told),
+      () => undefined,
+    )
+  }
   return {
     boot,
-    onEvent(event) {
-      const topics = topicsOf(event)
-      if (topics.length === 0) return
-      const { workspace } = event
-      const told = of(workspace)
-      for (const topic of topics) told.topics.add(topic)
-      if (told.waiting) return
-      told.waiting = true
-      clock.sleep(TOGETHER_MS, closed.signal).then(
-        () => tell(workspace, told),
-        () => undefined,
-      )
-    },
+    changed,
+    onEvent: (event) => changed(event.workspace, topicsOf(event)),
     version: (workspace) => known.get(workspace)?.version ?? 0,
     close: () => closed.abort(),
     listen(listener) {

@@ -39,6 +39,24 @@ export function packView(view: WorkspaceView): string {
   return gzipSync(JSON.stringify({ ...view, scopes, people, ...(roster && { roster }) })).toString('base64')
 }
 
+interface Packed {
+  readonly of: readonly unknown[]
+  readonly text: string
+}
+
+const packedBefore = new WeakMap<Workspace, Packed>()
+
+/** What a workspace shows, as text; made anew only when something of it was replaced: a replica has many, and asks often. */
+export function packed(workspace: Workspace): string {
+  const { shown, conditions, pause, burned, undeclared, reading } = workspace
+  const of = [shown, conditions, pause, burned, undeclared, reading]
+  const before = packedBefore.get(workspace)
+  if (before?.of.every((one, at) => one === of[at])) return before.text
+  const text = packView(viewOf(workspace))
+  packedBefore.set(workspace, { of, text })
+  return text
+}
+
 /** Undefined for what is no view of this workspace, such as one that another version saved. */
 export function unpackView(workspace: string, text: string): WorkspaceView | undefined {
   try {
@@ -85,10 +103,17 @@ export function viewsOf({ workspaces }: Config, known: Known, running: (name: st
   return workspaces.flatMap((config): readonly WorkspaceView[] => {
     const workspace = running(config.name)
     if (leases.isSole) return workspace ? [viewOf(workspace)] : []
-    if (workspace) return [viewOf(workspace)]
+    const before = workspace && !workspace.shown.lastCycle ? elsewhereView(known, config.name) : undefined
+    if (workspace) return [before ? { ...before, ...leaseIn(workspace) } : viewOf(workspace)]
     const lease = leaseOf(leases, config.name)?.shown()
     return [{ ...(elsewhereView(known, config.name) ?? emptyView(config)), ...(lease && { lease: { ...lease, isHere: false } }) }]
   })
+}
+
+/** Until it knows more of it than its holder before had shown, only who holds it is news. */
+function leaseIn({ lease }: Workspace): Pick<WorkspaceView, 'lease'> {
+  const shown = lease?.shown()
+  return shown ? { lease: shown } : {}
 }
 
 /** Those of them that run elsewhere, with their settings here. */

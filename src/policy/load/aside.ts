@@ -1,6 +1,6 @@
 // A thread for what may be too much to read: with a memory bound and a deadline, beside everything else, which goes on meanwhile. It knows
 // nothing of what is read; the thread gets one piece of data, tells where it is, and answers once.
-import { Worker } from 'node:worker_threads'
+import { type ResourceLimits, Worker } from 'node:worker_threads'
 import type { Clock } from '../../ports.ts'
 import { THREAD_MEMORY_MIB } from '../bounds.ts'
 
@@ -18,14 +18,18 @@ export interface Errand {
   readonly data: unknown
   readonly clock: Clock
   readonly deadlineMs: number
+  /** In MiB; that of reading policies unless given. */
+  readonly memory?: ResourceLimits
+  /** Ends the thread before it has answered. */
+  readonly signal?: AbortSignal
 }
 
 /** The URL of a source beside the one that asks, as it is called where the program runs. */
 export const beside = (asking: string, name: string): URL => new URL(`./${name}${asking.endsWith('.ts') ? '.ts' : '.js'}`, asking)
 
 /** Runs a thread until it has answered, failed, or had its time. */
-export async function runAside<Answer>({ file, data, clock, deadlineMs }: Errand): Promise<Outcome<Answer>> {
-  const worker = new Worker(file, { workerData: data, resourceLimits: THREAD_MEMORY_MIB, env: {} })
+export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, signal }: Errand): Promise<Outcome<Answer>> {
+  const worker = new Worker(file, { workerData: data, resourceLimits: memory ?? THREAD_MEMORY_MIB, env: {} })
   const over = new AbortController()
   let at: string | undefined
   const failed = (kind: 'memory' | 'time' | 'error', message: string): Outcome<Answer> => ({
@@ -43,6 +47,7 @@ export async function runAside<Answer>({ file, data, clock, deadlineMs }: Errand
         resolve(failed(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'error', error.message)),
       )
       worker.on('exit', (code) => resolve(failed('error', `the thread ended with ${code}`)))
+      signal?.addEventListener('abort', () => resolve(failed('error', 'stopped')), { once: true, signal: over.signal })
       clock.sleep(deadlineMs, over.signal).then(
         () => resolve(failed('time', `not read within ${deadlineMs / 1000} s`)),
         () => undefined,

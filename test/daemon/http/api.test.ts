@@ -11,8 +11,15 @@ import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import { OPENAPI } from '../../../src/daemon/http/openapi.generated.ts'
 import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../../src/daemon/http/status/labels.ts'
+import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { type Compared, compare, compareStart } from '../../../src/daemon/replay/compare.ts'
+import type { ComparisonState, Comparisons } from '../../../src/daemon/replay/comparisons.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
+import { loadPolicies } from '../../../src/policy/load/load.ts'
+import { COMPANY, recordedPlace } from '../../cli/recorded-place.ts'
+import { fakeClock } from '../../support/clock.ts'
 import { email } from '../../support/declare.ts'
+import { recordCompany } from '../../support/recorded.ts'
 import { serverParts } from '../../support/server.ts'
 import { emptyView, fullView } from '../../support/views.ts'
 import { createWorld, type World } from '../../support/world.ts'
@@ -43,8 +50,9 @@ async function busyWorld(): Promise<World> {
   return world
 }
 
-const libraryOver = ({ workspace, clock }: World, people: PeopleLabels = EMAIL_LABELS) =>
+const libraryOver = ({ workspace, clock }: World, people: PeopleLabels = EMAIL_LABELS, comparisons?: Pick<Comparisons, 'of'>) =>
   createLibrary({
+    ...(comparisons && { comparisons }),
     sources: () => [sourceOf(workspace, () => 1)],
     daemon: () => ({ version: '0.1.0', configValid: true, ledgerWritable: true }),
     people,
@@ -71,12 +79,15 @@ const json = async (url: string) => JSON.parse(await (await fetch(url)).text())
 /** Every address of the table with parts that are there. */
 async function everyAddress(url: string, workspace = 'acme'): Promise<readonly (readonly [string, string])[]> {
   const base = `${url}/api/v1/workspaces/${workspace}`
-  const [people, groups, holds] = await Promise.all(['people', 'groups', 'holds'].map((name) => json(`${base}/${name}`)))
+  const [people, groups, holds, changes] = await Promise.all(
+    ['people', 'groups', 'holds', 'changes'].map((name) => json(`${base}/${name}`)),
+  )
   const parts: Record<string, readonly string[]> = {
     workspace: [workspace],
     person: people.items.map(({ person }: { person: string }) => encodeURIComponent(person)),
     group: groups.items.map(({ id }: { id: string }) => encodeURIComponent(id)),
     hold: holds.items.map(({ id }: { id: string }) => id),
+    plan: [...new Set<string>(changes.items.flatMap(({ planId }: { planId?: string }) => planId ?? []))],
   }
   return API_ROUTES.flatMap(({ path, kind }) => {
     const fill = (left: string): readonly string[] => {
@@ -98,6 +109,78 @@ async function allOffences(url: string): Promise<readonly string[]> {
   }
   return found
 }
+
+/** What a thread would answer of the days of a company. */
+async function comparedCompany(): Promise<Compared> {
+  const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
+  open.push(store)
+  const ledger = await store.workspace('acme', 'https://a.example/api/v1')
+  await recordCompany(ledger, COMPANY)
+  const { policy } = await recordedPlace('empty')
+  const revision = loadPolicies([policy], { now: COMPANY.untilAt }).sets.get('acme')
+  if (revision) ledger.saveFact('policy', revision)
+  const how = { workspace: 'acme', now: COMPANY.untilAt, pricePerCredit: 0.04 }
+  return compare(await compareStart(ledger, how), how)
+}
+
+describe('a plan', () => {
+  test('is found from each write, hold and foreign change of the timeline, and holds them', async () => {
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const base = `${url}/api/v1/workspaces/acme`
+    const { items } = await json(`${base}/changes?limit=200`)
+    const kinds = new Set<string>()
+    for (const { kind, at, planId, text, scope, to } of items) {
+      if (!['write', 'hold', 'foreign'].includes(kind)) continue
+      kinds.add(kind)
+      const plan = await json(`${base}/plans/${planId}?at=${encodeURIComponent(at)}&limit=500`)
+      if (kind === 'write') expect(plan.items).toContainEqual(expect.objectContaining({ at, scope, to, planId }))
+      else expect(plan.met).toContainEqual(expect.objectContaining({ kind, at, text }))
+    }
+    expect(kinds).toEqual(new Set(['write', 'hold', 'foreign']))
+  })
+
+  test('that is the present one says what is still to come, and by which hold it is kept back', async () => {
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const base = `${url}/api/v1/workspaces/acme`
+    const { items: held } = await json(`${base}/changes?kind=hold`)
+    const plan = await json(`${base}/plans/${held[0].planId}`)
+    expect(plan).toMatchObject({
+      present: true,
+      changes: expect.arrayContaining([expect.objectContaining({ disposition: 'held', hold: held[0].hold })]),
+    })
+  })
+
+  test('that nobody remembers is refused in words', async () => {
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world) })
+    const answer = await fetch(`${url}/api/v1/workspaces/acme/plans/0123456789abcdef`)
+    expect([answer.status, JSON.parse(await answer.text()).message]).toEqual([
+      404,
+      expect.stringContaining('nothing is remembered of this plan'),
+    ])
+  })
+})
+
+describe('a comparison', () => {
+  const states: readonly (readonly [string, () => Promise<ComparisonState>])[] = [
+    ['one that is made', async () => ({ made: { at: 0, compared: await comparedCompany() } })],
+    ['one that is under way', async () => ({ since: 0 })],
+    ['too little', async () => ({ made: { at: 0, compared: { kind: 'no-days', wholeAt: 0 } } })],
+    ['a failure', async () => ({ made: { at: 0, compared: { kind: 'failed', message: 'ada@example.com' } } })],
+  ]
+
+  test.each(states)('keeps to its schema and names nobody where people are hashed: %s', async (_, made) => {
+    const state = await made()
+    const world = await busyWorld()
+    const { url } = await serve({ documents: libraryOver(world, hashLabels(sha256, 'salt'), { of: () => state }) })
+    const value = await json(`${url}/api/v1/workspaces/acme/comparison`)
+    expect(offences('Comparison', value)).toEqual([])
+    expect(JSON.stringify(value)).not.toMatch(/@example|ada\b/)
+    if (state.made?.compared.kind === 'made') expect(value.figures.blocked[0].person).toMatch(/^[0-9a-f]{12}$/)
+  })
+})
 
 describe('the OpenAPI document', () => {
   test('keeps to the specification, and is served', async () => {

@@ -1,4 +1,5 @@
 // What every ledger promises, whichever database it lies in: the tests that each adapter passes.
+
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Approval } from '../../../src/core/model/change.ts'
 import { BugError } from '../../../src/core/model/problem.ts'
@@ -6,6 +7,7 @@ import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { type LedgerMode, type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { entryOf } from '../../support/declare.ts'
 import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, PLATFORM, raise, TEAM } from '../../support/ledger.ts'
 import { realClock } from '../../support/real-clock.ts'
 
@@ -106,13 +108,29 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
     })
 
     test('a pause ends by itself, and is over when it is taken back', async () => {
-      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      const store = await open(await place())
+      const ledger = await store.workspace('acme', URL_A)
       const pause = { untilAt: 100, reason: 'migration', pausedAt: 1 }
       await ledger.savePause(pause)
       expect(await ledger.pause(99)).toEqual(pause)
       expect(await ledger.pause(100)).toBeUndefined()
+      expect([...(await store.pauses(99))]).toEqual([['acme', pause]])
+      expect((await store.pauses(100)).size).toBe(0)
       await ledger.savePause(undefined)
       expect(await ledger.pause(50)).toBeUndefined()
+    })
+
+    test('learned paces are read of several workspaces at once; what cannot be read is left out', async () => {
+      const store = await open(await place())
+      for (const name of ['acme', 'beta', 'gamma']) {
+        const ledger = await store.workspace(name, URL_A)
+        ledger.saveFact('pace', { default: { rate: name.length, limited: true } })
+        await ledger.commit()
+      }
+      expect([...(await store.paces(['gamma', 'acme', 'nobody']))].toSorted()).toEqual([
+        ['acme', { default: { rate: 4, limited: true } }],
+        ['gamma', { default: { rate: 5, limited: true } }],
+      ])
     })
 
     test('approvals and quarantined scopes are replaced by id and scope', async () => {
@@ -128,7 +146,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       ledger.saveApproval(spent)
       expect(ledger.approvals()).toEqual([spent])
 
-      const entry = { scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: 'policy|5', at: 9 }
+      const entry = { scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: entryOf('rule', 5), at: 9 }
       ledger.saveQuarantined(entry)
       ledger.saveQuarantined({ ...entry, at: 10 })
       expect(ledger.quarantined()).toEqual([{ ...entry, at: 10 }])

@@ -1,33 +1,17 @@
-// What commands that look back read of the ledger: use by day, people and groups of today, caps of ours and what was written. All of it in
-// this one place, and nothing is written. A ledger that does not exist, or that knows nothing of a workspace, is told apart from an empty one.
+// The ledger of commands that look back. Nothing is written. A ledger that does not exist, or that knows nothing of a workspace, is told apart
+// from an empty one.
 
-import type { HistoryEntry } from '../../../core/model/change.ts'
-import type { Cycle, OwnedCap } from '../../../core/model/observed.ts'
-import type { Credits, Instant } from '../../../core/model/units.ts'
-import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
 import { openLedger } from '../../../daemon/ledger/ledger.ts'
-import type { Ledger, UsageFacts } from '../../../ports.ts'
+import type { RecordedUse } from '../../../daemon/replay/gather.ts'
+import { recordedUseOf } from '../../../daemon/replay/recorded-use.ts'
 import { type Cli, CommandError, UsageError } from '../context.ts'
 import { isLedgerUrl } from '../remote.ts'
-
-export interface RecordedUse {
-  readonly workspace: string
-  readonly recorded: RecordedDays
-  readonly usage?: UsageFacts
-  /** What everybody has used in the cycle of the last reading, by e-mail. */
-  readonly highest: ReadonlyMap<string, Credits>
-  readonly owned: readonly OwnedCap[]
-  readonly history: readonly HistoryEntry[]
-}
 
 export interface RecordedLedger {
   readonly workspaces: readonly RecordedUse[]
   /** What people are hashed with; absent until a daemon has made it. */
   readonly salt?: string
 }
-
-/** Days before this are not in any ledger. */
-const EVER = { fromAt: 0, untilAt: 8.64e15 }
 
 /** Reads these workspaces; throws a `CommandError` when the ledger knows none of them, and a `LedgerError` when it cannot be read. */
 export async function readRecordedUse(cli: Cli, file: string, names: readonly string[]): Promise<RecordedLedger> {
@@ -45,31 +29,13 @@ export async function readRecordedUse(cli: Cli, file: string, names: readonly st
     const workspaces: RecordedUse[] = []
     for (const workspace of found) {
       const ledger = await store.workspace(workspace, undefined)
-      const usage = ledger.fact('usage')
       salt ??= ledger.fact('peopleSalt')
-      workspaces.push({
-        workspace,
-        recorded: await daysOf(ledger),
-        ...(usage && { usage }),
-        highest: await ledger.highestUse(),
-        owned: ledger.owned(),
-        history: await ledger.history(),
-      })
+      workspaces.push(await recordedUseOf(workspace, ledger))
     }
     return { workspaces, ...(salt !== undefined && { salt }) }
   } finally {
     await store.close()
   }
-}
-
-/** Measured days where the service tells them, as far back as those that readings added up to; else these. */
-async function daysOf(ledger: Ledger): Promise<RecordedDays> {
-  const estimated = await ledger.useByDay(EVER, 'estimated')
-  const asked = ledger.fact('addOnAsked')
-  if (!asked?.hasRows) return estimated
-  const measured = await ledger.useByDay(EVER, 'measured')
-  const [from, since] = [measured.days[0]?.dayAt, estimated.days[0]?.dayAt]
-  return from !== undefined && from <= (since ?? from) ? measured : estimated
 }
 
 /** How to get days, wherever there are none. */
@@ -81,14 +47,4 @@ function nothingKnown(file: string, names: readonly string[], known: readonly st
   return new CommandError(
     `${file} knows nothing of ${names.join(', ')}; it knows ${known.join(', ')}: choose with --workspace, or name another ledger with --ledger`,
   )
-}
-
-/** The billing cycle of the last reading, and what is certain of the one before. */
-export function cyclesKnown({
-  usage,
-}: RecordedUse): { readonly current: Cycle; readonly previous?: Cycle; readonly readAt: Instant } | undefined {
-  const current = usage?.roster.cycle ?? usage?.balance?.cycle
-  if (!usage || !current) return undefined
-  const previous = usage.previousCycle?.cycle
-  return { current, readAt: usage.roster.readAt, ...(previous && previous.endAt <= current.startAt && { previous }) }
 }

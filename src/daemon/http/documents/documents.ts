@@ -5,6 +5,7 @@ import type { StatusDocument } from '../status/document.ts'
 import type {
   BurnSeries,
   ChangeListDocument,
+  ComparisonDocument,
   CreditsSeries,
   DriftSeries,
   GroupDocument,
@@ -15,6 +16,7 @@ import type {
   NearSeries,
   PersonDocument,
   PersonListDocument,
+  PlanDocument,
   PolicyListDocument,
   WorkspaceDocument,
   WorkspaceListDocument,
@@ -43,9 +45,13 @@ export interface Documents {
   holds(workspace: string, query?: Query): Promise<HoldListDocument>
   /** `effect`, `page`, `limit`: of those it reaches. */
   hold(workspace: string, id: string, query?: Query): Promise<HoldDocument>
+  /** `at`, `page`, `limit`: of what it wrote. */
+  plan(workspace: string, id: string, query?: Query): Promise<PlanDocument>
   /** `kind`, `search`, `page`, `limit`. */
   policies(workspace: string, query?: Query): Promise<PolicyListDocument>
   health(workspace: string): Promise<HealthDocument>
+  /** Has it made where there is none; the answer never waits for it. */
+  comparison(workspace: string): Promise<ComparisonDocument>
   creditsSeries(workspace: string): Promise<CreditsSeries>
   /** `by`, `days`. */
   burnSeries(workspace: string, query?: Query): Promise<BurnSeries>

@@ -3,9 +3,9 @@
 
 import type { WorkspaceView } from '../../../core/model/events.ts'
 import type { Clock } from '../../../ports.ts'
+import type { Comparisons } from '../../replay/comparisons.ts'
 import type { PeopleLabels } from '../status/labels.ts'
 import { statusDocument } from '../status/status.ts'
-import { changesDocument } from './changes.ts'
 import { DocumentError, type Documents } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts, WorkspaceSource } from './facts.ts'
 import { healthDocument } from './health.ts'
@@ -16,6 +16,9 @@ import { groupDocument, personDocument } from './people/person.ts'
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
 import { policiesDocument } from './policies.ts'
 import { burnSeries, creditsSeries, driftSeries, nearSeries } from './series.ts'
+import { changesDocument } from './story/changes.ts'
+import { comparisonDocument } from './story/comparison.ts'
+import { planDocument } from './story/plan.ts'
 import { workspaceDocument, workspacesDocument } from './workspaces.ts'
 
 export interface DocumentOptions {
@@ -26,6 +29,8 @@ export interface DocumentOptions {
   /** Called before anything is shown: looks at what other processes change, such as pauses. Never rejects. */
   readonly look?: () => Promise<void>
   readonly sourceUrl?: () => string | undefined
+  /** Absent: past cycles are not compared here. */
+  readonly comparisons?: Pick<Comparisons, 'of'>
 }
 
 /** Which workspaces a reader may see. */
@@ -90,6 +95,11 @@ function documentsFor(options: DocumentOptions, shelf: Shelf, maySee: MaySee): D
       const { facts, showing: how } = await one(name)
       return healthDocument(facts, daemon(), how)
     },
+    comparison: async (name) => {
+      const { facts, showing: how } = await one(name)
+      const digest = facts.view.policy?.digest ?? facts.policy?.digest
+      return comparisonDocument(facts, digest === undefined ? undefined : options.comparisons?.of(name, digest), how)
+    },
     ...peopleDocuments(one, shelf),
     ...storyDocuments(one, shelf),
   }
@@ -129,13 +139,17 @@ function peopleDocuments(one: One, shelf: Shelf): Pick<Documents, 'groups' | 'gr
 function storyDocuments(
   one: One,
   shelf: Shelf,
-): Pick<Documents, 'changes' | 'holds' | 'hold' | 'creditsSeries' | 'burnSeries' | 'driftSeries'> {
+): Pick<Documents, 'changes' | 'plan' | 'holds' | 'hold' | 'creditsSeries' | 'burnSeries' | 'driftSeries'> {
   return {
     changes: async (name, query = {}) => {
       const found = await one(name)
       // Only a person in the question has to be looked up.
       const index = query['scope'] ? await shelf(found) : undefined
       return changesDocument(found.facts, index, found.source.records, found.showing, query)
+    },
+    plan: async (name, id, query = {}) => {
+      const { facts, source, showing } = await one(name)
+      return planDocument(facts, id, source.records, showing, query)
     },
     holds: async (name, query = {}) => {
       const found = await one(name)

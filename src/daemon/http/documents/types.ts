@@ -1,9 +1,10 @@
 // The types of the documents that the pages and /api/v1 are made of, each taken from its schema. Instants are RFC 3339 in UTC, people stand
 // in them as `people` says, lists are bounded and say what they leave out, and what was never known is absent. Types only.
 
+import type { COMPARISON } from './schema/comparison-source.ts'
 import type { place, problem, Shape } from './schema/parts-source.ts'
 import type { GROUP, GROUPS, PEOPLE, PERSON, WRITE } from './schema/people-source.ts'
-import type { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES } from './schema/story-source.ts'
+import type { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN } from './schema/story-source.ts'
 import type { HEALTH, POLICIES, SCOPE, WORKSPACE, WORKSPACES } from './schema/workspace-source.ts'
 
 export type WorkspaceListDocument = Shape<typeof WORKSPACES>
@@ -25,9 +26,11 @@ export type ChangeListDocument = Shape<typeof CHANGES>
 export type ChangeEntry = ChangeListDocument['items'][number]
 export type HoldListDocument = Shape<typeof HOLDS>
 export type HoldDocument = Shape<typeof HOLD>
+export type PlanDocument = Shape<typeof PLAN>
 export type PolicyListDocument = Shape<typeof POLICIES>
 export type PolicyEntry = PolicyListDocument['items'][number]
 export type HealthDocument = Shape<typeof HEALTH>
+export type ComparisonDocument = Shape<typeof COMPARISON>
 export type CreditsSeries = Shape<typeof CREDITS_SERIES>
 export type BurnSeries = Shape<typeof BURN_SERIES>
 export type DriftSeries = Shape<typeof DRIFT_SERIES>

@@ -3,9 +3,10 @@ import type { TSchema } from 'typebox'
 import Type from 'typebox'
 import { API, API_ROUTES, type ApiRoute, type DocumentKind, PATH_PARTS } from '../../api-table.ts'
 import { MOST_LETTERS, type Parameter } from '../query.ts'
+import { COMPARISON } from './comparison-source.ts'
 import { object, text } from './parts-source.ts'
 import { GROUP, GROUPS, PEOPLE, PERSON } from './people-source.ts'
-import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES } from './story-source.ts'
+import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN } from './story-source.ts'
 import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
 
 const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
@@ -18,8 +19,10 @@ const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
   ChangeList: CHANGES,
   HoldList: HOLDS,
   Hold: HOLD,
+  Plan: PLAN,
   PolicyList: POLICIES,
   Health: HEALTH,
+  Comparison: COMPARISON,
   CreditsSeries: CREDITS_SERIES,
   BurnSeries: BURN_SERIES,
   DriftSeries: DRIFT_SERIES,

@@ -26,6 +26,8 @@ import {
   words,
 } from './parts-source.ts'
 
+import { WRITE } from './people-source.ts'
+
 export const CHANGE_KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
 
 const entry = object('Something that happened.', {
@@ -46,7 +48,8 @@ const entry = object('Something that happened.', {
   error: optional(text()),
   hold: optional(text('The id of a hold.')),
   guards: optional(list(guard, 'Of a hold.')),
-  planId: optional(text('The plan a write was a part of.')),
+  planId: optional(text('The plan that wrote it, held it, or met it.')),
+  stands: optional(flag('Of a hold, a pause and policies: whether they stand still.')),
   revision: optional(text('The policies in force.')),
   digest: optional(text('Of the policies in force.')),
   source: optional(place),
@@ -68,6 +71,35 @@ const HOLD_ENTRY = {
   since: optional(instant('When it was first shown.')),
   approval: optional(words(['pending', 'spent', 'void'], 'What became of its approval.')),
 }
+
+export const PLAN = object('One plan, as far as it is remembered.', {
+  ...headOf('Plan'),
+  id: text('16 hex digits, the same for the same differences under the same policies.'),
+  present: flag('It is the plan of the last cycle.'),
+  revision: optional(text('The policies it was made for.')),
+  digest: optional(text('Of these policies.')),
+  first: optional(instant('When it was first heard of.')),
+  last: optional(instant('When it was last heard of.')),
+  applied: count('Writes that took effect.'),
+  failed: count('Writes that failed, or whose end is not known.'),
+  changes: list(
+    object('A change that is still to come.', {
+      scope: scopeName,
+      from: cap('What stands there.'),
+      to: cap('What is to stand there.'),
+      effect,
+      cause,
+      disposition: words(['ready', 'held', 'deferred', 'excluded']),
+      hold: optional(text('The hold that keeps it back.')),
+      why: optional(text('Why it is not written now.')),
+      source: optional(place),
+    }),
+    'Of the present plan alone, in the order of writing.',
+  ),
+  changesOmitted: count('How many more there are.'),
+  met: list(entry, 'Holds that it showed first, and changes by others that it met; the newest first.'),
+  ...paged(WRITE, 'What it wrote, the newest first.'),
+})
 
 export const HOLDS = object('Holds that a person has to decide about.', {
   ...headOf('HoldList'),

@@ -1,8 +1,8 @@
 // Billing cycles beside a known one: months keep their day, others their length, and nothing is left out between them.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { cycleBeside, cyclesBetween } from '../../src/cli/shared/cycles.ts'
-import { DAY } from '../support/declare.ts'
+import { cycleBeside, cyclesBetween } from '../../../src/daemon/replay/cycles.ts'
+import { DAY } from '../../support/declare.ts'
 
 const day = (text: string): number => Date.parse(`${text}T00:00:00Z`)
 const cycle = (from: string, until: string) => ({ startAt: day(from), endAt: day(until) })

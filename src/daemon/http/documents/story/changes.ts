@@ -2,18 +2,18 @@
 // what comes in meanwhile moves nothing that was read already.
 
 import { createHash } from 'node:crypto'
-import type { HistoryEntry } from '../../../core/model/change.ts'
-import type { JournalEntry } from '../../../core/model/journal.ts'
-import { shortRevision } from '../../../core/model/policy.ts'
-import { parseScope, type Scope, scopeKey } from '../../../core/model/scope.ts'
-import type { Instant } from '../../../core/model/units.ts'
-import { DocumentError, type Query } from './documents.ts'
-import { writeEntry } from './explained.ts'
-import type { Records, Showing, WorkspaceFacts } from './facts.ts'
-import { type PeopleIndex, personShown } from './people/roster.ts'
-import { asked, limitOf, type Parameter, text, word } from './query.ts'
-import { headOf, keyText, rfc3339, scopeText } from './show.ts'
-import type { ChangeEntry, ChangeListDocument } from './types.ts'
+import type { HistoryEntry } from '../../../../core/model/change.ts'
+import type { JournalEntry } from '../../../../core/model/journal.ts'
+import { shortRevision } from '../../../../core/model/policy.ts'
+import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
+import type { Instant } from '../../../../core/model/units.ts'
+import { DocumentError, type Query } from '../documents.ts'
+import { writeEntry } from '../explained.ts'
+import type { Records, Showing, WorkspaceFacts } from '../facts.ts'
+import { type PeopleIndex, personShown } from '../people/roster.ts'
+import { asked, limitOf, type Parameter, text, word } from '../query.ts'
+import { headOf, keyText, rfc3339, scopeText } from '../show.ts'
+import type { ChangeEntry, ChangeListDocument } from '../types.ts'
 
 export const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
 
@@ -63,7 +63,10 @@ export async function changesDocument(
       (sinceAt === undefined || entry.at >= sinceAt) &&
       (scope === undefined || (entry.kind === 'foreign' && scopeKey(entry.scope) === scopeKey(scope))),
   )
-  const joined = [...writes.map((entry) => ofWrite(entry, showing)), ...others.map((entry) => ofJournal(entry, showing))]
+  const joined = [
+    ...writes.map((entry) => ofWrite(entry, showing)),
+    ...others.map((entry) => ({ at: entry.at, entry: journalChange(entry, facts, showing) })),
+  ]
   joined.sort((a, b) => b.at - a.at || (a.entry.id < b.entry.id ? -1 : 1))
   const atCursor = joined.findIndex(({ at }) => at < cursor.untilAt)
   const skipped = Math.min(cursor.skip, atCursor === -1 ? joined.length : atCursor)
@@ -145,10 +148,12 @@ const WRITTEN: Readonly<Record<HistoryEntry['effect'], string>> = {
   clear: 'cleared',
 }
 
-function ofJournal(one: JournalEntry, showing: Showing): Dated {
+/** What the journal tells, as an entry of the timeline. */
+export function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showing: Showing): ChangeEntry {
   const { at, kind } = one
   const { people } = showing
   const base = { at: rfc3339(at), kind }
+  const plan = 'planId' in one && one.planId !== undefined ? { planId: one.planId } : {}
   switch (one.kind) {
     case 'foreign': {
       const { verified, observed, more = 0 } = one
@@ -156,37 +161,45 @@ function ofJournal(one: JournalEntry, showing: Showing): Dated {
       const others = more > 0 ? `, and ${more} more` : ''
       const text = `${shown} was changed by somebody else: ${verified} → ${observed}${others}`
       const id = idOf(at, kind, scopeKey(one.scope), observed)
-      return {
-        at,
-        entry: { ...base, id, tone: 'warn', text, scope: shown, from: verified, to: observed, ...(more > 0 && { count: more + 1 }) },
-      }
+      const count = more > 0 ? { count: more + 1 } : {}
+      return { ...base, id, tone: 'warn', text, scope: shown, from: verified, to: observed, ...count, ...plan }
     }
     case 'hold': {
       const text = `held by ${one.guards.join(', ')}: ${one.people} ${one.people === 1 ? 'person' : 'people'} affected`
+      const stands = view.holds.some(({ id }) => id === one.id)
       return {
-        at,
-        entry: { ...base, id: idOf(at, kind, one.id), tone: 'warn', text, hold: one.id, guards: one.guards, people: one.people },
+        ...base,
+        id: idOf(at, kind, one.id),
+        tone: 'warn',
+        text,
+        hold: one.id,
+        stands,
+        guards: one.guards,
+        people: one.people,
+        ...plan,
       }
     }
     case 'release':
-      return { at, entry: { ...base, id: idOf(at, kind, one.id), tone: 'good', text: `hold ${one.id} is over`, hold: one.id } }
+      return { ...base, id: idOf(at, kind, one.id), tone: 'good', text: `hold ${one.id} is over`, hold: one.id, stands: false }
     case 'policy': {
       const { digest, revision, valid } = one
       const name = revision === '' ? digest : shortRevision(revision)
       const text = valid ? `policies ${name} are in force` : 'the policy files are not valid; the last good set stays in force'
-      return { at, entry: { ...base, id: idOf(at, kind, digest, String(valid)), tone: valid ? 'good' : 'bad', text, digest, revision } }
+      const stands = view.policy?.digest === digest && view.policy.valid === valid
+      return { ...base, id: idOf(at, kind, digest, String(valid)), tone: valid ? 'good' : 'bad', text, digest, revision, stands }
     }
     case 'pause': {
       const text = `paused until ${rfc3339(one.untilAt)}`
-      return { at, entry: { ...base, id: idOf(at, kind), tone: 'warn', text, reason: people.text(one.reason) } }
+      const stands = view.pause?.pausedAt === at
+      return { ...base, id: idOf(at, kind), tone: 'warn', text, reason: people.text(one.reason), stands }
     }
     case 'resume':
-      return { at, entry: { ...base, id: idOf(at, kind), tone: 'good', text: 'writing goes on' } }
+      return { ...base, id: idOf(at, kind), tone: 'good', text: 'writing goes on' }
     case 'outage': {
       const text = `cycles fail${one.message === undefined ? '' : `: ${people.text(one.message)}`}`
-      return { at, entry: { ...base, id: idOf(at, kind), tone: 'bad', text } }
+      return { ...base, id: idOf(at, kind), tone: 'bad', text }
     }
     case 'recovery':
-      return { at, entry: { ...base, id: idOf(at, kind), tone: 'good', text: 'cycles work again' } }
+      return { ...base, id: idOf(at, kind), tone: 'good', text: 'cycles work again' }
   }
 }

@@ -1,0 +1,81 @@
+// One plan: what it wrote, which holds and changes by others it met, and what of it is still to come. Reached from the timeline.
+import { type Html, html } from '../../core/escape/html.ts'
+import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
+import type { PlanDocument, WriteEntry } from '../../daemon/http/documents/types.ts'
+import { renderFrame } from '../frame.ts'
+import { holdUrl, planUrl, sectionUrl } from '../links.ts'
+import { badge, capCell, empty, facts, pager, scopeLink, section, sourceLink, table } from '../parts.ts'
+import { number, when, words } from '../text.ts'
+import { timelineEntry } from './changes.ts'
+import { CAUSE_TEXT } from './explained.ts'
+
+export async function planPage(documents: Documents, workspace: string, id: string, query: Query): Promise<string> {
+  const plan = await documents.plan(workspace, id, query)
+  const { at, first, last, present, revision, digest, applied, failed, met } = plan
+  return renderFrame({
+    title: `Plan ${id} of ${workspace}`,
+    heading: `Plan ${id}`,
+    badges: [present && badge('the present plan', 'info'), failed > 0 && badge(`${number(failed)} failed`, 'bad')],
+    workspace,
+    section: 'changes',
+    crumbs: [[id, planUrl(workspace, id)]],
+    at,
+    parts: [
+      section(
+        'What it is',
+        facts([
+          ['Policies', digest !== undefined && html`<a href="${sectionUrl(workspace, 'policies')}"><code>${digest}</code></a>`],
+          ['Revision', revision !== undefined && revision !== '' && html`<code title="${revision}">${revision.slice(0, 12)}</code>`],
+          ['First heard of', first !== undefined && when(first, at)],
+          ['Last heard of', last !== undefined && when(last, at)],
+          ['Writes', `${number(applied)} applied, ${number(failed)} failed`],
+        ]),
+      ),
+      section('What it wrote', written(plan, query)),
+      met.length > 0 && section('What it met', html`<ol class="timeline">${met.map((one) => timelineEntry(one, workspace, at))}</ol>`),
+      plan.changes.length > 0 && section('Still to come', toCome(plan)),
+    ],
+  })
+}
+
+function written(plan: PlanDocument, query: Query): Html {
+  const { items, workspace, at, id } = plan
+  if (plan.total === 0) return empty('Nothing: it wrote nothing that is remembered.')
+  return html`${table<WriteEntry>(
+    'What it wrote',
+    [
+      { head: 'When', kind: 'fixed', cell: (one) => when(one.at, at) },
+      { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
+      { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
+      { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
+      { head: 'Result', kind: 'fixed', cell: ({ result }) => badge(words(result), result === 'applied' ? 'good' : 'bad') },
+      {
+        head: 'Why',
+        kind: 'text',
+        cell: ({ cause, reason, error }) => [CAUSE_TEXT[cause], reason, error].filter((part) => part !== undefined).join(' · '),
+      },
+      { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+    ],
+    items,
+  )}${pager(plan, ['write', 'writes'], planUrl(workspace, id), query)}`
+}
+
+function toCome({ changes, changesOmitted, workspace }: PlanDocument): Html {
+  return html`${table<PlanDocument['changes'][number]>(
+    'What is still to come',
+    [
+      { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
+      { head: 'From', kind: 'number', cell: ({ from }) => capCell(from) },
+      { head: 'To', kind: 'number', cell: ({ to }) => capCell(to) },
+      { head: 'State', kind: 'fixed', cell: ({ disposition }) => badge(disposition, disposition === 'ready' ? undefined : 'warn') },
+      {
+        head: 'Why',
+        kind: 'text',
+        cell: ({ hold, why }) =>
+          hold === undefined ? why : html`<a href="${holdUrl(workspace, hold)}">hold <code>${hold.slice(0, 12)}</code></a>`,
+      },
+      { head: 'Declared at', kind: 'fixed', cell: ({ source }) => sourceLink(source) },
+    ],
+    changes,
+  )}${changesOmitted > 0 && html`<p class="soft">and ${number(changesOmitted)} more.</p>`}`
+}

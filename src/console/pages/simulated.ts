@@ -1,0 +1,218 @@
+// The figures of a comparison as charts and tables: what is kept, who is blocked, who gains and who loses, which caps nobody reached. Every figure
+// is the middle one; its range stands beside it where demand was cut off. It decides nothing but how many lines are shown.
+import { type Html, html, type Value } from '../../core/escape/html.ts'
+import type { ComparisonDocument } from '../../daemon/http/documents/types.ts'
+import { compareChart } from '../chart/compare.ts'
+import { personUrl, scopeUrl } from '../links.ts'
+import { badge, type Column, scopeLink, section, table, tiles } from '../parts.ts'
+import { day, figure, number, percent, plural } from '../text.ts'
+
+type Figures = NonNullable<ComparisonDocument['figures']>
+type Cycle = Figures['cycles'][number]
+type Row = Cycle['groups'][number]
+type Blocked = Figures['blocked'][number]
+type Change = Figures['gains'][number]
+type Side = 'policy' | 'beside'
+
+/** Lines of each list; the document has more. */
+const VISIBLE = 40
+/** Groups of the chart. */
+const CHARTED = 12
+const NAMES = { beside: 'as it was', policy: 'these policies' } as const
+
+export function simulatedParts(figures: Figures, workspace: string): readonly (Html | false)[] {
+  const { cycles, notes } = figures
+  const latest = cycles.at(-1)
+  return [
+    totals(figures),
+    html`<div class="grid">${[
+      byCycle('Days on which people were blocked', cycles, ({ blockedDays }) => blockedDays.middle),
+      byCycle('Add-on credits used', cycles, ({ credits }) => credits.middle),
+    ].map((chart) => html`<section>${chart}</section>`)}</div>`,
+    section('Cycle by cycle', rowsTable('Cycles', 'Cycle', cycles.map(cycleRow), figures.pricePerCredit !== undefined)),
+    latest !== undefined && latest.groups.length > 0 && groupsPart(latest, workspace, figures),
+    latest !== undefined &&
+      latest.pools.length > 0 &&
+      section(
+        `Pools, cycle of ${day(latest.start)}`,
+        rowsTable(
+          'Pools',
+          'Pool',
+          latest.pools.map((pool) => ({ ...pool, shown: html`${pool.name} <span class="soft">${figure(pool.credits)} credits</span>` })),
+          figures.pricePerCredit !== undefined,
+        ),
+      ),
+    blockedPart(figures, workspace),
+    html`<div class="grid">${changesPart('Who gains', figures.gains, figures.gainsOmitted, workspace)}${changesPart('Who loses', figures.losses, figures.lossesOmitted, workspace)}${unreachedPart(figures, workspace)}</div>`,
+    section('What recorded use cannot tell', html`<ul class="soft">${notes.map((note) => html`<li>${note}</li>`)}</ul>`),
+  ]
+}
+
+const sumOf = (cycles: readonly Cycle[], of: (total: Row) => number): number => cycles.reduce((sum, { total }) => sum + of(total), 0)
+
+function totals({
+  cycles,
+  gains,
+  gainsOmitted,
+  losses,
+  lossesOmitted,
+  unreached,
+  unreachedOmitted,
+  capsReached,
+  pricePerCredit,
+}: Figures): Html {
+  const credits = (side: Side): number => sumOf(cycles, (total) => total[side].credits.middle)
+  const days = (side: Side): number => sumOf(cycles, (total) => total[side].blockedDays.middle)
+  const kept = sumOf(cycles, (total) => total.kept)
+  const money = pricePerCredit === undefined ? undefined : sumOf(cycles, (total) => total.keptMoney ?? 0)
+  const worked = sumOf(cycles, ({ workingDays }) => workingDays)
+  const never = unreached.length + unreachedOmitted
+  return tiles([
+    {
+      name: kept < 0 ? 'More add-on credits spent' : 'Add-on credits kept',
+      value: figure(Math.abs(kept)),
+      note: html`of ${figure(credits('beside'))} used in ${plural(cycles.length, 'cycle')}${money !== undefined && html` · ${number(Math.abs(money))} in money`}`,
+    },
+    {
+      name: 'Working days blocked',
+      value: figure(days('policy')),
+      note: html`${worked > 0 && `${percent(days('policy') / worked)} of all · `}${figure(days('beside'))} as it was`,
+      ...(days('policy') > days('beside') && { weight: 'warn' as const }),
+    },
+    { name: 'People who gain', value: figure(gains.length + gainsOmitted), note: 'fewer days blocked, or more credits' },
+    { name: 'People who lose', value: figure(losses.length + lossesOmitted), note: 'more days blocked' },
+    { name: 'Caps never reached', value: figure(never), note: html`of ${figure(never + capsReached)} that hold for somebody` },
+  ])
+}
+
+const byCycle = (title: string, cycles: readonly Cycle[], of: (side: Row[Side]) => number): Html =>
+  compareChart(
+    {
+      title,
+      head: 'Cycle',
+      names: NAMES,
+      rows: cycles.map(({ start, total }) => ({ name: day(start), beside: of(total.beside), policy: of(total.policy) })),
+    },
+    2,
+  )
+
+type ShownRow = Row & { readonly shown: Value }
+
+const cycleRow = ({ start, whole, total }: Cycle): ShownRow => ({
+  ...total,
+  shown: html`${day(start)}${!whole && html` ${badge('in part', 'info')}`}`,
+})
+
+function groupsPart({ groups, groupsOmitted, start }: Cycle, workspace: string, { pricePerCredit }: Figures): Html {
+  const shown = groups.slice(0, VISIBLE)
+  const left = groups.length - shown.length + groupsOmitted
+  const isBlocking = groups.some(({ policy, beside }) => policy.blockedDays.middle + beside.blockedDays.middle > 0)
+  const of = ({ blockedDays, credits }: Row[Side]): number => (isBlocking ? blockedDays.middle : credits.middle)
+  const charted = groups.slice(0, CHARTED)
+  return html`<section>${compareChart(
+    {
+      title: `${isBlocking ? 'Days blocked' : 'Add-on credits used'} by group, cycle of ${day(start)}${charted.length < groups.length + groupsOmitted ? `: the ${charted.length} most touched` : ''}`,
+      head: 'Group',
+      names: NAMES,
+      rows: charted.map(({ name, policy, beside }) => ({ name, policy: of(policy), beside: of(beside) })),
+    },
+    2,
+  )}<h3>All figures of the groups</h3>${rowsTable(
+    'Groups',
+    'Group',
+    shown.map((row) => ({ ...row, shown: row.key === '-' ? row.name : html`<a href="${scopeUrl(workspace, row.key)}">${row.name}</a>` })),
+    pricePerCredit !== undefined,
+  )}${rest(left, 'group')}</section>`
+}
+
+function rowsTable(label: string, head: string, rows: readonly ShownRow[], hasMoney: boolean): Html {
+  const ranged = rows.some(({ policy }) => policy.credits.low !== policy.credits.high)
+  const cells: readonly (Column<ShownRow> | false)[] = [
+    { head, isName: true, cell: ({ shown }) => shown },
+    { head: 'People', kind: 'number', cell: ({ people }) => figure(people) },
+    { head: 'Credits, as it was', kind: 'number', cell: ({ beside }) => figure(beside.credits.middle) },
+    { head: 'Credits', kind: 'number', cell: ({ policy }) => figure(policy.credits.middle) },
+    ranged && { head: 'Range', kind: 'number', cell: ({ policy }) => range(policy.credits) },
+    { head: 'Kept', kind: 'number', cell: ({ kept }) => figure(kept) },
+    hasMoney && { head: 'Money kept', kind: 'number', cell: ({ keptMoney }) => keptMoney !== undefined && number(keptMoney) },
+    { head: 'People blocked, as it was', kind: 'number', cell: ({ beside }) => number(beside.blockedPeople.middle) },
+    { head: 'People blocked', kind: 'number', cell: ({ policy }) => number(policy.blockedPeople.middle) },
+    { head: 'Days, as it was', kind: 'number', cell: ({ beside }) => figure(beside.blockedDays.middle) },
+    { head: 'Days blocked', kind: 'number', cell: ({ policy }) => figure(policy.blockedDays.middle) },
+    { head: 'Working days', kind: 'number', cell: ({ workingDays }) => figure(workingDays) },
+  ]
+  return table(
+    label,
+    cells.filter((cell) => cell !== false),
+    rows,
+  )
+}
+
+const range = ({ low, high }: Row[Side]['credits']): Value => low !== high && html`${figure(low)} to ${figure(high)}`
+
+const rest = (left: number, noun: string, many?: string): Html | false =>
+  left > 0 &&
+  html`<p class="soft">and ${plural(left, `more ${noun}`, many === undefined ? undefined : `more ${many}`)}; the document and <code>capkeeper simulate --output json</code> have more.</p>`
+
+const personLink = (workspace: string, person: string): Html => html`<a href="${personUrl(workspace, person)}">${person}</a>`
+
+function blockedPart({ blocked, blockedOmitted }: Figures, workspace: string): Html {
+  if (blocked.length === 0) return section('Blocked under these policies', html`<p class="soft">Nobody would have been blocked.</p>`)
+  const words = (one: Blocked, side: Side): Value => {
+    const stopped = one[side]
+    return stopped
+      ? html`${number(stopped.days)} of ${number(one.workingDays)} days <span class="soft">from ${day(stopped.from)}</span>`
+      : html`<span class="soft">not blocked</span>`
+  }
+  const shown = blocked.slice(0, VISIBLE)
+  return section(
+    'Blocked under these policies',
+    html`${table<Blocked>(
+      'People who would have been blocked',
+      [
+        { head: 'Person', isName: true, cell: ({ person }) => personLink(workspace, person) },
+        { head: 'Cycle', kind: 'fixed', cell: ({ cycleStart }) => day(cycleStart) },
+        { head: 'Blocked', kind: 'fixed', cell: (one) => words(one, 'policy') },
+        { head: 'Cap', kind: 'number', cell: ({ policy }) => policy && figure(policy.cap) },
+        { head: 'As it was', kind: 'fixed', cell: (one) => words(one, 'beside') },
+      ],
+      shown,
+    )}${rest(blocked.length - shown.length + blockedOmitted, 'person', 'people')}`,
+  )
+}
+
+function changesPart(title: string, list: readonly Change[], omitted: number, workspace: string): Html {
+  if (list.length === 0) return section(title, html`<p class="soft">Nobody.</p>`)
+  const shown = list.slice(0, VISIBLE)
+  const pair = ({ beside, policy }: Change['credits']): Value => html`${figure(beside)} → ${figure(policy)}`
+  return section(
+    title,
+    html`${table<Change>(
+      title,
+      [
+        { head: 'Person', isName: true, cell: ({ person }) => personLink(workspace, person) },
+        { head: 'Days blocked', kind: 'number', cell: ({ blockedDays }) => pair(blockedDays) },
+        { head: 'Add-on credits', kind: 'number', cell: ({ credits }) => pair(credits) },
+      ],
+      shown,
+    )}${rest(list.length - shown.length + omitted, 'person', 'people')}`,
+  )
+}
+
+function unreachedPart({ unreached, unreachedOmitted }: Figures, workspace: string): Html | false {
+  if (unreached.length === 0) return false
+  const shown = unreached.slice(0, VISIBLE)
+  return section(
+    'Caps never reached',
+    html`${table<Figures['unreached'][number]>(
+      'Caps that nobody reached',
+      [
+        { head: 'Scope', isName: true, cell: ({ scope }) => scopeLink(workspace, scope) },
+        { head: 'Cap', kind: 'number', cell: ({ cap }) => figure(cap) },
+        { head: 'Highest use', kind: 'number', cell: ({ highest }) => figure(highest) },
+        { head: 'Of the cap', kind: 'number', cell: ({ cap, highest }) => cap > 0 && percent(highest / cap) },
+      ],
+      shown,
+    )}${rest(unreached.length - shown.length + unreachedOmitted, 'cap')}`,
+  )
+}

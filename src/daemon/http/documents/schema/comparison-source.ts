@@ -1,0 +1,101 @@
+// The document about what the policies in force would have come to in past cycles, beside the caps that were in force. Schemas only; see
+// parts-source.ts.
+import Type from 'typebox'
+import { count, day, figure, flag, headOf, instant, list, object, optional, scopeName, text, words } from './parts-source.ts'
+
+const banded = (description: string) =>
+  object(description, {
+    low: figure('Were demand that a cap cut off nothing.'),
+    middle: figure('As people used to use on such weekdays.'),
+    high: figure('Were it the highest of these.'),
+  })
+
+const side = (description: string) =>
+  object(description, {
+    credits: banded('Add-on credits used.'),
+    blockedPeople: banded('People blocked on at least one day.'),
+    blockedDays: banded('Working days on which somebody was blocked, summed over people.'),
+  })
+
+const ROW = {
+  key: text('`team`, `group:ID`, `-` for people in no group, or `pool:NAME`.'),
+  name: text(),
+  people: count('Approved today, or with use in the cycle.'),
+  workingDays: Type.Number({ minimum: 0, description: 'Days with use, summed over people.' }),
+  policy: side('Under the policies in force.'),
+  beside: side('Under the caps that were in force.'),
+  kept: figure('Add-on credits that the policies would not have spent; negative: spent more.'),
+  keptMoney: optional(figure('The same in money, where a price is configured.')),
+}
+
+const row = object('Everybody, a group or a pool in one cycle.', ROW)
+
+const cycle = object('One billing cycle.', {
+  start: instant('Its first instant.'),
+  end: instant('The first instant of the next.'),
+  whole: flag('It is over, and days were recorded from its beginning to its end.'),
+  total: row,
+  groups: list(row, 'Those with most blocked days first.'),
+  groupsOmitted: count('How many more there are.'),
+  pools: list(object('A pool.', { ...ROW, credits: figure('What it has for a cycle.') }), 'Pools of the policies.'),
+})
+
+const stopped = object('How a cap stopped them.', {
+  from: day('The first.'),
+  days: figure('On how many of their working days.'),
+  cap: figure('The cap on that day.'),
+})
+
+const blocked = object('Somebody who would have been blocked in a cycle.', {
+  person: text(),
+  cycleStart: instant('Of which cycle.'),
+  workingDays: figure('In that cycle.'),
+  policy: optional(stopped),
+  beside: optional(stopped),
+})
+
+const both = (description: string) => object(description, { policy: figure('Under the policies.'), beside: figure('As it was.') })
+
+const change = object('Somebody to whom the policies make a difference, over all cycles.', {
+  person: text(),
+  credits: both('Add-on credits used.'),
+  blockedDays: both('Working days on which they were blocked.'),
+})
+
+const reach = object('A cap, and how far it was used.', {
+  scope: scopeName,
+  cap: figure('Credits.'),
+  highest: figure('The most that one person with it used in one cycle.'),
+})
+
+const figures = object('What was compared.', {
+  policy: object('The policies that were replayed.', { digest: text(), revision: text() }),
+  addOn: words(['measured', 'estimated'], 'Where add-on use comes from.'),
+  creditsPerSeat: optional(figure('Included in each seat.')),
+  pricePerCredit: optional(figure('As configured.')),
+  recorded: object('Days that are recorded.', { from: day('The first.'), through: day('The last.') }),
+  cycles: list(cycle, 'In order.'),
+  blocked: list(blocked, 'Blocked under the policies, the latest cycle and the longest first.'),
+  blockedOmitted: count('How many more there are.'),
+  gains: list(change, 'Blocked on fewer days, or let use more; the most first.'),
+  gainsOmitted: count('How many more there are.'),
+  losses: list(change, 'Blocked on more days; the most first.'),
+  lossesOmitted: count('How many more there are.'),
+  unreached: list(reach, 'Caps that nobody reached.'),
+  unreachedOmitted: count('How many more there are.'),
+  capsReached: count('Caps that somebody reached.'),
+  notes: list(text(), 'What recorded use cannot tell.'),
+})
+
+export const COMPARISON = object('The policies in force beside the caps that were in force, over recorded cycles.', {
+  ...headOf('Comparison'),
+  state: words(
+    ['made', 'running', 'lacking', 'failed'],
+    'Whether there is one. `running`: it is being made, and what stands there is older.',
+  ),
+  message: optional(text('Why there is none.')),
+  since: optional(instant('When making it began.')),
+  madeAt: optional(instant('When it was made.')),
+  wholeFrom: optional(day('From when on a cycle will be recorded as a whole, where none is yet.')),
+  figures: optional(figures),
+})

@@ -1,0 +1,145 @@
+// What a replay starts from, out of what was recorded: which billing cycles are recorded as a whole, which are shown, and from when on there will be
+// enough. What the records cannot tell becomes a note, or the reason why nothing can be replayed yet.
+
+import type { HistoryEntry } from '../../core/model/change.ts'
+import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
+import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { firstDayOf, type ReplayCycle } from '../../core/use/replay/demand.ts'
+import type { SimulationInputs } from '../../core/use/replay/document.ts'
+import { DAY_MS, isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
+import type { UsageFacts } from '../../ports.ts'
+import { cycleBeside, cyclesBetween } from './cycles.ts'
+
+/** Cycles that are shown when nobody asks for a number. Choice. */
+const CYCLES = 3
+
+/** What a ledger has recorded of one workspace. */
+export interface RecordedUse {
+  readonly workspace: string
+  readonly recorded: RecordedDays
+  readonly usage?: UsageFacts
+  /** What everybody has used in the cycle of the last reading, by e-mail. */
+  readonly highest: ReadonlyMap<string, Credits>
+  readonly owned: readonly OwnedCap[]
+  readonly history: readonly HistoryEntry[]
+}
+
+export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'against'> {
+  /** How many of the last whole cycles. */
+  readonly cycles?: number
+  readonly pricePerCredit?: number
+  readonly now: Instant
+}
+
+export type ReplayStart =
+  | { readonly kind: 'inputs'; readonly inputs: SimulationInputs /** Where no cycle is whole yet. */; readonly wholeAt?: Instant }
+  /** `no-days`: nobody's use was recorded yet; `no-cycle`: the service names no billing cycle. */
+  | { readonly kind: 'no-days' | 'no-cycle'; readonly wholeAt?: Instant }
+
+/** Whole cycles where there are any, else what there is of the latest; says when there will be as many as were asked for. */
+export function replayStart(use: RecordedUse, { policy, against, cycles: asked, pricePerCredit, now }: ReplayOptions): ReplayStart {
+  const { workspace, recorded, usage, owned, history } = use
+  const span = recordedSpan(recorded)
+  const known = cyclesKnown(use)
+  const firstAt = span?.firstAt ?? now
+  if (!known) return { kind: span ? 'no-cycle' : 'no-days' }
+  const wholeAt = wholeFrom(firstAt, known.current, 1)
+  const later = wholeAt === undefined ? {} : { wholeAt }
+  if (!span) return { kind: 'no-days', ...later }
+  const { cycles, shown, whole } = chosenCycles(use, span, known, asked ?? CYCLES, now)
+  const perSeat = usage?.balance?.creditsPerSeat
+  const inputs = {
+    workspace,
+    policy,
+    ...(against && { against }),
+    recorded,
+    cycles,
+    shown,
+    ...(usage && { roster: usage.roster }),
+    groups: usage?.groups ?? [],
+    owned,
+    history,
+    ...(perSeat !== undefined && { creditsPerSeat: perSeat }),
+    ...(pricePerCredit !== undefined && { pricePerCredit }),
+    notes: shortage({ firstAt, current: known.current }, whole, asked),
+  }
+  return { kind: 'inputs', inputs, ...(whole === 0 && later) }
+}
+
+interface Known {
+  readonly current: Cycle
+  readonly previous?: Cycle
+  readonly readAt: Instant
+}
+
+/** The billing cycle of the last reading, and what is certain of the one before. */
+function cyclesKnown({ usage }: RecordedUse): Known | undefined {
+  const current = usage?.roster.cycle ?? usage?.balance?.cycle
+  if (!usage || !current) return undefined
+  const previous = usage.previousCycle?.cycle
+  return { current, readAt: usage.roster.readAt, ...(previous && previous.endAt <= current.startAt && { previous }) }
+}
+
+function chosenCycles(
+  use: RecordedUse,
+  span: { readonly firstAt: Instant; readonly lastAt: Instant },
+  known: Known,
+  wanted: number,
+  now: Instant,
+): { readonly cycles: readonly ReplayCycle[]; readonly shown: number; readonly whole: number } {
+  const all = cyclesBetween(known.current, span.firstAt, span.lastAt + DAY_MS).map((cycle): ReplayCycle => {
+    const real = known.previous && known.previous.endAt === cycle.endAt ? known.previous : cycle
+    const isWhole = beginsBy(span.firstAt, real) && real.endAt <= now && known.readAt >= real.endAt - DAY_MS
+    const isCurrent = real.startAt === known.current.startAt
+    return {
+      ...real,
+      isWhole,
+      ...(use.recorded.addOn === 'estimated' && isCurrent && !isWhole && { usedBefore: usedBefore(use, real) }),
+    }
+  })
+  const whole = all.filter(({ isWhole }) => isWhole).length
+  const last = all.findLastIndex(({ isWhole }) => isWhole)
+  const cycles = whole > 0 ? all.slice(0, last + 1) : all
+  return { cycles, shown: Math.min(wanted, whole > 0 ? whole : all.length), whole }
+}
+
+/** Days are recorded from the cycle's first day on; days before that are a weekend without use count as recorded. Choice. */
+function beginsBy(firstAt: Instant, cycle: Cycle): boolean {
+  for (let at = firstDayOf(cycle); at < firstAt; at += DAY_MS) if (!isWeekend(at)) return false
+  return true
+}
+
+/** When so many cycles will be recorded as a whole, with days from `firstAt` on. */
+function wholeFrom(firstAt: Instant, current: Cycle, count: number): Instant | undefined {
+  const [first] = cyclesBetween(current, firstAt, Number.POSITIVE_INFINITY).filter((cycle) => beginsBy(firstAt, cycle))
+  return first && cycleBeside(first, count - 1).endAt
+}
+
+function shortage(
+  { firstAt, current }: { readonly firstAt: Instant; readonly current: Cycle },
+  whole: number,
+  asked: number | undefined,
+): readonly string[] {
+  if (whole >= (asked ?? 1)) return []
+  const enoughAt = wholeFrom(firstAt, current, asked ?? 1)
+  const have = whole === 0 ? 'no cycle is recorded as a whole' : `${whole} ${whole === 1 ? 'cycle is' : 'cycles are'} recorded as a whole`
+  const from = enoughAt === undefined ? '' : `; ${asked === undefined ? 'one' : asked} will be from ${dayText(enoughAt)} on`
+  return [`Days are recorded from ${dayText(firstAt)} on, and ${have}${from}.`]
+}
+
+const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
+
+/** In the cycle of the last reading: the figures of people less what their days add up to, where days begin in the middle of it. */
+function usedBefore({ highest, recorded }: RecordedUse, cycle: Cycle): ReadonlyMap<string, Credits> {
+  const days = new Float64Array(recorded.people.length)
+  for (const { dayAt, people, cents } of recorded.days) {
+    if (dayAt < firstDayOf(cycle) || dayAt >= cycle.endAt) continue
+    for (let row = 0; row < people.length; row += 1) days[people[row] ?? 0] = (days[people[row] ?? 0] ?? 0) + (cents[row] ?? 0)
+  }
+  return new Map(
+    recorded.people.flatMap((email, place) => {
+      const before = (highest.get(email) ?? 0) - (days[place] ?? 0) / 100
+      return before > 0 ? [[email, credits(before)] as const] : []
+    }),
+  )
+}
