@@ -7,7 +7,7 @@ import { between, type Draw, pick, stream } from '../../src/sandbox/company/rand
 import { emailOf, groupName } from './company.ts'
 import type { EventKind } from './event-kinds.ts'
 import type { Life } from './life.ts'
-import { addGrant, addShortGrant, drawCap, drawModel, editModel, squeeze } from './policy-edits.ts'
+import { addGrant, addShortGrant, drawCap, drawModel, drawRules, editModel, squeeze } from './policy-edits.ts'
 import { copyModel, emptyModel, type ModelCap } from './policy-model.ts'
 import { editPools, scalePools } from './pool-edits.ts'
 import { MINUTE_MS, NO_SHARES, type SimEvent } from './scenario.ts'
@@ -344,6 +344,20 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
       if (roll < 0.6) life.use(email, roll < 0.04 ? 1_000_000 : between(draw, 1, roll < 0.2 ? 40_000 : 12_000))
     }
     life.company.usedSome()
+  },
+  // Some people get another role, many of them for a moment only: one odd reading.
+  role: (life, draw) => {
+    const some = life.company.approved.filter(() => draw() < 0.3)
+    const flip = (): void => {
+      for (const email of some) life.company.setRole(email, life.company.people.get(email)?.role === 'admin' ? 'member' : 'admin')
+    }
+    flip()
+    if (draw() < 0.6) life.clock.later(Math.min(between(draw, 3, 25) * MINUTE_MS, stormMs(life)), flip)
+  },
+  'rule-edit': (life, draw) => {
+    life.model = copyModel(life.model)
+    life.model.rules = drawRules(life, life.model, draw)
+    publish(life)
   },
   // Somebody with a cap is to have 0, which some services do not keep.
   zero: (life, draw) => {

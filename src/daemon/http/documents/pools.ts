@@ -3,7 +3,7 @@
 
 import { DAY_MS } from '../../../core/model/units.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
-import { cents, DAY_MS, dayText, headOf, midnight, placeOf, rfc3339 } from './show.ts'
+import { cents, dayText, headOf, midnight, placeOf, rfc3339 } from './show.ts'
 import type { PoolSeries, WorkspaceDocument } from './types.ts'
 
 /** The pools of a workspace in the order of their names. */
