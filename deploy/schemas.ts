@@ -7,6 +7,7 @@ import standalone from 'ajv/dist/standalone/index.js'
 import { SAVED_PLAN } from '../src/cli/plan/schema-source.ts'
 import { CONFIG } from '../src/daemon/config/schema-source.ts'
 import { OPENAPI } from '../src/daemon/http/documents/schema/openapi-source.ts'
+import { LEDGER } from '../src/daemon/ledger/values/source.ts'
 import { type AnnotatedSchema, published } from '../src/policy/schema/check.ts'
 import { POLICY } from '../src/policy/schema/source.ts'
 import { FIXTURE } from '../src/sandbox/fixture/schema-source.ts'
@@ -53,11 +54,12 @@ function validatorOf(source: string, schema: object, types: string): string {
   ].join('\n')
 }
 
-/** A schema that is compiled where it is needed, which is rarely. */
-const schemaOnly = (source: string, name: string, schema: object): string =>
+/** A schema that is compiled where it is needed, which is rarely, or never. */
+const schemaOnly = (source: string, name: string, schema: object, type = 'Readonly<Record<string, unknown>>', types?: string): string =>
   [
     `// Made of ${source} by \`npm run schemas:generate\`; never edited by hand.`,
-    `export const ${name}: Readonly<Record<string, unknown>> = ${JSON.stringify(schema)}`,
+    ...(types === undefined ? [] : [`import type { ${type} } from '${types}'`]),
+    `export const ${name}: ${type} = ${JSON.stringify(schema)}`,
     '',
   ].join('\n')
 
@@ -66,6 +68,7 @@ export function generatedSchemas(): ReadonlyMap<string, string> {
   return new Map([
     ...VALIDATORS.map(([path, source, schema, types]) => [path, validatorOf(source, schema, types)] as const),
     ['src/sandbox/fixture/schema.generated.ts', schemaOnly('schema-source.ts', 'FIXTURE_SCHEMA', FIXTURE)] as const,
+    ['src/daemon/ledger/values/schema.generated.ts', schemaOnly('source.ts', 'SCHEMA', plain(LEDGER), 'Schema', './decode.ts')] as const,
     ['src/daemon/http/openapi.generated.ts', schemaOnly('documents/schema/openapi-source.ts', 'OPENAPI', plain(OPENAPI))] as const,
     ['policies/cap-policy.schema.json', `${JSON.stringify(published(plain(POLICY)), undefined, 2)}\n`] as const,
   ])

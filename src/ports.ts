@@ -78,12 +78,16 @@ export interface SendOptions {
   readonly signal?: AbortSignal
   /** A transport may use it, or leave it and give the whole body. */
   readonly rows?: RowPlan
+  /** Asked when the connection stands, before anything is sent over it; false: nothing is. A transport that needs no time for it may leave it. */
+  readonly mayLeave?: () => boolean
 }
 
 /** No answer arrived, or one past a bound (`malformed`); whether the request took effect is not known. */
 export interface TransportFailure {
   readonly kind: Extract<ApiErrorKind, 'timeout' | 'network' | 'malformed'>
   readonly message: string
+  /** Nothing of it was sent, because it might not leave any more. */
+  readonly isKeptBack?: true
 }
 
 /**
@@ -369,8 +373,8 @@ export interface LeaseTable {
   followed(replica: string, policies: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, string>>
   /** Makes a policy that was replaced the present one, if every live replica has had it for so long. */
   readopt(workspace: string, policy: string, afterMs: number): Promise<boolean>
-  /** What a workspace shows, for the other replicas; only under the token. */
-  saveShown(held: HeldWorkspace & { readonly replica: string }, document: string): Promise<void>
+  /** What workspaces show, for the other replicas; only under their tokens. */
+  saveShown(replica: string, shown: readonly (HeldWorkspace & { readonly document: string })[]): Promise<void>
   /** What was saved since; a workspace is in it once. */
   shownSince(mark: string | undefined): Promise<{ readonly mark: string; readonly documents: ReadonlyMap<string, string> }>
   /** The replica is gone; leases that it still has go free. */

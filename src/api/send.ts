@@ -41,7 +41,7 @@ export interface ClientOptions {
   readonly onLearned?: (keyName: string, learned: LearnedRate, ratePerSecond: number) => void
   /** What an answer shows of the deployment; told with each answer that shows it. */
   readonly onSeen?: (sighting: WireSighting) => void
-  /** A write that may take so long may leave now; asked last of all. Absent: always. */
+  /** A write that may take so long may leave now; asked before it is begun, and last of all when its connection stands. Absent: always. */
   readonly mayLeave?: (timeoutMs: number) => boolean
   /** How long a write may take; absent: as long as other requests. */
   readonly writeTimeoutMs?: number
@@ -190,11 +190,16 @@ async function exchange<Value>(machine: Machine, request: ApiRequest<Value>, key
   const { operation, timeoutMs, rows } = request
   const signals = request.once ? [request.signal] : [signal, request.signal]
   const askedAt = clock.now()
+  const beganAt = clock.monotonic()
+  // The time to connect is part of the time it may take.
+  const mayGo = (): boolean => mayLeave(Math.max(0, timeoutMs - (clock.monotonic() - beganAt)))
   // Thrown, because it says nothing of the service.
-  if (request.once && !mayLeave(timeoutMs)) throw leaseTooShort(operation)
+  if (request.once && !mayGo()) throw leaseTooShort(operation)
+  const how = { timeoutMs, ...(rows && { rows }), ...(request.once && { mayLeave: mayGo }) }
   const answer = await underSignals(signals, (either) =>
-    transport.send(operation, { ...request.body, service_key: key.value }, { timeoutMs, signal: either, ...(rows && { rows }) }),
+    transport.send(operation, { ...request.body, service_key: key.value }, { ...how, signal: either }),
   )
+  if ('kind' in answer && answer.isKeptBack) throw leaseTooShort(operation)
   if ('kind' in answer) return { result: { kind: 'error', error: unanswered(machine, operation, answer) }, answered: false }
   noteSkew(machine, answer, askedAt)
   return { result: judge(machine, request, answer), answered: true }

@@ -61,7 +61,7 @@ export function joinDocuments(input: JoinInput): Joined {
   checkScopes(together)
   checkConflictRules(together)
   checkOverlaps(together)
-  if (!input.incomplete) checkBases(together)
+  checkBases(together)
   if (!isGroupsUnread(input)) checkGroups(together)
   if (!input.incomplete) checkBareGroups(together)
   checkRulesAndPools(together)
@@ -219,7 +219,7 @@ function reportOverlap(together: Together, earlier: Placed<Grant>, later: Placed
   }
 }
 
-/** `add` needs something to add to. */
+/** `add` needs something to add to. While a document is not whole, the cap may stand in what was not read; `none` is told all the same. */
 function checkBases(together: Together): void {
   for (const { value: grant } of together.grants) {
     if (grant.amount.kind !== 'add') continue
@@ -228,7 +228,7 @@ function checkBases(together: Together): void {
     const name = nameOf(grant.scope)
     const hint = 'write cap: and the cap while the grant lasts'
     if (rule) add(together, grant.at, 'GRANT_ADD_BASE', `add has nothing to add to: ${name} has the cap none`, { hint, other: rule.at })
-    else if (!hasWiderCap(together, grant.scope)) {
+    else if (!together.incomplete && !hasWiderCap(together, grant.scope)) {
       add(together, grant.at, 'GRANT_ADD_BASE', `add has nothing to add to: no cap is declared for ${name} or wider`, { hint })
     }
   }

@@ -162,7 +162,7 @@ DROP VIEW IF EXISTS add_on_use;
 CREATE VIEW add_on_use AS SELECT place AS rowid, person, at, ide, cents, modelName, metadata,
   MIN(cents, MAX(0, before + cents - seat)) AS addOnCents
 FROM (SELECT used.rowid AS place, used.person, used.at, used.ide, used.cents,
-  CASE WHEN model IN ('', 'UNKNOWN') THEN '<nil>' ELSE 'MODEL_' || upper(replace(replace(replace(model, ' ', '_'), '.', '_'), '-', '_')) END
+  CASE WHEN model IN ('', 'UNKNOWN', '<nil>') THEN '<nil>' ELSE 'MODEL_' || upper(replace(replace(replace(model, ' ', '_'), '.', '_'), '-', '_')) END
     AS modelName,
   '<nil>' AS metadata,
   COALESCE((SELECT value FROM meta WHERE name = 'creditsPerSeat'), 0) * 100 AS seat,

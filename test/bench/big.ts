@@ -12,6 +12,7 @@ import { resolveDesired } from '../../src/core/resolve/desired.ts'
 import type { Resolution } from '../../src/core/resolve/resolution.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
+import { entryOf } from '../support/declare.ts'
 
 const GROUPS = 500
 /** The rest of the people are in no declared group, so that the team cap reaches somebody. */
@@ -54,7 +55,7 @@ export function bigWorld({ scopes, people, drifted }: Size): BigWorld {
   })
   const owned = declared.map(([scope, cap]): [ScopeKey, OwnedCap] => [
     scopeKey(scope),
-    { scope, cap: credits(cap), owner: 'policy', entry: `rule|${cap}`, verifiedAt: NOW },
+    { scope, cap: credits(cap), owner: 'policy', entry: entryOf('rule', cap), verifiedAt: NOW },
   ])
   return {
     now: NOW,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { credits } from '../../src/core/model/units.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../src/ports.ts'
-import { DAY } from '../support/declare.ts'
+import { DAY, entryOf } from '../support/declare.ts'
 import { atMost, median, publish, type Row, seconds } from './bench.ts'
 import { build, MAIN, timeOf } from './built.ts'
 import { virtualClock } from './instant.ts'
@@ -63,7 +63,7 @@ async function record(ledger: Ledger, people: number): Promise<void> {
     balance: { creditsPerSeat: credits(300), seats: people, addOnAvailable: credits(1e6), addOnUsed: credits(0), cycle, readAt },
   })
   // A cap in force, so that demand is cut off for some.
-  ledger.saveOwned([{ scope: { kind: 'team' }, cap: credits(600), owner: 'policy', entry: 'rule|600', verifiedAt: FROM }])
+  ledger.saveOwned([{ scope: { kind: 'team' }, cap: credits(600), owner: 'policy', entry: entryOf('rule', 600), verifiedAt: FROM }])
   await ledger.commit()
 }
 

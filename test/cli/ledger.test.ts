@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { UNDECLARED } from '../../src/core/model/entry.ts'
 import { scopeKey, userScope } from '../../src/core/model/scope.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Ledger } from '../../src/ports.ts'
@@ -162,7 +163,7 @@ describe('history', () => {
     for (const [index, change] of [groupRaise, adaLower].entries()) {
       const common = { planId: '3f9c2a1b7d5e4c08', digest: '9a1b2c3d4e5f', revision: '' }
       const at = clock.now() - (2 - index) * 86_400_000
-      const intent = await ledger.recordIntent({ at, change, entry: 'x', ...common })
+      const intent = await ledger.recordIntent({ at, change, entry: UNDECLARED, ...common })
       const { scope, action, effect, from, to, cause } = change
       await ledger.recordOutcome(intent, { at, scope, action, effect, from, to, cause, result: 'applied', ...common }, 'kept')
     }

@@ -30,6 +30,10 @@ const quiet: WorkspaceStatus = {
   holds: [],
   approvals: [],
   grants: { pending: 0, active: 0, expiring: 0, ended: 0 },
+  pools: [],
+  poolsOmitted: 0,
+  rules: [],
+  rulesOmitted: 0,
   groups: [],
   conditions: [],
   conditionsOmitted: 0,
@@ -108,6 +112,37 @@ describe('the state of a daemon as text', () => {
         '',
       ].join('\n'),
     )
+  })
+
+  test('lists pools and rules below, and what is not known of them', () => {
+    const pooled: WorkspaceStatus = {
+      ...quiet,
+      pools: [
+        { name: 'research', credits: 20_000, used: 16_012.5, dealt: 19_990, people: 12, dealtAt: '2026-11-20T08:00:00.000Z' },
+        { name: 'labs', credits: 500, frozen: 'the roster was not read yet' },
+      ],
+      poolsOmitted: 3,
+      rules: [{ name: 'contractors', people: 41 }],
+    }
+    expect(
+      renderStatusText(document([pooled]))
+        .split('\n')
+        .slice(5),
+    ).toEqual([
+      'WORKSPACE  POOL      CREDITS  USED           COUNTED AT  PEOPLE  USED UP  DEALT',
+      'acme       research  20,000   16,013 (80 %)  19,990      12               2026-11-20 08:00:00Z',
+      'acme       labs      500      ?              ?           ?                nothing dealt yet     the last deal stays: the roster was not read yet',
+      'and 3 more pools',
+      '',
+      'WORKSPACE  RULE         PEOPLE',
+      'acme       contractors  41',
+      '',
+    ])
+  })
+
+  test('shows a daemon of an earlier version, which lists neither pools nor rules', () => {
+    const { pools: _pools, poolsOmitted: _more, rules: _rules, rulesOmitted: _others, ...earlier } = quiet
+    expect(renderStatusText(document([earlier as WorkspaceStatus]))).not.toContain('POOL')
   })
 
   test('says "none yet" for what was never known', () => {

@@ -24,7 +24,17 @@ test('there is an alert for everything that was asked for', () => {
     'ReconcileStale',
     'HoldActive',
   ]
-  const more = ['Contested', 'PeopleBlocked', 'PeopleUncapped', 'UsageStale', 'PolicyInvalid', 'AuthFailing', 'MetricsAbsent', 'PausedLong']
+  const more = [
+    'Contested',
+    'PeopleBlocked',
+    'PeopleUncapped',
+    'UsageStale',
+    'PolicyInvalid',
+    'AuthFailing',
+    'MetricsAbsent',
+    'PausedLong',
+    'WorkspaceUnheld',
+  ]
   expect(names).toEqual(expect.arrayContaining([...asked, ...more].map((name) => `Capkeeper${name}`)))
 })
 

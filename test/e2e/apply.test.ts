@@ -37,6 +37,16 @@ describe('apply', () => {
     expect(plan.changes.map((change: { result: string }) => change.result)).toEqual(['applied', 'applied', 'applied'])
   })
 
+  test('says applied of what a wide write brought about where caps are copied', async () => {
+    const copies = { capSemantics: 'copied' }
+    const at = await world({ policy: POLICY, settings: copies, sandbox: { capSemantics: 'fan-out' } })
+    const { code, stdout } = await at.run('apply', '--yes', '--output', 'json')
+    const { changes } = JSON.parse(stdout)
+    expect(code).toBe(0)
+    expect(changes.length).toBeGreaterThan(written(at.service).length)
+    expect(changes.filter((change: { result?: string }) => change.result !== 'applied')).toEqual([])
+  })
+
   test('exits 3 when a guard holds something, writes the rest, and --approve releases exactly that', async () => {
     const at = await world({ policy: `${POLICY}\nprotected: [ada.lovelace@example.com]` })
     at.service.setCap('ada.lovelace@example.com', 9000)

@@ -1,5 +1,6 @@
 // The daemon with its ledger in a real PostgreSQL: one that is away at the start, one that goes away, an apply beside it, and doctor.
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { authority, certificateFolder, hasOpenssl } from '../support/certificates.ts'
 import { freePort, hasPostgres, startPostgres } from '../support/postgres.ts'
 import { capkeeper, startDaemon, until } from '../support/process.ts'
 import { configText, place, policyText, service, workspace } from './world.ts'
@@ -51,4 +52,26 @@ describe.skipIf(!hasPostgres)('a daemon with its ledger in PostgreSQL', () => {
     for (const text of [daemon.stdout(), daemon.stderr(), beside.stderr, checked.stdout, history.stdout])
       expect(text).not.toContain(PASSWORD)
   }, 180_000)
+
+  test.skipIf(!hasOpenssl)(
+    'ends at once with what is wrong where the database shows a certificate that nobody vouches for',
+    { timeout: 60_000 },
+    async () => {
+      const { folder, remove } = certificateFolder()
+      onTestFinished(remove)
+      const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]
+      const database = await startPostgres()
+      onTestFinished(() => database.remove())
+      const ledger = await database.create()
+      const { key, cert } = ours.sign('IP:127.0.0.1')
+      await database.useTls(key, cert)
+      const at = place()
+      at.write('key', 'sandbox-admin')
+      at.write('policies/one.yaml', policyText('workspace: one\nteam: {cap: 500}', 'one'))
+      const config = at.write('config.yaml', configText([workspace('one', 'http://127.0.0.1:1')]))
+      const env = { CAPKEEPER_LEDGER: ledger, PGSSLMODE: 'verify-full', PGSSLROOTCERT: others.file }
+      const ran = await capkeeper(['run', '--config', config, '--listen', '127.0.0.1:0'], { cwd: at.folder, env })
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining("the server's certificate is not trusted") })
+    },
+  )
 })

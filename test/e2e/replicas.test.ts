@@ -87,6 +87,12 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
         return workspaces.every(({ lease, lastCycle }) => lease.holder !== undefined && lastCycle !== undefined)
       })
       expect((await one.get('/')).text).toContain('Kept by')
+      const shared: { workspaces: readonly { readonly workspace: string; readonly owned: readonly unknown[] }[] } = JSON.parse(
+        (await one.get('/ledger')).text,
+      )
+      expect(shared.workspaces.map(({ workspace, owned }) => `${workspace} ${owned.length}`).toSorted()).toEqual(
+        NAMES.map((name) => `${name} 1`),
+      )
     }
 
     // One dies, one stands still for longer than its lease: the third goes on for both.
@@ -141,7 +147,8 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     // The other one has settings of its own for acme, and has had newer policies of beta; it lives on, so old ones do not come back.
     const daemon = await replica()
     await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'gamma' }, 40_000)
-    await until('the difference is told', async () => (await daemon.get('/status')).text.includes('pod-7 keeps it under settings another'))
+    const told = /pod-7 keeps it under settings another, here they are [0-9a-f]{12}; this replica leaves it alone/
+    await until('the difference is told with both digests', async () => told.test((await daemon.get('/status')).text))
     await store.leases?.followed(
       'other',
       new Map([
@@ -159,5 +166,15 @@ describe.skipIf(!hasPostgres)('replicas on one PostgreSQL', () => {
     const token = taken?.taken.get('acme')?.token ?? 0
     await store.leases?.beat({ ...beat, take: [], release: [{ workspace: 'acme', token }], spreads: false })
     await daemon.shows('capkeeper_workspace_held', 1, { workspace: 'acme' }, 20_000)
+
+    // A newer capkeeper has changed the schema: whoever does not know it lets go of everything, and says so.
+    await server().sql(new URL(address).pathname.slice(1), 'UPDATE capkeeper.schema_version SET version = 7')
+    await until('it is not ready', async () => (await daemon.get('/readyz')).status === 503, 20_000)
+    for (const name of NAMES) await daemon.shows('capkeeper_workspace_held', 0, { workspace: name })
+    expect((await daemon.get('/status')).text).toContain('was written by a newer capkeeper')
+    const sent = NAMES.map((name) => services[name].calls.count('UsageConfig'))
+    services.acme.setCap('team', 6)
+    await clock.sleep(1_500)
+    expect(NAMES.map((name) => services[name].calls.count('UsageConfig'))).toEqual(sent)
   })
 })

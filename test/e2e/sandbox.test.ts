@@ -40,7 +40,8 @@ describe('serving', () => {
     first.signal('SIGINT')
     await first.ended
     const second = await served([...SMALL, '--data', 'sandbox.db'], folder)
-    expect(second.stderr()).toBe('sandbox.db holds a company already: --people, --days change nothing\n')
+    // What a process writes to two pipes may arrive in either order.
+    expect(await until('the warning', () => second.stderr())).toBe('sandbox.db holds a company already: --people, --days change nothing\n')
     expect((await second.ask('GetUsageConfig', { team_level: true })).body).toEqual({ addOnCreditCap: 321 })
     expect((await second.ask('UserPageAnalytics', {})).body.userTableStats).toHaveLength(9)
   })

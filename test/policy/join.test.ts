@@ -108,6 +108,11 @@ describe('rules across documents', () => {
       files(user('a@b.c', 'none'), `grants: [{user: a@b.c, add: 5, ${GRANT}}]`),
       ['b.yaml:6:31 GRANT_ADD_BASE (a.yaml:6:31)'],
     ],
+    [
+      'add to none also beside a line that is wrong',
+      files(user('a@b.c', 'none'), `grants: [{user: a@b.c, add: 5, ${GRANT}}]\nteam: {cap: 1e3}`),
+      ['b.yaml:6:31 GRANT_ADD_BASE (a.yaml:6:31)', 'b.yaml:7:15 CAP'],
+    ],
     ['add to the cap of the team', files('team: {cap: 5}', `grants: [{user: a@b.c, add: 5, ${GRANT}}]`), []],
     ['add to the cap of some group', files('groups: [{id: g, name: G, cap: 5}]', `grants: [{user: a@b.c, add: 5, ${GRANT}}]`), []],
     [

@@ -26,9 +26,18 @@ interface Sleeper {
 const WORLD: Owner = { alive: true }
 
 /** A turn of the event loop: by then every promise that could go on has gone on. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-export function simClock(): SimClock {
+/** `isBusy`: something real is under way, and time stands still until it has ended. */
+export function simClock(isBusy: () => boolean = () => false): SimClock {
+  const settle = async (): Promise<void> => {
+    await turn()
+    // What it ends with may begin more.
+    while (isBusy()) {
+      await turn()
+      if (!isBusy()) await turn()
+    }
+  }
   const heap: Sleeper[] = []
   let elapsed = 0
   let order = 0

@@ -17,6 +17,8 @@ export interface Company {
   readonly groups: ReadonlyMap<string, ReadonlySet<string>>
   /** Groups that the service does not know for now. */
   readonly gone: Set<string>
+  /** Groups that the service does not list for now, or does not list and refuses to set. */
+  readonly dark: Map<string, 'unlisted' | 'unset'>
   readonly approved: readonly string[]
   groupsOf(email: string): readonly string[]
   join(email: string, status?: TeamStatus): void
@@ -50,8 +52,8 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     sandbox.reload()
   }
   let caps: ReadonlyMap<ScopeKey, number> | undefined
-  const save = (member: Member): void =>
-    store.savePerson({ ...template, id: member.id, email: member.email, name: member.email, status: member.status, disabled: false })
+  const save = ({ id, email, status }: Member): void =>
+    store.savePerson({ ...template, id, email, name: email, apiKey: `key-of-${email}`, status, disabled: false })
   const saveMembers = (group: string): void =>
     store.setMembers(
       group,
@@ -61,6 +63,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     people,
     groups,
     gone: new Set(),
+    dark: new Map(),
     get approved() {
       return [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
     },

@@ -35,6 +35,10 @@ export type EventKind =
   | 'absence'
   | 'sighup'
   | 'use'
+  | 'work'
+  | 'pool-edit'
+  | 'zero'
+  | 'group-dark'
 
 export interface EventRate {
   readonly kind: EventKind
@@ -77,4 +81,11 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'absence', perDay: 0.3, share: 0.15 },
   { kind: 'sighup', perDay: 0.7, share: 0.4 },
   { kind: 'use', perDay: 3, share: 0.7 },
+  { kind: 'work', perDay: 16, share: 1 },
+  { kind: 'pool-edit', perDay: 1.5, share: 0.8 },
+  { kind: 'zero', perDay: 1, share: 0.4 },
+  { kind: 'group-dark', perDay: 0.5, share: 0.4 },
 ]
+
+/** They happen only in lives with pools. */
+export const POOL_EVENTS: ReadonlySet<EventKind> = new Set(['work', 'pool-edit'])

@@ -3,11 +3,12 @@ import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
 import { HOUR_MS } from '../../src/sandbox/time.ts'
-import { emailOf } from './company.ts'
+import { emailOf, groupName } from './company.ts'
 import type { EventKind } from './event-kinds.ts'
 import type { Life } from './life.ts'
 import { addGrant, addShortGrant, drawCap, drawModel, editModel, squeeze } from './policy-edits.ts'
 import { copyModel, emptyModel, type ModelCap } from './policy-model.ts'
+import { editPools, scalePools } from './pool-edits.ts'
 import { MINUTE_MS, NO_SHARES, type SimEvent } from './scenario.ts'
 
 type Act = (life: Life, draw: Draw) => void
@@ -331,9 +332,51 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
   use: (life, draw) => {
     for (let times = between(draw, 1, 8); times > 0; times -= 1) {
       const email = someone(life, draw)
-      if (life.company.people.has(email)) life.sandbox.recordUse(email, between(draw, 1, 90_000))
+      if (life.company.people.has(email)) life.use(email, between(draw, 1, 90_000))
     }
     life.company.usedSome()
+  },
+  // Most people do something; now and then somebody uses all there is in one go.
+  work: (life, draw) => {
+    for (const email of life.company.approved) {
+      const roll = draw()
+      if (roll < 0.6) life.use(email, roll < 0.04 ? 1_000_000 : between(draw, 1, roll < 0.2 ? 40_000 : 12_000))
+    }
+    life.company.usedSome()
+  },
+  // Somebody with a cap is to have 0, which some services do not keep.
+  zero: (life, draw) => {
+    life.model = copyModel(life.model)
+    const capped = life.company.approved.filter((email) => (life.company.caps().get(scopeKey({ kind: 'user', email })) ?? 0) > 0)
+    const [first, ...rest] = capped
+    life.model.users.set(first === undefined ? someone(life, draw) : pick(draw, [first, ...rest]), 0)
+    publish(life)
+  },
+  // A group that nobody can list, and in half of the cases nobody can set either, gets a high cap in the place of its members' own.
+  'group-dark': (life, draw) => {
+    life.model = copyModel(life.model)
+    const { model, company } = life
+    const [id = someGroup(life, draw)] = [...company.groups.keys()].filter((one) => !model.groups.has(one))
+    company.dark.set(id, draw() < 0.5 ? 'unset' : 'unlisted')
+    model.groups.set(id, { name: groupName(id), cap: 4000 })
+    for (const email of company.groups.get(id) ?? []) if (draw() < 0.7) model.users.delete(email)
+    if (draw() < 0.5) model.team = 100
+    publish(life)
+    later(life, between(draw, 30, 400) * MINUTE_MS, () => void company.dark.delete(id))
+  },
+  'pool-edit': (life, draw) => {
+    life.model = copyModel(life.model)
+    editPools(life, draw)
+    publish(life)
+    if (draw() < 0.4) return
+    // Credits go down and soon up again, before what was used under the caps of before has shown.
+    scalePools(life.model, 0.6)
+    publish(life)
+    later(life, between(draw, 40, 150) * MINUTE_MS, () => {
+      life.model = copyModel(life.model)
+      scalePools(life.model, 1.5)
+      publish(life)
+    })
   },
 }
 
@@ -348,6 +391,7 @@ export function calm(life: Life): void {
   life.note('* calm')
   life.broken = undefined
   life.company.gone.clear()
+  life.company.dark.clear()
   life.keyFile.number = life.keysIssued()
   life.configure({})
   life.wallOffsetMs = 0

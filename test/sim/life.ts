@@ -1,13 +1,9 @@
 // One simulated life: company, service, policies, the processes that come and go, and the instruments that events play on. It decides
 // nothing about when things happen; `run.ts` does.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { hasErrors } from '../../src/core/model/problem.ts'
 import { parseScope, type Scope, type ScopeKey } from '../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
-import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { PolicyLoad } from '../../src/daemon/schedule/daemon.ts'
 import { joinDocuments } from '../../src/policy/join.ts'
 import { digestOf } from '../../src/policy/load/load.ts'
@@ -18,13 +14,16 @@ import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
 import { PERMISSIONS } from '../../src/sandbox/store.ts'
 import { type SimClock, simClock } from './clock.ts'
 import { createCompany } from './company.ts'
-import { type OpenDisk, openDisk } from './disk.ts'
 import { createWeather, type Weather } from './faults.ts'
+import type { SimLedger } from './ledger/kind.ts'
+import { sqliteLedger } from './ledger/sqlite.ts'
 import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
+import { tidyPools } from './pool-edits.ts'
 import { type SimProcess, startProcess, WORKSPACE } from './process.ts'
 import { MINUTE_MS, type Scenario } from './scenario.ts'
 import { createService, type Service } from './service.ts'
 import type { Scene, Step } from './steps.ts'
+import { createUseBook } from './use-book.ts'
 
 export interface Life extends Scene {
   readonly clock: SimClock
@@ -52,13 +51,15 @@ export interface Life extends Scene {
   waiting: number
   emit(step: Step): void
   note(text: string): void
+  /** Somebody uses so many cents; in lives with pools only as far as their cap lets them. */
+  use(email: string, cents: number): void
   /** Policy files changed on the disk. */
   published(): void
   start(): void
   startLater(ms: number): void
   /** What a short command does beside the daemon. */
   withNotes(act: (ledger: Ledger) => Promise<void>): Promise<void>
-  close(): void
+  close(): Promise<void>
 }
 
 export type Changeable = Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>
@@ -67,12 +68,13 @@ export interface LifeOptions {
   readonly scenario: Scenario
   emit(step: Step): void
   note(text: string): void
+  /** Default: a file of SQLite. */
+  readonly ledger?: SimLedger
 }
 
-export function createLife({ scenario, emit, note }: LifeOptions): Life {
-  const clock = simClock()
+export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPACE) }: LifeOptions): Life {
+  const clock = simClock(ledger.isBusy)
   const trueNow = (): number => scenario.startAt + clock.elapsed()
-  const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'capkeeper-sim-'))
   const keys = Array.from({ length: MOST_KEYS }, (_, number) => keyOf(scenario.seed, number))
   const sandbox = openSandbox(scenario, { now: trueNow, clock, key: keys[0] ?? '' })
   let issued = 0
@@ -82,9 +84,8 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
   const weather = createWeather(scenario, clock.elapsed)
   const serviceNow = (): number => trueNow() + life.serviceOffsetMs
   const service = createService({ scenario, clock, sandbox, company, weather, serviceNow, emit, note })
+  const book = createUseBook(trueNow)
   const wholes: PolicyModel[] = [emptyModel()]
-  const file = join(folder, 'capkeeper.db')
-  let disk: OpenDisk | undefined
   let numbers = 0
   const life: Life = {
     scenario,
@@ -134,32 +135,21 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
     stored: (scope) => company.caps().get(scope) ?? 'none',
     shows: (scope) => service.shows(scopeNamed(scope)),
     inForce: company.inForce,
-    view: () => life.process?.daemon?.views()[0],
-    ledger() {
-      if (!life.process) return undefined
-      disk ??= openDisk(file, WORKSPACE)
-      return disk
+    used: book.used,
+    use(email, cents) {
+      const gets = scenario.pools ? book.take(email, cents, company.inForce().get(email)) : cents
+      if (gets > 0) sandbox.recordUse(email, gets)
     },
+    view: () => life.process?.daemon?.views()[0],
+    ledger: () => (life.process ? ledger.disk() : undefined),
     published: () => life.process?.daemon?.policiesChanged(),
     start: () => void launch(),
     startLater: (ms) => clock.later(ms, () => void launch()),
-    async withNotes(act) {
-      const store = await openLedger({
-        file,
-        mode: 'note',
-        clock: { now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep },
-      })
-      try {
-        await act(await store.workspace(WORKSPACE, undefined))
-      } finally {
-        await store.close()
-      }
-    },
-    close() {
+    withNotes: (act) => ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act),
+    async close() {
       life.process?.kill()
-      disk?.close()
       sandbox.close()
-      rmSync(folder, { recursive: true, force: true })
+      await ledger.close()
     },
   }
   const launch = async (): Promise<void> => {
@@ -172,7 +162,7 @@ export function createLife({ scenario, emit, note }: LifeOptions): Life {
           clock,
           service,
           weather,
-          ledgerFile: file,
+          ledger,
           keyNow: () => keys[life.keyFile.number] ?? '',
           wallNow: () => trueNow() + life.wallOffsetMs,
           config: () => configOf(life, changed),
@@ -249,6 +239,7 @@ function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): Works
 
 /** The real parser and the real join over the files as they are. */
 function loadModel(life: Life, wholes: PolicyModel[]): PolicyLoad {
+  tidyPools(life.model)
   const files = policyFiles(life.model)
   if (life.broken !== undefined) files.set(life.broken, `${files.get(life.broken)}  team: [`)
   const parsed = [...files].map(([file, text]) => parsePolicyText(file, text))

@@ -1,11 +1,12 @@
 // How policies come about and change in the simulation: a first one, small edits, grants. What they make is mostly valid; what is not is
 // for the real parser to refuse.
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
-import { between, type Draw, pick } from '../../src/sandbox/company/random.ts'
+import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
 import { cycleAt, HOUR_MS } from '../../src/sandbox/time.ts'
 import { emailOf, groupName } from './company.ts'
 import type { Life } from './life.ts'
 import { emptyModel, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
+import { drawPools } from './pool-edits.ts'
 import { MINUTE_MS } from './scenario.ts'
 
 const CAPS = [100, 200, 300, 400, 500, 700, 800, 1000, 1500, 2000, 4000] as const
@@ -38,6 +39,7 @@ export function drawModel(life: Life, draw: Draw): PolicyModel {
   model.onGroupConflict = pick(draw, ['min', 'max', 'min', undefined])
   // Not drawn, so that lives without rules are what they were.
   if (model.users.size % 3 === 1) model.rules = RULES
+  if (life.scenario.pools) model.pools = drawPools(life, model, stream(life.scenario.seed, `pools/${life.elapsed()}`))
   return model
 }
 

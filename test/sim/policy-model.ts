@@ -20,6 +20,17 @@ export interface ModelRule {
   readonly cap: ModelCap
 }
 
+/** A budget for some people together: those of groups, or those listed. */
+export interface ModelPool {
+  readonly name: string
+  readonly groups?: readonly string[]
+  readonly emails?: readonly string[]
+  readonly credits: number
+  readonly share: 'need' | 'equal'
+  readonly min: number
+  readonly max?: number
+}
+
 export interface PolicyModel {
   team: ModelCap | undefined
   readonly groups: Map<string, { readonly name: string; cap: ModelCap }>
@@ -30,6 +41,7 @@ export interface PolicyModel {
   onGroupConflict: 'min' | 'max' | undefined
   /** The first that matches counts. */
   rules: readonly ModelRule[]
+  pools: readonly ModelPool[]
 }
 
 export const emptyModel = (): PolicyModel => ({
@@ -41,6 +53,7 @@ export const emptyModel = (): PolicyModel => ({
   approvals: new Set(),
   onGroupConflict: undefined,
   rules: [],
+  pools: [],
 })
 
 export const copyModel = (model: PolicyModel): PolicyModel => ({
@@ -52,6 +65,7 @@ export const copyModel = (model: PolicyModel): PolicyModel => ({
   approvals: new Set(model.approvals),
   onGroupConflict: model.onGroupConflict,
   rules: [...model.rules],
+  pools: [...model.pools],
 })
 
 const capLine = (cap: ModelCap, indent: string): string => `cap: ${cap}${cap === 0 ? `\n${indent}allowZero: true` : ''}`
@@ -81,6 +95,7 @@ export function policyFiles(model: PolicyModel): Map<string, string> {
     ...list('users', users),
     ...list('grants', model.grants.map(grantText)),
     ...list('rules', model.rules.map(ruleText)),
+    ...list('pools', model.pools.map(poolText)),
     ...list(
       'protected',
       [...model.protectedPeople].map((email) => `    - ${email}`),
@@ -98,6 +113,18 @@ export function policyFiles(model: PolicyModel): Map<string, string> {
 
 const ruleText = ({ starts, cap }: ModelRule, index: number): string =>
   `    - name: r${index}\n      when: {email: "${starts}*"}\n      ${capLine(cap, '      ')}`
+
+function poolText({ name, groups, emails, credits, share, min, max }: ModelPool): string {
+  const members = groups ? `groups: [${groups.join(', ')}]` : `emails: [${emails?.join(', ')}]`
+  const lines = [
+    `members: {${members}}`,
+    `credits: ${credits}`,
+    `share: ${share}`,
+    `min: ${min}`,
+    ...(max === undefined ? [] : [`max: ${max}`]),
+  ]
+  return `    - name: ${name}\n      ${lines.join('\n      ')}`
+}
 
 function grantText({ scope, cap, add, fromAt, untilAt, cycleEnd }: ModelGrant): string {
   const on = scope === 'team' ? 'team: true' : scope.startsWith('group:') ? `group: ${scope.slice(6)}` : `user: ${scope}`
@@ -135,11 +162,16 @@ export const teamCap = (model: PolicyModel, now: number): ModelCap | undefined =
 export const groupCap = (model: PolicyModel, id: string, now: number): ModelCap | undefined =>
   grantAt(model, GROUP(id), model.groups.get(id)?.cap, now) ?? model.groups.get(id)?.cap
 
-/** `conflict`: the person's groups differ, and no rule says which counts. */
-export type Verdict = ModelCap | undefined | 'conflict'
+/** `conflict`: the person's groups differ, and no rule says which counts. `dealt`: what a pool gives, by what was used. */
+export type Verdict = ModelCap | undefined | 'conflict' | 'dealt'
+
+/** Whether a pool deals to somebody, by where they are now. */
+export const isPooled = ({ pools }: PolicyModel, email: string, { groupsOf }: Pick<Belonging, 'groupsOf'>): boolean =>
+  pools.some(({ emails, groups = [] }) => emails?.includes(email) ?? groupsOf(email).some((id) => groups.includes(id)))
 
 /** What is asked at user scope alone, on a service that keeps caps in layers. */
 export function userCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
+  if (isPooled(model, email, people)) return 'dealt'
   const base = model.users.get(email) ?? model.rules.find(({ starts }) => email.startsWith(starts))?.cap
   const own = grantAt(model, USER(email), base, now) ?? base
   if (own !== undefined) return own
@@ -153,7 +185,7 @@ export function userCap(model: PolicyModel, email: string, people: Belonging, no
 /** What a person should have after everything: user over groups over the team. */
 export function personCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
   const own = userCap(model, email, people, now)
-  if (own === 'conflict' || typeof own === 'number') return own
+  if (own === 'conflict' || own === 'dealt' || typeof own === 'number') return own
   const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
   const numbers = caps.filter((cap) => cap !== 'none')
   // With a `none` of their own it depends on the service which group counts: what is copied follows the rule, what is layered the service.

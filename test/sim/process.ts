@@ -8,10 +8,6 @@ import { createLogger } from '../../src/daemon/conditions/log.ts'
 import { eventLog } from '../../src/daemon/conditions/log-events.ts'
 import type { Config, WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import { learnedKeeper } from '../../src/daemon/cycle/learned.ts'
-import { bindings } from '../../src/daemon/ledger/binding.ts'
-import { type LedgerStore, openLedger } from '../../src/daemon/ledger/ledger.ts'
-import { openDatabase } from '../../src/daemon/ledger/sqlite/database.ts'
-import { sqliteRows } from '../../src/daemon/ledger/sqlite/rows.ts'
 import { workspaceLedger } from '../../src/daemon/ledger/workspace.ts'
 import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from '../../src/daemon/schedule/daemon.ts'
 import { sha256 } from '../../src/daemon/schedule/system.ts'
@@ -20,6 +16,7 @@ import { stream } from '../../src/sandbox/company/random.ts'
 import type { SimClock } from './clock.ts'
 import { fragileRows } from './crash.ts'
 import type { Weather } from './faults.ts'
+import type { OpenLedger, SimLedger } from './ledger/kind.ts'
 import type { Scenario } from './scenario.ts'
 import type { Sender, Service } from './service.ts'
 import type { Step } from './steps.ts'
@@ -29,7 +26,7 @@ export interface ProcessParts {
   readonly clock: SimClock
   readonly service: Service
   readonly weather: Weather
-  readonly ledgerFile: string
+  readonly ledger: SimLedger
   /** What the file with the key holds now. */
   keyNow(): string
   /** The process's wall clock. */
@@ -68,8 +65,7 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     monotonic: () => parts.clock.elapsed() + number * 1e6,
     sleep: (ms, signal) => (self.alive ? parts.clock.sleep(ms, signal, self) : new Promise(() => undefined)),
   }
-  const store = await openLedger({ file: parts.ledgerFile, mode: 'write', clock })
-  const database = openDatabase(parts.ledgerFile, { readOnly: false })
+  const store = await parts.ledger.open(clock)
   const self: SimProcess = {
     number,
     alive: true,
@@ -81,8 +77,7 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     kill() {
       if (!self.alive) return
       self.alive = false
-      void store.close()
-      database.close()
+      store.close()
       parts.emit({ kind: 'died', process: number })
       // Nobody hears what it still does; its signals let go of what they hold.
       void self.daemon?.stop().catch(() => undefined)
@@ -98,7 +93,7 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
   const config: Config = {
     listen: { host: '127.0.0.1', port: 9464 },
     people: 'email',
-    ledger: parts.ledgerFile,
+    ledger: ':memory:',
     approvals: 'separate',
     metrics: { perUser: 'off', userLabel: 'hash' },
     workspaces: [parts.config()],
@@ -122,7 +117,7 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
   const daemon = await startDaemon({
     clock,
     config,
-    open: (settings) => openWorkspace(self, parts, { settings, store, database, clock, tell, paces }),
+    open: (settings) => openWorkspace(self, parts, { settings, store, clock, tell, paces }),
     loadPolicies: () => parts.loadPolicies(),
     reloadConfig: () => ({ ...config, workspaces: [parts.config()] }),
     registered: () => undefined,
@@ -153,8 +148,7 @@ function diesWriting(self: SimProcess, when: 'before' | 'after'): boolean {
 
 interface Opening {
   readonly settings: WorkspaceConfig
-  readonly store: LedgerStore
-  readonly database: ReturnType<typeof openDatabase>
+  readonly store: OpenLedger
   readonly clock: Clock
   readonly tell: (event: CycleEvent) => void
   readonly paces: Paces
@@ -164,11 +158,9 @@ interface Opening {
 async function openWorkspace(
   self: SimProcess,
   parts: ProcessParts,
-  { settings, store, database, clock, tell, paces }: Opening,
+  { settings, store, clock, tell, paces }: Opening,
 ): Promise<OpenedWorkspace> {
-  await store.workspace(settings.name, BASE_URL)
-  const binding = bindings(database).find((one) => one.workspace === settings.name && one.current)?.id ?? 0
-  const rows = fragileRows(sqliteRows({ database, workspace: settings.name, binding, versions: new Map() }), {
+  const rows = fragileRows(await store.rows(settings.name, BASE_URL), {
     isAlive: () => self.alive,
     isFull: () => parts.weather.isOn('disk-full'),
     diesNow: (when) => diesWriting(self, when),

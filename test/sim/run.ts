@@ -7,6 +7,7 @@ import { statusDocument } from '../../src/daemon/http/status/status.ts'
 import { stream } from '../../src/sandbox/company/random.ts'
 import { approve, calm, happen } from './events.ts'
 import { invariantsFor } from './invariants/all.ts'
+import type { SimLedger } from './ledger/kind.ts'
 import { createLife, type Life } from './life.ts'
 import { drawModel } from './policy-edits.ts'
 import { WORKSPACE } from './process.ts'
@@ -23,6 +24,8 @@ export interface RunOptions {
   readonly patient?: boolean
   /** Makes the trace without keeping it, for its digest alone. */
   readonly digest?: boolean
+  /** Default: a file of SQLite. */
+  readonly ledger?: SimLedger
 }
 
 export interface Violation {
@@ -75,7 +78,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
     if (text !== undefined) note(text)
     for (const watcher of watchers) watcher(step)
   }
-  const life = createLife({ scenario, emit, note })
+  const life = createLife({ scenario, emit, note, ...(options.ledger && { ledger: options.ledger }) })
   for (const { name, watch } of invariantsFor(life.keys)) {
     recorder.checked[name] = 0
     const violated = (message: string): void => {
@@ -91,7 +94,7 @@ export async function runSeed(options: RunOptions): Promise<RunReport> {
   try {
     await live(life, scenario, () => recorder.violations.length > 0 && !options.patient)
   } finally {
-    life.close()
+    await life.close()
   }
   for (const [kind, times] of life.weather.counts) recorder.met[kind] = times
   return { seed, days, digest: hash.digest('hex'), events: scenario.events.length, ...recorder }

@@ -4,7 +4,7 @@ import { DEFAULT_GUARDS, type GuardSettings } from '../../src/core/model/change.
 import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
-import { EVENT_KINDS, type EventKind } from './event-kinds.ts'
+import { EVENT_KINDS, type EventKind, POOL_EVENTS } from './event-kinds.ts'
 
 export const MINUTE_MS = 60_000
 
@@ -69,6 +69,8 @@ export interface Scenario {
   /** What others change is shown and not put back. */
   readonly onDrift: 'heal' | 'alert'
   readonly undeclaredUsers: 'ignore' | 'report'
+  /** Policies have pools, people work up to their caps, and use shows hours late. */
+  readonly pools: boolean
   /** Its key allows so few requests that a sweep takes longer than the interval. */
   readonly isSlow: boolean
   /** Shares are off in some lives, so that more goes out. */
@@ -97,13 +99,16 @@ const LATEST_START = Date.UTC(2027, 0, 1)
 export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Scenario {
   const draw = stream(seed, 'scenario')
   const isSlow = stream(seed, 'slow')() < 0.1
-  const drawnMs = pick(draw, [5, 15, 30, 45]) * MINUTE_MS
+  // Few sweep every 5 min: their days cost many times as much, and hold no more events.
+  const isQuick = stream(seed, 'quick')() < 0.08
+  const drawnMs = pick(draw, isQuick ? [5] : [15, 20, 30, 45]) * MINUTE_MS
   const intervalMs = isSlow ? 5 * MINUTE_MS : drawnMs
   const usageIntervalMs = pick(draw, [10, 30, 60]) * MINUTE_MS
   const fanOut = draw() < 0.25
   const capSemantics = fanOut ? (draw() < 0.7 ? 'copied' : 'layered') : draw() < 0.12 ? 'copied' : 'layered'
   const rounds = drawRounds(seed, days, settlingMs(intervalMs, usageIntervalMs) + (isSlow ? SLOW_MS : 0), intervalMs)
-  const events = drawEvents(seed, rounds).filter(({ kind }) => !cut.without.has(kind))
+  const pools = capSemantics === 'layered' && !fanOut && stream(seed, 'pools')() < 0.4
+  const events = drawEvents(seed, rounds).filter(({ kind }) => !cut.without.has(kind) && (pools || !POOL_EVENTS.has(kind)))
   const lastAt = cut.until === undefined ? undefined : (events[cut.until - 1]?.atMs ?? 0)
   const faults = drawFaults(seed, rounds)
   const quick = { start: 5, max: pick(draw, [5, 10, 50]), concurrency: pick(draw, [1, 4, 8]) }
@@ -115,7 +120,11 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     people: between(draw, 5, 40),
     groups: between(draw, 1, 4),
     // Add-on use by person is told in every third life.
-    switches: { ...drawSwitches(draw, fanOut), addOnRows: stream(seed, 'add-on')() < 1 / 3 ? 'served' : 'refused' },
+    switches: {
+      ...drawSwitches(draw, fanOut),
+      addOnRows: stream(seed, 'add-on')() < 1 / 3 ? 'served' : 'refused',
+      ...(pools && poolSwitches(stream(seed, 'pools/switches'))),
+    },
     capSemantics,
     intervalMs,
     usageIntervalMs,
@@ -123,7 +132,8 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     onDrift: stream(seed, 'on-drift')() < 0.1 ? 'alert' : 'heal',
     undeclaredUsers: stream(seed, 'undeclared')() < 0.2 ? 'report' : 'ignore',
     isSlow,
-    guards: stream(seed, 'guards')() < 0.3 ? { ...DEFAULT_GUARDS, ...NO_SHARES } : DEFAULT_GUARDS,
+    pools,
+    guards: stream(seed, 'guards')() < (pools ? 0.6 : 0.3) ? { ...DEFAULT_GUARDS, ...NO_SHARES } : DEFAULT_GUARDS,
     rate,
     latencyMs: pick(draw, [20, 80, 400]),
     faults: faults.filter(({ kind, fromMs }) => !cut.without.has(kind) && (lastAt === undefined || fromMs <= lastAt)),
@@ -131,6 +141,12 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     rounds,
   }
 }
+
+/** Mostly a service that tells use, an hour or three late. */
+const poolSwitches = (draw: Draw): Partial<Switches> => ({
+  ...(draw() < 0.9 && { plan: 'enterprise' }),
+  analyticsDelay: pick(draw, [0, 1, 3]) * HOUR_MS,
+})
 
 function drawStart(draw: Draw): number {
   const month = between(draw, 0, 11)

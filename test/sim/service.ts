@@ -103,6 +103,8 @@ export function createService(parts: ServiceParts): Service {
 
 /** The sandbox, asked once for what it would answer twice: all that its answers depend on is counted in the company's version. */
 function remembering({ sandbox, company }: ServiceParts): Sandbox['handle'] {
+  // What is told late changes with time alone.
+  if ((sandbox.switches.analyticsDelay ?? 0) > 0) return sandbox.handle
   let version = ''
   let known = new Map<string, ReturnType<Sandbox['handle']>>()
   return (operation, body) => {
@@ -214,6 +216,10 @@ function refusalOf(parts: ServiceParts, { operation, body, faults, sender: _ }: 
   if (struck('key-echoed')) return encode(500, `panic near "service_key":"${String(body['service_key'])}"`)
   const gone = [...parts.company.gone]
   if (gone.some((id) => body['group_id'] === id)) return encode(404, `unknown group: ${body['group_id']}`)
+  const { dark } = parts.company
+  if (operation === 'UserPageAnalytics' && dark.keys().some((id) => body['group_name'] === groupName(id)))
+    return encode(503, 'try again later')
+  if (operation === 'UsageConfig' && dark.get(String(body['group_id'])) === 'unset') return encode(400, 'this cap cannot be set')
   if (operation === 'UserPageAnalytics' && gone.some((id) => body['group_name'] === groupName(id)))
     return encode(404, `invalid group name: ${body['group_name']}`)
   return undefined

@@ -83,6 +83,8 @@ export interface Scene {
   /** What a faultless read shows. */
   shows(scope: ScopeKey): ModelCap
   inForce(): InForce
+  /** Add-on credits that somebody has really used in the present cycle; kept in lives with pools. */
+  used(email: string): number
   /** Every configuration that was in force at some time since then. */
   settingsSince(sinceMs: number): readonly Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>[]
   /** Of the process that runs; told by the code under test. */

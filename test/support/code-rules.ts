@@ -1,9 +1,11 @@
 // The house rules about what stands in a file: no effect in the core, time and chance in one place, no words of the wire outside their
 // folders, and the few habits of the house that the linter does not know.
-import { isIn, places, type Rule, type SourceFile } from './house.ts'
+import { posix } from 'node:path'
+import { isIn, places, type Rule, type SourceFile, type Sources } from './house.ts'
 import type { Token } from './tokens.ts'
 
 const MOST_LINES = 400
+const MOST_FILES = 18
 
 const EFFECTS =
   'async,await,Promise,Date,Math . random,process,globalThis,console,fetch,performance,crypto,setTimeout,setInterval,setImmediate,queueMicrotask'
@@ -80,6 +82,14 @@ const SUPPRESSION =
   /biome-ignore.*(noExcessiveLinesPerFunction|noExplicitAny|noDefaultExport|noEnum|noNonNullAssertion|noConsole)|@ts-(ignore|nocheck|expect-error)/
 
 const lineCount = (text: string): number => text.replace(/\n$/, '').split('\n').length
+
+function crowded(files: readonly SourceFile[]): readonly string[] {
+  const folders = Map.groupBy(files.filter(inSource), ({ path }) => posix.dirname(path))
+  return [...folders].flatMap(([folder, all]) => (all.length > MOST_FILES ? [`${folder} holds ${all.length} files`] : []))
+}
+
+/** One folder with so many files. */
+const folderOf = (count: number): Sources => Object.fromEntries(Array.from({ length: count }, (_, at) => [`src/core/plan/x${at}.ts`, '']))
 
 export const CODE_RULES: readonly Rule[] = [
   {
@@ -221,6 +231,12 @@ export const CODE_RULES: readonly Rule[] = [
     ),
     breaks: [{ 'src/core/x.ts': 'export const a = 1\n'.repeat(MOST_LINES + 1) }, { 'test/core/x.test.ts': '\n'.repeat(MOST_LINES + 1) }],
     keeps: { 'src/core/x.ts': '\n'.repeat(MOST_LINES) },
+  },
+  {
+    rule: `a folder of src holds at most ${MOST_FILES} files, and rooms for the rest`,
+    offences: crowded,
+    breaks: [folderOf(MOST_FILES + 1)],
+    keeps: { ...folderOf(MOST_FILES), 'src/core/plan/room/x.ts': '', 'test/core/plan/x.test.ts': '' },
   },
   {
     rule: 'each source begins with what it decides',

@@ -1,6 +1,8 @@
 // Short ways to write policies and what is known of the world, for the tests of the pure core. Names without an @ get a domain.
+
 import { expect } from 'vitest'
-import type { GroupMembers, MemberStatus, OwnedCap, OwnerKind, Roster } from '../../src/core/model/observed.ts'
+import type { AskedEntry, OwnerKind, PolicyEntry } from '../../src/core/model/entry.ts'
+import type { GroupMembers, MemberStatus, OwnedCap, Roster } from '../../src/core/model/observed.ts'
 import type { Cap, CapRule, Grant, PeopleRule, PolicySet, Pool, PoolMembers, When } from '../../src/core/model/policy.ts'
 import type { Position } from '../../src/core/model/problem.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
@@ -157,13 +159,16 @@ export const members = (groups: Readonly<Record<string, readonly string[]>>): Gr
 export interface OwnedSketch {
   readonly cap: PlainCap
   readonly owner?: OwnerKind
-  readonly entry?: string
+  readonly entry?: PolicyEntry
   readonly baseline?: PlainCap
   /** The grant that the cap came from. */
   readonly grant?: GrantSketch
 }
 
-const ENTRY_KIND: Record<OwnerKind, string> = {
+/** The policy entry of a declaration of this kind. */
+export const entryOf = (kind: AskedEntry['kind'], value: PlainCap): AskedEntry => ({ kind, cap: cap(value) })
+
+const ENTRY_KIND: Record<OwnerKind, AskedEntry['kind']> = {
   policy: 'rule',
   grant: 'grant',
   rule: 'people',
@@ -176,7 +181,7 @@ const ENTRY_KIND: Record<OwnerKind, string> = {
 export function ownedCaps(caps: Readonly<Record<string, OwnedSketch>>): ReadonlyMap<ScopeKey, OwnedCap> {
   const owned = Object.entries(caps).map(([name, one]): OwnedCap => {
     const owner = one.owner ?? 'policy'
-    const entry = one.entry ?? `${ENTRY_KIND[owner]}|${one.cap}`
+    const entry = one.entry ?? entryOf(ENTRY_KIND[owner], one.cap)
     const baseline = one.baseline === undefined ? {} : { baseline: cap(one.baseline) }
     const from = one.grant === undefined ? {} : { grant: grantId(grant(one.grant, { file: '', line: 0, column: 0 })) }
     return { scope: scope(name), cap: cap(one.cap), owner, entry, verifiedAt: NOW - HOUR, ...baseline, ...from }

@@ -121,7 +121,9 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
       const row = rows.get(workspace)
       if (row?.holder !== undefined && row.until > time && row.era === era.id && row.holder !== replica.id) continue
       const token = Math.max((row?.token ?? 0) + 1, Math.floor(time))
-      const quietMs = row?.holder === undefined ? 0 : Math.max(0, row.until - time + LEASED_WRITE_MS)
+      const isOld = row !== undefined && row.era !== era.id
+      const endedAt = Math.max(row?.until ?? Number.NEGATIVE_INFINITY, isOld || !row ? era.since + LEASE_MS : Number.NEGATIVE_INFINITY)
+      const quietMs = Math.max(0, endedAt - time + LEASED_WRITE_MS)
       rows.set(workspace, { holder: replica.id, token, until: time + lastsMs, era: era.id, config })
       taken.set(workspace, { token, quietMs })
     }

@@ -1,4 +1,5 @@
 // Ledgers for tests: temporary folders, values to record, and second processes that hold a ledger until they are killed.
+
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +11,7 @@ import { groupScope, type Scope, TEAM, userScope } from '../../src/core/model/sc
 import { credits } from '../../src/core/model/units.ts'
 import { type LedgerCode, LedgerError } from '../../src/daemon/ledger/error.ts'
 import type { Ledger } from '../../src/ports.ts'
+import { entryOf } from './declare.ts'
 
 export const ADA = userScope('ada@example.com')
 export const BOB = userScope('bob@example.com')
@@ -27,7 +29,7 @@ export const ownedCap = (scope: Scope, cap: number | 'none', more: Partial<Owned
   scope,
   cap: cap === 'none' ? cap : credits(cap),
   owner: 'policy',
-  entry: `policy|${cap}`,
+  entry: entryOf('rule', cap),
   verifiedAt: 1_000,
   ...more,
 })
@@ -50,7 +52,7 @@ export const intentFor = (change: ScopeChange, more: Partial<Intent> = {}): Omit
   at: 1_000,
   planId: '0123456789abcdef',
   change,
-  entry: `policy|${change.to}`,
+  entry: entryOf('rule', change.to),
   digest: 'd1gest',
   revision: 'abc1234',
   ...more,
@@ -108,7 +110,7 @@ const SOURCES = resolve(import.meta.dirname, '../../src')
 export async function helperProcess(script: string): Promise<Helper> {
   const prelude = `
     import { openLedger } from '${SOURCES}/daemon/ledger/ledger.ts'
-    import { takeLock } from '${SOURCES}/daemon/ledger/lock.ts'
+    import { takeLock } from '${SOURCES}/daemon/ledger/sqlite/lock.ts'
     import { systemClock as clock } from '${SOURCES}/daemon/schedule/system.ts'
     const ready = () => console.log('ready')
     const stay = () => setInterval(() => {}, 1 << 30)

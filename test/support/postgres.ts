@@ -37,7 +37,7 @@ export interface PostgresServer {
 }
 
 /** PostgreSQL refuses to run as root: then it runs as the user that its package has made. */
-function asItsUser(program: string, argv: readonly string[]): readonly [string, readonly string[]] {
+export function asItsUser(program: string, argv: readonly string[]): readonly [string, readonly string[]] {
   const path = join(PROGRAMS, program)
   if (process.getuid?.() !== 0) return [path, argv]
   return ['setpriv', ['--reuid=postgres', '--regid=postgres', '--clear-groups', path, ...argv]]
@@ -50,7 +50,7 @@ function makeFolder(): string {
 }
 
 /** What root has made for the server belongs to its user. */
-function own(path: string): void {
+export function own(path: string): void {
   if (process.getuid?.() !== 0) return
   const { uid, gid } = statSync('/var/lib/postgresql')
   chownSync(path, uid, gid)
@@ -141,7 +141,8 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
   return server
 }
 
-const untilSaid = (child: ReturnType<typeof spawn>, words: string): Promise<void> =>
+/** Resolves once a server says these words; rejects when it ends before. */
+export const untilSaid = (child: ReturnType<typeof spawn>, words: string): Promise<void> =>
   new Promise((resolve, reject) => {
     let said = ''
     child.once('exit', () => reject(new Error(`PostgreSQL ended: ${said}`)))

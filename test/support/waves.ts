@@ -1,7 +1,9 @@
 // Small companies made by chance for the laws of waves: people in overlapping groups, caps that are set, caps that are to be written. And
 // what is in force for a person, worked out the slow way, so that the laws do not lean on what they judge.
+
 import fc from 'fast-check'
 import { countPeople, type People } from '../../src/core/interpret/effective.ts'
+import { UNDECLARED } from '../../src/core/model/entry.ts'
 import type { Cap } from '../../src/core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import type { Difference } from '../../src/core/plan/diff.ts'
@@ -27,7 +29,7 @@ export const capsOf = (caps: Readonly<Record<string, PlainCap>>): Caps =>
 
 export const changeOf = (name: string, from: PlainCap, to: PlainCap, healing = false): Difference => ({
   ...{ scope: scope(name), key: keyOf(name), from: cap(from), to: cap(to) },
-  ...{ cause: 'policy', entry: '', healing, grantEnd: false },
+  ...{ cause: 'policy', entry: UNDECLARED, healing, grantEnd: false },
 })
 
 export const peopleOf = (groups: Company['groups'], names: readonly string[] = PEOPLE): People =>

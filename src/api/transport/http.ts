@@ -11,6 +11,7 @@ import { BoundError, CONNECT_TIMEOUT_MS } from '../bounds.ts'
 import { parseBaseUrl, proxyFor } from '../url.ts'
 import { OPERATION_PATH } from '../wire.ts'
 import type { Authorities } from './authorities.ts'
+import { isKeptBack, lookLast } from './last-look.ts'
 import { type Received, receive } from './receive.ts'
 import { type Account, processRoom, type Room } from './room.ts'
 
@@ -209,12 +210,13 @@ async function exchange(
   { client, room, account }: Way,
   { operation, url }: { readonly operation: Operation; readonly url: string },
   body: Readonly<Record<string, unknown>>,
-  { timeoutMs, signal, rows }: SendOptions,
+  { timeoutMs, signal, rows, mayLeave }: SendOptions,
 ): Promise<WireAnswer | TransportFailure> {
   const claim = account.begin()
   const connect = Math.min(CONNECT_TIMEOUT_MS, timeoutMs)
   const timeout = { request: timeoutMs, lookup: connect, connect, secureConnect: connect }
   const stream = client.stream(url, { body: JSON.stringify(body), timeout })
+  if (mayLeave) lookLast(stream, mayLeave)
   const abort = (): void => void stream.destroy(new Error('aborted'))
   signal?.addEventListener('abort', abort, { once: true })
   try {
@@ -224,6 +226,7 @@ async function exchange(
     return answerOf(received)
   } catch (error) {
     if (signal?.aborted) throw signal.reason
+    if (isKeptBack(error)) return { kind: 'network', message: 'it was kept back', isKeptBack: true }
     return error instanceof BoundError ? { kind: 'malformed', message: error.message } : failureOf(error, timeout)
   } finally {
     signal?.removeEventListener('abort', abort)

@@ -200,8 +200,11 @@ function resultText(report: CycleReport, flags: ApplyFlags, cli: Cli, inMemory: 
 /** The plan with what became of each change, with those that only a later pass brought, and with the holds that came up on the way. */
 function viewOf({ planned, after, applied }: CycleReport): PlanView {
   if (!applied) return { plan: planned.plan }
-  const outcomes = new Map([...applied.results].map(([key, one]) => [key, outcomeFor(one)]))
   const now = new Map(after.plan.changes.map((change) => [scopeKey(change.scope), change]))
+  const outcomes = new Map([
+    ...broughtAbout(planned.plan, after.plan),
+    ...[...applied.results].map(([key, one]): [ScopeKey, Outcome] => [key, outcomeFor(one)]),
+  ])
   const first = planned.plan.changes.map((change) => {
     const disposition = outcomes.has(scopeKey(change.scope)) ? READY : (now.get(scopeKey(change.scope))?.disposition ?? change.disposition)
     return { ...change, disposition }
@@ -222,6 +225,13 @@ function viewOf({ planned, after, applied }: CycleReport): PlanView {
     outcomes,
     news,
   }
+}
+
+/** What was to be written and is not any more: another write brought it about, such as a team's where caps are copied. */
+function broughtAbout(planned: Plan, { changes, unknown, problems }: Plan): readonly (readonly [ScopeKey, Outcome])[] {
+  const open = new Set([...changes, ...unknown, ...problems].flatMap(({ scope }) => (scope ? [scopeKey(scope)] : [])))
+  const ready = planned.changes.filter((change) => change.disposition.kind === 'ready' && !open.has(scopeKey(change.scope)))
+  return ready.map(({ scope }) => [scopeKey(scope), { result: 'satisfied' }])
 }
 
 /** What approvals released in this run stays told, with what became of them: one that the last pass does not know any more is spent. */

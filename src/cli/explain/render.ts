@@ -6,15 +6,21 @@ import type { Change } from '../../core/model/change.ts'
 import { shortRevision } from '../../core/model/policy.ts'
 import { formatPosition } from '../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
-import { type Rhythm, rhythmText } from '../../core/pace/rhythm.ts'
+import { type Rhythm, type RhythmBound, rhythmBoundText, rhythmText } from '../../core/pace/rhythm.ts'
 import type { ExplainedCandidate, Explanation } from '../../core/plan/explain.ts'
+import { stored } from '../../daemon/ledger/values/stored.ts'
 import { historyDocument } from '../history/render.ts'
 import { RESULT_WORDS, SIGNS } from '../plan/view.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
 import { amountText, capText, columns, rfc3339, shortTime } from '../shared/text.ts'
 
+/** How often a scope is read: all that is known of it here. */
+type Reading = Rhythm | RhythmBound
+
+const readingText = (reading: Reading): string => ('everyMs' in reading ? rhythmText(reading) : rhythmBoundText(reading))
+
 /** One explanation as text, a block for each question. */
-export function renderExplainText(one: Explanation, rhythm: Rhythm | undefined, paint: Paint = unpainted): string {
+export function renderExplainText(one: Explanation, rhythm: Reading | undefined, paint: Paint = unpainted): string {
   const blocks = [
     [headline(one, paint), ...standing(one)],
     block('Declared:', chainLines(one, paint), 'nothing in the policies bears on this scope'),
@@ -83,6 +89,7 @@ function observedCells(scope: Scope, reading: Explanation['observed'][number]['r
 
 function inForce({ inForce: now }: Explanation): readonly string[] {
   if (!now) return []
+  if (now.cap === 'unknown') return ['In force: not known.']
   return [`In force: ${capText(now.cap)}${now.from === undefined ? '' : `, set at ${plain(now.from)}`}.`]
 }
 
@@ -105,7 +112,7 @@ function useLine({ use }: Explanation): readonly string[] {
   }
 }
 
-function presentLines({ scope, observed, change, hold, problems, desired }: Explanation, paint: Paint): readonly string[] {
+function presentLines({ scope, observed, change, hold, problems, desired, skipped }: Explanation, paint: Paint): readonly string[] {
   const own = observed.find((one) => scopeKey(one.scope) === scopeKey(scope))
   const isRead = own?.reading !== undefined && own.reading.failure === undefined
   const held = hold ? ` (held by ${hold.guards.join(', ')}, hold ${hold.id})` : ''
@@ -116,7 +123,9 @@ function presentLines({ scope, observed, change, hold, problems, desired }: Expl
           ? isRead
             ? 'Now: nothing to change.'
             : 'Now: not known; its cap could not be read.'
-          : 'Now: nothing is asked of this very scope.',
+          : skipped
+            ? 'Now: nothing; it is skipped.'
+            : 'Now: nothing is asked of this very scope.',
       ]
   return [
     ...now,
@@ -144,27 +153,33 @@ function lastWrite({ lastWrite: last }: Explanation): string {
 const ownedLine = ({ owned }: Explanation): readonly string[] =>
   owned ? [`The ledger holds ${capText(owned.cap)} as ours (${owned.owner}), verified ${shortTime(owned.verifiedAt)}.`] : []
 
-const readLine = ({ scope }: Explanation, rhythm: Rhythm | undefined): readonly string[] =>
-  rhythm ? [`By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${rhythmText(rhythm)}.`] : []
+const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): readonly string[] =>
+  rhythm ? [`By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${readingText(rhythm)}.`] : []
 
 /** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339 (choice). */
-export function renderExplainJson(workspace: string, one: Explanation, rhythm: Rhythm | undefined): string {
+export function renderExplainJson(workspace: string, one: Explanation, rhythm: Reading | undefined): string {
   const { lastWrite: last, ...rest } = one
+  const { desired, owned } = rest
   const document = {
     apiVersion: 'capkeeper/v1',
     kind: 'Explanation',
     workspace,
     ...rest,
+    ...(desired && { desired: stored(desired) }),
+    ...(owned && { owned: stored(owned) }),
     ...(last && { lastWrite: historyDocument(last) }),
     ...(rhythm && { reading: readingDocument(rhythm) }),
   }
   return jsonText(document, (key, value) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value))
 }
 
-/** As the documents of `/api/v1` have it. */
-const readingDocument = (rhythm: Rhythm) => ({
-  scope: rhythm.key,
-  everySeconds: Math.round(rhythm.everyMs / 1000),
-  ...(rhythm.sliced && { atLeastEverySeconds: Math.round(rhythm.sliced.atLeastEveryMs / 1000) }),
-  why: rhythmText(rhythm),
-})
+/** As the documents of `/api/v1` have it; without `everySeconds` where only the bound is known. */
+function readingDocument(reading: Reading) {
+  const atLeastMs = 'everyMs' in reading ? reading.sliced?.atLeastEveryMs : reading.atLeastEveryMs
+  return {
+    scope: reading.key,
+    ...('everyMs' in reading && { everySeconds: Math.round(reading.everyMs / 1000) }),
+    ...(atLeastMs !== undefined && { atLeastEverySeconds: Math.round(atLeastMs / 1000) }),
+    why: readingText(reading),
+  }
+}

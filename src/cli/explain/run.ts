@@ -2,7 +2,7 @@
 // scope differs from what is asked, because only the whole plan tells whether a guard holds it.
 
 import { groupScope, parseScope, type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Rhythm, rhythmOf, sweepRate } from '../../core/pace/rhythm.ts'
+import { type Rhythm, type RhythmBound, rhythmBound, rhythmOf, sweepRate } from '../../core/pace/rhythm.ts'
 import { explain } from '../../core/plan/explain.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
@@ -93,15 +93,20 @@ interface RhythmFrom {
 }
 
 /** As a daemon with the pace that was learned would read it, or with `rate.max` where none was. */
-async function rhythmAt(scope: Scope, { outlook, knowledge }: Preview, { ledger, settings, now }: RhythmFrom): Promise<Rhythm | undefined> {
+async function rhythmAt(
+  scope: Scope,
+  { outlook, knowledge }: Preview,
+  { ledger, settings, now }: RhythmFrom,
+): Promise<Rhythm | RhythmBound | undefined> {
   const { intervalMs, rate } = settings
   const learned = learnedPaces(ledger.fact('pace')).map((one) => one.rate)
   const { readsPerSecond, count } = sweepRate(Math.min(rate.max, ...learned), intervalMs)
   const { toRead, people } = outlook
   const { useByPerson, writtenLately } = ledger
   const isSliced = toRead.length > count
-  // Who uses how much is not known here, and so not how soon each scope is read.
-  if (isSliced && !useByPerson) return undefined
+  const asked = { scope, toRead, people, declared: declaredIn(outlook) }
+  // A daemon's ledger tells a plan elsewhere of no use by day.
+  if (isSliced && !useByPerson) return rhythmBound(asked, readsPerSecond)
   const slicing =
     isSliced && useByPerson
       ? await slicingOf({
@@ -113,7 +118,7 @@ async function rhythmAt(scope: Scope, { outlook, knowledge }: Preview, { ledger,
           useWhenRead: new Map(),
         })
       : undefined
-  return rhythmOf({ scope, toRead, people, declared: declaredIn(outlook), intervalMs, slicing })
+  return rhythmOf({ ...asked, intervalMs, slicing })
 }
 
 /** The scope itself, and every wider one that may bear on it. */

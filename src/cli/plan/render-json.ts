@@ -43,7 +43,7 @@ function changeDocument(change: Change, view: PlanView): Record<string, unknown>
     ...dispositionFields(change),
     ...(healing && { healing }),
     ...(grantEnd && { grantEnd }),
-    ...(outcome && outcome.result !== 'satisfied' && { result: outcome.result }),
+    ...(outcome && { result: outcome.result === 'satisfied' ? 'applied' : outcome.result }),
     ...(outcome?.error !== undefined && { error: outcome.error }),
   }
 }

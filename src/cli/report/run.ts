@@ -129,6 +129,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
     groups: one.policy.set.groups.map(({ scope, name }) => ({ id: scope.id, name })),
     ...(!isPast && usage.balance && { balance: usage.balance }),
     ...(addOn.source !== 'upperBound' && { addOn }),
+    ...(addOn.source === 'measured' && flags.by === 'model' && { addOnByModel: await byModel(ledger, cycle) }),
     ...(runs && { runs }),
     ...(figures && { figures }),
     writes: (await ledger.history({ sinceAt: cycle.startAt })).filter(({ at }) => at < cycle.endAt),
@@ -209,6 +210,14 @@ async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle
     failureOf(error)
     return undefined
   }
+}
+
+/** What the ledger keeps of the service's rows, which a daemon puts there. */
+async function byModel(ledger: Pick<Ledger, 'addOnUse'>, cycle: Cycle): Promise<ReadonlyMap<string, number>> {
+  const sums = new Map<string, number>()
+  const rows = await ledger.addOnUse({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })
+  for (const { model, addOn } of rows) sums.set(model, (sums.get(model) ?? 0) + addOn)
+  return sums
 }
 
 function addOnOf({ seen, now }: Sources, cycle: Cycle, past: Sums | undefined): AddOnFigures {

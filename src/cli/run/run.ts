@@ -16,7 +16,7 @@ import type { Health } from '../../daemon/http/metrics/metrics.ts'
 import { ListenError, type Server, startServer } from '../../daemon/http/server.ts'
 import { ledgerGate } from '../../daemon/http/token.ts'
 import type { LedgerStore } from '../../daemon/ledger/ledger.ts'
-import { ledgerPieces } from '../../daemon/ledger/share.ts'
+import { ledgerPieces, type SharedWorkspace } from '../../daemon/ledger/share.ts'
 import { type Comparisons, createComparisons } from '../../daemon/replay/comparisons.ts'
 import { type Daemon, startDaemon } from '../../daemon/schedule/daemon.ts'
 import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
@@ -140,6 +140,7 @@ async function serve(flags: RunFlags, cli: Cli, reader: Reader, embedded: Embedd
       registered: (name, present) => (present ? host.metrics.registerWorkspace(name) : host.metrics.removeWorkspace(name)),
       ledgerWritable: host.ledgerWritable,
       lookAtLedger: host.lookAtLedger,
+      pauses: store.pauses,
     })
     running.daemon = daemon
     void forgetOldHistory(host, aging.signal)
@@ -248,6 +249,23 @@ function comparisonsOf(config: Config, running: Readonly<Running>, host: Host): 
   return comparisons
 }
 
+/** Of all workspaces, whoever keeps them: those that are kept here as they are, and the others as the database has them. */
+async function* ledgersOf({ daemon }: Readonly<Running>, { store, leases, config }: Host): AsyncGenerator<SharedWorkspace> {
+  const own = daemon?.ledgers() ?? []
+  yield* own
+  if (leases.isSole) return
+  const isOwn = new Set(own.map(({ workspace }) => workspace))
+  const known = new Map(
+    (await store.workspaces()).flatMap(({ workspace, baseUrl, current }) => (current ? [[workspace, baseUrl] as const] : [])),
+  )
+  for (const { name } of config().workspaces) {
+    const baseUrl = known.get(name)
+    // What was never bound has no records.
+    if (isOwn.has(name) || baseUrl === undefined || baseUrl === '') continue
+    yield { workspace: name, baseUrl, ledger: await store.workspace(name, undefined) }
+  }
+}
+
 const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promise<Server> =>
   startServer({
     ...config.listen,
@@ -272,8 +290,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
     isChecked: () => host.config().auth,
     ledgerGate: ledgerGate({ host: config.listen.host, token: config.ledgerToken, env: host.cli.env }),
     ledgerHasToken: config.ledgerToken !== undefined,
-    ledger: () =>
-      ledgerPieces({ workspaces: running.daemon?.ledgers() ?? [], now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
+    ledger: () => ledgerPieces({ workspaces: ledgersOf(running, host), now: host.cli.clock.now(), key: randomSalt(), digest: sha256 }),
     ready: () => running.daemon?.ready() ?? { ready: false, reasons: [running.why?.() ?? 'starting'] },
     onError: (error) => host.logger.error({ error: error.message }, 'a page could not be made'),
   })

@@ -1,5 +1,5 @@
 // A running daemon's /status as a table, and below it what needs a person: a pause, a broken policy, holds, scopes that are not as
-// they should be, warnings. It only shows; it asks nothing.
+// they should be, warnings; then pools and rules. It only shows; it asks nothing.
 
 import { plain } from '../../core/escape/terminal.ts'
 import type { ScopeState } from '../../core/model/events.ts'
@@ -10,6 +10,8 @@ import { columns, count, people, shortTime, span } from '../shared/text.ts'
 
 /** Scopes listed per workspace; /status has more. */
 const LISTED = 20
+/** Pools, and rules, in all. */
+const MOST_ROWS = 40
 
 /** One row per workspace, then what each needs. */
 export function renderStatusText(status: StatusDocument, paint: Paint = unpainted): string {
@@ -24,6 +26,7 @@ export function renderStatusText(status: StatusDocument, paint: Paint = unpainte
     [`capkeeper ${plain(status.version)} at ${shortTime(at)}`, ...notes],
     [paint('bold', title ?? ''), ...rows],
     ...status.workspaces.map((one) => needs(one, paint)).filter((lines) => lines.length > 0),
+    ...[poolLines(status), ruleLines(status)].filter((lines) => lines.length > 0).map((lines) => titled(lines, paint)),
   ]
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
@@ -60,6 +63,43 @@ function needs(one: WorkspaceStatus, paint: Paint): readonly string[] {
   ]
   return lines.length === 0 ? [] : [paint('bold', plain(one.workspace)), ...lines.map((line) => `  ${line}`)]
 }
+
+/** Lines of a table; a daemon of an earlier version lists neither pools nor rules. */
+function poolLines({ workspaces }: StatusDocument): readonly string[] {
+  const rows = workspaces.flatMap(({ workspace, pools = [] }) =>
+    pools.map((pool) => [
+      plain(workspace),
+      plain(pool.name),
+      number(pool.credits),
+      pool.used === undefined ? '?' : `${number(pool.used)} (${Math.round((100 * pool.used) / Math.max(1, pool.credits))} %)`,
+      pool.dealt === undefined ? '?' : number(pool.dealt),
+      pool.people === undefined ? '?' : number(pool.people),
+      pool.exhaustion === undefined ? '' : shortTime(Date.parse(pool.exhaustion)),
+      pool.dealtAt === undefined ? 'nothing dealt yet' : shortTime(Date.parse(pool.dealtAt)),
+      pool.frozen === undefined ? '' : `the last deal stays: ${plain(pool.frozen)}`,
+    ]),
+  )
+  const omitted = workspaces.reduce((sum, { poolsOmitted = 0 }) => sum + poolsOmitted, 0)
+  return listed(['WORKSPACE', 'POOL', 'CREDITS', 'USED', 'COUNTED AT', 'PEOPLE', 'USED UP', 'DEALT', ''], rows, omitted, 'pools')
+}
+
+function ruleLines({ workspaces }: StatusDocument): readonly string[] {
+  const rows = workspaces.flatMap(({ workspace, rules = [] }) =>
+    rules.map(({ name, people: reached }) => [plain(workspace), plain(name), number(reached)]),
+  )
+  const omitted = workspaces.reduce((sum, { rulesOmitted = 0 }) => sum + rulesOmitted, 0)
+  return listed(['WORKSPACE', 'RULE', 'PEOPLE'], rows, omitted, 'rules')
+}
+
+function listed(head: readonly string[], rows: readonly (readonly string[])[], omitted: number, what: string): readonly string[] {
+  if (rows.length === 0) return []
+  const more = Math.max(0, rows.length - MOST_ROWS) + omitted
+  return [...columns([head, ...rows.slice(0, MOST_ROWS)]), ...(more > 0 ? [`and ${more} more ${what}`] : [])]
+}
+
+const titled = ([title = '', ...lines]: readonly string[], paint: Paint): readonly string[] => [paint('bold', title), ...lines]
+
+const number = (value: number): string => Math.round(value).toLocaleString('en-US')
 
 const scopeCells = (entry: ScopeEntry): readonly string[] => [
   entry.state,

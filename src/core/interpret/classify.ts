@@ -4,7 +4,7 @@
 //   -----------------  ---------  ----------  ------------------------------------------------------------
 //   not readable       any        any         unread
 //   what was written   any        any         landed
-//   what is inherited  none       any         landed, unless reads show only what is set at the very scope; where the value has not moved,
+//   may be inherited   none       any         landed, unless reads show only what is set at the very scope; where the value has not moved,
 //                                             only an accepted answer tells
 //   nothing            0          any         zeroDropped, unless a kept 0 was seen here: then it may be stale
 //   the old value      any        lost        notLanded
@@ -22,8 +22,8 @@ export interface Sent {
 
 export interface ReadBack {
   readonly observed: Observed
-  /** What applies where nothing is set at the scope. */
-  readonly inherited: Observed
+  /** It may be what applies where nothing is set at the scope. */
+  readonly mayApply: boolean
   readonly model: Pick<ServiceModel, 'reads' | 'zero'>
   /** The same write was in vain several times: a reading that contradicts it is not stale any more. */
   readonly wasInVain: boolean
@@ -32,10 +32,10 @@ export interface ReadBack {
 export type Verdict = 'unread' | 'landed' | 'zeroDropped' | 'notLanded' | 'unmoved' | 'foreign'
 
 /** Judges one write by its reading back (product.md, section 6). */
-export function classify({ from, to, answer }: Sent, { observed, inherited, model, wasInVain }: ReadBack): Verdict {
+export function classify({ from, to, answer }: Sent, { observed, mayApply, model, wasInVain }: ReadBack): Verdict {
   if (observed === 'unknown') return 'unread'
   if (observed === to) return 'landed'
-  if (to === 'none' && model.reads !== 'explicit' && observed === inherited && (observed !== from || answer === 'accepted')) return 'landed'
+  if (to === 'none' && model.reads !== 'explicit' && mayApply && (observed !== from || answer === 'accepted')) return 'landed'
   const mayBeStale = from === 'none' && model.zero === 'stored' && !wasInVain
   if (to === 0 && observed === 'none' && !mayBeStale) return 'zeroDropped'
   if (observed !== from) return 'foreign'

@@ -43,6 +43,8 @@ export interface Slots {
   at(key: ScopeKey): Slot
   /** What applies where nothing is set at this scope. */
   inherited(key: ScopeKey): Observed
+  /** Whether that may be what applies where nothing is set at this scope: a group that shows the team's value may have none of its own. */
+  mayApply(key: ScopeKey, value: Observed): boolean
   /** Whether nothing may be set here, and what is shown comes from an ancestor. */
   mayBeInherited(key: ScopeKey): boolean
   /** Whether a write of ours to an ancestor brought the value that is shown here: nobody else did. */
@@ -56,11 +58,12 @@ export function interpret(inputs: SlotInputs): Slots {
   const inherited = inheritedReader(people, shown, inputs.unsetGroups)
   const readers = [inheritedReader(people, shown), inheritedReader(people, shown, new Set(people.byGroup.keys()))]
   const isOpen = model.reads !== 'explicit'
+  const mayApply = (key: ScopeKey, value: Observed): boolean => key !== TEAM_KEY && readers.some((reader) => reader(key) === value)
   const mayBeInherited = (key: ScopeKey): boolean => {
     const observed = isOpen ? shown(key) : undefined
     const ours = inputs.owned.get(key)
     if (ours?.written && ours.cap === observed) return false
-    return typeof observed === 'number' && key !== TEAM_KEY && readers.some((reader) => reader(key) === observed)
+    return typeof observed === 'number' && mayApply(key, observed)
   }
   const at = (key: ScopeKey): Slot => {
     const own = shown(key) ?? 'unknown'
@@ -68,7 +71,7 @@ export function interpret(inputs: SlotInputs): Slots {
     return { own, inherited: inherited(key), certainty }
   }
   const lastRead = (key: ScopeKey): Cap | undefined => readings.get(key)?.last?.observed
-  return { model, shown, lastRead, at, inherited, mayBeInherited, isEcho: (key) => isEcho(key, inputs) }
+  return { model, shown, lastRead, at, inherited, mayApply, mayBeInherited, isEcho: (key) => isEcho(key, inputs) }
 }
 
 /** A group that counts as not set shows the team's value for the group's people as well. */

@@ -1,4 +1,5 @@
 // The words of a plan: one change, one hold, the plan itself. Plain data; rendered, saved and applied, always the same object.
+import type { PolicyEntry } from './entry.ts'
 import type { Cap } from './policy.ts'
 import type { Position } from './problem.ts'
 import type { Scope } from './scope.ts'
@@ -234,8 +235,8 @@ export interface Intent {
   readonly at: Instant
   readonly planId: string
   readonly change: ScopeChange
-  /** The identity of the policy entry behind the change (`DesiredCap.entry`), '' for an orphan. */
-  readonly entry: string
+  /** The policy entry behind the change. */
+  readonly entry: PolicyEntry
   readonly digest: string
   readonly revision: string
 }
@@ -264,7 +265,7 @@ export interface Quarantined {
   readonly scope: Scope
   readonly code: string
   readonly message: string
-  readonly entry: string
+  readonly entry: PolicyEntry
   readonly at: Instant
   /** What was set before a 0 that the service did not keep: it is asked for as long as the scope is left alone. */
   readonly restore?: Cap

@@ -11,7 +11,8 @@ export type JournalEntry = { readonly at: Instant } & (
       readonly kind: 'foreign'
       readonly scope: Scope
       readonly verified: Cap
-      readonly observed: Observed /** More of them at that time, which are not listed. */
+      readonly observed: Observed
+      /** More of them at that time, which are not listed. */
       readonly more?: number
       /** The plan that met it. */
       readonly planId?: string
@@ -20,7 +21,8 @@ export type JournalEntry = { readonly at: Instant } & (
       readonly kind: 'hold'
       readonly id: string
       readonly guards: readonly GuardCode[]
-      readonly people: number /** The plan that showed it first. */
+      readonly people: number
+      /** The plan that showed it first. */
       readonly planId?: string
     }
   | { readonly kind: 'release'; readonly id: string }

@@ -1,4 +1,5 @@
 // What the service last said: caps, people, groups and the balance. Plain data, without a word of the wire.
+import type { OwnerKind, PolicyEntry } from './entry.ts'
 import type { Cap } from './policy.ts'
 import type { Scope } from './scope.ts'
 import type { Credits, Instant } from './units.ts'
@@ -101,9 +102,6 @@ export interface RunsReading extends SetAside {
   readonly rows: readonly RunUse[]
 }
 
-/** `rule` and `pool`: of a person who matched a rule, or has a share in a pool; such caps lie at user scope. */
-export const OWNER_KINDS = ['policy', 'grant', 'rule', 'pool', 'conflict', 'copied'] as const
-export type OwnerKind = (typeof OWNER_KINDS)[number]
 /** What one person used of one model on one UTC day (service-notes.md, section 1, Add-on use per person). */
 export interface AddOnRow {
   /** Midnight, UTC. */
@@ -132,8 +130,8 @@ export interface OwnedCap {
   /** The value last verified on the service. */
   readonly cap: Cap
   readonly owner: OwnerKind
-  /** The identity of the policy entry that `cap` was verified under (`DesiredCap.entry`). */
-  readonly entry: string
+  /** The policy entry that `cap` was verified under. */
+  readonly entry: PolicyEntry
   readonly verifiedAt: Instant
   /** A write of ours set it at this very scope, so that it is not merely inherited. */
   readonly written?: boolean

@@ -42,6 +42,15 @@ export interface Rhythm {
   }
 }
 
+/** Where sweeps are sliced and nobody here knows who uses how much: how long a scope waits at most. */
+export interface RhythmBound {
+  readonly key: ScopeKey
+  readonly atLeastEveryMs: number
+  readonly sweepMs: number
+  readonly scopes: number
+  readonly readsPerSecond: number
+}
+
 export interface RhythmInputs {
   readonly scope: Scope
   readonly toRead: readonly Scope[]
@@ -53,14 +62,29 @@ export interface RhythmInputs {
   readonly slicing?: Slicing | undefined
 }
 
-/** Undefined for a scope that no sweep reads. */
-export function rhythmOf({ scope, toRead, people, declared, intervalMs, slicing }: RhythmInputs): Rhythm | undefined {
+/** The scope that sweeps read: the one asked about, or the one whose cap applies to the person. */
+function readFor({ scope, toRead, people, declared }: Pick<RhythmInputs, 'scope' | 'toRead' | 'people' | 'declared'>) {
   const own = scopeKey(scope)
   const person = people.byKey.get(own)
   const effective = person && effectiveCap(person, declared)
   const keys = new Set(toRead.map(scopeKey))
   const key = keys.has(own) ? own : effective?.from
-  if (key === undefined || !keys.has(key)) return undefined
+  return key === undefined || !keys.has(key) ? undefined : { key, person, effective }
+}
+
+/** Undefined for a scope that no sweep reads. */
+export function rhythmBound(inputs: Omit<RhythmInputs, 'intervalMs' | 'slicing'>, readsPerSecond: number): RhythmBound | undefined {
+  const read = readFor(inputs)
+  const scopes = inputs.toRead.length
+  const sweepMs = (scopes * 1000) / readsPerSecond
+  return read && { key: read.key, atLeastEveryMs: LONGEST_SWEEPS * sweepMs, sweepMs, scopes, readsPerSecond }
+}
+
+/** Undefined for a scope that no sweep reads. */
+export function rhythmOf({ intervalMs, slicing, ...inputs }: RhythmInputs): Rhythm | undefined {
+  const read = readFor(inputs)
+  if (!read) return undefined
+  const { key, person, effective } = read
   const watched = slicing?.watched.find((one) => one.key === key)
   if (!slicing || !watched) return { key, everyMs: intervalMs }
   const { readsPerSecond, intervals, paces } = slicing
@@ -92,10 +116,15 @@ const span = (ms: number): string => (ms < 60_000 ? `${Math.max(1, Math.round(ms
 /** `read with every sweep, every 5 min`, or how often at least and why it is read as often as now. */
 export function rhythmText({ everyMs, sliced }: Rhythm): string {
   if (!sliced) return `read with every sweep, every ${span(everyMs)}`
-  const { atLeastEveryMs, sweepMs, scopes, readsPerSecond } = sliced
-  const bound = `read at least every ${span(atLeastEveryMs)} (a sweep of ${scopes} scopes takes ${span(sweepMs)} at ${number(readsPerSecond)} readings/s)`
-  return `${bound}; now every ${span(everyMs)}: ${whyNow(sliced)}`
+  return `${boundText(sliced)}; now every ${span(everyMs)}: ${whyNow(sliced)}`
 }
+
+/** The same where only the bound is known. */
+export const rhythmBoundText = (bound: RhythmBound): string =>
+  `${boundText(bound)}, and sooner the more credits could leak there; how soon follows from use by day, which is not known here`
+
+const boundText = ({ atLeastEveryMs, sweepMs, scopes, readsPerSecond }: Omit<RhythmBound, 'key'>): string =>
+  `read at least every ${span(atLeastEveryMs)} (a sweep of ${scopes} scopes takes ${span(sweepMs)} at ${number(readsPerSecond)} readings/s)`
 
 function whyNow({ isSuspect, risk, person }: NonNullable<Rhythm['sliced']>): string {
   if (isSuspect) return 'something says that its cap is not what it should be'

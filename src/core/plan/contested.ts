@@ -2,6 +2,7 @@
 // left alone for 24 h instead of being fought over. What counts is what the ledger says was put right, so our own writes never do. Another
 // policy entry for the scope is a fresh start (choice).
 import type { HistoryEntry } from '../model/change.ts'
+import { isSameEntry, type PolicyEntry } from '../model/entry.ts'
 import type { Scope, ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import type { Difference } from './diff.ts'
@@ -14,7 +15,7 @@ export interface Contest {
   /** Since when. */
   readonly at: Instant
   /** The policy entry that was contested. */
-  readonly entry: string
+  readonly entry: PolicyEntry
   /** Foreign changes within the 24 h before. */
   readonly changes: number
 }
@@ -41,7 +42,7 @@ export function contestedScopes(
   for (const { scope, key, to, cause, entry } of differences) {
     if (cause !== 'external') continue
     const before = known[key]
-    if (before && before.entry === entry && isLeftTo(before, now)) found.set(key, before)
+    if (before && isSameEntry(before.entry, entry) && isLeftTo(before, now)) found.set(key, before)
     // The change that is there now has not been put right yet.
     const changes = found.has(key) ? 0 : 1 + timesHealed(written(scope, now - CONTEST_MS), to)
     if (changes >= limit) found.set(key, { at: now, entry, changes })

@@ -20,6 +20,7 @@
 // nothing declares the scope, else `policy`.
 import type { Slots } from '../interpret/slots.ts'
 import type { Cause } from '../model/change.ts'
+import { isSameEntry, type PolicyEntry, UNDECLARED } from '../model/entry.ts'
 import type { CapReading, Observed, OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
@@ -48,8 +49,8 @@ export interface Difference {
   readonly cause: Cause
   readonly source?: Position
   readonly reason?: string
-  /** Identity of the policy entry behind it; '' for an orphan. */
-  readonly entry: string
+  /** The policy entry behind it. */
+  readonly entry: PolicyEntry
   readonly healing: boolean
   readonly grantEnd: boolean
   /** The deal of a pool that it is a part of. */
@@ -155,7 +156,7 @@ function compareOrphan(owned: OwnedCap, key: ScopeKey, inputs: DiffInputs, ended
   }
   const grantEnd = showsEndedGrant(owned, ended)
   const cause = grantEnd ? 'expired' : 'orphan'
-  draft.differences.push({ scope: owned.scope, key, from: observed, to: 'none', cause, entry: '', healing: false, grantEnd })
+  draft.differences.push({ scope: owned.scope, key, from: observed, to: 'none', cause, entry: UNDECLARED, healing: false, grantEnd })
 }
 
 function difference(
@@ -166,9 +167,9 @@ function difference(
   ended: EndedGrants,
   isOverwritten: boolean,
 ): Difference {
-  const sameEntry = owned !== undefined && owned.entry === desired.entry
-  const grantEnd = desired.origin.kind !== 'grant' && owned?.entry !== desired.entry && showsEndedGrant(owned, ended)
-  const isMoved = sameEntry && owned.cap !== from
+  const isSame = owned !== undefined && isSameEntry(owned.entry, desired.entry)
+  const grantEnd = desired.origin.kind !== 'grant' && !isSame && showsEndedGrant(owned, ended)
+  const isMoved = isSame && owned.cap !== from
   const cause: Cause = grantEnd ? 'expired' : isMoved && !isOverwritten ? 'external' : 'policy'
   return {
     scope: desired.scope,
@@ -188,7 +189,7 @@ const observedAt = (key: ScopeKey, inputs: DiffInputs): Observed => inputs.readi
 
 const isNews = (owned: OwnedCap | undefined, desired: DesiredCap): boolean =>
   owned === undefined ||
-  owned.entry !== desired.entry ||
+  !isSameEntry(owned.entry, desired.entry) ||
   owned.cap !== desired.cap ||
   owned.tried !== undefined ||
   owned.owner !== desired.owner ||

@@ -3,6 +3,7 @@
 import type { CapAt, People } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import { type Disposition, READY, type Release } from '../model/change.ts'
+import { isSameEntry } from '../model/entry.ts'
 import type { OwnedCap } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
@@ -114,7 +115,7 @@ export function waveInputs(
 
 /** A cap that the ledger verified under the same policy entry is believed to stand while it cannot be read. */
 const isBelieved = (owned: OwnedCap | undefined, desired: DesiredCap | undefined): boolean =>
-  owned !== undefined && desired !== undefined && owned.entry === desired.entry && owned.cap === desired.cap
+  owned !== undefined && desired !== undefined && isSameEntry(owned.entry, desired.entry) && owned.cap === desired.cap
 
 /** What is asked of scopes that could not be read counts as still to come; nobody waits for ever. */
 function unreadChanges({ unknown, desired, owned, givenUp }: DisposeInputs): readonly Pending[] {

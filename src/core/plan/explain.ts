@@ -108,6 +108,8 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
     ...(desired && { desired }),
     observed: [scope, ...wider].map((one) => observedAt(inputs, one)),
     ...(scope.kind === 'user' && { ...personOf(inputs, scope.email, wider), ...dealOf(inputs, resolution.pools, scope.email) }),
+    // Whoever is skipped is not read, and what they have of their own goes before what is wider.
+    ...(skipped && scope.kind === 'user' && { inForce: { cap: 'unknown' as const } }),
     ...(lastWrite && { lastWrite }),
     ...(change && { change }),
     ...(hold && { hold }),
@@ -238,6 +240,7 @@ function whyLost(one: Candidate, won: Candidate | undefined, verdict: View['verd
   if (won.kind === 'pool') return one.scope.kind === 'user' ? `pool ${won.pool} deals at most what is left` : 'a pool is narrower'
   if (one.kind === 'pool') return 'a cap for the person is dealt first'
   if (one.kind === 'people' && won.kind !== 'people' && won.kind !== 'grant') return 'a cap for the person goes before rules'
+  if (one.kind === 'conflict' && won.kind === 'people') return 'a rule is narrower'
   if (scopeKey(one.scope) === scopeKey(won.scope)) return 'a grant on the same scope is in force'
   if (one.scope.kind === 'group' && won.kind === 'conflict' && verdict === 'chosen')
     return 'spec.onGroupConflict decides between the groups'

@@ -167,7 +167,7 @@ function desiredNow({ resolution, quarantined }: PlanInputs) {
 const restored = (one: DesiredCap, cap: Cap): DesiredCap => ({
   ...one,
   cap,
-  entry: `kept|${cap}`,
+  entry: { kind: 'kept', cap },
   origin: { ...one.origin, cap, reason: 'a cap of 0 is not kept here, so the cap before it stays' },
 })
 

@@ -3,6 +3,7 @@
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import type { Change, Disposition, Quarantined } from '../model/change.ts'
+import { isSameEntry, UNDECLARED } from '../model/entry.ts'
 import type { ScopeState, ScopeStatus } from '../model/events.ts'
 import type { CapReading, OwnedCap, Roster } from '../model/observed.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../model/scope.ts'
@@ -49,9 +50,9 @@ export function activeQuarantine(
   const over: ScopeKey[] = []
   for (const one of entries) {
     const key = scopeKey(one.scope)
-    const entry = entryOf.get(key) ?? ''
+    const entry = entryOf.get(key) ?? UNDECLARED
     const isYoung = now - one.at < QUARANTINE_MS || one.code === 'ZERO_NOT_STORED'
-    if (isYoung && entry === one.entry && !skipped.has(key)) active.set(key, one)
+    if (isYoung && isSameEntry(entry, one.entry) && !skipped.has(key)) active.set(key, one)
     else over.push(key)
   }
   return { active, over }

@@ -1,8 +1,8 @@
 // What a standing deal asks for a member at this moment. It holds raises back while the sum is above the credits, whatever the deal gave.
 
 import type { Credits } from '../model/units.ts'
-import { fullSum, isDealt } from './count.ts'
-import { memberOf, type PoolState, type PoolTerms } from './state.ts'
+import { fullCount, fullSum, isDealt } from './count.ts'
+import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 
 /** The cap to ask for; undefined while nothing was dealt, and for who is not dealt. A raise that is open waits while the sum is above. */
 export function capToAsk({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): Credits | undefined {
@@ -12,6 +12,21 @@ export function capToAsk({ credits }: Pick<PoolTerms, 'credits'>, state: PoolSta
   if (inForce === undefined || inForce === 'none' || inForce >= member.dealt || inForce < 1) return member.dealt
   return isAbove(state, credits) ? inForce : member.dealt
 }
+
+/**
+ * Nothing is dealt to protected members, and a cap declared for one of them is theirs; but while the raises of all of them do not fit into the
+ * credits, they keep what is in force. Undefined where nothing keeps them.
+ */
+export function capToKeep({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState, email: string): Credits | undefined {
+  const member = memberOf(state, email)
+  const inForce = member?.protected && !member.left ? member.inForce?.cap : undefined
+  if (!member || inForce === undefined || inForce === 'none' || (member.fixed ?? 0) <= inForce) return undefined
+  const more = Object.values(state.members).reduce((sum, one) => sum + (one.protected && !one.left ? wantedBy(one) : 0), 0)
+  return more > credits - fullSum(state) ? inForce : undefined
+}
+
+/** What a member with a cap of their own would add to the sum. */
+const wantedBy = (member: PoolMember): number => Math.max(0, (member.fixed ?? 0) - member.base - fullCount(member))
 
 const sums = new WeakMap<PoolState, number>()
 

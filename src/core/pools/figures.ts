@@ -2,7 +2,7 @@
 
 import type { Instant } from '../model/units.ts'
 import { isDealt, paidSum, paidUse, standingSum } from './count.ts'
-import { exhaustionAt, expectedUse } from './pace.ts'
+import { exhaustionAt, ownPace, poolPace } from './pace.ts'
 import { memberOf, type PoolState, type PoolTerms } from './state.ts'
 
 export interface PoolFigures {
@@ -25,9 +25,9 @@ export function poolFigures({ credits }: Pick<PoolTerms, 'credits'>, state: Pool
   const used = paidSum(state)
   const dealt = standingSum(state)
   const staying = Object.entries(state.members).filter(([, { left }]) => !left)
-  const { paces } = expectedUse(new Map(staying.map(([email, { use = 0 }]) => [email, use])), state.cycle, state.readAt)
-  const isIdle = staying.every(([, { use = 0 }]) => use === 0)
-  const pace = isIdle ? 0 : paces.values().reduce((sum, one) => sum + one, 0)
+  const total = staying.reduce((sum, [, { use = 0 }]) => sum + use, 0)
+  const average = poolPace(total, staying.length, state.cycle, state.readAt)
+  const pace = total === 0 ? 0 : staying.reduce((sum, [, { use = 0 }]) => sum + ownPace(average, use), 0)
   const exhaustedAt = exhaustionAt(credits - used, pace, state.readAt, state.cycle.endAt)
   return {
     readAt: state.readAt,

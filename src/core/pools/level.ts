@@ -1,59 +1,148 @@
-// Shares credits out by raising one level for everybody: `need` levels the totals of the cycle, `equal` the head-room. Pure arithmetic. A
-// higher level never gives anybody less, equal people get equal caps, and names and order change nothing.
-import { MAX_CAP } from '../model/units.ts'
+// Shares credits out by raising one level for everybody: `need` levels the totals of the cycle, `equal` the head-room. Pure arithmetic over
+// columns. A higher level never gives anybody less, equal people get equal caps, and names and order change nothing.
 
-/** One person to whom caps are dealt, in whole credits of the cycle. */
-export interface Claim {
-  readonly email: string
-  /** Nobody gets less: known use, 1 at least. */
-  readonly floor: number
-  readonly min: number
-  /** The highest cap; never below `floor`. */
-  readonly max: number
-  /** Nobody is raised above it, whatever they used. */
-  readonly top: number
+/** People to whom caps are dealt, one place each in every column; whole credits of the cycle. */
+export interface Claims {
   /** Known use. */
-  readonly use: number
+  readonly use: Float64Array
+  /** Use that somebody else paid for. */
+  readonly base: Float64Array
+  /** Nobody gets less: known use, 1 at least. */
+  readonly floor: Float64Array
+  /** The highest cap; never below `floor`. */
+  readonly most: Float64Array
   /** Expected total of the cycle, for `need`; known use in whole credits for `equal`. */
-  readonly expected: number
+  readonly expected: Float64Array
   /** How fast they are expected to use, for what is left over: 1 for `equal`. */
-  readonly weight: number
-  /** Credits a working day. */
-  readonly pace: number
-  /** Paid for by somebody else. */
-  readonly base: number
+  readonly weight: Float64Array
 }
 
-/** The cap of a claim at a level between 0 and 3. */
-export type Levels = (claim: Claim, level: number) => number
+/** The places of claims that share one level. */
+export interface Levels {
+  readonly from: number
+  readonly to: number
+  readonly min: number
+  /** At this level everybody has what they are expected to use. */
+  readonly expectedAt: number
+  /** Credits above it for a level and a unit of weight. */
+  readonly extra: number
+  /** All weight together. */
+  readonly heaviness: number
+}
 
-const within = (claim: Claim, cap: number): number => Math.max(claim.floor, Math.min(claim.max, MAX_CAP, Math.floor(cap + 1e-6)))
+/** So many levels above what is expected give the lightest one credit more. Choice: what is left undealt by it is less than rounding takes. */
+const FINENESS = 32
+/** Head-room beyond which nobody is lifted: more than any cap. */
+const MOST_EXTRA = 2_147_483_648
+
+export function levelsOf({ expected, weight, most }: Claims, from: number, to: number, min: number): Levels {
+  let lightest = Number.POSITIVE_INFINITY
+  let [highest, heaviness] = [0, 0]
+  for (let place = from; place < to; place += 1) {
+    lightest = Math.min(lightest, weight[place] ?? 0)
+    heaviness += weight[place] ?? 0
+    highest = Math.max(highest, expected[place] ?? 0, Math.min(min, most[place] ?? 0))
+  }
+  return { from, to, min, expectedAt: Math.ceil(highest), extra: 1 / (FINENESS * lightest), heaviness }
+}
+
+/** What rounding errors may take from a whole number. */
+const DUST = 1e-6
 
 /**
- * Up to 1 everybody is lifted to `min` together; up to 2 to the same total, each to the expected one at most; up to 3 what is left over goes
- * above it by weight.
+ * The cap at a level, which is a whole number. Everybody is lifted to `min` together, then to the same total, each to the expected one at
+ * most; what is left over goes above it by weight. Comparisons, because Math.min is slow until the last optimization.
  */
-export function levelsOf(claims: readonly Claim[], most: number): Levels {
-  const lowest = claims.reduce((value, claim) => Math.max(value, Math.min(claim.min, claim.max)), 0)
-  const highest = claims.reduce((value, claim) => Math.max(value, claim.expected), lowest)
-  const lightest = claims.reduce((value, claim) => Math.min(value, claim.weight), Number.POSITIVE_INFINITY)
-  return (claim, level) => {
-    if (level <= 1) return within(claim, Math.min(claim.min, level * lowest))
-    const total = Math.min(claim.expected, (level - 1) * highest)
-    const extra = level <= 2 ? 0 : ((level - 2) * most * claim.weight) / lightest
-    return within(claim, Math.max(claim.min, total + extra))
-  }
+export function capAt({ expected, weight, floor, most }: Claims, { min, expectedAt, extra }: Levels, place: number, level: number): number {
+  let wanted = expected[place] ?? 0
+  if (level > expectedAt) wanted += (level - expectedAt) * extra * (weight[place] ?? 0)
+  if (wanted < min) wanted = min
+  if (wanted > level && level <= expectedAt) wanted = level
+  const cap = Math.floor(wanted + DUST)
+  const highest = most[place] ?? 0
+  const lowest = floor[place] ?? 0
+  const within = cap > highest ? highest : cap
+  return within < lowest ? lowest : within
 }
 
-/** The highest level at which `cost` is at most `budget`; undefined when not even the lowest is. `cost` never falls with the level. */
-export function highestLevel(cost: (level: number) => number, budget: number, top = 3): number | undefined {
-  if (cost(0) > budget) return undefined
-  if (cost(top) <= budget) return top
+/** What the pool pays for somebody with this cap. */
+export function paidAt({ use, base }: Claims, place: number, cap: number): number {
+  const used = use[place] ?? 0
+  const paid = (cap < used ? used : cap) - (base[place] ?? 0)
+  return paid > 0 ? paid : 0
+}
+
+/** What caps at a level cost together: `paidAt` of `capAt`, written out in one loop, because a replay asks for a hundred million of them. */
+export function costAt(claims: Claims, { from, to, min, expectedAt, extra }: Levels, level: number): number {
+  const { use, base, floor, most, expected, weight } = claims
+  const above = level > expectedAt ? (level - expectedAt) * extra : 0
+  const total = level > expectedAt ? Number.POSITIVE_INFINITY : level
+  let cost = 0
+  for (let place = from; place < to; place += 1) {
+    let cap = (expected[place] ?? 0) + above * (weight[place] ?? 0)
+    if (cap < min) cap = min
+    if (cap > total) cap = total
+    cap = Math.floor(cap + DUST)
+    const top = most[place] ?? 0
+    if (cap > top) cap = top
+    const least = floor[place] ?? 0
+    if (cap < least) cap = least
+    const used = use[place] ?? 0
+    if (cap < used) cap = used
+    const paid = cap - (base[place] ?? 0)
+    if (paid > 0) cost += paid
+  }
+  return cost
+}
+
+/** The highest level whose caps cost at most the budget; 0 when not even that is. */
+export function highestLevel(claims: Claims, levels: Levels, budget: number): number {
+  const cost = (level: number): number => costAt(claims, levels, level)
+  const atExpected = cost(levels.expectedAt)
+  if (atExpected > budget) return between({ low: 0, atLow: cost(0), high: levels.expectedAt, atHigh: atExpected }, cost, budget)
+  const slope = levels.heaviness * levels.extra
+  const top = levels.expectedAt + MOST_EXTRA * FINENESS
+  let [low, atLow] = [levels.expectedAt, atExpected]
+  for (let times = 1; low < top; times *= 2) {
+    const level = Math.min(top, low + Math.max(times, Math.ceil((times * (budget - atLow)) / slope)))
+    const at = cost(level)
+    if (at > budget) return between({ low, atLow, high: level, atHigh: at }, cost, budget)
+    ;[low, atLow] = [level, at]
+  }
+  return top
+}
+
+interface Bracket {
+  readonly low: number
+  readonly atLow: number
+  readonly high: number
+  readonly atHigh: number
+}
+
+/** Narrows a bracket down to one level: where the line between its ends meets the budget, or halfway where that came from one side twice. */
+function between({ low, atLow, high, atHigh }: Bracket, cost: (level: number) => number, budget: number): number {
+  let side = 0
+  while (high - low > 1) {
+    const width = high - low
+    const line = Math.floor((width * (budget - atLow)) / (atHigh - atLow))
+    const level = low + (Math.abs(side) > 1 ? Math.floor(width / 2) : Math.min(width - 1, Math.max(1, line)))
+    const at = cost(level)
+    side = Math.abs(side) > 1 ? 0 : side
+    if (at <= budget) [low, atLow, side] = [level, at, Math.min(0, side) - 1]
+    else [high, atHigh, side] = [level, at, Math.max(0, side) + 1]
+  }
+  return low
+}
+
+/** The highest whole level up to `top` that is affordable; undefined when not even 0 is. What is affordable is so at every level below. */
+export function highestWithin(isAffordable: (level: number) => boolean, top: number): number | undefined {
+  if (isAffordable(top)) return top
+  if (!isAffordable(0)) return undefined
   let [low, high] = [0, top]
-  for (let step = 0; step < 60; step += 1) {
-    const middle = (low + high) / 2
-    if (cost(middle) <= budget) low = middle
-    else high = middle
+  while (high - low > 1) {
+    const level = Math.floor((low + high) / 2)
+    if (isAffordable(level)) low = level
+    else high = level
   }
   return low
 }

@@ -25,23 +25,28 @@ export function workingDays(fromAt: Instant, untilAt: Instant): number {
   return days
 }
 
-export interface Expected {
-  /** Credits a working day, by e-mail. */
-  readonly paces: ReadonlyMap<string, number>
+/** What is known of the pace of a pool at a moment of its cycle. */
+export interface PoolPace {
+  /** Credits a person and working day. */
+  readonly mean: number
+  /** Working days that are over. */
+  readonly days: number
+  /** Working days that are left. */
   readonly daysLeft: number
 }
 
-/** `used`: in this cycle, by e-mail, as of `readAt`. */
-export function expectedUse(used: ReadonlyMap<string, number>, cycle: Cycle, readAt: Instant): Expected {
+/** `total`: what so many people have used in this cycle, as of `readAt`. */
+export function poolPace(total: number, people: number, cycle: Cycle, readAt: Instant): PoolPace {
   // By the full hour, so that a plan and the apply that follows it deal alike.
   const at = Math.floor(readAt / HOUR_MS) * HOUR_MS
   const daysLeft = workingDays(Math.max(at, cycle.startAt), cycle.endAt)
   const days = Math.max(FEWEST_DAYS, workingDays(cycle.startAt, Math.min(at, cycle.endAt)))
-  const total = used.values().reduce((sum, one) => sum + one, 0)
-  const mean = used.size === 0 ? 0 : total / used.size / days
-  const paceOf = (use: number): number => (mean === 0 ? 1 : (use + MEAN_WEIGHT_DAYS * mean) / (days + MEAN_WEIGHT_DAYS))
-  return { paces: new Map(used.entries().map(([email, use]) => [email, paceOf(use)])), daysLeft }
+  return { mean: people === 0 ? 0 : total / people / days, days, daysLeft }
 }
+
+/** Credits a working day of somebody who has used so much in this cycle; everybody alike while nobody has. */
+export const ownPace = ({ mean, days }: PoolPace, use: number): number =>
+  mean === 0 ? 1 : (use + MEAN_WEIGHT_DAYS * mean) / (days + MEAN_WEIGHT_DAYS)
 
 /** When `left` credits are gone at so many credits a working day; absent when not before `untilAt`. */
 export function exhaustionAt(left: number, pace: number, fromAt: Instant, untilAt: Instant): Instant | undefined {

@@ -35,6 +35,16 @@ export function leftMs({ askedAt, lastsMs }: Lease, now: Moment): number {
   return lastsMs - Math.max(now.monotonic - askedAt.monotonic, now.wall - askedAt.wall)
 }
 
+/** For how long a write of the holder before may still land. */
+export interface Quiet {
+  readonly from: Moment
+  readonly lastsMs: number
+}
+
+/** When it ends or ended, on the wall clock as that is now: readings are compared with it. A jump of that clock makes it neither longer nor shorter. */
+export const quietUntil = (quiet: Quiet | undefined, now: Moment): Instant =>
+  quiet === undefined ? Number.NEGATIVE_INFINITY : now.wall + quiet.lastsMs - (now.monotonic - quiet.from.monotonic)
+
 /** A request that may take so long leaves only if the lease outlasts it. */
 export const mayLeave = (lease: Lease | undefined, now: Moment, timeoutMs: number): boolean =>
   lease !== undefined && leftMs(lease, now) >= timeoutMs + MARGIN_MS

@@ -43,7 +43,7 @@ export interface LeaseRow {
 
 export interface HeartbeatAnswer {
   readonly renewed: ReadonlySet<string>
-  /** `quietMs`: for so long a write of the holder before may still be on its way; 0 when that one let go itself. */
+  /** `quietMs`: for so long a write that an earlier holder left open may still land; 0: nobody held it lately. */
   readonly taken: ReadonlyMap<string, { readonly token: number; readonly quietMs: number }>
   /** Replicas that are alive, and have a share. */
   readonly peers: readonly (ReplicaName & { readonly refuses: readonly string[] })[]

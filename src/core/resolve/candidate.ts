@@ -1,16 +1,10 @@
 // What resolving talks about: a declaration that bears on a scope, the one cap that is asked of it, and what is not asked, with why. Types only.
+import type { OriginKind, OwnerKind, PolicyEntry } from '../model/entry.ts'
 import type { GrantState } from '../model/events.ts'
-import type { OwnerKind } from '../model/observed.ts'
 import type { Cap, Grant } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import type { Scope } from '../model/scope.ts'
 import type { Credits, Instant } from '../model/units.ts'
-
-/**
- * Where a desired cap comes from: a cap declared for its scope (`rule`), a grant, a rule over people, a pool, the group conflict rule, a copy
- * at user scope, or the base a grant gives back.
- */
-export type OriginKind = 'rule' | 'grant' | 'people' | 'pool' | 'conflict' | 'copied' | 'restore'
 
 /** One declaration that bears on a scope: the winner, or one that lost, kept for `explain`. */
 export interface Candidate {
@@ -37,8 +31,7 @@ export interface DesiredCap {
   readonly scope: Scope
   readonly cap: Cap
   readonly owner: OwnerKind
-  /** Identity of the policy entry, `kind|cap`: the same as long as what is asked of this scope is, whatever its line, reason or file. */
-  readonly entry: string
+  readonly entry: PolicyEntry
   readonly origin: Candidate
   readonly losers: readonly Candidate[]
 }

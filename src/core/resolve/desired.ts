@@ -2,11 +2,12 @@
 // reads the world, never guesses a missing base, and never desires anything for people who are not approved (product.md, section 2).
 
 import { isApproved, TEAM_KEY } from '../interpret/effective.ts'
-import type { OwnedCap, OwnerKind, Person } from '../model/observed.ts'
+import { type AskedEntry, ownerOf } from '../model/entry.ts'
+import type { OwnedCap, Person } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { compareScopes, normaliseEmail, type Scope, type ScopeKey, scopeKey, type UserScope } from '../model/scope.ts'
-import type { Candidate, DesiredCap, OriginKind, RejectedScope, SkippedScope } from './candidate.ts'
+import type { Candidate, DesiredCap, RejectedScope, SkippedScope } from './candidate.ts'
 import { type Declarations, declarations, listWithPlaces, type PersonChain, personChain } from './chain.ts'
 import { poolNone, poolPeople } from './pools.ts'
 import type { DesiredInputs, Resolution } from './resolution.ts'
@@ -169,18 +170,22 @@ function desiredOfUser(context: Context, key: ScopeKey, scope: UserScope, chain:
   return copy ?? (!own && givesBack(owned) ? restored(context.found, key, owned, candidates) : undefined)
 }
 
-/** What the deal gives; the person's own cap where it gives all of that. Until something is dealt, what is ours stays as it is. */
+/**
+ * What the deal gives; the person's own cap where it gives all of that. Where nothing is dealt, yet or to protected members, what is ours stays
+ * as it is: to take it away would let them use what others were dealt.
+ */
 function desiredOfMember({ inputs }: Context, key: ScopeKey, scope: UserScope, chain: PersonChain): DesiredCap | undefined {
   const { place, own, matched, candidates } = chain
   const isProtected = inputs.set.protectedPeople.some((one) => one.scope.email === scope.email)
   const first = own ?? matched
   const declared = first?.cap === 'none' ? undefined : first
-  if (isProtected) return declared && wanted(scope, declared, candidates)
-  const dealt = place?.candidate
+  if (isProtected && declared && !place?.waits) return wanted(scope, declared, candidates)
+  const dealt = isProtected ? undefined : place?.candidate
   if (dealt) return wanted(scope, declared?.cap === dealt.cap ? declared : dealt, candidates)
   const owned = inputs.owned.get(key)
   if (!owned || !place) return undefined
-  const reason = `pool ${place.pool.name}: nothing is dealt yet; what is in force stays`
+  const why = isProtected ? 'nothing is dealt to protected members' : 'nothing is dealt yet'
+  const reason = `pool ${place.pool.name}: ${place.waits ? 'the credits do not pay for the cap declared' : why}; what is in force stays`
   return kept(owned, { kind: 'pool', scope, cap: owned.cap, at: place.pool.at, reason, pool: place.pool.name }, candidates)
 }
 
@@ -232,17 +237,8 @@ function copiedCap(context: Context, scope: UserScope, chain: PersonChain, owned
 
 function wanted(scope: Scope, origin: Candidate, candidates: readonly Candidate[]): DesiredCap {
   const { kind, cap } = origin
-  return { scope, cap, owner: OWNERS[kind], entry: `${kind}|${cap}`, origin, losers: without(candidates, origin) }
-}
-
-const OWNERS: Record<OriginKind, OwnerKind> = {
-  rule: 'policy',
-  grant: 'grant',
-  restore: 'grant',
-  people: 'rule',
-  pool: 'pool',
-  conflict: 'conflict',
-  copied: 'copied',
+  const entry: AskedEntry = { kind, cap }
+  return { scope, cap, owner: ownerOf(entry), entry, origin, losers: without(candidates, origin) }
 }
 
 /** What the ledger says goes on, under the entry it was verified with. */

@@ -102,7 +102,7 @@ const CYCLE_UNKNOWN = 'the billing cycle is not known, and with it the end of th
 
 /** The grant that the ledger's cap came from: the same amount first, then one that adds (its sum is not known here), then an edited one. */
 function runningBefore(open: readonly Timed[], owned: OwnedCap | undefined): Timed | undefined {
-  if (owned?.owner !== 'grant' || !owned.entry.startsWith('grant|')) return undefined
+  if (owned?.owner !== 'grant' || owned.entry.kind !== 'grant') return undefined
   const rank = ({ grant, state }: Timed): number => {
     if (grant.amount.kind === 'cap' && grant.amount.credits === owned.cap) return 0
     if (grant.amount.kind === 'add') return 1

@@ -10,6 +10,7 @@ import { type AddOnFigures, type AddOnSource, type AddOnUse, worstSource } from 
 import { bandOf, bandRank } from './bands.ts'
 import type { BurnFigures } from './burn.ts'
 import { projectedCents } from './forecast.ts'
+import { type ModelUse, modelUse } from './models.ts'
 
 export const REPORT_VIEWS = ['team', 'group', 'user', 'model'] as const
 export type ReportView = (typeof REPORT_VIEWS)[number]
@@ -38,6 +39,8 @@ export interface ReportInputs {
   readonly balance?: Balance
   /** Add-on use of this very cycle, of a source that is worth reporting; absent: not known. */
   readonly addOn?: AddOnFigures
+  /** The same by model, as the service names them; absent where it is not told so. */
+  readonly addOnByModel?: ReadonlyMap<string, number>
   /** Runs within the cycle; absent when they could not be read. */
   readonly runs?: readonly RunUse[]
   readonly figures?: BurnFigures
@@ -193,7 +196,7 @@ function rowsOf(inputs: ReportInputs, people: readonly Measured[]): readonly Rep
     case 'user':
       return people.map(personRow)
     case 'model':
-      return [...Map.groupBy(inputs.runs ?? [], ({ model }) => model)].map(([model, runs]) => modelRow(model, runs))
+      return modelUse({ runs: inputs.runs ?? [], measured: inputs.addOnByModel, whole: teamRow(inputs, people).addOn }).map(modelRow)
   }
 }
 
@@ -249,10 +252,12 @@ function personRow({ email, used, addOn, cap, headRoom, band }: Measured): Repor
   }
 }
 
-const modelRow = (model: string, runs: readonly RunUse[]): ReportRow => ({
+const modelRow = ({ model, used, addOn, addOnSource }: ModelUse): ReportRow => ({
   key: model,
   name: model,
-  ...known('used', sumOf(runs.map(({ used }) => used))),
+  ...known('used', used),
+  ...known('addOn', addOn),
+  ...(addOnSource && { addOnSource }),
 })
 
 const known = <K extends string>(key: K, value: number | undefined): { readonly [P in K]?: Credits } =>
@@ -304,7 +309,7 @@ function changesOf(writes: readonly HistoryEntry[]): Report['changes'] {
 
 const MEASURED_NOTE = 'Add-on use is measured: the service tells it by person and day, about 3 hours late.'
 
-function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInputs): readonly string[] {
+function notesOn({ by, balance, addOn, addOnByModel, runs, people, which, groups }: ReportInputs): readonly string[] {
   const notes: string[] = []
   if (by === 'group') notes.push('A person in two groups counts in both.', ...inSeveral(people))
   if (by === 'group' && groups.length === 0) notes.push('No policy declares a group.')
@@ -312,6 +317,8 @@ function notesOn({ by, balance, addOn, runs, people, which, groups }: ReportInpu
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
   if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
+  if (by === 'model' && addOn && !addOnByModel?.size && runs?.some(({ used }) => used !== undefined))
+    notes.push('Add-on use by model is estimated: what everybody paid from add-on credits, shared out by use.')
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))
     notes.push('This plan shows no credits by model.')
   const without = people.filter(({ used }) => used === undefined).length

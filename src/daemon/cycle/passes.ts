@@ -41,7 +41,13 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
     halted = wrote.halted
     for (const change of wrote.tried) if (!isFailed(results, tried, change)) tried.set(scopeKey(change.scope), change)
     if (halted.interrupted !== undefined) forgetMoved(wrote.wide, beneathOf(pass, inputs))
-    else for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) alsoRead.add(key)
+    else {
+      for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) {
+        alsoRead.add(key)
+        // It was written, and then overwritten by ourselves: the next pass puts it back.
+        if (wrote.isCopied && results.get(key)?.result === 'applied') tried.delete(key)
+      }
+    }
     pass = await replan(failuresOf(results, tried), alsoRead)
     if (halted.interrupted !== undefined || wrote.tried.length === 0) break
   }
@@ -62,6 +68,8 @@ const beneathOf = ({ view }: Pass, { workspace, knowledge, options }: PassInputs
 interface Wrote {
   readonly tried: readonly Change[]
   readonly wide: readonly WideWrite[]
+  /** A wide write was seen to overwrite what stands beneath it. */
+  readonly isCopied: boolean
   readonly halted: Halted
 }
 
@@ -79,6 +87,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
   )
   const watch = watchWrites({ ledger, clock, limit: config.guards.breaker, planned: ready.length })
   const looked: WideWrite[] = []
+  let isCopied = false
   const run: WaveRun = {
     client: workspace.client,
     ledger,
@@ -106,7 +115,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
       knowledge.pendingChecks = [...knowledge.pendingChecks, ...writes]
       rememberSent(writes, knowledge)
       if (writes.length === 0) return false
-      const isCopied = await lookBeneath(writes, beneathOf(pass, inputs))
+      if (await lookBeneath(writes, beneathOf(pass, inputs))) isCopied = true
       // Nothing but these readings tells how caps are kept here.
       await ledger.commit()
       // Where caps are copied the plan for the people beneath was made before they were overwritten.
@@ -116,7 +125,7 @@ async function runPass(pass: Pass, inputs: PassInputs, results: Map<ScopeKey, Wr
   const tried = await tryWaves(run, options.stop)
   watch.finish(quarantine(run))
   await keep(run)
-  return { tried, wide: looked, halted: run.halted }
+  return { tried, wide: looked, isCopied, halted: run.halted }
 }
 
 /** What follows from how writes ended is kept; a ledger that cannot keep it stops the run. */

@@ -1,7 +1,9 @@
 // Keeps in the ledger what a plan found out: what is ours now and what is not any more, approvals, holds shown, drift. It writes only what
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
+import { isDeepStrictEqual } from 'node:util'
 import type { Change, GuardSettings, HeldChange } from '../../core/model/change.ts'
+import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
 import { type Cap, declaredCount } from '../../core/model/policy.ts'
@@ -150,7 +152,10 @@ function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
 /** Saves a fact when it differs from what is there; `empty` is what absence means. */
 export function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {
   const before = ledger.fact(name) ?? empty
-  if (JSON.stringify(before) !== JSON.stringify(value)) ledger.saveFact(name, value)
+  const [was, is] = [JSON.stringify(before), JSON.stringify(value)]
+  // What was read from the ledger may have its keys in another order.
+  if (was === is || (was !== undefined && is !== undefined && isDeepStrictEqual(JSON.parse(was), JSON.parse(is)))) return
+  ledger.saveFact(name, value)
 }
 
 /**
@@ -191,7 +196,7 @@ export function rememberUnknown(view: DesiredState, knowledge: WorkspaceState, l
   const managed = unknown.filter(({ scope }) => entries.has(scopeKey(scope)) || view.owned.has(scopeKey(scope)))
   for (const { scope, failure } of managed) {
     const message = `${scopeKey(scope)}: ${failure?.message ?? 'the service does not know it'}`
-    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? '', at: now })
+    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? UNDECLARED, at: now })
   }
   return managed.length
 }

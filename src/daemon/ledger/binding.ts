@@ -29,9 +29,10 @@ export interface BindOptions {
 /** Reads as empty: no row has this id. */
 export const NO_BINDING = 0
 
-/** All bindings, by name, the current one of a name first. */
-export function bindings(database: LedgerDatabase): readonly Binding[] {
-  return database.all('SELECT * FROM binding ORDER BY workspace, current DESC, bound_at DESC, id').map((row) => ({
+/** All bindings, or those of one workspace, by name, the current one of a name first. */
+export function bindings(database: LedgerDatabase, only?: string): readonly Binding[] {
+  const sql = 'SELECT * FROM binding WHERE ?1 IS NULL OR workspace = ?1 ORDER BY workspace, current DESC, bound_at DESC, id'
+  return database.all(sql, only ?? null).map((row) => ({
     id: Number(row['id']),
     workspace: String(row['workspace']),
     baseUrl: String(row['base_url']),
@@ -53,7 +54,7 @@ export function bind(database: LedgerDatabase, workspace: string, baseUrl: strin
 }
 
 const choose = (database: LedgerDatabase, workspace: string, baseUrl: string | undefined, options: BindOptions): number | undefined =>
-  chosen({ all: bindings(database), ledger: database.file }, workspace, baseUrl, options)
+  chosen({ all: bindings(database, workspace), ledger: database.file }, workspace, baseUrl, options)
 
 /** Whatever a database holds of bindings; `ledger` is how messages name it. */
 export interface Bound {

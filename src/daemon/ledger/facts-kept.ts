@@ -1,8 +1,8 @@
 // The single values of a workspace by name, decoded when they are asked for and not again until they change.
 import type { LedgerFacts, RecordsReader } from '../../ports.ts'
 import type { KeptRows } from './kept-rows.ts'
-import { readRow } from './rows.ts'
-import { facts } from './values.ts'
+import { readRow } from './values/rows.ts'
+import { factFrom } from './values/values.ts'
 
 /** `name` is how messages name the ledger. */
 export function factsKept(name: string, rows: KeptRows<unknown>): RecordsReader['fact'] {
@@ -12,7 +12,7 @@ export function factsKept(name: string, rows: KeptRows<unknown>): RecordsReader[
     if (!row) return undefined
     const known = decoded.get(fact)
     if (known && known.data === row.data) return known.value as LedgerFacts[K]
-    const value = readRow(name, 'fact', row, facts[fact])
+    const value = readRow(name, 'fact', row, (data) => factFrom(fact, data))
     decoded.set(fact, { data: row.data, value })
     return value
   }

@@ -15,6 +15,7 @@ import { type Lock, takeLock } from './sqlite/lock.ts'
 import { sqliteRows, type Versions } from './sqlite/rows.ts'
 import { migrate, schemaVersion } from './sqlite/schema.ts'
 import type { LedgerStore } from './store.ts'
+import { pausesIn } from './values/rows.ts'
 import { workspaceLedger } from './workspace.ts'
 
 export type { LedgerMode } from './binding.ts'
@@ -146,6 +147,14 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
       return workspaceLedger({ rows, clock, yieldsApprovals: mode === 'write' })
     },
     workspaces: async () => bindings(database).map(({ id: _, ...binding }) => binding),
+    pauses: async (now) =>
+      pausesIn(
+        database.file,
+        database
+          .all('SELECT id, workspace, data FROM pause')
+          .map((row) => ({ ...row, id: Number(row['id']), workspace: String(row['workspace']), data: row['data'] })),
+        now,
+      ),
     probe: async () => {
       database.write(() => database.run('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
     },

@@ -1,15 +1,15 @@
 // What a running daemon tells of its ledger, and how a plan elsewhere reads it back: ownership, open intents, approvals, holds and baselines,
 // so that a plan made in a pull request shows what the daemon would do. People go out as hashes, with a key that is new in every answer; who knows an
 // address can find it in there, nobody can read one. What is not needed for a plan never leaves.
-import type { HistoryEntry, Intent, Pause } from '../../core/model/change.ts'
+import type { HistoryEntry } from '../../core/model/change.ts'
 import type { Person, Roster } from '../../core/model/observed.ts'
 import { type Scope, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { CONTEST_MS } from '../../core/plan/contested.ts'
 import type { Digest, Ledger, LedgerFacts, RecordsReader, UsageFacts } from '../../ports.ts'
 import { hashLabels } from '../http/status/labels.ts'
-import { type Decode, list, number, optional, shape, text, Undecodable } from './decode.ts'
-import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
+import type { LedgerDocument, SharedRecords } from './values/source.ts'
+import { restored, restoredFact, stored, storedFact } from './values/stored.ts'
 
 /** What a plan and its explanation read of a ledger. */
 export type SharedLedger = RecordsReader & Pick<Ledger, 'history' | 'pause'>
@@ -20,16 +20,6 @@ export interface SharedWorkspace {
   /** The address that the ledger is bound to. */
   readonly baseUrl: string
   readonly ledger: SharedLedger
-}
-
-/** The answer of `GET /ledger`. */
-export interface LedgerDocument {
-  readonly apiVersion: 'capkeeper/v1'
-  readonly kind: 'Ledger'
-  readonly createdAt: Instant
-  /** An e-mail stands as the first 12 hex digits of SHA-256(`key`, a line end, the e-mail), followed by `@people.invalid`. Choice. */
-  readonly key: string
-  readonly workspaces: readonly unknown[]
 }
 
 /** A value of the ledger that cannot be shared is a value that nobody decided about: the compiler asks for each. */
@@ -72,7 +62,7 @@ const withSuffix = (hash: string): string => `${hash}${suffix}`
 const HASHED = /[0-9a-f]{12}@people\.invalid/g
 
 export interface ShareOptions {
-  readonly workspaces: readonly SharedWorkspace[]
+  readonly workspaces: Iterable<SharedWorkspace> | AsyncIterable<SharedWorkspace>
   readonly now: Instant
   /** New for every document that is made, so that they cannot be joined with each other or with /status. */
   readonly key: string
@@ -85,9 +75,11 @@ export async function* ledgerPieces({ workspaces, now, key, digest }: ShareOptio
   const mask = (text: string): string => (isEmail(text) ? labels.label(text) : labels.text(text))
   const head: Omit<LedgerDocument, 'workspaces'> = { apiVersion: 'capkeeper/v1', kind: 'Ledger', createdAt: now, key }
   yield `${JSON.stringify(head).slice(0, -1)},"workspaces":[`
-  for (const [index, { workspace, baseUrl, ledger }] of workspaces.entries()) {
-    if (index > 0) yield ','
-    yield* piecesOf({ workspace, baseUrl, ...(await contentOf(ledger, now)) }, mask)
+  let separator = ''
+  for await (const one of workspaces) {
+    if (separator !== '') yield separator
+    separator = ','
+    yield* piecesOf(await recordsOf(one, now), mask)
   }
   yield ']}\n'
 }
@@ -127,18 +119,23 @@ const holdsList = (value: unknown): boolean =>
   Array.isArray(value) ||
   (typeof value === 'object' && value !== null && Object.values(value).some((one) => Array.isArray(one) && one.length > AT_A_TIME))
 
-async function contentOf(ledger: SharedLedger, now: Instant) {
+async function recordsOf({ workspace, baseUrl, ledger }: SharedWorkspace, now: Instant): Promise<SharedRecords> {
   const seen = new Set<string>()
   const usage = ledger.fact('usage')
   const history = await ledger.history({ sinceAt: now - SHARED_HISTORY_MS })
+  const pause = await ledger.pause(now)
   return {
-    owned: ledger.owned(),
-    openIntents: ledger.openIntents(),
+    ...{ workspace, baseUrl },
+    owned: ledger.owned().map(stored),
+    openIntents: ledger.openIntents().map(stored),
     approvals: ledger.approvals(),
-    quarantined: ledger.quarantined(),
-    pause: await ledger.pause(now),
+    quarantined: ledger.quarantined().map(stored),
+    ...(pause && { pause }),
     lastWrites: history.filter((entry) => isFirst(entry, seen) || now - entry.at < CONTEST_MS),
-    facts: { ...Object.fromEntries(SHARED_FACTS.map((name) => [name, ledger.fact(name)])), ...(usage && { usage: nameless(usage) }) },
+    facts: {
+      ...Object.fromEntries(SHARED_FACTS.map((name) => [name, storedFact(name, ledger.fact(name))])),
+      ...(usage && { usage: nameless(usage) }),
+    },
   }
 }
 
@@ -164,81 +161,45 @@ const counted = ({ email, status, disabled, used }: Person): Person => ({
 })
 
 /** A copy in which every text, keys of objects included, went through `change`. */
-function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((one) => mapTexts(one, change))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, one]) => (one === undefined ? [] : [[change(key), mapTexts(one, change)] as const])),
-  )
+function mapTexts<T>(value: T, change: (text: string) => string): T {
+  const mapped = (one: unknown): unknown => {
+    if (typeof one === 'string') return change(one)
+    if (Array.isArray(one)) return one.map(mapped)
+    if (typeof one !== 'object' || one === null) return one
+    return Object.fromEntries(
+      Object.entries(one).flatMap(([key, inside]) => (inside === undefined ? [] : [[change(key), mapped(inside)] as const])),
+    )
+  }
+  return mapped(value) as T
 }
-
-interface Content {
-  readonly workspace: string
-  readonly baseUrl: string
-  readonly owned: ReturnType<RecordsReader['owned']>
-  readonly openIntents: readonly Intent[]
-  readonly approvals: ReturnType<RecordsReader['approvals']>
-  readonly quarantined: ReturnType<RecordsReader['quarantined']>
-  readonly pause?: Pause
-  readonly lastWrites: readonly HistoryEntry[]
-  readonly facts: Readonly<Record<string, unknown>>
-}
-
-const openIntent: Decode<Intent> = (value, path) => ({
-  ...intent(value, path),
-  id: number(typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined, `${path}.id`),
-})
-
-const content = shape<Content>({
-  workspace: text,
-  baseUrl: text,
-  owned: list(ownedCap),
-  openIntents: list(openIntent),
-  approvals: list(approval),
-  quarantined: list(quarantined),
-  pause: optional(pause),
-  lastWrites: list(historyEntry),
-  facts: (value) => ({ ...Object(value) }),
-})
-
-const document = shape<Pick<LedgerDocument, 'kind' | 'key' | 'workspaces'>>({
-  kind: (value, path) => {
-    if (value !== 'Ledger') throw new Undecodable(path, 'Ledger', value)
-    return value
-  },
-  key: text,
-  workspaces: list((value) => value),
-})
-
-/** The workspaces of an answer, by name, with the address each is bound to. Throws `Undecodable`. */
-export const sharedWorkspaces = (answer: unknown): readonly Pick<SharedWorkspace, 'workspace' | 'baseUrl'>[] =>
-  document(answer, '').workspaces.map((one, index) =>
-    shape<Pick<Content, 'workspace' | 'baseUrl'>>({ workspace: text, baseUrl: text })(one, `.workspaces[${index}]`),
-  )
 
 /**
  * Reads one workspace of an answer back. `emails` are the people that the reader knows, from its policies and the roster; anybody else keeps
- * the hash for an address. Throws `Undecodable`.
+ * the hash for an address.
  */
-export function readShared(answer: unknown, workspace: string, emails: Iterable<string>, digest: Digest): SharedLedger | undefined {
-  const { key, workspaces } = document(answer, '')
-  const found = workspaces.find((one) => typeof one === 'object' && one !== null && 'workspace' in one && one.workspace === workspace)
+export function readShared(
+  { key, workspaces }: LedgerDocument,
+  workspace: string,
+  emails: Iterable<string>,
+  digest: Digest,
+): SharedLedger | undefined {
+  const found = workspaces.find((one) => one.workspace === workspace)
   if (found === undefined) return undefined
   const labels = hashLabels(digest, key, withSuffix)
   const known = new Map([...emails].map((email) => [labels.label(email), email]))
   const unmask = (masked: string): string => masked.replace(HASHED, (hash) => known.get(hash) ?? hash)
-  const read = content(mapTexts(found, unmask), '')
+  const { owned, openIntents, approvals, quarantined, pause, lastWrites, facts } = mapTexts(found, unmask)
+  const kept = { owned: owned.map(restored), openIntents: openIntents.map(restored), quarantined: quarantined.map(restored) }
   return {
-    owned: () => read.owned,
-    openIntents: () => read.openIntents,
-    approvals: () => read.approvals,
-    quarantined: () => read.quarantined,
-    pause: async (now) => (read.pause && read.pause.untilAt > now ? read.pause : undefined),
-    fact: (name) => (read.facts[name] === undefined ? undefined : facts[name](read.facts[name], `.facts.${name}`)),
-    writtenLately: (scope, sinceAt) => read.lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)),
-    history: async ({ scope, sinceAt = 0, limit = read.lastWrites.length } = {}) =>
-      read.lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)).slice(0, limit),
+    owned: () => kept.owned,
+    openIntents: () => kept.openIntents,
+    approvals: () => approvals,
+    quarantined: () => kept.quarantined,
+    pause: async (now) => (pause && pause.untilAt > now ? pause : undefined),
+    fact: (name) => restoredFact(name, facts[name]),
+    writtenLately: (scope, sinceAt) => lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)),
+    history: async ({ scope, sinceAt = 0, limit = lastWrites.length } = {}) =>
+      lastWrites.filter((entry) => entry.at >= sinceAt && isOf(scope, entry)).slice(0, limit),
   }
 }
 

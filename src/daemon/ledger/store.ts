@@ -1,4 +1,5 @@
 // What an open ledger can do, whatever database it lies in. Types only.
+import type { Pause } from '../../core/model/change.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { LeaseTable, Ledger } from '../../ports.ts'
 import type { Binding } from './binding.ts'
@@ -52,6 +53,8 @@ export interface LedgerStore {
   workspace(name: string, baseUrl: string | undefined, options?: { readonly rebind?: boolean }): Promise<Ledger>
   /** What the ledger is bound to, by name; what a rebinding set aside has `current` false. */
   workspaces(): Promise<readonly Omit<Binding, 'id'>[]>
+  /** The pauses that hold, by workspace, in one look. */
+  pauses(now: Instant): Promise<ReadonlyMap<string, Pause>>
   /** Writes and commits something without meaning; rejects when a record could not be made now. */
   probe(): Promise<void>
   /** Forgets history that is older than 400 days; returns how many entries went. */

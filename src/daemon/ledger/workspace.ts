@@ -13,8 +13,9 @@ import { factsKept } from './facts-kept.ts'
 import { withoutPerson } from './forget.ts'
 import { inOrder } from './in-order.ts'
 import { type KeptRows, keptRows } from './kept-rows.ts'
-import { readRow } from './rows.ts'
-import { approval, historyEntry, intent, ownedCap, pause, quarantined } from './values.ts'
+import { readRow } from './values/rows.ts'
+import { stored, storedFact } from './values/stored.ts'
+import { approval, historyEntry, intent, ownedCap, pause, quarantined } from './values/values.ts'
 
 /** More than the day that plans look back, so that a cycle that takes long still has all of it. */
 const LATELY_MS = CONTEST_MS + 6 * 3_600_000
@@ -96,17 +97,17 @@ function changing(state: State): Omit<Records, keyof RecordsReader> {
   }
   return {
     saveOwned: (caps) => {
-      for (const one of caps) put('owned', scopeKey(one.scope), one)
+      for (const one of caps) put('owned', scopeKey(one.scope), stored(one))
     },
     releaseOwned: (keys) => {
       for (const key of keys) drop('owned', key)
     },
     saveApproval: (saved) => put('approval', saved.id, saved),
-    saveQuarantined: (entry) => put('quarantine', scopeKey(entry.scope), entry),
+    saveQuarantined: (entry) => put('quarantine', scopeKey(entry.scope), stored(entry)),
     releaseQuarantined: (keys) => {
       for (const key of keys) drop('quarantine', key)
     },
-    saveFact: (name, value) => (value === undefined ? drop('fact', name) : put('fact', name, value)),
+    saveFact: (name, value) => (value === undefined ? drop('fact', name) : put('fact', name, storedFact(name, value))),
   }
 }
 
@@ -150,7 +151,7 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
     recordIntent: (before) =>
       run(async () => {
         const recorded: { intent?: Intent } = {}
-        await durable(state, [{ kind: 'open', data: JSON.stringify(before) }], (id = 0) => {
+        await durable(state, [{ kind: 'open', data: JSON.stringify(stored(before)) }], (id = 0) => {
           recorded.intent = { ...before, id }
           intents.set(id, recorded.intent)
         })
@@ -163,7 +164,7 @@ function writing(state: State): Pick<Ledger, 'load' | 'commit' | 'recordIntent' 
         if (entry) changes.push({ kind: 'append', at: entry.at, scope: scopeKey(entry.scope), data: JSON.stringify(entry) })
         if (ownership === 'released') changes.push({ kind: 'drop', table: 'owned', key })
         else if (ownership !== 'kept') {
-          changes.push({ kind: 'put', table: 'owned', key: scopeKey(ownership.scope), data: JSON.stringify(ownership) })
+          changes.push({ kind: 'put', table: 'owned', key: scopeKey(ownership.scope), data: JSON.stringify(stored(ownership)) })
         }
         return durable(state, changes, () => {
           intents.delete(closed.id)

@@ -1,6 +1,6 @@
 // Leases for a command that writes beside replicas, such as `apply`: it takes each workspace that it is about to write, or names the one that holds
 // it, and lets go at its end. It never takes a workspace from a replica.
-import { BEAT_MS, LEASE_MS, type Lease, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
+import { BEAT_MS, LEASE_MS, type Lease, LOOK_MS, leftMs, type Moment, mayLeave, type Quiet, quietUntil } from '../../core/replicas/lease.ts'
 import type { HeartbeatAnswer, ReplicaName } from '../../core/replicas/table.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import { LedgerError } from '../ledger/error.ts'
@@ -24,7 +24,7 @@ export interface CommandOptions {
 }
 
 interface Own extends Lease {
-  readonly quietUntil: number
+  readonly quiet?: Quiet
 }
 
 export function commandLeases({ replica, table, clock, wanted, heldBy }: CommandOptions): CommandLeases {
@@ -42,7 +42,7 @@ export function commandLeases({ replica, table, clock, wanted, heldBy }: Command
       else if (renew.some((one) => one.workspace === workspace)) held.delete(workspace)
     }
     for (const [workspace, { token, quietMs }] of answer.taken) {
-      held.set(workspace, { token, askedAt, lastsMs: LEASE_MS, quietUntil: quietMs > 0 ? clock.now() + quietMs : Number.NEGATIVE_INFINITY })
+      held.set(workspace, { token, askedAt, lastsMs: LEASE_MS, ...(quietMs > 0 && { quiet: { from: moment(), lastsMs: quietMs } }) })
     }
     return answer
   }
@@ -63,7 +63,7 @@ export function commandLeases({ replica, table, clock, wanted, heldBy }: Command
     isSole: false,
     holds: (workspace) => lasting(workspace) !== undefined,
     mayLeave: (workspace, timeoutMs) => mayLeave(held.get(workspace), moment(), timeoutMs),
-    quietUntil: (workspace) => held.get(workspace)?.quietUntil ?? Number.NEGATIVE_INFINITY,
+    quietUntil: (workspace) => quietUntil(held.get(workspace)?.quiet, moment()),
     fence(workspace) {
       const own = lasting(workspace)
       return own && { replica: replica.id, token: own.token }

@@ -1,7 +1,7 @@
 // Keeps the leases of one replica: beats, takes and lets go as the spread says, and ends the loop of a workspace whose lease is over. It trusts
 // its own clocks for what it holds, and the database for what it may take. It never says that a write may leave on the strength of a hope.
 import { isDeepStrictEqual } from 'node:util'
-import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave } from '../../core/replicas/lease.ts'
+import { BEAT_MS, LEASE_MS, LOOK_MS, leftMs, type Moment, mayLeave, quietUntil } from '../../core/replicas/lease.ts'
 import { type Held, spread } from '../../core/replicas/spread.ts'
 import type { HeartbeatAnswer, HeldWorkspace } from '../../core/replicas/table.ts'
 import { LedgerError } from '../ledger/error.ts'
@@ -33,7 +33,7 @@ export function createKeeper(options: KeeperOptions): Keeper {
     },
     holds: (workspace) => lasting(workspace) !== undefined,
     mayLeave: (workspace, timeoutMs) => !isReplaced(state, workspace) && mayLeave(state.held.get(workspace), momentOf(state), timeoutMs),
-    quietUntil: (workspace) => state.held.get(workspace)?.quietUntil ?? Number.NEGATIVE_INFINITY,
+    quietUntil: (workspace) => quietUntil(state.held.get(workspace)?.quiet, momentOf(state)),
     isReplaced: (workspace) => isReplaced(state, workspace),
     want(wanted) {
       state.wanted = wanted
@@ -149,7 +149,7 @@ function takeAnswer(
   answer: HeartbeatAnswer,
   { asked, renew, took }: { readonly asked: Moment; readonly renew: readonly HeldWorkspace[]; readonly took: number },
 ): void {
-  const { held, clock, latest } = state
+  const { held, latest } = state
   const isFirst = state.answer === undefined
   state.answer = answer
   state.rows = new Map(answer.leases.map((one) => [one.workspace, one]))
@@ -163,8 +163,8 @@ function takeAnswer(
   for (const { workspace, policy } of answer.leases) if (policy !== undefined) latest.set(workspace, policy)
   noteFree(state)
   for (const [workspace, { token, quietMs }] of answer.taken) {
-    const quietUntil = quietMs > 0 ? clock.now() + quietMs : Number.NEGATIVE_INFINITY
-    held.set(workspace, { token, askedAt: asked, lastsMs: LEASE_MS, quietUntil })
+    const quiet = quietMs > 0 && { quiet: { from: momentOf(state), lastsMs: quietMs } }
+    held.set(workspace, { token, askedAt: asked, lastsMs: LEASE_MS, ...quiet })
     begin(state, workspace)
   }
   // What was found free is asked for at once, but what was not given is waited for.
@@ -262,6 +262,9 @@ function begin(state: State, workspace: string): void {
 /** Ended by the clock, by the database or by another replica. */
 function lose(state: State, workspace: string): void {
   if (!state.held.delete(workspace)) return
+  // Until its next holder shows more, this is the last that is known of it.
+  const document = state.hooks?.document(workspace)
+  if (document !== undefined) state.shown.set(workspace, document)
   state.leaving.delete(workspace)
   void end(state, workspace, true)
 }

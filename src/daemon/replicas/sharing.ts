@@ -1,10 +1,13 @@
 // What replicas tell each other beside leases: which policies each has, and what a holder shows of its workspaces. Nothing here decides who holds what.
+import type { HeldWorkspace } from '../../core/replicas/table.ts'
 import type { State } from './state.ts'
 
 /** Old policies come back when every live replica has had them for so long (product.md, section 10). */
 export const READOPT_MS = 600_000
 export const READOPT_EVERY_MS = 20_000
 export const SHOW_EVERY_MS = 9_000
+/** Making them ready takes time, in which nothing else is done. */
+const SHOWN_AT_ONCE = 20
 const READ_SHOWN_EVERY_MS = 2_000
 
 /** The others learn which policies this replica has. */
@@ -28,12 +31,20 @@ export async function readopt(state: State): Promise<void> {
 }
 
 export async function show({ held, hooks, table, replica, saved }: State): Promise<void> {
+  const news: (HeldWorkspace & { readonly document: string })[] = []
+  const save = async (): Promise<void> => {
+    if (news.length === 0) return
+    const shown = news.splice(0)
+    await table.saveShown(replica.id, shown)
+    for (const { workspace, document } of shown) saved.set(workspace, document)
+  }
   for (const [workspace, { token }] of held) {
     const document = hooks?.document(workspace)
     if (document === undefined || saved.get(workspace) === document) continue
-    await table.saveShown({ workspace, token, replica: replica.id }, document)
-    saved.set(workspace, document)
+    news.push({ workspace, token, document })
+    if (news.length >= SHOWN_AT_ONCE) await save()
   }
+  await save()
 }
 
 export async function shownElsewhere(state: State): Promise<ReadonlyMap<string, string>> {

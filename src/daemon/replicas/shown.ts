@@ -39,6 +39,24 @@ export function packView(view: WorkspaceView): string {
   return gzipSync(JSON.stringify({ ...view, scopes, people, ...(roster && { roster }) })).toString('base64')
 }
 
+interface Packed {
+  readonly of: readonly unknown[]
+  readonly text: string
+}
+
+const packedBefore = new WeakMap<Workspace, Packed>()
+
+/** What a workspace shows, as text; made anew only when something of it was replaced: a replica has many, and asks often. */
+export function packed(workspace: Workspace): string {
+  const { shown, conditions, pause, burned, undeclared, reading } = workspace
+  const of = [shown, conditions, pause, burned, undeclared, reading]
+  const before = packedBefore.get(workspace)
+  if (before?.of.every((one, at) => one === of[at])) return before.text
+  const text = packView(viewOf(workspace))
+  packedBefore.set(workspace, { of, text })
+  return text
+}
+
 /** Undefined for what is no view of this workspace, such as one that another version saved. */
 export function unpackView(workspace: string, text: string): WorkspaceView | undefined {
   try {

@@ -1,5 +1,5 @@
 // What the keeper of leases knows between two heartbeats. Values only: what follows from them is decided in keeper.ts and sharing.ts.
-import type { Lease, Moment } from '../../core/replicas/lease.ts'
+import type { Lease, Moment, Quiet } from '../../core/replicas/lease.ts'
 import type { HeartbeatAnswer, LeaseRow, ReplicaName } from '../../core/replicas/table.ts'
 import type { Clock, LeaseTable } from '../../ports.ts'
 import type { LeaseHooks, Wanted } from './leases.ts'
@@ -13,7 +13,7 @@ export interface KeeperOptions {
 }
 
 export interface Own extends Lease {
-  readonly quietUntil: number
+  readonly quiet?: Quiet
 }
 
 export interface State extends KeeperOptions {

@@ -1,21 +1,22 @@
 // The daemon: several workspaces side by side, each with a loop of its own, fed with policies as their files change and with settings as
 // the configuration changes. It starts, feeds and stops them; it never touches a cap.
 
+import type { Pause } from '../../core/model/change.ts'
 import { advance, type Condition, type Finding, type Transition } from '../../core/model/condition.ts'
 import type { WorkspaceView } from '../../core/model/events.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { InputError, type Problem } from '../../core/model/problem.ts'
+import type { Instant } from '../../core/model/units.ts'
 import type { Clock } from '../../ports.ts'
 import { configFinding, LEDGER_UNWRITABLE } from '../conditions/process.ts'
-import { viewOf } from '../conditions/view.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Health } from '../http/metrics/metrics.ts'
 import type { Readiness } from '../http/options.ts'
 import { LedgerError, orNothing } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
-import { elsewhereIn, leaseFindings, packView, viewsOf, wantedIn } from '../replicas/shown.ts'
-import { createWorkspace, readPause, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
+import { elsewhereIn, leaseFindings, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
+import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { readiness } from './readiness.ts'
@@ -54,6 +55,8 @@ export interface DaemonParts {
   ledgerWritable(): boolean
   /** Tries it again when that was long ago. Never rejects. */
   lookAtLedger?(): Promise<void>
+  /** The pauses that hold, by workspace; absent: each shows as its last cycle saw it. */
+  pauses?(now: Instant): Promise<ReadonlyMap<string, Pause>>
   /** Which workspaces are ours; absent: all of them. */
   readonly leases?: Leases
 }
@@ -159,7 +162,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     elsewhere: () => elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace),
     look: async () => {
       state.elsewhere = await leases.shownElsewhere()
-      await Promise.all([parts.lookAtLedger?.(), ...runners().map(({ workspace }) => readPause(workspace).catch(ignore))])
+      const [pauses] = await Promise.all([parts.pauses?.(parts.clock.now()).catch(ignore), parts.lookAtLedger?.()])
+      if (pauses) for (const { workspace } of runners()) workspace.pause = pauses.get(workspace.config.name)
     },
     health() {
       const ledgerWritable = canRecord()
@@ -234,7 +238,7 @@ function hooksOf(state: State): LeaseHooks {
     policiesSettled: () => state.loaded && give(state, state.loaded),
     document(name) {
       const runner = runners.get(name)
-      return runner && packView(viewOf(runner.workspace))
+      return runner && packed(runner.workspace)
     },
   }
 }

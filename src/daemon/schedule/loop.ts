@@ -2,6 +2,7 @@
 // end, or a signal asks for, also while a long sweep is under way. Intervals run on the monotonic clock, grants on the wall clock.
 
 import { holdOf } from '../../core/model/change.ts'
+import { isSameEntry, type PolicyEntry, UNDECLARED } from '../../core/model/entry.ts'
 import type { PolicyStatus } from '../../core/model/events.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
@@ -59,7 +60,7 @@ interface Agenda {
   /** When the sweep began that was interrupted and is to go on. */
   sweepSince: Instant | undefined
   /** The entries that the last cycle knew, to see which scopes changed. */
-  entries: ReadonlyMap<ScopeKey, string> | undefined
+  entries: ReadonlyMap<ScopeKey, PolicyEntry> | undefined
   /** From what it was found last that nothing else is asked than `entries` say; working that out for every nap is dear. */
   current: Current | undefined
   /** A new policy set is in force that no cycle has looked at yet. */
@@ -321,7 +322,7 @@ const outlookNow = (workspace: Workspace, knowledge: WorkspaceState): DesiredSta
   outlook(knowledge, { ...workspace, settings: workspace.config })
 
 /** What is asked of each scope. A cycle is held to what it was asked, not to what a grant that began since asks. */
-const entriesOf = ({ resolution }: DesiredState): ReadonlyMap<ScopeKey, string> =>
+const entriesOf = ({ resolution }: DesiredState): ReadonlyMap<ScopeKey, PolicyEntry> =>
   new Map(resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
 
 function learn(agenda: Agenda, view: DesiredState): void {
@@ -346,7 +347,7 @@ function changedScopes(workspace: Workspace, knowledge: WorkspaceState, agenda: 
   if (!before || isCurrent(agenda, workspace, knowledge)) return new Set()
   const now = entriesOf(outlookNow(workspace, knowledge))
   const changed = new Set<ScopeKey>()
-  for (const [key, entry] of now) if (before.get(key) !== entry) changed.add(key)
+  for (const [key, entry] of now) if (!isSameEntry(before.get(key) ?? UNDECLARED, entry)) changed.add(key)
   for (const key of before.keys()) if (!now.has(key)) changed.add(key)
   if (changed.size === 0) agenda.current = currentOf(workspace, knowledge)
   return changed

@@ -15,7 +15,7 @@ interface More {
 const observed = (value: Shown): Observed => (value === 'unknown' ? value : cap(value))
 const verdict = (from: PlainCap, to: PlainCap, answer: Answer, shows: Shown, more: More = {}): Verdict => {
   const { inherited = 'none', reads = 'explicit', zero = 'open', wasInVain = false } = more
-  const back: ReadBack = { observed: observed(shows), inherited: observed(inherited), model: { reads, zero }, wasInVain }
+  const back: ReadBack = { observed: observed(shows), mayApply: shows === inherited, model: { reads, zero }, wasInVain }
   return classify({ from: cap(from), to: cap(to), answer }, back)
 }
 

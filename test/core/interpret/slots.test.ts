@@ -48,6 +48,18 @@ describe('what applies where nothing is set', () => {
     expect(slotsOf({ team: 'unknown', cyd: 3 }).at(key('cyd')).inherited).toBe('unknown'))
 })
 
+describe('what may apply where nothing is set', () => {
+  test.each<readonly [string, string, readonly PlainCap[]]>([
+    ["at a group is the team's value", 'group:a', [5]],
+    ['at a person is the lowest of the groups, or that of those who do not show the team’s', 'ada', [5, 7]],
+    ['at somebody whose group shows the team’s value is that', 'bob', [5]],
+    ['at the team is nothing at all', 'team', []],
+  ])('%s', (_name, at, expected) => {
+    const slots = slotsOf(WORLD)
+    expect(['none' as const, 4, 5, 6, 7].filter((value) => slots.mayApply(key(at), cap(value)))).toEqual(expected)
+  })
+})
+
 describe('a slot', () => {
   const shown = { ...WORLD, ada: 7, cyd: 9 }
   const TABLE: readonly (readonly [string, string, ServiceModel, 'certain' | 'either' | 'unread'])[] = [

@@ -5,7 +5,7 @@ import type { Cap } from '../../../src/core/model/policy.ts'
 import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { readingIntervals } from '../../../src/core/pace/reading-order.ts'
-import { rhythmOf, rhythmText, type Slicing, sweepRate } from '../../../src/core/pace/rhythm.ts'
+import { rhythmBound, rhythmBoundText, rhythmOf, rhythmText, type Slicing, sweepRate } from '../../../src/core/pace/rhythm.ts'
 
 const MINUTE = 60_000
 const ada = userScope('ada@example.com')
@@ -77,6 +77,16 @@ describe('a scope', () => {
     const people = peopleOf(person(bob, 10, [web]))
     const rhythm = rhythmOf({ ...inputs, people, scope: bob, declared: capsOf({ 'group:web': 100 }), intervalMs: MINUTE })
     expect(rhythm).toEqual({ key: 'group:web', everyMs: MINUTE })
+  })
+
+  test('has a bound also where nobody knows who uses how much', () => {
+    const bound = rhythmBound({ ...inputs, scope: ada, toRead: Array.from({ length: 20_000 }, () => ada) }, 8)
+    expect(bound).toMatchObject({ key: scopeKey(ada), scopes: 20_000, atLeastEveryMs: 2_750_000 })
+    expect(bound && rhythmBoundText(bound)).toBe(
+      'read at least every 46 min (a sweep of 20000 scopes takes 42 min at 8 readings/s), and sooner the more credits could leak there; ' +
+        'how soon follows from use by day, which is not known here',
+    )
+    expect(rhythmBound({ ...inputs, scope: groupScope('other') }, 8)).toBeUndefined()
   })
 
   test('that no sweep reads has none', () => {

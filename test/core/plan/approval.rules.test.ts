@@ -1,6 +1,8 @@
 // The life of an approval, step by step; what it does to a plan is in approval.test.ts.
+
 import { describe, expect, test } from 'vitest'
 import type { Approval, Hold } from '../../../src/core/model/change.ts'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import {
@@ -38,7 +40,7 @@ const difference = (name: string, from = 5, to = 3): Difference => ({
   ...held(name, from, to),
   key: key(name),
   cause: 'policy',
-  entry: '',
+  entry: UNDECLARED,
   healing: false,
   grantEnd: false,
 })

@@ -4,7 +4,7 @@ import type { CapReading, OwnedCap } from '../../../src/core/model/observed.ts'
 import { groupScope, type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { type Audit, type AuditInputs, audit } from '../../../src/core/plan/audit.ts'
-import { email, NOW, scope } from '../../support/declare.ts'
+import { email, entryOf, NOW, scope } from '../../support/declare.ts'
 
 interface Sketch {
   /** What was read, by short name; people are those whose own cap is here. */
@@ -28,7 +28,7 @@ const owned = (name: string, cap: number): OwnedCap => ({
   scope: scope(name),
   cap: credits(cap),
   owner: 'policy',
-  entry: 'rule|1',
+  entry: entryOf('rule', 1),
   verifiedAt: NOW,
 })
 

@@ -1,11 +1,13 @@
 // Differences and what the ledger remembers, field by field; the decisions themselves are in diff.test.ts.
+
 import { describe, expect, test } from 'vitest'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { ownedFrom, setBefore } from '../../../src/core/plan/diff.ts'
 import { buildPlan } from '../../../src/core/plan/plan.ts'
 import { grantId } from '../../../src/core/resolve/grants.ts'
-import { cap, DAY, grant, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
+import { cap, DAY, entryOf, grant, NOW, type OwnedSketch, ownedCaps, type PlainCap, scope } from '../../support/declare.ts'
 import { COPYING, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const ended = { on: 'p0', cap: 6000, until: NOW - DAY }
@@ -22,7 +24,7 @@ describe('a difference', () => {
     [
       'of a rule has its line, no reason, and no history',
       { caps: { p0: 500 }, observed: { p0: 400 } },
-      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: 'rule|500', healing: false, grantEnd: false },
+      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: entryOf('rule', 500), healing: false, grantEnd: false },
     ],
     [
       'of a grant has its reason',
@@ -34,7 +36,7 @@ describe('a difference', () => {
         cause: 'policy',
         source: { ...AT, line: 101 },
         reason: 'release week',
-        entry: 'grant|6000',
+        entry: entryOf('grant', 6000),
         healing: false,
         grantEnd: false,
       },
@@ -49,7 +51,7 @@ describe('a difference', () => {
         cause: 'expired',
         source: { ...AT, line: 101 },
         reason: 'release week',
-        entry: 'restore|800',
+        entry: entryOf('restore', 800),
         healing: false,
         grantEnd: true,
       },
@@ -57,7 +59,7 @@ describe('a difference', () => {
     [
       'of an orphan has no entry',
       { observed: { p0: 500 }, owned: { p0: { cap: 500 } } },
-      { ...P0, from: 500, to: 'none', cause: 'orphan', entry: '', healing: false, grantEnd: false },
+      { ...P0, from: 500, to: 'none', cause: 'orphan', entry: UNDECLARED, healing: false, grantEnd: false },
     ],
     [
       'of an orphan that shows an ended grant is the end of that grant',
@@ -66,27 +68,27 @@ describe('a difference', () => {
         observed: { p0: 6000 },
         owned: { p0: { cap: 6000, owner: 'copied', grant: { ...ended, on: 'p1' } } },
       },
-      { ...P0, from: 6000, to: 'none', cause: 'expired', entry: '', healing: false, grantEnd: true },
+      { ...P0, from: 6000, to: 'none', cause: 'expired', entry: UNDECLARED, healing: false, grantEnd: true },
     ],
     [
       'heals what others changed under the same entry',
       { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500 } } },
-      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: 'rule|500', healing: true, grantEnd: false },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('rule', 500), healing: true, grantEnd: false },
     ],
     [
       'heals nothing under another entry',
-      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500, entry: 'rule|700' } } },
-      { ...P0, from: 900, to: 500, cause: 'policy', source: AT, entry: 'rule|500', healing: false, grantEnd: false },
+      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 500, entry: entryOf('rule', 700) } } },
+      { ...P0, from: 900, to: 500, cause: 'policy', source: AT, entry: entryOf('rule', 500), healing: false, grantEnd: false },
     ],
     [
       'heals nothing that was not verified at the value asked for',
-      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 400, entry: 'rule|500' } } },
-      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: 'rule|500', healing: false, grantEnd: false },
+      { caps: { p0: 500 }, observed: { p0: 900 }, owned: { p0: { cap: 400, entry: entryOf('rule', 500) } } },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('rule', 500), healing: false, grantEnd: false },
     ],
     [
       'is no foreign change where the ledger shows the same value under the same entry',
-      { caps: { p0: 500 }, observed: { p0: 400 }, owned: { p0: { cap: 400, entry: 'rule|500' } } },
-      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: 'rule|500', healing: false, grantEnd: false },
+      { caps: { p0: 500 }, observed: { p0: 400 }, owned: { p0: { cap: 400, entry: entryOf('rule', 500) } } },
+      { ...P0, from: 400, to: 500, cause: 'policy', source: AT, entry: entryOf('rule', 500), healing: false, grantEnd: false },
     ],
     [
       'of a grant that follows another is no end of it',
@@ -98,7 +100,7 @@ describe('a difference', () => {
         cause: 'policy',
         source: { ...AT, line: 102 },
         reason: 'release week',
-        entry: 'grant|6000',
+        entry: entryOf('grant', 6000),
         healing: false,
         grantEnd: false,
       },
@@ -106,7 +108,7 @@ describe('a difference', () => {
     [
       'under the entry it was verified with is no end of a grant',
       { caps: { p0: 500 }, grants: [ended], observed: { p0: 900 }, owned: { p0: { cap: 500, grant: ended } } },
-      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: 'rule|500', healing: true, grantEnd: false },
+      { ...P0, from: 900, to: 500, cause: 'external', source: AT, entry: entryOf('rule', 500), healing: true, grantEnd: false },
     ],
   ])('%s', (_name, sketch, expected) => expect(diffOf(sketch).differences).toEqual([expected]))
 
@@ -185,48 +187,48 @@ describe('what the ledger is to remember', () => {
   const base = { scope: scope('p0'), verifiedAt: NOW }
 
   test.each<readonly [string, Parameters<typeof ownedFrom>[0], OwnedSketch | undefined, PlainCap, object]>([
-    ['of a rule: no base', rule, undefined, 9, { cap: 500, owner: 'policy', entry: 'rule|500' }],
+    ['of a rule: no base', rule, undefined, 9, { cap: 500, owner: 'policy', entry: entryOf('rule', 500) }],
     [
       'of a grant without a rule: what stood there',
       granted,
       undefined,
       9,
-      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 9 },
+      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 9 },
     ],
     [
       'of a grant over a rule: no base, the rule comes back',
       based,
       undefined,
       9,
-      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id },
+      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id },
     ],
     [
       'of a grant over what was ours: nothing comes back',
       granted,
       { cap: 500 },
       9,
-      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 'none' },
+      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 'none' },
     ],
     [
       'of a grant after a grant: the first base stays',
       granted,
       byGrant({ baseline: 7 }),
       9,
-      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 7 },
+      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 7 },
     ],
     [
       'of a grant after a grant without a base: nothing comes back',
       granted,
       byGrant(),
       9,
-      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 'none' },
+      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 'none' },
     ],
     [
       'of a grant after a rule with a base: nothing comes back',
       granted,
       { cap: 5, baseline: 7 },
       9,
-      { cap: 6000, owner: 'grant', entry: 'grant|6000', grant: id, baseline: 'none' },
+      { cap: 6000, owner: 'grant', entry: entryOf('grant', 6000), grant: id, baseline: 'none' },
     ],
   ])('%s', (_name, asked, owned, before, expected) =>
     expect(ownedFrom(asked, owned && ours(owned), before === 'none' ? before : credits(before), NOW)).toEqual({ ...base, ...expected }),
@@ -251,9 +253,9 @@ describe('what the ledger is to remember', () => {
   test.each<readonly [string, OwnedSketch | undefined, PlanSketch, boolean]>([
     ['nothing is known of it', undefined, equal, true],
     ['it is known just so', { cap: 500 }, equal, false],
-    ['it was verified under another entry', { cap: 500, entry: 'rule|400' }, equal, true],
-    ['it was verified at another value', { cap: 400, entry: 'rule|500' }, equal, true],
-    ['it was ours for another cause', { cap: 500, owner: 'copied', entry: 'rule|500' }, equal, true],
+    ['it was verified under another entry', { cap: 500, entry: entryOf('rule', 400) }, equal, true],
+    ['it was verified at another value', { cap: 400, entry: entryOf('rule', 500) }, equal, true],
+    ['it was ours for another cause', { cap: 500, owner: 'copied', entry: entryOf('rule', 500) }, equal, true],
     ['it came from a grant', { cap: 500, grant: running }, equal, true],
     ['a grant is known just so', byGrant({ baseline: 'none' }), { grants: [running], observed: { p0: 6000 } }, false],
   ])('a scope found equal is news: %s', (_name, one, sketch, isNews) => expect(news(one, sketch)).toHaveLength(isNews ? 1 : 0))

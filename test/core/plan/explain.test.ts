@@ -4,7 +4,7 @@ import type { Roster } from '../../../src/core/model/observed.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { type ExplainInputs, type Explanation, formatInstant } from '../../../src/core/plan/explain.ts'
-import { members, NOW, ownedCaps, type PolicySketch, roster, scope } from '../../support/declare.ts'
+import { entryOf, members, NOW, ownedCaps, type PolicySketch, roster, scope } from '../../support/declare.ts'
 import { explained, observed, untilDecember } from '../../support/explained.ts'
 
 describe('what is known of a person', () => {
@@ -157,11 +157,14 @@ describe('what became of a scope', () => {
   })
 
   test('is that it is skipped, with the reason', () => {
-    expect(explained('ada', policy, { roster: roster({ ada: 'pending' }) }).skipped?.why).toBe('ada@example.com is pending, not approved')
+    const { skipped, inForce } = explained('ada', policy, { roster: roster({ ada: 'pending' }), readings: observed({ team: 500 }) })
+    expect(skipped?.why).toBe('ada@example.com is pending, not approved')
+    // Their own cap is not read, and goes before the team's.
+    expect(inForce).toEqual({ cap: 'unknown' })
   })
 
   test('is what the ledger remembers of it', () => {
-    expect(explained('ada', policy, { owned: ownedCaps({ ada: { cap: 1 } }) }).owned?.entry).toBe('rule|1')
+    expect(explained('ada', policy, { owned: ownedCaps({ ada: { cap: 1 } }) }).owned?.entry).toEqual(entryOf('rule', 1))
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import type { Observed } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
@@ -38,7 +39,7 @@ function inputsOf({ now, changes, baseline, ...more }: Sketch) {
     const shown = from === undefined || from === 'unknown' ? 'none' : from
     return [
       key(name),
-      { scope: scope(name), key: key(name), from: shown, to: cap(to), cause: 'policy', entry: '', healing: false, grantEnd: false },
+      { scope: scope(name), key: key(name), from: shown, to: cap(to), cause: 'policy', entry: UNDECLARED, healing: false, grantEnd: false },
     ]
   })
   return [new Map(differences), inputs] as const

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isReady } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { HOUR, NOW, scope, short } from '../../support/declare.ts'
+import { entryOf, HOUR, NOW, scope, short } from '../../support/declare.ts'
 import { type PlanSketch, planOf } from '../../support/plan.ts'
 
 const mixed: PlanSketch = {
@@ -80,7 +80,7 @@ describe('quarantine', () => {
     scope: { kind: 'user', email: 'p0@example.com' },
     code: 'CAP_REFUSED',
     message: 'p0@example.com: refused',
-    entry: 'rule|500',
+    entry: entryOf('rule', 500),
     at: NOW,
   } as const
   const sketch: PlanSketch = { caps: { p0: 500, p1: 500 }, observed: { p0: 400, p1: 400 }, quarantined: [entry] }

@@ -5,7 +5,7 @@ import { credits } from '../../../src/core/model/units.ts'
 import type { Difference } from '../../../src/core/plan/diff.ts'
 import type { Exclusion } from '../../../src/core/plan/dispositions.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { DAY, HOUR, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
+import { DAY, entryOf, HOUR, NOW, type PlainCap, scope, short } from '../../support/declare.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
 const AT = { file: 'acme.yaml', line: 1, column: 5 }
@@ -203,7 +203,7 @@ describe('the problems of a plan', () => {
       scope: { kind: 'user', email: 'p0@example.com' },
       code: 'CAP_REFUSED',
       message: 'refused',
-      entry: 'rule|500',
+      entry: entryOf('rule', 500),
       at: NOW,
     } as const
     const planned = planOf({ caps: { p0: 500 }, observed: { p0: 400 }, quarantined: [refused] })

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Quarantined } from '../../../src/core/model/change.ts'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import type { CapReading } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
 import { activeQuarantine, QUARANTINE_MS, scopesToRead, skippedScopes } from '../../../src/core/plan/states.ts'
-import { DAY, HOUR, NOW, ownedCaps, roster, scope, short } from '../../support/declare.ts'
+import { DAY, entryOf, HOUR, NOW, ownedCaps, roster, scope, short } from '../../support/declare.ts'
 import { each, type PlanSketch, planInputs } from '../../support/plan.ts'
 
 const key = (name: string): ScopeKey => scopeKey(scope(name))
@@ -41,7 +42,7 @@ describe('quarantine', () => {
     scope: scope('p0'),
     code: 'CAP_REFUSED',
     message: 'refused',
-    entry: 'rule|500',
+    entry: entryOf('rule', 500),
     at: NOW,
     ...more,
   })
@@ -54,10 +55,10 @@ describe('quarantine', () => {
     ['holds for a day', entry(), [], NOW + 24 * HOUR - 1, 'p0'],
     ['is over after a day', entry(), [], NOW + QUARANTINE_MS, 'over p0'],
     ['of a zero that is not stored is not over after a day', entry({ code: 'ZERO_NOT_STORED' }), [], NOW + 9 * DAY, 'p0'],
-    ['is over when the entry changes', entry({ entry: 'rule|400' }), [], NOW, 'over p0'],
+    ['is over when the entry changes', entry({ entry: entryOf('rule', 400) }), [], NOW, 'over p0'],
     ['is over when the scope is skipped', entry(), ['p0'], NOW, 'over p0'],
     ['of a scope that nobody declares is over', entry({ scope: scope('p9') }), [], NOW, 'over p9'],
-    ['of an orphan holds', entry({ scope: scope('p9'), entry: '' }), [], NOW, 'p9'],
+    ['of an orphan holds', entry({ scope: scope('p9'), entry: UNDECLARED }), [], NOW, 'p9'],
   ])('%s', (_name, one, skipped, now, expected) => expect(of(one, skipped, now)).toEqual([expected]))
 })
 
@@ -68,7 +69,7 @@ describe('what a sweep reads', () => {
       ownedCaps({ team: { cap: 5 }, p0: { cap: 5 }, p3: { cap: 'none' }, p2: { cap: 4 } }),
       {
         skipped: new Set(skipped.map(key)),
-        quarantined: new Map(quarantined.map((name) => [key(name), { scope: scope(name), code, message: '', entry: '', at: NOW }])),
+        quarantined: new Map(quarantined.map((name) => [key(name), { scope: scope(name), code, message: '', entry: UNDECLARED, at: NOW }])),
       },
     ).map(short)
   test('is what is asked for and what is ours, each once, in order', () =>
@@ -124,7 +125,7 @@ describe('where a scope stands', () => {
       ['group:b', 'in_sync', undefined],
       ['p0', 'rejected', 'p0@example.com is in groups wi'],
     ])
-    const quarantined = [{ scope: scope('p0'), code: 'CAP_REFUSED', message: 'refused', entry: 'rule|500', at: NOW }]
+    const quarantined = [{ scope: scope('p0'), code: 'CAP_REFUSED', message: 'refused', entry: entryOf('rule', 500), at: NOW }]
     expect(states({ caps: { p0: 500 }, observed: { p0: 4 }, quarantined })).toEqual([
       { scope: scope('p0'), state: 'rejected', why: 'refused', observed: 4, readAt: NOW, ...rule },
     ])

@@ -1,6 +1,6 @@
 // How much members of a pool are expected to use, and when a pool is used up: by working days, in UTC.
 import { describe, expect, test } from 'vitest'
-import { exhaustionAt, expectedUse, workingDays } from '../../../src/core/pools/pace.ts'
+import { exhaustionAt, ownPace, poolPace, workingDays } from '../../../src/core/pools/pace.ts'
 import { CYCLE, DAY, HOUR } from '../../support/declare.ts'
 
 /** 2026-11-02 is a Monday. */
@@ -23,35 +23,18 @@ describe('expected use', () => {
   const at = MONDAY + 14 * DAY
 
   test('is alike for all while nobody has used anything', () => {
-    expect([
-      ...expectedUse(
-        new Map([
-          ['a', 0],
-          ['b', 0],
-        ]),
-        CYCLE,
-        CYCLE.startAt,
-      ).paces.values(),
-    ]).toEqual([1, 1])
+    expect(ownPace(poolPace(0, 2, CYCLE, CYCLE.startAt), 0)).toBe(1)
   })
 
   test('goes by the own pace, drawn to the mean by three days', () => {
     // Ten working days are over: (300 + 3 × 20) ÷ 13 and (100 + 3 × 20) ÷ 13.
-    const { paces } = expectedUse(
-      new Map([
-        ['a', 300],
-        ['b', 100],
-      ]),
-      CYCLE,
-      at,
-    )
-    expect(paces.get('a')).toBeCloseTo(360 / 13, 9)
-    expect(paces.get('b')).toBeCloseTo(160 / 13, 9)
+    const pace = poolPace(400, 2, CYCLE, at)
+    expect(ownPace(pace, 300)).toBeCloseTo(360 / 13, 9)
+    expect(ownPace(pace, 100)).toBeCloseTo(160 / 13, 9)
   })
 
   test('is the same within an hour', () => {
-    const used = new Map([['a', 300]])
-    expect(expectedUse(used, CYCLE, at + HOUR - 1)).toEqual(expectedUse(used, CYCLE, at))
+    expect(poolPace(300, 1, CYCLE, at + HOUR - 1)).toEqual(poolPace(300, 1, CYCLE, at))
   })
 })
 

@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { BEAT_MS, LEASE_MS, LEASED_WRITE_MS, type Lease, leftMs, MARGIN_MS, mayLeave } from '../../../src/core/replicas/lease.ts'
+import {
+  BEAT_MS,
+  LEASE_MS,
+  LEASED_WRITE_MS,
+  type Lease,
+  leftMs,
+  MARGIN_MS,
+  mayLeave,
+  quietUntil,
+} from '../../../src/core/replicas/lease.ts'
 
 const lease: Lease = { token: 7, askedAt: { wall: 1_000_000, monotonic: 500 }, lastsMs: 20_000 }
 const passed = (wallMs: number, monotonicMs = wallMs) => ({ wall: 1_000_000 + wallMs, monotonic: 500 + monotonicMs })
@@ -35,5 +44,28 @@ describe('a lease', () => {
   test('has room for a write also when a heartbeat is late, and a dead replica’s work goes on within 30 s', () => {
     expect(LEASE_MS - BEAT_MS).toBeGreaterThanOrEqual(LEASED_WRITE_MS + MARGIN_MS + BEAT_MS)
     expect(LEASE_MS + BEAT_MS).toBeLessThanOrEqual(24_000)
+  })
+})
+
+describe('the time in which a write of the holder before may land', () => {
+  const quiet = { from: { wall: 1_000_000, monotonic: 500 }, lastsMs: 10_000 }
+
+  test.each<[string, ReturnType<typeof passed>, boolean, boolean]>([
+    ['has just begun', passed(0), true, false],
+    ['goes on', passed(9_999), true, false],
+    ['is over', passed(10_001), false, true],
+    ['goes on although the wall clock was set on', passed(3_600_000, 5_000), true, false],
+    ['is over although the wall clock was set back', passed(-3_600_000, 10_001), false, true],
+  ])('%s', (_, now, goesOn, counts) => {
+    expect(now.wall < quietUntil(quiet, now)).toBe(goesOn)
+    // A reading of this very moment.
+    expect(now.wall >= quietUntil(quiet, now)).toBe(counts)
+  })
+
+  test('is none where nobody held it, and makes readings from before its end count for nothing', () => {
+    expect(quietUntil(undefined, passed(0))).toBe(Number.NEGATIVE_INFINITY)
+    expect(quietUntil(quiet, passed(25_000))).toBe(1_010_000)
+    // The clock was set back by an hour: so was that end.
+    expect(quietUntil(quiet, passed(25_000 - 3_600_000, 25_000))).toBe(1_010_000 - 3_600_000)
   })
 })

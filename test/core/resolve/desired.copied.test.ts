@@ -2,7 +2,17 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { resolveDesired } from '../../../src/core/resolve/desired.ts'
 import type { DesiredInputs } from '../../../src/core/resolve/resolution.ts'
-import { byGrant, checkDecision, type Decision, desiredInputs, members, ownedCaps, roster, running } from '../../support/declare.ts'
+import {
+  byGrant,
+  checkDecision,
+  type Decision,
+  desiredInputs,
+  entryOf,
+  members,
+  ownedCaps,
+  roster,
+  running,
+} from '../../support/declare.ts'
 
 describe('where the service copies wide caps to people', () => {
   const everybody = roster({ ada: 'approved', bob: 'approved', cyd: 'disabled', dan: 'pending' })
@@ -155,7 +165,7 @@ describe('where the service copies wide caps to people', () => {
     const bob = resolveDesired(desiredInputs({ caps }, copied())).desired.find((one) => scopeKey(one.scope).startsWith('bob'))
     expect(bob).toMatchObject({
       owner: 'copied',
-      entry: 'copied|1500',
+      entry: entryOf('copied', 1500),
       origin: { kind: 'copied', scope: { kind: 'group', id: 'a' }, at: { line: 2 } },
     })
     expect(bob?.losers.map((one) => one.cap)).toEqual([500])
@@ -170,7 +180,7 @@ describe('where the service copies wide caps to people', () => {
   test('what is kept stays under the entry it was verified with', () => {
     const owned = ownedCaps({ bob: { cap: 4000, owner: 'policy' } })
     const bob = resolveDesired(desiredInputs({ caps }, copied({ groups: [], owned }))).desired.at(-1)
-    expect(bob).toMatchObject({ owner: 'policy', entry: 'rule|4000' })
+    expect(bob).toMatchObject({ owner: 'policy', entry: entryOf('rule', 4000) })
     expect(bob?.origin.reason).toContain('group:a')
   })
 })

@@ -11,6 +11,7 @@ import {
   DAY,
   type Decision,
   desiredInputs,
+  entryOf,
   members,
   NOW,
   over,
@@ -286,7 +287,7 @@ describe('the end of a grant on a scope without a rule', () => {
     ).desired
     expect(there).toMatchObject({
       owner: 'grant',
-      entry: 'restore|300',
+      entry: entryOf('restore', 300),
       origin: { at: { line: 101 }, ticket: 'OPS-1', untilAt: over.until },
     })
     const [gone] = resolveDesired(desiredInputs({}, { owned })).desired

@@ -7,6 +7,7 @@ import {
   codes,
   type Decision,
   desiredInputs,
+  entryOf,
   members,
   over,
   ownedCaps,
@@ -141,7 +142,7 @@ describe('a person in several groups', () => {
 
   test('gets a cap that points at the group it was taken from', () => {
     const eve = resolveDesired(desiredInputs({ caps, onGroupConflict: 'min' }, both)).desired.at(-1)
-    expect(eve).toMatchObject({ owner: 'conflict', entry: 'conflict|900', origin: { at: { line: 2 } } })
+    expect(eve).toMatchObject({ owner: 'conflict', entry: entryOf('conflict', 900), origin: { at: { line: 2 } } })
     expect(eve?.origin.reason).toBe('onGroupConflict: min of group:a (1500) and group:b (900)')
     expect(eve?.losers.map((one) => one.cap)).toEqual([1500, 900])
   })
@@ -162,7 +163,7 @@ describe('a cap of the conflict rule whose conflict is gone', () => {
 
   test('keeps its policy entry and says how long it stays', () => {
     const eve = gone().desired.at(-1)
-    expect(eve).toMatchObject({ owner: 'conflict', entry: 'conflict|900', origin: { at: { line: 1 } } })
+    expect(eve).toMatchObject({ owner: 'conflict', entry: entryOf('conflict', 900), origin: { at: { line: 1 } } })
     expect(eve?.origin.reason).toBe('no longer in groups with different caps; goes after 2 agreeing readings, 1 so far')
   })
 

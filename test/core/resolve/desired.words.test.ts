@@ -9,6 +9,7 @@ import {
   DAY,
   desiredInputs,
   email,
+  entryOf,
   grant,
   members,
   NOW,
@@ -172,7 +173,7 @@ describe('a winner', () => {
   test('of a grant carries its window, ticket, reason and what it adds, and whom it beat', () => {
     const [one] = resolve({ caps: { ada: 500, team: 9 }, grants: [full] }).desired.slice(1)
     expect(one).toEqual({
-      ...{ scope: scope('ada'), cap: 505, owner: 'grant', entry: 'grant|505' },
+      ...{ scope: scope('ada'), cap: 505, owner: 'grant', entry: entryOf('grant', 505) },
       origin: {
         ...{ kind: 'grant', scope: scope('ada'), cap: 505, at: at(101), reason: 'why', ticket: 'OPS-12', add: 5 },
         ...{ grant: grantId(grant(full, at(101))), fromAt: running.from, untilAt: running.until },
@@ -207,7 +208,7 @@ describe('a winner', () => {
         { groups: members({ a: ['ada'], b: ['ada'], c: ['ada'] }) },
       )
       expect(desired.at(-1)).toMatchObject({
-        ...{ scope: scope('ada'), cap, owner: 'conflict', entry: `conflict|${cap}` },
+        ...{ scope: scope('ada'), cap, owner: 'conflict', entry: entryOf('conflict', cap) },
         origin: { at: at(line), reason: `onGroupConflict: ${rule} of group:a (7) and group:b (9) and group:c (none)` },
       })
     }

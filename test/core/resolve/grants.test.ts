@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { comparePositions, grantStatuses, grantWindow, isInForce } from '../../../src/core/resolve/grants.ts'
-import { CYCLE, DAY, type GrantSketch, HOUR, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
+import { CYCLE, DAY, entryOf, type GrantSketch, HOUR, NOW, type OwnedSketch, ownedCaps, policy } from '../../support/declare.ts'
 
 interface Setting {
   readonly owned?: OwnedSketch
@@ -70,7 +70,7 @@ describe('while the billing cycle is unknown a grant to its end', () => {
     [
       'waits when the base is already given back',
       [toCycleEnd],
-      { cap: 300, owner: 'grant', entry: 'restore|300' },
+      { cap: 300, owner: 'grant', entry: entryOf('restore', 300) },
       { 1: 'pending, with a note' },
     ],
     ['waits when another grant of the scope runs by the clock', [toCycleEnd, running], byGrant, { 1: 'pending, with a note', 2: 'active' }],

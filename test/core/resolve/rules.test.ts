@@ -11,6 +11,7 @@ import {
   codes,
   desiredInputs,
   email,
+  entryOf,
   members,
   type OwnedSketch,
   ownedCaps,
@@ -186,7 +187,7 @@ describe('the rule that counts', () => {
     const [bob] = resolve({ rules }).desired
     expect(bob).toMatchObject({
       owner: 'rule',
-      entry: 'people|5',
+      entry: entryOf('people', 5),
       origin: {
         rule: 'quiet',
         at: { line: 201 },

@@ -103,10 +103,35 @@ describe('a report by', () => {
 
   test('model sums modes, and its shares are of what runs say', () => {
     const runs = [run('large', 30), run('small', 10), run('large', 60, 'read')]
-    expect(report({ by: 'model', runs }).rows).toEqual([
+    expect(report({ by: 'model', runs }).rows).toMatchObject([
       { key: 'large', name: 'large', used: 90, share: 0.9 },
       { key: 'small', name: 'small', used: 10, share: 0.1 },
     ])
+  })
+
+  test('model has its add-on use as the service tells it, however it spells models', () => {
+    const addOnByModel = new Map([
+      ['MODEL_LARGE_4', 12.5],
+      ['MODEL_TINY', 1],
+      ['<nil>', 0.5],
+    ])
+    const { rows, notes } = report({ by: 'model', runs: [run('Large 4', 90), run('small', 10)], addOnByModel })
+    expect(rows.map(({ name, used, addOn, addOnSource }) => [name, used, addOn, addOnSource])).toEqual([
+      ['Large 4', 90, 12.5, 'measured'],
+      ['small', 10, 0, 'measured'],
+      ['MODEL_TINY', undefined, 1, 'measured'],
+      ['not known', undefined, 0.5, 'measured'],
+    ])
+    expect(notes.join()).not.toContain('estimated')
+  })
+
+  test('model shares out the add-on use of everybody where nobody tells it by model, and calls that an estimate', () => {
+    const { rows, totals, notes } = report({ by: 'model', runs: [run('large', 75), run('small', 25)] })
+    expect(rows.map(({ addOn, addOnSource }) => [addOn, addOnSource])).toEqual([
+      [0.75 * (totals.addOn ?? 0), 'estimated'],
+      [0.25 * (totals.addOn ?? 0), 'estimated'],
+    ])
+    expect(notes.join()).toContain('Add-on use by model is estimated')
   })
 
   test('group is told when there are none', () => {

@@ -1,5 +1,6 @@
 // Caps of the conflict rule from end to end: they go after two agreeing readings of every declared group, and never on part of the picture.
 import { describe, expect, test } from 'vitest'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
 import { HOUR } from '../../support/declare.ts'
 import { testWorld } from '../../support/world.ts'
 
@@ -56,5 +57,18 @@ describe('a cap of the conflict rule', () => {
       await one.cycle()
     }
     expect(one.caps()['p002']).toBe(1500)
+  })
+
+  test('is cleared once, also where it equals the cap of a group and another group shows what the team has', async () => {
+    const guards = { ...DEFAULT_GUARDS, maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxCleared: 'off' } as const
+    const one = await testWorld({ groups: { a: ['bob'], b: ['bob'] }, switches: { capReads: 'inherited' }, config: { guards } })
+    await one.cycle({ caps: { 'group:a': 910, 'group:b': 'none' }, onGroupConflict: 'min' })
+    await one.cycle()
+    one.forget()
+    await one.cycle({ caps: { team: 150, 'group:b': 910 }, onGroupConflict: 'min' })
+    for (let round = 0; round < 4; round += 1) await one.cycle()
+    expect(one.writes().filter((write) => write.startsWith('bob'))).toEqual(['bob none'])
+    expect(one.caps()).toEqual({ team: 150, 'group:b': 910 })
+    expect(one.ledger.owned().map(({ owner }) => owner)).not.toContain('conflict')
   })
 })

@@ -156,6 +156,15 @@ describe('copying seen while capSemantics is layered', () => {
     expect(one.writes()).toEqual([])
   })
 
+  test('puts back in the same run what the run itself had written and then overwrote', async () => {
+    const one = await testWorld({ ...COMPANY, switches: COPIES })
+    const { result } = await one.cycle({ caps: { ada: 4000, 'group:a': 1500, team: 500 } })
+    expect(result).toBe('held')
+    expect(one.writes()).toEqual(['ada 4000', 'group:a 1500', 'ada 4000'])
+    expect(one.caps()).toMatchObject({ ada: 4000, 'group:a': 1500 })
+    expect(one.begun('ForeignChange')).toEqual([])
+  })
+
   test('is over with capSemantics: copied, which converges', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES })
     await one.cycle({ caps: { ada: 4000, dan: 700 } })

@@ -1,5 +1,6 @@
 // What faults of the service and deaths of the process leave behind: once they are over everything is as asked within three cycles, every
 // write has an intent before it and an outcome or a recovered intent after it, and no cap of ours is forgotten.
+
 import { assert, asyncProperty, integer } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countPeople } from '../../../src/core/interpret/effective.ts'
@@ -10,6 +11,7 @@ import { credits } from '../../../src/core/model/units.ts'
 import { recoverIntents } from '../../../src/daemon/cycle/write/recover.ts'
 import type { Ledger } from '../../../src/ports.ts'
 import type { FaultName } from '../../../src/sandbox/switches.ts'
+import { entryOf } from '../../support/declare.ts'
 import { intentFor, raise } from '../../support/ledger.ts'
 import { createWorld, type Declared, revisionOf, testWorld, type World, type WorldOptions } from '../../support/world.ts'
 
@@ -189,7 +191,7 @@ describe('an open intent', () => {
   ] as const)('%s', async (_row, value, laterMs, closed, result) => {
     const one = await testWorld()
     const at = one.clock.now()
-    await one.ledger.recordIntent(intentFor(change, { at, entry: 'conflict|900' }))
+    await one.ledger.recordIntent(intentFor(change, { at, entry: entryOf('conflict', 900) }))
     const observed = value === 'unknown' ? value : credits(value)
     const failure = value === 'unknown' ? { failure: { kind: 'network' as const, message: 'refused' } } : {}
     const readings = new Map([[scopeKey(SCOPE), { scope: SCOPE, observed, readAt: at + laterMs, ...failure }]])

@@ -67,6 +67,32 @@ describe('the status document', () => {
     ])
   })
 
+  test('lists pools and how many people each rule reaches, within bounds', () => {
+    const figures = { readAt: NOW, credits: 1000, used: 812.345, dealt: 990, exhaustedAt: NOW + 86_400_000, members: 3, isUsedUp: false }
+    const pools = [
+      { name: 'research', credits: credits(1000), figures, dealtAt: NOW - 3_600_000 },
+      { name: 'labs', credits: credits(50), frozen: `${personEmail(2)} has no known use` },
+    ]
+    const many = Array.from({ length: STATUS_LIMITS.rules + 2 }, (_, index) => ({ name: `rule ${index}`, people: index }))
+    const workspace = workspaceOf({ ...emptyView(), pools, rules: many }, HASHED)
+    expect(workspace.pools).toEqual([
+      {
+        name: 'research',
+        credits: 1000,
+        used: 812.35,
+        dealt: 990,
+        people: 3,
+        exhaustion: '2026-11-21T12:00:00.000Z',
+        readAt: '2026-11-20T12:00:00.000Z',
+        dealtAt: '2026-11-20T11:00:00.000Z',
+      },
+      { name: 'labs', credits: 50, frozen: `${HASHED.label(personEmail(2))} has no known use` },
+    ])
+    expect(workspace.rules).toHaveLength(STATUS_LIMITS.rules)
+    expect(workspace).toMatchObject({ rulesOmitted: 2, poolsOmitted: 0 })
+    expect(workspaceOf(emptyView())).toMatchObject({ pools: [], rules: [], rulesOmitted: 0 })
+  })
+
   test('sums up use in whole cents', () => {
     const people = rosterOf(3).people.map((person) => ({ ...person, used: credits(0.1) }))
     expect(workspaceOf({ ...fullView(), roster: rosterOf(0, { people }) }).use?.used).toBe(0.3)

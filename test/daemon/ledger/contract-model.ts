@@ -13,6 +13,7 @@ import {
   type Quarantined,
   type ScopeChange,
 } from '../../../src/core/model/change.ts'
+import { GIVEN_UP, ORIGIN_KINDS, type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
 import type { OwnedCap, Roster } from '../../../src/core/model/observed.ts'
 import type { Cap, PolicyRevision, PoolMembers, When } from '../../../src/core/model/policy.ts'
 import { groupScope, type Scope, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
@@ -42,12 +43,17 @@ const what = { scope, action: fc.constantFrom('set' as const, 'clear' as const),
 const step = { from: cap, to: cap, cause: fc.constantFrom(...CAUSES) }
 const origin = { planId: text, digest: text, revision: text }
 
+const policyEntry: fc.Arbitrary<PolicyEntry> = fc.oneof(
+  fc.constantFrom(UNDECLARED, GIVEN_UP),
+  fc.record({ kind: fc.constantFrom(...ORIGIN_KINDS, 'kept' as const), cap }),
+)
+
 const ownedCap: fc.Arbitrary<OwnedCap> = fc.record(
   {
     scope,
     cap,
     owner: fc.constantFrom('policy', 'grant', 'conflict', 'copied'),
-    entry: text,
+    entry: policyEntry,
     verifiedAt: instant,
     tried: cap,
     baseline: cap,
@@ -58,13 +64,13 @@ const change: fc.Arbitrary<ScopeChange> = fc.record(
   { ...what, ...step, people: fc.nat(), source: position, reason: text, healing: fc.boolean(), grantEnd: fc.boolean() },
   { requiredKeys: ['scope', 'action', 'effect', 'from', 'to', 'cause', 'people', 'healing', 'grantEnd'] },
 )
-const intent: fc.Arbitrary<Omit<Intent, 'id'>> = fc.record({ at: instant, change, entry: text, ...origin })
+const intent: fc.Arbitrary<Omit<Intent, 'id'>> = fc.record({ at: instant, change, entry: policyEntry, ...origin })
 const entry: fc.Arbitrary<HistoryEntry> = fc.record(
   { at: instant, ...what, ...step, result: fc.constantFrom(...CHANGE_RESULTS), reason: text, error: text, source: position, ...origin },
   { requiredKeys: ['at', 'scope', 'action', 'effect', 'from', 'to', 'cause', 'result', 'planId', 'digest', 'revision'] },
 )
 const approval = approvals({ scope, cap, instant })
-const quarantined: fc.Arbitrary<Quarantined> = fc.record({ scope, code: text, message: text, entry: text, at: instant })
+const quarantined: fc.Arbitrary<Quarantined> = fc.record({ scope, code: text, message: text, entry: policyEntry, at: instant })
 const pause: fc.Arbitrary<Pause> = fc.record({ untilAt: instant, reason: text, pausedAt: instant })
 
 const at = position
@@ -230,7 +236,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     scopes: fc.array(text, { maxLength: 3 }),
     refused: fc.boolean(),
   }),
-  contested: named(fc.record({ at: instant, entry: text, changes: fc.nat() })),
+  contested: named(fc.record({ at: instant, entry: policyEntry, changes: fc.nat() })),
   journal: journals,
   days: dayFigures,
 }

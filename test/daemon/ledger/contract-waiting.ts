@@ -1,6 +1,8 @@
 // What every ledger promises of changes that wait for a transaction, and of two processes at work: the tests that each adapter passes.
+
 import { describe, expect, test } from 'vitest'
 import type { Approval, Intent } from '../../../src/core/model/change.ts'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import { BugError } from '../../../src/core/model/problem.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { ADA, BOB, historyOf, intentFor, kept, ownedCap, raise } from '../../support/ledger.ts'
@@ -32,7 +34,7 @@ export function waitingContract(name: string, place: () => string | Promise<stri
       const [intent] = ledger.openIntents()
       if (!intent) throw new Error('the intent is gone')
       ledger.releaseOwned([scopeKey(BOB)])
-      ledger.saveQuarantined({ scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: '', at: 1 })
+      ledger.saveQuarantined({ scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: UNDECLARED, at: 1 })
       await ledger.recordOutcome(intent, historyOf(intent.change, 1), ownedCap(ADA, 2))
       const seen = await onDisk()
       expect([seen.quarantined().length, seen.owned().length, seen.openIntents().length]).toEqual([1, 1, 0])

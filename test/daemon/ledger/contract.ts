@@ -1,4 +1,5 @@
 // What every ledger promises, whichever database it lies in: the tests that each adapter passes.
+
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Approval } from '../../../src/core/model/change.ts'
 import { BugError } from '../../../src/core/model/problem.ts'
@@ -6,6 +7,7 @@ import { scopeKey } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { LedgerError } from '../../../src/daemon/ledger/error.ts'
 import { type LedgerMode, type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { entryOf } from '../../support/declare.ts'
 import { ADA, BOB, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, PLATFORM, raise, TEAM } from '../../support/ledger.ts'
 import { realClock } from '../../support/real-clock.ts'
 
@@ -128,7 +130,7 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
       ledger.saveApproval(spent)
       expect(ledger.approvals()).toEqual([spent])
 
-      const entry = { scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: 'policy|5', at: 9 }
+      const entry = { scope: ADA, code: 'CAP_REFUSED', message: 'no', entry: entryOf('rule', 5), at: 9 }
       ledger.saveQuarantined(entry)
       ledger.saveQuarantined({ ...entry, at: 10 })
       expect(ledger.quarantined()).toEqual([{ ...entry, at: 10 }])

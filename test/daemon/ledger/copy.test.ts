@@ -1,6 +1,8 @@
 // Moving a ledger: every row arrives as it was, from a file to PostgreSQL and back, or none does.
+
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { UNDECLARED } from '../../../src/core/model/entry.ts'
 import { groupScope, scopeKey, TEAM } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { foldUsage, NOTHING_BURNED } from '../../../src/core/use/burned.ts'
@@ -36,7 +38,7 @@ async function filled(file: string): Promise<LedgerStore> {
   await ledger.recordOutcome(closed, undefined, 'kept')
   ledger.saveOwned([ownedCap(ADA, 5), ownedCap(BOB, 'none'), ownedCap(groupScope('a\\b\0c'), 7)])
   ledger.saveApproval({ id: 'aa', via: 'policy', approvedAt: 1.5, state: 'pending', released: [] })
-  ledger.saveQuarantined({ scope: BOB, code: 'CAP_REFUSED', message: 'no', entry: '', at: 1 })
+  ledger.saveQuarantined({ scope: BOB, code: 'CAP_REFUSED', message: 'no', entry: UNDECLARED, at: 1 })
   ledger.saveFact('verifiedDeclared', 3)
   await ledger.savePause({ untilAt: NOW + DAY, reason: 'x', pausedAt: 1 })
   const asked = { [scopeKey(TEAM)]: { fromAt: 0, throughAt: 9 * DAY, readAt: NOW, wideAt: NOW } }

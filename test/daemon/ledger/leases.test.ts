@@ -58,7 +58,8 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     await table.beat(beat('a', { release: [{ workspace: 'acme', token }] }))
     expect(await table.hasFree()).toBe(true)
     const second = (await table.beat(beat('b', { take: acme }))).taken.get('acme')
-    expect(second?.quietMs).toBe(0)
+    // It may have left an intent open.
+    expect(second?.quietMs).toBeGreaterThan(5_000)
     expect(second?.token).toBeGreaterThan(token)
   })
 
@@ -78,8 +79,11 @@ describe.skipIf(!hasPostgres)('a lease in PostgreSQL', () => {
     const after = await table.beat(beat('a', { renew: [{ workspace: 'acme', token }], take: [{ workspace: 'beta', config: 'c1' }] }))
     expect([[...after.renewed], [...after.taken]]).toEqual([[], []])
     expect([...(await table.beat(beat('b', { take: acme }))).taken]).toEqual([])
-    await sql("UPDATE capkeeper.era SET since = since - interval '61 seconds'")
-    expect((await table.beat(beat('b', { take: acme }))).taken.get('acme')?.token).toBeGreaterThan(token)
+    await sql("UPDATE capkeeper.era SET since = since - interval '60 seconds'")
+    const anew = (await table.beat(beat('b', { take: [...acme, { workspace: 'beta', config: 'c1' }] }))).taken
+    expect(anew.get('acme')?.token).toBeGreaterThan(token)
+    // The copy may lack who held it last, and until when: what counts is when the last lease of the server before can have ended.
+    for (const name of ['acme', 'beta']) expect(anew.get(name)?.quietMs).toBeGreaterThan(5_000)
   })
 
   test('lets nothing be recorded by a process that does not hold it any more', async () => {
@@ -134,8 +138,11 @@ describe.skipIf(!hasPostgres)('the policies that a ledger has seen', () => {
   test('and what a holder shows, and what all share, reach the others', async () => {
     const table = await (await place()).table()
     const token = (await table.beat(beat('a', { take: acme }))).taken.get('acme')?.token ?? 0
-    await table.saveShown({ workspace: 'acme', replica: 'a', token }, '{"a":1}')
-    await table.saveShown({ workspace: 'acme', replica: 'b', token }, '{"a":2}')
+    await table.saveShown('a', [
+      { workspace: 'acme', token, document: '{"a":1}' },
+      { workspace: 'beta', token, document: '{}' },
+    ])
+    await table.saveShown('b', [{ workspace: 'acme', token, document: '{"a":2}' }])
     const { documents, mark } = await table.shownSince(undefined)
     expect([...documents]).toEqual([['acme', '{"a":1}']])
     expect((await table.shownSince(mark)).mark).toBe(mark)

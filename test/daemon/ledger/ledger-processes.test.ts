@@ -8,7 +8,7 @@ const URL_A = 'https://a.example/api/v1'
 const open = (file: string, mode: 'write' | 'note' | 'read') => openLedger({ file, mode, clock: fakeClock() })
 
 const INTENT = `{
-  at: 1, planId: 'p', entry: 'policy|5', digest: 'd', revision: '',
+  at: 1, planId: 'p', entry: { kind: 'rule', cap: 5 }, digest: 'd', revision: '',
   change: { scope: { kind: 'team' }, action: 'set', effect: 'raise', from: 1, to: 5, cause: 'policy', people: 1, healing: false, grantEnd: false },
 }`
 
@@ -35,7 +35,7 @@ test('a transaction that was under way at kill -9 leaves nothing', async () => {
   const writer = await helperProcess(
     `
     import { writeSync } from 'node:fs'
-    import { openDatabase } from '${join(import.meta.dirname, '../../../src/daemon/ledger/database.ts')}'
+    import { openDatabase } from '${join(import.meta.dirname, '../../../src/daemon/ledger/sqlite/database.ts')}'
     const store = await openLedger({ file: '${file}', mode: 'write', clock })
     const ledger = await store.workspace('acme', '${URL_A}')
     ledger.saveFact('verifiedDeclared', 1)

@@ -93,7 +93,7 @@ async function encrypted(address: string, env: Readonly<Record<string, string>> 
 }
 
 describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
-  test('is reached over TLS as sslmode says, and without it where that is allowed; a socket works too', async () => {
+  test('is reached over TLS as sslmode says, and without it where that is allowed; a socket works too', { timeout: 60_000 }, async () => {
     const { folder, remove } = certificateFolder()
     onTestFinished(remove)
     const [ours, others] = [authority(folder, 'ours'), authority(folder, 'others')]
@@ -110,7 +110,10 @@ describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
           .concat(`?host=${server.folder}&port=${server.port}`),
       ),
     ).toBe(false)
-    expect((await ledgerErrorOf(() => encrypted(`${address}?sslmode=require`))).message).toContain('does not support SSL')
+    expect(await ledgerErrorOf(() => encrypted(`${address}?sslmode=require`))).toMatchObject({
+      code: 'LEDGER_UNREADABLE',
+      message: expect.stringMatching(/TLS was asked for, and the server offers none \(.*does not support SSL/),
+    })
     await server.useTls(key, cert)
     expect(await encrypted(address)).toBe(true)
     expect(await encrypted(`${address}?sslmode=disable`)).toBe(false)
@@ -123,9 +126,17 @@ describe.skipIf(!hasPostgres || !hasOpenssl)('a real PostgreSQL', () => {
       [localhost, ours.file],
     ] as const) {
       expect(await ledgerErrorOf(() => encrypted(one, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: file }))).toMatchObject({
-        code: 'LEDGER_AWAY',
+        code: 'LEDGER_UNREADABLE',
+        message: expect.stringContaining("the server's certificate is not trusted"),
       })
     }
+    // What waiting does not mend is told at once, in place of being waited for.
+    const expired = ours.sign('IP:127.0.0.1', -1)
+    await server.useTls(expired.key, expired.cert)
+    expect(await ledgerErrorOf(() => encrypted(address, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: ours.file }))).toMatchObject({
+      code: 'LEDGER_UNREADABLE',
+      message: expect.stringContaining('expired'),
+    })
     const missing = join(folder, 'nowhere.pem')
     expect((await ledgerErrorOf(() => encrypted(address, { PGSSLMODE: 'verify-full', PGSSLROOTCERT: missing }))).message).toContain(
       'nowhere.pem',

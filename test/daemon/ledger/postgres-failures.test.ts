@@ -1,9 +1,14 @@
 // What a ledger in PostgreSQL does when others write, when its database fails, and when it is not what it should be: with a real server.
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type LedgerOptions, type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
 import { ADA, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
-import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
+import { hasPostgres, own, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
 
 const URL_A = 'https://a.example/api/v1'
@@ -203,6 +208,33 @@ describe.skipIf(!hasPostgres)('a database that fails', () => {
     expect((await store.server?.())?.missingRights).toEqual(['DELETE on capkeeper.fact', 'UPDATE on capkeeper.intent'])
   })
 
+  test.skipIf(process.getuid?.() !== 0)(
+    'has a full disk (needs root, which can make a small one): nothing is recorded, and it goes on once there is room',
+    async () => {
+      const address = await server().create()
+      const disk = smallDisk()
+      await server().sql('postgres', `CREATE TABLESPACE small LOCATION '${disk}'; `)
+      await server().sql('postgres', `ALTER DATABASE ${nameIn(address)} SET TABLESPACE small`)
+      const ledger = await (await open(address)).workspace('acme', URL_A)
+      const ballast = join(disk, 'ballast')
+      execFileSync('sh', ['-c', `cat /dev/zero > ${ballast} || true`], { stdio: 'ignore' })
+      const refused = async (): Promise<unknown> => {
+        for (let turn = 0; turn < 200; turn += 1)
+          await ledger.recordIntent({ ...intentFor(CHANGE), planId: randomBytes(16_000).toString('hex') })
+        return undefined
+      }
+      expect(await ledgerErrorOf(refused)).toMatchObject({
+        code: 'LEDGER_FULL',
+        message: expect.stringContaining('the disk of the database is full'),
+      })
+      rmSync(ballast)
+      const before = ledger.openIntents().length
+      await ledger.recordIntent(intentFor(CHANGE))
+      await ledger.load()
+      expect(ledger.openIntents()).toHaveLength(before + 1)
+    },
+  )
+
   test('has no connection left for others, and says that', async () => {
     const address = await server().create()
     await server().sql('postgres', `ALTER DATABASE ${nameIn(address)} CONNECTION LIMIT 0`)
@@ -222,6 +254,18 @@ test.skipIf(!hasPostgres)('a transaction waits for the disk, whatever the server
   expect(await database.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'off' }])
   expect(await database.transaction((query) => query('SHOW synchronous_commit'))).toEqual([{ synchronous_commit: 'on' }])
 })
+
+/** 24 MiB for the server's user, gone with the test. */
+function smallDisk(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-disk-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=0700', 'tmpfs', folder])
+  own(folder)
+  onTestFinished(() => {
+    execFileSync('umount', ['-l', folder])
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return folder
+}
 
 /** A server that has just started may still turn the first ones away. */
 async function until(act: () => Promise<unknown>): Promise<void> {

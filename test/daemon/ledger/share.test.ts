@@ -1,8 +1,14 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scopeKey, userScope } from '../../../src/core/model/scope.ts'
 import { credits } from '../../../src/core/model/units.ts'
 import { outlook, planFrom, recall } from '../../../src/daemon/cycle/state.ts'
-import { ledgerPieces, readShared, sharedWorkspaces } from '../../../src/daemon/ledger/share.ts'
+import { ledgerPieces, readShared } from '../../../src/daemon/ledger/share.ts'
+import { Undecodable } from '../../../src/daemon/ledger/values/decode.ts'
+import { SCHEMA } from '../../../src/daemon/ledger/values/schema.generated.ts'
+import type { LedgerDocument } from '../../../src/daemon/ledger/values/source.ts'
+import { sharedLedger } from '../../../src/daemon/ledger/values/values.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import type { LedgerFacts } from '../../../src/ports.ts'
 import { NOW } from '../../support/declare.ts'
@@ -12,14 +18,14 @@ import { revisionOf, SETTINGS, testWorld, type World } from '../../support/world
 const KEY = 'a new key'
 const emailOf = (name: string): string => `${name}@example.com`
 
-async function share(world: World, key = KEY): Promise<unknown> {
+async function share(world: World, key = KEY): Promise<LedgerDocument> {
   const pieces = ledgerPieces({
     workspaces: [{ workspace: 'acme', baseUrl: 'http://service', ledger: world.ledger }],
     now: world.clock.now(),
     key,
     digest: sha256,
   })
-  return JSON.parse((await Array.fromAsync(pieces)).join(''))
+  return sharedLedger(JSON.parse((await Array.fromAsync(pieces)).join('')))
 }
 
 /** A workspace with everything: caps of ours, a hold that was shown, a grant, an approval, somebody quarantined. */
@@ -143,14 +149,68 @@ describe('a shared ledger', () => {
   test('of another workspace is not there', async () => {
     const world = await usedWorld()
     expect(readShared(await share(world), 'globex', [], sha256)).toBeUndefined()
-    expect(sharedWorkspaces(await share(world))).toEqual([{ workspace: 'acme', baseUrl: 'http://service' }])
+    expect((await share(world)).workspaces).toMatchObject([{ workspace: 'acme', baseUrl: 'http://service' }])
   })
 
   test.each([
-    ['null'],
-    ['{"kind":"Status"}'],
-    ['{"kind":"Ledger","key":"k","workspaces":[{"workspace":"acme","baseUrl":"u","owned":[{}]}]}'],
-  ])('that is none, such as %s, is refused', (text) => {
-    expect(() => readShared(JSON.parse(text), 'acme', [], sha256)).toThrow(/should be/)
+    ['null', 'the value is null and should be an object'],
+    [
+      '{"kind":"Status"}',
+      '.apiVersion is missing and should be capkeeper/v1; .kind is "Status" and should be Ledger; .createdAt is missing',
+    ],
+  ])('that is none, such as %s, is refused', (text, says) => {
+    expect(() => sharedLedger(JSON.parse(text))).toThrow(says)
+  })
+
+  test('is refused with all that is wrong with it at once, however deep', async () => {
+    const document = await share(await usedWorld())
+    const [records] = document.workspaces
+    const broken = {
+      ...records,
+      owned: [{ ...records?.owned[0], scope: { kind: 'planet' }, cap: '5' }],
+      pause: { untilAt: 'soon', reason: '', pausedAt: 1 },
+      facts: { ...records?.facts, rules: { protectedEmails: [] } },
+    }
+    const place = '.workspaces[0].owned[0]'
+    expect(() => sharedLedger({ ...document, workspaces: [broken] })).toThrow(
+      `${place}.scope.kind is "planet" and should be team or group or user; ${place}.cap is "5" and should be a cap or none; ` +
+        '.workspaces[0].pause.untilAt is "soon" and should be a number; and 1 more',
+    )
+  })
+
+  test('is refused exactly when a validator of JSON Schema refuses it', async () => {
+    const document = await share(await usedWorld())
+    const ajv = new Ajv2020({ strict: false })
+    const isValid = ajv.compile({ ...SCHEMA, required: ['shared'] })
+    const isTaken = (value: unknown): boolean => {
+      try {
+        return sharedLedger(value) !== undefined
+      } catch (error) {
+        expect(error).toBeInstanceOf(Undecodable)
+        return false
+      }
+    }
+    const odd = fc.constantFrom<unknown>(null, 5, 'none', 'off', 'team', true, [], {}, undefined, { kind: 'team' }, { kind: 'group' }, [{}])
+    const seen = new Set<boolean>()
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { minLength: 1, maxLength: 9 }), odd, (steps, value) => {
+        const changed = replaced(document, steps, value)
+        const taken = isTaken(changed)
+        seen.add(taken)
+        expect(taken).toBe(isValid({ shared: changed }))
+      }),
+      { numRuns: 400 },
+    )
+    expect(seen.size).toBe(2)
   })
 })
+
+/** A copy with another value somewhere: each number chooses what of a list or an object is entered. */
+function replaced(value: unknown, [step, ...steps]: readonly number[], by: unknown): unknown {
+  const keys = typeof value === 'object' && value !== null ? Object.keys(value) : []
+  if (step === undefined || keys.length === 0) return by
+  const key = keys[step % keys.length] ?? ''
+  const change = (one: unknown, name: string): unknown => (name === key ? replaced(one, steps, by) : one)
+  if (Array.isArray(value)) return value.map((one, at) => change(one, String(at)))
+  return Object.fromEntries(Object.entries(Object(value)).map(([name, one]) => [name, change(one, name)]))
+}

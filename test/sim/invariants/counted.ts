@@ -7,6 +7,7 @@ import { inForceWith } from '../company.ts'
 import type { ModelCap } from '../policy-model.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
 import { createSight, isLayered, managedPeople, scopesOf } from './people.ts'
+import { everPooled } from './pools.ts'
 import { createReleases } from './releases.ts'
 
 /** A plan is carried out by the configuration that it was made with. */
@@ -27,7 +28,7 @@ export const countedPeople: Invariant = {
   name: 'no more people lose something by a plan than the guards allow',
   watch(scene, checker) {
     const sight = createSight()
-    const releases = createReleases()
+    const releases = createReleases(scene)
     const mostUsed = new Map<string, number>()
     let counted: string | undefined
     let planned: Planned | undefined
@@ -54,7 +55,7 @@ export const countedPeople: Invariant = {
       }
       if (step.kind !== 'request' || step.operation !== 'UsageConfig' || !planned) return
       checker.checked()
-      judge(planned, scene, { isReleased: releases.has, mostUsed }, (message) => checker.violated(message))
+      judge(planned, scene, { isReleased: releases.isOpen, mostUsed }, (message) => checker.violated(message))
       planned = undefined
     }
   },
@@ -96,18 +97,25 @@ function judge(planned: Planned, scene: Scene, { isReleased, mostUsed }: Knowled
   const goes = plan.changes.filter((change) => holdOf(change) === undefined)
   const after = inForceWith(scene.company, withChanges(caps, goes))
   const [before, atBegin] = [inForceWith(scene.company, caps), inForceWith(scene.company, begun)]
-  const exempt = new Set(goes.filter((one) => one.healing || one.grantEnd || isReleased(one)).map(({ scope }) => scopeKey(scope)))
-  const judged = known.filter((email) => !scopesOf(scene, email).some((key) => exempt.has(key)))
+  const exempt = new Set(goes.filter((one) => one.healing || one.grantEnd).map(({ scope }) => scopeKey(scope)))
+  const released = new Set(goes.filter(isReleased).map(({ scope }) => scopeKey(scope)))
+  const going = new Set(goes.map(({ scope }) => scopeKey(scope)))
+  // A deal that moves within what was let through takes from nobody in the sense of these guards.
+  const pooled = everPooled(scene)
+  const judged = known.filter((email) => !pooled.has(email) && !scopesOf(scene, email).some((key) => exempt.has(key)))
   const falls = (email: string): boolean => isLess(before, after, email) && isLess(atBegin, after, email)
   const cleared = judged.filter((email) => falls(email) && after.get(email) === 'none')
   const lowered = judged.filter((email) => falls(email) && numberOf(after.get(email)) > (mostUsed.get(email) ?? 0))
-  const most = (guard: 'maxAffected' | 'maxLowered' | 'maxCleared', found: number): void => {
+  // What was released counts on, and nothing beside it goes while the count is above.
+  const isUnreleased = (email: string): boolean => scopesOf(scene, email).every((key) => !going.has(key) || !released.has(key))
+  const most = (guard: 'maxAffected' | 'maxLowered' | 'maxCleared', people: readonly string[]): void => {
+    const found = people.some(isUnreleased) ? people.length : 0
     const allowed = Math.max(...scene.settingsSince(scene.elapsed() - HOUR_MS).map(({ guards }) => allowance(guards[guard], total)))
     if (found > allowed) violated(`plan ${plan.id} takes from ${found} of ${total} people; ${guard} allows ${allowed}`)
   }
-  most('maxAffected', judged.filter(falls).length)
-  most('maxCleared', cleared.length)
-  most('maxLowered', lowered.length)
+  most('maxAffected', judged.filter(falls))
+  most('maxCleared', cleared)
+  most('maxLowered', lowered)
 }
 
 function withChanges(caps: ReadonlyMap<ScopeKey, number>, changes: readonly Change[]): ReadonlyMap<ScopeKey, number> {

@@ -1,6 +1,8 @@
 // The invariants of looks, pauses and doubt, shown to be able to fail on steps that break them, and to be silent on steps that do not.
 import { expect, it } from 'vitest'
 import type { Plan } from '../../../src/core/model/change.ts'
+import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
+import { entryOf } from '../../support/declare.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { readBack, secondLook } from './looks.ts'
 import { wholeOnly } from './orphans.ts'
@@ -14,13 +16,13 @@ const write: Step = { kind: 'request', process: 1, operation: 'UsageConfig', sco
 const written = (refused: boolean): Step => ({ kind: 'answered', process: 1, operation: 'UsageConfig', scope: ADA, refused })
 const wait = (ms: number): Timed => ({ kind: 'time', ms })
 
-const intentFor = (to: number | 'none', entry: string, more = {}) => ({
+const intentFor = (to: number | 'none', entry: PolicyEntry, more = {}) => ({
   at: 0,
   planId: 'p1',
   entry,
   change: { scope: ADA_SCOPE, from: 100, to, grantEnd: false, ...more },
 })
-const intent = (to: number | 'none' = 200, entry = 'rule|200', more = {}): Step => ({
+const intent = (to: number | 'none' = 200, entry: PolicyEntry = entryOf('rule', 200), more = {}): Step => ({
   kind: 'recorded',
   process: 1,
   method: 'recordIntent',
@@ -30,7 +32,7 @@ const outcome = (result: string): Step => ({
   kind: 'recorded',
   process: 1,
   method: 'recordOutcome',
-  values: [intentFor(200, 'rule|200'), { result }, 'kept'],
+  values: [intentFor(200, entryOf('rule', 200)), { result }, 'kept'],
 })
 const planned = (to: number | 'none' = 200): Step => {
   const plan = { id: 'p1', changes: [{ scope: ADA_SCOPE, from: 100, to }], holds: [] } as unknown as Plan
@@ -75,10 +77,10 @@ const BROKEN: readonly (readonly [title: string, invariant: Invariant, steps: re
   ['another value that counts as done', readBack, [write, asks, read(300), outcome('applied')]],
   ['a lost write that is sent again', readBack, [write, written(false), write]],
   ['a second write in a pause', paused, [intent(), intent()]],
-  ['a grant that starts on a wrong clock', wrongClock, [read(100), planned(), intent(900, 'grant|900')]],
-  ['a grant that ends on a wrong clock', wrongClock, [read(100), planned(), intent(200, 'rule|200', { grantEnd: true })]],
+  ['a grant that starts on a wrong clock', wrongClock, [read(100), planned(), intent(900, entryOf('grant', 900))]],
+  ['a grant that ends on a wrong clock', wrongClock, [read(100), planned(), intent(200, entryOf('rule', 200), { grantEnd: true })]],
   ['a lower cap by a roster in doubt', rosterDoubt, [...roster(10), ...roster(7), planned(50), LOWER]],
-  ['an orphan that goes while a file is broken', wholeOnly, [loaded(false), planned('none'), intent('none', '')]],
+  ['an orphan that goes while a file is broken', wholeOnly, [loaded(false), planned('none'), intent('none', UNDECLARED)]],
 ]
 
 it.each(BROKEN)('%s is found', (_title, invariant, steps) => {
@@ -91,9 +93,9 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
   ['a write that was turned down and is sent again', readBack, [write, written(true), write]],
   ['the write that was under way when the pause came', paused, [intent()]],
   ['a rule on a wrong clock', wrongClock, [read(100), planned(), intent()]],
-  ['a grant before anybody can know of the clock', wrongClock, [planned(), intent(900, 'grant|900')]],
+  ['a grant before anybody can know of the clock', wrongClock, [planned(), intent(900, entryOf('grant', 900))]],
   ['a lower cap by a roster that is good', rosterDoubt, [...roster(10), ...roster(9), planned(50), LOWER]],
-  ['an orphan that goes once the file is whole', wholeOnly, [loaded(false), loaded(true), planned('none'), intent('none', '')]],
+  ['an orphan that goes once the file is whole', wholeOnly, [loaded(false), loaded(true), planned('none'), intent('none', UNDECLARED)]],
 ]
 
 it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {

@@ -18,7 +18,7 @@ export const notForgotten: Invariant = {
     return (step) => {
       if (step.kind === 'foreign') for (const scope of step.scopes) ours.delete(scope)
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (intent?.entry.startsWith('restore')) restoring.add(scopeKey(intent.change.scope))
+      if (intent?.entry.kind === 'restore') restoring.add(scopeKey(intent.change.scope))
       else if (intent) restoring.delete(scopeKey(intent.change.scope))
       if (step.kind === 'landed') {
         // What lands long after its sender died is nobody's, and so is what a grant gives back.
@@ -57,7 +57,7 @@ export const wholeOnly: Invariant = {
       if (!intent || intent.planId !== brokenPlan) return
       checker.checked()
       const { scope, from, to } = intent.change
-      if (to === 'none' && intent.entry === '')
+      if (to === 'none' && intent.entry.kind === 'undeclared')
         checker.violated(`${scopeKey(scope)} is cleared from ${from}, while a policy file is broken`)
     }
   },

@@ -44,6 +44,19 @@ export function createSight() {
       if (step.kind === 'landed') seen.set(step.scope, step.to)
     },
     knowsGroups,
+    /** The same where some of the person's groups are such that nobody can list them: anybody may be in those. */
+    isTrueInTheDark(scene: Scene, email: string): boolean {
+      const { company, stored } = scene
+      const groups = company.groupsOf(email)
+      return (
+        people.has(email) &&
+        groups.some((id) => company.dark.has(id) && !listed.has(id)) &&
+        listed.entries().every(([id, members]) => members.has(email) === groups.includes(id)) &&
+        groups.every((id) => listed.has(id) || company.dark.has(id) || stored(scopeKey({ kind: 'group', id })) === 'none') &&
+        !looksUnset(scene, email) &&
+        scopesOf(scene, email).every((scope) => isSeen(scene, scope))
+      )
+    },
     /** Everything that decides about the person was read as it is, or is not set; `landed` was a moment ago, and is judged by who asks. */
     isTrue(scene: Scene, email: string, landed?: ScopeKey): boolean {
       return (
@@ -82,7 +95,7 @@ export const protectedPeople: Invariant = {
   name: 'protected people are never lowered',
   watch(scene, checker) {
     const sight = createSight()
-    const releases = createReleases()
+    const releases = createReleases(scene)
     let plan: Plan | undefined
     let atFirst: InForce = new Map()
     const judge = (step: Extract<Step, { kind: 'landed' }>): void => {

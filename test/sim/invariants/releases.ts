@@ -1,26 +1,47 @@
-// What approvals have released, as the ledger was told: an invariant says nothing of changes that somebody has agreed to.
+// What approvals release, by the simulation's own book: the changes that a hold showed when somebody approved it, each until it was written and
+// read back, and nothing else. What the ledger says of it is believed only of pools, whose holds stand for deals and not for amounts.
 import type { Change } from '../../../src/core/model/change.ts'
-import { scopeKey } from '../../../src/core/model/scope.ts'
-import type { Step } from '../steps.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import type { Scene, Step } from '../steps.ts'
+import { intentOf } from './looks.ts'
+import { everPooled } from './pools.ts'
 
-const textOf = ({ scope, from, to }: Pick<Change, 'scope' | 'from' | 'to'>): string => `${scopeKey(scope)} ${from} ${to}`
+type Shown = Pick<Change, 'scope' | 'from' | 'to'>
 
-/** Everything that an approval has ever released. */
-export function createReleases() {
+const textOf = ({ scope, from, to }: Shown): string => `${scopeKey(scope)} ${from} ${to}`
+
+/** Everything that somebody has agreed to. */
+export function createReleases(scene: Scene) {
+  const shown = new Map<string, readonly Shown[]>()
   const released = new Set<string>()
   const goals = new Set<string>()
+  const open = new Set<string>()
+  const release = (one: Shown): void => {
+    released.add(textOf(one))
+    open.add(textOf(one))
+    goals.add(`${scopeKey(one.scope)} ${one.to}`)
+  }
+  const noteDeal = ({ values: [saved] }: Extract<Step, { kind: 'recorded' }>): void => {
+    if (typeof saved !== 'object' || saved === null || !('released' in saved) || !Array.isArray(saved.released)) return
+    const pooled: ReadonlySet<ScopeKey | string> = everPooled(scene)
+    for (const one of saved.released) if (pooled.has(scopeKey(one.scope))) release(one)
+  }
   return {
+    /** It was released, though it may be through by now. */
     has: (change: Change): boolean => released.has(textOf(change)),
+    /** It is released now: nobody has written it since it was approved. */
+    isOpen: (change: Change): boolean => open.has(textOf(change)),
     /** Released to the same cap, from whatever stood there. */
     hasGoal: ({ scope, to }: Change): boolean => goals.has(`${scopeKey(scope)} ${to}`),
     note(step: Step): void {
-      if (step.kind !== 'recorded' || step.method !== 'saveApproval') return
-      const [saved] = step.values
-      if (typeof saved !== 'object' || saved === null || !('released' in saved) || !Array.isArray(saved.released)) return
-      for (const one of saved.released) {
-        released.add(textOf(one))
-        goals.add(`${scopeKey(one.scope)} ${one.to}`)
-      }
+      if (step.kind === 'told' && step.event.kind === 'planned') for (const { id, changes } of step.event.plan.holds) shown.set(id, changes)
+      if (step.kind === 'approved') for (const one of shown.get(step.id) ?? []) release(one)
+      if (step.kind !== 'recorded') return
+      if (step.method === 'saveApproval' && scene.scenario.pools) noteDeal(step)
+      const change = step.method === 'recordOutcome' ? intentOf(step)?.change : undefined
+      const [, entry] = step.values
+      const isThrough = typeof entry === 'object' && entry !== null && 'result' in entry && entry.result === 'applied'
+      if (change && isThrough) open.delete(textOf(change))
     },
   }
 }

@@ -17,7 +17,7 @@ export const paused: Invariant = {
       if (step.kind === 'started') begun = 0
       if (step.kind !== 'recorded' || step.method !== 'recordIntent') return
       const intent = intentOf(step)
-      if (!intent || intent.entry.startsWith('restore')) return
+      if (!intent || intent.entry.kind === 'restore') return
       const pause = scene.ledger()?.pause(intent.at)
       begun = pause ? begun + 1 : 0
       if (!pause) return
@@ -45,7 +45,7 @@ export const wrongClock: Invariant = {
       if (!intent || intent.planId !== frozenPlan) return
       checker.checked()
       const { scope, from, to, grantEnd } = intent.change
-      const starts = intent.entry.startsWith('grant|') && ownedAt(scene, scopeKey(scope))?.owner !== 'grant'
+      const starts = intent.entry.kind === 'grant' && ownedAt(scene, scopeKey(scope))?.owner !== 'grant'
       if (grantEnd || starts) checker.violated(`a grant of ${scopeKey(scope)} ${grantEnd ? 'ends' : 'starts'}: ${from} to ${to}`)
     }
   },
@@ -57,7 +57,7 @@ const AGREEMENT_MS = 10 * 60_000
 export const rosterDoubt: Invariant = {
   name: 'while a roster that shrank is in doubt nothing wide is written and nobody gets less',
   watch(scene, checker) {
-    const releases = createReleases()
+    const releases = createReleases(scene)
     let read: number | undefined
     let shortAt: number | undefined
     let good: number | undefined

@@ -54,6 +54,6 @@ function begin(plan: Plan, scene: Scene, sight: ReturnType<typeof createSight>):
     plan,
     before,
     after: inForceWith(scene.company, caps),
-    known: scene.company.approved.filter((email) => sight.isTrue(scene, email)),
+    known: scene.company.approved.filter((email) => sight.isTrue(scene, email) || sight.isTrueInTheDark(scene, email)),
   }
 }

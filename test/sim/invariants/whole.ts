@@ -4,6 +4,7 @@ import type { Hold } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
+import { everPooled } from './pools.ts'
 
 export const quiet: Invariant = {
   name: 'an unchanged world gets zero writes and one read per managed scope',
@@ -45,7 +46,9 @@ function retriedByTime(scene: Scene): ReadonlySet<ScopeKey> {
   const view = scene.view()
   const held = (view?.holds ?? []).flatMap(({ guards, changes }) => (guards.some((one) => TIMED.has(one)) ? changes : []))
   const rejected = (view?.scopes ?? []).filter(({ state }) => state === 'rejected')
-  return new Set([...held, ...rejected].map(({ scope }) => scopeKey(scope)))
+  // A deal goes on for hours after what it lowered: until use under the old caps must have shown.
+  const pooled = [...everPooled(scene)].map((email) => scopeKey({ kind: 'user', email }))
+  return new Set([...[...held, ...rejected].map(({ scope }) => scopeKey(scope)), ...pooled])
 }
 
 const TIMED: ReadonlySet<string> = new Set(['breaker', 'contested', 'rosterShrink', 'maxRaise'])
@@ -64,12 +67,14 @@ function checkReads(
   // What was ours and shows another value may be a stale reading, and is looked at for a day more.
   const owned = new Set((scene.ledger()?.owned() ?? []).map((one) => scopeKey(one.scope)))
   const isReport = scene.scenario.undeclaredUsers === 'report'
+  const pooled = everPooled(scene)
   for (const [scope, count] of reads) {
     // Somebody of whom nothing is declared is looked at beside the sweeps.
     if (isReport && scope.includes('@') && (states.get(scope) ?? 'undeclared') === 'undeclared') continue
     if (count > 1) checker.violated(`${scope} is read ${count} times in one sweep of a quiet world`)
     const state = states.get(scope)
-    if (state === undefined && scope !== 'team' && !owned.has(scope) && !letGo.has(scope))
+    // Who is in a pool is read for its sum, also where nothing is asked of them.
+    if (state === undefined && scope !== 'team' && !owned.has(scope) && !letGo.has(scope) && !pooled.has(scope))
       checker.violated(`${scope} is read and not managed`)
   }
   // A slow key reads some scopes in each sweep.
@@ -122,7 +127,7 @@ export const secrecy = (keys: readonly string[]): Invariant => {
 
 export const approvals: Invariant = {
   name: 'an approval releases what was shown, once',
-  watch(_scene, checker) {
+  watch(scene, checker) {
     const approved = new Map<string, number>()
     const shown = new Map<string, Hold>()
     const uses = new Map<string, number>()
@@ -147,7 +152,8 @@ export const approvals: Invariant = {
         if ((uses.get(saved.id) ?? 0) > (approved.get(saved.id) ?? 0))
           checker.violated(`approval ${saved.id} was spent more often than given`)
       }
-      if ('released' in saved && Array.isArray(saved.released)) checkReleased(saved.id, saved.released, shown, checker)
+      if ('released' in saved && Array.isArray(saved.released))
+        checkReleased(saved.id, saved.released, { shown, pooled: everPooled(scene) }, checker)
     }
   },
 }
@@ -155,14 +161,17 @@ export const approvals: Invariant = {
 function checkReleased(
   id: string,
   released: readonly unknown[],
-  shown: ReadonlyMap<string, Hold>,
+  { shown, pooled }: { readonly shown: ReadonlyMap<string, Hold>; readonly pooled: ReadonlySet<string> },
   checker: Parameters<Invariant['watch']>[1],
 ): void {
   const hold = shown.get(id)
   const held = new Set(hold?.changes.map(({ scope, from, to }) => `${scopeKey(scope)} ${from} ${to}`))
   for (const one of released) {
     if (typeof one !== 'object' || one === null || !('scope' in one) || !('from' in one) || !('to' in one)) continue
-    const text = `${scopeKey(one.scope as Parameters<typeof scopeKey>[0])} ${one.from} ${one.to}`
+    const key = scopeKey(one.scope as Parameters<typeof scopeKey>[0])
+    // What is released of a deal is the deal as it then stands.
+    if (pooled.has(key)) continue
+    const text = `${key} ${one.from} ${one.to}`
     if (hold && !held.has(text)) checker.violated(`approval ${id} releases ${text}, which its hold did not show`)
   }
 }

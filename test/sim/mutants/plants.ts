@@ -5,7 +5,7 @@ import type { EventKind } from '../event-kinds.ts'
 import type { FaultKind } from '../scenario.ts'
 
 /** What a deployment is like in some lives. */
-export type Trait = 'copied' | 'zero-lost' | 'alert'
+export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools'
 
 /** One planted bug: `find` stands exactly once in `file`, and is replaced. */
 export interface Plant {
@@ -269,7 +269,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/plan.ts',
     find: 'else if (left.restore !== undefined) desired.set(key, restored(one, left.restore))',
     replace: '',
-    needs: ['zero-lost', 'policy-mass', 'policy-edit', 'race'],
+    needs: ['zero-lost', 'zero'],
   },
   {
     name: 'what has failed is tried again in every pass',
@@ -290,6 +290,48 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/plan/wave.ts',
     find: 'if (unlisted.size === 0) return (person) => [person]',
     replace: 'if (unlisted.size >= 0) return (person) => [person]',
-    needs: ['policy-mass', 'group-gone'],
+    needs: ['group-dark'],
+  },
+  {
+    name: 'what a lowered cap leaves is dealt before use under it can have shown',
+    file: 'core/pools/observe.ts',
+    find: 'const lowered = member.lowered.filter(({ at }) => at > dataAt)',
+    replace: 'const lowered = member.lowered.filter(({ at }) => at > dataAt && at < 0)',
+    needs: ['pools', 'work', 'pool-edit'],
+  },
+  {
+    name: 'raises of a deal go out while its lowered caps still count',
+    file: 'core/pools/deal.ts',
+    find: 'let room = terms.credits - fullSum(state)',
+    replace: 'let room = terms.credits - standingSum(state)',
+    needs: ['pools', 'work', 'pool-edit'],
+  },
+  {
+    name: 'a raise of a deal that is open goes out while the sum is above the credits',
+    file: 'core/pools/ask.ts',
+    find: 'return isAbove(state, credits) ? inForce : member.dealt',
+    replace: 'return member.dealt',
+    needs: ['pools', 'work', 'pool-edit', 'kill-at-request'],
+  },
+  {
+    name: 'a member who leaves a pool takes the credits along',
+    file: 'core/pools/observe.ts',
+    find: 'return member.left ? member : { ...withoutRole(member), left: { at: now } }',
+    replace: 'return member.left ? member : { ...withoutRole(member), left: { at: now, settled: true }, use: credits(0) }',
+    needs: ['pools', 'work', 'pool-edit', 'status', 'leave'],
+  },
+  {
+    name: 'the own cap of a protected member is raised past the credits',
+    file: 'core/pools/ask.ts',
+    find: 'return more > credits - fullSum(state) ? inForce : undefined',
+    replace: 'return more < 0 ? inForce : undefined',
+    needs: ['pools', 'protect'],
+  },
+  {
+    name: 'a pool deals more than its credits',
+    file: 'core/pools/deal.ts',
+    find: 'if (room < 0) return { caps: new Map(), cost: 0 }',
+    replace: 'room += 300',
+    needs: ['pools', 'work', 'pool-edit'],
   },
 ]

@@ -4,9 +4,10 @@
 import type { PolicySet } from '../../../core/model/policy.ts'
 import type { WorkspaceConfig } from '../../../daemon/config/settings.ts'
 import { failureOf } from '../../../daemon/cycle/write/failure.ts'
-import { Undecodable } from '../../../daemon/ledger/decode.ts'
 import { LedgerError } from '../../../daemon/ledger/error.ts'
-import { readShared, type SharedLedger, type SharedWorkspace, sharedWorkspaces } from '../../../daemon/ledger/share.ts'
+import { readShared, type SharedLedger, type SharedWorkspace } from '../../../daemon/ledger/share.ts'
+import { Undecodable } from '../../../daemon/ledger/values/decode.ts'
+import { sharedLedger } from '../../../daemon/ledger/values/values.ts'
 import { sha256 } from '../../../daemon/schedule/system.ts'
 import type { Ledger, ReadClient } from '../../../ports.ts'
 import { ledgerOf, openStore, type Setup, type WorkspaceSetup } from '../../compose.ts'
@@ -44,13 +45,13 @@ const TIMEOUT_MS = 30_000
 async function remoteLedgers(address: string, { clock }: Cli, token: string | undefined, signal: AbortSignal): Promise<Ledgers> {
   const url = ledgerUrl(address)
   const answer = await download({ url, timeoutMs: TIMEOUT_MS, clock, signal, token })
-  const workspaces = understood(url, () => sharedWorkspaces(answer))
+  const document = understood(url, () => sharedLedger(answer))
   return {
-    known: workspaces.map((one) => one.workspace),
+    known: document.workspaces.map((one) => one.workspace),
     async of({ config, policy }, client, stop) {
-      mustServe(url, config, workspaces)
+      mustServe(url, config, document.workspaces)
       const emails = [...declaredEmails(policy.set), ...(await rosterEmails(client, config, stop))]
-      const ledger = understood(url, () => readShared(answer, config.name, emails, sha256))
+      const ledger = readShared(document, config.name, emails, sha256)
       if (!ledger) throw new CommandError(`${url} knows no workspace ${config.name}`)
       return ledger
     },

@@ -17,7 +17,7 @@ export interface ReplayDay {
   readonly used: Float64Array
 }
 
-/** Caps by the place of a person. The next day may answer with the same object; nobody changes it. */
+/** Caps by the place of a person. Good until the next day is asked for, which may answer with the same object. */
 export interface CapsOfDay {
   /** `Infinity` where there is none. */
   readonly caps: Float64Array

@@ -1,15 +1,14 @@
-// The caps that pools deal on past days, by the deal of the daemon (core/pools): one a day, from the use of the days before, its state carried
-// on. Before the first day members count as without a cap, which that deal sets. It knows nothing of what the members will still want.
+// The caps that pools deal on past days, by the deal of the daemon (core/pools): one a day, from the use of the days before, carried on from day
+// to day. Use and caps of a day are known on the next one, and every write lands, so columns of numbers are all that is remembered. Before
+// the first day members count as without a cap, which that deal sets. It knows nothing of what the members will still want.
 
-import type { Cap } from '../../model/policy.ts'
-import { type Credits, credits, type Instant, wholeCents } from '../../model/units.ts'
-import { capToAsk } from '../../pools/ask.ts'
-import { dealPool } from '../../pools/deal.ts'
-import { observePool } from '../../pools/observe.ts'
-import type { CapSince, PoolState } from '../../pools/state.ts'
+import { type Instant, wholeCents } from '../../model/units.ts'
+import { poolPace } from '../../pools/pace.ts'
+import { aim, give, matters } from '../../pools/share-out.ts'
+import { claim, emptyTable, type PoolTable } from '../../pools/table.ts'
 import type { PoolPeople } from '../../resolve/pools.ts'
 import type { CapsOfDay, ReplayDay } from './caps.ts'
-import { DAY_MS, type ReplayPeople } from './recorded.ts'
+import type { ReplayPeople } from './recorded.ts'
 
 /** Caps as they would be without any deal, and who is in which pool. */
 export interface UndealtDay {
@@ -26,31 +25,24 @@ export interface PoolPlaces {
   readonly members: readonly number[]
 }
 
-/** A new cycle counts from the second reading that names it, 10 min later at least. */
-const BETWEEN_READINGS_MS = 900_000
-
-/** Deals day by day. Asked once for each day, in the order of time. */
+/** Deals day by day. Asked once for each day, in the order of time; an answer is good until the next day. */
 export function poolDealer(people: ReplayPeople) {
   const places = new Map(people.emails.map((email, place) => [email, place]))
-  const states = new Map<string, PoolState>()
-  let before: DayBefore | undefined
-  const placesOf = ({ members }: PoolPeople): readonly number[] => members.flatMap(({ email }) => places.get(email) ?? [])
+  let known: { readonly undealt: UndealtDay; readonly caps: CapsOfDay; readonly pools: readonly PoolOnDays[] } | undefined
+  const take = (undealt: UndealtDay) => {
+    const before = new Map(known?.pools.map((pool) => [pool.name, pool]))
+    const pools = undealt.pools.map((one) => poolOnDays(one, undealt, { places, before: before.get(one.pool.name) }))
+    known = { undealt, pools, caps: { caps: undealt.caps.caps.slice(), from: undealt.caps.from.slice() } }
+    return known
+  }
   return {
-    capsOn(day: ReplayDay, { caps: undealt, pools }: UndealtDay): CapsOfDay {
-      if (pools.length === 0) return undealt
-      const caps = { caps: undealt.caps.slice(), from: undealt.from.slice() }
-      for (const one of pools) {
-        const state = dealtOn(day, one, { before, undealt, places, state: states.get(one.pool.name) })
-        if (!state) continue
-        states.set(one.pool.name, state)
-        for (const { email } of one.members) {
-          const [cap, place] = [capToAsk(one.pool, state, email), places.get(email)]
-          if (cap === undefined || place === undefined) continue
-          caps.caps[place] = cap
-          caps.from[place] = -1
-        }
+    capsOn(day: ReplayDay, undealt: UndealtDay): CapsOfDay {
+      if (undealt.pools.length === 0) return undealt.caps
+      const { caps, pools } = known?.undealt === undealt ? known : take(undealt)
+      for (const pool of pools) {
+        const undealtCount = dealOn(pool, day)
+        askFor(pool, undealtCount, caps)
       }
-      before = { at: day.at, caps: caps.caps }
       return caps
     },
     placesIn: (pools: readonly PoolPeople[]): readonly PoolPlaces[] =>
@@ -58,49 +50,137 @@ export function poolDealer(people: ReplayPeople) {
         name: one.pool.name,
         credits: one.pool.credits,
         max: one.pool.max ?? one.pool.credits,
-        members: placesOf(one),
+        members: one.members.flatMap(({ email }) => places.get(email) ?? []),
       })),
   }
 }
 
-interface DayBefore {
-  readonly at: Instant
-  readonly caps: Float64Array
+/** A pool from one day to the next. */
+interface PoolOnDays {
+  readonly name: string
+  readonly terms: PoolPeople['pool']
+  readonly table: PoolTable
+  /** Places of people, by place in the table. */
+  readonly rows: Int32Array
+  /** What the last deal gave; NaN: nothing yet. */
+  readonly dealt: Float64Array
+  /** The cap of the day before; infinite without one. */
+  readonly inForce: Float64Array
+  /** Who is not dealt, with the cap of the day before. */
+  readonly undealt: readonly { readonly person: number; readonly cap: number }[]
+  /** The cycle that was dealt in. */
+  cycleStartAt: Instant | undefined
 }
 
 interface Known {
-  /** Absent on the first day. */
-  readonly before: DayBefore | undefined
-  readonly undealt: CapsOfDay
   readonly places: ReadonlyMap<string, number>
-  readonly state: PoolState | undefined
+  /** The same pool under other grants. */
+  readonly before: PoolOnDays | undefined
 }
 
-/** The pool after the deal of a day; undefined while there is nothing to deal on. */
-function dealtOn(day: ReplayDay, { pool, members }: PoolPeople, { before, undealt, places, state }: Known): PoolState | undefined {
-  const used = new Map<string, Credits>()
-  const caps = new Map<string, CapSince>()
-  for (const { email, protected: isProtected } of members) {
-    const place = places.get(email)
-    if (place === undefined) continue
-    used.set(email, wholeCents(day.used[place] ?? 0))
-    const cap = before ? before.caps[place] : isProtected ? undealt.caps[place] : undefined
-    caps.set(email, { cap: capOf(cap), at: before?.at ?? day.at - DAY_MS })
+/** Somebody whose own cap is another one now is dealt anew. */
+function poolOnDays({ pool, members }: PoolPeople, { caps }: UndealtDay, { places, before }: Known): PoolOnDays {
+  const here = members.flatMap((member) => {
+    const person = places.get(member.email)
+    return person === undefined ? [] : [{ ...member, person }]
+  })
+  const dealt = here.filter((one) => !one.protected)
+  const named = [...dealt.filter(({ fixed }) => fixed !== undefined), ...dealt.filter(({ fixed }) => fixed === undefined)]
+  const table = emptyTable(named.length, dealt.filter(({ fixed }) => fixed !== undefined).length)
+  table.isRead.fill(1)
+  const after: PoolOnDays = {
+    name: pool.name,
+    terms: pool,
+    table,
+    rows: Int32Array.from(named, ({ person }) => person),
+    dealt: new Float64Array(named.length).fill(Number.NaN),
+    inForce: new Float64Array(named.length).fill(Number.POSITIVE_INFINITY),
+    undealt: here.flatMap((one) => (one.protected ? [{ person: one.person, cap: caps.caps[one.person] ?? Number.POSITIVE_INFINITY }] : [])),
+    cycleStartAt: before?.cycleStartAt,
   }
-  const observe = (from: PoolState | undefined, now: Instant) =>
-    observePool(from, {
-      now,
-      use: { kind: 'known', readAt: now, cycle: day.cycle, used },
-      caps,
-      sent: new Map(),
-      members,
-      // Use of yesterday shows today, and no later.
-      usageLagMs: DAY_MS,
-    })
-  const isNewCycle = state !== undefined && state.cycle.startAt !== day.cycle.startAt
-  const seen = isNewCycle ? observe(state, day.at - BETWEEN_READINGS_MS).state : state
-  const observed = observe(seen, day.at)
-  return observed.state && observed.frozen === undefined ? dealPool(pool, observed.state, day.at).state : observed.state
+  const rowsBefore = new Map(before && Array.from(before.rows, (person, row) => [person, row] as const))
+  for (const [row, { person, fixed }] of named.entries()) {
+    if (fixed !== undefined) table.fixed[row] = fixed
+    const rowBefore = rowsBefore.get(person)
+    if (rowBefore === undefined) continue
+    after.inForce[row] = before?.inForce[rowBefore] ?? Number.POSITIVE_INFINITY
+    if (Object.is(table.fixed[row], before?.table.fixed[rowBefore])) after.dealt[row] = before?.dealt[rowBefore] ?? Number.NaN
+  }
+  return after
 }
 
-const capOf = (cap: number | undefined): Cap => (cap === undefined || cap === Number.POSITIVE_INFINITY ? 'none' : credits(cap))
+/** What the pool knows on the morning of a day, and the deal of it. Answers what those count at who are not dealt. */
+function dealOn(pool: PoolOnDays, { at, cycle, used }: ReplayDay): number {
+  const { terms, table, dealt } = pool
+  const isNewCycle = pool.cycleStartAt !== cycle.startAt
+  let [usedByThem, undealt, standing] = [0, 0, 0]
+  for (const { person, cap } of pool.undealt) {
+    const use = wholeCents(used[person] ?? 0)
+    usedByThem += use
+    undealt += Number.isFinite(cap) ? Math.max(use, cap) : use
+    standing += Math.max(use, cap)
+  }
+  const seen = look(pool, used)
+  claim(table, terms, poolPace(usedByThem + seen.used, table.size + pool.undealt.length, cycle, at))
+  const aimed = aim(table, terms, undealt)
+  const isOver = undealt + seen.dealt > terms.credits
+  if (isNewCycle || seen.isOpen || matters(table, terms, isOver)) {
+    pool.cycleStartAt = cycle.startAt
+    give(table, terms, aimed, { room: terms.credits - standing - seen.counted, isOver })
+    for (let row = 0; row < table.size; row += 1) {
+      const cap = table.given[row] ?? Number.NaN
+      if (!Number.isNaN(cap)) dealt[row] = cap
+    }
+  }
+  return standing
+}
+
+interface Seen {
+  readonly used: number
+  /** What the standing deal comes to. */
+  readonly dealt: number
+  readonly counted: number
+  /** Somebody is not dealt yet. */
+  readonly isOpen: boolean
+}
+
+/** Use and caps as of the day before, into the table. */
+function look({ table: { use, present, count, size }, rows, dealt, inForce }: PoolOnDays, used: Float64Array): Seen {
+  let [all, given, counted, isOpen] = [0, 0, 0, false]
+  for (let row = 0; row < size; row += 1) {
+    // To the cent, as a reading has it.
+    const own = Math.round((used[rows[row] ?? 0] ?? 0) * 100) / 100
+    const cap = inForce[row] ?? 0
+    const last = dealt[row] ?? Number.NaN
+    const isDealt = last > 0
+    const now = isDealt ? last : cap
+    all += own
+    use[row] = own
+    present[row] = now === Number.POSITIVE_INFINITY ? Number.NaN : now
+    const most = isDealt && last > cap ? last : cap
+    count[row] = own > most ? own : most
+    given += own > now ? own : now
+    counted += own > most ? own : most
+    if (!isDealt && cap !== 0) isOpen = true
+  }
+  return { used: all, dealt: given, counted, isOpen }
+}
+
+/** What the deal asks for (`core/pools/ask.ts`): raises wait while the sum is above. It is in force from now on. */
+function askFor({ terms, table, rows, dealt, inForce }: PoolOnDays, undealtCount: number, { caps, from }: CapsOfDay): void {
+  let sum = undealtCount
+  for (let row = 0; row < table.size; row += 1) {
+    sum += Math.max(table.use[row] ?? 0, inForce[row] ?? 0, dealt[row] || 0)
+  }
+  const isAbove = sum > terms.credits
+  for (let row = 0; row < table.size; row += 1) {
+    const [given, cap] = [dealt[row] ?? Number.NaN, inForce[row] ?? 0]
+    if (Number.isNaN(given)) continue
+    const isHeld = isAbove && cap >= 1 && cap < given
+    const asked = isHeld ? cap : given
+    inForce[row] = asked
+    const person = rows[row] ?? 0
+    caps[person] = asked
+    from[person] = -1
+  }
+}

@@ -18,13 +18,9 @@ export function simulatedCycle(
   const { cycle } = replayed.demand
   const all = people.emails.flatMap((_, person) => (isCounted(people, replayed, person) ? [person] : []))
   const row = (key: string, name: string, members: readonly number[]) => rowOf({ key, name }, members, replayed, inputs.pricePerCredit)
-  const groups = groupRows(inputs).map(({ key, name }) =>
-    row(
-      key,
-      name,
-      all.filter((person) => people.groupsOf[person]?.includes(key)),
-    ),
-  )
+  const membersOf = new Map<ScopeKey, number[]>(groupRows(inputs).map(({ key }) => [key, []]))
+  for (const person of all) for (const key of people.groupsOf[person] ?? []) membersOf.get(key)?.push(person)
+  const groups = groupRows(inputs).map(({ key, name }) => row(key, name, membersOf.get(key) ?? []))
   const rest = all.filter((person) => people.groupsOf[person]?.length === 0)
   return {
     startAt: cycle.startAt,

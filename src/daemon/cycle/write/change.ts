@@ -5,6 +5,7 @@
 // An answer that was lost is resolved by reading. When even reading fails, the intent stays open and the next cycle finds it. Nothing is
 // ever written without an intent before it.
 import type { Change, Intent, Quarantined } from '../../../core/model/change.ts'
+import { UNDECLARED } from '../../../core/model/entry.ts'
 import type { ApiErrorKind, CapReading } from '../../../core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Planned } from '../../../core/plan/plan.ts'
@@ -88,7 +89,7 @@ function recordIntent(change: Change, run: WriteRun): Promise<Intent> {
     at: run.clock.now(),
     planId: plan.id,
     change: written,
-    entry: differences.get(scopeKey(change.scope))?.entry ?? '',
+    entry: differences.get(scopeKey(change.scope))?.entry ?? UNDECLARED,
     digest: plan.policyDigest,
     revision: plan.revision,
   })

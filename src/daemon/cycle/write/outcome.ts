@@ -3,7 +3,8 @@
 import { classify, type Verdict } from '../../../core/interpret/classify.ts'
 import type { Slots } from '../../../core/interpret/slots.ts'
 import type { ChangeResult, HistoryEntry, Intent, Quarantined, ScopeChange } from '../../../core/model/change.ts'
-import type { CapReading, Observed, OwnedCap, OwnerKind } from '../../../core/model/observed.ts'
+import { GIVEN_UP, isSameEntry, ownerOf } from '../../../core/model/entry.ts'
+import type { CapReading, Observed, OwnedCap } from '../../../core/model/observed.ts'
 import type { Cap } from '../../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
 import type { Instant } from '../../../core/model/units.ts'
@@ -40,11 +41,11 @@ export async function verdictOf(
   answer: 'accepted' | 'lost',
   context: OutcomeContext,
 ): Promise<Verdict> {
-  const inherited = context.slots.inherited(scopeKey(change.scope))
   const { model } = context.slots
+  const mayApply = context.slots.mayApply(scopeKey(change.scope), observed)
   // Only of a reading that shows the old value it matters how often that was so before.
   const isInVain = observed === change.from && (await wasInVain(change, context))
-  return classify({ ...change, answer }, { observed, inherited, model, wasInVain: isInVain })
+  return classify({ ...change, answer }, { observed, mayApply, model, wasInVain: isInVain })
 }
 
 /** Records how a write ended with all that follows from it, and says it. The intent stays open only for a scope that could not be read. */
@@ -130,17 +131,6 @@ export const quarantined = ({ change, entry }: Intent, code: string, error: stri
   at,
 })
 
-/** Whose cap it is, by the kind of entry that asked for it. */
-const OWNERS: Readonly<Record<string, OwnerKind>> = {
-  rule: 'policy',
-  kept: 'policy',
-  grant: 'grant',
-  people: 'rule',
-  pool: 'pool',
-  conflict: 'conflict',
-  copied: 'copied',
-}
-
 /**
  * A cap that we set stays ours even when policy has moved on since: the next plan then sees an orphan, or a policy change. What was cleared
  * or given back stays ours until a later reading says so too, because this one may be stale; only a clear that the service accepted, after
@@ -160,16 +150,16 @@ export function ownershipOf(
   const before = setBefore(from, slots, key)
   const desired = desiredAt(key)
   const written = observed === to && to !== 'none' ? { written: true } : {}
-  if (desired && desired.entry === intent.entry && desired.origin.kind !== 'restore')
+  if (desired && isSameEntry(desired.entry, intent.entry) && desired.origin.kind !== 'restore')
     return { ...ownedFrom(desired, owned, before, clock.now()), ...written }
   if (isUnmoved) return 'released'
-  if (to === 'none' || intent.entry.startsWith('restore')) return givenUp(owned)
-  const owner = OWNERS[intent.entry.split('|')[0] ?? ''] ?? 'policy'
+  if (to === 'none' || intent.entry.kind === 'restore') return givenUp(owned)
+  const owner = ownerOf(intent.entry)
   return { scope, cap: to, owner, entry: intent.entry, verifiedAt: clock.now(), ...written, ...(owner === 'grant' && { baseline: before }) }
 }
 
 /** Ours still, under no policy entry. */
-export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: 'given up' } : 'kept')
+export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owned ? { ...owned, entry: GIVEN_UP } : 'kept')
 
 /**
  * Accepted, and the old value is read back: the reading may be stale. What was written is ours as well, or it would be nobody's when policy
@@ -178,8 +168,8 @@ export const givenUp = (owned: OwnedCap | undefined): OwnedCap | 'kept' => (owne
 function tried({ change, entry }: Intent, { observed }: CapReading, { ownedAt, clock }: OutcomeContext): OwnedCap | 'kept' {
   const { scope, from, to } = change
   const owned = ownedAt(scopeKey(scope))
-  if (observed !== from || to === 'none' || owned?.cap === to || !entry.startsWith('rule')) return 'kept'
-  return owned ? { ...owned, tried: to } : { scope, cap: to, owner: 'policy', entry: 'given up', verifiedAt: clock.now() }
+  if (observed !== from || to === 'none' || owned?.cap === to || entry.kind !== 'rule') return 'kept'
+  return owned ? { ...owned, tried: to } : { scope, cap: to, owner: 'policy', entry: GIVEN_UP, verifiedAt: clock.now() }
 }
 
 /** So many writes of one scope are looked through for what a 0 has replaced. */

@@ -46,6 +46,12 @@ export interface WorkspaceStatus {
   readonly holds: readonly HoldEntry[]
   readonly approvals: readonly { readonly id: string; readonly state: ApprovalState }[]
   readonly grants: Readonly<Record<GrantState, number>>
+  /** Budgets over caps, by name. */
+  readonly pools: readonly PoolEntry[]
+  readonly poolsOmitted: number
+  /** How many people each rule reaches, in the order in which rules count. */
+  readonly rules: readonly { readonly name: string; readonly people: number }[]
+  readonly rulesOmitted: number
   readonly use?: UseSummary
   readonly balance?: BalanceSummary
   readonly burn?: BurnSummary
@@ -127,6 +133,24 @@ export interface HoldEntry {
   readonly message: string
   readonly changes: readonly { readonly scope: string; readonly from: Cap; readonly to: Cap }[]
   readonly changesOmitted: number
+}
+
+/** A pool in this cycle, in credits. */
+export interface PoolEntry {
+  readonly name: string
+  readonly credits: number
+  /** What of them is used; absent until use was read. */
+  readonly used?: number
+  /** What its members count at together: use, caps in force and caps dealt. Absent while somebody has no known cap. */
+  readonly dealt?: number
+  readonly people?: number
+  /** When the credits are expected to be used up; absent when not within the cycle. */
+  readonly exhaustion?: string
+  /** Of the use. */
+  readonly readAt?: string
+  readonly dealtAt?: string
+  /** Why the last deal stays. */
+  readonly frozen?: string
 }
 
 /** Use in this cycle, in credits. */

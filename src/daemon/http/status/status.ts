@@ -6,6 +6,7 @@ import type { Hold } from '../../../core/model/change.ts'
 import { byUrgency, type Condition, kindOf } from '../../../core/model/condition.ts'
 import {
   type PolicyStatus,
+  type PoolStatus,
   SCOPE_STATES,
   type ScopeState,
   type ScopeStatus,
@@ -27,6 +28,7 @@ import type {
   ConditionEntry,
   HoldEntry,
   PolicySummary,
+  PoolEntry,
   ProblemEntry,
   ScopeEntry,
   SeenEntry,
@@ -37,7 +39,16 @@ import type {
 import type { PeopleLabels } from './labels.ts'
 
 /** Bounds of the lists; what exceeds them is counted in `…Omitted`. Choice. */
-export const STATUS_LIMITS = { scopes: 500, people: 100, changes: 50, problems: 50, models: 20, conditions: 100 } as const
+export const STATUS_LIMITS = {
+  scopes: 500,
+  people: 100,
+  changes: 50,
+  problems: 50,
+  models: 20,
+  conditions: 100,
+  pools: 100,
+  rules: 100,
+} as const
 
 export interface StatusInputs {
   readonly views: readonly WorkspaceView[]
@@ -94,6 +105,12 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant
     holds: view.holds.map((hold) => holdEntry(hold, people)),
     approvals: view.approvals.map(({ id, state }) => ({ id, state })),
     grants: view.grants,
+    pools: (view.pools ?? []).slice(0, STATUS_LIMITS.pools).map((pool) => poolEntry(pool, people)),
+    poolsOmitted: Math.max(0, (view.pools?.length ?? 0) - STATUS_LIMITS.pools),
+    rules: (view.rules ?? [])
+      .slice(0, STATUS_LIMITS.rules)
+      .map(({ name, people: reached }) => ({ name: people.text(name), people: reached })),
+    rulesOmitted: Math.max(0, (view.rules?.length ?? 0) - STATUS_LIMITS.rules),
     ...(use && { use }),
     ...(balance && { balance: balanceSummary(balance) }),
     ...(view.use && { burn: burnSummary(view.use, people) }),
@@ -114,6 +131,18 @@ function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant
     warnings: view.conditions.filter(({ type }) => !kindOf(type).hasOwnPlace).map(({ message }) => people.text(message)),
   }
 }
+
+const poolEntry = ({ name, credits, figures, dealtAt, frozen }: PoolStatus, people: PeopleLabels): PoolEntry => ({
+  name: people.text(name),
+  credits,
+  ...(figures && { used: wholeCents(figures.used) }),
+  ...(figures?.dealt !== undefined && { dealt: wholeCents(figures.dealt) }),
+  ...(figures && { people: figures.members }),
+  ...(figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(figures.exhaustedAt) }),
+  ...(figures && { readAt: rfc3339(figures.readAt) }),
+  ...(dealtAt !== undefined && { dealtAt: rfc3339(dealtAt) }),
+  ...(frozen !== undefined && { frozen: people.text(frozen) }),
+})
 
 const conditionEntry = ({ type, scope, subject, reason, message, since }: Condition, people: PeopleLabels): ConditionEntry => ({
   type,

@@ -3,9 +3,13 @@ import { type Binding, type BindOptions, chosen, NO_BINDING } from '../binding.t
 import type { PostgresDatabase, Query } from './database.ts'
 import { keptText, textKept } from './text.ts'
 
-/** All bindings, by name, the current one of a name first. */
-export async function bindings(query: Query): Promise<readonly Binding[]> {
-  const rows = await query('SELECT * FROM capkeeper.binding ORDER BY workspace, current DESC, bound_at DESC, id')
+/** All bindings, or those of one workspace, by name, the current one of a name first. */
+export async function bindings(query: Query, only?: string): Promise<readonly Binding[]> {
+  // All of them for each of a thousand workspaces would be a million rows.
+  const rows = await query(
+    `SELECT * FROM capkeeper.binding WHERE $1::text IS NULL OR workspace = $1 ORDER BY workspace, current DESC, bound_at DESC, id`,
+    [only === undefined ? null : keptText(only)],
+  )
   return rows.map((row) => ({
     id: Number(row['id']),
     workspace: textKept(row['workspace']),
@@ -23,7 +27,7 @@ export async function bind(
   options: BindOptions,
 ): Promise<number> {
   const look = async (query: Query): Promise<number | undefined> =>
-    chosen({ all: await bindings(query), ledger: database.name }, workspace, baseUrl, options)
+    chosen({ all: await bindings(query, workspace), ledger: database.name }, workspace, baseUrl, options)
   const known = await look(database.query)
   if (known !== undefined) return known
   if (options.mode === 'read') return NO_BINDING

@@ -2,15 +2,15 @@
 // database's own business.
 import type { Instant } from '../../../core/model/units.ts'
 import type { Binding } from '../binding.ts'
-import type { Decode } from '../decode.ts'
 import { LedgerError } from '../error.ts'
-import { readRow } from '../rows.ts'
 import { HISTORY_DAYS, MOST_PROBLEMS, TABLES } from '../sqlite/care.ts'
 import type { BindingReport, LedgerReport } from '../store.ts'
+import type { Decode } from '../values/decode.ts'
+import { readRow } from '../values/rows.ts'
 import { bindings } from './binding.ts'
 import type { PostgresDatabase } from './database.ts'
+import { pruneUse } from './rows/use.ts'
 import { postgresVersion, VERSION_SQL } from './schema.ts'
-import { pruneUse } from './use.ts'
 
 const DAY_MS = 86_400_000
 

@@ -5,7 +5,8 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { shownAddress, targetOf } from './address.ts'
-import { fromPostgres, isBroken } from './error.ts'
+import { fromPostgres, isBroken, isWithoutTls } from './error.ts'
+import { createSlots } from './slots.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 export type Value = string | number | boolean | null | readonly (string | number | null)[]
@@ -28,6 +29,10 @@ export interface PostgresDatabase {
   readonly name: string
   /** For reading: asked once more when the connection turns out to be dead. */
   readonly query: Query
+  /** For a statement that writes: never asked twice. */
+  readonly once: Query
+  /** For leases: it waits for nothing else of this process. */
+  readonly urgent: Query
   /** On a connection of the pool; tried once more when its connection turns out to be dead before anything was sent. */
   transaction: Session['transaction']
   session(): Promise<Session>
@@ -42,18 +47,22 @@ const ANSWER_MS = 15_000
 /** A process that stands still in the middle of a transaction must not hold up its successor. */
 const IDLE_MS = 15_000
 const MOST_CONNECTIONS = 10
+/** For one of them to become free. */
+const TURN_MS = 30_000
 
 /** Waits after failures to connect, doubling. */
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 5_000
 
 // Whatever the server's habit is, an intent has to be on its disk before the request leaves.
-const BEGIN = `BEGIN; SET LOCAL synchronous_commit TO on; SET LOCAL statement_timeout TO ${STATEMENT_MS}; SET LOCAL lock_timeout TO ${LOCK_MS}; SET LOCAL idle_in_transaction_session_timeout TO ${IDLE_MS}`
+const BEGIN = 'BEGIN; SET LOCAL synchronous_commit TO on'
+/** Asked once of each connection. */
+const LIMITS = `SET statement_timeout TO ${STATEMENT_MS}; SET lock_timeout TO ${LOCK_MS}; SET idle_in_transaction_session_timeout TO ${IDLE_MS}`
 
 export interface PostgresOptions {
   readonly address: string
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'monotonic' | 'sleep'>
 }
 
 /** Makes the handle; nothing is connected yet. Throws a `LedgerError` for an address that is none, or certificates that cannot be read. */
@@ -64,28 +73,43 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
   const gate = createGate(clock, name)
   let pool = poolOf(target.connectionString, name)
   let withoutTls = target.withoutTls
+  const limited = new WeakSet<PoolClient>()
+  const withLimits = async (client: PoolClient): Promise<PoolClient> => {
+    if (limited.has(client)) return client
+    try {
+      await client.query(LIMITS)
+    } catch (error) {
+      client.release(true)
+      throw error
+    }
+    limited.add(client)
+    return client
+  }
   const connect = (): Promise<PoolClient> =>
     gate(async () => {
       try {
-        return await pool.connect()
+        return await withLimits(await pool.connect())
       } catch (error) {
-        if (withoutTls === undefined || !isWithoutTls(error)) throw error
+        if (withoutTls === undefined || !(error instanceof Error) || !isWithoutTls(error.message)) throw error
         const before = pool
         pool = poolOf(withoutTls, name)
         withoutTls = undefined
         void before.end()
-        return await pool.connect()
+        return await withLimits(await pool.connect())
       }
     })
-  const session = async (): Promise<Session> => {
+  const slots = createSlots({ count: MOST_CONNECTIONS, patienceMs: TURN_MS, clock, refused: () => allInUse(name) })
+  const session = async (isUrgent = false): Promise<Session> => {
+    const giveBack = await slots.take(isUrgent)
     try {
-      return sessionOf(await connect(), name)
+      return sessionOf(await connect(), name, giveBack)
     } catch (error) {
+      giveBack()
       throw fromPostgres(error, name)
     }
   }
-  const using = async <T>(use: (one: Session) => Promise<T>): Promise<T> => {
-    const one = await session()
+  const using = async <T>(use: (one: Session) => Promise<T>, isUrgent = false): Promise<T> => {
+    const one = await session(isUrgent)
     try {
       return await use(one)
     } finally {
@@ -94,8 +118,10 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
   }
   return {
     name,
-    session,
+    session: () => session(),
+    urgent: (sql, values) => again(() => using((one) => one.query(sql, values), true)),
     query: (sql, values) => again(() => using((one) => one.query(sql, values))),
+    once: (sql, values) => using((one) => one.query(sql, values)),
     async transaction(body, begin) {
       let hasBegun = false
       const attempt = () =>
@@ -110,6 +136,12 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
     close: () => pool.end(),
   }
 }
+
+const allInUse = (name: string): LedgerError =>
+  new LedgerError(
+    'LEDGER_LOCKED',
+    `${name}: all ${MOST_CONNECTIONS} connections of this process were in use for ${TURN_MS / 1000} s; the database answers too slowly for what is asked, so run more replicas`,
+  )
 
 function poolOf(connectionString: string, name: string): Pool {
   const config: PoolConfig = {
@@ -132,9 +164,6 @@ function poolOf(connectionString: string, name: string): Pool {
     throw new LedgerError('LEDGER_UNREADABLE', `${name}: the connection cannot be set up (${told})`)
   }
 }
-
-/** As the driver puts it. */
-const isWithoutTls = (error: unknown): boolean => error instanceof Error && /does not support SSL/.test(error.message)
 
 /** A connection of the pool may have died unseen; a new one is made for the second attempt. */
 async function again<T>(attempt: () => Promise<T>, mayRepeat: () => boolean = () => true): Promise<T> {
@@ -167,7 +196,7 @@ function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect:
   }
 }
 
-function sessionOf(client: PoolClient, name: string): Session {
+function sessionOf(client: PoolClient, name: string, giveBack: () => void): Session {
   let alive = true
   const fail = (): void => {
     alive = false
@@ -200,6 +229,7 @@ function sessionOf(client: PoolClient, name: string): Session {
     release() {
       client.removeListener('error', fail)
       client.release(!alive)
+      giveBack()
     },
   }
 }

@@ -13,6 +13,15 @@ const refused: Meaning = {
   code: 'LEDGER_UNREADABLE',
   says: (told) => `the server does not let this user in (${told}); check the user, the password (PGPASSWORD or PGPASSFILE) and pg_hba.conf`,
 }
+const untrusted: Meaning = {
+  code: 'LEDGER_UNREADABLE',
+  says: (told) =>
+    `the server's certificate is not trusted (${told}); name its authority (sslrootcert or PGSSLROOTCERT), or the host as the certificate has it`,
+}
+const withoutTls: Meaning = {
+  code: 'LEDGER_UNREADABLE',
+  says: (told) => `TLS was asked for, and the server offers none (${told}); switch it on there, or choose another sslmode`,
+}
 const standby: Meaning = {
   code: 'LEDGER_UNWRITABLE',
   says: (told) => `the server takes no writes (${told}); the address has to lead to the primary`,
@@ -71,14 +80,32 @@ export function fromPostgres(error: unknown, name: string): unknown {
   const { code, isOfServer } = fields(error)
   // The driver's own words while it proves who it is.
   if (/^SASL/.test(error.message)) return new LedgerError('LEDGER_UNREADABLE', `${name}: ${refused.says(error.message)}`)
-  if (!isOfServer) return new LedgerError('LEDGER_AWAY', `${name}: ${away.says(toldBy(error, code))}`)
+  if (!isOfServer) {
+    const { code: meant, says } = ofTheWay(error, code)
+    return new LedgerError(meant, `${name}: ${says(toldBy(error, code))}`)
+  }
   const found = [code, code.slice(0, 3), code.slice(0, 2)].flatMap((key) => MEANINGS[key] ?? [])[0]
   if (found) return new LedgerError(found.code, `${name}: ${found.says(error.message)}`)
   return new LedgerError('LEDGER_UNWRITABLE', `${name}: the database refused it (${error.message}, SQLSTATE ${code})`)
 }
 
+/** As Node and OpenSSL name what is wrong with a certificate. */
+const CERTIFICATE =
+  /CERT|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET)|ISSUER|^(?:HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE)$/
+
+/** Waiting mends a network, and no certificate. */
+function ofTheWay({ message }: Error, code: string): Meaning {
+  if (isWithoutTls(message)) return withoutTls
+  return CERTIFICATE.test(code) ? untrusted : away
+}
+
+/** As the driver puts it. */
+export const isWithoutTls = (message: string): boolean => /does not support SSL/.test(message)
+
 /** An attempt over several addresses has an empty message of its own. */
 function toldBy(error: Error, code: string): string {
   const first = 'errors' in error && Array.isArray(error.errors) ? error.errors.find((one) => one instanceof Error) : undefined
-  return first instanceof Error ? first.message : error.message || code || error.name
+  const told = first instanceof Error ? first.message : error.message || code || error.name
+  // What follows is about flags of Node.
+  return told.split('; ')[0] ?? told
 }

@@ -21,16 +21,16 @@ const MOST_POLICIES = 100
 export function postgresLeases(database: PostgresDatabase): LeaseTable {
   let era: string | undefined
   const beatSql = async (): Promise<string> => {
-    era ??= await knownEra(database.query)
+    era ??= await knownEra(database.urgent)
     return heartbeatSql(era)
   }
   return {
     async beat(heartbeat) {
-      const rows = await database.query(await beatSql(), valuesOf(heartbeat))
+      const rows = await database.urgent(await beatSql(), valuesOf(heartbeat))
       return answerOf(rows, database.name)
     },
     async hasFree() {
-      const [row] = await database.query('SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL) AS free')
+      const [row] = await database.urgent('SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL) AS free')
       return row?.['free'] === true
     },
     followed: (replica, policies) => followed(database, replica, policies),
@@ -38,8 +38,9 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       const rows = await database.query(READOPT, [keptText(workspace), policy, afterMs])
       return rows.length > 0
     },
-    async saveShown({ workspace, token, replica }, document) {
-      await database.query(SAVE_SHOWN, [keptText(workspace), replica, token, document])
+    async saveShown(replica, shown) {
+      const names = shown.map(({ workspace }) => keptText(workspace))
+      await database.query(SAVE_SHOWN, [replica, names, shown.map(({ token }) => token), shown.map(({ document }) => document)])
     },
     async shownSince(mark) {
       const rows = await database.query(SHOWN_SINCE, [mark ?? '-infinity'])
@@ -47,8 +48,8 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       return { mark: rows.length === 0 ? (mark ?? '-infinity') : String(rows.at(-1)?.['at']), documents }
     },
     async leave(replica) {
-      await database.query('UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder = $1', [replica])
-      await database.query('DELETE FROM capkeeper.replica WHERE id = $1', [replica])
+      await database.urgent('UPDATE capkeeper.lease SET holder = NULL, until = clock_timestamp() WHERE holder = $1', [replica])
+      await database.urgent('DELETE FROM capkeeper.replica WHERE id = $1', [replica])
     },
     async common(name, make) {
       await database.query('INSERT INTO capkeeper.common (name, data) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, make()])
@@ -86,7 +87,7 @@ turned AS (
   ON CONFLICT (single) DO UPDATE SET id = excluded.id, since = clock_timestamp() WHERE known.id <> excluded.id
   RETURNING since
 ),
-settled AS (SELECT coalesce((SELECT since FROM turned), (SELECT since FROM capkeeper.era), now.at) + lasts <= at AS yes FROM now),
+settled AS (SELECT coalesce((SELECT since FROM turned), (SELECT since FROM capkeeper.era), now.at) + lasts AS from_at FROM now),
 renewed AS (
   UPDATE capkeeper.lease SET until = at + lasts
   FROM now, unnest($6::text[], $7::bigint[]) AS mine (workspace, token)
@@ -103,14 +104,14 @@ wanted AS (SELECT * FROM unnest($10::text[], $11::text[]) AS w (workspace, confi
 made AS (
   INSERT INTO capkeeper.lease (workspace, holder, token, until, era, config)
   SELECT workspace, $1, floor(extract(epoch FROM at) * 1000), at + lasts, era, config FROM wanted, now, settled
-  WHERE settled.yes AND NOT EXISTS (SELECT FROM capkeeper.lease WHERE lease.workspace = wanted.workspace)
+  WHERE from_at <= at AND NOT EXISTS (SELECT FROM capkeeper.lease WHERE lease.workspace = wanted.workspace)
   ORDER BY workspace ON CONFLICT DO NOTHING
   RETURNING workspace, token
 ),
 free AS (
-  SELECT lease.workspace, wanted.config, CASE WHEN lease.holder IS NULL THEN NULL ELSE lease.until END AS former
+  SELECT lease.workspace, wanted.config, CASE WHEN lease.era = now.era THEN lease.until ELSE greatest(lease.until, from_at) END AS former
   FROM capkeeper.lease JOIN wanted USING (workspace), now, settled
-  WHERE settled.yes AND (lease.holder IS NULL OR lease.until <= now.at OR lease.era <> now.era OR lease.holder = $1)
+  WHERE from_at <= now.at AND (lease.holder IS NULL OR lease.until <= now.at OR lease.era <> now.era OR lease.holder = $1)
   ORDER BY lease.workspace FOR UPDATE OF lease SKIP LOCKED
 ),
 taken AS (
@@ -124,7 +125,8 @@ SELECT 'version' AS kind, '' AS workspace, version::bigint AS token, NULL::float
   FROM capkeeper.schema_version
 UNION ALL SELECT 'renewed', workspace, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM renewed
 UNION ALL SELECT 'released', workspace, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM released
-UNION ALL SELECT 'taken', workspace, token, NULL, NULL, NULL, NULL, NULL, NULL FROM made
+UNION ALL SELECT 'taken', workspace, token, CASE WHEN isfinite(from_at) THEN extract(epoch FROM from_at - at) * 1000 END, NULL, NULL, NULL, NULL, NULL
+  FROM made, settled, now
 UNION ALL SELECT 'taken', workspace, token, former, NULL, NULL, NULL, NULL, NULL FROM taken
 UNION ALL SELECT 'peer', '', NULL, NULL, id, name, NULL, NULL, refuses FROM capkeeper.replica, now WHERE spreads AND until > at AND id <> $1
 UNION ALL SELECT 'peer', '', NULL, NULL, $1, $2, NULL, NULL, $5::text[] WHERE $4::boolean
@@ -148,7 +150,8 @@ function answerOf(rows: readonly Row[], name: string): HeartbeatAnswer {
   const released = new Set(of('released').map(workspaceOf))
   const taken = new Map(
     of('taken').map((row) => {
-      // The lease outlasted the request, and so did its own end; what is on its way to the service may land a little later.
+      // The lease outlasted the request; what is on its way to the service may land a little later. So may a write that was cut off when its holder
+      // stopped: whoever lets go may leave an intent open as well.
       const quietMs = row['ms'] === null ? 0 : Math.max(0, Number(row['ms']) + LEASED_WRITE_MS)
       return [workspaceOf(row), { token: Number(row['token']), quietMs }]
     }),
@@ -211,7 +214,8 @@ const READOPT = `UPDATE capkeeper.policy_seen SET seen_at = clock_timestamp()
   ) RETURNING policy`
 
 const SAVE_SHOWN = `INSERT INTO capkeeper.shown (workspace, document, saved_at)
-  SELECT workspace, $4, clock_timestamp() FROM capkeeper.lease WHERE workspace = $1 AND holder = $2 AND token = $3
+  SELECT workspace, mine.document, clock_timestamp() FROM capkeeper.lease JOIN unnest($2::text[], $3::bigint[], $4::text[]) AS mine (workspace, token, document)
+    USING (workspace) WHERE lease.holder = $1 AND lease.token = mine.token ORDER BY workspace
   ON CONFLICT (workspace) DO UPDATE SET document = excluded.document, saved_at = excluded.saved_at`
 
 /** A little again of what was read before: what was saved by a transaction that ended late. */

@@ -4,15 +4,17 @@ import type { Clock } from '../../../ports.ts'
 import type { LedgerMode } from '../binding.ts'
 import { LedgerError } from '../error.ts'
 import type { LedgerStore, ServerReport } from '../store.ts'
+import { pausesIn } from '../values/rows.ts'
 import { workspaceLedger } from '../workspace.ts'
 import { bind, bindings } from './binding.ts'
 import { checkPostgres, prunePostgres } from './care.ts'
 import { postgresCopy } from './copy.ts'
 import { openPostgres, type PostgresDatabase } from './database.ts'
 import { postgresLeases } from './leases.ts'
-import { postgresRows } from './rows.ts'
+import { postgresRows } from './rows/rows.ts'
 import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
 import { serverReport } from './server.ts'
+import { textKept } from './text.ts'
 import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, type Writer } from './writer.ts'
 
 export interface PostgresStoreOptions {
@@ -85,6 +87,14 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
       return workspaceLedger({ rows, clock, yieldsApprovals: mode === 'write' })
     },
     workspaces: async () => (await bindings(database.query)).map(({ id: _, ...binding }) => binding),
+    async pauses(now) {
+      const rows = await database.query('SELECT id, workspace, data FROM capkeeper.pause')
+      return pausesIn(
+        database.name,
+        rows.map((row) => ({ id: Number(row['id']), workspace: textKept(row['workspace']), data: row['data'] })),
+        now,
+      )
+    },
     async probe() {
       if (mode === 'read') throw readOnly(database)
       await database.transaction((query) => query('UPDATE capkeeper.schema_version SET version = version'), VERSION_SQL)

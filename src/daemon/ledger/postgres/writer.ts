@@ -6,7 +6,8 @@ import { BugError } from '../../../core/model/problem.ts'
 import type { Clock } from '../../../ports.ts'
 import { LedgerError } from '../error.ts'
 import { inOrder } from '../in-order.ts'
-import type { PostgresDatabase, Query, Session } from './database.ts'
+import type { PostgresDatabase, Query, Row, Session } from './database.ts'
+import { type Single, type SingleAnswer, singleAnswer, type Under } from './rows/single.ts'
 import { mustBeKnown, VERSION_SQL } from './schema.ts'
 import { keptText } from './text.ts'
 
@@ -18,7 +19,20 @@ export interface Writer {
   claim(workspace: string): Promise<void>
   /** One transaction of a workspace. */
   write<T>(workspace: string, body: (query: Query) => Promise<T>): Promise<T>
+  /** A record in one statement; undefined, and nothing done, for what cannot be said in one. */
+  single(workspace: string, make: (under: Under | undefined) => Single | undefined): Promise<Recorded | undefined>
   close(): void
+}
+
+/** A record that was made, but for an intent that was to end and was not open. */
+export type Recorded = SingleAnswer & { readonly version: number }
+
+/** Throws for a record that was not let. */
+function recorded(rows: readonly Row[], name: string, refused: () => LedgerError): Recorded {
+  const { version, ...answer } = singleAnswer(rows)
+  mustBeKnown(answer.schema, name)
+  if (version === undefined) throw refused()
+  return { ...answer, version }
 }
 
 /** Refuses when the schema has become newer meanwhile. */
@@ -33,6 +47,7 @@ const versioned =
 export const noWriter = (database: PostgresDatabase): Writer => ({
   claim: async () => undefined,
   write: () => Promise.reject(readOnly(database)),
+  single: () => Promise.reject(readOnly(database)),
   close: () => undefined,
 })
 
@@ -44,6 +59,10 @@ export function freeWriter(database: PostgresDatabase): Writer {
   return {
     claim: async () => undefined,
     write: (_, body) => database.transaction(versioned(database.name, body), VERSION_SQL),
+    async single(workspace, make) {
+      const one = make(undefined)
+      return one && recorded(await database.once(one.sql, one.values), database.name, () => unbound(database.name, workspace))
+    },
     close: () => undefined,
   }
 }
@@ -67,6 +86,12 @@ export function fencedWriter(database: PostgresDatabase, fence: Fence): Writer {
         }),
         VERSION_SQL,
       ),
+    async single(workspace, make) {
+      const lease = fence(workspace)
+      if (!lease) throw fenced(database.name, workspace)
+      const one = make({ workspace, ...lease })
+      return one && recorded(await database.once(one.sql, one.values), database.name, () => fenced(database.name, workspace))
+    },
     close: () => undefined,
   }
 }
@@ -78,6 +103,10 @@ const fenced = (name: string, workspace: string): LedgerError =>
     'LEDGER_FENCED',
     `${name}: another replica holds ${workspace} now, so nothing was recorded; this one goes on when it holds it again`,
   )
+
+/** Whoever restores a backup while a daemon is at work. */
+const unbound = (name: string, workspace: string): LedgerError =>
+  new LedgerError('LEDGER_CORRUPT', `${name}: the records of ${workspace} are gone; stop capkeeper and restore the database from a backup`)
 
 /** A lock that a process which is ending still holds is waited for this long. Choice. */
 const PATIENCE_MS = 1_000
@@ -120,6 +149,13 @@ export function lockingWriter(database: PostgresDatabase, clock: Pick<Clock, 'mo
   return {
     claim: (workspace) => run(async () => void (await locked(workspace))),
     write: (workspace, body) => run(async () => (await locked(workspace)).transaction(versioned(database.name, body), VERSION_SQL)),
+    single: (workspace, make) =>
+      run(async () => {
+        const one = make(undefined)
+        if (!one) return undefined
+        const rows = await (await locked(workspace)).query(one.sql, one.values)
+        return recorded(rows, database.name, () => unbound(database.name, workspace))
+      }),
     close() {
       // A connection that goes back to the pool would keep its locks.
       session?.release()

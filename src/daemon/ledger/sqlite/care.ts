@@ -4,12 +4,12 @@ import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSy
 import { dirname, join, resolve } from 'node:path'
 import type { Instant } from '../../../core/model/units.ts'
 import { type Binding, bindings } from '../binding.ts'
-import { type Decode, Undecodable } from '../decode.ts'
 import { LedgerError } from '../error.ts'
-import { readRow } from '../rows.ts'
 import type { BindingReport, LedgerReport } from '../store.ts'
 import { pruneUse } from '../use/use.ts'
-import { approval, facts, historyEntry, intent, ownedCap, pause, quarantined } from '../values.ts'
+import { type Decode, Undecodable, unlike } from '../values/decode.ts'
+import { readRow } from '../values/rows.ts'
+import { approval, factFrom, historyEntry, intent, isFact, ownedCap, pause, quarantined } from '../values/values.ts'
 import type { LedgerDatabase } from './database.ts'
 import { createPrivately, lookAt } from './files.ts'
 import { schemaVersion } from './schema.ts'
@@ -51,11 +51,10 @@ export function damage(database: LedgerDatabase, how: 'integrity_check' | 'quick
 }
 
 /** A fact together with its name. */
-const fact: Decode<unknown> = (value, path) => {
-  const [name, data] = Array.isArray(value) ? value : []
-  const decode = Object.entries<Decode<unknown>>(facts).find(([known]) => known === name)?.[1]
-  if (!decode) throw new Undecodable('.name', 'a value that this version knows', name)
-  return decode(data, path)
+const fact: Decode<unknown> = (value) => {
+  const [name, data]: readonly unknown[] = Array.isArray(value) ? value : []
+  if (!isFact(name)) throw new Undecodable(unlike('.name', 'a value that this version knows', name))
+  return factFrom(name, data)
 }
 
 /** The tables whose rows hold a value, with what reads it; a fact is read as a list of its name and its value. */

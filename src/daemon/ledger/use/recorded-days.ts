@@ -18,19 +18,33 @@ export function recorded(
     addOn: source,
     people: known.map(({ email }) => email),
     days: days.map((row) => {
-      const people = listOf(row['people']).map((id) => places.get(id) ?? -1)
-      const amounts = (json: unknown): Float64Array => Float64Array.from(listOf(json).filter((_, index) => (people[index] ?? -1) >= 0))
+      const [ids, cents] = [listOf(row['people']), listOf(row['cents'])]
+      const addOn = source === 'measured' ? listOf(row['add_on']) : undefined
+      const day = {
+        people: new Int32Array(ids.length),
+        cents: new Float64Array(ids.length),
+        addOnCents: new Float64Array(addOn?.length ?? 0),
+      }
+      let named = 0
+      for (let index = 0; index < ids.length; index += 1) {
+        const place = places.get(Number(ids[index]))
+        if (place === undefined) continue
+        day.people[named] = place
+        day.cents[named] = Number(cents[index])
+        if (addOn) day.addOnCents[named] = Number(addOn[index])
+        named += 1
+      }
       return {
         dayAt: Number(row['day']) * DAY_MS,
-        people: Int32Array.from(people.filter((place) => place >= 0)),
-        cents: amounts(row['cents']),
-        ...(source === 'measured' && { addOnCents: amounts(row['add_on']) }),
+        people: day.people.subarray(0, named),
+        cents: day.cents.subarray(0, named),
+        ...(addOn && { addOnCents: day.addOnCents.subarray(0, named) }),
       }
     }),
   }
 }
 
-const listOf = (json: unknown): readonly number[] => {
+function listOf(json: unknown): readonly unknown[] {
   const list: unknown = JSON.parse(String(json))
-  return Array.isArray(list) ? list.map(Number) : []
+  return Array.isArray(list) ? list : []
 }

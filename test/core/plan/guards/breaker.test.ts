@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { type Approval, holdOf } from '../../../../src/core/model/change.ts'
 import { scopeKey } from '../../../../src/core/model/scope.ts'
 import { buildPlan } from '../../../../src/core/plan/plan.ts'
-import { cap, NOW, scope, short } from '../../../support/declare.ts'
+import { cap, entryOf, NOW, scope, short } from '../../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
-const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: `rule|${value}` } })
+const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('rule', value) } })
 
 describe('writes that failed for a shared cause', () => {
   const breaker = {

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../../src/core/model/scope.ts'
 import { holdId } from '../../../../src/core/plan/guards/judge.ts'
 import { buildPlan } from '../../../../src/core/plan/plan.ts'
-import { cap, DAY, NOW, roster, scope } from '../../../support/declare.ts'
+import { cap, DAY, entryOf, NOW, roster, scope } from '../../../support/declare.ts'
 import { COPYING, each, lines, type PlanSketch, planInputs, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
-const healing = (value: number) => ({ cap: value, entry: `rule|${value}` })
+const healing = (value: number) => ({ cap: value, entry: entryOf('rule', value) })
 const open = (sketch: PlanSketch): string[] => lines(planOf(sketch)).filter((line) => !line.includes('held'))
 const key = (name: string) => scopeKey(scope(name))
 

@@ -1,10 +1,12 @@
 // Raises that could together use more than the credits that are left.
+
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { entryOf } from '../../../support/declare.ts'
 import { each, lines, type PlanSketch, planOf } from '../../../support/plan.ts'
 
 const guardsOf = (sketch: PlanSketch): string[] => planOf(sketch).plan.holds.map((hold) => hold.guards.join('+'))
-const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: `rule|${value}` } })
+const rule = (name: string, value: number, owned = value) => ({ [name]: { cap: owned, entry: entryOf('rule', value) } })
 
 describe('raises beyond the credits that are left', () => {
   const left = (creditsRemaining: number, sketch: PlanSketch): PlanSketch => ({ ...sketch, facts: { creditsRemaining } })

@@ -1,17 +1,17 @@
 // The rows of one workspace in PostgreSQL: the same as `../sqlite/rows.ts`, in as few round trips as may be. Every change is part of one
 // transaction, which also raises the version of the binding: whoever has it in memory knows by that whether it is still so.
-import { BugError } from '../../../core/model/problem.ts'
-import { scopeKey } from '../../../core/model/scope.ts'
-import type { Instant } from '../../../core/model/units.ts'
-import type { HistoryFilter } from '../../../ports.ts'
-import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from '../adapter.ts'
+import { BugError } from '../../../../core/model/problem.ts'
+import { scopeKey } from '../../../../core/model/scope.ts'
+import type { Instant } from '../../../../core/model/units.ts'
+import type { HistoryFilter } from '../../../../ports.ts'
+import type { DataRow, KeyedRow, KeyedTable, RowChange, Snapshot, WorkspaceRows } from '../../adapter.ts'
+import type { PostgresDatabase, Query, Row } from '../database.ts'
+import { keptText, textKept } from '../text.ts'
+import type { Writer } from '../writer.ts'
 import { addOnRows, keepAddOn } from './add-on.ts'
-import type { PostgresDatabase, Query, Row } from './database.ts'
-import { keptText, textKept } from './text.ts'
+import { KEYS } from './keys.ts'
+import { type Batch, singleOf } from './single.ts'
 import { keepBurn, keepRuns, useRows } from './use.ts'
-import type { Writer } from './writer.ts'
-
-const KEYS: Readonly<Record<KeyedTable, string>> = { owned: 'scope', approval: 'hold', quarantine: 'scope', fact: 'name' }
 
 export interface PostgresRowsOptions {
   readonly database: PostgresDatabase
@@ -24,6 +24,18 @@ export interface PostgresRowsOptions {
 export function postgresRows({ database, writer, workspace, binding }: PostgresRowsOptions): WorkspaceRows {
   const { query } = database
   let seen: number | undefined
+  /** In one statement where that can be said in one. */
+  const record = async (changes: readonly RowChange[]): Promise<{ readonly opened?: number; readonly version: number }> => {
+    const all = batches(changes)
+    const single = await writer.single(workspace, (under) => singleOf(binding, all, under))
+    if (single?.isClosed === false) throw notOpen(changes)
+    if (single) return single
+    return writer.write(workspace, async (ask) => {
+      const [raised] = await ask('UPDATE capkeeper.binding SET version = version + 1 WHERE id = $1 RETURNING version', [binding])
+      const opened = await applyAll(ask, { workspace, binding }, all)
+      return { ...(opened !== undefined && { opened }), version: Number(raised?.['version']) }
+    })
+  }
   return {
     name: database.name,
     async read(latelySince, isKnown) {
@@ -33,10 +45,7 @@ export function postgresRows({ database, writer, workspace, binding }: PostgresR
       return snapshot
     },
     async write(changes) {
-      const { opened, version } = await writer.write(workspace, async (ask) => {
-        const [raised] = await ask('UPDATE capkeeper.binding SET version = version + 1 WHERE id = $1 RETURNING version', [binding])
-        return { opened: await applyAll(ask, { workspace, binding }, changes), version: Number(raised?.['version']) }
-      })
+      const { opened, version } = await record(changes)
       // Whoever has read everything before knows what it changes itself.
       if (seen === version - 1) seen = version
       return opened
@@ -96,20 +105,25 @@ function historyRows(query: Query, binding: number, { scope, sinceAt, untilAt, l
   )
 }
 
+function notOpen(changes: readonly RowChange[]): BugError {
+  const close = changes.find((change) => change.kind === 'close')
+  return new BugError(`intent ${close?.id} for ${close?.scope} has an outcome already`)
+}
+
 interface Place {
   readonly workspace: string
   readonly binding: number
 }
 
 /** Inside a transaction. Returns the id of an intent that it opened. */
-async function applyAll(query: Query, place: Place, changes: readonly RowChange[]): Promise<number | undefined> {
+async function applyAll(query: Query, place: Place, all: readonly Batch[]): Promise<number | undefined> {
   let opened: number | undefined
-  for (const batch of batches(changes)) opened = (await apply(query, place, batch)) ?? opened
+  for (const batch of all) opened = (await apply(query, place, batch)) ?? opened
   return opened
 }
 
 /** Changes of one kind and one table that follow each other go in one statement, each row once. */
-function batches(changes: readonly RowChange[]): readonly (readonly [RowChange, ...RowChange[]])[] {
+function batches(changes: readonly RowChange[]): readonly Batch[] {
   const all: [RowChange, ...RowChange[]][] = []
   for (const change of changes) {
     const last = all.at(-1)
@@ -125,7 +139,7 @@ const isAlike = (a: RowChange, b: RowChange): boolean =>
   (a.kind === 'put' && b.kind === 'put' && a.table === b.table && !a.known && !b.known) ||
   (a.kind === 'drop' && b.kind === 'drop' && a.table === b.table)
 
-async function apply(query: Query, { workspace, binding }: Place, [change, ...more]: readonly [RowChange, ...RowChange[]]) {
+async function apply(query: Query, { workspace, binding }: Place, [change, ...more]: Batch) {
   const keys = [change, ...more].map((one) => keptText(keyOf(one) ?? ''))
   switch (change.kind) {
     case 'put':
@@ -140,7 +154,7 @@ async function apply(query: Query, { workspace, binding }: Place, [change, ...mo
     }
     case 'close': {
       const closed = await query('DELETE FROM capkeeper.intent WHERE binding = $1 AND id = $2 RETURNING id', [binding, change.id])
-      if (closed.length === 0) throw new BugError(`intent ${change.id} for ${change.scope} has an outcome already`)
+      if (closed.length === 0) throw notOpen([change])
       return undefined
     }
     case 'append':

@@ -1,7 +1,10 @@
 // One row of the ledger as the value it keeps, or a LedgerError that names table and row.
-
+import type { Pause } from '../../../core/model/change.ts'
+import type { Instant } from '../../../core/model/units.ts'
+import type { DataRow } from '../adapter.ts'
+import { corrupt } from '../error.ts'
 import { type Decode, decodeJson, Undecodable } from './decode.ts'
-import { corrupt } from './error.ts'
+import { pause } from './values.ts'
 
 /** Decodes the `data` of a row that was selected with its `id`. Throws LEDGER_CORRUPT. */
 export function readRow<T>(file: string, table: string, row: { readonly id?: unknown; readonly data?: unknown }, decode: Decode<T>): T {
@@ -11,4 +14,14 @@ export function readRow<T>(file: string, table: string, row: { readonly id?: unk
     if (!(error instanceof Undecodable)) throw error
     throw corrupt(file, `row ${String(row.id)} of table ${table} cannot be read, because ${error.message}`)
   }
+}
+
+/** The pauses that hold, by workspace. */
+export function pausesIn(
+  name: string,
+  rows: readonly (DataRow & { readonly workspace: string })[],
+  now: Instant,
+): ReadonlyMap<string, Pause> {
+  const all = rows.map((row) => [row.workspace, readRow(name, 'pause', row, pause)] as const)
+  return new Map(all.filter(([, { untilAt }]) => untilAt > now))
 }

@@ -1,0 +1,64 @@
+// Use by model, with what of it was paid from add-on credits: as the service's rows tell it where there are any, else shared out by use, and
+// then it is called an estimate. The two sources spell models differently; what has no counterpart stands alone.
+
+import type { RunUse } from '../model/observed.ts'
+import type { AddOnSource } from './add-on.ts'
+
+export interface ModelUse {
+  readonly model: string
+  /** Absent where no run of the model is known. */
+  readonly used?: number
+  readonly addOn?: number
+  readonly addOnSource?: AddOnSource
+}
+
+export interface ModelInputs {
+  readonly runs: readonly Pick<RunUse, 'model' | 'used'>[]
+  /** Add-on credits by model as the service names them, where it tells them. */
+  readonly measured?: ReadonlyMap<string, number> | undefined
+  /** Add-on credits of everybody, to share out where it does not. */
+  readonly whole?: number | undefined
+}
+
+/** How a model that is not known is called. */
+const UNKNOWN = new Set(['', '<nil>', 'unknown'])
+
+/** `Large Model 4` and `MODEL_LARGE_MODEL_4` are the same. */
+const spelled = (model: string): string =>
+  UNKNOWN.has(model.toLowerCase())
+    ? ''
+    : model
+        .toLowerCase()
+        .replace(/^model_/, '')
+        .replaceAll(/[^a-z0-9]/g, '')
+
+/** The models of runs in the order of their first run, then those that only rows of add-on use name. */
+export function modelUse({ runs, measured, whole }: ModelInputs): readonly ModelUse[] {
+  const models = [...Map.groupBy(runs, ({ model }) => model)].map(([model, some]) => {
+    const figures = some.flatMap(({ used }) => used ?? [])
+    return { model, ...(figures.length > 0 && { used: figures.reduce((sum, used) => sum + used, 0) }) }
+  })
+  if (measured && measured.size > 0) return withMeasured(models, measured)
+  const all = models.reduce((sum, { used = 0 }) => sum + used, 0)
+  if (whole === undefined || all <= 0) return models
+  return models.map((one) =>
+    one.used === undefined ? one : { ...one, addOn: (whole * one.used) / all, addOnSource: 'estimated' as const },
+  )
+}
+
+function withMeasured(models: readonly Pick<ModelUse, 'model' | 'used'>[], measured: ReadonlyMap<string, number>): readonly ModelUse[] {
+  const left = new Map<string, { readonly model: string; readonly addOn: number }>()
+  for (const [model, addOn] of measured) {
+    const key = spelled(model)
+    left.set(key, { model, addOn: addOn + (left.get(key)?.addOn ?? 0) })
+  }
+  const known = models.map((one): ModelUse => {
+    const found = left.get(spelled(one.model))
+    left.delete(spelled(one.model))
+    return { ...one, addOn: found?.addOn ?? 0, addOnSource: 'measured' }
+  })
+  const others = [...left.values()].map(({ model, addOn }): ModelUse => {
+    return { model: UNKNOWN.has(model.toLowerCase()) ? 'not known' : model, addOn, addOnSource: 'measured' }
+  })
+  return [...known, ...others]
+}

@@ -1,0 +1,339 @@
+// What each value in the ledger looks like, on the disk and in what a daemon shares: one schema, from which validators are made. Only the
+// generator loads this file. Adding a field to one of these types means adding it here; the compiler says so. values.ts reads by it.
+import Type, { type Static } from 'typebox'
+import { type Aspect, type Evidence, type Finding, SEEN_VALUES, type Seen, type SeenValue } from '../../../core/interpret/seen.ts'
+import {
+  type Approval,
+  type BreakerLimit,
+  CAUSES,
+  CHANGE_RESULTS,
+  EFFECTS,
+  GUARD_CODES,
+  type GuardSettings,
+  type HistoryEntry,
+  type Intent,
+  type Pause,
+  type Quarantined,
+  type ScopeChange,
+  type ShareLimit,
+} from '../../../core/model/change.ts'
+import { OWNER_KINDS } from '../../../core/model/entry.ts'
+import type { DayFigures, JournalEntry } from '../../../core/model/journal.ts'
+import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
+import type { ScopeKey } from '../../../core/model/scope.ts'
+import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
+import type { HoldShown } from '../../../core/plan/approval.ts'
+import type { OpenBreaker } from '../../../core/plan/breaker.ts'
+import type { Contest } from '../../../core/plan/contested.ts'
+import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
+import type { SettledCondition } from '../../../core/resolve/conditions.ts'
+import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
+import type { AddOnAsked, BurnedFacts, LedgerFacts, RunsAsked, UsageFacts } from '../../../ports.ts'
+import {
+  anything,
+  boolean,
+  byKind,
+  list,
+  number,
+  type Of,
+  object,
+  oneOf,
+  optional,
+  orWord,
+  partsOf,
+  record,
+  shape,
+  text,
+  written,
+} from './build.ts'
+import { amount, cap, policySet, position, scope } from './policy-source.ts'
+import type { Stored, StoredFacts } from './stored.ts'
+
+const action = oneOf(['set', 'clear'])
+const effect = oneOf(EFFECTS)
+const cause = oneOf(CAUSES)
+
+const ownedCap = shape<Stored<OwnedCap>>({
+  scope,
+  cap,
+  owner: oneOf(OWNER_KINDS),
+  entry: text,
+  verifiedAt: number,
+  written: optional(boolean),
+  tried: optional(cap),
+  baseline: optional(cap),
+  grant: optional(text),
+})
+
+const change = shape<ScopeChange>({
+  scope,
+  action,
+  effect,
+  from: cap,
+  to: cap,
+  cause,
+  people: number,
+  source: optional(position),
+  reason: optional(text),
+  healing: boolean,
+  grantEnd: boolean,
+})
+
+const recorded = { at: number, planId: text, change, entry: text, digest: text, revision: text }
+/** Without its id, which is the row's. */
+const intent = shape<Stored<Omit<Intent, 'id'>>>(recorded)
+const openIntent = shape<Stored<Intent>>({ ...recorded, id: number })
+
+const historyEntry = shape<HistoryEntry>({
+  at: number,
+  scope,
+  action,
+  effect,
+  from: cap,
+  to: cap,
+  cause,
+  result: oneOf(CHANGE_RESULTS),
+  reason: optional(text),
+  error: optional(text),
+  source: optional(position),
+  planId: text,
+  digest: text,
+  revision: text,
+})
+
+const approval = shape<Approval>({
+  id: text,
+  via: oneOf(['policy', 'command']),
+  approvedAt: number,
+  state: oneOf(['pending', 'spent', 'void']),
+  people: optional(number),
+  credits: optional(number),
+  released: list(shape<Approval['released'][number]>({ scope, from: cap, to: cap, verified: boolean, pool: optional(text) })),
+})
+
+const quarantined = shape<Stored<Quarantined>>({ scope, code: text, message: text, entry: text, at: number, restore: optional(cap) })
+
+const pause = shape<Pause>({ untilAt: number, reason: text, pausedAt: number })
+
+const cycle = shape<Cycle>({ startAt: number, endAt: number })
+
+const person = shape<Person>({
+  email: text,
+  name: text,
+  status: oneOf(['approved', 'pending', 'rejected', 'unspecified']),
+  disabled: boolean,
+  used: optional(amount),
+  role: optional(text),
+  lastUsedAt: optional(number),
+  signedUpAt: optional(number),
+  activeDays: optional(record(number)),
+})
+
+const roster = shape<Roster>({
+  people: list(person),
+  cycle: optional(cycle),
+  readAt: number,
+  statusesAbsent: boolean,
+  duplicates: list(text),
+})
+
+const balance = shape<Balance>({
+  creditsPerSeat: amount,
+  seats: number,
+  addOnAvailable: amount,
+  addOnUsed: amount,
+  cycle: optional(cycle),
+  readAt: number,
+})
+
+const usage = shape<UsageFacts>({
+  roster,
+  groups: list(shape<GroupMembers>({ id: text, name: text, emails: list(text), used: optional(amount), readAt: number })),
+  balance: optional(balance),
+  doubted: optional(shape<NonNullable<UsageFacts['doubted']>>({ roster, since: number })),
+  previousCycle: optional(shape<NonNullable<UsageFacts['previousCycle']>>({ cycle, used: record(amount) })),
+})
+
+const finding = <A extends Aspect>(aspect: A) => {
+  const values: readonly SeenValue<A>[] = SEEN_VALUES[aspect]
+  const value = oneOf(values)
+  const before = optional(shape<Evidence<SeenValue<A>>>({ value, at: number, evidence: text }))
+  return optional(shape<Finding<SeenValue<A>>>({ value, at: number, evidence: text, before }))
+}
+
+const seen = shape<Seen>({
+  caps: finding('caps'),
+  reads: finding('reads'),
+  zero: finding('zero'),
+  spelling: finding('spelling'),
+  errors: finding('errors'),
+})
+
+const byScope = <T>(item: Of<T>): Of<Readonly<Record<ScopeKey, T>>> => record(item)
+
+const numberOrOff = orWord('off', number)
+const shareLimit = orWord('off', shape<ShareLimit>({ percent: number, floor: number }))
+
+const guards = shape<GuardSettings>({
+  emptyPolicy: boolean,
+  rosterShrink: numberOrOff,
+  maxAffected: shareLimit,
+  maxLowered: shareLimit,
+  maxBlocked: shareLimit,
+  maxCleared: shareLimit,
+  maxRaise: numberOrOff,
+  readQuality: shareLimit,
+  protected: boolean,
+  breaker: orWord('off', shape<BreakerLimit>({ inARow: number, percent: number })),
+  semantics: boolean,
+  contested: numberOrOff,
+})
+
+const capSince = shape<CapSince>({ cap, at: number })
+
+const poolMember = shape<PoolMember>({
+  base: amount,
+  use: optional(amount),
+  inForce: optional(capSince),
+  dealt: optional(amount),
+  sent: list(capSince),
+  lowered: list(capSince),
+  fixed: optional(amount),
+  protected: optional(boolean),
+  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, settled: optional(boolean) })),
+})
+
+const poolState = shape<PoolState>({
+  cycle,
+  later: optional(shape<NonNullable<PoolState['later']>>({ startAt: number, readAt: number })),
+  readAt: number,
+  dealtAt: optional(number),
+  terms: optional(shape<PoolTerms>({ credits: amount, share: oneOf(['need', 'equal']), min: amount, max: optional(amount) })),
+  reviewed: optional(text),
+  members: record(poolMember),
+})
+
+const observed: Of<Observed> = orWord('unknown', cap)
+
+const journalEntry = byKind<JournalEntry>({
+  foreign: { at: number, scope, verified: cap, observed, more: optional(number), planId: optional(text) },
+  hold: { at: number, id: text, guards: list(oneOf(GUARD_CODES)), people: number, planId: optional(text) },
+  release: { at: number, id: text },
+  policy: { at: number, digest: text, revision: text, valid: boolean },
+  pause: { at: number, untilAt: number, reason: text },
+  resume: { at: number },
+  outage: { at: number, message: optional(text) },
+  recovery: { at: number },
+})
+
+const dayFigures = shape<DayFigures>({
+  dayAt: number,
+  found: number,
+  reverted: number,
+  written: number,
+  failed: number,
+  open: optional(number),
+  used: optional(amount),
+  addOnUsed: optional(amount),
+  addOnAvailable: optional(amount),
+})
+
+/** Every single value that the ledger keeps by name. */
+const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
+  policy: shape<StoredFacts['policy']>({ set: policySet, digest: text, revision: text }),
+  pace: record(anything),
+  usage,
+  verifiedDeclared: number,
+  planBaseline: byScope(cap),
+  planBegunAt: number,
+  conflictsGone: record(number),
+  conditions: record(shape<SettledCondition>({ holds: list(text), turning: list(text), open: list(text) })),
+  pools: record(poolState),
+  seen,
+  holdsShown: record(
+    shape<HoldShown>({ people: number, at: number, roster: optional(number), credits: optional(number), reviewed: optional(boolean) }),
+  ),
+  rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
+  unreadSince: byScope(number),
+  peopleSalt: text,
+  breaker: shape<OpenBreaker>({
+    openedAt: number,
+    retryAt: number,
+    waitMs: number,
+    failed: number,
+    planned: number,
+    cause: text,
+    scopes: list(text),
+    refused: optional(boolean),
+  }),
+  contested: byScope(shape<Stored<Contest>>({ at: number, entry: text, changes: number })),
+  driftSince: byScope(number),
+  runsAsked: byScope(shape<RunsAsked>({ fromAt: number, throughAt: number, readAt: number, wideAt: number })),
+  journal: list(journalEntry),
+  days: list(dayFigures),
+  addOnAsked: shape<AddOnAsked>({
+    ...{ fromAt: number, throughAt: number, readAt: number, wideAt: number },
+    ...{ hasRows: boolean, emptyDays: number, isWhole: boolean },
+  }),
+  addOn: shape<MeasuredAddOn>({
+    readAt: number,
+    latestDayAt: optional(number),
+    cycles: list(shape<MeasuredCycle>({ startAt: number, people: record(amount), others: amount })),
+    unassignable: list(text),
+  }),
+  told: shape<Told>({
+    cycleStartAt: number,
+    entries: record(shape<ToldEntry>({ level: number, state: oneOf(TOLD_STATES), at: number, tries: number, reason: optional(text) })),
+  }),
+  burned: shape<BurnedFacts>({ team: amount, groups: record(amount), cycleStartAt: optional(number) }),
+}
+
+const parts = partsOf(facts)
+
+const records = object({
+  workspace: text,
+  /** The address that the ledger is bound to. */
+  baseUrl: text,
+  owned: list(ownedCap),
+  openIntents: list(openIntent),
+  approvals: list(approval),
+  quarantined: list(quarantined),
+  pause: Type.Optional(pause),
+  lastWrites: list(historyEntry),
+  facts: parts,
+})
+
+const shared = object({
+  apiVersion: oneOf(['capkeeper/v1']),
+  kind: oneOf(['Ledger']),
+  createdAt: number,
+  /** An e-mail stands as the first 12 hex digits of SHA-256(`key`, a line end, the e-mail), followed by `@people.invalid`. Choice. */
+  key: text,
+  workspaces: list(records),
+})
+
+/** What one workspace tells of its ledger. */
+export type SharedRecords = Static<typeof records>
+
+/** The answer of `GET /ledger`. */
+export type LedgerDocument = Static<typeof shared>
+
+const values = { ownedCap, intent, historyEntry, approval, quarantined, pause, facts: parts, shared }
+
+/** Everything that is read from a ledger, by name. */
+export type LedgerValues = { readonly [K in keyof typeof values]: Static<(typeof values)[K]> }
+
+/** Each value is looked at alone, under its name. */
+export const LEDGER = written(partsOf(values), {
+  cap,
+  position,
+  scope,
+  ownedCap,
+  change,
+  historyEntry,
+  approval,
+  quarantined,
+  roster,
+  shareLimit,
+  facts: parts,
+})

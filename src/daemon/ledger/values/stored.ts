@@ -1,0 +1,52 @@
+// How values look in the ledger where they look other than in memory: policy entries are texts, and what earlier versions did not write may be
+// absent.
+import type { PolicyEntry } from '../../../core/model/entry.ts'
+import type { PolicyRevision } from '../../../core/model/policy.ts'
+import type { ScopeKey } from '../../../core/model/scope.ts'
+import type { Contest } from '../../../core/plan/contested.ts'
+import type { LedgerFacts } from '../../../ports.ts'
+import { entryFrom, entryText } from './entry.ts'
+import type { StoredPolicySet } from './policy-source.ts'
+
+/** A value as the ledger keeps it. */
+export type Stored<T extends { readonly entry: PolicyEntry }> = Omit<T, 'entry'> & { readonly entry: string }
+
+/** With its policy entry as a text. */
+export const stored = <T extends { readonly entry: PolicyEntry }>(value: T): Stored<T> => ({ ...value, entry: entryText(value.entry) })
+
+/** With its policy entry as it is in memory. */
+export const restored = <T extends { readonly entry: string }>(value: T): Omit<T, 'entry'> & { readonly entry: PolicyEntry } => ({
+  ...value,
+  entry: entryFrom(value.entry),
+})
+
+type Contests<C> = Readonly<Record<ScopeKey, C>>
+
+/** Facts as the ledger keeps them. */
+export interface StoredFacts extends Omit<LedgerFacts, 'contested' | 'policy'> {
+  readonly contested: Contests<Stored<Contest>>
+  readonly policy: Omit<PolicyRevision, 'set'> & { readonly set: StoredPolicySet }
+}
+
+const contests = <A, B>(all: Contests<A>, change: (one: A) => B): Contests<B> =>
+  Object.fromEntries(Object.entries<A>(all).map(([key, one]) => [key, change(one)]))
+
+/** A fact as the ledger keeps it. */
+export const storedFact = <K extends keyof LedgerFacts>(name: K, value: LedgerFacts[K] | undefined): unknown =>
+  value === undefined ? undefined : (KEPT[name]?.(value) ?? value)
+
+const KEPT: { readonly [K in keyof LedgerFacts]?: (value: LedgerFacts[K]) => StoredFacts[K] } = {
+  contested: (all) => contests(all, stored),
+}
+
+/** A fact as it is in memory. */
+export function restoredFact<K extends keyof LedgerFacts>(name: K, value: StoredFacts[K]): LedgerFacts[K]
+export function restoredFact<K extends keyof LedgerFacts>(name: K, value: StoredFacts[K] | undefined): LedgerFacts[K] | undefined
+export function restoredFact<K extends keyof LedgerFacts>(name: K, value: StoredFacts[K] | undefined): unknown {
+  return value === undefined ? undefined : (READ[name]?.(value) ?? value)
+}
+
+const READ: { readonly [K in keyof LedgerFacts]?: (value: StoredFacts[K]) => LedgerFacts[K] } = {
+  contested: (all) => contests(all, restored),
+  policy: ({ set, ...revision }) => ({ ...revision, set: { peopleRules: [], pools: [], ...set } }),
+}

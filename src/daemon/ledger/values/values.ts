@@ -1,0 +1,44 @@
+// Reads each value of the ledger by its schema (source.ts). Values are written with JSON.stringify; stored.ts says what looks otherwise there.
+import type { Approval, HistoryEntry, Intent, Pause, Quarantined } from '../../../core/model/change.ts'
+import type { OwnedCap } from '../../../core/model/observed.ts'
+import type { LedgerFacts } from '../../../ports.ts'
+import { type Decode, mustFit, type Schema } from './decode.ts'
+import { SCHEMA } from './schema.generated.ts'
+import type { LedgerDocument, LedgerValues } from './source.ts'
+import { restored, restoredFact, type StoredFacts } from './stored.ts'
+
+/** By name; a value that is not in it has no schema to fit. */
+const fieldsOf = (schema: Schema | undefined): NonNullable<Schema['properties']> => schema?.properties ?? {}
+const values = fieldsOf(SCHEMA)
+const facts = fieldsOf(SCHEMA.$defs?.['facts'])
+
+const checked =
+  <K extends keyof LedgerValues>(name: K): Decode<LedgerValues[K]> =>
+  (value) => {
+    mustFit(value, values[name] ?? {}, SCHEMA)
+    // It was compared with the schema that the type was made of.
+    return value as LedgerValues[K]
+  }
+
+const ownedRow = checked('ownedCap')
+const intentRow = checked('intent')
+const quarantinedRow = checked('quarantined')
+
+export const ownedCap: Decode<OwnedCap> = (value) => restored(ownedRow(value))
+/** Without its id, which is the row's. */
+export const intent: Decode<Omit<Intent, 'id'>> = (value) => restored(intentRow(value))
+export const quarantined: Decode<Quarantined> = (value) => restored(quarantinedRow(value))
+export const historyEntry: Decode<HistoryEntry> = checked('historyEntry')
+export const approval: Decode<Approval> = checked('approval')
+export const pause: Decode<Pause> = checked('pause')
+
+/** The answer of `GET /ledger`, people as hashes. */
+export const sharedLedger: Decode<LedgerDocument> = checked('shared')
+
+export const isFact = (name: unknown): name is keyof LedgerFacts => typeof name === 'string' && Object.hasOwn(facts, name)
+
+/** A single value that the ledger keeps by name. */
+export function factFrom<K extends keyof LedgerFacts>(name: K, value: unknown): LedgerFacts[K] {
+  mustFit(value, facts[name] ?? {}, SCHEMA)
+  return restoredFact(name, value as StoredFacts[K])
+}

@@ -1,0 +1,104 @@
+// One `run` in a process of its own, exactly as users have it; beside it this process counts cycles from the log and times what goes to
+// PostgreSQL. Arguments: the flags of `run`.
+import { Writable } from 'node:stream'
+import { Client } from 'pg'
+import { runCli } from '../../../src/cli/program.ts'
+import { createSecrets, type World } from '../../../src/cli/shared/context.ts'
+import { systemClock } from '../../../src/daemon/schedule/system.ts'
+import { serveRemote } from '../remote.ts'
+
+/** What one replica has done since it was asked last. */
+export interface Done {
+  readonly cycles: number
+  readonly errors: number
+  readonly cpuMs: number
+  readonly rssKib: number
+  /** From the begin of a transaction that opens an intent until it is durable, in milliseconds. */
+  readonly intents: readonly number[]
+  /** Exchanges with PostgreSQL. */
+  readonly trips: number
+}
+
+/** When the last cycle of each workspace ended, on the wall clock. */
+const endedAt = new Map<string, number>()
+let cycles = 0
+let errors = 0
+let intents: number[] = []
+let trips = 0
+let cpu = process.cpuUsage()
+
+const stderr = new Writable({
+  decodeStrings: false,
+  write(text: string | Buffer, _encoding, done) {
+    for (const line of String(text).split('\n')) {
+      if (line.includes('"cycle ')) note(JSON.parse(line))
+      else if (process.env['BENCH_LOG'] && line !== '') process.stderr.write(`${line}\n`)
+    }
+    done()
+  },
+})
+
+function note({ workspace, result }: { readonly workspace: string; readonly result: string }): void {
+  cycles += 1
+  if (result === 'error') errors += 1
+  endedAt.set(workspace, Date.now())
+}
+
+/** Transactions of one connection follow each other, so the last BEGIN is that of the next COMMIT. */
+function listen(): void {
+  const begun = new WeakMap<Client, { at: number; opens: boolean }>()
+  const { query } = Client.prototype
+  Client.prototype.query = function (this: Client, ...args: Parameters<typeof query>) {
+    const [sql] = args as readonly unknown[]
+    trips += 1
+    const text = typeof sql === 'string' ? sql : ''
+    const one = begun.get(this)
+    if (text.startsWith('BEGIN')) begun.set(this, { at: performance.now(), opens: false })
+    else if (one && text.includes('capkeeper.intent') && text.includes('INSERT')) one.opens = true
+    const answer: unknown = Reflect.apply(query, this, args)
+    if (one?.opens && text.startsWith('COMMIT') && answer instanceof Promise) {
+      one.opens = false
+      void answer.then(() => intents.push(performance.now() - one.at), ignore)
+    }
+    return answer
+  } as typeof query
+}
+
+const ignore = (): void => undefined
+
+const handlers: Record<string, () => void> = {}
+
+const world: World = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr,
+  env: process.env,
+  clock: systemClock,
+  secrets: createSecrets(),
+  signals: {
+    on(kind, handler) {
+      handlers[kind] = handler
+      return ignore
+    },
+    exit: (code) => process.exit(code),
+  },
+}
+
+listen()
+process.on('SIGTERM', () => handlers['interrupt']?.())
+
+serveRemote({
+  pid: () => process.pid,
+  start: () => void runCli(process.argv.slice(2), world).finally(() => process.exit()),
+  done(): Done {
+    const { user, system } = process.cpuUsage(cpu)
+    const seen = { cycles, errors, cpuMs: (user + system) / 1000, rssKib: process.memoryUsage.rss() / 1024, intents, trips }
+    cycles = 0
+    errors = 0
+    trips = 0
+    intents = []
+    cpu = process.cpuUsage()
+    return seen
+  },
+  endedAt: () => Object.fromEntries(endedAt),
+})

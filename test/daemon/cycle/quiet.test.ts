@@ -1,0 +1,110 @@
+// What a replica does with a workspace that another one held before: scopes with a write under way are left alone while that may still land, and are read
+// again afterwards. One that lands later still is told as what it is, and put right once.
+import { describe, expect, test } from 'vitest'
+import { ADA, intentFor, raise } from '../../support/ledger.ts'
+import { testWorld, type World } from '../../support/world.ts'
+
+const QUIET_MS = 15_000
+const MINUTE = 60_000
+
+/** Another replica has sent ada's new cap, and was heard of no more; this one holds the workspace now. */
+async function taken(options: { readonly lands: boolean }): Promise<World> {
+  const one = await testWorld({ caps: { ada: 100, bob: 100 } })
+  await one.cycle({ caps: { ada: 100, bob: 100 } })
+  const { entry } = intentFor(raise(ADA, 100, 200))
+  await one.ledger.recordIntent(intentFor(raise(ADA, 100, 200), { at: one.clock.now(), entry }))
+  const quietUntil = one.clock.now() + QUIET_MS
+  one.workspace = {
+    ...one.workspace,
+    lease: { isReplaced: () => false, quietUntil: () => quietUntil, shown: () => ({ isHere: true, transfers: 1 }) },
+  }
+  if (options.lands) one.foreign('ada', 200)
+  one.forget()
+  return one
+}
+
+const SECOND = { caps: { ada: 300, bob: 300 } }
+
+describe('a scope with an open intent of the holder before', () => {
+  test.each([
+    ['has not landed', false],
+    ['has landed', true],
+  ])('is left alone while that may land, and others are not, when it %s', async (_row, lands) => {
+    const one = await taken({ lands })
+    await one.cycle(SECOND)
+    expect(one.writes()).toEqual(['bob 300'])
+    expect(one.ledger.openIntents()).toHaveLength(1)
+    const [{ plan } = { plan: undefined }] = one.told('planned')
+    expect(plan?.changes.map(({ disposition }) => disposition)).toContainEqual(
+      expect.objectContaining({ kind: 'excluded', code: 'lease', reason: expect.stringContaining('may still land') }),
+    )
+
+    await one.clock.pass(QUIET_MS - 1_000)
+    await one.cycle()
+    expect(one.writes()).toEqual(['bob 300'])
+    expect(one.ledger.openIntents()).toHaveLength(1)
+  })
+
+  test.each([
+    ['had not landed', false, 'failed'],
+    ['had landed', true, 'applied'],
+  ] as const)('is read again when that is over, and written then: when it %s the write is recorded as %s', async (_row, lands, result) => {
+    const one = await taken({ lands })
+    await one.cycle(SECOND)
+    await one.clock.pass(QUIET_MS)
+    one.forget()
+    await one.cycle()
+    // The reading of before tells nothing: one more comes first.
+    expect(one.reads()).toContain('ada')
+    expect(one.writes()).toEqual(['ada 300'])
+    expect(one.ledger.openIntents()).toEqual([])
+    const [second, first] = await one.ledger.history({ scope: ADA })
+    expect([first?.to, first?.result, second?.to, second?.result]).toEqual([200, result, 300, 'applied'])
+    expect(one.begun('ForeignChange', 'LateWrite')).toEqual([])
+  })
+})
+
+describe('a write that lands later than it may', () => {
+  async function afterQuiet(): Promise<World> {
+    const one = await taken({ lands: false })
+    await one.clock.pass(QUIET_MS)
+    await one.cycle(SECOND)
+    await one.clock.pass(MINUTE)
+    one.forget()
+    return one
+  }
+
+  test('is told as LATE_WRITE and not as a foreign change, and put right once', async () => {
+    const one = await afterQuiet()
+    one.foreign('ada', 200)
+    await one.cycle()
+    expect(one.begun('LateWrite')).toMatchObject([
+      {
+        reason: 'LATE_WRITE',
+        subject: 'ada@example.com',
+        message: expect.stringContaining('a write of 200 that had not landed'),
+        fields: { observed: 200, desired: 300 },
+      },
+    ])
+    expect(one.begun('ForeignChange')).toEqual([])
+    expect(one.writes()).toEqual(['ada 300'])
+    await one.clock.pass(MINUTE)
+    await one.cycle()
+    expect(one.writes()).toEqual(['ada 300'])
+    expect(one.ended('LateWrite')).toHaveLength(1)
+  })
+
+  test('is not taken for one when the value is another, or an hour has passed', async () => {
+    const one = await afterQuiet()
+    one.foreign('ada', 201)
+    await one.cycle()
+    expect(one.begun('LateWrite')).toEqual([])
+    expect(one.begun('ForeignChange')).toHaveLength(1)
+    await one.clock.pass(61 * MINUTE)
+    one.forget()
+    one.foreign('ada', 200)
+    await one.cycle()
+    expect(one.begun('LateWrite')).toEqual([])
+    expect(one.begun('ForeignChange')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,55 @@
+// Turns on a process's few connections.
+import { expect, test } from 'vitest'
+import { createSlots } from '../../../src/daemon/ledger/postgres/slots.ts'
+import { fakeClock } from '../../support/clock.ts'
+
+function threeSlots() {
+  const clock = fakeClock()
+  const slots = createSlots({ count: 3, patienceMs: 1_000, clock, refused: () => new Error('in use') })
+  const told: string[] = []
+  const take = async (name: string, isUrgent = false): Promise<() => void> => {
+    const giveBack = await slots.take(isUrgent)
+    told.push(name)
+    return giveBack
+  }
+  return { clock, take, told }
+}
+
+test('turns are given in order, and one is kept for what is urgent', async () => {
+  const { clock, take, told } = threeSlots()
+  const first = await take('a')
+  await take('b')
+  const third = take('c')
+  void take('d')
+  await clock.advance(1)
+  expect(told).toEqual(['a', 'b'])
+  const lease = await take('lease', true)
+  void take('another lease', true)
+  await clock.advance(1)
+  expect(told).toEqual(['a', 'b', 'lease'])
+  // What is urgent goes first, and whoever waits for longest after it.
+  first()
+  first()
+  await clock.advance(1)
+  expect(told).toEqual(['a', 'b', 'lease', 'another lease'])
+  lease()
+  await clock.advance(1)
+  expect(told.at(-1)).toBe('c')
+  ;(await third)()
+  await clock.advance(1)
+  expect(told.at(-1)).toBe('d')
+})
+
+test('who waits for too long is told so, and stands in nobody’s way', async () => {
+  const { clock, take, told } = threeSlots()
+  const first = await take('a')
+  await take('b')
+  const late = take('c').catch((error: Error) => error.message)
+  await clock.advance(999)
+  const next = take('d')
+  await clock.advance(1)
+  expect(await late).toBe('in use')
+  first()
+  await next
+  expect(told).toEqual(['a', 'b', 'd'])
+})

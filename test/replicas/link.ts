@@ -1,0 +1,138 @@
+// The way of one replica to the database or to the service, which can be held up or cut. What is held goes on when the way opens again, also when its
+// sender has gone away since, as a network would deliver it. It knows nothing of what it carries, but for the CONNECT of a proxy.
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** `held`: nothing arrives anywhere. `deaf`: what is sent arrives, and no answer comes back. `cut`: connections break, and new ones too. */
+export type LinkMode = 'open' | 'held' | 'deaf' | 'cut'
+
+export interface Link {
+  readonly port: number
+  set(mode: LinkMode): void
+  /** A proxy's answer to CONNECT takes so long. */
+  slow(ms: number): void
+  /** When the last bytes came in from the replica, on the connection that leaves from this port; and how long it had taken to connect for them. */
+  lastSent(fromPort: number | undefined): LastSent | undefined
+  close(): Promise<void>
+}
+
+export interface LastSent {
+  readonly at: number
+  readonly connectedInMs: number
+}
+
+interface Pipe {
+  readonly held: Buffer[]
+  readonly to: Socket
+  isEnding: boolean
+}
+
+interface Pair {
+  readonly near: Socket
+  readonly far: Socket
+  readonly there: Pipe
+  readonly back: Pipe
+}
+
+export interface LinkOptions {
+  /** Asked anew for each connection: a database may have moved. */
+  readonly target: () => number
+  /** The replica asks for the way with CONNECT, as it asks a proxy. */
+  readonly isProxy: boolean
+}
+
+export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> {
+  let mode: LinkMode = 'open'
+  const pairs = new Set<Pair>()
+  const sent = new Map<number, LastSent>()
+  let slowMs = 0
+  const isHeld = (pipe: Pipe, { there }: Pair): boolean => mode === 'held' || (mode === 'deaf' && pipe !== there)
+  const flush = (pipe: Pipe, pair: Pair): void => {
+    if (isHeld(pipe, pair)) return
+    for (const part of pipe.held.splice(0)) if (pipe.to.writable) pipe.to.write(part)
+    if (pipe.isEnding) pipe.to.end()
+  }
+  const carry = (pair: Pair, from: Socket, pipe: Pipe, onData: () => void): void => {
+    from.on('data', (part) => {
+      onData()
+      pipe.held.push(part)
+      flush(pipe, pair)
+    })
+    const end = (): void => {
+      pipe.isEnding = true
+      flush(pipe, pair)
+      if (from.destroyed && pipe.to.destroyed) pairs.delete(pair)
+    }
+    from.on('end', end)
+    from.on('close', end)
+    from.on('error', () => undefined)
+  }
+  const begin = (near: Socket, first: Buffer): void => {
+    const far = connect({ port: target(), host: '127.0.0.1' })
+    const pair: Pair = {
+      ...{ near, far },
+      there: { held: first.length > 0 ? [first] : [], to: far, isEnding: false },
+      back: { held: [], to: near, isEnding: false },
+    }
+    pairs.add(pair)
+    const beganAt = Date.now()
+    let answeredAt = beganAt
+    const note = (): void => {
+      const isFirst = !sent.has(far.localPort ?? 0)
+      sent.set(far.localPort ?? 0, { at: Date.now(), connectedInMs: isFirst ? answeredAt - beganAt : 0 })
+    }
+    far.on('connect', () => flush(pair.there, pair))
+    far.on('error', () => near.destroy())
+    carry(pair, near, pair.there, note)
+    carry(pair, far, pair.back, () => undefined)
+    const answer = (): void => {
+      answeredAt = Date.now()
+      pair.back.held.push(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))
+      flush(pair.back, pair)
+    }
+    if (isProxy && slowMs > 0) setTimeout(answer, slowMs)
+    else if (isProxy) answer()
+  }
+  const server = createServer((near) => {
+    near.on('error', () => undefined)
+    if (mode === 'cut') return void near.resetAndDestroy()
+    if (!isProxy) return begin(near, Buffer.alloc(0))
+    let asked = Buffer.alloc(0)
+    const read = (part: Buffer): void => {
+      asked = Buffer.concat([asked, part])
+      const end = asked.indexOf('\r\n\r\n')
+      if (end < 0) return
+      near.off('data', read)
+      begin(near, asked.subarray(end + 4))
+    }
+    near.on('data', read)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    set(next) {
+      mode = next
+      for (const pair of pairs) {
+        if (mode === 'cut') {
+          pair.near.resetAndDestroy()
+          pair.far.resetAndDestroy()
+          pairs.delete(pair)
+          continue
+        }
+        flush(pair.there, pair)
+        flush(pair.back, pair)
+      }
+    },
+    slow(ms) {
+      slowMs = ms
+    },
+    lastSent: (fromPort) => (fromPort === undefined ? undefined : sent.get(fromPort)),
+    async close() {
+      for (const { near, far } of pairs) {
+        near.destroy()
+        far.destroy()
+      }
+      await new Promise((done) => server.close(done))
+    },
+  }
+}

@@ -1,0 +1,146 @@
+// One daemon of the check as a process of its own, with a folder, policies and two links of its own: one to the database, one to the services. Signals,
+// cuts and jumps of its clock reach it alone.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { realClock } from '../support/real-clock.ts'
+import { until } from './database.ts'
+import { type Link, openLink } from './link.ts'
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts')
+const clock = realClock()
+
+/** Moves the wall clock of a process, and leaves the monotonic one alone. */
+const FAKETIME = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`).find(existsSync)
+export const canMoveClocks = FAKETIME !== undefined
+
+/** A host name that only the replica's proxy knows. */
+export const SERVICE_HOST = 'http://service.example'
+
+export interface Replica {
+  readonly place: number
+  readonly database: Link
+  readonly services: Link
+  /** Whether one of its processes goes by this name in the database: the process's number is in it. */
+  isNamed(name: string): boolean
+  start(): Promise<void>
+  signal(name: NodeJS.Signals): void
+  ended(): Promise<void>
+  isRunning(): boolean
+  /** Undefined: no answer. */
+  get(path: string): Promise<{ readonly status: number; readonly text: string } | undefined>
+  policies(cap: number): void
+  /** So far from the machine's clock. */
+  moveClock(ms: number): void
+  /** Lines of its log since a time. */
+  log(sinceAt: number): readonly string[]
+  close(): Promise<void>
+}
+
+export interface ReplicaOptions {
+  readonly place: number
+  readonly folder: string
+  readonly workspaces: readonly string[]
+  readonly databasePort: () => number
+  readonly servicePort: number
+  readonly address: (port: number) => string
+}
+
+const GUARDS = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxRaise: 'off', contested: 'off', breaker: 'off' }
+
+export async function openReplica(options: ReplicaOptions): Promise<Replica> {
+  const { place, folder, workspaces } = options
+  const database = await openLink({ target: options.databasePort, isProxy: false })
+  const services = await openLink({ target: () => options.servicePort, isProxy: true })
+  mkdirSync(join(folder, 'policies'), { recursive: true })
+  const path = (name: string): string => join(folder, name)
+  /** Moved into its place: nobody reads half of it. */
+  const write = (name: string, text: string): void => {
+    writeFileSync(path('new'), text)
+    renameSync(path('new'), path(name))
+  }
+  write('key', 'sandbox-admin\n')
+  write('clock', '+0')
+  const config = workspaces.map((name) => ({
+    ...{ name, baseUrl: `${SERVICE_HOST}/${name}`, allowPlainHttp: true, keys: { default: { file: 'key' } } },
+    ...{ policies: [`policies/${name}.yaml`], interval: '1s', usageInterval: '30s', guards: GUARDS, rate: { start: 50, max: 200 } },
+  }))
+  const whole = { apiVersion: 'capkeeper/v1', kind: 'Config', ledger: options.address(database.port), people: 'email', workspaces: config }
+  write('config.yaml', JSON.stringify(whole))
+  let child: ChildProcess | undefined
+  let url = ''
+  const numbers = new Set<number>()
+  const lines: { readonly at: number; readonly text: string }[] = []
+  const kill = (): void => void child?.kill('SIGKILL')
+  process.once('exit', kill)
+  return {
+    place,
+    database,
+    services,
+    isNamed: (name) => numbers.has(Number(name.split(':').at(-1))),
+    async start() {
+      url = ''
+      const env = {
+        ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], HTTP_PROXY: `http://127.0.0.1:${services.port}` },
+        ...(FAKETIME && {
+          ...{ LD_PRELOAD: FAKETIME, FAKETIME_TIMESTAMP_FILE: path('clock'), FAKETIME_CACHE_DURATION: '1' },
+          ...{ FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' },
+        }),
+      }
+      const argv = ['--no-warnings', MAIN, 'run', '--listen', '127.0.0.1:0', '--config', path('config.yaml')]
+      const started = spawn(process.execPath, argv, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
+      child = started
+      numbers.add(started.pid ?? 0)
+      let rest = ''
+      started.stderr.setEncoding('utf8').on('data', (text: string) => {
+        const parts = `${rest}${text}`.split('\n')
+        rest = parts.pop() ?? ''
+        for (const line of parts) lines.push({ at: Date.now(), text: line })
+        const page = parts.map((line) => /"page":"([^"]+)\/"/.exec(line)?.[1]).findLast((one) => one !== undefined)
+        if (page !== undefined) url = page
+      })
+      await until(`replica ${place} answers`, () => url !== '', 60_000)
+    },
+    signal: (name) => void child?.kill(name),
+    async ended() {
+      const running = child
+      if (!running || running.exitCode !== null || running.signalCode !== null) return
+      await new Promise((done) => running.once('exit', done))
+    },
+    isRunning: () => child !== undefined && child.exitCode === null && child.signalCode === null,
+    async get(page) {
+      const [answered, late] = [new AbortController(), new AbortController()]
+      clock.sleep(5_000, answered.signal).then(
+        () => late.abort(),
+        () => undefined,
+      )
+      try {
+        const answer = await fetch(`${url}${page}`, { signal: late.signal })
+        return { status: answer.status, text: await answer.text() }
+      } catch {
+        return undefined
+      } finally {
+        answered.abort()
+      }
+    },
+    policies(cap) {
+      for (const name of workspaces) {
+        const text = `apiVersion: capkeeper/v1\nkind: CapPolicy\nmetadata: {name: ${name}}\nspec:\n  workspace: ${name}\n  team: {cap: ${cap}}\n`
+        write(`policies/${name}.yaml`, text)
+      }
+    },
+    moveClock: (ms) => write('clock', `${ms < 0 ? '-' : '+'}${Math.abs(ms) / 1000}`),
+    log: (sinceAt) => lines.flatMap(({ at, text }) => (at >= sinceAt ? [text] : [])),
+    async close() {
+      process.off('exit', kill)
+      const running = child
+      if (running && running.exitCode === null && running.signalCode === null) {
+        const ended = new Promise((done) => running.once('exit', done))
+        running.kill('SIGKILL')
+        await ended
+      }
+      await database.close()
+      await services.close()
+    },
+  }
+}

@@ -1,0 +1,171 @@
+// The services of all workspaces, with the real sandbox behind them, and a record of every write: who sent it, when it left its sender, when it came,
+// when it took effect and whether its answer went out. A write may be held up, before it takes effect or before its answer.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Operation } from '../../src/ports.ts'
+import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
+import { realClock } from '../support/real-clock.ts'
+
+/** A write as the service met it; times are of the wall clock, which nobody changes for the check itself. */
+export interface Arrival {
+  readonly workspace: string
+  /** The place of the replica that sent it. */
+  readonly sender: number | undefined
+  readonly sentAt: number
+  /** Of the time that the write may take, so much went by while it connected. */
+  readonly connectedInMs: number
+  readonly arrivedAt: number
+  readonly value: number | undefined
+  landedAt?: number
+  /** What stood there before. */
+  before?: number | undefined
+  answeredAt?: number
+}
+
+/** A cap that took effect. */
+export interface Landing {
+  readonly at: number
+  readonly workspace: string
+  readonly value: number | undefined
+  readonly before: number | undefined
+  /** Absent: somebody else's. */
+  readonly write?: Arrival
+}
+
+/** What the next write of a workspace meets. */
+export interface HoldUp {
+  readonly beforeMs?: number
+  readonly afterMs?: number
+}
+
+export interface Service {
+  readonly port: number
+  readonly arrivals: readonly Arrival[]
+  readonly landings: readonly Landing[]
+  capOf(workspace: string): number | undefined
+  /** As somebody else would, past the wire. */
+  foreign(workspace: string, value: number): void
+  /** Resolves when the next write of this workspace has come, which is then held up. */
+  nextWrite(workspace: string, holdUp: HoldUp): Promise<Arrival>
+  /** Whether connections end with each answer. */
+  endConnections(yes: boolean): void
+  /** Takes back what was planned for writes that have not come. */
+  forgetPlans(): void
+  close(): Promise<void>
+}
+
+/** Who sent what comes from this port, and when. */
+export type SenderOf = (
+  port: number | undefined,
+) => { readonly sender: number; readonly sentAt: number; readonly connectedInMs: number } | undefined
+
+export const TEAM = { kind: 'team' } as const
+
+interface Plan extends HoldUp {
+  readonly came: (arrival: Arrival) => void
+}
+
+export async function startService(workspaces: readonly string[], senderOf: SenderOf): Promise<Service> {
+  const clock = realClock()
+  const company = { people: 5, groups: 1, days: 0, seed: 1 }
+  const sandboxes = new Map<string, Sandbox>(workspaces.map((name) => [name, createSandbox({ clock, company, working: false })]))
+  const sandboxOf = (name: string): Sandbox => {
+    const sandbox = sandboxes.get(name)
+    if (!sandbox) throw new Error(`there is no service of ${name}`)
+    return sandbox
+  }
+  const arrivals: Arrival[] = []
+  const landings: Landing[] = []
+  const plans = new Map<string, Plan>()
+  const ending = new AbortController()
+  let isEnding = false
+  const rest = (ms: number): Promise<void> => (ms > 0 ? clock.sleep(ms, ending.signal) : Promise.resolve())
+  const capOf = (name: string): number | undefined => sandboxOf(name).store.cap(TEAM)
+
+  async function write(name: string, text: string, incoming: IncomingMessage): Promise<{ readonly arrival: Arrival; answer: Answer }> {
+    const from = senderOf(incoming.socket.remotePort)
+    const now = Date.now()
+    const { sentAt, connectedInMs } = from ?? { sentAt: now, connectedInMs: 0 }
+    const arrival: Arrival = { workspace: name, sender: from?.sender, sentAt, connectedInMs, arrivedAt: now, value: valueIn(text) }
+    arrivals.push(arrival)
+    const plan = plans.get(name)
+    plans.delete(name)
+    plan?.came(arrival)
+    await rest(plan?.beforeMs ?? 0)
+    const before = capOf(name)
+    const answer = answerOf(sandboxOf(name), 'UsageConfig', text)
+    Object.assign(arrival, { landedAt: Date.now(), before })
+    if (answer.status < 300) landings.push({ at: Date.now(), workspace: name, value: capOf(name), before, write: arrival })
+    await rest(plan?.afterMs ?? 0)
+    return { arrival, answer }
+  }
+  async function handle(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const text = await bodyOf(incoming)
+    if (isEnding) outgoing.setHeader('connection', 'close')
+    const [, name = '', , , operation = ''] = (incoming.url ?? '').split('/')
+    if (operation === 'UsageConfig') {
+      const { arrival, answer } = await write(name, text, incoming)
+      send(outgoing, answer)
+      if (!outgoing.destroyed && outgoing.writable !== false) arrival.answeredAt = Date.now()
+      return
+    }
+    const known = OPERATIONS.find((one) => one === operation)
+    if (!known) return void outgoing.writeHead(404).end()
+    send(outgoing, answerOf(sandboxOf(name), known, text))
+  }
+  const server = createServer((incoming, outgoing) => void handle(incoming, outgoing).catch(() => incoming.socket.destroy()))
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    port: (server.address() as AddressInfo).port,
+    arrivals,
+    landings,
+    capOf,
+    foreign(name, value) {
+      const before = capOf(name)
+      sandboxOf(name).writeCap(TEAM, value)
+      landings.push({ at: Date.now(), workspace: name, value, before })
+    },
+    nextWrite: (name, holdUp) => new Promise((came) => void plans.set(name, { ...holdUp, came })),
+    endConnections(yes) {
+      isEnding = yes
+    },
+    forgetPlans: () => plans.clear(),
+    async close() {
+      ending.abort(new Error('the check is over'))
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+      for (const sandbox of sandboxes.values()) sandbox.close()
+    },
+  }
+}
+
+const OPERATIONS: readonly Operation[] = ['Analytics', 'UserPageAnalytics', 'CascadeAnalytics', 'GetUsageConfig', 'GetTeamCreditBalance']
+
+interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: string
+}
+
+function answerOf(sandbox: Sandbox, operation: Operation, text: string): Answer {
+  const result = sandbox.exchange(operation, text)
+  if (result.kind !== 'answer') throw new Error('these sandboxes always answer')
+  const { status, contentType, body } = result.answer
+  return { status, type: contentType, body }
+}
+
+const send = (outgoing: ServerResponse, { status, type, body }: Answer): void =>
+  void outgoing.writeHead(status, { 'content-type': type }).end(body)
+
+function valueIn(text: string): number | undefined {
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null || !('set_add_on_credit_cap' in value)) return undefined
+  const cap = value.set_add_on_credit_cap
+  return cap === undefined ? undefined : Number(cap)
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of incoming) parts.push(Buffer.from(part))
+  return Buffer.concat(parts).toString('utf8')
+}

@@ -1,0 +1,151 @@
+// A company on replicas: a database, services, a few daemons with links of their own, and a judge's notes of all of it. It says how things stand; what
+// happens to it is decided in faults.ts.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { realClock } from '../support/real-clock.ts'
+import { type Audit, startAudit } from './audit.ts'
+import { type Database, startDatabase, until } from './database.ts'
+import { LOWEST_CAP, type Trouble } from './judge.ts'
+import { openReplica, type Replica } from './replica.ts'
+import { type Service, startService } from './service.ts'
+
+const clock = realClock()
+
+/** A change by somebody else, and when it was put right. */
+export interface Probe {
+  readonly workspace: string
+  readonly at: number
+  readonly value: number
+}
+
+export interface World {
+  readonly workspaces: readonly string[]
+  readonly replicas: readonly Replica[]
+  readonly database: Database
+  readonly service: Service
+  readonly audit: Audit
+  readonly troubles: Trouble[]
+  readonly probes: Probe[]
+  /** What the policies ask for now. */
+  cap(): number
+  /** Policies that ask for one more, for these replicas. */
+  newPolicies(of?: readonly Replica[]): void
+  placeOf(holder: string): number | undefined
+  holderOf(workspace: string): Replica | undefined
+  heldBy(replica: Replica): readonly string[]
+  /** Somebody else changes the cap. */
+  foreign(...workspaces: readonly string[]): void
+  healedAt(probe: Probe): number | undefined
+  /** Every workspace is held, evenly, and as the policies ask. */
+  settled(withinMs: number): Promise<void>
+  rest(ms: number): Promise<void>
+  close(): Promise<void>
+}
+
+export interface WorldOptions {
+  readonly replicas: number
+  readonly workspaces: number
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'capkeeper-replicas-'))
+  const workspaces = Array.from({ length: options.workspaces }, (_, index) => `w${index}`)
+  const closing: (() => Promise<void>)[] = [async () => rmSync(folder, { recursive: true, force: true })]
+  const close = async (): Promise<void> => {
+    for (const one of closing.splice(0).reverse()) await one()
+  }
+  try {
+    const database = await startDatabase()
+    closing.push(database.close)
+    const replicas: Replica[] = []
+    const service = await startService(workspaces, (port) => {
+      for (const { place, services } of replicas) {
+        const last = services.lastSent(port)
+        if (last) return { sender: place, sentAt: last.at, connectedInMs: last.connectedInMs }
+      }
+    })
+    closing.push(service.close)
+    for (let place = 0; place < options.replicas; place += 1) {
+      const own = join(folder, String(place))
+      const replica = await openReplica({
+        ...{ place, folder: own, workspaces, databasePort: database.port, servicePort: service.port, address: database.address },
+      })
+      closing.push(replica.close)
+      replica.policies(LOWEST_CAP)
+      replicas.push(replica)
+    }
+    const [first, ...others] = replicas
+    await first?.start()
+    const audit = await startAudit(database)
+    closing.push(audit.close)
+    await Promise.all(others.map((one) => one.start()))
+    return worldOf({ workspaces, replicas, database, service, audit, close })
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type Parts = Pick<World, 'workspaces' | 'replicas' | 'database' | 'service' | 'audit' | 'close'>
+
+function worldOf(parts: Parts): World {
+  const { workspaces, replicas, service, audit } = parts
+  let cap = LOWEST_CAP
+  let value = 1
+  const probes: Probe[] = []
+  const placeOf = (holder: string): number | undefined => {
+    const name = audit.names.get(holder)
+    return name === undefined ? undefined : replicas.find((one) => one.isNamed(name))?.place
+  }
+  const holderOf = (workspace: string): Replica | undefined => {
+    const last = audit.given.findLast((one) => one.workspace === workspace)
+    if (!last?.holder || last.until < Date.now()) return undefined
+    const place = placeOf(last.holder)
+    return place === undefined ? undefined : replicas[place]
+  }
+  const heldBy = (replica: Replica): readonly string[] => workspaces.filter((name) => holderOf(name) === replica)
+  return {
+    ...parts,
+    troubles: [],
+    probes,
+    cap: () => cap,
+    newPolicies(of = replicas) {
+      if (of === replicas || of.length < replicas.length) cap += 1
+      for (const one of of) one.policies(cap)
+    },
+    placeOf,
+    holderOf,
+    heldBy,
+    foreign(...names) {
+      for (const workspace of names) {
+        value = (value % (LOWEST_CAP - 2)) + 1
+        service.foreign(workspace, value)
+        probes.push({ workspace, at: Date.now(), value })
+      }
+    },
+    healedAt: (probe) =>
+      service.landings.find(({ workspace, at, value: to }) => workspace === probe.workspace && at > probe.at && (to ?? 0) >= LOWEST_CAP)
+        ?.at,
+    async settled(withinMs) {
+      let why = ''
+      const look = async (): Promise<boolean> => {
+        const counts = replicas.map((one) => heldBy(one).length)
+        const caps = workspaces.map((name) => service.capOf(name))
+        const ready = await Promise.all(replicas.map(async (one) => (await one.get('/readyz'))?.status))
+        const shown = await Promise.all(replicas.map(async (one) => capsShown((await one.get('/status'))?.text)))
+        why = `held ${counts.join(' ')}, caps ${caps.join(' ')}, readyz ${ready.join(' ')}, shown ${shown.join(' ')}`
+        const isEven = Math.max(...counts) - Math.min(...counts) <= 1 && counts.reduce((sum, one) => sum + one, 0) === workspaces.length
+        const areShown = shown.every((one) => one === workspaces.length)
+        return isEven && areShown && caps.every((one) => one === cap) && ready.every((one) => one === 200)
+      }
+      await until('all is kept, evenly', look, withinMs).catch(() => {
+        throw new Error(`not settled within ${withinMs / 1000} s: ${why}; ${cap} is asked for`)
+      })
+    },
+    rest: (ms) => clock.sleep(ms),
+  }
+}
+
+/** How many workspaces' caps a status document shows. */
+export const capsShown = (status = ''): number => status.match(/"desired": [1-9]\d{3}\b/g)?.length ?? 0

@@ -1,0 +1,177 @@
+// What must be true of pools: no write of ours takes the sum of a pool above its credits, each member counted at the greater of the cap in
+// force and what they have really used; and when things are calm the sum is within them, or it is said why not. Who is a member, and with which
+// use they joined, is taken from the program's own book, which is held against the policy when things are calm; all else is the simulation's.
+import type { ScopeState } from '../../../src/core/model/events.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import type { PoolState } from '../../../src/core/pools/state.ts'
+import { cycleAt } from '../../../src/sandbox/time.ts'
+import type { ModelCap } from '../policy-model.ts'
+import type { Checker, InForce, Invariant, Scene, Step } from '../steps.ts'
+import { worth } from './people.ts'
+
+const HOUR_MS = 3_600_000
+
+/** A write that was on its way when the policy changed may land so much later. */
+const ON_ITS_WAY_MS = HOUR_MS / 4
+
+/** What a member counts from, and where the count of one who left came to its end. */
+interface Place {
+  readonly base: number
+  readonly left?: { readonly cap: ModelCap | undefined; readonly end?: number }
+}
+
+interface Book {
+  startAt: number
+  places: Map<string, Place>
+}
+
+type Kept = Readonly<Record<string, PoolState>>
+
+/** Everybody whom a pool deals to, or has dealt to, by any policy so far. */
+export function everPooled({ scenario, policies, company }: Scene): ReadonlySet<string> {
+  const emails = new Set<string>()
+  if (!scenario.pools) return emails
+  for (const { pools } of policies())
+    for (const { emails: listed = [], groups = [] } of pools) {
+      for (const email of listed) emails.add(email)
+      // Whoever is or was in a group of a pool: people move, and what was dealt stays until it is cleared.
+      if (groups.length > 0) for (const email of company.people.keys()) emails.add(email)
+    }
+  return emails
+}
+
+function createBooks(scene: Scene) {
+  const books = new Map<string, Book>()
+  const enter = (name: string, { cycle, members }: PoolState): void => {
+    const before = books.get(name)
+    const isNew = before?.startAt !== cycle.startAt
+    const places = new Map<string, Place>()
+    for (const [email, { left, dealt }] of Object.entries(members)) {
+      const was = before?.places.get(email)
+      const old = isNew ? undefined : was
+      // Who joins later pays from then on; who was there at the first deal, or at the start of the cycle, pays for all of it.
+      const base = old?.base ?? (before === undefined || (was && !was.left) ? 0 : scene.used(email))
+      places.set(email, { base, ...(left && { left: old?.left ?? { cap: dealt } }) })
+    }
+    books.set(name, { startAt: cycle.startAt, places })
+  }
+  return {
+    books,
+    /** Another cap is in force for somebody who left: from now on it is not the pool that pays. */
+    settle(caps: InForce): void {
+      for (const { places } of books.values())
+        for (const [email, place] of places)
+          if (place.left && place.left.end === undefined && caps.get(email) !== place.left.cap)
+            places.set(email, { ...place, left: { ...place.left, end: scene.used(email) } })
+    },
+    note(step: Step): void {
+      if (step.kind !== 'recorded' || step.method !== 'saveFact' || step.values[0] !== 'pools') return
+      const kept = (step.values[1] ?? {}) as Kept
+      for (const name of books.keys()) if (!Object.hasOwn(kept, name)) books.delete(name)
+      for (const [name, state] of Object.entries(kept)) enter(name, state)
+    },
+  }
+}
+
+/** What a member of a pool comes to with these caps in force; people who are not approved use nothing more. */
+function countOf(scene: Scene, email: string, { base, left }: Place, caps: InForce): number {
+  if (left && (left.end !== undefined || caps.get(email) !== left.cap)) return Math.max(0, (left.end ?? scene.used(email)) - base)
+  return Math.max(0, Math.max(scene.used(email), caps.has(email) ? worth(caps.get(email)) : 0) - base)
+}
+
+const sumOf = (scene: Scene, { places }: Book, caps: InForce): number =>
+  [...places].reduce((sum, [email, place]) => sum + countOf(scene, email, place, caps), 0)
+
+/** So long nobody can know what was used under a cap that somebody else had raised. */
+const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.usageIntervalMs + scenario.intervalMs)
+
+export const poolSum: Invariant = {
+  name: 'no write of ours takes the caps and use of a pool above its credits',
+  watch(scene, checker) {
+    if (!scene.scenario.pools) return () => undefined
+    const { books, note, settle } = createBooks(scene)
+    const raisedAt = new Map<string, number>()
+    const credits: { readonly name: string; readonly credits: number; readonly untilMs: number }[] = []
+    let caps: InForce = new Map()
+    const most = (name: string): number => {
+      const present = scene.policy().pools.find((one) => one.name === name)?.credits ?? 0
+      const lately = credits.filter((one) => one.name === name && scene.elapsed() - one.untilMs < ON_ITS_WAY_MS)
+      return Math.max(present, ...lately.map((one) => one.credits))
+    }
+    let policy = scene.policy()
+    return (step) => {
+      if (scene.policy() !== policy) {
+        for (const pool of policy.pools) credits.push({ ...pool, untilMs: scene.elapsed() })
+        policy = scene.policy()
+      }
+      note(step)
+      if (step.kind === 'foreign' || step.kind === 'world') {
+        const now = scene.inForce()
+        if (step.kind === 'foreign')
+          for (const [email, cap] of now) if (worth(cap) > worth(caps.get(email))) raisedAt.set(email, scene.elapsed())
+        settle(now)
+        caps = now
+      }
+      if (step.kind !== 'landed') return
+      caps = step.after
+      for (const [name, book] of books) judge(name, book, step)
+      settle(step.after)
+    }
+    function judge(name: string, book: Book, { scope, from, to, before, after, late }: Extract<Step, { kind: 'landed' }>): void {
+      const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
+      const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (raisedAt.get(email) ?? -1e12) < unseenMs(scene))
+      const allowed = most(name)
+      if (!isMoved || isUnseen || allowed === 0) return
+      checker.checked()
+      const [was, is] = [sumOf(scene, book, before), sumOf(scene, book, after)]
+      // Before a first deal is through, caps of groups move whom nothing was dealt yet. A cap below what was used is lifted to the next
+      // whole credit.
+      if (is > allowed && is > was + 1 && (was <= allowed || scope.includes('@')))
+        checker.violated(
+          `${scope} goes from ${from} to ${to}${late ? ', late' : ''}, and pool ${name} from ${was} to ${is} of ${allowed} credits`,
+        )
+    }
+  },
+}
+
+const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested', 'skipped'])
+const TOLD: ReadonlySet<string> = new Set(['PoolFrozen', 'PoolAbove', 'PoolBounds', 'PoolUsedUp', 'RosterDoubted', 'PolicyInvalid'])
+
+export const poolsKept: Invariant = {
+  name: 'when things are calm each pool has its members, their caps and its sum, or it is said why not',
+  watch(scene, checker) {
+    if (!scene.scenario.pools) return () => undefined
+    const { books, note, settle } = createBooks(scene)
+    return (step) => {
+      note(step)
+      if (step.kind === 'landed' || step.kind === 'foreign') settle(scene.inForce())
+      if (step.kind === 'settled') for (const [name, book] of books) check(name, book, scene, checker)
+    }
+  },
+}
+
+function check(name: string, book: Book, scene: Scene, checker: Checker): void {
+  const view = scene.view()
+  const pool = scene.policy().pools.find((one) => one.name === name)
+  if (!view || !pool || view.conditions.some(({ type }) => TOLD.has(type)) || view.holds.length > 0) return
+  // The program still counts the cycle that is over.
+  if (cycleAt(scene.now()).startAt !== book.startAt) return
+  const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
+  const isExcused = (email: string): boolean => EXCUSED.has(states.get(email as ScopeKey) ?? 'skipped')
+  const caps = scene.inForce()
+  checker.checked()
+  const asked = scene.company.approved.filter(
+    (email) => pool.emails?.includes(email) ?? scene.company.groupsOf(email).some((id) => pool.groups?.includes(id)),
+  )
+  const present = [...book.places].flatMap(([email, { left }]) => (left ? [] : [email]))
+  const isTwice = (email: string): boolean => states.get(email as ScopeKey) === 'rejected'
+  const missing = asked.filter((email) => !present.includes(email) && !isTwice(email))
+  const extra = present.filter((email) => !asked.includes(email))
+  if (missing.length + extra.length > 0) checker.violated(`pool ${name} lacks ${missing.join()} and has ${extra.join()}`)
+  for (const email of asked)
+    if (!isExcused(email) && !scene.policy().protectedPeople.has(email) && typeof caps.get(email) !== 'number')
+      checker.violated(`${email} is a member of pool ${name} and has no cap`)
+  const sum = sumOf(scene, book, caps)
+  if (sum > pool.credits && !present.some(isExcused))
+    checker.violated(`pool ${name} comes to ${sum} of ${pool.credits} credits, and nobody says so`)
+}
