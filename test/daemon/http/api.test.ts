@@ -3,10 +3,12 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
+import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
+import type { Parameter } from '../../../src/daemon/http/documents/query.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import { OPENAPI } from '../../../src/daemon/http/openapi.generated.ts'
 import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
@@ -21,7 +23,7 @@ import { fakeClock } from '../../support/clock.ts'
 import { email, HOUR } from '../../support/declare.ts'
 import { recordCompany } from '../../support/recorded.ts'
 import { serverParts } from '../../support/server.ts'
-import { emptyView, fullView } from '../../support/views.ts'
+import { emptyView, fullView, HOLD } from '../../support/views.ts'
 import { createWorld, type World } from '../../support/world.ts'
 
 const open: { close(): Promise<unknown> }[] = []
@@ -384,6 +386,30 @@ describe('a question that makes no sense', () => {
     const value = JSON.parse(await answer.text())
     expect([answer.status, value.message]).toEqual([status, expect.stringContaining(message)])
     expect(offences('Error', value)).toEqual([])
+  })
+
+  test('is none that the OpenAPI document allows', async () => {
+    const { url } = await serve({ views: () => [fullView()] })
+    const anyValue = ({ kind, words = [], pattern, least = 0, most = 0 }: Parameter): fc.Arbitrary<string> => {
+      if (kind === 'word') return fc.constantFrom(...words)
+      if (kind === 'whole') return fc.integer({ min: least, max: most }).map(String)
+      if (kind === 'instant') return fc.date({ min: new Date(0), max: new Date(4e12), noInvalidDate: true }).map((at) => at.toISOString())
+      return pattern ? fc.stringMatching(pattern) : fc.string({ unit: 'grapheme', maxLength: 40 })
+    }
+    const questions = API_ROUTES.filter(({ parameters }) => parameters.length > 0).map(({ path, parameters }) =>
+      fc
+        .record(Object.fromEntries(parameters.map((one) => [one.name, anyValue(one)])), { requiredKeys: [] })
+        .map(
+          (query) =>
+            `${path.replace(':workspace', 'acme').replace(/:\w+/, HOLD.id)}?${new URLSearchParams(Object.entries(query).map(([name, value = '']): [string, string] => [name, value]))}`,
+        ),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(...questions), async (path) => {
+        expect([200, 404]).toContain((await fetch(url + path)).status)
+      }),
+      { numRuns: 100 },
+    )
   })
 
   test('a write is 405', async () => {

@@ -54,9 +54,9 @@ const pathParameters = (path: string) =>
     schema: { type: 'string', minLength: 1 },
   }))
 
-function queryParameter({ name, about, kind, words, least, most, usually }: Parameter) {
+function queryParameter({ name, about, kind, words, pattern, least, most, usually }: Parameter) {
   const types = {
-    text: { type: 'string', maxLength: MOST_LETTERS },
+    text: { type: 'string', maxLength: MOST_LETTERS, ...(pattern && { pattern: pattern.source }) },
     word: { type: 'string', enum: words },
     whole: { type: 'integer', minimum: least, maximum: most },
     instant: {
