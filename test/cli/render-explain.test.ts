@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { renderExplainJson, renderExplainText } from '../../src/cli/explain/render.ts'
+import { renderExplainJson, renderExplainText, renderExplainTexts } from '../../src/cli/explain/render.ts'
 import { READY } from '../../src/core/model/change.ts'
 import { groupScope, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
@@ -104,7 +104,9 @@ describe('an explanation as text', () => {
   })
 
   test('as JSON has RFC 3339 instants', () => {
-    expect(JSON.parse(renderExplainJson('acme', whole, { key: scopeKey(whole.scope), everyMs: 300_000 }))).toMatchObject({
+    expect(
+      JSON.parse(renderExplainJson([{ workspace: 'acme', explanation: whole, reading: { key: scopeKey(whole.scope), everyMs: 300_000 } }])),
+    ).toMatchObject({
       kind: 'Explanation',
       workspace: 'acme',
       cap: 6000,
@@ -112,5 +114,14 @@ describe('an explanation as text', () => {
       observed: [{ reading: { observed: 4000, readAt: '2026-11-20T12:00:00.000Z' } }, {}, {}],
       chain: [{ candidate: { at: { line: 20 } }, wins: true }, {}, {}],
     })
+  })
+
+  test('of several workspaces is one document, or a block under the name of each', () => {
+    const all = ['acme', 'beta'].map((workspace) => ({ workspace, explanation: whole, reading: undefined }))
+    const { kind, items } = JSON.parse(renderExplainJson(all))
+    expect([kind, ...items.map((one: { workspace: string }) => one.workspace)]).toEqual(['ExplanationList', 'acme', 'beta'])
+    const text = renderExplainText(whole, undefined)
+    expect(renderExplainTexts(all)).toBe(`acme\n${text}\nbeta\n${text}`)
+    expect(renderExplainTexts(all.slice(0, 1))).toBe(text)
   })
 })

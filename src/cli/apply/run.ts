@@ -14,11 +14,13 @@ import { type CycleReport, reconcile } from '../../daemon/cycle/run.ts'
 import { seenKeeper } from '../../daemon/cycle/seen.ts'
 import { recall } from '../../daemon/cycle/state.ts'
 import type { WriteResult } from '../../daemon/cycle/write/outcome.ts'
+import { EMAIL_LABELS } from '../../daemon/http/status/labels.ts'
 import { leaseOf } from '../../daemon/replicas/leases.ts'
 import { sha256, systemRandom } from '../../daemon/schedule/system.ts'
 import { createWorkspace } from '../../daemon/workspace.ts'
 import { connectWriter, ledgerOf, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showPlans, showWarnings } from '../plan/output.ts'
+import { labelsFor } from '../plan/people.ts'
 import { renderResultText } from '../plan/render.ts'
 import { type Outcome, type PlanView, releaseBy } from '../plan/view.ts'
 import { ledgerArgs } from '../shared/args.ts'
@@ -34,7 +36,7 @@ import type { ApplyFlags } from './command.ts'
 import { admit, readPlans } from './saved-plan.ts'
 
 /** One workspace's end: what its cycle reports, or why there was none. */
-export type Done = { readonly report: CycleReport } | { readonly failure: unknown }
+export type Done = { readonly report: CycleReport; readonly salt?: string } | { readonly failure: unknown }
 
 /** Applies every workspace and leaves the exit code. */
 export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
@@ -47,7 +49,9 @@ export async function applyCommand(flags: ApplyFlags, cli: Cli): Promise<void> {
     const reports = done.flatMap((one) => ('report' in one ? [one.report] : []))
     const [failure] = done.flatMap((one) => ('failure' in one ? [one.failure] : []))
     if (reports.length === 0 && failure !== undefined) throw failure
-    if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli))
+    const salt = done.flatMap((one) => ('report' in one ? (one.salt ?? []) : []))[0]
+    const people = labelsFor(setup.config.people, salt)
+    if (flags.output !== 'text') cli.stdout.write(shown(reports.map(viewOf), flags, cli, false, people))
     cli.finish(exitOfAll(done))
   } finally {
     await store.close()
@@ -60,7 +64,9 @@ async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefin
     const plan = saved?.get(one.config.name)
     if (shared.signal.aborted || (saved && !plan)) continue
     try {
-      done.push({ report: await applyOne({ ...one, ...shared, plan, whole: setup.config, inMemory: setup.config.ledger === ':memory:' }) })
+      const report = await applyOne({ ...one, ...shared, plan, whole: setup.config, inMemory: setup.config.ledger === ':memory:' })
+      const salt = (await ledgerOf(shared.store, one.config)).fact('peopleSalt')
+      done.push({ report, ...(salt !== undefined && { salt }) })
     } catch (failure) {
       if (setup.workspaces.length > 1) say(shared.cli, one.config.name, failure instanceof Error ? failure.message : String(failure))
       done.push({ failure })
@@ -263,11 +269,12 @@ function outcomeFor({ result, error }: WriteResult): Outcome {
   return error === undefined ? { result: 'satisfied' } : { result: 'failed', ...told }
 }
 
-const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory = false): string =>
+const shown = (views: readonly PlanView[], flags: ApplyFlags, cli: Cli, inMemory = false, people = EMAIL_LABELS): string =>
   showPlans(views, flags.output, {
     releaseCommand: releaseBy(ledgerArgs(flags), inMemory),
     paint: painter(cli.stdout),
     width: columnsOf(cli.stdout),
+    people,
   })
 
 const say = (cli: Cli, workspace: string, text: string): void => void tellLine(cli, `${workspace}: ${text}`)

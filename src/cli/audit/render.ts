@@ -6,6 +6,7 @@ import { jsonText, plain } from '../../core/escape/terminal.ts'
 import type { Instant } from '../../core/model/units.ts'
 import type { Audit } from '../../core/plan/audit.ts'
 import type { AddOnSource } from '../../core/use/add-on.ts'
+import { EMAIL_LABELS, type PeopleLabels } from '../../daemon/http/status/labels.ts'
 import { type Paint, unpainted } from '../shared/context.ts'
 import { amountText, capText, columns, count, people, rfc3339 } from '../shared/text.ts'
 
@@ -16,6 +17,8 @@ export interface AuditedWorkspace {
   readonly read: number
   /** Where add-on use comes from. */
   readonly addOnUse: AddOnSource
+  /** What the ledger hashes people with. */
+  readonly salt?: string
 }
 
 /** Lines shown of each list. */
@@ -103,10 +106,11 @@ export function renderAuditText(audited: readonly AuditedWorkspace[], paint: Pai
   return blocks.map((lines) => `${lines.join('\n')}\n`).join('\n')
 }
 
-/** The same as tables. */
-export function renderAuditMarkdown(audited: readonly AuditedWorkspace[]): string {
+/** The same as tables, for others: people show in it as `labels` say. */
+export function renderAuditMarkdown(audited: readonly AuditedWorkspace[], labels: PeopleLabels = EMAIL_LABELS): string {
   const parts = audited.flatMap((one) => {
     const found = findings(one).filter(({ rows }) => rows.length > 0)
+    const cell = (text: string): string => escaped(labels.text(text))
     return [
       `### capkeeper audit: ${escaped(one.workspace)}`,
       `${people(one.audit.people)} looked at${found.length === 0 ? ', nothing found' : `; add-on use is ${SOURCE_WORDS[one.addOnUse]}`}.`,
@@ -114,7 +118,7 @@ export function renderAuditMarkdown(audited: readonly AuditedWorkspace[]): strin
         `**${title}**`,
         [
           ...tableHead(head),
-          ...rows.slice(0, VISIBLE).map(([first = '', ...rest]) => row([code(first), ...rest.map((cell) => escaped(cell))])),
+          ...rows.slice(0, VISIBLE).map(([first = '', ...rest]) => row([code(labels.text(first)), ...rest.map(cell)])),
         ].join('\n'),
         ...left(rows.length),
       ]),

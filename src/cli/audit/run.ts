@@ -10,6 +10,7 @@ import { cycleOf, desiredInputs } from '../../daemon/cycle/state.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
+import { labelsFor } from '../plan/people.ts'
 import { type Cli, painter } from '../shared/context.ts'
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
@@ -27,7 +28,7 @@ export async function auditCommand(flags: AuditFlags, cli: Cli): Promise<void> {
   const renderers = {
     text: () => renderAuditText(audited, painter(cli.stdout)),
     json: () => renderAuditJson(audited, cli.clock.now()),
-    markdown: () => renderAuditMarkdown(audited),
+    markdown: () => renderAuditMarkdown(audited, labelsFor(setup.config.people, audited.find(({ salt }) => salt)?.salt)),
   }
   cli.stdout.write(renderers[flags.output]())
   cli.finish(worstExit(audited.map(exitOf)))
@@ -86,7 +87,8 @@ async function auditOne(one: WorkspaceSetup, { cli, signal, ledgers, progress }:
       reaches: (email) => isReached(email, inputs),
       useOf: (email) => figures.of(email, usedBy.get(email)),
     })
-    return { workspace: config.name, audit: found, read: readings.size, addOnUse: figures.source }
+    const salt = ledger.fact('peopleSalt')
+    return { workspace: config.name, audit: found, read: readings.size, addOnUse: figures.source, ...(salt !== undefined && { salt }) }
   } finally {
     close()
   }

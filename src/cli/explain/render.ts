@@ -156,11 +156,33 @@ const ownedLine = ({ owned }: Explanation): readonly string[] =>
 const readLine = ({ scope }: Explanation, rhythm: Reading | undefined): readonly string[] =>
   rhythm ? [`By a daemon ${rhythm.key === scopeKey(scope) ? '' : `${plain(rhythm.key)} is `}${readingText(rhythm)}.`] : []
 
-/** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339 (choice). */
-export function renderExplainJson(workspace: string, one: Explanation, rhythm: Reading | undefined): string {
-  const { lastWrite: last, ...rest } = one
+/** What was found out of a scope in one workspace. */
+export interface Explained {
+  readonly workspace: string
+  readonly explanation: Explanation
+  readonly reading: Reading | undefined
+}
+
+/** `{apiVersion, kind: "Explanation", …}` with instants as RFC 3339; of several workspaces `ExplanationList` with `items` (choice). */
+export function renderExplainJson(all: readonly Explained[]): string {
+  const [first, ...more] = all.map(explanationDocument)
+  const document = more.length === 0 ? first : { apiVersion: 'capkeeper/v1', kind: 'ExplanationList', items: [first, ...more] }
+  return jsonText(document, (key, value) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value))
+}
+
+/** A block for each workspace, which is named where there are several. */
+export const renderExplainTexts = (all: readonly Explained[], paint: Paint = unpainted): string =>
+  all
+    .map(({ workspace, explanation, reading }) => {
+      const name = all.length > 1 ? `${paint('bold', plain(workspace))}\n` : ''
+      return `${name}${renderExplainText(explanation, reading, paint)}`
+    })
+    .join('\n')
+
+function explanationDocument({ workspace, explanation, reading }: Explained) {
+  const { lastWrite: last, ...rest } = explanation
   const { desired, owned } = rest
-  const document = {
+  return {
     apiVersion: 'capkeeper/v1',
     kind: 'Explanation',
     workspace,
@@ -168,9 +190,8 @@ export function renderExplainJson(workspace: string, one: Explanation, rhythm: R
     ...(desired && { desired: stored(desired) }),
     ...(owned && { owned: stored(owned) }),
     ...(last && { lastWrite: historyDocument(last) }),
-    ...(rhythm && { reading: readingDocument(rhythm) }),
+    ...(reading && { reading: readingDocument(reading) }),
   }
-  return jsonText(document, (key, value) => ((key.endsWith('At') || key === 'at') && typeof value === 'number' ? rfc3339(value) : value))
 }
 
 /** As the documents of `/api/v1` have it; without `everySeconds` where only the bound is known. */

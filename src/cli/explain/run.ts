@@ -21,18 +21,23 @@ import { learnedPaces } from '../shared/ledger/learned-pace.ts'
 import { openLedgers } from '../shared/ledger/ledgers.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import type { ExplainFlags } from './command.ts'
-import { renderExplainJson, renderExplainText } from './render.ts'
+import { type Explained, renderExplainJson, renderExplainTexts } from './render.ts'
 
 /** Explains one scope in every workspace asked for. */
 export async function explainCommand(text: string, flags: ExplainFlags, cli: Cli): Promise<void> {
   const scope = parseScope(text)
   if (!scope) throw new UsageError(`'${text}' is not a scope: write an e-mail, group:ID or team`)
   const setup = await readSetup(cli, flags)
-  const codes: ExitCode[] = []
+  const all: Ended[] = []
   await interruptible(cli, async (signal) => {
-    for (const one of setup.workspaces) codes.push(await explainOne(scope, one, { setup, flags, cli, signal }))
+    for (const one of setup.workspaces) all.push(await explainOne(scope, one, { setup, flags, cli, signal }))
   })
-  cli.finish(worstExit(codes))
+  cli.stdout.write(flags.output === 'json' ? renderExplainJson(all) : renderExplainTexts(all, painter(cli.stdout)))
+  cli.finish(worstExit(all.map(({ code }) => code)))
+}
+
+interface Ended extends Explained {
+  readonly code: ExitCode
 }
 
 interface Shared {
@@ -42,7 +47,7 @@ interface Shared {
   readonly signal: AbortSignal
 }
 
-async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<ExitCode> {
+async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli, signal }: Shared): Promise<Ended> {
   const { config, policy } = one
   const ledgers = await openLedgers(cli, setup, signal, flags)
   const { client, close } = connectReader(cli, config, { signal })
@@ -73,12 +78,8 @@ async function explainOne(scope: Scope, one: WorkspaceSetup, { setup, flags, cli
       scope,
     )
     const rhythm = await rhythmAt(scope, full, { ledger, settings: config, now: cli.clock.now() })
-    cli.stdout.write(
-      flags.output === 'json'
-        ? renderExplainJson(config.name, explanation, rhythm)
-        : renderExplainText(explanation, rhythm, painter(cli.stdout)),
-    )
-    return unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
+    const code = unreadBecause(full) === undefined ? EXIT.done : EXIT.failed
+    return { workspace: config.name, explanation, reading: rhythm, code }
   } finally {
     progress.stop()
     close()

@@ -1,8 +1,10 @@
 // Plans in the form that was asked for, and the warnings that came before them.
 import type { Problem } from '../../core/model/problem.ts'
+import type { PeopleLabels } from '../../daemon/http/status/labels.ts'
 import type { OutputFormat } from '../shared/args.ts'
 import { type Cli, painter } from '../shared/context.ts'
 import { problemsText } from '../shared/problems.ts'
+import { viewShown } from './people.ts'
 import { renderPlanText, type TextOptions } from './render.ts'
 import { renderPlanJson } from './render-json.ts'
 import { renderPlanMarkdown } from './render-markdown.ts'
@@ -10,16 +12,21 @@ import type { PlanView } from './view.ts'
 
 export interface ShowOptions extends Omit<TextOptions, 'width'> {
   readonly width: number | undefined
+  /** How people show in Markdown, which is for others. */
+  readonly people: PeopleLabels
 }
 
 /** One text for all plans; JSON and Markdown are one document. */
 export function showPlans(views: readonly PlanView[], output: OutputFormat, options: ShowOptions): string {
-  const { width, ...rest } = options
+  const { width, people, ...rest } = options
   switch (output) {
     case 'json':
       return renderPlanJson(views)
     case 'markdown':
-      return renderPlanMarkdown(views, rest)
+      return renderPlanMarkdown(
+        views.map((view) => viewShown(view, people)),
+        rest,
+      )
     case 'text':
       return views.map((view) => renderPlanText(view, { ...rest, ...(width !== undefined && { width }) })).join('\n')
   }

@@ -2,6 +2,7 @@
 // pending.
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { Plan } from '../../core/model/change.ts'
+import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
@@ -12,8 +13,10 @@ import { interruptible } from '../shared/interrupt.ts'
 import { type LedgerFlags, openLedgers } from '../shared/ledger/ledgers.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
+import { tellLine } from '../shared/tell.ts'
 import type { PlanFlags } from './command.ts'
 import { showPlans, showWarnings } from './output.ts'
+import { labelsFor } from './people.ts'
 import { renderPlanJson } from './render-json.ts'
 import { tellReading, unreadBecause } from './unread.ts'
 import { releaseBy } from './view.ts'
@@ -22,7 +25,7 @@ import { releaseBy } from './view.ts'
 export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
   const setup = await readSetup(cli, flags)
   showWarnings(setup.warnings, cli)
-  const { previews, known } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags))
+  const { previews, known, salt } = await interruptible(cli, (signal) => previewAll(setup, cli, signal, flags))
   const plans = previews.map((one) => one.planned.plan)
   const release = releaseCommand(plans, known, flags, setup.config.ledger)
   cli.stdout.write(
@@ -32,7 +35,7 @@ export async function planCommand(flags: PlanFlags, cli: Cli): Promise<void> {
         return { plan: one.planned.plan, ...(unread !== undefined && { unread }) }
       }),
       flags.output,
-      { releaseCommand: release, paint: painter(cli.stdout), width: columnsOf(cli.stdout) },
+      { releaseCommand: release, paint: painter(cli.stdout), width: columnsOf(cli.stdout), people: labelsFor(setup.config.people, salt) },
     ),
   )
   if (flags.out !== undefined) save(flags.out, plans)
@@ -56,27 +59,34 @@ interface Previews {
   readonly previews: readonly Preview[]
   /** The workspaces that the ledger knows. */
   readonly known: readonly string[]
+  /** What the ledger hashes people with. */
+  readonly salt?: string
 }
 
 async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: LedgerFlags): Promise<Previews> {
   const ledgers = await openLedgers(cli, setup, signal, flags)
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
+  let salt: string | undefined
   try {
     const previews = await Promise.all(
       setup.workspaces.map(async (one: WorkspaceSetup) => {
         const { config, policy } = one
         const { client, close } = connectReader(cli, config, { signal })
         try {
-          const parts = { client, settings: config, ledger: await ledgers.of(one, client, signal), clock: cli.clock, digest: sha256 }
+          const ledger = await ledgers.of(one, client, signal)
+          salt ??= ledger.fact('peopleSalt')
+          const parts = { client, settings: config, ledger, clock: cli.clock, digest: sha256 }
           const done = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
           tellReading(cli, config.name, done)
+          for (const { message } of pauseFindings(await ledger.pause(cli.clock.now()), config.name))
+            tellLine(cli, `${config.name}: ${message}`)
           return done
         } finally {
           close()
         }
       }),
     )
-    return { previews, known: ledgers.known }
+    return { previews, known: ledgers.known, ...(salt !== undefined && { salt }) }
   } finally {
     progress.stop()
     await ledgers.close()

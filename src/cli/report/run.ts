@@ -20,12 +20,14 @@ import { sha256 } from '../../daemon/schedule/system.ts'
 import type { AddOnSum, Ledger, ReadClient } from '../../ports.ts'
 import { connectReader, ledgerOf, openStore, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
 import { showWarnings } from '../plan/output.ts'
+import { labelsFor } from '../plan/people.ts'
 import { type Cli, CommandError, painter } from '../shared/context.ts'
 import { EXIT } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { tellLine } from '../shared/tell.ts'
 import type { ReportFlags } from './command.ts'
+import { reportShown } from './people.ts'
 import { renderReportMarkdown, renderReportText } from './render.ts'
 import { renderReportCsv, renderReportJson } from './render-data.ts'
 import { dayText } from './table.ts'
@@ -78,7 +80,9 @@ async function reportAll(setup: Setup, flags: ReportFlags, cli: Cli, signal: Abo
           const seen = await preview(parts, one.policy, { signal, onSweep: progress.expect, onReading: progress.one, ...only })
           for (const { message } of seen.warnings) tellLine(cli, `${one.config.name}: ${message}`)
           const gathered = await gather({ one, seen, client, ledger, flags, now: cli.clock.now(), signal })
-          return reportOf({ ...gathered, ...priceOf(setup.config) })
+          const report = reportOf({ ...gathered, ...priceOf(setup.config) })
+          // What is written into a file or a page is for others; a terminal is for whoever runs this.
+          return flags.output === 'text' ? report : reportShown(report, labelsFor(setup.config.people, ledger.fact('peopleSalt')))
         } catch (error) {
           if (error instanceof CommandError) return error
           throw error

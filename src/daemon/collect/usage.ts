@@ -177,7 +177,8 @@ function assemble(
   if (roster?.statusesAbsent)
     found.push(odd('StatusesAbsent', 'STATUSES_ABSENT', 'nobody on the roster has a status; all count as approved'))
   if (roster && roster.duplicates.length > 0) {
-    const message = `${roster.duplicates.length} people stand in the roster more than once; the first row counts`
+    const { length } = roster.duplicates
+    const message = `${length === 1 ? '1 person stands' : `${length} people stand`} in the roster more than once; the first row counts`
     found.push(odd('RosterDuplicates', 'ROSTER_DUPLICATES', message))
   }
   const beyond = roster && beyondLimit('people', roster.people.length)

@@ -116,8 +116,11 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
   const recent = Object.entries(before)
     .filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
-    // Without its approval in the policy, somebody could review it.
-    .map(([id, shown]) => [id, standing.has(id) && !listed.has(id) ? { ...shown, reviewed: true } : shown] as const)
+    .map(([id, { goneAt = now, ...shown }]) => {
+      if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
+      // Without its approval in the policy, somebody could review it.
+      return [id, listed.has(id) ? shown : { ...shown, reviewed: true }] as const
+    })
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
   const isDeal = ({ scope }: HeldChange): boolean => planned.differences.get(scopeKey(scope))?.pool !== undefined

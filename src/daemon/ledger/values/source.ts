@@ -251,7 +251,10 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   pools: record(poolState),
   seen,
   holdsShown: record(
-    shape<HoldShown>({ people: number, at: number, roster: optional(number), credits: optional(number), reviewed: optional(boolean) }),
+    shape<HoldShown>({
+      ...{ people: number, at: number, roster: optional(number), credits: optional(number) },
+      ...{ reviewed: optional(boolean), goneAt: optional(number) },
+    }),
   ),
   rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
   unreadSince: byScope(number),

@@ -1,0 +1,63 @@
+// A plan as others may see it: people by e-mail or as hashes, as `people` of the config says, in scopes and in texts alike. For forms that
+// leave the machine, such as the comment on a pull request; never for JSON, which is saved and applied.
+import type { Plan } from '../../core/model/change.ts'
+import { type Scope, scopeKey } from '../../core/model/scope.ts'
+import { EMAIL_LABELS, hashLabels, type PeopleLabels, type PeopleShown } from '../../daemon/http/status/labels.ts'
+import { randomSalt, sha256 } from '../../daemon/schedule/system.ts'
+import type { PlanView } from './view.ts'
+
+/** Hashes stay the same as long as the ledger keeps their salt; a ledger without one gives others in every run. */
+export const labelsFor = (shown: PeopleShown, salt: string | undefined): PeopleLabels =>
+  shown === 'hash' ? hashLabels(sha256, salt ?? randomSalt()) : EMAIL_LABELS
+
+/** A scope with its person as shown. */
+export const scopeShown = (scope: Scope, labels: PeopleLabels): Scope =>
+  scope.kind === 'user' ? { kind: 'user', email: labels.label(scope.email) } : scope
+
+/** The same view with people as they are to be shown. */
+export function viewShown(view: PlanView, labels: PeopleLabels): PlanView {
+  if (labels.shown === 'email') return view
+  const { plan, outcomes, news, unread } = view
+  const keys = new Map(plan.changes.map(({ scope }) => [scopeKey(scope), scopeKey(scopeShown(scope, labels))]))
+  const ended = outcomes && [...outcomes].map(([key, one]) => [keys.get(key) ?? key, withText(one, 'error', labels)] as const)
+  return {
+    plan: planShown(plan, labels),
+    ...(ended && { outcomes: new Map(ended) }),
+    ...(news && { news: news.map((one) => placed(one, labels)) }),
+    ...(unread !== undefined && { unread: labels.text(unread) }),
+  }
+}
+
+function planShown(plan: Plan, labels: PeopleLabels): Plan {
+  const scoped = <T extends { readonly scope: Scope }>(one: T): T => ({ ...one, scope: scopeShown(one.scope, labels) })
+  return {
+    ...plan,
+    changes: plan.changes.map((change) => ({
+      ...withText(scoped(change), 'reason', labels),
+      disposition: dispositionShown(change.disposition, labels),
+    })),
+    holds: plan.holds.map((hold) => ({ ...hold, changes: hold.changes.map(scoped), message: labels.text(hold.message) })),
+    unknown: plan.unknown.map((one) => ({ ...scoped(one), message: labels.text(one.message) })),
+    problems: plan.problems.map((one) => placed(one, labels)),
+    approvals: plan.approvals.map((one) => ({ ...withText(one, 'note', labels), releases: one.releases.map(scoped) })),
+  }
+}
+
+function dispositionShown(one: Plan['changes'][number]['disposition'], labels: PeopleLabels): typeof one {
+  if (one.kind === 'deferred') {
+    return { ...one, reason: labels.text(one.reason), ...(one.waitsFor && { waitsFor: scopeShown(one.waitsFor, labels) }) }
+  }
+  return one.kind === 'excluded' ? { ...one, reason: labels.text(one.reason) } : one
+}
+
+const placed = (one: Plan['problems'][number], labels: PeopleLabels): typeof one => ({
+  ...one,
+  message: labels.text(one.message),
+  ...(one.scope && { scope: scopeShown(one.scope, labels) }),
+})
+
+/** The same object with one text, where it has it, as it is to be shown. */
+function withText<K extends string, T extends { readonly [key in K]?: string }>(one: T, key: K, labels: PeopleLabels): T {
+  const text = one[key]
+  return text === undefined ? one : { ...one, [key]: labels.text(text) }
+}

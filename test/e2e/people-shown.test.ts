@@ -1,0 +1,39 @@
+// `people: hash` governs every output that leaves the machine (product.md, section 11); what a terminal shows and JSON holds stays.
+import { describe, expect, test } from 'vitest'
+import { configText, type World, workspace, world } from './world.ts'
+
+const POLICY = `team: {cap: 400}
+users:
+  - {email: ada.lovelace@example.com, cap: 50, reason: asked for by alan.turing@example.com}
+protected: [ada.lovelace@example.com]`
+
+async function hashing(): Promise<World> {
+  const at = await world({ policy: POLICY, sandbox: { people: 9, groups: 4, seed: 2 } })
+  at.service.setCap('ada.lovelace@example.com', 9000)
+  at.service.setCap('edsger.dijkstra@example.com', 0)
+  at.write('config.yaml', configText([workspace('acme', at.service.url)], { people: 'hash' }))
+  return at
+}
+
+describe('people: hash', () => {
+  test.each<readonly string[]>([
+    ['plan', '--output', 'markdown'],
+    ['apply', '--yes', '--output', 'markdown'],
+    ['audit', '--output', 'markdown'],
+    ['report', '--by', 'user', '--output', 'markdown'],
+    ['report', '--by', 'user', '--output', 'csv'],
+    ['report', '--by', 'user', '--output', 'html'],
+  ])('%s %s %s names nobody', async (...argv) => {
+    const { stdout } = await (await hashing()).run(...argv)
+    expect(stdout).toMatch(/[0-9a-f]{12}/)
+    expect(stdout).not.toContain('example.com')
+    expect(stdout).not.toMatch(/lovelace|turing|dijkstra/)
+  })
+
+  test('leaves the plan for a terminal and for `apply --plan` as it is', async () => {
+    const at = await hashing()
+    expect((await at.run('plan')).stdout).toContain('ada.lovelace@example.com')
+    const { changes } = JSON.parse((await at.run('plan', '--output', 'json')).stdout)
+    expect(changes).toContainEqual(expect.objectContaining({ scope: { kind: 'user', email: 'ada.lovelace@example.com' } }))
+  })
+})
