@@ -20,7 +20,7 @@ import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
 import { COMPANY, recordedPlace } from '../../cli/recorded-place.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { email, HOUR } from '../../support/declare.ts'
+import { email } from '../../support/declare.ts'
 import { recordCompany } from '../../support/recorded.ts'
 import { serverParts } from '../../support/server.ts'
 import { emptyView, fullView, HOLD } from '../../support/views.ts'
@@ -324,41 +324,6 @@ describe('a pool', () => {
     expect(people.rules).toContainEqual({ name: 'pool research', people: 2 })
     const members = await json(`${base}/people?rule=pool+research`)
     expect(members.items.map(({ person }: { person: string }) => person).sort()).toEqual(['p001', 'p002'].map(email))
-  })
-})
-
-describe('the series of pools', () => {
-  const pools = [{ name: 'research', credits: 1_000, members: { kind: 'emails' as const, emails: ['p001', 'p002'].map(email) } }]
-
-  test('has a figure for each day on which a cycle was run, and none for days before', async () => {
-    const world = await createWorld({ people: 4 })
-    open.push(world)
-    await world.cycle({ caps: { team: 500 }, pools })
-    await world.cycle()
-    await world.clock.pass(24 * HOUR)
-    await world.cycle()
-    const { url } = await serve({ documents: libraryOver(world) })
-    const series = await json(`${url}/api/v1/workspaces/acme/series/pools`)
-    expect(offences('PoolSeries', series)).toEqual([])
-    expect(series).toMatchObject({ poolsOmitted: 0, cycle: expect.anything(), pools: [{ name: 'research', credits: 1_000 }] })
-    const days: readonly { day: string; used?: number; dealt?: number }[] = series.pools[0].days
-    expect(days.slice(0, 3)).toEqual([{ day: '2026-11-01' }, { day: '2026-11-02' }, { day: '2026-11-03' }])
-    expect(days.slice(-2)).toEqual([
-      { day: '2026-11-20', used: 0, dealt: 1_000 },
-      { day: '2026-11-21', used: 0, dealt: 1_000 },
-    ])
-    // As the ledger keeps it, so that a restart forgets nothing.
-    world.workspace.chronicle?.keep()
-    await world.ledger.commit()
-    expect(world.ledger.fact('days')?.map((day) => day.pools?.['research']?.credits)).toEqual([1_000, 1_000])
-  })
-
-  test('is empty without pools', async () => {
-    const world = await createWorld({ people: 4 })
-    open.push(world)
-    await world.cycle({ caps: { team: 500 } })
-    const { url } = await serve({ documents: libraryOver(world) })
-    expect((await json(`${url}/api/v1/workspaces/acme/series/pools`)).pools).toEqual([])
   })
 })
 
