@@ -69,7 +69,7 @@ export const rulesAgree: Invariant = {
       }
       if (step.kind === 'told' && step.event.kind === 'usage-read') learn(step.event)
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (!intent?.entry.startsWith('people|') || intent.change.scope.kind !== 'user' || sinceReadings < 3) return
+      if (intent?.entry.kind !== 'people' || intent.change.scope.kind !== 'user' || sinceReadings < 3) return
       const { scope, to } = intent.change
       const giving = rules.filter((rule) => rule.cap === to)
       const told = giving.map((rule) => memory.get(nameOf(rule))?.get(scope.email))

@@ -260,8 +260,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'what a team or group write may have changed is not read again',
     file: 'daemon/cycle/passes.ts',
-    find: ' else for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) alsoRead.add(key)',
-    replace: '',
+    find: 'await readMoved(wrote.wide, beneathOf(pass, inputs))',
+    replace: 'await readMoved([], beneathOf(pass, inputs))',
     needs: ['copied', 'policy-mass', 'policy-edit'],
   },
   {
@@ -302,8 +302,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'raises of a deal go out while its lowered caps still count',
     file: 'core/pools/deal.ts',
-    find: 'let room = terms.credits - fullSum(state)',
-    replace: 'let room = terms.credits - standingSum(state)',
+    find: '{ room: terms.credits - fullSum(state), isOver }',
+    replace: '{ room: terms.credits - standingSum(state), isOver }',
     needs: ['pools', 'work', 'pool-edit'],
   },
   {
