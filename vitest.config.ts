@@ -1,6 +1,7 @@
 // How the tests run: all together within five minutes on two cores, failures told in full, and nothing skipped in silence. With
 // CAPKEEPER_TEST_REPORT=FILE the counts go to that file as JSON too; CAPKEEPER_TESTS=GLOBS names the tests to run.
 import { defineConfig } from 'vitest/config'
+import { LongFirst } from './test/support/order.ts'
 import { skippedReporter } from './test/support/reporter.ts'
 
 const report = process.env['CAPKEEPER_TEST_REPORT']
@@ -8,9 +9,12 @@ const report = process.env['CAPKEEPER_TEST_REPORT']
 export default defineConfig({
   test: {
     include: process.env['CAPKEEPER_TESTS']?.split(' ') ?? ['test/**/*.test.ts'],
+    globalSetup: ['test/support/program.ts'],
     setupFiles: ['test/support/setup.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores that are promised: a fifth of the time goes by in waiting for daemons and services.
+    maxWorkers: 3,
+    sequence: { sequencer: LongFirst },
     // No test changes what another one imports, so a worker keeps its modules: loading them for each file would take longer than the tests.
     isolate: false,
     testTimeout: 30_000,

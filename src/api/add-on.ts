@@ -3,7 +3,7 @@
 // goes by e-mail. Pure.
 import type { AddOnReading, AddOnRow } from '../core/model/observed.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
-import { cents, creditsOf, type Instant } from '../core/model/units.ts'
+import { cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { AddOnQuestion, RowPlan } from '../ports.ts'
 import { BoundError } from './bounds.ts'
 import { compareText, type Fields, MAX_CENTS, MAX_FIGURE, objectOf, rowsOf, setAside } from './decode.ts'
@@ -16,7 +16,6 @@ import type { AnalyticsRequest, WireFilter } from './wire.ts'
 export const MAX_ADD_ON_SUMS = 50_000
 
 const FIELDS = ['api_key', 'date', 'model', 'prompts_used', 'flex_credits_used'] as const
-const DAY_MS = 86_400_000
 
 const dayText = (at: Instant): string => new Date(at).toISOString().slice(0, 10)
 

@@ -3,7 +3,7 @@
 // one conversation over several (interface-spec.md, Agent analytics result objects).
 import type { RunsReading, RunUse } from '../core/model/observed.ts'
 import { BugError } from '../core/model/problem.ts'
-import { type Cents, type Credits, cents, creditsOf, type Instant } from '../core/model/units.ts'
+import { type Cents, type Credits, cents, creditsOf, DAY_MS, type Instant } from '../core/model/units.ts'
 import type { RowPlan, RunsQuestion } from '../ports.ts'
 import { BoundError } from './bounds.ts'
 import { compareText, counterOf, type Fields, numberOf, objectOf, rowsOf } from './decode.ts'
@@ -13,10 +13,9 @@ import type { AnalyticsRequest, CascadeRequest, CascadeSource, IdeType, WireQuer
 import { CASCADE_WRAPPER } from './wire.ts'
 
 /** How many days of agent analytics are asked for at once (service-notes.md, section 2, point 8). */
-export const CASCADE_CHUNK_DAYS = 30
+const CASCADE_CHUNK_DAYS = 30
 /** The longest range that is asked for, in chunks: ten years. Choice. */
 const MAX_CHUNKS = 122
-const DAY_MS = 86_400_000
 
 // ---- Analytics
 

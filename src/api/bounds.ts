@@ -7,7 +7,7 @@ const MIB = 1024 * KIB
 
 /** What holds one value, whatever it says; and what lists everybody or every run. */
 export const MAX_SMALL_ANSWER_BYTES = 64 * KIB
-export const MAX_LISTING_BYTES = 64 * MIB
+const MAX_LISTING_BYTES = 64 * MIB
 
 /** The largest answer that is taken. */
 export const MAX_ANSWER_BYTES: Readonly<Record<Operation, number>> = {

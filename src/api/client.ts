@@ -1,8 +1,10 @@
 // The six operations as the rest of the program knows them: caps, people, the balance, analytics. Encodes the question, says how long it
 // may take and how urgent it is, and hands it to send.ts. The preview path gets the reading client, which has no method that writes.
+
 import type { AddOnReading, Balance, CapReading } from '../core/model/observed.ts'
 import type { Cap } from '../core/model/policy.ts'
 import type { Scope } from '../core/model/scope.ts'
+import { DAY_MS } from '../core/model/units.ts'
 import type { AddOnQuestion, ReadClient, WriteClient, WriteFailure, WriteOutcome } from '../ports.ts'
 import { ADD_ON_ROWS, createKeyBook, decodeAddOn, encodeAddOn, type KeyBook, lacksAddOn } from './add-on.ts'
 import {
@@ -41,11 +43,9 @@ import type { UsageConfigRequest, UserPageRequest, WireScope } from './wire.ts'
 /** How long an answer may take. Choice. */
 export const TIMEOUT_MS = 30_000
 /** The balance is one small object, and caps wait for it at most this long for each attempt. Choice. */
-export const BALANCE_TIMEOUT_MS = 10_000
+const BALANCE_TIMEOUT_MS = 10_000
 /** The roster and runs have no pages, so a big team takes longer. Choice. */
-export const ROSTER_TIMEOUT_MS = 60_000
-
-const DAY_MS = 86_400_000
+const ROSTER_TIMEOUT_MS = 60_000
 
 /** The reading client with all that the service can tell. */
 export interface ServiceReader extends ReadClient {

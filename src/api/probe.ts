@@ -1,7 +1,7 @@
 // What `doctor` asks of a service and its keys beyond reading: whether it answers at all, and which permissions a key holds. There is one
 // client to a key, so that its pace holds over everything that is asked with it. Nothing here can change a cap: see `mayWrite`.
 import { TEAM } from '../core/model/scope.ts'
-import type { Instant } from '../core/model/units.ts'
+import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Transport } from '../ports.ts'
 import { lacksAddOn } from './add-on.ts'
 import { readerOver, type ServiceReader, TIMEOUT_MS } from './client.ts'
@@ -13,7 +13,6 @@ import { PERMISSIONS, type Permission } from './wire.ts'
 
 /** How long the first answer may take. Choice. */
 const REACH_TIMEOUT_MS = 10_000
-const DAY_MS = 86_400_000
 
 /** What one request without any key found. */
 export type Reached =

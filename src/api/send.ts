@@ -15,7 +15,7 @@ import { createQueue, type Queue } from './transport/queue.ts'
 import { underSignals } from './transport/signals.ts'
 
 /** How often one request is sent again because of the rate before it fails; each time only when the pace allows. Choice. */
-export const MAX_REFUSALS = 100
+const MAX_REFUSALS = 100
 const MAX_ROUNDS = MAX_REFUSALS + 10
 
 export interface RequestEvent {

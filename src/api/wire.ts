@@ -38,14 +38,9 @@ export const PERMISSION_NAME: Readonly<Record<Permission, string>> = {
 /** A type of the wire that live deployments extend: the known values, and any other text. */
 export type Open<Known extends string> = Known | (string & {})
 
-/** What every request carries beside its own fields; added by the client when it sends. */
-export interface WithKey {
-  readonly service_key: string
-}
-
 // ---- 1. Analytics
 
-export const DATA_SOURCES = [
+const DATA_SOURCES = [
   'QUERY_DATA_SOURCE_USER_DATA',
   'QUERY_DATA_SOURCE_CHAT_DATA',
   'QUERY_DATA_SOURCE_COMMAND_DATA',
@@ -55,7 +50,7 @@ export const DATA_SOURCES = [
 ] as const
 export type DataSource = (typeof DATA_SOURCES)[number]
 
-export const AGGREGATION_FUNCTIONS = [
+const AGGREGATION_FUNCTIONS = [
   'QUERY_AGGREGATION_UNSPECIFIED',
   'QUERY_AGGREGATION_COUNT',
   'QUERY_AGGREGATION_SUM',
@@ -65,7 +60,7 @@ export const AGGREGATION_FUNCTIONS = [
 ] as const
 export type AggregationFunction = (typeof AGGREGATION_FUNCTIONS)[number]
 
-export const FILTER_OPERATIONS = [
+const FILTER_OPERATIONS = [
   'QUERY_FILTER_EQUAL',
   'QUERY_FILTER_NOT_EQUAL',
   'QUERY_FILTER_GREATER_THAN',
@@ -177,7 +172,7 @@ export interface UserPageAnswer {
 
 // ---- 3. CascadeAnalytics
 
-export const CASCADE_SOURCES = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage'] as const
+const CASCADE_SOURCES = ['cascade_lines', 'cascade_runs', 'cascade_tool_usage'] as const
 export type CascadeSource = (typeof CASCADE_SOURCES)[number]
 
 /** The wrapper of each source's result, which is also the name of the array inside it. */
@@ -287,15 +282,4 @@ export interface Answers {
   readonly GetUsageConfig: GetUsageConfigAnswer
   readonly UsageConfig: UsageConfigAnswer
   readonly GetTeamCreditBalance: BalanceAnswer
-}
-
-/** The documented body of a failure. */
-export interface ErrorAnswer {
-  readonly error: string
-}
-
-/** The other body seen on live deployments. */
-export interface CodedErrorAnswer {
-  readonly code: Open<'permission_denied' | 'invalid_argument' | 'not_found' | 'unauthenticated' | 'resource_exhausted' | 'internal'>
-  readonly message: string
 }

@@ -33,8 +33,6 @@ const NAMES: Readonly<Record<Section, string>> = {
   health: 'Health',
 }
 
-export const sectionName = (section: Section): string => NAMES[section]
-
 /** The whole document. */
 export function renderFrame(page: PageContents): string {
   const { heading, title = heading, workspace, badges, at, parts } = page

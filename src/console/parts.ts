@@ -87,7 +87,7 @@ export const paste = (text: string, name: string): Html =>
   html`<div class="paste"><pre tabindex="0" role="group" aria-label="${name}">${text}</pre><button type="button" data-copy hidden>Copy</button></div>`
 
 /** A problem of a policy file, with the same carets as on the terminal. */
-export function problemBox({ severity, code, message, at, sourceLine, length, hint }: ProblemEntry): Html {
+function problemBox({ severity, code, message, at, sourceLine, length, hint }: ProblemEntry): Html {
   const excerpt =
     sourceLine !== undefined && at !== undefined && excerptLines({ sourceLine, column: at.column, ...(length !== undefined && { length }) })
   return html`<div class="box ${severity === 'error' ? 'bad' : 'warn'}">

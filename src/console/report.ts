@@ -1,10 +1,10 @@
 // A report as one self-contained page, to print or to mail: no script, nothing to fetch, every value escaped.
 
 import { type Html, html } from '../core/escape/html.ts'
+import { DAY_MS } from '../core/model/units.ts'
 import type { Report, ReportRow } from '../core/use/report.ts'
 import { chartFigure } from './chart/chart.ts'
 import { cycleChart } from './chart/cycle.ts'
-import { DAY_MS } from './chart/scale.ts'
 import { stackChart } from './chart/stack.ts'
 import { badge } from './parts.ts'
 import { STYLE } from './style.ts'

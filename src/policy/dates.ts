@@ -1,10 +1,9 @@
 // Dates in a time zone to instants. Offsets come from Intl; the only arithmetic here is which of two offsets holds at a midnight, so
 // that a day starts and ends where the clocks of that zone say, also when they change at midnight.
-import type { Instant } from '../core/model/units.ts'
+import { DAY_MS, type Instant } from '../core/model/units.ts'
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
 const INSTANT = /^(\d{4}-\d{2}-\d{2})[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-const DAY_MS = 86_400_000
 
 /** A calendar date as the UTC instant of its midnight; undefined when there is no such day. */
 export function readDate(text: string): Instant | undefined {

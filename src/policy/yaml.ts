@@ -31,7 +31,7 @@ export interface YamlText {
 }
 
 /** Longest text that is read, in UTF-16 units: as long as the longest file. product.md, section 11. */
-export const MAX_TEXT_LENGTH = 1024 * 1024
+const MAX_TEXT_LENGTH = 1024 * 1024
 
 /** Mappings and lists within each other. product.md, section 11. */
 export const MAX_NESTING = 64
@@ -214,7 +214,7 @@ export function positionAt(source: Source, offset: number): Position {
 }
 
 /** The text of a line, counted from 1, without its line end. */
-export function lineAt(source: Source, line: number): string {
+function lineAt(source: Source, line: number): string {
   const start = source.lineStarts[line - 1] ?? 0
   const end = source.text.indexOf('\n', start)
   return source.text.slice(start, end < 0 ? undefined : end).replace(/\r$/, '')

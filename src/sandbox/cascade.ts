@@ -1,7 +1,9 @@
 // CascadeAnalytics: lines, runs and tools of agent use from the raw rows. A run is shown as it was recorded: one conversation may be
 // split over several, and `UNKNOWN` stays. Never sums runs: that is for the consumer.
+
 import { createHash } from 'node:crypto'
 import type { CascadeAnswer, CascadeSource, WireCascadeLine, WireCascadeResult, WireCascadeRun, WireCascadeTool } from '../api/wire.ts'
+import { DAY_MS } from '../core/model/units.ts'
 import { IDES } from './company/company.ts'
 import type { ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
@@ -9,7 +11,7 @@ import { type Fields, listField, textField, textsField, timeField } from './requ
 import { peopleByEmail, peopleOf } from './roster.ts'
 import type { AgentFilter, DayLines, StoredKey, ToolCount } from './store.ts'
 import type { Switches } from './switches.ts'
-import { DAY_MS, formatSeconds } from './time.ts'
+import { formatSeconds } from './time.ts'
 import type { AgentUse } from './use.ts'
 
 /** The most query requests of a request, and the most runs in an answer. Choice. */

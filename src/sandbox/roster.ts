@@ -1,13 +1,13 @@
 // UserPageAnalytics: the people with their standing and their use, all summed from the raw rows. Also decides whom a request is about.
 import type { UserPageAnswer, WireUser } from '../api/wire.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
-import type { Instant } from '../core/model/units.ts'
+import { DAY_MS, type Instant } from '../core/model/units.ts'
 import { int64, type ServiceContext } from './context.ts'
 import { Refusal } from './refusal.ts'
 import { type Fields, textField, timeField } from './request.ts'
 import type { LastActivity, Store, StoredKey, StoredPerson } from './store.ts'
 import type { Switches } from './switches.ts'
-import { cycleAt, DAY_MS, formatMicros, formatSeconds } from './time.ts'
+import { cycleAt, formatMicros, formatSeconds } from './time.ts'
 
 /** interface-spec.md, Endpoints 2: people of every status, in the order of the roster. */
 export function userPageAnalytics(context: ServiceContext, key: StoredKey, fields: Fields): UserPageAnswer {

@@ -3,7 +3,7 @@
 
 import { BugError } from '../core/model/problem.ts'
 import { normaliseEmail } from '../core/model/scope.ts'
-import type { Instant } from '../core/model/units.ts'
+import { DAY_MS, type Instant } from '../core/model/units.ts'
 import type { Clock, Operation } from '../ports.ts'
 import { type CapBook, openCaps } from './caps.ts'
 import { type CompanyOptions, DEFAULT_COMPANY, MODELS, seedCompany } from './company/company.ts'
@@ -15,7 +15,7 @@ import { type Exchange, exchange, type SandboxCall, serve } from './http/exchang
 import type { Encoded } from './refusal.ts'
 import { openStore, PERMISSIONS, type Store, type StoredKey } from './store.ts'
 import { DEFAULT_SWITCHES, type Switches } from './switches.ts'
-import { DAY_MS, sandboxTime } from './time.ts'
+import { sandboxTime } from './time.ts'
 import type { AgentUse } from './use.ts'
 
 /** The keys that the sandbox prints and takes; they guard nothing but invented data. product.md, section 8. */

@@ -30,7 +30,7 @@ function setting(name: keyof SandboxSettings, low: number, high: number, byDefau
   return { name, flag: `--${name}`, values: `${low} to ${high}`, default: String(byDefault), help, low, high }
 }
 
-export const DEFAULT_SETTINGS: SandboxSettings = { ...DEFAULT_COMPANY, speed: 1 }
+const DEFAULT_SETTINGS: SandboxSettings = { ...DEFAULT_COMPANY, speed: 1 }
 
 /** Reads the texts of the settings; every problem is one line that names the flag, what was given and what to write. */
 export function parseSettings(

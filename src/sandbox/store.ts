@@ -3,8 +3,7 @@
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { InputError } from '../core/model/problem.ts'
 import { parseScope, type Scope, scopeKey } from '../core/model/scope.ts'
-import type { Instant } from '../core/model/units.ts'
-import { DAY_MS } from './time.ts'
+import { DAY_MS, type Instant } from '../core/model/units.ts'
 import {
   type AgentUse,
   decodeUse,

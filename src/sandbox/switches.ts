@@ -1,6 +1,6 @@
 // The ways deployments differ, as switches (service-notes.md, section 3): one table that names each flag, its values, its default and
 // its help, and one reader that turns texts into settings or says in one line what is wrong. The first value is the default.
-import { DAY_MS, HOUR_MS } from './time.ts'
+import { DAY_MS, HOUR_MS } from '../core/model/units.ts'
 
 export const FAULT_NAMES = ['5xx', 'timeout', 'reset-before', 'reset-after', 'truncated', 'html', 'stale-read', 'short-roster'] as const
 export type FaultName = (typeof FAULT_NAMES)[number]

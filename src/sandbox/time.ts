@@ -4,9 +4,6 @@ import type { Cycle } from '../core/model/observed.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { Clock } from '../ports.ts'
 
-export const HOUR_MS = 3_600_000
-export const DAY_MS = 86_400_000
-
 /** A clock that starts at `startAt` and runs `speed` times as fast as `clock`; a jump of the wall clock does not move it. Choice. */
 export function sandboxTime(clock: Clock, speed: number, startAt: Instant): () => Instant {
   const began = clock.monotonic()

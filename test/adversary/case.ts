@@ -1,6 +1,7 @@
 // Runs one random case from its seed and tells what was breached; never throws because of what the program did.
 import type { Company } from './company.ts'
 import { kinds, turns } from './kinds/all.ts'
+import type { Programs } from './program.ts'
 import { randomOf } from './random.ts'
 import { type Breach, openWorld, type World } from './world.ts'
 
@@ -12,13 +13,13 @@ export interface CaseResult {
 }
 
 /** The case of a seed; `only` says which kind it has to be. */
-export async function runCase(seed: number, only?: string): Promise<CaseResult> {
+export async function runCase(seed: number, only?: string, programs?: Programs): Promise<CaseResult> {
   const name = only ?? turns[seed % turns.length] ?? 'converge'
   const kind = kinds[name]
   if (!kind) throw new Error(`no kind ${name}; there are ${Object.keys(kinds).join(', ')}`)
   const worlds: World[] = []
   const open = async (company: Company, switches: readonly string[] = []): Promise<World> => {
-    const world = await openWorld(company, switches)
+    const world = await openWorld(company, switches, programs)
     worlds.push(world)
     return world
   }

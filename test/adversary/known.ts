@@ -9,6 +9,7 @@ import { readCases } from './known/reads.ts'
 import { ruleCases } from './known/rules.ts'
 import { tellingCases } from './known/telling.ts'
 import { wordCases } from './known/words.ts'
+import type { Programs } from './program.ts'
 import { type Breach, openWorld, type World } from './world.ts'
 
 export const knownCases: readonly Known[] = [
@@ -22,11 +23,11 @@ export const knownCases: readonly Known[] = [
 ]
 
 /** Runs one known case on a world of its own. */
-export async function runKnown(known: Known): Promise<Omit<CaseResult, 'seed'>> {
+export async function runKnown(known: Known, programs?: Programs): Promise<Omit<CaseResult, 'seed'>> {
   const worlds: World[] = []
   const broken: Breach[] = []
   const open = async (company: Company, switches: readonly string[] = []): Promise<World> => {
-    const world = await openWorld(company, switches)
+    const world = await openWorld(company, switches, programs)
     worlds.push(world)
     return world
   }

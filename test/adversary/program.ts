@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 
-export const mainFile = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
+/** The sources; under vitest the same joined to a few files (test/support/program.ts), which start faster. */
+export const mainFile = process.env['CAPKEEPER_MAIN'] ?? join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
 export interface Ended {
   readonly line: string
@@ -16,6 +17,13 @@ export interface Running {
   readonly child: ChildProcess
   readonly ended: Promise<Ended>
   readonly talked: () => string
+}
+
+/** How a case runs commands to their end, and its sandbox: as processes, or inside this one (inside.ts). */
+export interface Programs {
+  readonly command: (folder: string, words: readonly string[]) => Promise<Ended>
+  /** Started, with its address; closed with the case. */
+  readonly sandbox: (folder: string, words: readonly string[]) => Promise<{ readonly url: string; readonly close: () => Promise<void> }>
 }
 
 const limitMs = 120_000
@@ -45,3 +53,38 @@ export function start(folder: string, words: readonly string[], environment: Rea
   })
   return { child, ended, talked: () => `${out}${talk}` }
 }
+
+async function sandbox(folder: string, words: readonly string[]): ReturnType<Programs['sandbox']> {
+  const child = spawn(process.execPath, [mainFile, 'sandbox', ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
+  const kill = (): boolean => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const close = async (): Promise<void> => {
+    process.removeListener('exit', kill)
+    const ended = new Promise<void>((done) => child.once('exit', () => done()))
+    kill()
+    await ended
+  }
+  return { url: await addressOf(child), close }
+}
+
+async function addressOf(child: ChildProcess): Promise<string> {
+  let said = ''
+  return await new Promise((done, fail) => {
+    const timer = setTimeout(() => fail(new Error(`the sandbox did not start: ${said}`)), 60_000)
+    const look = (part: Buffer): void => {
+      said += part.toString('utf8')
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said)
+      if (!found) return
+      clearTimeout(timer)
+      done(found[0])
+    }
+    child.stdout?.on('data', look)
+    child.stderr?.on('data', (part: Buffer) => {
+      said += part.toString('utf8')
+    })
+    child.once('exit', () => fail(new Error(`the sandbox ended: ${said}`)))
+  })
+}
+
+/** Each a process of its own, as users run them. */
+export const processes: Programs = { command: (folder, words) => start(folder, words).ended, sandbox }

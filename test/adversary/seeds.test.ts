@@ -1,6 +1,7 @@
 // A few random cases of the adversary; `npm run adversary` tries thousands.
 import { expect, test } from 'vitest'
 import { runCase, tell } from './case.ts'
+import { inside } from './inside.ts'
 
 const seeds: readonly (readonly [number, string])[] = [
   [1, 'converge'],
@@ -12,7 +13,7 @@ const seeds: readonly (readonly [number, string])[] = [
 
 for (const [seed, kind] of seeds) {
   test.concurrent(`seed ${seed} of kind ${kind} keeps to the contract`, { timeout: 300_000 }, async () => {
-    const result = await runCase(seed, kind)
+    const result = await runCase(seed, kind, inside)
     expect(result.breaches.length === 0 ? '' : tell(result)).toBe('')
   })
 }

@@ -1,13 +1,12 @@
-// The real sandbox as a process, and a proxy before it that records every request in order, keeps the caps that the writes made, and may spoil
+// The real sandbox, and a proxy before it that records every request in order, keeps the caps that the writes made, and may spoil
 // an answer. It never judges: that is for the checks.
-import { type ChildProcess, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { type Company, fixtureOf } from './company.ts'
 import { at, type Json, parseJson, textAt } from './json.ts'
 import type { Cap, State } from './model.ts'
-import { mainFile } from './program.ts'
+import type { Programs } from './program.ts'
 
 /** One request that went by. */
 export interface Seen {
@@ -60,15 +59,9 @@ export const writesOf = (seen: readonly Seen[]): readonly Seen[] => seen.filter(
 export const landedOf = (seen: readonly Seen[]): readonly Seen[] => writesOf(seen).filter((s) => s.landed)
 
 /** Starts a sandbox with this company in `folder`, and the proxy before it. */
-export async function startService(folder: string, company: Company, switches: readonly string[]): Promise<Service> {
-  const fixture = join(folder, 'company.json')
-  writeFileSync(fixture, fixtureOf(company))
-  const child = spawn(process.execPath, [mainFile, 'sandbox', '--port', '0', '--fixture', fixture, ...switches], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  const kill = (): boolean => child.kill('SIGKILL')
-  process.once('exit', kill)
-  const sandbox = await addressOf(child)
+export async function startService(folder: string, company: Company, switches: readonly string[], programs: Programs): Promise<Service> {
+  writeFileSync(join(folder, 'company.json'), fixtureOf(company))
+  const { url: sandbox, close: closeSandbox } = await programs.sandbox(folder, ['--port', '0', '--fixture', 'company.json', ...switches])
   let state: State = new Map(company.caps)
   const seen: Seen[] = []
   const leaks: string[] = []
@@ -114,12 +107,9 @@ export async function startService(folder: string, company: Company, switches: r
   }
   const truth = async (scope: string): Promise<Cap> => capShown(await call('GetUsageConfig', { service_key: serviceKey, ...wireOf(scope) }))
   const close = async (): Promise<void> => {
-    process.removeListener('exit', kill)
     proxy.closeAllConnections()
     await new Promise<void>((done) => proxy.close(() => done()))
-    const ended = new Promise<void>((done) => child.once('exit', () => done()))
-    kill()
-    await ended
+    await closeSandbox()
   }
   return Object.assign(service, { url: `http://127.0.0.1:${port}`, seen, leaks, state: () => state, edit, truth, close })
 }
@@ -168,24 +158,5 @@ function send(base: string, path: string, body: string): Promise<Answer> {
     })
     outgoing.on('error', fail)
     outgoing.end(body)
-  })
-}
-
-async function addressOf(child: ChildProcess): Promise<string> {
-  let said = ''
-  return await new Promise((done, fail) => {
-    const timer = setTimeout(() => fail(new Error(`the sandbox did not start: ${said}`)), 60_000)
-    const look = (part: Buffer): void => {
-      said += part.toString('utf8')
-      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(said)
-      if (!found) return
-      clearTimeout(timer)
-      done(found[0])
-    }
-    child.stdout?.on('data', look)
-    child.stderr?.on('data', (part: Buffer) => {
-      said += part.toString('utf8')
-    })
-    child.once('exit', () => fail(new Error(`the sandbox ended: ${said}`)))
   })
 }

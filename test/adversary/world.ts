@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Company } from './company.ts'
 import { type Json, parseJson } from './json.ts'
 import { type Policy, toYaml } from './policy.ts'
-import { type Ended, type Running, start } from './program.ts'
+import { type Ended, type Programs, processes, type Running, start } from './program.ts'
 import { type Seen, type Service, startService } from './service.ts'
 
 /** A sentence of product.md that does not hold, and how that showed. */
@@ -49,10 +49,10 @@ export const noGuards: Readonly<Record<string, string>> = Object.fromEntries(
 )
 
 /** Starts a case. */
-export async function openWorld(company: Company, switches: readonly string[] = []): Promise<World> {
+export async function openWorld(company: Company, switches: readonly string[] = [], programs: Programs = processes): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'capkeeper-adversary-'))
   mkdirSync(join(folder, 'policies'))
-  const service = await startService(folder, company, switches)
+  const service = await startService(folder, company, switches, programs)
   const breaches: Breach[] = []
   const story: string[] = [`sandbox ${switches.join(' ')}`.trim(), `company: ${describe(company)}`]
   const tell = (ended: Ended): void => {
@@ -63,7 +63,7 @@ export async function openWorld(company: Company, switches: readonly string[] = 
       breaches.push({ rule: 'Keys never appear in any output (section 7)', found: ended.line })
   }
   const command = async (...words: readonly string[]): Promise<Ended> => {
-    const ended = await start(folder, words).ended
+    const ended = await programs.command(folder, words)
     tell(ended)
     return ended
   }

@@ -219,7 +219,7 @@ describe('any answer', () => {
         expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u)
         expectNoKey(shown(verdict.error))
       }),
-      runs(2_000),
+      runs(1_000),
     )
   })
 })

@@ -7,6 +7,7 @@ import { createHttpTransport, type HttpTransport, type HttpTransportOptions } fr
 import { TEAM } from '../../src/core/model/scope.ts'
 import { credits } from '../../src/core/model/units.ts'
 import { type Authority, authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { realClock } from '../support/real-clock.ts'
 import { KEY, listen, testClient } from './world.ts'
 
 const BODY = { team_level: true, service_key: KEY }
@@ -103,7 +104,8 @@ describe('a write', () => {
     const transport = transportTo(server.url.replace('127.0.0.1', 'localhost'), {
       lookup: (_name, options, found) => {
         lookedUp = true
-        setTimeout(() => (options.all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4)), 20)
+        const answer = () => (options.all ? found(null, [{ address: '127.0.0.1', family: 4 }]) : found(null, '127.0.0.1', 4))
+        void realClock().sleep(20).then(answer)
       },
     })
     const asked: boolean[] = []

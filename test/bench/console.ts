@@ -16,6 +16,7 @@ import { serverParts } from '../support/server.ts'
 import { fullView, HOLD, NOW, personEmail } from '../support/views.ts'
 import { median, ms, publish, type Row, watchLoop } from './bench.ts'
 import { bigWorld } from './big.ts'
+import { clickRows } from './clicks.ts'
 import { quietWorkspace } from './quiet.ts'
 
 const PEOPLE = 5_000
@@ -132,6 +133,7 @@ for (const [name, path] of PARTS) {
   await row(`${name} as JSON`, `${whole.url}/api/v1/workspaces/bench${path}`)
 }
 for (const name of SERIES) await row(`series ${name} as JSON`, `${whole.url}/api/v1/workspaces/bench/series/${name}`)
+rows.push(...(await clickRows(`${whole.url}/workspaces/bench`)))
 await whole.close()
 await workspace.ledger.commit()
 await server.close()

@@ -3,11 +3,11 @@
 // works more or less.
 
 import type { Cycle } from '../../src/core/model/observed.ts'
-import type { Instant } from '../../src/core/model/units.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../../src/core/model/units.ts'
 import { habitsOf } from '../../src/sandbox/company/company.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
 import { dayOf } from '../../src/sandbox/company/work.ts'
-import { cycleAt, DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
+import { cycleAt } from '../../src/sandbox/time.ts'
 
 export const KINDS = ['sandbox', 'trend', 'drift', 'holidays', 'spikes', 'sundays', 'adoption', 'all'] as const
 export type Kind = (typeof KINDS)[number]

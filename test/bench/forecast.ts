@@ -2,9 +2,8 @@
 // and the rate of the last seven days, which are given the same figures, on companies that it was tuned on and on those it was not.
 // Everything is simulated; a run is the same every time.
 
-import { credits, type Instant } from '../../src/core/model/units.ts'
+import { credits, DAY_MS, HOUR_MS, type Instant } from '../../src/core/model/units.ts'
 import { type BurnFigures, burnOf } from '../../src/core/use/burn.ts'
-import { DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
 import { median, percent, publish, type Row, told } from './bench.ts'
 import { type Company, companyOf, DAYS_BEFORE, KINDS, type Kind } from './forecast-company.ts'
 

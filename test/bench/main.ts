@@ -23,11 +23,12 @@ const BENCHES = [
   'forecast',
   'pools',
   'reading',
+  'replicas',
 ]
 
-/** Runs one bench; its rows, or undefined when it broke. */
-async function run(name: string): Promise<readonly Row[] | undefined> {
-  const child = fork(join(import.meta.dirname, `${name}.ts`), [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+/** Runs one bench; its rows, or undefined when it broke. A number after its name is its argument: a smaller size. */
+async function run(name: string, size: readonly string[]): Promise<readonly Row[] | undefined> {
+  const child = fork(join(import.meta.dirname, `${name}.ts`), [...size], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   const rows: Row[] = []
   child.on('message', (found) => rows.push(...(found as Row[])))
   const ended = Promise.withResolvers<number | null>()
@@ -35,7 +36,10 @@ async function run(name: string): Promise<readonly Row[] | undefined> {
   return (await ended.promise) === 0 ? rows : undefined
 }
 
-const named = process.argv.slice(2)
+const words = process.argv.slice(2)
+const isSize = (word: string | undefined): word is string => word !== undefined && /^\d+$/.test(word)
+const sizeOf = (name: string): readonly string[] => [words[words.indexOf(name) + 1]].filter(isSize)
+const named = words.filter((word) => !isSize(word))
 const unknown = named.filter((name) => !BENCHES.includes(name))
 if (unknown.length > 0) {
   console.error(`no bench called ${unknown.join(', ')}; there are ${BENCHES.join(', ')}`)
@@ -44,7 +48,7 @@ if (unknown.length > 0) {
   const rows: Row[] = []
   const broken: string[] = []
   for (const name of named.length > 0 ? named : BENCHES) {
-    const found = await run(name)
+    const found = await run(name, named.length > 0 ? sizeOf(name) : [])
     if (found) rows.push(...found)
     else broken.push(name)
   }

@@ -1,12 +1,12 @@
 // The companies of the pools' bench: people with skewed demand over one cycle, a service that shows use up to three hours late, and writes
 // that fail, are lost, or land hours later. It knows true use and true caps, and counts when the promise of a pool is broken.
 import type { Cap } from '../../src/core/model/policy.ts'
-import { credits } from '../../src/core/model/units.ts'
+import { credits, DAY_MS, HOUR_MS } from '../../src/core/model/units.ts'
 import { dealPool } from '../../src/core/pools/deal.ts'
 import { observePool } from '../../src/core/pools/observe.ts'
 import type { CapSince, PoolState, PoolTerms } from '../../src/core/pools/state.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
-import { cycleAt, DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
+import { cycleAt } from '../../src/sandbox/time.ts'
 
 const TICK_MS = HOUR_MS / 2
 const TICKS_A_DAY = DAY_MS / TICK_MS

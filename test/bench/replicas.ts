@@ -19,6 +19,11 @@ const KEPT_AGAIN_MS = 30_000
 const HANDED_OVER_MS = 1_000
 
 const rows: Row[] = []
+/** Each figure is also told at once: a run that is broken off leaves those that it had. */
+function found(...more: readonly Row[]): void {
+  rows.push(...more)
+  for (const { figure, measured } of more) console.error(`${figure}: ${measured}`)
+}
 const within = (figure: string, measuredMs: number, limitMs: number): Row => ({
   goal: 'G20',
   figure,
@@ -66,7 +71,7 @@ async function intents(fleet: Fleet): Promise<void> {
   for (const one of fleet.replicas) durable.push(...(await one.done()).intents)
   const sorted = durable.toSorted((a, b) => a - b)
   const at = (part: number): string => ms(sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN)
-  rows.push(told('G20', `intent, from its begin until it is durable: median, p99 of ${sorted.length}`, `${at(0.5)}, ${at(0.99)}`))
+  rows.push(told('G20', `intent, from its sending until it is durable: median, p99 of ${sorted.length}`, `${at(0.5)}, ${at(0.99)}`))
 }
 
 async function spreading(fleet: Fleet, to: number): Promise<void> {
@@ -128,7 +133,7 @@ async function flatOut(fleet: Fleet, replicas: number): Promise<void> {
   const cpuMs = done.reduce((sum, one) => sum + one.cpuMs, 0)
   const part = (usedMs: number): string => `${Math.round((100 * usedMs) / passedMs)} %`
   const shares = `${part(cpuMs)}, ${part(fleet.serverCpuMs() - serverBefore)}, ${part((await fleet.serviceCpuMs()) - serviceBefore)}`
-  rows.push(
+  found(
     told('G20', `${replicas} flat out: cycles a second; CPU a cycle`, `${((1000 * cycles) / passedMs).toFixed(1)}; ${ms(cpuMs / cycles)}`),
     told('G20', 'the same: a core’s share of replicas, PostgreSQL, service', shares),
   )

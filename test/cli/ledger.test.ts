@@ -142,6 +142,17 @@ describe('approve', () => {
     expect(ran.stderr).toContain(`warning: no hold ${HOLD} shows in acme now`)
   })
 
+  test('takes the first digits of a hold that stands, and of no other', async () => {
+    const gone = `${HOLD.slice(0, 8)}${'0'.repeat(HOLD.length - 8)}`
+    const shown = { people: 41, at: clock.now() }
+    await daemonWas(['acme'], (ledger) => ledger.saveFact('holdsShown', { [HOLD]: shown, [gone]: { ...shown, goneAt: clock.now() } }))
+    expect((await cli('approve', HOLD.slice(0, 8))).stdout).toBe(`acme: hold ${HOLD} is approved (41 people)\n`)
+    const refused = await cli('approve', gone.slice(0, 12))
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain(`no hold of acme that stands in the last plan of apply or run begins with ${gone.slice(0, 12)}`)
+    expect((await cli('approve', gone)).stderr).toContain(`warning: no hold ${gone} shows in acme now`)
+  })
+
   test('finds the workspace that shows the hold', async () => {
     await daemonWas(['acme', 'beta'], (ledger, name) => {
       if (name === 'beta') ledger.saveFact('holdsShown', { [HOLD]: { people: 1, at: clock.now() } })

@@ -6,9 +6,15 @@ import { browser, CHROMIUM, violations } from '../support/browser.ts'
 import { fakeClock } from '../support/clock.ts'
 import { documentsOf, workspaceOf } from '../support/page-documents.ts'
 import { PAGE_PATHS } from '../support/page-parts.ts'
+import { PAGE_STATES } from '../support/page-states.ts'
 import { serverParts } from '../support/server.ts'
 
 const HOSTILE = `<script>document.title='owned'</script><img src=x onerror="document.title='owned'">`
+
+/** Every third of the states; all with CAPKEEPER_PAGES=all. */
+const STATES = PAGE_STATES.filter(([, , one]) => Object.keys(one).length > 0).filter(
+  (_, place) => process.env['CAPKEEPER_PAGES'] === 'all' || place % 3 === 0,
+)
 
 const chromium = browser()
 let server: Server | undefined
@@ -44,6 +50,28 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
       await page.close()
     },
   )
+
+  test('in each state a page has no fault that axe finds in either theme, and fits a phone (needs Chromium)', async () => {
+    const { page, complaints, hosts } = await chromium.open({ width: 390 })
+    const found: string[] = []
+    for (const [says, path, overrides] of STATES) {
+      documents = documentsOf(overrides)
+      state += 1
+      await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
+      await page.goto(at(path))
+      const faults = await violations(page)
+      const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+      await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+      faults.push(...(await violations(page, ['color-contrast'])))
+      found.push(...faults.map((fault) => `${says}: ${fault}`), ...(overflow > 0 ? [`${says}: ${overflow} px too wide`] : []))
+    }
+    documents = documentsOf()
+    state += 1
+    expect(found).toEqual([])
+    expect(complaints.filter(isOurs)).toEqual([])
+    expect([...hosts]).toEqual([new URL(at('/')).host])
+    await page.close()
+  }, 120_000)
 
   test('axe would have found faults (needs Chromium)', async () => {
     const { page } = await chromium.open()

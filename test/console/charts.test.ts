@@ -1,4 +1,5 @@
 // Charts as functions from figures to markup: what they draw stays within the plot, and all they draw stands in their table.
+
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { amountTable } from '../../src/console/chart/bars.ts'
@@ -9,8 +10,9 @@ import { driftChart } from '../../src/console/chart/drift.ts'
 import { heatMap } from '../../src/console/chart/heat.ts'
 import { personChart } from '../../src/console/chart/person.ts'
 import { poolChart } from '../../src/console/chart/pool.ts'
-import { DAY_MS, dayTicks, valueScale } from '../../src/console/chart/scale.ts'
+import { dayTicks, valueScale } from '../../src/console/chart/scale.ts'
 import { stackChart } from '../../src/console/chart/stack.ts'
+import { DAY_MS } from '../../src/core/model/units.ts'
 
 const START = Date.UTC(2026, 10, 1)
 const END = Date.UTC(2026, 11, 1)

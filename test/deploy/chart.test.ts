@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { isMap, isScalar, parse, parseDocument, type YAMLMap } from 'yaml'
-import { CONFIG_KEYS } from '../../src/daemon/config/schema.ts'
 import { ofKind, rendered, statefulSet } from '../support/kubernetes.ts'
 import { readDeploy, runProgram } from '../support/rules.ts'
+import { CONFIG_KEYS } from '../support/schema-keys.ts'
 import { CHART, hasHelm, helmed, refusal, valuesFile } from './renderings.ts'
 
 const schema = JSON.parse(readDeploy('helm/capkeeper/values.schema.json'))

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { describe, expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { capkeeper, start, until } from '../support/process.ts'
+import { inside } from '../support/inside.ts'
+import { start, until } from '../support/process.ts'
 import { place, policyText, workspace, world, written } from './world.ts'
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0
@@ -111,7 +112,7 @@ describe('validate', () => {
       'acme.yaml',
       policyText('teem: {cap: 500}\nusers:\n  - {email: ada@example.com, cap: 1e3}\n  - {email: bob@example.com, cap: -5}'),
     )
-    const { code, stdout, stderr } = await capkeeper(['validate', 'acme.yaml'], { cwd: at.folder })
+    const { code, stdout, stderr } = await inside(['validate', 'acme.yaml'], { cwd: at.folder })
     expect({ code, stdout }).toEqual({ code: 65, stdout: '' })
     const lines = stderr.split('\n')
     for (const [place, text] of [
@@ -126,10 +127,10 @@ describe('validate', () => {
     }
     expect(stderr).toContain('did you mean')
     expect(stderr.trimEnd().endsWith('3 errors')).toBe(true)
-    const json = await capkeeper(['validate', file, '--output', 'json'], { cwd: at.folder })
+    const json = await inside(['validate', file, '--output', 'json'], { cwd: at.folder })
     expect(json.code).toBe(65)
     expect(JSON.parse(json.stdout)).toMatchObject({ kind: 'Validation', valid: false, problems: [{ at: { line: 5, column: 3 } }, {}, {}] })
-    const markdown = await capkeeper(['validate', file, '--output', 'markdown'], { cwd: at.folder })
+    const markdown = await inside(['validate', file, '--output', 'markdown'], { cwd: at.folder })
     expect(markdown).toMatchObject({ code: 65, stdout: expect.stringContaining('**Not valid: 3 errors.**') })
   })
 
@@ -140,10 +141,10 @@ describe('validate', () => {
       'config.yaml',
       JSON.stringify({ apiVersion: 'capkeeper/v1', kind: 'Config', workspaces: [workspace('acme', 'http://127.0.0.1:1')] }),
     )
-    const wrong = await capkeeper(['validate', '--config', config])
+    const wrong = await inside(['validate', '--config', config])
     expect(wrong).toMatchObject({ code: 65, stderr: expect.stringMatching(/a\.yaml:5:14: error: .*acmee/) })
     at.write('policies/a.yaml', policyText('workspace: acme\nteam: {cap: 500}'))
-    expect(await capkeeper(['validate', '--config', config])).toMatchObject({
+    expect(await inside(['validate', '--config', config])).toMatchObject({
       code: 0,
       stderr: '',
       stdout: expect.stringMatching(/^acme: valid: 1 cap, /m),
@@ -153,7 +154,7 @@ describe('validate', () => {
 
 describe('schema', () => {
   test('prints JSON Schemas that compile, take the example policies, and refuse a misspelt key', async () => {
-    const schemaOf = async (kind: string) => JSON.parse((await capkeeper(['schema', kind])).stdout)
+    const schemaOf = async (kind: string) => JSON.parse((await inside(['schema', kind])).stdout)
     const ajv = new Ajv2020({ strict: false, validateFormats: false })
     const [isPolicy, isConfig] = [ajv.compile(await schemaOf('policy')), ajv.compile(await schemaOf('config'))]
     for (const name of ['acme.yaml', 'temporary.yaml']) {
@@ -181,7 +182,7 @@ describe('ledger', () => {
       stderr: '',
     })
     expect(statSync(copy).mode & 0o077).toBe(0)
-    const check = await capkeeper(['ledger', 'check', '--ledger', copy])
+    const check = await inside(['ledger', 'check', '--ledger', copy])
     expect(check).toMatchObject({ code: 0, stdout: expect.stringMatching(/copy\.db: whole, schema version 4\n/) })
     expect(squeezed(check.stdout)).toContain(`acme ${at.service.url} 1 0 1 0 0`)
     expect(await at.run('ledger', 'backup', copy)).toMatchObject({ code: 1, stdout: '' })
@@ -230,14 +231,14 @@ describe('sandbox', () => {
     ['a negative number of people', ['--people', '-4'], /--people -4: /],
     ['a switch that is not there', ['--cap-semantic', 'layered'], /--cap-semantics/],
   ])('exits 64 for %s, naming it', async (_row, argv, message) => {
-    const ran = await capkeeper(['sandbox', '--port', '0', ...argv])
+    const ran = await inside(['sandbox', '--port', '0', ...argv])
     expect(ran).toMatchObject({ code: 64, stdout: '', stderr: expect.stringMatching(message) })
   })
 })
 
 describe('completion', () => {
   const bash = async (words: readonly string[]): Promise<string> => {
-    const { stdout } = await capkeeper(['completion', 'bash'])
+    const { stdout } = await inside(['completion', 'bash'])
     const line = `${stdout}\nCOMP_WORDS=(capkeeper ${words.join(' ')}); COMP_CWORD=${words.length}; _capkeeper; echo "\${COMPREPLY[@]}"`
     return execFileSync('bash', ['-c', line], { encoding: 'utf8' }).trim()
   }
@@ -250,7 +251,7 @@ describe('completion', () => {
   })
 
   test.each(['zsh', 'fish'])('prints a script for %s that names every command', async (shell) => {
-    const { code, stdout } = await capkeeper(['completion', shell])
+    const { code, stdout } = await inside(['completion', shell])
     expect(code).toBe(0)
     for (const command of [
       'run',
@@ -274,14 +275,14 @@ describe('completion', () => {
 
 describe('help', () => {
   test('of the program names every command with its exit codes, and that of each command has an example', async () => {
-    const { code, stdout, stderr } = await capkeeper(['--help'])
+    const { code, stdout, stderr } = await inside(['--help'])
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('65 invalid policy or config')
     const commands = [...(stdout.split('Commands:')[1] ?? '').matchAll(/^ {2}([a-z]+)/gm)]
       .map(([, name = '']) => name)
       .filter((name) => name !== 'help')
     expect(commands).toEqual(expect.arrayContaining(['run', 'plan', 'apply', 'ledger']))
-    const helps = await Promise.all(commands.map((name) => capkeeper([name, '--help'])))
+    const helps = await Promise.all(commands.map((name) => inside([name, '--help'])))
     expect(
       commands.filter((name, index) => !helps[index]?.stdout.includes(`  $ ${name === 'completion' ? 'source <(' : ''}capkeeper ${name}`)),
     ).toEqual([])

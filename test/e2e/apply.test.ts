@@ -93,7 +93,7 @@ describe('apply', () => {
     expect(at.service.capOf('team')).toBe(500)
   })
 
-  test('writes nothing while the workspace is paused, and exits 1', async () => {
+  test('writes nothing while the workspace is paused, and exits 1; a plan says so', async () => {
     const at = await world()
     expect(await at.run('pause', '--for', '1h', '--reason', 'billing migration')).toMatchObject({
       code: 0,
@@ -105,6 +105,11 @@ describe('apply', () => {
       stderr: expect.stringMatching(/^acme: nothing was written: paused until .* \(billing migration\)$/m),
     })
     expect(written(at.service)).toEqual([])
+    const planned = await at.run('plan', '--detailed-exitcode')
+    expect(planned).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^acme: paused until .*, nothing is written: billing migration$/m),
+    })
   })
 
   test.each([

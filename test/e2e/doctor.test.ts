@@ -6,7 +6,7 @@ import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
 import { listen } from '../api/world.ts'
 import { type Ran, run as runHere } from '../cli/world.ts'
-import { capkeeper } from '../support/process.ts'
+import { inside } from '../support/inside.ts'
 import { realClock } from '../support/real-clock.ts'
 import { configText, place, type Settings, type World, workspace, world, written } from './world.ts'
 
@@ -368,7 +368,7 @@ describe('beside a daemon', () => {
 
 test('as text, checks stand under their area with the way out below, and the last line counts them', async () => {
   const one = await world({ settings: { keys: { default: { file: 'nowhere' } } } })
-  const ran = await capkeeper(['doctor', ...one.flags], { cwd: one.folder })
+  const ran = await inside(['doctor', ...one.flags], { cwd: one.folder })
   expect(ran.code).toBe(1)
   expect(ran.stdout).toMatch(/^program\n {2}ok {11}capkeeper /)
   expect(ran.stdout).toMatch(/\nacme: files\n {2}failed {7}\S+nowhere cannot be read \(ENOENT\)\n {15}→ mount or write it/)
@@ -376,5 +376,5 @@ test('as text, checks stand under their area with the way out below, and the las
 })
 
 test('wrong usage exits 64', async () => {
-  expect((await capkeeper(['doctor', '--output', 'markdown'])).code).toBe(64)
+  expect((await inside(['doctor', '--output', 'markdown'])).code).toBe(64)
 })

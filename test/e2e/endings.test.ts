@@ -110,7 +110,8 @@ describe('the end of a daemon', () => {
     const asked = performance.now()
     daemon.signal('SIGTERM')
     expect(await daemon.ended).toMatchObject({ code: 1 })
-    expect(performance.now() - asked).toBeLessThan(1_000)
+    // The write takes two.
+    expect(performance.now() - asked).toBeLessThan(1_500)
     const { stdout } = await at.run('ledger', 'check')
     expect(stdout.replace(/ +/g, ' ')).toContain(`acme ${at.service.url} 0 1 0 0 0`)
     const next = await at.run('apply', '--yes')
@@ -119,7 +120,9 @@ describe('the end of a daemon', () => {
     expect((await at.run('ledger', 'check')).stdout.replace(/ +/g, ' ')).toContain(`acme ${at.service.url} 1 0 1 0 0`)
   })
 
-  test('by kill -9 at any moment of a first convergence of 100 people costs no write but the one in doubt', async () => {
+  test('by kill -9 at any moment of a first convergence of 100 people costs no write but the one in doubt', {
+    timeout: 90_000,
+  }, async () => {
     const PEOPLE = 100
     const fixture = await service({ people: PEOPLE + 20, latency: 2 })
     const emails = fixture.sandbox.store

@@ -5,7 +5,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { run } from '../cli/world.ts'
 import { callsIn, wordsOf } from '../support/command-lines.ts'
-import { capkeeper, hasTerminals, onTerminal } from '../support/process.ts'
+import { inside } from '../support/inside.ts'
+import { hasTerminals, onTerminal } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import type { SandboxFixture } from '../support/sandbox.ts'
 import { readYaml, type Workflow, workflowOffences } from '../support/workflows.ts'
@@ -27,7 +28,7 @@ interface Beginning extends Place {
   readonly flags: readonly string[]
   /** All files below the folder, but for the key. */
   files(): readonly string[]
-  init(...argv: readonly string[]): ReturnType<typeof capkeeper>
+  init(...argv: readonly string[]): ReturnType<typeof inside>
 }
 
 async function beginning(options: Parameters<typeof service>[0] = {}): Promise<Beginning> {
@@ -40,7 +41,7 @@ async function beginning(options: Parameters<typeof service>[0] = {}): Promise<B
     service: fixture,
     flags,
     files: () => filesIn(at.folder).filter((name) => name !== 'key'),
-    init: (...argv) => capkeeper(['init', ...argv], { cwd: at.folder }),
+    init: (...argv) => inside(['init', ...argv], { cwd: at.folder }),
   }
 }
 
@@ -64,10 +65,10 @@ describe('init', () => {
     const commands = stdout.split('next:\n')[1]?.trim().split('\n').flatMap(callsIn).map(wordsOf) ?? []
     expect(commands.map(([, command]) => command)).toEqual(['validate', 'plan', 'run'])
     const [validate = [], plan = [], daemon = []] = commands.map((words) => words.slice(1))
-    expect((await capkeeper(validate, { cwd: at.folder })).code).toBe(0)
-    const planned = await capkeeper([...plan, '--detailed-exitcode'], { cwd: at.folder })
+    expect((await inside(validate, { cwd: at.folder })).code).toBe(0)
+    const planned = await inside([...plan, '--detailed-exitcode'], { cwd: at.folder })
     expect(planned).toMatchObject({ code: 0, stdout: expect.stringContaining('No changes. 3 scopes are in sync.') })
-    expect((await capkeeper([...daemon, '--once'], { cwd: at.folder })).code).toBe(0)
+    expect((await inside([...daemon, '--once'], { cwd: at.folder })).code).toBe(0)
     expect(written(at.service)).toEqual([])
   }, 60_000)
 
@@ -97,7 +98,7 @@ describe('init', () => {
     const secret = 'env-key-0123456789-abcdef'
     at.service.sandbox.store.saveKey({ secret, permissions: ['Teams Read-only', 'Billing Read'] })
     const flags = ['--base-url', at.service.url, '--workspace', 'acme']
-    const ran = await capkeeper(['init', ...flags], { cwd: at.folder, env: { CAPKEEPER_SERVICE_KEY: secret } })
+    const ran = await inside(['init', ...flags], { cwd: at.folder, env: { CAPKEEPER_SERVICE_KEY: secret } })
     expect(ran.code).toBe(0)
     expect(at.read('capkeeper.yaml')).toContain('        env: CAPKEEPER_SERVICE_KEY\n')
     expect([ran.stdout, ran.stderr, ...at.files().map(at.read)].join('')).not.toContain(secret)
@@ -117,7 +118,7 @@ describe('init', () => {
       stderr: expect.stringContaining('error: left out: GetUsageConfig: the service does not know this'),
     })
     expect(at.read('policies/acme.yaml')).toContain(`# NOT COMPLETE: 1 cap could not be read:\n#   ${lost}\n`)
-    expect((await capkeeper(['plan', '--config', 'capkeeper.yaml', '--detailed-exitcode'], { cwd: at.folder })).code).toBe(0)
+    expect((await inside(['plan', '--config', 'capkeeper.yaml', '--detailed-exitcode'], { cwd: at.folder })).code).toBe(0)
   })
 })
 
@@ -146,7 +147,7 @@ describe('init overwrites nothing', () => {
     const ran = await Promise.all([at.init('.', ...at.flags), at.init('.', ...at.flags)])
     expect(ran.map(({ code }) => code).toSorted()).toEqual([0, 1])
     expect(at.files()).toEqual(FILES)
-    expect((await capkeeper(['validate', '--config', 'capkeeper.yaml'], { cwd: at.folder })).code).toBe(0)
+    expect((await inside(['validate', '--config', 'capkeeper.yaml'], { cwd: at.folder })).code).toBe(0)
   })
 })
 

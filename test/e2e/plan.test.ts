@@ -1,5 +1,7 @@
 import { existsSync, lstatSync, symlinkSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { inside } from '../support/inside.ts'
+import { capkeeper } from '../support/process.ts'
 import { world, written } from './world.ts'
 
 const POLICY = `team: {cap: 500}
@@ -128,5 +130,28 @@ describe('plan', () => {
     expect(both).toMatchObject({ kind: 'PlanList', items: [{ workspace: 'acme' }, { workspace: 'beta' }] })
     const one = JSON.parse((await at.run('plan', '--output', 'json', '--workspace', 'beta')).stdout)
     expect(one).toMatchObject({ kind: 'Plan', workspace: 'beta', changes: [{ to: 700 }] })
+  })
+})
+
+// Most end-to-end tests run their commands inside the test, because starting processes took most of the time of `npm test`.
+describe('a command as a process', () => {
+  test('says to the letter what it says inside the test, and ends with the same code', async () => {
+    const at = await world({ policy: POLICY })
+    at.service.setCap('ada.lovelace@example.com', 5000)
+    at.write('wrong.yaml', 'kind: 5')
+    for (const [argv, code] of [
+      [['plan', '--detailed-exitcode', ...at.flags], 2],
+      [['explain', 'ada.lovelace@example.com', '--output', 'json', ...at.flags], 0],
+      [['apply', ...at.flags], 64],
+      [['validate', 'wrong.yaml'], 65],
+      [['aply'], 64],
+      [['plan', '--config', 'nowhere.yaml'], 65],
+    ] as const) {
+      const asProcess = await capkeeper(argv, { cwd: at.folder })
+      const timeless = (text: string): string => text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+      const ran = await inside(argv, { cwd: at.folder })
+      expect(ran.code).toBe(code)
+      expect({ ...asProcess, stdout: timeless(asProcess.stdout) }).toEqual({ ...ran, stdout: timeless(ran.stdout) })
+    }
   })
 })

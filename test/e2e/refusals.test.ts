@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { capkeeper } from '../support/process.ts'
+import { inside } from '../support/inside.ts'
 import { configText, place, policyText, service, workspace, world, written } from './world.ts'
 
 describe('wrong usage exits 64 with one clear line, and suggests what was meant', () => {
@@ -20,7 +20,7 @@ describe('wrong usage exits 64 with one clear line, and suggests what was meant'
     ['an address of a daemon that is none', ['status', '--url', 'here'], /--url is 'here'/],
     ['a key on the command line', ['plan', '--service-key', 'sk-on-the-command-line'], /there is no flag --service-key/],
   ])('for %s', async (_row, argv, message) => {
-    const { code, stdout, stderr } = await capkeeper(argv, { cwd: place().folder })
+    const { code, stdout, stderr } = await inside(argv, { cwd: place().folder })
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
     expect(stderr).toMatch(message)
     expect(stderr).toMatch(/Run `capkeeper( \w+)* --help` for its flags and an example\.\n$/)
@@ -80,7 +80,7 @@ describe('what is missing or wrong in the setting up', () => {
       'apiVersion: capkeeper/v1\nkind: Config\nworkspaces: [{name: acme, baseUrl: "http://127.0.0.1:9", policies: [p.yaml]}]\n',
     )
     const check = async (...command: readonly string[]): Promise<void> => {
-      const { code, stdout, stderr } = await capkeeper([...command, ...argv], { cwd: at.folder, env: variables })
+      const { code, stdout, stderr } = await inside([...command, ...argv], { cwd: at.folder, env: variables })
       expect({ command, code, stdout, stderr }).toEqual({ command, code: 65, stdout: '', stderr: expect.stringMatching(message) })
     }
     await Promise.all([check('plan'), check('run', '--once')])
@@ -89,7 +89,7 @@ describe('what is missing or wrong in the setting up', () => {
   test('the environment alone is enough, with a path prefix, a trailing slash and /api/v1', async () => {
     const fixture = await service()
     const at = place()
-    const { code, stdout, stderr } = await capkeeper(['apply', '--yes'], {
+    const { code, stdout, stderr } = await inside(['apply', '--yes'], {
       cwd: at.folder,
       env: {
         CAPKEEPER_BASE_URL: `${fixture.url}/api/v1/`,
@@ -179,7 +179,7 @@ describe('a key that the service does not like', () => {
     const config = JSON.parse(at.read('config.yaml'))
     config.workspaces[0].keys.billingWrite = { env: 'WRITE_KEY' }
     at.write('config.yaml', JSON.stringify(config))
-    const ran = await capkeeper(['apply', '--yes', ...at.flags], { env: { WRITE_KEY: 'sandbox-billing-write' } })
+    const ran = await inside(['apply', '--yes', ...at.flags], { env: { WRITE_KEY: 'sandbox-billing-write' } })
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(written(at.service)).toHaveLength(2)
     expect(at.service.capOf('team')).toBe(500)

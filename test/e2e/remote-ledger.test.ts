@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { capkeeper, startDaemon } from '../support/process.ts'
+import { inside } from '../support/inside.ts'
+import { startDaemon } from '../support/process.ts'
 import { configText, policyText, type World, workspace, world } from './world.ts'
 
 const POLICY = `team: {cap: 500}
@@ -17,7 +18,7 @@ users:
   - {email: ada.lovelace@example.com, cap: 4000}`
 
 /** With a config of its own. */
-const asReviewer = (at: World, ...argv: readonly string[]) => capkeeper(argv, { cwd: at.folder })
+const asReviewer = (at: World, ...argv: readonly string[]) => inside(argv, { cwd: at.folder })
 
 const planOf = (text: string) => {
   const { changes, holds } = JSON.parse(text)
@@ -75,7 +76,7 @@ describe('plan with the ledger of a running daemon', () => {
     const daemon = await startDaemon(['--config', config], { cwd: at.folder })
     await daemon.shows('capkeeper_scopes', 1, { workspace: 'acme', kind: 'team', state: 'in_sync' })
     const plan = (env: Readonly<Record<string, string>>, ...more: readonly string[]) =>
-      capkeeper(['plan', '--config', config, '--ledger', daemon.url, ...more], { cwd: at.folder, env })
+      inside(['plan', '--config', config, '--ledger', daemon.url, ...more], { cwd: at.folder, env })
     const refused = { code: 1, stdout: '', stderr: expect.stringContaining('refused (401)') }
     expect(await plan({})).toMatchObject(refused)
     expect(await plan({}, '--ledger-token-file', 'wrong')).toMatchObject(refused)

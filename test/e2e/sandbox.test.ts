@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { inside } from '../support/inside.ts'
 import { capkeeper, start, until } from '../support/process.ts'
 import { place } from './world.ts'
 
@@ -59,10 +60,10 @@ describe('serving', () => {
 describe('fixtures', () => {
   test('an export is a fixture, and exports as the same bytes', async () => {
     const at = place()
-    const first = await capkeeper(['sandbox', ...SMALL, '--seed', '4', '--export', 'a.json'], { cwd: at.folder })
+    const first = await inside(['sandbox', ...SMALL, '--seed', '4', '--export', 'a.json'], { cwd: at.folder })
     expect(first).toEqual({ code: 0, stdout: '', stderr: '' })
     expect(readdirSync(at.folder)).toEqual(['a.json'])
-    const second = await capkeeper(['sandbox', '--fixture', 'a.json', '--export', '-'], { cwd: at.folder })
+    const second = await inside(['sandbox', '--fixture', 'a.json', '--export', '-'], { cwd: at.folder })
     expect(second).toMatchObject({ code: 0, stderr: '' })
     expect(second.stdout).toBe(at.read('a.json'))
   })
@@ -74,7 +75,7 @@ describe('fixtures', () => {
     const sandbox = await served(['--fixture', 'b.json', '--data', 'b.db'], at.folder)
     expect(sandbox.stdout()).toMatch(/^ {2}of-zoe +Billing Read, Billing Write$/m)
     await sandbox.ask('UsageConfig', { user_email: 'zoe@example.com', set_add_on_credit_cap: 77 })
-    const { code, stdout } = await capkeeper(['sandbox', '--data', 'b.db', '--export', '-'], { cwd: at.folder })
+    const { code, stdout } = await inside(['sandbox', '--data', 'b.db', '--export', '-'], { cwd: at.folder })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ people: [{ email: 'zoe@example.com' }], caps: { 'zoe@example.com': 77 } })
   })
@@ -179,14 +180,14 @@ describe('what is wrong is told in one line, and nothing is left behind', () => 
 
   test('invalid input, 65: a fixture for a data file that holds a company already', async () => {
     const at = place()
-    await capkeeper(['sandbox', ...SMALL, '--data', 'sandbox.db', '--export', 'a.json'], { cwd: at.folder })
-    const before = (await capkeeper(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout
+    await inside(['sandbox', ...SMALL, '--data', 'sandbox.db', '--export', 'a.json'], { cwd: at.folder })
+    const before = (await inside(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout
     const { code, stderr } = await refused(['--data', 'sandbox.db', '--fixture', 'a.json'], at)
     expect(code).toBe(65)
     expect(stderr).toMatch(
       /^error: a\.json: a fixture starts a new company, and the data file holds one already; name another file with --data\n/,
     )
-    expect((await capkeeper(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout).toBe(before)
+    expect((await inside(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).stdout).toBe(before)
   })
 
   test('invalid input, 65: a data file that another sandbox serves; it can be exported meanwhile', async () => {
@@ -197,7 +198,7 @@ describe('what is wrong is told in one line, and nothing is left behind', () => 
     expect(stderr).toMatch(
       /^error: sandbox data sandbox\.db is in use by another sandbox; stop that one first, or name another file with --data\n/,
     )
-    expect((await capkeeper(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).code).toBe(0)
+    expect((await inside(['sandbox', '--data', 'sandbox.db', '--export', '-'], { cwd: at.folder })).code).toBe(0)
   })
 
   test('failed, 1: an export that cannot be written', async () => {

@@ -1,11 +1,12 @@
 // What an end-to-end test starts from: the embedded service over real HTTP in this process, with a clock that moves, and a folder with
-// policies, a key file and a config that goes fast.
+// policies, a key file and a config that goes fast. Commands that answer run inside the test; daemons are processes.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Clock, Operation } from '../../src/ports.ts'
-import { capkeeper, type DaemonProcess, type ProcessOptions, type Ran, startDaemon } from '../support/process.ts'
+import { inside } from '../support/inside.ts'
+import { type DaemonProcess, type ProcessOptions, type Ran, startDaemon } from '../support/process.ts'
 import { realClock } from '../support/real-clock.ts'
 import { type SandboxFixture, type SandboxFixtureOptions, startSandbox } from '../support/sandbox.ts'
 
@@ -23,7 +24,7 @@ export interface World extends Place {
   readonly service: SandboxFixture
   /** `--config FILE`. */
   readonly flags: readonly string[]
-  /** Runs a command with this world's config. */
+  /** Runs a command with this world's config, without a process of its own. */
   run(...argv: readonly string[]): Promise<Ran>
   daemon(argv?: readonly string[], options?: ProcessOptions): Promise<DaemonProcess>
   /** Writes the policy file anew. */
@@ -100,7 +101,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
     service: fixture,
     flags,
     policy,
-    run: (...argv) => capkeeper([...argv, ...flags], { cwd: at.folder }),
+    run: (...argv) => inside([...argv, ...flags], { cwd: at.folder }),
     daemon: (argv = [], more = {}) => startDaemon([...flags, ...argv], { cwd: at.folder, ...more }),
   }
 }

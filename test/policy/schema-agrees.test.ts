@@ -5,9 +5,10 @@ import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { parseConfigText } from '../../src/daemon/config/file.ts'
-import { CONFIG_KEYS, CONFIG_SCHEMA } from '../../src/daemon/config/schema.ts'
+import { CONFIG_SCHEMA } from '../../src/daemon/config/schema.ts'
 import { parsePolicyText } from '../../src/policy/parse.ts'
 import { POLICY_SCHEMA } from '../../src/policy/schema/schema.ts'
+import { CONFIG_KEYS } from '../support/schema-keys.ts'
 import { policyText } from './support.ts'
 
 /** Values by what they are about. Lists are split at two spaces. */

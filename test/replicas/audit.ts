@@ -1,7 +1,7 @@
 // What the database did with leases, from a trigger beside the tables: who had which workspace from when and until when, on the database's clock. It
 // is read again and again, so that what a failed-over copy lacks is known all the same.
-import { realClock } from '../support/real-clock.ts'
 import type { Database } from './database.ts'
+import { clock } from './time.ts'
 
 /** A lease as it was given, renewed or let go. */
 export interface Given {
@@ -44,7 +44,6 @@ const EVERY_MS = 200
 
 export async function startAudit(database: Database): Promise<Audit> {
   await database.sql(SETUP)
-  const clock = realClock()
   const given: Given[] = []
   const known = new Set<string>()
   const names = new Map<string, string>()

@@ -7,11 +7,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { openPostgres, type PostgresDatabase } from '../../src/daemon/ledger/postgres/database.ts'
 import { asItsUser, freePort, own, untilSaid } from '../support/postgres.ts'
-import { realClock } from '../support/real-clock.ts'
 import { type Link, openLink } from './link.ts'
-
-const clock = realClock()
-
+import { clock, now } from './time.ts'
 /** The user of the daemons: connections of the superuser are let in when no others are. */
 export const USER = 'keeper'
 const NAME = 'ledger'
@@ -169,11 +166,10 @@ export async function startDatabase(): Promise<Database> {
           link.set('cut')
         }
         await kill(before, 'SIGQUIT')
-        const at = Date.now()
         await own.query('SELECT pg_promote()')
         server = copy
         await anew()
-        return at
+        return now()
       } finally {
         await own.close()
         await link.close()

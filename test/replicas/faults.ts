@@ -4,6 +4,7 @@ import { hasSmallDisk, until } from './database.ts'
 import type { LinkMode } from './link.ts'
 import { canMoveClocks, type Replica } from './replica.ts'
 import type { Arrival } from './service.ts'
+import { now } from './time.ts'
 import { capsShown, type World } from './world.ts'
 
 export type Roll = () => number
@@ -34,10 +35,10 @@ const pick = <T>(from: readonly T[], roll: Roll): T => {
 }
 
 /** Something happens to a replica, and is over. */
-function noted(world: World, { place }: Replica, fromAt = Date.now()): { over(): void } {
+function noted(world: World, { place }: Replica, fromAt = now()): { over(): void } {
   const trouble = { place, fromAt, untilAt: Number.POSITIVE_INFINITY }
   world.troubles.push(trouble)
-  return { over: () => void Object.assign(trouble, { untilAt: Date.now() }) }
+  return { over: () => void Object.assign(trouble, { untilAt: now() }) }
 }
 
 const notedAll = (world: World): { over(): void } => {
@@ -87,10 +88,12 @@ async function looksAway(world: World, replica: Replica, isAway: boolean): Promi
   if (status?.status !== 200 || caps < world.workspaces.length) {
     wrong.push(`/status of replica ${replica.place} does not show the last state: ${status?.status}, ${caps} caps`)
   }
+  const page = await replica.get('/')
+  if (page?.status !== 200 || !page.text.includes('w0')) wrong.push(`/ of replica ${replica.place} answers ${page?.status}`)
   return wrong
 }
 
-async function pause(world: World, victim: Replica, ms: number, fromAt = Date.now()): Promise<void> {
+async function pause(world: World, victim: Replica, ms: number, fromAt = now()): Promise<void> {
   const trouble = noted(world, victim, fromAt)
   victim.signal('SIGSTOP')
   await world.rest(ms)
@@ -102,7 +105,7 @@ const standstill: FaultKind = {
   name: 'holder stopped for longer than its lease',
   async run(world, roll) {
     const victim = victimIn(world, roll)
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const over = pause(world, victim, long(roll))
     await world.rest(roll() * 1_000)
     world.foreign(...world.workspaces)
@@ -116,7 +119,7 @@ const standstillMidWrite: FaultKind = {
   name: 'holder stopped in the middle of a write',
   async run(world, roll) {
     const { write, victim } = await midWrite(world, roll, roll() < 0.5 ? { afterMs: 2_000 } : { beforeMs: roll() * 4_000 })
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const over = pause(world, victim, long(roll), write.sentAt)
     world.foreign(...othersOf(world, write.workspace))
     await over
@@ -137,7 +140,7 @@ const standstillConnecting: FaultKind = {
     const isOpen = async (): Promise<boolean> => (await world.database.sql('SELECT id FROM capkeeper.intent')).length > 0
     await until(`${workspace} has an open intent`, isOpen)
     await world.rest(roll() * 1_200)
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const over = pause(world, victim, long(roll))
     victim.services.slow(0)
     world.service.endConnections(false)
@@ -151,7 +154,7 @@ const lateLanding: FaultKind = {
   name: 'a write lands after its lease, policies changed meanwhile',
   async run(world, roll) {
     const { write, victim } = await midWrite(world, roll, { beforeMs: 42_000 })
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const isDeath = roll() < 0.3
     const trouble = noted(world, victim, write.sentAt)
     victim.signal(isDeath ? 'SIGKILL' : 'SIGSTOP')
@@ -174,7 +177,7 @@ const death = (name: string, isMidWrite: boolean): FaultKind => ({
   async run(world, roll) {
     const begun = isMidWrite ? await midWrite(world, roll, roll() < 0.5 ? { afterMs: 1_000 } : { beforeMs: 1_000 }) : undefined
     const victim = begun?.victim ?? victimIn(world, roll)
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const trouble = noted(world, victim, begun?.write.sentAt ?? sinceAt)
     victim.signal('SIGKILL')
     world.foreign(...othersOf(world, begun?.write.workspace ?? ''))
@@ -189,14 +192,14 @@ const stopping: FaultKind = {
   name: 'SIGTERM',
   async run(world, roll) {
     const victim = victimIn(world, roll)
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const trouble = noted(world, victim)
     victim.signal('SIGTERM')
     world.foreign(...world.workspaces)
     const wrong: string[] = []
     await healed(world)
     // Nothing has to end first but a write in flight.
-    if (Date.now() - sinceAt > 12_000) wrong.push(`handed over after ${Date.now() - sinceAt} ms`)
+    if (now() - sinceAt > 12_000) wrong.push(`handed over after ${now() - sinceAt} ms`)
     await victim.ended()
     await victim.start()
     trouble.over()
@@ -208,7 +211,7 @@ const cutFromDatabase = (mode: LinkMode, what: string): FaultKind => ({
   name: `holder ${what} from the database`,
   async run(world, roll) {
     const victim = victimIn(world, roll)
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const trouble = noted(world, victim)
     victim.database.set(mode)
     world.foreign(...world.workspaces)
@@ -227,14 +230,14 @@ const cutFromService = (mode: LinkMode, what: string): FaultKind => ({
   async run(world, roll) {
     const victim = victimIn(world, roll)
     const names = world.heldBy(victim)
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const trouble = noted(world, victim)
     victim.services.set(mode)
     world.foreign(...world.workspaces)
     await world.rest(long(roll))
     victim.services.set('open')
     trouble.over()
-    return { sinceAt, later: new Map(names.map((name) => [name, Date.now()])) }
+    return { sinceAt, later: new Map(names.map((name) => [name, now()])) }
   },
 })
 
@@ -243,7 +246,7 @@ const cutFromBoth = (mode: LinkMode, what: string, isMidWrite: boolean): FaultKi
   async run(world, roll) {
     const begun = isMidWrite ? await midWrite(world, roll, { beforeMs: 500, afterMs: 500 }) : undefined
     const victim = begun?.victim ?? victimIn(world, roll)
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const trouble = noted(world, victim, begun?.write.sentAt ?? sinceAt)
     victim.services.set(mode)
     victim.database.set(mode)
@@ -264,7 +267,7 @@ const restarted: FaultKind = {
     world.foreign(...world.workspaces)
     await over
     trouble.over()
-    return { sinceAt: Date.now() }
+    return { sinceAt: now() }
   },
 }
 
@@ -298,7 +301,7 @@ const withoutDatabase = (name: string, begin: (world: World, ms: number) => Prom
     await world.rest(ms - 15_000)
     await end()
     trouble.over()
-    return { sinceAt: Date.now(), wrong }
+    return { sinceAt: now(), wrong }
   },
 })
 
@@ -334,7 +337,7 @@ const locked = (table: string): FaultKind => ({
     world.foreign(...world.workspaces)
     await over
     trouble.over()
-    return { sinceAt: Date.now() }
+    return { sinceAt: now() }
   },
 })
 
@@ -343,7 +346,7 @@ const jump = (name: string, ms: readonly number[]): FaultKind => ({
   ...(!canMoveClocks && { lacks: 'libfaketime' }),
   async run(world, roll) {
     const victim = victimIn(world, roll)
-    const sinceAt = Date.now()
+    const sinceAt = now()
     const trouble = noted(world, victim)
     victim.moveClock(pick(ms, roll))
     await world.rest(1_500)
@@ -368,7 +371,7 @@ const laggingPolicies: FaultKind = {
     await world.rest(12_000)
     victim.policies(world.cap())
     trouble.over()
-    return { sinceAt: Date.now() }
+    return { sinceAt: now() }
   },
 }
 

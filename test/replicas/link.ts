@@ -1,6 +1,7 @@
 // The way of one replica to the database or to the service, which can be held up or cut. What is held goes on when the way opens again, also when its
 // sender has gone away since, as a network would deliver it. It knows nothing of what it carries, but for the CONNECT of a proxy.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { clock, now } from './time.ts'
 
 /** `held`: nothing arrives anywhere. `deaf`: what is sent arrives, and no answer comes back. `cut`: connections break, and new ones too. */
 export type LinkMode = 'open' | 'held' | 'deaf' | 'cut'
@@ -74,22 +75,27 @@ export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> 
       back: { held: [], to: near, isEnding: false },
     }
     pairs.add(pair)
-    const beganAt = Date.now()
+    const beganAt = now()
     let answeredAt = beganAt
     const note = (): void => {
       const isFirst = !sent.has(far.localPort ?? 0)
-      sent.set(far.localPort ?? 0, { at: Date.now(), connectedInMs: isFirst ? answeredAt - beganAt : 0 })
+      sent.set(far.localPort ?? 0, { at: now(), connectedInMs: isFirst ? answeredAt - beganAt : 0 })
     }
     far.on('connect', () => flush(pair.there, pair))
     far.on('error', () => near.destroy())
+    // Another link may be given its port.
+    far.on('connect', () => {
+      const { localPort = 0 } = far
+      far.on('close', () => sent.delete(localPort))
+    })
     carry(pair, near, pair.there, note)
     carry(pair, far, pair.back, () => undefined)
     const answer = (): void => {
-      answeredAt = Date.now()
+      answeredAt = now()
       pair.back.held.push(Buffer.from('HTTP/1.1 200 OK\r\n\r\n'))
       flush(pair.back, pair)
     }
-    if (isProxy && slowMs > 0) setTimeout(answer, slowMs)
+    if (isProxy && slowMs > 0) void clock.sleep(slowMs).then(answer)
     else if (isProxy) answer()
   }
   const server = createServer((near) => {

@@ -5,6 +5,7 @@ import { stream } from '../../src/sandbox/company/random.ts'
 import { hasPostgres } from '../support/postgres.ts'
 import { FAULTS } from './faults.ts'
 import { drawn, type Judged, runFault } from './run.ts'
+import { now } from './time.ts'
 import { startWorld } from './world.ts'
 
 const { values } = parseArgs({
@@ -64,7 +65,7 @@ async function main(): Promise<number> {
   try {
     for (const [number, kind] of faults.entries()) {
       if (isOver) break
-      const startedAt = Date.now()
+      const startedAt = now()
       const one = await runFault(world, kind, number, stream(seed, `fault/${number}`))
       judged.push(one)
       console.log(

@@ -3,13 +3,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { realClock } from '../support/real-clock.ts'
 import { until } from './database.ts'
 import { type Link, openLink } from './link.ts'
+import { clock, now } from './time.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
-const clock = realClock()
-
 /** Moves the wall clock of a process, and leaves the monotonic one alone. */
 const FAKETIME = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketime.so.1`).find(existsSync)
 export const canMoveClocks = FAKETIME !== undefined
@@ -95,7 +93,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       started.stderr.setEncoding('utf8').on('data', (text: string) => {
         const parts = `${rest}${text}`.split('\n')
         rest = parts.pop() ?? ''
-        for (const line of parts) lines.push({ at: Date.now(), text: line })
+        for (const line of parts) lines.push({ at: now(), text: line })
         const page = parts.map((line) => /"page":"([^"]+)\/"/.exec(line)?.[1]).findLast((one) => one !== undefined)
         if (page !== undefined) url = page
       })

@@ -2,6 +2,7 @@
 import { stream } from '../../src/sandbox/company/random.ts'
 import type { Course, FaultKind, Roll } from './faults.ts'
 import { lateLandings, type Violation, violationsOf } from './judge.ts'
+import { now } from './time.ts'
 import type { World } from './world.ts'
 
 /** product.md, section 10: a replica that dies is replaced within 30 s. */
@@ -38,7 +39,7 @@ export function drawn(kinds: readonly FaultKind[], seed: number, count: number):
 export async function runFault(world: World, kind: FaultKind, number: number, roll: Roll): Promise<Judged> {
   const { service, audit, troubles, probes } = world
   await world.settled(SETTLED_WITHIN_MS)
-  const [startAt, writesBefore] = [Date.now(), service.arrivals.length]
+  const [startAt, writesBefore] = [now(), service.arrivals.length]
   troubles.length = 0
   probes.length = 0
   const violations: Violation[] = []

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Operation } from '../../src/ports.ts'
 import { createSandbox, type Sandbox } from '../../src/sandbox/sandbox.ts'
-import { realClock } from '../support/real-clock.ts'
+import { clock, now } from './time.ts'
 
 /** A write as the service met it; times are of the wall clock, which nobody changes for the check itself. */
 export interface Arrival {
@@ -66,7 +66,6 @@ interface Plan extends HoldUp {
 }
 
 export async function startService(workspaces: readonly string[], senderOf: SenderOf): Promise<Service> {
-  const clock = realClock()
   const company = { people: 5, groups: 1, days: 0, seed: 1 }
   const sandboxes = new Map<string, Sandbox>(workspaces.map((name) => [name, createSandbox({ clock, company, working: false })]))
   const sandboxOf = (name: string): Sandbox => {
@@ -84,9 +83,9 @@ export async function startService(workspaces: readonly string[], senderOf: Send
 
   async function write(name: string, text: string, incoming: IncomingMessage): Promise<{ readonly arrival: Arrival; answer: Answer }> {
     const from = senderOf(incoming.socket.remotePort)
-    const now = Date.now()
-    const { sentAt, connectedInMs } = from ?? { sentAt: now, connectedInMs: 0 }
-    const arrival: Arrival = { workspace: name, sender: from?.sender, sentAt, connectedInMs, arrivedAt: now, value: valueIn(text) }
+    const arrivedAt = now()
+    const { sentAt, connectedInMs } = from ?? { sentAt: arrivedAt, connectedInMs: 0 }
+    const arrival: Arrival = { workspace: name, sender: from?.sender, sentAt, connectedInMs, arrivedAt, value: valueIn(text) }
     arrivals.push(arrival)
     const plan = plans.get(name)
     plans.delete(name)
@@ -94,8 +93,8 @@ export async function startService(workspaces: readonly string[], senderOf: Send
     await rest(plan?.beforeMs ?? 0)
     const before = capOf(name)
     const answer = answerOf(sandboxOf(name), 'UsageConfig', text)
-    Object.assign(arrival, { landedAt: Date.now(), before })
-    if (answer.status < 300) landings.push({ at: Date.now(), workspace: name, value: capOf(name), before, write: arrival })
+    Object.assign(arrival, { landedAt: now(), before })
+    if (answer.status < 300) landings.push({ at: now(), workspace: name, value: capOf(name), before, write: arrival })
     await rest(plan?.afterMs ?? 0)
     return { arrival, answer }
   }
@@ -106,7 +105,7 @@ export async function startService(workspaces: readonly string[], senderOf: Send
     if (operation === 'UsageConfig') {
       const { arrival, answer } = await write(name, text, incoming)
       send(outgoing, answer)
-      if (!outgoing.destroyed && outgoing.writable !== false) arrival.answeredAt = Date.now()
+      if (!outgoing.destroyed && outgoing.writable !== false) arrival.answeredAt = now()
       return
     }
     const known = OPERATIONS.find((one) => one === operation)
@@ -123,7 +122,7 @@ export async function startService(workspaces: readonly string[], senderOf: Send
     foreign(name, value) {
       const before = capOf(name)
       sandboxOf(name).writeCap(TEAM, value)
-      landings.push({ at: Date.now(), workspace: name, value, before })
+      landings.push({ at: now(), workspace: name, value, before })
     },
     nextWrite: (name, holdUp) => new Promise((came) => void plans.set(name, { ...holdUp, came })),
     endConnections(yes) {

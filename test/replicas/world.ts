@@ -3,15 +3,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { realClock } from '../support/real-clock.ts'
 import { type Audit, startAudit } from './audit.ts'
 import { type Database, startDatabase, until } from './database.ts'
 import { LOWEST_CAP, type Trouble } from './judge.ts'
 import { openReplica, type Replica } from './replica.ts'
 import { type Service, startService } from './service.ts'
-
-const clock = realClock()
-
+import { clock, now } from './time.ts'
 /** A change by somebody else, and when it was put right. */
 export interface Probe {
   readonly workspace: string
@@ -100,7 +97,7 @@ function worldOf(parts: Parts): World {
   }
   const holderOf = (workspace: string): Replica | undefined => {
     const last = audit.given.findLast((one) => one.workspace === workspace)
-    if (!last?.holder || last.until < Date.now()) return undefined
+    if (!last?.holder || last.until < now()) return undefined
     const place = placeOf(last.holder)
     return place === undefined ? undefined : replicas[place]
   }
@@ -121,7 +118,7 @@ function worldOf(parts: Parts): World {
       for (const workspace of names) {
         value = (value % (LOWEST_CAP - 2)) + 1
         service.foreign(workspace, value)
-        probes.push({ workspace, at: Date.now(), value })
+        probes.push({ workspace, at: now(), value })
       }
     },
     healedAt: (probe) =>

@@ -4,12 +4,15 @@ import type { ScopeKey } from '../../src/core/model/scope.ts'
 import { scopeKey } from '../../src/core/model/scope.ts'
 import type { Sandbox } from '../../src/sandbox/sandbox.ts'
 import type { TeamStatus } from '../../src/sandbox/store.ts'
-import type { ModelCap } from './policy-model.ts'
+import type { ModelCap, ModelRule, Truth } from './policy-model.ts'
 
 export interface Member {
   readonly email: string
   readonly id: number
   status: TeamStatus
+  role: 'admin' | 'member'
+  readonly signupAt: number
+  lastUsedAt?: number
 }
 
 export interface Company {
@@ -25,6 +28,11 @@ export interface Company {
   leave(email: string): void
   setStatus(email: string, status: TeamStatus): void
   regroup(email: string, group: string): void
+  setRole(email: string, role: Member['role']): void
+  /** Somebody used something now. */
+  used(email: string): void
+  /** Whether a rule holds for somebody, by what is true now. */
+  holds(rule: ModelRule, email: string): Truth
   /** What is set, by scope. */
   caps(): ReadonlyMap<ScopeKey, number>
   inForce(): ReadonlyMap<string, ModelCap>
@@ -52,8 +60,9 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     sandbox.reload()
   }
   let caps: ReadonlyMap<ScopeKey, number> | undefined
-  const save = ({ id, email, status }: Member): void =>
-    store.savePerson({ ...template, id, email, name: email, apiKey: `key-of-${email}`, status, disabled: false })
+  const save = ({ id, email, status, role, signupAt }: Member): void =>
+    store.savePerson({ ...template, id, email, name: email, apiKey: `key-of-${email}`, status, role, signupAt, disabled: false })
+  let isFounding = true
   const saveMembers = (group: string): void =>
     store.setMembers(
       group,
@@ -69,7 +78,8 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     },
     groupsOf: (email) => [...groups].flatMap(([id, members]) => (members.has(email) ? [id] : [])),
     join(email, status = 'APPROVED') {
-      const member = { email, id: nextId, status }
+      const signupAt = isFounding ? template.signupAt : sandbox.now()
+      const member: Member = { email, id: nextId, status, role: nextId % 3 === 0 ? 'admin' : 'member', signupAt }
       nextId += 1
       people.set(email, member)
       save(member)
@@ -95,6 +105,18 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       saveMembers(group)
       reload()
     },
+    setRole(email, role) {
+      const member = people.get(email)
+      if (!member) return
+      member.role = role
+      save(member)
+      reload()
+    },
+    used(email) {
+      const member = people.get(email)
+      if (member) member.lastUsedAt = sandbox.now()
+    },
+    holds: (rule, email) => holds(rule, people.get(email), { company, now: sandbox.now() }),
     caps() {
       caps ??= new Map(store.caps().map((one) => [scopeKey(one.scope), one.cap]))
       return caps
@@ -118,8 +140,32 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
     groups.set(`g${number}`, new Set())
     store.saveGroup({ id: `g${number}`, name: groupName(`g${number}`) })
   }
+  isFounding = false
   return company
 }
+
+/** So near to the day on which it turns, a reading may still say the one or the other. */
+const NEAR_DAYS = 1 / 3
+const DAY_MS = 86_400_000
+
+function holds(rule: ModelRule, member: Member | undefined, { company, now }: { readonly company: Company; readonly now: number }): Truth {
+  if (!member) return 'open'
+  const { starts = '', role, group, inactiveDays, joinedWithinDays, activeDays } = rule
+  const plain =
+    member.email.startsWith(starts) &&
+    (role === undefined || member.role === role) &&
+    (group === undefined || company.groupsOf(member.email).includes(group))
+  if (!plain) return false
+  if (activeDays) return 'open'
+  const joined = joinedWithinDays === undefined || below((now - member.signupAt) / DAY_MS, joinedWithinDays)
+  if (inactiveDays === undefined || joined === false) return joined
+  const newest = Math.max(0, ...company.people.values().map(({ lastUsedAt = 0 }) => lastUsedAt))
+  const isActive = newest === 0 ? 'open' : below((newest - (member.lastUsedAt ?? member.signupAt)) / DAY_MS, inactiveDays)
+  if (isActive === 'open') return 'open'
+  return isActive ? false : joined
+}
+
+const below = (days: number, limit: number): Truth => (Math.abs(days - limit) < NEAR_DAYS ? 'open' : days < limit)
 
 /** The cap in force of everybody approved if these were set: user over the lowest of the groups over the team. */
 export function inForceWith(company: Company, caps: ReadonlyMap<ScopeKey, number>): ReadonlyMap<string, ModelCap> {

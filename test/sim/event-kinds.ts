@@ -38,6 +38,8 @@ export type EventKind =
   | 'work'
   | 'pool-edit'
   | 'zero'
+  | 'role'
+  | 'rule-edit'
   | 'group-dark'
 
 export interface EventRate {
@@ -83,9 +85,14 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'use', perDay: 3, share: 0.7 },
   { kind: 'work', perDay: 16, share: 1 },
   { kind: 'pool-edit', perDay: 1.5, share: 0.8 },
+  { kind: 'role', perDay: 5, share: 1 },
+  { kind: 'rule-edit', perDay: 1, share: 0.7 },
   { kind: 'zero', perDay: 1, share: 0.4 },
   { kind: 'group-dark', perDay: 0.5, share: 0.4 },
 ]
 
 /** They happen only in lives with pools. */
 export const POOL_EVENTS: ReadonlySet<EventKind> = new Set(['work', 'pool-edit'])
+
+/** They happen only in lives with rules. */
+export const RULE_EVENTS: ReadonlySet<EventKind> = new Set(['role', 'rule-edit'])

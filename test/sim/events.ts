@@ -1,12 +1,14 @@
 // What each kind of event does to a simulated life. Details are drawn from the event's own stream.
+
 import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
+import { HOUR_MS } from '../../src/core/model/units.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
-import { HOUR_MS } from '../../src/sandbox/time.ts'
 import { emailOf, groupName } from './company.ts'
 import type { EventKind } from './event-kinds.ts'
+import { later, someGroup, someone, someScope, stormMs } from './event-tools.ts'
 import type { Life } from './life.ts'
-import { addGrant, addShortGrant, drawCap, drawModel, editModel, squeeze } from './policy-edits.ts'
+import { addGrant, addShortGrant, drawCap, drawModel, drawRules, editModel, squeeze } from './policy-edits.ts'
 import { copyModel, emptyModel, type ModelCap } from './policy-model.ts'
 import { editPools, scalePools } from './pool-edits.ts'
 import { MINUTE_MS, NO_SHARES, type SimEvent } from './scenario.ts'
@@ -17,23 +19,6 @@ export function happen(life: Life, event: SimEvent): void {
   life.note(`* ${event.kind}`)
   ACTS[event.kind](life, stream(life.scenario.seed, `event/${event.name}`))
   life.emit({ kind: 'world', what: event.kind })
-}
-
-const someone = (life: Life, draw: Draw): string => {
-  const [first, ...rest] = life.company.people.keys()
-  return pick(draw, [first ?? emailOf(0), ...rest])
-}
-
-const someGroup = (life: Life, draw: Draw): string => {
-  const [first, ...rest] = life.company.groups.keys()
-  return pick(draw, [first ?? 'g0', ...rest])
-}
-
-function someScope(life: Life, draw: Draw): ScopeKey {
-  const roll = draw()
-  if (roll < 0.2) return scopeKey({ kind: 'team' })
-  if (roll < 0.45) return scopeKey({ kind: 'group', id: someGroup(life, draw) })
-  return scopeKey({ kind: 'user', email: someone(life, draw) })
 }
 
 function foreign(life: Life, scope: ScopeKey, cap: ModelCap): void {
@@ -91,18 +76,6 @@ function doomed(life: Life, draw: Draw, doom: NonNullable<Life['process']>['doom
     else life.startLater(restart)
   }
   look()
-}
-
-/** Unless the storm is over by then. */
-function later(life: Life, ms: number, act: () => void): void {
-  const atMs = life.elapsed() + ms
-  if (life.scenario.rounds.some(({ fromMs, calmAtMs }) => fromMs <= atMs && atMs < calmAtMs)) life.clock.later(ms, act)
-}
-
-/** How long the storm still lasts. */
-function stormMs({ elapsed, scenario }: Life): number {
-  const now = elapsed()
-  return Math.max(0, (scenario.rounds.find(({ calmAtMs }) => now < calmAtMs)?.calmAtMs ?? now) - now - 1)
 }
 
 /** Does something as soon as a write is under way, within a minute. */
@@ -343,6 +316,20 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
       if (roll < 0.6) life.use(email, roll < 0.04 ? 1_000_000 : between(draw, 1, roll < 0.2 ? 40_000 : 12_000))
     }
     life.company.usedSome()
+  },
+  // Some people get another role, many of them for a moment only: one odd reading.
+  role: (life, draw) => {
+    const some = life.company.approved.filter(() => draw() < 0.3)
+    const flip = (): void => {
+      for (const email of some) life.company.setRole(email, life.company.people.get(email)?.role === 'admin' ? 'member' : 'admin')
+    }
+    flip()
+    if (draw() < 0.6) life.clock.later(Math.min(between(draw, 3, 25) * MINUTE_MS, stormMs(life)), flip)
+  },
+  'rule-edit': (life, draw) => {
+    life.model = copyModel(life.model)
+    life.model.rules = drawRules(life, life.model, draw)
+    publish(life)
   },
   // Somebody with a cap is to have 0, which some services do not keep.
   zero: (life, draw) => {

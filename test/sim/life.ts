@@ -138,7 +138,9 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     used: book.used,
     use(email, cents) {
       const gets = scenario.pools ? book.take(email, cents, company.inForce().get(email)) : cents
-      if (gets > 0) sandbox.recordUse(email, gets)
+      if (gets <= 0) return
+      sandbox.recordUse(email, gets)
+      company.used(email)
     },
     view: () => life.process?.daemon?.views()[0],
     ledger: () => (life.process ? ledger.disk() : undefined),

@@ -1,8 +1,10 @@
 // How policies come about and change in the simulation: a first one, small edits, grants. What they make is mostly valid; what is not is
 // for the real parser to refuse.
+
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
+import { HOUR_MS } from '../../src/core/model/units.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
-import { cycleAt, HOUR_MS } from '../../src/sandbox/time.ts'
+import { cycleAt } from '../../src/sandbox/time.ts'
 import { emailOf, groupName } from './company.ts'
 import type { Life } from './life.ts'
 import { emptyModel, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
@@ -23,6 +25,25 @@ const RULES: readonly ModelRule[] = [
   { starts: 'p9', cap: 200 },
 ]
 
+/** Two to four of everything that a rule can ask for, in any order. */
+export function drawRules({ company }: Life, model: PolicyModel, draw: Draw): readonly ModelRule[] {
+  const [group] = [...company.groups.keys()].filter((id) => model.groups.has(id))
+  const all: readonly ModelRule[] = [
+    { role: 'admin', cap: 900 },
+    { starts: 'p00', role: 'member', cap: 350 },
+    ...(group === undefined ? [] : [{ group, cap: 600 }]),
+    { joinedWithinDays: 1, cap: 150 },
+    { inactiveDays: 1, cap: 250 },
+    { activeDays: { below: 1, within: 2 }, cap: 450 },
+    { starts: 'p001', cap: 'none' },
+  ]
+  return all
+    .map((rule) => ({ rule, roll: draw() }))
+    .sort((a, b) => a.roll - b.roll)
+    .slice(0, between(draw, 2, 4))
+    .map(({ rule }) => rule)
+}
+
 const someone = (life: Life, draw: Draw): string => {
   if (draw() < 0.05) return emailOf(900)
   const [first, ...rest] = life.company.people.keys()
@@ -39,6 +60,7 @@ export function drawModel(life: Life, draw: Draw): PolicyModel {
   model.onGroupConflict = pick(draw, ['min', 'max', 'min', undefined])
   // Not drawn, so that lives without rules are what they were.
   if (model.users.size % 3 === 1) model.rules = RULES
+  if (life.scenario.rules) model.rules = drawRules(life, model, stream(life.scenario.seed, `rules/${life.elapsed()}`))
   if (life.scenario.pools) model.pools = drawPools(life, model, stream(life.scenario.seed, `pools/${life.elapsed()}`))
   return model
 }

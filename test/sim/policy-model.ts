@@ -14,11 +14,21 @@ export interface ModelGrant {
   readonly cycleEnd?: true
 }
 
-/** For everybody whose address begins so. */
+/** For everybody of whom all holds that it asks for. */
 export interface ModelRule {
-  readonly starts: string
+  /** The address begins so. */
+  readonly starts?: string
+  readonly role?: string
+  /** A declared one. */
+  readonly group?: string
+  readonly inactiveDays?: number
+  readonly joinedWithinDays?: number
+  readonly activeDays?: { readonly below: number; readonly within: number }
   readonly cap: ModelCap
 }
+
+/** Whether a rule holds for somebody; `open`: it turns about now, or the model does not know. */
+export type Truth = boolean | 'open'
 
 /** A budget for some people together: those of groups, or those listed. */
 export interface ModelPool {
@@ -111,8 +121,17 @@ export function policyFiles(model: PolicyModel): Map<string, string> {
   ])
 }
 
-const ruleText = ({ starts, cap }: ModelRule, index: number): string =>
-  `    - name: r${index}\n      when: {email: "${starts}*"}\n      ${capLine(cap, '      ')}`
+function ruleText({ starts, role, group, inactiveDays, joinedWithinDays, activeDays, cap }: ModelRule, index: number): string {
+  const when = [
+    ...(starts === undefined ? [] : [`email: "${starts}*"`]),
+    ...(role === undefined ? [] : [`role: ${role}`]),
+    ...(group === undefined ? [] : [`groups: [${group}]`]),
+    ...(inactiveDays === undefined ? [] : [`inactiveDays: ${inactiveDays}`]),
+    ...(joinedWithinDays === undefined ? [] : [`joinedWithinDays: ${joinedWithinDays}`]),
+    ...(activeDays === undefined ? [] : [`activeDays: {below: ${activeDays.below}, within: ${activeDays.within}}`]),
+  ]
+  return `    - name: r${index}\n      when: {${when.join(', ')}}\n      ${capLine(cap, '      ')}`
+}
 
 function poolText({ name, groups, emails, credits, share, min, max }: ModelPool): string {
   const members = groups ? `groups: [${groups.join(', ')}]` : `emails: [${emails?.join(', ')}]`
@@ -143,6 +162,18 @@ export interface Belonging {
   readonly approved: readonly string[]
   /** Ids of the groups of a person. */
   groupsOf(email: string): readonly string[]
+  /** Absent: nothing but addresses is known. */
+  holds?(rule: ModelRule, email: string): Truth
+}
+
+/** The cap of the first rule that holds. */
+function ruleCap({ rules }: PolicyModel, email: string, { holds }: Belonging): ModelCap | undefined | 'open' {
+  for (const rule of rules) {
+    const truth = holds ? holds(rule, email) : email.startsWith(rule.starts ?? '')
+    if (truth === 'open') return 'open'
+    if (truth) return rule.cap
+  }
+  return undefined
 }
 
 const USER = (email: string): ScopeKey => scopeKey(userScope(email))
@@ -162,8 +193,8 @@ export const teamCap = (model: PolicyModel, now: number): ModelCap | undefined =
 export const groupCap = (model: PolicyModel, id: string, now: number): ModelCap | undefined =>
   grantAt(model, GROUP(id), model.groups.get(id)?.cap, now) ?? model.groups.get(id)?.cap
 
-/** `conflict`: the person's groups differ, and no rule says which counts. `dealt`: what a pool gives, by what was used. */
-export type Verdict = ModelCap | undefined | 'conflict' | 'dealt'
+/** `conflict`: the person's groups differ, and no rule says which counts. `open`: what a pool gives, by what was used, or a rule of which the moment decides. */
+export type Verdict = ModelCap | undefined | 'conflict' | 'open'
 
 /** Whether a pool deals to somebody, by where they are now. */
 export const isPooled = ({ pools }: PolicyModel, email: string, { groupsOf }: Pick<Belonging, 'groupsOf'>): boolean =>
@@ -171,8 +202,10 @@ export const isPooled = ({ pools }: PolicyModel, email: string, { groupsOf }: Pi
 
 /** What is asked at user scope alone, on a service that keeps caps in layers. */
 export function userCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
-  if (isPooled(model, email, people)) return 'dealt'
-  const base = model.users.get(email) ?? model.rules.find(({ starts }) => email.startsWith(starts))?.cap
+  if (isPooled(model, email, people)) return 'open'
+  const byRule = model.users.has(email) ? undefined : ruleCap(model, email, people)
+  if (byRule === 'open') return 'open'
+  const base = model.users.get(email) ?? byRule
   const own = grantAt(model, USER(email), base, now) ?? base
   if (own !== undefined) return own
   const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
@@ -185,7 +218,7 @@ export function userCap(model: PolicyModel, email: string, people: Belonging, no
 /** What a person should have after everything: user over groups over the team. */
 export function personCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
   const own = userCap(model, email, people, now)
-  if (own === 'conflict' || own === 'dealt' || typeof own === 'number') return own
+  if (own === 'conflict' || own === 'open' || typeof own === 'number') return own
   const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
   const numbers = caps.filter((cap) => cap !== 'none')
   // With a `none` of their own it depends on the service which group counts: what is copied follows the rule, what is layered the service.

@@ -51,6 +51,7 @@ export function scalePools(model: PolicyModel, share: number): void {
 
 /** What the parser would refuse is left out. */
 export function tidyPools(model: PolicyModel): void {
+  model.rules = model.rules.filter(({ group }) => group === undefined || model.groups.has(group))
   model.pools = model.pools.flatMap((pool): ModelPool[] => {
     const { emails, groups, min, ...rest } = pool
     const left = emails?.filter((email) => model.users.get(email) !== 'none')

@@ -60,10 +60,11 @@ const BASE_URL = 'http://service'
 
 /** Starts a process; throws a `LedgerError` when another one holds the lock. */
 export async function startProcess(number: number, parts: ProcessParts, onEnd: () => void): Promise<SimProcess> {
+  const late: { self?: SimProcess } = {}
   const clock: Clock = {
     now: () => Math.floor(parts.wallNow()),
     monotonic: () => parts.clock.elapsed() + number * 1e6,
-    sleep: (ms, signal) => (self.alive ? parts.clock.sleep(ms, signal, self) : new Promise(() => undefined)),
+    sleep: (ms, signal) => (late.self?.alive === false ? new Promise(() => undefined) : parts.clock.sleep(ms, signal, late.self)),
   }
   const store = await parts.ledger.open(clock)
   const self: SimProcess = {
@@ -89,6 +90,7 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
       self.kill()
     },
   }
+  late.self = self
   parts.emit({ kind: 'started', process: number })
   const config: Config = {
     listen: { host: '127.0.0.1', port: 9464 },

@@ -1,10 +1,11 @@
 // What a seed stands for: a company, its policy, a deployment with its oddities, and a course of days with faults and events. Everything
 // is drawn from the seed, each purpose from a stream of its own, so that leaving out a kind of fault or event moves nothing else.
+
 import { DEFAULT_GUARDS, type GuardSettings } from '../../src/core/model/change.ts'
+import { DAY_MS, HOUR_MS } from '../../src/core/model/units.ts'
 import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
 import type { Switches } from '../../src/sandbox/switches.ts'
-import { DAY_MS, HOUR_MS } from '../../src/sandbox/time.ts'
-import { EVENT_KINDS, type EventKind, POOL_EVENTS } from './event-kinds.ts'
+import { EVENT_KINDS, type EventKind, POOL_EVENTS, RULE_EVENTS } from './event-kinds.ts'
 
 export const MINUTE_MS = 60_000
 
@@ -71,6 +72,8 @@ export interface Scenario {
   readonly undeclaredUsers: 'ignore' | 'report'
   /** Policies have pools, people work up to their caps, and use shows hours late. */
   readonly pools: boolean
+  /** Policies have rules over all that the roster says of people. */
+  readonly rules: boolean
   /** Its key allows so few requests that a sweep takes longer than the interval. */
   readonly isSlow: boolean
   /** Shares are off in some lives, so that more goes out. */
@@ -108,7 +111,10 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
   const capSemantics = fanOut ? (draw() < 0.7 ? 'copied' : 'layered') : draw() < 0.12 ? 'copied' : 'layered'
   const rounds = drawRounds(seed, days, settlingMs(intervalMs, usageIntervalMs) + (isSlow ? SLOW_MS : 0), intervalMs)
   const pools = capSemantics === 'layered' && !fanOut && stream(seed, 'pools')() < 0.4
-  const events = drawEvents(seed, rounds).filter(({ kind }) => !cut.without.has(kind) && (pools || !POOL_EVENTS.has(kind)))
+  const rules = stream(seed, 'rules')() < 0.3
+  const events = drawEvents(seed, rounds).filter(
+    ({ kind }) => !cut.without.has(kind) && (pools || !POOL_EVENTS.has(kind)) && (rules || !RULE_EVENTS.has(kind)),
+  )
   const lastAt = cut.until === undefined ? undefined : (events[cut.until - 1]?.atMs ?? 0)
   const faults = drawFaults(seed, rounds)
   const quick = { start: 5, max: pick(draw, [5, 10, 50]), concurrency: pick(draw, [1, 4, 8]) }
@@ -133,6 +139,7 @@ export function drawScenario(seed: number, days: number, cut: Cut = NO_CUT): Sce
     undeclaredUsers: stream(seed, 'undeclared')() < 0.2 ? 'report' : 'ignore',
     isSlow,
     pools,
+    rules,
     guards: stream(seed, 'guards')() < (pools ? 0.6 : 0.3) ? { ...DEFAULT_GUARDS, ...NO_SHARES } : DEFAULT_GUARDS,
     rate,
     latencyMs: pick(draw, [20, 80, 400]),

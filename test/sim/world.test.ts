@@ -4,13 +4,15 @@ import { EVENT_KINDS } from './event-kinds.ts'
 import { runSeed } from './run.ts'
 import { drawScenario, FAULT_KINDS, NO_CUT } from './scenario.ts'
 
-const SEEDS = [1, 4, 6, 11, 12, 16] as const
+const SEEDS = [1, 4, 11, 16] as const
 const PATIENCE_MS = 60_000
+const digests = new Map<number, string>()
 
 it.each(SEEDS)(
   'a day full of faults and changes violates nothing: seed %i',
   async (seed) => {
-    const { violations, checked, writes } = await runSeed({ seed, days: 1 })
+    const { violations, checked, writes, digest } = await runSeed({ seed, days: 1 })
+    digests.set(seed, digest)
     expect(violations).toEqual([])
     expect(writes).toBeGreaterThan(0)
     expect(checked['every write has an intent before it and an outcome after']).toBeGreaterThanOrEqual(writes)
@@ -21,8 +23,9 @@ it.each(SEEDS)(
 it(
   'the same seed gives the same trace, byte for byte',
   async () => {
-    const [first, second] = [await runSeed({ seed: 3, days: 1 }), await runSeed({ seed: 3, days: 1 })]
-    expect(second.digest).toBe(first.digest)
+    const [seed] = SEEDS
+    const first = digests.get(seed) ?? (await runSeed({ seed, days: 1 })).digest
+    expect((await runSeed({ seed, days: 1 })).digest).toBe(first)
   },
   PATIENCE_MS,
 )

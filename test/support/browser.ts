@@ -68,7 +68,7 @@ export function browser(): Browser {
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
 /** What axe finds wrong with a page, by all its rules or by some: the rule, and where. */
-export async function violations(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
+export async function violations(page: Page, rules?: readonly string[]): Promise<string[]> {
   await page.evaluate(await readFile(AXE, 'utf8'))
   const found: unknown = await page.evaluate(
     `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...(rules && { runOnly: rules }) })}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ' at ' + target.join(' '))))`,

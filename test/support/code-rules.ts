@@ -18,7 +18,7 @@ const CLOCK_HOME = 'src/daemon/schedule/system.ts'
 const BROWSER = 'src/console/browser/'
 
 /** Where tests may look at the real clock. */
-const REAL_TIME_TESTS = ['test/adversary/', 'test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
+const REAL_TIME_TESTS = ['test/adversary/', 'test/replicas/', 'test/e2e/', 'test/bench/', 'test/support/real-clock.ts']
 
 /** Names that only the wire has; a word of ours is in none of them. interface-spec.md and the spellings of live deployments. */
 const WIRE_NAMES = new RegExp(

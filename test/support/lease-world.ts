@@ -158,7 +158,7 @@ export function createLeaseWorld({ replicas, workspaces, random, mayLeave }: Lea
   function tableOf(of: number): LeaseTable {
     return {
       beat: (heartbeat) => ask(of, () => beat(heartbeat)),
-      hasFree: () => ask(of, () => [...rows.values()].some(({ holder }) => holder === undefined)),
+      hasFree: () => ask(of, () => [...rows.values()].some(({ holder, until }) => holder === undefined || until <= time)),
       followed: async (_, policies) => policies,
       readopt: async () => false,
       saveShown: async () => undefined,

@@ -13,7 +13,7 @@ import type {
 import { comparisonOf } from './page-comparison.ts'
 import { ago, BANDS, HEAD, HOLD_ID, HOLD_MESSAGE, headOf, place, SCOPES } from './page-parts.ts'
 import { groupListOf, groupOf, personListOf, personOf } from './page-people.ts'
-import { burnOf, creditsOf, driftOf, nearOf } from './page-series.ts'
+import { burnOf, creditsOf, driftOf, nearOf, poolsOf } from './page-series.ts'
 import { changesOf, planOf } from './page-story.ts'
 
 export const summaryOf = (name = 'acme'): WorkspaceSummary => ({
@@ -322,5 +322,6 @@ export const documentsOf = (overrides: Partial<Documents> = {}): Documents => ({
   burnSeries: async (_workspace, query) => burnOf(query?.['by'] === 'model' ? 'model' : 'group'),
   driftSeries: async () => driftOf(),
   nearSeries: async () => nearOf(),
+  poolSeries: async () => poolsOf(),
   ...overrides,
 })

@@ -1,6 +1,6 @@
 // Made-up series for charts.
 
-import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries } from '../../src/daemon/http/documents/types.ts'
+import type { BurnSeries, CreditsSeries, DriftSeries, NearSeries, PoolSeries } from '../../src/daemon/http/documents/types.ts'
 import { dayOf, headOf } from './page-parts.ts'
 
 const used = (index: number): number => Math.round(6_420 * (index + 1) * (0.9 + 0.1 * Math.sin(index)))
@@ -57,4 +57,18 @@ export const nearOf = (): NearSeries => ({
     { name: 'in no declared group', people: 12, shares: [6, 2, 1, 0, 0, 0, 0, 0, 0, 0, 1, 2] },
   ],
   rowsOmitted: 0,
+})
+
+export const poolsOf = (): PoolSeries => ({
+  ...headOf('PoolSeries'),
+  cycle: { start: '2026-11-01T00:00:00.000Z', end: '2026-12-01T00:00:00.000Z' },
+  pools: [
+    {
+      name: 'research',
+      credits: 20_000,
+      exhaustion: '2026-11-28T12:00:00.000Z',
+      days: Array.from({ length: 20 }, (_, index) => ({ day: dayOf(index), used: 700 * index, dealt: 19_900 - 10 * index })),
+    },
+  ],
+  poolsOmitted: 0,
 })

@@ -6,14 +6,17 @@ import { type Exposition, parseExposition } from './exposition.ts'
 import { realClock } from './real-clock.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-export const MAIN = join(ROOT, 'src/main.ts')
+/** The program as its sources, as the README starts it. */
+export const SOURCE = join(ROOT, 'src/main.ts')
+/** The same, joined to a few files by `program.ts`, which starts in half the time; without vitest the sources. */
+export const MAIN = process.env['CAPKEEPER_MAIN'] ?? SOURCE
 const clock = realClock()
 
 export interface ProcessOptions {
   /** On top of PATH and HOME; nothing else of this process's environment gets in. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** What to run in place of `src/main.ts`, with its arguments. */
+  /** What to run in place of the program, with its arguments. */
   readonly command?: readonly [string, ...string[]]
 }
 
@@ -116,9 +119,12 @@ export async function onTerminal(
   return { code, screen: running.stdout().replaceAll('\r\n', '\n') }
 }
 
+/** Between two looks, at first and at most: a tenth of what was waited so far, because each look costs the program an answer. */
+const [SHORTEST_MS, LONGEST_MS] = [20, 200]
+
 /** Looks again and again until something is there; rejects with what was waited for, and the last error, when it takes too long. */
 export async function until<T>(what: string, look: () => T | Promise<T>, withinMs = 15_000): Promise<NonNullable<T>> {
-  const end = clock.monotonic() + withinMs
+  const begun = clock.monotonic()
   let failure: unknown
   for (;;) {
     try {
@@ -128,8 +134,9 @@ export async function until<T>(what: string, look: () => T | Promise<T>, withinM
     } catch (error) {
       failure = error
     }
-    if (clock.monotonic() > end) throw new Error(`waited ${withinMs} ms in vain for ${what}`, { cause: failure })
-    await clock.sleep(20)
+    const waited = clock.monotonic() - begun
+    if (waited > withinMs) throw new Error(`waited ${withinMs} ms in vain for ${what}`, { cause: failure })
+    await clock.sleep(Math.min(LONGEST_MS, Math.max(SHORTEST_MS, waited / 10)))
   }
 }
 

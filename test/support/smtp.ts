@@ -2,11 +2,15 @@
 // silent where a test says so.
 import { createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
+import { createSecureContext, TLSSocket } from 'node:tls'
 import { onTestFinished } from 'vitest'
+import type { Certificate } from './certificates.ts'
 
 export interface Mail {
   readonly from: string
   readonly to: string
+  /** It came over an encrypted connection. */
+  readonly isEncrypted: boolean
   /** As it came, headers included. */
   readonly source: string
 }
@@ -19,21 +23,24 @@ export interface MailServer {
   readonly mails: Mail[]
   /** What clients said of themselves, decoded. */
   readonly logins: string[]
+  /** Everything that came before the connection was encrypted, and where it never was. */
+  readonly inTheClear: string[]
   /** By the first word of a command; `.` is the end of a mail. */
-  faults: Partial<Record<'EHLO' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | '.', Fault>>
+  faults: Partial<Record<'EHLO' | 'STARTTLS' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | '.', Fault>>
   connections: number
 }
 
-/** Ends with the test. */
-export async function mailServer(): Promise<MailServer> {
-  const server: MailServer & { port: number } = { port: 0, mails: [], logins: [], faults: {}, connections: 0 }
+/** Ends with the test. With a certificate it offers STARTTLS, and login only after it. */
+export async function mailServer(certificate?: Certificate): Promise<MailServer> {
+  const server: MailServer & { port: number } = { port: 0, mails: [], logins: [], inTheClear: [], faults: {}, connections: 0 }
   const open = new Set<Socket>()
   const listener = createServer((socket) => {
     server.connections += 1
     open.add(socket)
     socket.on('close', () => open.delete(socket))
     socket.on('error', () => undefined)
-    converse(server, socket)
+    socket.write('220 test\r\n')
+    converse(server, socket, certificate)
   })
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
   const address = listener.address()
@@ -55,7 +62,8 @@ const ANSWERS: Readonly<Record<string, string>> = {
   QUIT: '221 bye',
 }
 
-function converse(server: MailServer, socket: Socket): void {
+/** `offered`: what STARTTLS would begin with; absent once it has. */
+function converse(server: MailServer, socket: Socket, offered: Certificate | undefined): void {
   const state = { from: '', to: '', lines: undefined as string[] | undefined }
   const say = (step: string, usual: string): boolean => {
     const fault = server.faults[step as keyof MailServer['faults']]
@@ -63,14 +71,16 @@ function converse(server: MailServer, socket: Socket): void {
     else if (fault !== 'silence') socket.write(`${fault ?? usual}\r\n`)
     return fault === undefined
   }
-  socket.write('220 test\r\n')
-  createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY }).on('line', (line) => {
+  const isEncrypted = socket instanceof TLSSocket
+  const lines = createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY })
+  lines.on('line', (line) => {
+    if (!isEncrypted) server.inTheClear.push(line)
     if (state.lines) {
       if (line !== '.') state.lines.push(line.replace(/^\.\./, '.'))
       else {
         const source = state.lines.join('\n')
         state.lines = undefined
-        if (say('.', ANSWERS['.'] ?? '')) server.mails.push({ from: state.from, to: state.to, source })
+        if (say('.', ANSWERS['.'] ?? '')) server.mails.push({ from: state.from, to: state.to, isEncrypted, source })
       }
       return
     }
@@ -84,6 +94,18 @@ function converse(server: MailServer, socket: Socket): void {
           .trim(),
       )
       say('AUTH', '235 welcome')
+      return
+    }
+    if (step === 'STARTTLS' && offered) {
+      if (!say(step, '220 go on')) return
+      lines.removeAllListeners('line')
+      const secure = new TLSSocket(socket, { isServer: true, secureContext: createSecureContext({ ...offered }) })
+      secure.on('error', () => undefined)
+      converse(server, secure, undefined)
+      return
+    }
+    if (step === 'EHLO' && offered) {
+      say(step, '250-test\r\n250-STARTTLS\r\n250 8BITMIME')
       return
     }
     if (step === 'MAIL') state.from = /<(.*)>/.exec(line)?.[1] ?? ''

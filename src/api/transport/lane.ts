@@ -2,7 +2,7 @@
 // whether the first may go is queue.ts's business.
 
 /** Writes and what decides about them; then the readings of a sweep; then what is only measured. */
-export const URGENCIES = ['urgent', 'normal', 'late'] as const
+const URGENCIES = ['urgent', 'normal', 'late'] as const
 export type Urgency = (typeof URGENCIES)[number]
 
 /**

@@ -6,7 +6,9 @@ import { kindOf, type Transition } from '../../core/model/condition.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Planned } from '../../core/plan/plan.ts'
+import { dealt } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
+import type { Config } from '../../daemon/config/settings.ts'
 import type { Go } from '../../daemon/cycle/options.ts'
 import { type CycleReport, reconcile } from '../../daemon/cycle/run.ts'
 import { seenKeeper } from '../../daemon/cycle/seen.ts'
@@ -26,6 +28,7 @@ import { type Cli, CommandError, columnsOf, painter } from '../shared/context.ts
 import { EXIT, type ExitCode, worstExit } from '../shared/exit.ts'
 import { interruptible } from '../shared/interrupt.ts'
 import { openForCommand, type WritingStore } from '../shared/ledger/replica.ts'
+import { sharersIn } from '../shared/ledger/sharers.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { tellLine } from '../shared/tell.ts'
 import { count } from '../shared/text.ts'
@@ -61,7 +64,7 @@ async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefin
     const plan = saved?.get(one.config.name)
     if (shared.signal.aborted || (saved && !plan)) continue
     try {
-      const report = await applyOne({ ...one, ...shared, plan, inMemory: setup.config.ledger === ':memory:' })
+      const report = await applyOne({ ...one, ...shared, plan, whole: setup.config, inMemory: setup.config.ledger === ':memory:' })
       const salt = (await ledgerOf(shared.store, one.config)).fact('peopleSalt')
       done.push({ report, ...(salt !== undefined && { salt }) })
     } catch (failure) {
@@ -91,6 +94,8 @@ interface Shared {
 
 interface Job extends WorkspaceSetup, Shared {
   readonly plan: Plan | undefined
+  /** With the workspaces that are not applied. */
+  readonly whole: Config
   readonly inMemory: boolean
 }
 
@@ -102,12 +107,18 @@ async function applyOne(job: Job): Promise<CycleReport> {
   const seen = seenKeeper(ledger, cli.clock)
   const { held } = job.store
   const lease = leaseOf(held, config.name)
-  const connection = connectWriter(cli, config, {
-    ...(lease && { mayLeave: (timeoutMs: number) => held.mayLeave(config.name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
-    onSeen: seen.onSeen,
-    ...(learned && { learned }),
-    onLearned: (key, rate) => ledger.saveFact('pace', { ...ledger.fact('pace'), [key]: rate }),
-  })
+  // Replicas at work send with the same key, each within its part.
+  const rate = lease ? dealt(config.rate, sharersIn(cli, job.store, () => job.whole).count(config.name)) : config.rate
+  const connection = connectWriter(
+    cli,
+    { ...config, rate },
+    {
+      ...(lease && { mayLeave: (timeoutMs: number) => held.mayLeave(config.name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
+      onSeen: seen.onSeen,
+      ...(learned && { learned }),
+      onLearned: (key, rate) => ledger.saveFact('pace', { ...ledger.fact('pace'), [key]: rate }),
+    },
+  )
   const progress = await sweepProgress('reading caps', cli.stderr, signal)
   const writing = await sweepProgress('writing caps', cli.stderr, signal)
   const workspace = createWorkspace({

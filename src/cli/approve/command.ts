@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { plain } from '../../core/escape/terminal.ts'
-import { HOLD_ID_DIGITS } from '../../core/plan/approval.ts'
+import { HOLD_ID_DIGITS, type HoldShown } from '../../core/plan/approval.ts'
 import type { Ledger } from '../../ports.ts'
 import { addLedgerFlags, examples, type NetworkFlags, readHoldId } from '../shared/args.ts'
 import { type Cli, CommandError } from '../shared/context.ts'
@@ -24,14 +24,18 @@ export function registerApprove(program: Command, cli: Cli): void {
     .action((id: string, flags: NetworkFlags) => approve(id, flags, cli))
 }
 
-/** The whole id. Throws a `CommandError` when no hold, or more than one, begins with what was typed. */
+/** Holds that the last plan of `apply` or `run` showed, by id. */
+const standing = (ledger: Ledger): readonly (readonly [id: string, shown: HoldShown])[] =>
+  Object.entries(ledger.fact('holdsShown') ?? {}).filter(([, { goneAt }]) => goneAt === undefined)
+
+/** The whole id. Throws a `CommandError` when no hold that stands, or more than one, begins with what was typed. */
 function wholeId(typed: string, ledger: Ledger, workspace: string): string {
   if (typed.length === HOLD_ID_DIGITS) return typed
-  const found = Object.keys(ledger.fact('holdsShown') ?? {}).filter((id) => id.startsWith(typed))
+  const found = standing(ledger).flatMap(([id]) => (id.startsWith(typed) ? [id] : []))
   const [only, ...others] = found
   if (only === undefined)
     throw new CommandError(
-      `no hold of ${workspace} that apply or run has recorded begins with ${typed}; of one that only a plan has shown, type the whole id`,
+      `no hold of ${workspace} that stands in the last plan of apply or run begins with ${typed}; of one that only a plan has shown, type the whole id`,
     )
   if (others.length > 0) throw new CommandError(`${found.length} holds of ${workspace} begin with ${typed}; type more of the id`)
   return only
@@ -39,7 +43,7 @@ function wholeId(typed: string, ledger: Ledger, workspace: string): string {
 
 async function approve(typed: string, flags: NetworkFlags, cli: Cli): Promise<void> {
   const { withLedger } = await import('../shared/ledger/access.ts')
-  const showsHold = (ledger: Ledger): boolean => Object.keys(ledger.fact('holdsShown') ?? {}).some((id) => id.startsWith(typed))
+  const showsHold = (ledger: Ledger): boolean => standing(ledger).some(([id]) => id.startsWith(typed))
   await withLedger(flags, cli, { mode: 'note', prefers: showsHold }, async ({ workspace, ledger }) => {
     const id = wholeId(typed, ledger, workspace)
     const before = ledger.approvals().find((one) => one.id === id)

@@ -12,7 +12,7 @@ import { failed, ok, type Tell, warning } from './check.ts'
 
 /** Version 13, in the server's own numbers; the oldest that this was tried with. */
 const LEAST_VERSION = 130_000
-/** Every write waits for about five answers of the database. Choices. */
+/** Every write waits for about three answers of the database: a look for a pause, the intent, the outcome. Choices. */
 const FAR_MS = 50
 const SKEW_MS = 2_000
 
@@ -61,7 +61,7 @@ function checkServer(name: string, server: ServerReport, tell: Tell): void {
   const latency = `an answer takes ${latencyMs.toFixed(1)} ms`
   tell(
     'latency',
-    latencyMs > FAR_MS ? warning(latency, 'each write waits for about five; run capkeeper nearer to its database') : ok(latency),
+    latencyMs > FAR_MS ? warning(latency, 'each write waits for about three of them; run capkeeper nearer to its database') : ok(latency),
   )
   const skew = `the clock of the database differs by ${(clockSkewMs / 1_000).toFixed(1)} s`
   tell('clock', Math.abs(clockSkewMs) > SKEW_MS ? warning(skew, 'let both machines follow a time server') : ok(skew))

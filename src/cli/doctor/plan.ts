@@ -1,14 +1,15 @@
 // What the workspace's plan offers: the balance, credits in agent analytics, people with a status, listings of the declared groups.
+
 import type { ServiceReader } from '../../api/client.ts'
 import type { KeyProbe } from '../../api/probe.ts'
 import type { GroupMembers, Roster } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
+import { DAY_MS } from '../../core/model/units.ts'
 import { failureOf } from '../../daemon/cycle/write/failure.ts'
 import type { Ledger } from '../../ports.ts'
 import { count, people } from '../shared/text.ts'
 import { failed, notChecked, ok, type Tell, warning } from './check.ts'
 
-const DAY_MS = 86_400_000
 /** A roster that lost more than this against the last good one is worth a look (`rosterShrink`). */
 const SHRUNK = 0.8
 

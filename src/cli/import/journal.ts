@@ -6,7 +6,7 @@ import { parseScope, type Scope, type ScopeKey, scopeKey } from '../../core/mode
 import { credits, type Instant, MAX_CAP } from '../../core/model/units.ts'
 
 /** Readings older than this are asked again: others may have written since. Choice. */
-export const JOURNAL_LIFE_MS = 3_600_000
+const JOURNAL_LIFE_MS = 3_600_000
 
 export interface JournalEntry {
   readonly scope: Scope

@@ -1,10 +1,15 @@
-// `notify preview`: what would go out to people and owners now. It sends nothing and records nothing.
+// `notify preview`: what would go out to people and owners now; it sends nothing. `notify test`: one message to whoever is named.
 import type { Command } from 'commander'
-import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
+import { addFlags, addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
 export interface NotifyFlags extends NetworkFlags {
   readonly output: 'text' | 'json'
+}
+
+export interface NotifyTestFlags extends Pick<NetworkFlags, 'config' | 'workspace'> {
+  readonly email?: string
+  readonly webhook?: string
 }
 
 export function registerNotify(program: Command, cli: Cli): void {
@@ -13,7 +18,7 @@ export function registerNotify(program: Command, cli: Cli): void {
     .summary('what people and owners would be told now')
     .description('Works on messages to people and owners, which notify in the config asks for. The daemon sends them.')
     .usage('<command> [flags]')
-    .addHelpText('after', examples('capkeeper notify preview'))
+    .addHelpText('after', examples('capkeeper notify preview', 'capkeeper notify test --email me@example.com'))
   const preview = group
     .command('preview')
     .summary('print the messages that would go out now')
@@ -25,4 +30,19 @@ export function registerNotify(program: Command, cli: Cli): void {
   addNetworkFlags(preview)
     .addHelpText('after', examples('capkeeper notify preview', 'capkeeper notify preview --workspace acme --output json'))
     .action(async (flags: NotifyFlags) => (await import('./run.ts')).previewCommand(flags, cli))
+  const test = group
+    .command('test')
+    .summary('send one test message to an address or a webhook')
+    .description(
+      'Sends one test message by the mail server or a webhook of the config, to the one that is named, and says what became of it. ' +
+        'The service is not asked, nothing is recorded, and nobody else is told anything.',
+    )
+    .option('--email <address>', 'send a mail to this address')
+    .option('--webhook <name>', 'post to this webhook of the config')
+  addFlags(test, ['config'])
+    .addHelpText(
+      'after',
+      examples('capkeeper notify test --config capkeeper.yaml --email me@example.com', 'capkeeper notify test --webhook research-chat'),
+    )
+    .action(async (flags: NotifyTestFlags) => (await import('./test.ts')).testCommand(flags, cli))
 }

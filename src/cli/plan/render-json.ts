@@ -14,7 +14,7 @@ export function renderPlanJson(views: readonly PlanView[]): string {
 }
 
 /** The document of one plan: caps are numbers or `"none"`, instants RFC 3339; a change without a policy line or a reason has null there (choice). */
-export function planDocument(view: PlanView): Record<string, unknown> {
+function planDocument(view: PlanView): Record<string, unknown> {
   const { plan } = view
   return {
     apiVersion: plan.apiVersion,

@@ -2,6 +2,7 @@
 // pending.
 import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import type { Plan } from '../../core/model/change.ts'
+import { pauseFindings } from '../../daemon/conditions/findings.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
 import { sha256 } from '../../daemon/schedule/system.ts'
 import { connectReader, readSetup, type Setup, type WorkspaceSetup } from '../compose.ts'
@@ -12,6 +13,7 @@ import { interruptible } from '../shared/interrupt.ts'
 import { type LedgerFlags, openLedgers } from '../shared/ledger/ledgers.ts'
 import { sweepProgress } from '../shared/progress.ts'
 import { isLedgerUrl } from '../shared/remote.ts'
+import { tellLine } from '../shared/tell.ts'
 import type { PlanFlags } from './command.ts'
 import { showPlans, showWarnings } from './output.ts'
 import { labelsFor } from './people.ts'
@@ -76,6 +78,8 @@ async function previewAll(setup: Setup, cli: Cli, signal: AbortSignal, flags: Le
           const parts = { client, settings: config, ledger, clock: cli.clock, digest: sha256 }
           const done = await preview(parts, policy, { signal, onSweep: progress.expect, onReading: progress.one })
           tellReading(cli, config.name, done)
+          for (const { message } of pauseFindings(await ledger.pause(cli.clock.now()), config.name))
+            tellLine(cli, `${config.name}: ${message}`)
           return done
         } finally {
           close()

@@ -4,7 +4,7 @@ import { REPORT_VIEWS, type ReportCycle, type ReportView } from '../../core/use/
 import { addNetworkFlags, examples, type NetworkFlags, outputOption } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
-export const REPORT_FORMATS = ['text', 'json', 'csv', 'markdown', 'html'] as const
+const REPORT_FORMATS = ['text', 'json', 'csv', 'markdown', 'html'] as const
 export type ReportFormat = (typeof REPORT_FORMATS)[number]
 
 export interface ReportFlags extends NetworkFlags {

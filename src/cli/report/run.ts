@@ -5,7 +5,7 @@ import { renderReportPage } from '../../console/report.ts'
 import { effectiveCap } from '../../core/interpret/effective.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, userScope } from '../../core/model/scope.ts'
-import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
@@ -32,7 +32,6 @@ import { renderReportMarkdown, renderReportText } from './render.ts'
 import { renderReportCsv, renderReportJson } from './render-data.ts'
 import { dayText } from './table.ts'
 
-const DAY_MS = 86_400_000
 /** As many days as a forecast looks at, and a few. */
 const HISTORY_DAYS = 62
 /** The service is asked for 30 days at most (service-notes.md, section 2, point 8). */

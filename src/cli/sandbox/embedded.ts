@@ -11,7 +11,7 @@ export interface Embedded {
   close(): Promise<void>
 }
 
-export const SANDBOX_PORT = 8787
+const SANDBOX_PORT = 8787
 /** The identity that a ledger is bound to: the port may differ from start to start. */
 export const SANDBOX_IDENTITY = 'sandbox:'
 const ADMIN_KEY = SANDBOX_KEYS[0]?.secret ?? ''

@@ -6,9 +6,9 @@ import { UsageError } from './context.ts'
 import { EXIT } from './exit.ts'
 import { shownLedger } from './ledger/address.ts'
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
-export const LOG_FORMATS = ['json', 'pretty'] as const
+const LOG_FORMATS = ['json', 'pretty'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
 
 /** The flags of every network command (product.md, section 3); what was not given is absent, a file or a default decides. */

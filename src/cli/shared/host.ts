@@ -1,11 +1,11 @@
 // What all workspaces of a daemon share: log, metrics, ledger file, labels for people; and how one workspace is opened with real parts.
+
 import { fileURLToPath } from 'node:url'
-import { ApiError } from '../../api/errors.ts'
-import { createKeyRing } from '../../api/keys.ts'
 import { createPaces, type Paces } from '../../api/transport/paces.ts'
 import type { Emit } from '../../core/model/events.ts'
 import { hasErrors, type Problem } from '../../core/model/problem.ts'
-import { dealt, sharersOf } from '../../core/replicas/budget.ts'
+import { DAY_MS } from '../../core/model/units.ts'
+import { dealt } from '../../core/replicas/budget.ts'
 import { LEASED_WRITE_MS } from '../../core/replicas/lease.ts'
 import { chronicleOf } from '../../daemon/conditions/chronicle.ts'
 import { createLogger, type Logger } from '../../daemon/conditions/log.ts'
@@ -27,6 +27,7 @@ import { connectWriter, ledgerOf, openNotify, readPolicies } from '../compose.ts
 import { SANDBOX_IDENTITY } from '../sandbox/embedded.ts'
 import type { NetworkFlags } from './args.ts'
 import { type Cli, hasColours } from './context.ts'
+import { type Sharers, sharersIn } from './ledger/sharers.ts'
 import { VERSION } from './version.ts'
 
 export interface Host {
@@ -56,8 +57,8 @@ export interface Host {
   /** Saves what is kept for the end, such as learned rates. */
   saveAll(): Promise<void>
   readonly atEnd: (() => Promise<void>)[]
-  /** How many workspaces of the configuration use the same key as this one, itself among them. */
-  sharers(workspace: string): number
+  /** Who else uses a workspace's key. */
+  readonly sharers: Sharers
 }
 
 export interface HostOptions {
@@ -107,7 +108,7 @@ export async function createHost({ cli, flags, config, store, isEmbedded, leases
     isEmbedded,
     leases,
     atEnd,
-    sharers: sharersIn(cli, () => inForce.config),
+    sharers: sharersIn(cli, store, () => inForce.config),
     pacesOf({ name, baseUrl }) {
       // Another address is another service.
       const id = JSON.stringify([name, baseUrl])
@@ -169,8 +170,6 @@ function writableProbe(store: LedgerStore, { clock }: Cli): Pick<Host, 'ledgerWr
   }
 }
 
-const DAY_MS = 86_400_000
-
 /** History is kept 400 days; what is older goes once a day. Ends with the signal. */
 export async function forgetOldHistory({ store, cli, logger }: Host, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -219,6 +218,7 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   let first: 'waiting' | 'answered' | 'failed' = 'waiting'
   const ledger = await bound(host.store, config, { isEmbedded: host.isEmbedded, rebind: host.flags.rebind === true })
   const learning = learnedKeeper(ledger, cli.clock)
+  const learned = await host.sharers.learned(config.name, learning.pace)
   const chronicle = chronicleOf(ledger)
   const tell: Emit = (event) => {
     chronicle.onEvent(event)
@@ -227,11 +227,11 @@ export async function openWorkspace(config: WorkspaceConfig, host: Host): Promis
   const { leases } = host
   const { name } = config
   const lease = leaseOf(leases, name)
-  const shared = { ...config, rate: dealt(config.rate, host.sharers(name)) }
+  const shared = { ...config, rate: dealt(config.rate, host.sharers.count(name)) }
   const connection = connectWriter(cli, shared, {
     ...(lease && { mayLeave: (timeoutMs: number) => leases.mayLeave(name, timeoutMs), writeTimeoutMs: LEASED_WRITE_MS }),
     paces: host.pacesOf(config),
-    learned: learning.pace,
+    learned,
     onSeen: learning.onSeen,
     onLearned(key, learned, ratePerSecond) {
       learning.pace[key] = learned
@@ -287,29 +287,4 @@ export async function loadForDaemon(loaded: LoadedConfig, config: Config, host: 
   const policies = await readPolicies(loaded, config, host.cli, host.flags.workspace)
   if (hasErrors(policies.problems)) host.complain(policies.problems, 'policies have errors')
   return policies
-}
-
-/** Worked out once for each configuration. A key that cannot be read now is nobody's. */
-function sharersIn({ env, clock }: Cli, config: () => Config): Host['sharers'] {
-  let known: { readonly of: Config; readonly sharers: ReadonlyMap<string, number> } | undefined
-  return (workspace) => {
-    const now = config()
-    if (known?.of !== now)
-      known = { of: now, sharers: sharersOf(new Map(now.workspaces.map((one) => [one.name, keysOf(one, { env, clock })]))) }
-    return known.sharers.get(workspace) ?? 1
-  }
-}
-
-/** Keys at one address by digest, whatever they are called. */
-function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): ReadonlySet<string> {
-  const ring = createKeyRing(keys, options)
-  const ids = (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
-    try {
-      return [`${baseUrl} ${ring.keyFor(operation).id}`]
-    } catch (error) {
-      if (error instanceof ApiError) return []
-      throw error
-    }
-  })
-  return new Set(ids)
 }

@@ -4,7 +4,7 @@ import { Option } from 'commander'
 import { addUsedFlags, examples, type NetworkFlags, outputOption, readInteger } from '../shared/args.ts'
 import type { Cli } from '../shared/context.ts'
 
-export const SIMULATE_FORMATS = ['text', 'json', 'markdown', 'html'] as const
+const SIMULATE_FORMATS = ['text', 'json', 'markdown', 'html'] as const
 export type SimulateFormat = (typeof SIMULATE_FORMATS)[number]
 
 export interface SimulateFlags extends NetworkFlags {

@@ -1,8 +1,8 @@
 // Credits over the cycle: what was used, the even pace to the cycle's end, where it leads with the band of 80 %, and all there is to use.
+import { DAY_MS } from '../../core/model/units.ts'
 import { compact, dayMonth } from '../text.ts'
 import type { Chart, LegendEntry } from './chart.ts'
 import type { Layer, Point } from './plot.ts'
-import { DAY_MS } from './scale.ts'
 
 export interface CycleData {
   readonly startAt: number

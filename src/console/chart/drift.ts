@@ -1,7 +1,7 @@
 // Changes by others found, and repairs made, day by day side by side.
+import { DAY_MS } from '../../core/model/units.ts'
 import { dayMonth, plural } from '../text.ts'
 import type { Chart } from './chart.ts'
-import { DAY_MS } from './scale.ts'
 
 export interface DriftData {
   /** By UTC midnights, in order. */

@@ -1,11 +1,12 @@
 // Charts from the series that the daemon gives: instants for days, and nothing where nothing is known.
-import type { BurnSeries, CreditsSeries, DriftSeries, PersonDocument } from '../../daemon/http/documents/types.ts'
+import { DAY_MS } from '../../core/model/units.ts'
+import type { BurnSeries, CreditsSeries, DriftSeries, PersonDocument, PoolSeries } from '../../daemon/http/documents/types.ts'
 import { capText } from '../text.ts'
 import type { Chart } from './chart.ts'
 import { cycleChart } from './cycle.ts'
 import { driftChart } from './drift.ts'
 import { personChart } from './person.ts'
-import { DAY_MS } from './scale.ts'
+import { poolChart } from './pool.ts'
 import { stackChart } from './stack.ts'
 
 /** Nothing without a cycle. */
@@ -44,6 +45,23 @@ export function burnOfSeries({ by, days, lines }: BurnSeries): Chart | undefined
     })),
     names: Object.fromEntries(lines.map((line) => [keyOf(line), line.name])),
   })
+}
+
+/** A chart for each pool; none without a cycle. */
+export function poolsOfSeries({ cycle, pools, at: madeAt }: PoolSeries): readonly Chart[] {
+  if (!cycle) return []
+  const [startAt, endAt] = [Date.parse(cycle.start), Date.parse(cycle.end)]
+  const now = Date.parse(madeAt)
+  return pools.map(({ name, credits, exhaustion, days }) =>
+    poolChart({
+      ...{ name, startAt, endAt, credits },
+      points: days.flatMap(({ day, used, dealt }) => {
+        const at = Math.max(startAt, Math.min(now, Date.parse(day) + DAY_MS, endAt))
+        return used === undefined ? [] : [{ at, used, ...(dealt !== undefined && { dealt }) }]
+      }),
+      ...(exhaustion !== undefined && { exhaustedAt: Date.parse(exhaustion) }),
+    }),
+  )
 }
 
 /** Nothing where no day is known. */

@@ -1,8 +1,8 @@
 // A person's add-on use against the cap in force on each day, with the days on which the cap was changed.
+import { DAY_MS } from '../../core/model/units.ts'
 import { compact, dayMonth } from '../text.ts'
 import type { Chart, LegendEntry } from './chart.ts'
 import type { Layer, Point } from './plot.ts'
-import { DAY_MS } from './scale.ts'
 
 export interface PersonData {
   readonly startAt: number

@@ -1,8 +1,8 @@
 // A pool over the cycle: its credits, what its members used of them, and how much is dealt to them as caps.
+import { DAY_MS } from '../../core/model/units.ts'
 import { compact, dayMonth } from '../text.ts'
 import type { Chart } from './chart.ts'
 import type { Layer } from './plot.ts'
-import { DAY_MS } from './scale.ts'
 
 export interface PoolData {
   readonly name: string
@@ -10,7 +10,7 @@ export interface PoolData {
   readonly endAt: number
   readonly credits: number
   /** In order. */
-  readonly points: readonly { readonly at: number; readonly used: number; readonly dealt: number }[]
+  readonly points: readonly { readonly at: number; readonly used: number; readonly dealt?: number }[]
   readonly exhaustedAt?: number
 }
 
@@ -26,14 +26,19 @@ export function poolChart({ name, startAt, endAt, credits, points, exhaustedAt }
       ],
     },
     { kind: 'area', tone: 'main', points: points.map(({ at, used }) => ({ at, value: used })) },
-    { kind: 'line', tone: 'balance', stepped: true, points: points.map(({ at, dealt }) => ({ at, value: dealt })) },
+    {
+      kind: 'line',
+      tone: 'balance',
+      stepped: true,
+      points: points.flatMap(({ at, dealt }) => (dealt === undefined ? [] : [{ at, value: dealt }])),
+    },
     exhaustedAt !== undefined && exhaustedAt < endAt && { kind: 'instant', at: exhaustedAt, tone: 'bad', text: 'pool used up' },
   ]
   return {
     id: `pool-${name}`,
     title: `Pool ${name}`,
     summary: last
-      ? `${compact(last.used)} of ${compact(credits)} credits used, ${compact(last.dealt)} dealt as caps.`
+      ? `${compact(last.used)} of ${compact(credits)} credits used${last.dealt === undefined ? '' : `, ${compact(last.dealt)} dealt as caps`}.`
       : `${compact(credits)} credits; nothing dealt yet.`,
     legend: [
       { tone: 'main', text: 'used by its people' },
@@ -50,6 +55,6 @@ export function poolChart({ name, startAt, endAt, credits, points, exhaustedAt }
         text: `${dayMonth(at)}: ${compact(used)} used`,
       })),
     },
-    table: { heads: ['Day', 'Used', 'Dealt'], rows: points.map(({ at, used, dealt }) => [dayMonth(at), used, dealt]) },
+    table: { heads: ['Day', 'Used', 'Dealt'], rows: points.map(({ at, used, dealt }) => [dayMonth(at), used, dealt ?? '']) },
   }
 }

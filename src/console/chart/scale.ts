@@ -1,4 +1,5 @@
 // Where figures and instants stand in a chart, and which of them are written beside its lines: round numbers, midnights in UTC. It draws nothing.
+import { DAY_MS } from '../../core/model/units.ts'
 
 /** Where a plot ends at the top, and the round figures on its way there. */
 export interface ValueScale {
@@ -20,7 +21,6 @@ export function valueScale(highest: number, isCount = false): ValueScale {
   return { max: count * step, ticks: Array.from({ length: count + 1 }, (_, index) => index * step) }
 }
 
-export const DAY_MS = 86_400_000
 const MOST_LABELS = 7
 
 /** Instants of a time axis that get a label: midnights in UTC, in equal steps of whole days, seven at most. */

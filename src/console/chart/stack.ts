@@ -1,8 +1,8 @@
 // Credits burned day by day, stacked by group or by model: the six that burned most have a colour, all others share one.
+import { DAY_MS } from '../../core/model/units.ts'
 import { compact, dayMonth } from '../text.ts'
 import type { Chart } from './chart.ts'
 import type { Bar, Tone } from './plot.ts'
-import { DAY_MS } from './scale.ts'
 
 export interface StackData {
   readonly id: string

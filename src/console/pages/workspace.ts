@@ -2,10 +2,10 @@
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
-import type { NearSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
+import type { NearSeries, PoolSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
 import { type AmountRow, amountTable, meter } from '../chart/bars.ts'
 import { type Chart, chartFigure } from '../chart/chart.ts'
-import { burnOfSeries, cycleOfSeries, driftOfSeries } from '../chart/from-documents.ts'
+import { burnOfSeries, cycleOfSeries, driftOfSeries, poolsOfSeries } from '../chart/from-documents.ts'
 import { heatMap } from '../chart/heat.ts'
 import { short } from '../chart/scale.ts'
 import { renderFrame } from '../frame.ts'
@@ -28,13 +28,14 @@ import {
 import { BAND_TEXT, dayMonth, figure, number, percent, plural, when, withoutWays, words } from '../text.ts'
 
 export async function workspacePage(documents: Documents, name: string): Promise<string> {
-  const [one, credits, byGroup, byModel, drift, near] = await Promise.all([
+  const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
     documents.workspace(name),
     documents.creditsSeries(name),
     documents.burnSeries(name, { by: 'group' }),
     documents.burnSeries(name, { by: 'model' }),
     documents.driftSeries(name),
     documents.nearSeries(name),
+    documents.poolSeries(name),
   ])
   const cycle = cycleOfSeries(credits)
   const charts = [burnOfSeries(byGroup), burnOfSeries(byModel), driftOfSeries(drift)].filter((chart) => chart !== undefined)
@@ -56,6 +57,7 @@ export async function workspacePage(documents: Documents, name: string): Promise
       html`<div class="grid">${drawn.map(inSection)}<div class="stack">${said.map(inSection)}${bandsPart(one)}${modelsPart(one)}</div></div>`,
       nearPart(near),
       poolsPart(one),
+      poolCharts(pools),
       grantsPart(one),
       statePart(one),
     ],
@@ -274,6 +276,19 @@ function poolsPart({ pools, at }: WorkspaceDocument): Html | false {
         pools,
       ),
     )
+  )
+}
+
+/** Charts of pools on the page; the document has more. */
+const MOST_POOL_CHARTS = 6
+
+function poolCharts(series: PoolSeries): Html | false {
+  const charts = poolsOfSeries(series)
+  const shown = charts.slice(0, MOST_POOL_CHARTS)
+  const more = charts.length - shown.length + series.poolsOmitted
+  return (
+    shown.length > 0 &&
+    html`<div class="grid">${shown.map((chart) => html`<section>${chartFigure(chart)}</section>`)}</div>${more > 0 && html`<p class="small soft">${plural(more, 'more pool', 'more pools')} in <code>/api/v1/workspaces/${series.workspace}/series/pools</code></p>`}`
   )
 }
 

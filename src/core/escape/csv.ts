@@ -7,7 +7,7 @@ export const csvText = (rows: readonly (readonly (string | number)[])[]): string
   rows.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
 
 /** One cell: a single line of printable text; what a spreadsheet would calculate gets an apostrophe before it. */
-export function csvCell(value: string | number): string {
+function csvCell(value: string | number): string {
   if (typeof value === 'number') return String(value)
   const line = plain(value)
   const safe = line === '-' ? line : line.replace(FORMULA, "$<before>'$<start>")

@@ -3,7 +3,7 @@
 import { plain } from './terminal.ts'
 
 /** Longer values make every scrape dear and fit on no dashboard. Choice. */
-export const MAX_LABEL = 200
+const MAX_LABEL = 200
 
 /** One line of printable text, cut after `MAX_LABEL` characters. */
 export function labelText(text: string): string {

@@ -242,19 +242,11 @@ export interface Intent {
 }
 
 /** One line of `history`: what was written, when, from what to what, why. */
-export interface HistoryEntry {
+export interface HistoryEntry extends Omit<ScopeChange, 'people' | 'healing' | 'grantEnd'> {
   readonly at: Instant
-  readonly scope: Scope
-  readonly action: 'set' | 'clear'
-  readonly effect: Effect
-  readonly from: Cap
-  readonly to: Cap
-  readonly cause: Cause
   readonly result: ChangeResult
-  readonly reason?: string
   /** Why it failed; free of any key. */
   readonly error?: string
-  readonly source?: Position
   readonly planId: string
   readonly digest: string
   readonly revision: string

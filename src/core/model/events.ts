@@ -7,6 +7,7 @@ import type { AddOnSource, MeasuredAddOn } from '../use/add-on.ts'
 import type { BurnFigures } from '../use/burn.ts'
 import type { ApprovalState, Cause, ChangeResult, Hold, Pause, Plan, ScopeChange } from './change.ts'
 import type { Condition, Transition } from './condition.ts'
+import type { PoolOfDay } from './journal.ts'
 import type { ApiErrorKind, Balance, GroupMembers, Observed, Roster } from './observed.ts'
 import type { Cap } from './policy.ts'
 import type { Position, Problem } from './problem.ts'
@@ -154,7 +155,7 @@ export type CycleEvent = { readonly workspace: string; readonly at: Instant } & 
   | { readonly kind: 'request-finished'; readonly operation: string; readonly outcome: RequestOutcome; readonly durationMs: number }
   | { readonly kind: 'rate-learned'; readonly ratePerSecond: number }
   | { readonly kind: 'usage-read'; readonly roster?: Roster; readonly groups: readonly GroupMembers[]; readonly balance?: Balance }
-  | { readonly kind: 'planned'; readonly plan: Plan }
+  | { readonly kind: 'planned'; readonly plan: Plan; readonly pools?: Readonly<Record<string, PoolOfDay>> }
   | { readonly kind: 'change-finished'; readonly change: ScopeChange; readonly result: ChangeResult; readonly error?: string }
   | ({ readonly kind: 'condition' } & Transition)
   /** A mistake of ours. */

@@ -50,4 +50,14 @@ export interface DayFigures {
   readonly used?: Credits
   readonly addOnUsed?: Credits
   readonly addOnAvailable?: Credits
+  /** Pools in the last plan, by name; absent on days that are too long ago to be shown. */
+  readonly pools?: Readonly<Record<string, PoolOfDay>>
+}
+
+/** A pool at the end of a day, of the cycle that the day is in. */
+export interface PoolOfDay {
+  readonly credits: number
+  readonly used: number
+  /** What its members count at together; absent while somebody has no known cap. */
+  readonly dealt?: number
 }

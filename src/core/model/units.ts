@@ -12,6 +12,10 @@ export type Cents = number & { readonly [unit]: 'cents' }
 /** Milliseconds since the epoch, on the wall clock. */
 export type Instant = number
 
+export const MINUTE_MS = 60_000
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 86_400_000
+
 export const MAX_CAP = 2_147_483_647
 
 export const credits = (amount: number): Credits => amount as Credits

@@ -49,7 +49,8 @@ export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number]
 
 /** A message as webhooks are given it. */
 export interface WebhookMessage extends Template {
-  readonly kind: MessageKind
+  /** `test`: asked for by hand, about nothing. */
+  readonly kind: MessageKind | 'test'
   readonly workspace: string
   readonly values: Values
 }

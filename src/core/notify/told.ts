@@ -1,7 +1,7 @@
 // What was told, so that nobody is told twice: at most once a threshold and cycle, over restarts and crashes. A message counts as told
 // from the moment it is about to be sent; only one that surely did not arrive is tried again, a bounded number of times.
 import type { Cycle } from '../model/observed.ts'
-import type { Instant } from '../model/units.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 
 /**
  * `sending`: recorded, and nothing heard of it yet. `waiting`: it surely did not arrive and is tried again. `failed`: given up. `unknown`: it
@@ -37,10 +37,8 @@ const LONGEST_WAIT_MS = 3_600_000
 /** How long to wait after so many tries. */
 export const waitMs = (tries: number): number => Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.max(0, tries - 1))
 
-const DAY_MS = 86_400_000
-
 /** Digests go by days, not by billing cycles. */
-export const DIGEST_PREFIX = '["digest"'
+const DIGEST_PREFIX = '["digest"'
 
 /**
  * What still counts in this cycle. A later cycle, by a day at least, forgets the thresholds of the one before; an earlier one is a reading

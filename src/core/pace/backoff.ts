@@ -9,7 +9,7 @@ export const RETRY_TOKENS = { start: 10, max: 20 }
 /** Requests in a row that fail at their first attempt open the circuit: retries of a few bad scopes say nothing of the others. Choice. */
 export const FAILURES_TO_OPEN = 10
 /** Refusals of a key in a row that close an operation which has worked before: one odd scope must not stop the others. Choice. */
-export const DENIALS_TO_CLOSE = 3
+const DENIALS_TO_CLOSE = 3
 const CIRCUIT_DELAY_MS = { first: 1_000, max: 300_000 }
 const DENIAL_DELAY_MS = { first: 30_000, max: 600_000 }
 const RETRY_DELAY_MS = { first: 500, max: 8_000 }

@@ -157,7 +157,7 @@ export const SHORTEST_TRY_MS = 20_000
 export const LONGEST_TRY_MS = 120_000
 /** How long a rate is left alone after a refusal. */
 export const QUIET_MIN_MS = 60_000
-export const QUIET_MAX_MS = 360_000
+const QUIET_MAX_MS = 360_000
 /** Requests without a refusal that each refusal has to be followed by. */
 const REQUESTS_PER_REFUSAL = 300
 

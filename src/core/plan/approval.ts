@@ -35,6 +35,8 @@ export interface HoldShown {
   readonly credits?: number
   /** It was shown under a revision that did not list its approval, so that somebody could have reviewed it. */
   readonly reviewed?: boolean
+  /** The first plan without it; absent while it stands. */
+  readonly goneAt?: Instant
 }
 
 export type HoldsShown = Readonly<Record<string, HoldShown>>

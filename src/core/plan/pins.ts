@@ -1,5 +1,6 @@
 // Caps that are shown and asked for, and may be there only because they are inherited: before an ancestor goes below them they are set at
-// their own scope. That is right under both ways to read caps, and nobody falls on the way.
+// their own scope, and what a pool deals before an ancestor moves at all. That is right under both ways to read caps, and nobody falls on the
+// way.
 import { type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
 import type { ScopeKey } from '../model/scope.ts'
@@ -17,11 +18,12 @@ export function pins(diff: Diff, slots: Slots, desired: ReadonlyMap<ScopeKey, De
     const ancestors = scope.kind === 'user' ? [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY] : [TEAM_KEY]
     const isLeft = ancestors.some((one) => {
       const to = wide.get(one)?.to
-      return to !== undefined && (to === 'none' || to < cap)
+      // What a pool deals counts in its sum, and must not follow an ancestor upwards either.
+      return to !== undefined && (to === 'none' || to < cap || (origin.pool !== undefined && to > cap))
     })
     if (!isLeft) return []
     const source = origin.at.line > 0 ? { source: origin.at } : {}
-    const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from goes below it'
+    const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'
     return [{ scope, key, from: 'none', to: cap, cause: 'policy', ...source, reason, entry, healing: false, grantEnd: false, pin: true }]
   })
 }

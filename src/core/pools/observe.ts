@@ -10,7 +10,7 @@ const AGREE_MS = 10 * 60_000
 /** So long after its start a new cycle may still show the figures of the one before. Choice, as in `core/use/burned.ts`. */
 const SETTLE_MS = 6 * 3_600_000
 /** A write whose end is not known may still land for so long. Choice. */
-const LANDING_MS = 24 * 3_600_000
+export const LANDING_MS = 24 * 3_600_000
 /** Readings of use older than this are no ground for a deal. Choice. */
 const LONGEST_AGE_MS = 24 * 3_600_000
 

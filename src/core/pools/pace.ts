@@ -1,10 +1,8 @@
 // How much the members of a pool are expected to use until their cycle ends. Own pace counts, shrunk to the mean of the pool by three days'
 // weight; days are working days, Monday to Friday in UTC. Without any use yet everybody is expected alike.
 import type { Cycle } from '../model/observed.ts'
-import type { Instant } from '../model/units.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
 
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
 /** What the pool's mean counts beside a person's own days (goals.md: found by trial). */
 const MEAN_WEIGHT_DAYS = 3
 /** Early on a division by hours would see paces that nobody has. */

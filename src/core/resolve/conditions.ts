@@ -4,6 +4,7 @@
 import type { GroupMembers, OwnedCap, Person, Roster } from '../model/observed.ts'
 import type { Pool, When } from '../model/policy.ts'
 import { type ScopeKey, scopeKey } from '../model/scope.ts'
+import { DAY_MS } from '../model/units.ts'
 
 export type Truth = boolean | 'unknown'
 
@@ -159,7 +160,6 @@ export const answersOf = (when: When, person: Person, facts: RowFacts): readonly
     return { key, truth, text: truth === 'unknown' ? ABSENT[key](when, facts) : TOLD[key](when, person, facts) }
   })
 
-const DAY_MS = 86_400_000
 export const CONDITION_KEYS = ['email', 'role', 'groups', 'inactiveDays', 'joinedWithinDays', 'activeDays'] as const
 
 type Ask = (when: When, person: Person, facts: RowFacts) => Truth

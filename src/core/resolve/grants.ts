@@ -10,7 +10,7 @@ import type { Instant } from '../model/units.ts'
 import type { GrantStatus } from './candidate.ts'
 
 /** An active grant with less than this left is `expiring`. */
-export const EXPIRING_MS = 24 * 3_600_000
+const EXPIRING_MS = 24 * 3_600_000
 
 /** The window of a grant as far as the known cycle tells: `over` when the cycle it ran in has passed, `later` when that one is yet to come. */
 export type GrantWindow =
@@ -36,7 +36,7 @@ export function grantWindow(grant: Grant, cycle: Cycle | undefined): GrantWindow
 export const isInForce = (state: GrantState): boolean => state === 'active' || state === 'expiring'
 
 /** Active when `from` (absent: always) ≤ now < `until`; `unknown` when that depends on a cycle nobody knows. */
-export function clockState(grant: Grant, window: GrantWindow, now: Instant): GrantState | 'unknown' {
+function clockState(grant: Grant, window: GrantWindow, now: Instant): GrantState | 'unknown' {
   if (window.kind === 'over') return 'ended'
   if (window.kind === 'instant' && now >= window.untilAt) return 'ended'
   if (window.kind === 'later' || (grant.fromAt !== undefined && now < grant.fromAt)) return 'pending'

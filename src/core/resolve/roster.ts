@@ -6,7 +6,7 @@ import type { Credits, Instant } from '../model/units.ts'
 
 /** Two short readings this far apart that agree are believed, up to `DOUBT_CEILING_PERCENT`. */
 export const AGREEMENT_MS = 10 * 60_000
-export const DOUBT_CEILING_PERCENT = 50
+const DOUBT_CEILING_PERCENT = 50
 
 /** The last good roster serves for counting this long. */
 export const ROSTER_LIFE_MS = 24 * 3_600_000

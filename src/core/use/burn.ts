@@ -14,13 +14,13 @@
 // not all idle.
 
 import type { Balance, Cycle } from '../model/observed.ts'
-import type { Instant } from '../model/units.ts'
+import { DAY_MS, type Instant } from '../model/units.ts'
 import { exhaustionOf, type PersonUse } from './exhaustion.ts'
 import { forecastFrom, type Projection, projectionOf } from './forecast.ts'
-import { burnedByDays, burnedByReadings, DAY_MS, type DayHistory, type UseCurve, type UseReading, useCurve } from './use-curve.ts'
+import { burnedByDays, burnedByReadings, type DayHistory, type UseCurve, type UseReading, useCurve } from './use-curve.ts'
 
 /** The windows of `capkeeper_burn_ratio` (product.md, section 7), in milliseconds. */
-export const BURN_WINDOWS_MS = { '6h': DAY_MS / 4, '24h': DAY_MS, '3d': 3 * DAY_MS, '7d': 7 * DAY_MS } as const
+const BURN_WINDOWS_MS = { '6h': DAY_MS / 4, '24h': DAY_MS, '3d': 3 * DAY_MS, '7d': 7 * DAY_MS } as const
 export type BurnWindow = keyof typeof BURN_WINDOWS_MS
 export const BURN_WINDOWS = ['6h', '24h', '3d', '7d'] as const satisfies readonly BurnWindow[]
 

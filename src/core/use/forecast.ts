@@ -1,8 +1,8 @@
 // What a team will still use until its cycle ends. Each coming day is expected to be the mean of the same weekday in the last eight weeks,
 // each week back counting half: linear in the days it learns from, so that more use never lowers it. How far off it
 // may be is what it would have been off by in the weeks behind us. It says nothing on less than four weeks, nor of a team without use.
-import { type Credits, credits, type Instant, wholeCents } from '../model/units.ts'
-import { DAY_MS, type DayHistory, type Stretch } from './use-curve.ts'
+import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../model/units.ts'
+import type { DayHistory, Stretch } from './use-curve.ts'
 
 /** Percentiles of the credits used at the cycle's end. */
 export interface Projection {
@@ -34,7 +34,7 @@ interface ForecastInputs {
 }
 
 /** Complete days that a forecast needs, and those it looks at. Choice. */
-export const FORECAST_DAYS = { fewest: 28, most: 56 }
+const FORECAST_DAYS = { fewest: 28, most: 56 }
 /** What a week counts beside the one after it: more is a little better while use is steady, and far worse when a team takes up the tool. */
 const EACH_WEEK_BACK = 0.5
 /** The weeks that are forecast to see how far off that is have at least so many days before them. */

@@ -316,7 +316,7 @@ function notesOn({ by, balance, addOn, addOnByModel, runs, people, which, groups
   if (which !== 'current') notes.push('Caps, head-room and the balance are known for the current cycle only.')
   else if (!balance && !addOn) notes.push('The balance is not known: add-on use, head-room and projections are left out.')
   else if (!balance) notes.push('The balance is not known: when add-on credits run out is left out.')
-  if (addOn?.source === 'measured') notes.push(MEASURED_NOTE)
+  if (addOn?.source === 'measured' && (by !== 'model' || addOnByModel?.size)) notes.push(MEASURED_NOTE)
   if (by === 'model' && addOn && !addOnByModel?.size && runs?.some(({ used }) => used !== undefined))
     notes.push('Add-on use by model is estimated: what everybody paid from add-on credits, shared out by use.')
   if (by === 'model' && runs && runs.length > 0 && runs.every(({ used }) => used === undefined))

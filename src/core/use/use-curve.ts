@@ -2,10 +2,7 @@
 // cycle. It never guesses across a hole: a window that does not begin near a reading has no use at all, not even 0.
 
 import type { Cycle } from '../model/observed.ts'
-import type { Credits, Instant } from '../model/units.ts'
-
-const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * HOUR_MS
+import { type Credits, DAY_MS, HOUR_MS, type Instant } from '../model/units.ts'
 
 /** After a cycle's start nothing is believed for this long: the figures may still be those of the cycle before. Choice. */
 export const SETTLE_MS = 6 * HOUR_MS

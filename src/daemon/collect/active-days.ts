@@ -3,10 +3,9 @@
 
 import type { Roster } from '../../core/model/observed.ts'
 import type { PolicySet } from '../../core/model/policy.ts'
+import { DAY_MS } from '../../core/model/units.ts'
 import { poolCondition } from '../../core/resolve/conditions.ts'
 import type { ReadClient } from '../../ports.ts'
-
-const DAY_MS = 86_400_000
 
 interface Asking {
   readonly client: ReadClient

@@ -8,7 +8,7 @@
 
 import type { Finding } from '../../core/model/condition.ts'
 import type { AddOnReading, AddOnRow, Cycle } from '../../core/model/observed.ts'
-import { type Credits, credits, type Instant, wholeCents } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, wholeCents } from '../../core/model/units.ts'
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
@@ -16,9 +16,6 @@ import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
 import { CHUNK_DAYS } from './kept.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 const ABSENT_REST_MS = DAY_MS
 const DENIED_REST_MS = HOUR_MS

@@ -5,7 +5,7 @@ import type { Finding } from '../../core/model/condition.ts'
 import type { ModelUse, UseShown } from '../../core/model/events.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { scopeKey, TEAM } from '../../core/model/scope.ts'
-import { type Credits, credits, type Instant, wholeCents } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant, wholeCents } from '../../core/model/units.ts'
 import { type AddOnFigures, addOnFigures, totalAddOn } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Burned, foldUsage, NOTHING_BURNED } from '../../core/use/burned.ts'
@@ -21,13 +21,11 @@ import { LedgerError } from '../ledger/error.ts'
 import type { Workspace } from '../workspace.ts'
 import type { KnownRuns } from './kept.ts'
 
-const DAY_MS = 86_400_000
-
 /** What lies further back says nothing about the days to come. Choice. */
 const HISTORY_DAYS = 120
 
 /** Models and modes with a series of their own; the others are summed as `other`. Choice. */
-export const MOST_MODELS = 100
+const MOST_MODELS = 100
 
 /** Takes what a reading adds to the credits burned, and keeps it. A roster that was taken already adds nothing. Rejects with a `LedgerError`. */
 export async function learnBurned(workspace: Workspace, { roster, groups }: UsageFacts): Promise<void> {

@@ -10,7 +10,7 @@
 import type { Finding } from '../../core/model/condition.ts'
 import type { Cycle, RunUse } from '../../core/model/observed.ts'
 import { groupScope, scopeKey, TEAM, type TeamScope } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { DAY_MS, HOUR_MS, type Instant } from '../../core/model/units.ts'
 import type { LedgerFacts, RunsAsked, RunsBatch } from '../../ports.ts'
 import { malformedRows, RUNS, unread } from '../conditions/findings.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
@@ -18,9 +18,6 @@ import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
 import { sumOfKnown } from './burning.ts'
 import { CHUNK_DAYS } from './kept.ts'
-
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 
 const WIDE_EVERY_MS = 6 * HOUR_MS
 const WIDE_DAYS = 2

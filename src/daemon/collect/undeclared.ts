@@ -21,7 +21,7 @@ export const undeclaredDueAt = ({ config, shown, undeclared }: Workspace): numbe
   config.undeclaredUsers === 'report' && shown.outlook ? (undeclared?.dueAt ?? 0) : Number.POSITIVE_INFINITY
 
 /** Whose own caps nobody looks at. */
-export const scopesToLookAt = (view: DesiredState): readonly Scope[] => undeclaredPeople(view.people, managedOf(view))
+const scopesToLookAt = (view: DesiredState): readonly Scope[] => undeclaredPeople(view.people, managedOf(view))
 
 const managedOf = ({ resolution, owned, quarantine, skipped }: DesiredState): ReadonlySet<ScopeKey> =>
   managedUsers(resolution, owned.keys(), quarantine.active.keys(), skipped)

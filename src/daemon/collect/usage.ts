@@ -70,7 +70,7 @@ export async function learnUsage(
 }
 
 /** Reads roster, groups and balance. Rejects only when `signal` aborts. */
-export async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
+async function readUsage(inputs: UsageInputs): Promise<UsageReading> {
   const { client, signal } = inputs
   const found: Finding[] = []
   const attempt = async <T>(code: string, part: string, read: () => Promise<T>): Promise<T | undefined> => {

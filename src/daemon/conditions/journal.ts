@@ -8,7 +8,7 @@ import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
 import { scopeKey } from '../../core/model/scope.ts'
-import { credits, type Instant } from '../../core/model/units.ts'
+import { credits, DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
 
 /** What is kept: entries oldest first, days in order. */
 export interface Journal {
@@ -20,14 +20,10 @@ export interface Journal {
   readonly planId?: string
 }
 
-export const EMPTY_JOURNAL: Journal = { entries: [], days: [], isOut: false }
-
 /** Bounds of what is kept. Choice. */
-export const JOURNAL_LIMITS = { entries: 500, days: 400 } as const
+const JOURNAL_LIMITS = { entries: 500, days: 400, daysOfPools: 62 } as const
 /** So many foreign changes of one minute stand one by one; the others are counted. Choice. */
 const MOST_FOREIGN = 20
-const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
 
 /** What was kept before, as a journal that goes on. */
 export function journalOf(entries: readonly JournalEntry[] = [], days: readonly DayFigures[] = []): Journal {
@@ -50,7 +46,7 @@ export function journaled(journal: Journal, event: CycleEvent): Journal {
     case 'policy-loaded':
       return policyLoaded(journal, event)
     case 'planned':
-      return counted({ ...journal, planId: event.plan.id }, event.at, () => ({ open: event.plan.changes.length }))
+      return planned({ ...journal, planId: event.plan.id }, event)
     case 'usage-read':
       return counted(journal, event.at, () => figuresOf(event))
     case 'cycle-finished':
@@ -66,6 +62,19 @@ const withEntry = (journal: Journal, entry: JournalEntry): Journal => ({
   ...journal,
   entries: [...journal.entries, entry].slice(-JOURNAL_LIMITS.entries),
 })
+
+/** Pools are kept by day for two cycles, which is what is shown of them. */
+function planned(journal: Journal, { at, plan, pools }: EventOf<'planned'>): Journal {
+  const after = counted(journal, at, () => ({ open: plan.changes.length, ...(pools && { pools }) }))
+  if (!pools) return after
+  const since = at - JOURNAL_LIMITS.daysOfPools * DAY_MS
+  const days = after.days.map((day) => {
+    if (day.dayAt >= since || !day.pools) return day
+    const { pools: _old, ...rest } = day
+    return rest
+  })
+  return { ...after, days }
+}
 
 function transition(journal: Journal, { at, change, condition }: EventOf<'condition'>): Journal {
   switch (condition.type) {

@@ -2,15 +2,16 @@
 // about caps.
 import type { Change, Disposition } from '../../core/model/change.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
+import type { PoolOfDay } from '../../core/model/journal.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { type Instant, wholeCents } from '../../core/model/units.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import type { UsageReading } from '../collect/usage.ts'
 import type { PassReport } from '../cycle/pass.ts'
 import { seenIn } from '../cycle/seen.ts'
-import type { DesiredState, WorkspaceState } from '../cycle/state.ts'
+import { cycleOf, type DesiredState, type WorkspaceState } from '../cycle/state.ts'
 import type { WriteResult } from '../cycle/write/outcome.ts'
 import { report, type Workspace } from '../workspace.ts'
 import {
@@ -26,6 +27,7 @@ import {
   serviceFindings,
 } from './findings.ts'
 import { type Found, notice } from './notice.ts'
+import { poolsShown } from './view.ts'
 
 /** How a cycle ended. */
 export interface Outcome {
@@ -77,10 +79,26 @@ function leftIn({ plan }: Planned): readonly string[] {
 
 const isFocus = (disposition: Disposition): boolean => disposition.kind === 'excluded' && disposition.code === 'focus'
 
+/** Pools that are recorded by day. Choice. */
+const MOST_POOLS = 50
+
+/** Pools as they stand in the cycle of the last reading. */
+function poolsOfDay(workspace: Workspace): Readonly<Record<string, PoolOfDay>> | undefined {
+  const { knowledge } = workspace
+  const startAt = cycleOf(knowledge?.usage)?.startAt
+  const known = poolsShown(workspace).flatMap(({ name, credits, figures }): readonly (readonly [string, PoolOfDay])[] => {
+    if (!figures || knowledge?.pools[name]?.cycle.startAt !== startAt) return []
+    const { used, dealt } = figures
+    return [[name, { credits, used: wholeCents(used), ...(dealt !== undefined && { dealt: wholeCents(dealt) }) }]]
+  })
+  return known.length === 0 ? undefined : Object.fromEntries(known.slice(0, MOST_POOLS))
+}
+
 /** The plan, and what it found. */
 export function showPlan(workspace: Workspace, planned: Planned, outlook: DesiredState): void {
   workspace.shown = { ...workspace.shown, planned, outlook }
-  report(workspace, { kind: 'planned', plan: planned.plan })
+  const pools = poolsOfDay(workspace)
+  report(workspace, { kind: 'planned', plan: planned.plan, ...(pools && { pools }) })
   const shown = workspace.ledger.fact('holdsShown') ?? {}
   const { clock, ledger, knowledge } = workspace
   const since = clock.now() - LATE_MS

@@ -42,7 +42,7 @@ export interface LoadedConfig {
 }
 
 /** The environment variable that holds the key itself. */
-export const KEY_VARIABLE = 'CAPKEEPER_SERVICE_KEY'
+const KEY_VARIABLE = 'CAPKEEPER_SERVICE_KEY'
 
 const DEFAULT_LISTEN: Listen = { host: '127.0.0.1', port: 9464 }
 const DEFAULT_LEDGER = './capkeeper.db'

@@ -12,7 +12,7 @@ import { type Branch, field, good, items, nameOf, placeOf, report, shownPlaceOf 
 import { API_VERSION, CONFIG_KIND } from '../../policy/words.ts'
 import { type Place, problemOn, quoted, readYaml } from '../../policy/yaml.ts'
 import { type AuthSettings, isNetwork } from '../http/auth.ts'
-import { isPostgresAddress } from '../ledger/postgres/address.ts'
+import { isPostgresAddress, otherScheme } from '../ledger/postgres/address.ts'
 import { checkNotify } from './notify-check.ts'
 import { type FileNotify, notifyOf } from './notify-values.ts'
 import { check, SCHEMA } from './schema.generated.ts'
@@ -185,7 +185,12 @@ function configOf(root: Branch<ConfigText>, locate: Locate): FileConfig {
   return {
     ...optional('listen', listen === undefined ? undefined : parseListen(listen)),
     ...optional('people', people),
-    ...optional('ledger', ledger === undefined || ledger === ':memory:' || isPostgresAddress(ledger) ? ledger : locate(ledger)),
+    ...optional(
+      'ledger',
+      ledger === undefined || ledger === ':memory:' || isPostgresAddress(ledger) || otherScheme(ledger) !== undefined
+        ? ledger
+        : locate(ledger),
+    ),
     ...optional('approvals', approvals),
     ...optional('ledgerToken', ledgerToken && referenceOf(ledgerToken, locate)),
     ...optional('auth', authOf(root.value, locate)),

@@ -7,16 +7,13 @@ import type { Cap } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey, userScope } from '../../core/model/scope.ts'
 import { type Credits, credits, type Instant } from '../../core/model/units.ts'
 import { dealPool } from '../../core/pools/deal.ts'
-import { observePool } from '../../core/pools/observe.ts'
+import { LANDING_MS, observePool } from '../../core/pools/observe.ts'
 import { type CapSince, memberOf, type PoolMember, type PoolState, type UseNow } from '../../core/pools/state.ts'
 import type { DealtPools, PoolPeople } from '../../core/resolve/pools.ts'
 import { addOnFigures } from '../../core/use/add-on.ts'
 import type { RecordsReader } from '../../ports.ts'
 import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import type { DesiredState, Planner, WorkspaceState } from './state.ts'
-
-/** A write that did not read back may land for so long. */
-const LANDING_MS = 24 * 3_600_000
 
 export interface Dealt {
   readonly pools: DealtPools

@@ -8,6 +8,7 @@ import type { Planned } from '../../core/plan/plan.ts'
 import type { Clock, Digest, ReadClient, RecordsReader } from '../../ports.ts'
 import { askMeasured } from '../collect/add-on.ts'
 import { learnUsage, type UsageReading } from '../collect/usage.ts'
+import { deploymentFindings } from '../conditions/findings.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
@@ -65,5 +66,6 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
   const planner = { ...parts, seen }
   takeDeal(dealPools(knowledge, view, planner), knowledge)
   const planned = planFrom(knowledge, outlook(knowledge, planner), planner)
-  return { planned, outlook: view, knowledge, warnings: usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld) }
+  const clocks = deploymentFindings(knowledge, undefined, policy.set.workspace)
+  return { planned, outlook: view, knowledge, warnings: [...usage.findings.filter(({ onlyIfHeld }) => !onlyIfHeld), ...clocks] }
 }

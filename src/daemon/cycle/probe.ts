@@ -9,7 +9,7 @@ import { sweep } from './read.ts'
 import type { DesiredState, PlanSettings, WorkspaceState } from './state.ts'
 
 /** So many people are read for it at most. */
-export const MOST_PROBED = 5
+const MOST_PROBED = 5
 
 export interface Probe {
   readonly client: ReadClient

@@ -116,8 +116,11 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
   const standing = new Set(planned.plan.holds.map(({ id }) => id))
   const recent = Object.entries(before)
     .filter(([, shown]) => now - shown.at < APPROVAL_LIFE_MS)
-    // Without its approval in the policy, somebody could review it.
-    .map(([id, shown]) => [id, standing.has(id) && !listed.has(id) ? { ...shown, reviewed: true } : shown] as const)
+    .map(([id, { goneAt = now, ...shown }]) => {
+      if (!standing.has(id)) return [id, { ...shown, goneAt }] as const
+      // Without its approval in the policy, somebody could review it.
+      return [id, listed.has(id) ? shown : { ...shown, reviewed: true }] as const
+    })
   // Once its approval is void, a hold that has changed is shown anew: the next approval is of what is seen then.
   const isVoid = new Set(planned.approvals.filter(({ state }) => state === 'void').map(({ id }) => id))
   const isDeal = ({ scope }: HeldChange): boolean => planned.differences.get(scopeKey(scope))?.pool !== undefined
@@ -150,7 +153,7 @@ function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {
 }
 
 /** Saves a fact when it differs from what is there; `empty` is what absence means. */
-export function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {
+function saveNews<K extends keyof LedgerFacts>(ledger: Ledger, name: K, value: LedgerFacts[K], empty?: LedgerFacts[K]): void {
   const before = ledger.fact(name) ?? empty
   const [was, is] = [JSON.stringify(before), JSON.stringify(value)]
   // What was read from the ledger may have its keys in another order.

@@ -33,6 +33,7 @@ export type DocumentKind =
   | 'BurnSeries'
   | 'DriftSeries'
   | 'NearSeries'
+  | 'PoolSeries'
 
 export interface ApiRoute {
   /** A part that begins with a colon stands for anything but a slash. */
@@ -154,5 +155,12 @@ export const API_ROUTES: readonly ApiRoute[] = [
     'How near people are to their cap, by group.',
     [],
     bare((documents, params) => documents.nearSeries(ws(params))),
+  ),
+  route(
+    `${OF}/series/pools`,
+    'PoolSeries',
+    'Pools over the cycle.',
+    [],
+    bare((documents, params) => documents.poolSeries(ws(params))),
   ),
 ]

@@ -5,7 +5,7 @@ import type { CycleEvent } from '../../core/model/events.ts'
 import type { Clock } from '../../ports.ts'
 
 /** What an event is about, for pages to know what to ask for again. */
-export const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes', 'comparison'] as const
+const TOPICS = ['caps', 'holds', 'people', 'policy', 'pause', 'cycle', 'changes', 'comparison'] as const
 export type Topic = (typeof TOPICS)[number]
 
 export interface LiveChange {

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import type { Clock } from '../../ports.ts'
 import { bind, bindings, type LedgerMode } from './binding.ts'
 import { corrupt, fromFileSystem, LedgerError } from './error.ts'
-import { isPostgresAddress, shownAddress } from './postgres/address.ts'
+import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address.ts'
 import type { Fence } from './postgres/writer.ts'
 import { backupLedger, checkLedger, damage, pruneHistory } from './sqlite/care.ts'
 import { sqliteCopy } from './sqlite/copy.ts'
@@ -15,7 +15,7 @@ import { type Lock, takeLock } from './sqlite/lock.ts'
 import { sqliteRows, type Versions } from './sqlite/rows.ts'
 import { migrate, schemaVersion } from './sqlite/schema.ts'
 import type { LedgerStore } from './store.ts'
-import { pausesIn } from './values/rows.ts'
+import { pacesIn, pausesIn } from './values/rows.ts'
 import { workspaceLedger } from './workspace.ts'
 
 export type { LedgerMode } from './binding.ts'
@@ -46,6 +46,13 @@ export interface LedgerOptions {
 export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
   const { file, mode, clock } = options
   if (isPostgresAddress(file)) return openDatabaseLedger(options)
+  const other = otherScheme(file)
+  // Read as a file it would be an empty ledger, and its password would stand in messages.
+  if (other !== undefined)
+    throw new LedgerError(
+      'LEDGER_UNREADABLE',
+      `a ledger is a file, or an address that begins with postgres://; this one begins with ${other}`,
+    )
   if (file === MEMORY) return store(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
   const path = resolve(file)
   if (mode === 'read') {
@@ -157,6 +164,14 @@ function store(database: LedgerDatabase, { mode, clock, exists, lock }: StorePar
           .map((row) => ({ ...row, id: Number(row['id']), workspace: String(row['workspace']), data: row['data'] })),
         now,
       ),
+    paces: async (workspaces) => {
+      const rows = database.all(
+        "SELECT workspace, data FROM fact JOIN binding ON binding.id = fact.binding WHERE binding.current = 1 AND name = 'pace'",
+      )
+      return pacesIn(
+        rows.flatMap(({ workspace, data }) => (workspaces.includes(String(workspace)) ? [{ workspace: String(workspace), data }] : [])),
+      )
+    },
     probe: async () => {
       database.write(() => database.run('UPDATE binding SET bound_at = bound_at WHERE id = (SELECT min(id) FROM binding)'))
     },

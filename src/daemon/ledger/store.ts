@@ -1,7 +1,7 @@
 // What an open ledger can do, whatever database it lies in. Types only.
 import type { Pause } from '../../core/model/change.ts'
 import type { Instant } from '../../core/model/units.ts'
-import type { LeaseTable, Ledger } from '../../ports.ts'
+import type { LeaseTable, Ledger, LedgerFacts } from '../../ports.ts'
 import type { Binding } from './binding.ts'
 import type { CopyEnd } from './copy.ts'
 
@@ -55,6 +55,8 @@ export interface LedgerStore {
   workspaces(): Promise<readonly Omit<Binding, 'id'>[]>
   /** The pauses that hold, by workspace, in one look. */
   pauses(now: Instant): Promise<ReadonlyMap<string, Pause>>
+  /** The learned pace of each of these workspaces, by key name; what cannot be read is left out. */
+  paces(workspaces: readonly string[]): Promise<ReadonlyMap<string, LedgerFacts['pace']>>
   /** Writes and commits something without meaning; rejects when a record could not be made now. */
   probe(): Promise<void>
   /** Forgets history that is older than 400 days; returns how many entries went. */

@@ -133,7 +133,7 @@ function poolsToTell(telling: Pick<Telling, 'knowledge' | 'shown'>): readonly Po
 const TOLD_FOR_MS = 86_400_000
 
 /** One finding for each channel with messages that did not arrive. */
-export function notifyFindings(told: Told | undefined, now: number): readonly Finding[] {
+function notifyFindings(told: Told | undefined, now: number): readonly Finding[] {
   const failed = Object.entries(told?.entries ?? {}).filter(
     ([, { state, at }]) => state === 'waiting' || ((state === 'failed' || state === 'unknown') && now - at < TOLD_FOR_MS),
   )

@@ -2,9 +2,8 @@
 // page can show. It reads records alone; people are named as they are, and hidden by whoever shows it.
 
 import type { PolicyRevision } from '../../core/model/policy.ts'
-import type { Instant } from '../../core/model/units.ts'
+import { DAY_MS, type Instant } from '../../core/model/units.ts'
 import type { BlockedPerson, CapReach, PersonChange, SimulatedCycle, Simulation } from '../../core/use/replay/document.ts'
-import { DAY_MS } from '../../core/use/replay/recorded.ts'
 import { simulate } from '../../core/use/replay/simulation.ts'
 import type { Ledger } from '../../ports.ts'
 import { type RecordedUse, replayStart } from './gather.ts'

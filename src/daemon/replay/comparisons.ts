@@ -1,6 +1,6 @@
 // Keeps the comparison of each workspace: made in a thread when somebody asks for it, once for a policy and a day, one workspace after the other, and
 // shared by all who ask. It never waits and never throws; a thread that runs out of memory or time is told of, and tried again later.
-import type { Instant } from '../../core/model/units.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
 import { beside, type Outcome, runAside } from '../../policy/load/aside.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 import { type Compared, type CompareOptions, compareStart } from './compare.ts'
@@ -33,8 +33,6 @@ export interface ComparisonOptions {
   readonly onMade: (workspace: string) => void
 }
 
-const DAY_MS = 86_400_000
-const MINUTE_MS = 60_000
 /** What failed is tried again after so long, too little is looked at again, and a cycle in part goes on. Choice. */
 const AGAIN_MS = { failed: 10 * MINUTE_MS, tooLittle: MINUTE_MS, inPart: 60 * MINUTE_MS } as const
 /** Comparisons of so many workspaces are kept. Choice. */

@@ -2,9 +2,7 @@
 // on the same day; others are taken to be as long as the one that is known. Choice. It reads no clock.
 
 import type { Cycle } from '../../core/model/observed.ts'
-import type { Instant } from '../../core/model/units.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS, type Instant } from '../../core/model/units.ts'
 
 const isMonth = ({ startAt, endAt }: Cycle): boolean => {
   const days = (endAt - startAt) / DAY_MS

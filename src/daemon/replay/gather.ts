@@ -2,11 +2,12 @@
 // enough. What the records cannot tell becomes a note, or the reason why nothing can be replayed yet.
 
 import type { HistoryEntry } from '../../core/model/change.ts'
+import type { JournalEntry } from '../../core/model/journal.ts'
 import type { Cycle, OwnedCap } from '../../core/model/observed.ts'
-import { type Credits, credits, type Instant } from '../../core/model/units.ts'
+import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { firstDayOf, type ReplayCycle } from '../../core/use/replay/demand.ts'
 import type { SimulationInputs } from '../../core/use/replay/document.ts'
-import { DAY_MS, isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
+import { isWeekend, type RecordedDays, recordedSpan } from '../../core/use/replay/recorded.ts'
 import type { UsageFacts } from '../../ports.ts'
 import { cycleBeside, cyclesBetween } from './cycles.ts'
 
@@ -22,6 +23,8 @@ export interface RecordedUse {
   readonly highest: ReadonlyMap<string, Credits>
   readonly owned: readonly OwnedCap[]
   readonly history: readonly HistoryEntry[]
+  /** What others were seen to write, among other things. */
+  readonly journal: readonly JournalEntry[]
 }
 
 export interface ReplayOptions extends Pick<SimulationInputs, 'policy' | 'against'> {
@@ -38,7 +41,7 @@ export type ReplayStart =
 
 /** Whole cycles where there are any, else what there is of the latest; says when there will be as many as were asked for. */
 export function replayStart(use: RecordedUse, { policy, against, cycles: asked, pricePerCredit, now }: ReplayOptions): ReplayStart {
-  const { workspace, recorded, usage, owned, history } = use
+  const { workspace, recorded, usage, owned, history, journal } = use
   const span = recordedSpan(recorded)
   const known = cyclesKnown(use)
   const firstAt = span?.firstAt ?? now
@@ -59,6 +62,7 @@ export function replayStart(use: RecordedUse, { policy, against, cycles: asked, 
     groups: usage?.groups ?? [],
     owned,
     history,
+    journal,
     ...(perSeat !== undefined && { creditsPerSeat: perSeat }),
     ...(pricePerCredit !== undefined && { pricePerCredit }),
     notes: shortage({ firstAt, current: known.current }, whole, asked),

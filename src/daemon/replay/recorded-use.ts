@@ -17,6 +17,7 @@ export async function recordedUseOf(workspace: string, ledger: Ledger, days: Day
     highest: await ledger.highestUse(),
     owned: ledger.owned(),
     history: await ledger.history(),
+    journal: ledger.fact('journal') ?? [],
   }
 }
 

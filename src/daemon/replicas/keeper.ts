@@ -133,7 +133,7 @@ async function exchange(state: State): Promise<() => void> {
   const asked = momentOf(state)
   const moves = state.answer && !stopping && state.hooks ? movesOf(state) : { take: [], release: [] }
   for (const workspace of moves.release) void end(state, workspace, false)
-  const release = [...leaving].map(([workspace, token]): HeldWorkspace => ({ workspace, token }))
+  const release = [...[...leaving].map(([workspace, token]) => ({ workspace, token })), ...straysOf(state, new Set(moves.take))]
   const renew = [...held].flatMap(([workspace, { token }]) => (leaving.has(workspace) ? [] : [{ workspace, token }]))
   const take = moves.take.map((workspace) => ({ workspace, config: state.configs.get(workspace) ?? '' }))
   const refuses = state.wanted.flatMap(({ workspace }) => (refusalOf(state, workspace) || isFailed(state, workspace) ? [workspace] : []))
@@ -144,12 +144,22 @@ async function exchange(state: State): Promise<() => void> {
   }
 }
 
+/** Given by an exchange whose answer came too late to count: nobody keeps them, and nobody else could take them. */
+function straysOf({ rows, replica, held, busy, leaving, lost, clock }: State, wanted: ReadonlySet<string>): readonly HeldWorkspace[] {
+  return [...rows.values()].flatMap(({ workspace, token, holder }) => {
+    // Lost by a clock that jumped: a write may be under way still.
+    const isUnderWay = (lost.get(workspace) ?? Number.NEGATIVE_INFINITY) > clock.monotonic()
+    const isOurs = isUnderWay || held.has(workspace) || busy.has(workspace) || leaving.has(workspace) || wanted.has(workspace)
+    return holder?.id === replica.id && !isOurs ? [{ workspace, token }] : []
+  })
+}
+
 function takeAnswer(
   state: State,
   answer: HeartbeatAnswer,
   { asked, renew, took }: { readonly asked: Moment; readonly renew: readonly HeldWorkspace[]; readonly took: number },
 ): void {
-  const { held, latest } = state
+  const { held, latest, clock } = state
   const isFirst = state.answer === undefined
   state.answer = answer
   state.rows = new Map(answer.leases.map((one) => [one.workspace, one]))
@@ -169,6 +179,7 @@ function takeAnswer(
   }
   // What was found free is asked for at once, but what was not given is waited for.
   if (isFirst || (took === 0 && !state.stopping && movesOf(state).take.length > 0)) state.due.beat = 0
+  if (took > 0 && answer.taken.size === 0) state.due.beat = Math.min(state.due.beat, clock.monotonic() + BEAT_MS / 3)
   state.hooks?.beaten()
   void after(state)
 }
@@ -261,7 +272,10 @@ function begin(state: State, workspace: string): void {
 
 /** Ended by the clock, by the database or by another replica. */
 function lose(state: State, workspace: string): void {
-  if (!state.held.delete(workspace)) return
+  const own = state.held.get(workspace)
+  if (!own) return
+  state.held.delete(workspace)
+  state.lost.set(workspace, own.askedAt.monotonic + own.lastsMs)
   // Until its next holder shows more, this is the last that is known of it.
   const document = state.hooks?.document(workspace)
   if (document !== undefined) state.shown.set(workspace, document)

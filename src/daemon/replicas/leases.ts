@@ -22,7 +22,7 @@ export interface LeaseHooks {
   beaten(): void
   /** Policies that were held back may count now. */
   policiesSettled(): void
-  /** What a workspace shows, as text; undefined while there is nothing. */
+  /** What a workspace shows, as text; undefined while it knows nothing that should take the place of what its holder before has shown. */
   document(workspace: string): string | undefined
 }
 

@@ -103,10 +103,17 @@ export function viewsOf({ workspaces }: Config, known: Known, running: (name: st
   return workspaces.flatMap((config): readonly WorkspaceView[] => {
     const workspace = running(config.name)
     if (leases.isSole) return workspace ? [viewOf(workspace)] : []
-    if (workspace) return [viewOf(workspace)]
+    const before = workspace && !workspace.shown.lastCycle ? elsewhereView(known, config.name) : undefined
+    if (workspace) return [before ? { ...before, ...leaseIn(workspace) } : viewOf(workspace)]
     const lease = leaseOf(leases, config.name)?.shown()
     return [{ ...(elsewhereView(known, config.name) ?? emptyView(config)), ...(lease && { lease: { ...lease, isHere: false } }) }]
   })
+}
+
+/** Until it knows more of it than its holder before had shown, only who holds it is news. */
+function leaseIn({ lease }: Workspace): Pick<WorkspaceView, 'lease'> {
+  const shown = lease?.shown()
+  return shown ? { lease: shown } : {}
 }
 
 /** Those of them that run elsewhere, with their settings here. */

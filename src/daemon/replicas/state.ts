@@ -28,6 +28,8 @@ export interface State extends KeeperOptions {
   readonly busy: Map<string, Promise<void>>
   /** To be let go with the next heartbeat. */
   readonly leaving: Map<string, number>
+  /** Leases that were lost: until when on the monotonic clock something that left under them may be under way. */
+  readonly lost: Map<string, number>
   /** Could not be opened here; until when on the monotonic clock. */
   readonly failed: Map<string, number>
   answer: HeartbeatAnswer | undefined
@@ -61,7 +63,7 @@ export const newState = (options: KeeperOptions): State => ({
     shownMark: undefined,
     beating: undefined,
   },
-  ...{ held: new Map(), busy: new Map(), leaving: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
+  ...{ held: new Map(), busy: new Map(), leaving: new Map(), lost: new Map(), failed: new Map(), freeSince: new Map(), latest: new Map() },
   ...{ transfers: new Map(), shown: new Map(), saved: new Map(), trouble: undefined, stopping: false },
   due: { beat: 0, look: 0, readopt: 0, show: 0, readShown: 0 },
   ended: new AbortController(),

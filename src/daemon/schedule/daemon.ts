@@ -12,14 +12,15 @@ import { configFinding, LEDGER_UNWRITABLE } from '../conditions/process.ts'
 import type { Config, WorkspaceConfig } from '../config/settings.ts'
 import type { Health } from '../http/metrics/metrics.ts'
 import type { Readiness } from '../http/options.ts'
-import { LedgerError, orNothing } from '../ledger/error.ts'
+import { orNothing } from '../ledger/error.ts'
 import type { SharedWorkspace } from '../ledger/share.ts'
 import { type LeaseHooks, type Leases, soleLeases } from '../replicas/leases.ts'
 import { elsewhereIn, leaseFindings, packed, viewsOf, wantedIn } from '../replicas/shown.ts'
 import { createWorkspace, report, type Workspace, type WorkspaceParts } from '../workspace.ts'
+import { lookAround, patientLook } from './look.ts'
 import { type Loop, startLoop } from './loop.ts'
 import { oneAtATime } from './one-at-a-time.ts'
-import { readiness } from './readiness.ts'
+import { createReadiness } from './readiness.ts'
 
 /** A workspace's real parts, and how to let go of them. */
 export interface OpenedWorkspace {
@@ -151,6 +152,8 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
   void state.feed()
   const readConfig = oneAtATime(() => reread(state))
   const runners = (): readonly Runner[] => [...state.runners.values()]
+  const ready = createReadiness(leases)
+  const look = patientLook(parts.clock, () => lookAround(state, runners()))
   const canRecord = (): boolean => {
     const isWritable = parts.ledgerWritable() && leases.trouble() === undefined
     notice(state, isWritable)
@@ -160,17 +163,13 @@ export async function startDaemon(parts: DaemonParts): Promise<Daemon> {
     views: () => viewsOf(state.config, state, (name) => state.runners.get(name)?.workspace),
     workspaces: () => runners().map(({ workspace }) => workspace),
     elsewhere: () => elsewhereIn(state.config, state, (name) => state.runners.get(name)?.workspace),
-    look: async () => {
-      state.elsewhere = await leases.shownElsewhere()
-      const [pauses] = await Promise.all([parts.pauses?.(parts.clock.now()).catch(ignore), parts.lookAtLedger?.()])
-      if (pauses) for (const { workspace } of runners()) workspace.pause = pauses.get(workspace.config.name)
-    },
+    look,
     health() {
       const ledgerWritable = canRecord()
       return { configValid: state.refused.length === 0, ledgerWritable, conditions: state.conditions }
     },
     ledgers: () => runners().map(({ config: { name, baseUrl }, workspace: { ledger } }) => ({ workspace: name, baseUrl, ledger })),
-    ready: () => readiness(runners(), { canRecord: canRecord(), hasBegun: leases.hasBegun(), now: parts.clock.monotonic() }),
+    ready: () => ready(runners(), { canRecord: canRecord(), now: parts.clock.monotonic() }),
     policiesChanged: () => void state.feed(),
     configChanged: readConfig,
     hurry() {
@@ -189,11 +188,6 @@ function notice(state: State, ledgerWritable: boolean): void {
   const { conditions, transitions } = advance(state.conditions, found, parts.clock.now())
   state.conditions = conditions
   for (const transition of transitions) parts.told?.(transition)
-}
-
-/** What cannot be read shows as it was. */
-const ignore = (error: unknown): undefined => {
-  if (!(error instanceof LedgerError)) throw error
 }
 
 async function stop(state: State): Promise<void> {
@@ -238,7 +232,7 @@ function hooksOf(state: State): LeaseHooks {
     policiesSettled: () => state.loaded && give(state, state.loaded),
     document(name) {
       const runner = runners.get(name)
-      return runner && packed(runner.workspace)
+      return runner?.workspace.shown.lastCycle && !leases.isReplaced(name) ? packed(runner.workspace) : undefined
     },
   }
 }

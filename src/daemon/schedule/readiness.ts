@@ -2,6 +2,7 @@
 // an outage of a service takes that back.
 import type { WorkspaceConfig } from '../config/settings.ts'
 import type { Readiness } from '../http/options.ts'
+import type { Leases } from '../replicas/leases.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** What is asked of a workspace that runs. */
@@ -20,13 +21,15 @@ export const ATTEMPT_MS = 30_000
 const wasTried = ({ workspace, requestFailed, startedAt }: Tried, now: number): boolean =>
   workspace.attempted || requestFailed() || now - startedAt >= ATTEMPT_MS
 
-/** `hasBegun`: it is known which workspaces are ours. */
-export function readiness(
-  runners: readonly Tried[],
-  { canRecord, hasBegun, now }: { readonly canRecord: boolean; readonly hasBegun: boolean; readonly now: number },
-): Readiness {
-  const untried = runners.filter((runner) => !wasTried(runner, now)).map(({ config }) => `${config.name}: not attempted yet`)
-  const ledger = hasBegun ? 'the ledger cannot be written' : 'the ledger was not reached yet'
-  const reasons = canRecord && hasBegun ? untried : [ledger, ...untried]
-  return { ready: reasons.length === 0, reasons }
+/** How it stands, asked again and again. A replica that was ready once stays so when it takes over what another one has tried. */
+export function createReadiness({ isSole, hasBegun }: Pick<Leases, 'isSole' | 'hasBegun'>) {
+  let wasReady = false
+  return (runners: readonly Tried[], { canRecord, now }: { readonly canRecord: boolean; readonly now: number }): Readiness => {
+    const toTry = wasReady && !isSole ? [] : runners
+    const untried = toTry.filter((runner) => !wasTried(runner, now)).map(({ config }) => `${config.name}: not attempted yet`)
+    const ledger = hasBegun() ? 'the ledger cannot be written' : 'the ledger was not reached yet'
+    const reasons = canRecord && hasBegun() ? untried : [ledger, ...untried]
+    wasReady ||= reasons.length === 0
+    return { ready: reasons.length === 0, reasons }
+  }
 }

@@ -4,7 +4,7 @@
 import { type CapAt, effectiveCap } from '../../core/interpret/effective.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
-import type { Credits, Instant } from '../../core/model/units.ts'
+import { type Credits, DAY_MS, type Instant } from '../../core/model/units.ts'
 import { nextReadings, paceOf, readingIntervals } from '../../core/pace/reading-order.ts'
 import { type Slicing, sweepRate } from '../../core/pace/rhythm.ts'
 import { watchedScopes } from '../../core/pace/watched.ts'
@@ -15,8 +15,6 @@ import type { Reading } from './reading.ts'
 
 /** A person's pace is their use of so many days. Choice. */
 const PACE_DAYS = 14
-
-const DAY_MS = 86_400_000
 
 /** Undefined: a whole sweep, which is also due while anything was never read. Rejects with a `LedgerError`. */
 export async function chooseReadings(workspace: Workspace, state: WorkspaceState): Promise<Reading | undefined> {

@@ -10,7 +10,7 @@ import { type Query, queriesOf } from './query.ts'
 import { type ApiKeyOf, writeCell } from './values.ts'
 
 /** The most characters of names and values in one answer, before JSON; beyond it the request is refused with 400. Choice. */
-export const MAX_ANSWER_CHARACTERS = 80_000_000
+const MAX_ANSWER_CHARACTERS = 80_000_000
 
 /**
  * interface-spec.md, Endpoints 1. The request's own bounds of time hold for sources of totals only, both ends included; without them

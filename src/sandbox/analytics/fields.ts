@@ -1,7 +1,9 @@
 // Every field of the data sources, as data: what it means, its type, the functions it takes, its values, and the SQL it is read with.
 // Queries, errors, the OpenAPI document and the tests read this table and nothing else. The SQL here is all that is ever run: what a
 // request says only picks from it, and is bound as a parameter. interface-spec.md, Fields of the … data source.
+
 import type { AggregationFunction, DataSource, FilterOperation } from '../../api/wire.ts'
+import { HOUR_MS } from '../../core/model/units.ts'
 import type { Switches } from '../switches.ts'
 
 /**
@@ -245,7 +247,7 @@ const PCW_DATA: AnalyticsSource = {
 }
 
 /** The data sources of the interface. */
-export const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COMMAND_DATA, PCW_DATA]
+const ANALYTICS_SOURCES: readonly AnalyticsSource[] = [USER_DATA, CHAT_DATA, COMMAND_DATA, PCW_DATA]
 
 /**
  * Add-on use per person (service-notes.md, section 1). Choices: one row for each entry of a conversation; `prompts_used` is all that it
@@ -279,7 +281,6 @@ export interface NamedField {
 }
 
 const SHIFTED = /^date UTC([+-])(\d{1,2})(?::([0-5]\d)|\.(25|5|50|75))?$/
-const HOUR_MS = 3_600_000
 /** The widest offsets in use are -12 and +14 hours; either sign may have the wider one. Choice. */
 const MOST_OFFSET_MS = 14 * HOUR_MS
 

@@ -1,6 +1,7 @@
 // Values between the wire's text and the units that rows are read in: what a filter compares with, and what a cell shows.
 // service-notes.md, section 1, Analytics cells. Must never decide which fields there are.
-import { DAY_MS, HOUR_MS, parseTimestamp } from '../time.ts'
+import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
+import { parseTimestamp } from '../time.ts'
 import { type FieldType, PAIR } from './fields.ts'
 
 /** A value to compare with, or what to write instead. */

@@ -1,8 +1,9 @@
 // The seeded company: who works there, in which groups, and how each of them works. The same seed gives the same people. Decides
 // nothing about time, caps or the interface.
+
 import { createHash } from 'node:crypto'
+import { DAY_MS } from '../../core/model/units.ts'
 import type { Store, StoredGroup, StoredPerson, TeamStatus } from '../store.ts'
-import { DAY_MS } from '../time.ts'
 import { between, type Draw, pick, stream } from './random.ts'
 
 export interface CompanyOptions {

@@ -1,8 +1,8 @@
 // Use that grows as time passes: each person's day is drawn from the seed alone, and becomes rows once its time has come. A person who
 // has reached their cap, or a team without add-on credits, gets no more add-on use. Must never write a row of the future, nor one twice.
-import type { Instant } from '../../core/model/units.ts'
+import { DAY_MS, type Instant } from '../../core/model/units.ts'
 import type { Store, StoredPerson } from '../store.ts'
-import { cycleAt, DAY_MS } from '../time.ts'
+import { cycleAt } from '../time.ts'
 import type { AgentUse, UseRow } from '../use.ts'
 import { habitsOf } from './company.ts'
 import { dayOf, type Worker } from './work.ts'

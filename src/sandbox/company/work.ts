@@ -1,7 +1,7 @@
 // One person's working day as rows of use, drawn from the seed, the person and the day alone: with the agent, autocomplete, commands,
 // the legacy chat, and by hand. Decides nothing about caps or time. Choice throughout: the interface says what rows hold, not how much.
+import { DAY_MS, HOUR_MS } from '../../core/model/units.ts'
 import { COMMAND_SOURCES, INTENTS } from '../analytics/fields.ts'
-import { DAY_MS, HOUR_MS } from '../time.ts'
 import type { AgentUse, AutocompleteUse, ChatUse, CommandUse, TypingUse, UseRow } from '../use.ts'
 import { type Habits, IDES, MODELS, versionOf } from './company.ts'
 import { between, type Draw, pick, stream } from './random.ts'

@@ -59,7 +59,7 @@ const keyRow = ({ secret, permissions, groupId }: StoredKey): string =>
   `<tr><td><code>${htmlText(secret)}</code></td><td>${htmlText(permissions.join(', '))}${groupId === undefined ? '' : ` (group ${htmlText(groupId)} only)`}</td></tr>`
 
 /** One line that a shell takes as it stands. */
-export function curlLine(url: string, operation: string, example: Readonly<Record<string, unknown>>): string {
+function curlLine(url: string, operation: string, example: Readonly<Record<string, unknown>>): string {
   const body = JSON.stringify({ service_key: 'sandbox-admin', ...example })
   return `curl -s ${url}/api/v1/${operation} -H 'Content-Type: application/json' -d '${body}'`
 }

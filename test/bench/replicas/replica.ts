@@ -13,7 +13,7 @@ export interface Done {
   readonly errors: number
   readonly cpuMs: number
   readonly rssKib: number
-  /** From the begin of a transaction that opens an intent until it is durable, in milliseconds. */
+  /** From the sending of an intent until it is durable, in milliseconds. */
   readonly intents: readonly number[]
   /** Exchanges with PostgreSQL. */
   readonly trips: number
@@ -44,22 +44,16 @@ function note({ workspace, result }: { readonly workspace: string; readonly resu
   endedAt.set(workspace, Date.now())
 }
 
-/** Transactions of one connection follow each other, so the last BEGIN is that of the next COMMIT. */
+/** An intent is one statement, which is a transaction of its own. */
 function listen(): void {
-  const begun = new WeakMap<Client, { at: number; opens: boolean }>()
   const { query } = Client.prototype
   Client.prototype.query = function (this: Client, ...args: Parameters<typeof query>) {
     const [sql] = args as readonly unknown[]
     trips += 1
-    const text = typeof sql === 'string' ? sql : ''
-    const one = begun.get(this)
-    if (text.startsWith('BEGIN')) begun.set(this, { at: performance.now(), opens: false })
-    else if (one && text.includes('capkeeper.intent') && text.includes('INSERT')) one.opens = true
+    const sentAt = performance.now()
     const answer: unknown = Reflect.apply(query, this, args)
-    if (one?.opens && text.startsWith('COMMIT') && answer instanceof Promise) {
-      one.opens = false
-      void answer.then(() => intents.push(performance.now() - one.at), ignore)
-    }
+    if (typeof sql === 'string' && sql.includes('INSERT INTO capkeeper.intent') && answer instanceof Promise)
+      void answer.then(() => intents.push(performance.now() - sentAt), ignore)
     return answer
   } as typeof query
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { within } from '../../../src/core/pace/pace.ts'
-import { dealt, sharersOf } from '../../../src/core/replicas/budget.ts'
+import { dealt, learnedTogether, sharersOf } from '../../../src/core/replicas/budget.ts'
 
 test('the parts of one key never exceed its limit together, whoever holds them, and neither does the least rate', () => {
   fc.assert(
@@ -30,4 +30,21 @@ test('workspaces with one key share it, and one with several keys goes by the mo
     ['d', 3],
     ['e', 1],
   ])
+})
+
+test('a workspace that has not met the limit of its key starts at the lowest rate that others with that key were held to', () => {
+  const met = (rate: number) => ({ rate, limited: true })
+  const mine = [
+    { id: 'k1', name: 'default' },
+    { id: 'k2', name: 'billingWrite' },
+  ]
+  const others = [
+    { named: [{ id: 'k1', name: 'shared' }], learned: { shared: met(4), other: met(1) } },
+    { named: [{ id: 'k1', name: 'default' }], learned: { default: met(3) } },
+    { named: [{ id: 'k2', name: 'default' }], learned: { default: { rate: 9, limited: false } } },
+  ]
+  expect(learnedTogether({}, mine, others)).toEqual({ default: met(3) })
+  expect(learnedTogether({ default: { rate: 20, limited: false } }, mine, others)).toEqual({ default: met(3) })
+  expect(learnedTogether({ default: met(8), more: 1 }, mine, others)).toEqual({ default: met(8), more: 1 })
+  expect(learnedTogether({}, mine, [{ named: mine, learned: { default: 'fast', billingWrite: { rate: '1', limited: true } } }])).toEqual({})
 })

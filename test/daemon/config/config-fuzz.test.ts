@@ -111,7 +111,7 @@ describe('a config text of any kind', () => {
         expect(Number.isInteger(port) && port >= 0 && port <= 65_535).toBe(true)
         expect((config.pricePerCredit ?? 1) > 0 && (config.pricePerCredit ?? 1) <= 1_000_000).toBe(true)
       }),
-      runs(1_500),
+      runs(800),
     )
     expect(whole).toBeGreaterThan(100)
   })

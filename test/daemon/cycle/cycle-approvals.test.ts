@@ -75,6 +75,20 @@ describe('an approval', () => {
     expect({ cap: one.caps()['p001'], states: states(one) }).toEqual({ cap: 900, states: ['spent'] })
   })
 
+  test('that is spent leaves a hold that stands no more, and stands again when it is back', async () => {
+    const one = await testWorld({ people: 20 })
+    const [before, lowered]: readonly Declared[] = [capsOf(10, 1000), capsOf(10, 900)].map((caps) => ({ caps: { team: 500, ...caps } }))
+    const goneAt = (): number | undefined => Object.values(one.ledger.fact('holdsShown') ?? {})[0]?.goneAt
+    await one.cycle(before)
+    const id = holdOf(await one.cycle(lowered))
+    expect(goneAt()).toBeUndefined()
+    await one.cycle(lowered, { approve: [id], confirm: async () => ({}) })
+    expect(goneAt()).toBeLessThanOrEqual(one.clock.now())
+    await one.cycle(before)
+    expect(holdOf(await one.cycle(lowered))).toBe(id)
+    expect(goneAt()).toBeUndefined()
+  })
+
   test('of a shrunken roster does not accept another one', async () => {
     const one = await testWorld({ people: 40 })
     const leave = (from: number, to: number): void => {

@@ -194,6 +194,41 @@ describe('members', () => {
     expect(one.caps()).toEqual({ bob: 100 })
   })
 
+  test('who become protected keep what was dealt: it is not taken away as nobody asks for it', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    const pools = [pool(1000, people('ada', 'bob'))]
+    await one.cycle({ caps: { team: 5000 }, pools })
+    one.forget()
+    const { planned } = await one.cycle({ caps: { team: 5000 }, pools, protect: ['ada'] })
+    expect(planned.plan.holds).toEqual([])
+    expect(one.caps()).toEqual({ team: 5000, ada: 500, bob: 500 })
+    expect(one.writes()).toEqual([])
+  })
+
+  test.each([
+    ['waits while the credits cannot pay for it', 700, 400],
+    ['goes where they can', 580, 580],
+  ])('the own cap of a protected member %s', async (_what, own, expected) => {
+    const one = await testWorld({ people: ['ada', 'bob'] })
+    const pools = [pool(1000, people('ada', 'bob'), { max: 400 })]
+    await one.cycle({ pools })
+    await later(one, 5 * HOUR)
+    await one.cycle({ caps: { ada: own }, pools, protect: ['ada'] })
+    expect(one.caps()).toEqual({ ada: expected, bob: 400 })
+  })
+
+  test('who show what is dealt to them and may only inherit it get it at their own scope before the team’s cap goes up', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 500 }, switches: { capReads: 'inherited' } })
+    const sums: number[] = []
+    one.onCall = ({ operation }) => {
+      const { ada = 'none', bob = 'none' } = one.inForce()
+      if (operation === 'UsageConfig') sums.push(Number(ada) + Number(bob))
+    }
+    await one.cycle({ caps: { team: 900 }, pools: [pool(1000, people('ada', 'bob'))] })
+    expect(one.caps()).toEqual({ team: 900, ada: 500, bob: 500 })
+    expect(Math.max(...sums)).toBe(1000)
+  })
+
   test('who are protected keep their cap', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 700 } })
     await one.cycle({ protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })

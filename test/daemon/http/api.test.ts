@@ -1,8 +1,6 @@
 // /api/v1 over real HTTP: every answer keeps to the schema that the OpenAPI document names, whatever the workspace is like, and questions that make no
 // sense are refused in words.
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import formats from 'ajv-formats'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
@@ -17,6 +15,7 @@ import type { ComparisonState, Comparisons } from '../../../src/daemon/replay/co
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
 import { loadPolicies } from '../../../src/policy/load/load.ts'
 import { COMPANY, recordedPlace } from '../../cli/recorded-place.ts'
+import { offences } from '../../support/api-schema.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email } from '../../support/declare.ts'
 import { recordCompany } from '../../support/recorded.ts'
@@ -59,20 +58,6 @@ const libraryOver = ({ workspace, clock }: World, people: PeopleLabels = EMAIL_L
     clock: { ...clock, monotonic: () => 0 },
     sourceUrl: () => 'https://git.example/acme/caps/blob/{revision}/{file}#L{line}',
   })
-
-/** Holds a value against a schema of the document, formats included. */
-function judge(): (name: string, value: unknown) => readonly string[] {
-  const ajv = new Ajv2020({ strict: false, allErrors: true })
-  formats.default(ajv)
-  ajv.addSchema({ $id: 'doc', ...OPENAPI })
-  const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
-  return (name, value) => {
-    const check = compiled.get(name) ?? ajv.compile({ $ref: `doc#/components/schemas/${name}` })
-    compiled.set(name, check)
-    return check(value) ? [] : (check.errors ?? []).map((error) => `${name}${error.instancePath} ${error.message}`)
-  }
-}
-const offences = judge()
 
 const json = async (url: string) => JSON.parse(await (await fetch(url)).text())
 
@@ -322,39 +307,6 @@ describe('a pool', () => {
     expect(people.rules).toContainEqual({ name: 'pool research', people: 2 })
     const members = await json(`${base}/people?rule=pool+research`)
     expect(members.items.map(({ person }: { person: string }) => person).sort()).toEqual(['p001', 'p002'].map(email))
-  })
-})
-
-describe('a question that makes no sense', () => {
-  const rows: readonly (readonly [string, number, string])[] = [
-    ['/api/v1/workspaces?pge=2', 400, 'there is no parameter "pge" here; did you mean "page"?'],
-    ['/api/v1/workspaces?page=0', 400, 'page cannot be "0"; write a whole number from 1 to 100000'],
-    ['/api/v1/workspaces/acme?x=1', 400, 'there is no parameter "x" here, and no other'],
-    ['/api/v1/workspaces/acme/people?band=at_cpa', 400, 'band cannot be "at_cpa"; did you mean "at_cap"?'],
-    ['/api/v1/workspaces/acme/people?page=1&page=2', 400, '"page" stands twice in the question'],
-    ['/api/v1/workspaces/acme/people?group=none', 404, 'no declared group has this id'],
-    ['/api/v1/workspaces/acme/changes?after=x', 400, 'after cannot be "x"; give "next" of the answer before'],
-    ['/api/v1/workspaces/acme/changes?since=yesterday', 400, 'write an instant such as'],
-    ['/api/v1/workspaces/other', 404, 'there is no such workspace, or it is not yours to see'],
-    ['/api/v1/workspaces/acme/people/nobody', 404, 'nobody of this workspace is shown like this'],
-    ['/api/v1/workspaces/acme/groups/none', 404, 'no declared group has this id'],
-    ['/api/v1/workspaces/acme/holds/none', 404, 'no such hold stands'],
-    ['/api/v1/workspaces/acme/series/none', 404, '/openapi.json names all'],
-    ['/api/v1', 404, '/openapi.json names all'],
-    ['/api/v1/workspaces/%ff', 400, 'this address makes no sense'],
-  ]
-  test.each(rows)('%s is %i with the way out', async (path, status, message) => {
-    const { url } = await serve({ views: () => [fullView()] })
-    const answer = await fetch(url + path)
-    const value = JSON.parse(await answer.text())
-    expect([answer.status, value.message]).toEqual([status, expect.stringContaining(message)])
-    expect(offences('Error', value)).toEqual([])
-  })
-
-  test('a write is 405', async () => {
-    const { url } = await serve({ views: () => [fullView()] })
-    const answer = await fetch(`${url}/api/v1/workspaces/acme`, { method: 'DELETE' })
-    expect([answer.status, answer.headers.get('allow'), JSON.parse(await answer.text()).kind]).toEqual([405, 'GET, HEAD', 'Error'])
   })
 })
 

@@ -202,7 +202,7 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
   ),
   holdsShown: named(
     fc.record(
-      { people: fc.nat(), at: instant, roster: fc.nat(), credits: fc.nat(), reviewed: fc.boolean() },
+      { people: fc.nat(), at: instant, roster: fc.nat(), credits: fc.nat(), reviewed: fc.boolean(), goneAt: instant },
       { requiredKeys: ['people', 'at'] },
     ),
   ),

@@ -108,13 +108,29 @@ export function ledgerContract(name: string, place: () => string | Promise<strin
     })
 
     test('a pause ends by itself, and is over when it is taken back', async () => {
-      const ledger = await (await open(await place())).workspace('acme', URL_A)
+      const store = await open(await place())
+      const ledger = await store.workspace('acme', URL_A)
       const pause = { untilAt: 100, reason: 'migration', pausedAt: 1 }
       await ledger.savePause(pause)
       expect(await ledger.pause(99)).toEqual(pause)
       expect(await ledger.pause(100)).toBeUndefined()
+      expect([...(await store.pauses(99))]).toEqual([['acme', pause]])
+      expect((await store.pauses(100)).size).toBe(0)
       await ledger.savePause(undefined)
       expect(await ledger.pause(50)).toBeUndefined()
+    })
+
+    test('learned paces are read of several workspaces at once; what cannot be read is left out', async () => {
+      const store = await open(await place())
+      for (const name of ['acme', 'beta', 'gamma']) {
+        const ledger = await store.workspace(name, URL_A)
+        ledger.saveFact('pace', { default: { rate: name.length, limited: true } })
+        await ledger.commit()
+      }
+      expect([...(await store.paces(['gamma', 'acme', 'nobody']))].toSorted()).toEqual([
+        ['acme', { default: { rate: 4, limited: true } }],
+        ['gamma', { default: { rate: 5, limited: true } }],
+      ])
     })
 
     test('approvals and quarantined scopes are replaced by id and scope', async () => {

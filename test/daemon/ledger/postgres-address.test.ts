@@ -21,6 +21,16 @@ test.each([
   expect(shownAddress(address)).toBe(shown)
 })
 
+test.each(['mysql://ada:hidden@db/caps', 'sqlite:///var/capkeeper.db', 'file:///var/capkeeper.db'])(
+  '%s is neither a file nor an address that serves, and is refused without what is secret in it',
+  async (file) => {
+    const { code, message } = await ledgerErrorOf(() => openLedger({ file, mode: 'read', clock: realClock() }))
+    expect(code).toBe('LEDGER_UNREADABLE')
+    expect(message).toContain(`begins with ${file.slice(0, file.indexOf('//') + 2)}`)
+    expect(message).not.toMatch(/hidden|capkeeper\.db/)
+  },
+)
+
 test.each(['./capkeeper.db', '/var/postgres/x', 'postgres.db', 'https://daemon:9464', ':memory:'])(
   '%s is no address of a database',
   (ledger) => {

@@ -135,7 +135,7 @@ describe('whatever the service says', () => {
         await ledger.saveRuns(TEAM, { ...days, rows, asked: { [scopeKey(TEAM)]: ASKED } })
         expect(await ledger.runs(TEAM, days)).toHaveLength(rows.length)
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
     await store.close()
   })

@@ -1,7 +1,8 @@
 // Mail to a real server on loopback: what it is given, and what each way of failing is taken for.
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Message } from '../../../src/core/notify/due.ts'
 import { createMailer } from '../../../src/daemon/notify/mail.ts'
+import { authority, certificateFolder, hasOpenssl } from '../../support/certificates.ts'
 import { type Fault, mailServer } from '../../support/smtp.ts'
 
 const PASSWORD = 'correct horse battery staple'
@@ -52,6 +53,42 @@ describe('a mail', () => {
     await mailer.send(message('hello\r\nBcc: eve@example.com', 'text'), 'ada@example.com', PASSWORD)
     const [head = ''] = server.mails[0]?.source.split('\n\n') ?? []
     expect(head.split('\n').filter((line) => /^bcc/i.test(line))).toEqual([])
+  })
+})
+
+describe.skipIf(!hasOpenssl)('with STARTTLS (openssl)', () => {
+  async function encrypted(names: string, trusts: boolean) {
+    const { folder, remove } = certificateFolder()
+    onTestFinished(remove)
+    const own = authority(folder, 'own')
+    const server = await mailServer(own.sign(names))
+    const trusted = trusts ? own.file : authority(folder, 'other').file
+    const config = {
+      host: '127.0.0.1',
+      port: server.port,
+      tls: 'starttls',
+      from: 'caps@example.com',
+      user: 'caps',
+      caFile: trusted,
+    } as const
+    return { server, sent: await createMailer(config).send(message('hello', 'to you'), 'ada@example.com', PASSWORD) }
+  }
+
+  it('login and mail go over the encrypted connection alone', async () => {
+    const { server, sent } = await encrypted('IP:127.0.0.1', true)
+    expect(sent).toEqual({ kind: 'sent' })
+    expect(server.mails).toMatchObject([{ to: 'ada@example.com', isEncrypted: true }])
+    expect(server.logins).toEqual([`caps ${PASSWORD}`])
+    expect(server.inTheClear.map((line) => line.split(' ')[0])).toEqual(['EHLO', 'STARTTLS'])
+  })
+
+  it.each([
+    ['a certificate of an unknown authority', 'IP:127.0.0.1', false],
+    ['a certificate of another host', 'DNS:mail.example.com', true],
+  ])('%s is given neither password nor mail', async (_name, names, trusts) => {
+    const { server, sent } = await encrypted(names, trusts)
+    expect(sent).toMatchObject({ kind: 'refused' })
+    expect(server).toMatchObject({ mails: [], logins: [] })
   })
 })
 

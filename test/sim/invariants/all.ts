@@ -6,6 +6,7 @@ import { readBack, secondLook } from './looks.ts'
 import { notForgotten, releasesKept, spentInTime, wholeOnly } from './orphans.ts'
 import { nobodyBetween, protectedPeople } from './people.ts'
 import { poolSum, poolsKept } from './pools.ts'
+import { rulesAgree } from './rules.ts'
 import { alertOnly, approvedOnly, paused, rosterDoubt, wrongClock } from './standstill.ts'
 import { fewTries, oneIsEnough, zeroGivenBack } from './tries.ts'
 import { nobodyShort } from './underway.ts'
@@ -40,6 +41,7 @@ export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => 
   zeroGivenBack,
   poolSum,
   poolsKept,
+  rulesAgree,
   quiet,
   pace,
   secrecy(keys),

@@ -90,13 +90,13 @@ function widerAsListed(scene: Scene, scope: ScopeKey): ModelCap {
   return isListed ? widerOf(scene, scope) : scene.stored(scopeKey({ kind: 'team' }))
 }
 
-const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf })
+const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf, holds: company.holds })
 
 function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, view: WorkspaceView): void {
   if (scene.scenario.capSemantics === 'copied') return
   const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
   for (const [scope, cap] of askedScopes(scene.policy(), belonging(scene), scene.now())) {
-    if (excused.has(scope) || cap === 'conflict' || cap === 'dealt') continue
+    if (excused.has(scope) || cap === 'conflict' || cap === 'open') continue
     checker.checked()
     const seen = cap === 'none' && !isHidden(scene, scope) ? scene.stored(scope) : scene.shows(scope)
     // A reading that shows what applies anyway cannot be told from an inherited one, and nobody has more or less by it.
@@ -122,7 +122,7 @@ function checkPeople(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Chec
     const isCopied = scene.scenario.capSemantics === 'copied'
     if (![scopeKey({ kind: 'team' }), ...groups].every(isClear) || excused.has(own) || (!isCopied && !isClear(own))) continue
     const cap = personCap(policy, email, people, scene.now())
-    if (cap === undefined || cap === 'conflict' || cap === 'dealt') continue
+    if (cap === undefined || cap === 'conflict' || cap === 'open') continue
     // Where caps are copied, what others gave to somebody of whom nothing is declared is not ours to clear.
     if (isCopied && cap === 'none' && !asked.has(own) && isOthers(own)) continue
     checker.checked()

@@ -8,7 +8,8 @@ import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
 import { isLayered } from './people.ts'
 
-const asked = ({ policy, company, now }: Scene) => askedScopes(policy(), { approved: company.approved, groupsOf: company.groupsOf }, now())
+const asked = ({ policy, company, now }: Scene) =>
+  askedScopes(policy(), { approved: company.approved, groupsOf: company.groupsOf, holds: company.holds }, now())
 
 export const notForgotten: Invariant = {
   name: 'no cap of ours is forgotten',

@@ -72,7 +72,7 @@ export function createSight() {
 function looksUnset(scene: Scene, email: string): boolean {
   const { company } = scene
   const groups = company.groupsOf(email).map((id) => scopeKey({ kind: 'group', id }))
-  const asked = askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf }, scene.now())
+  const asked = askedScopes(scene.policy(), { approved: [email], groupsOf: company.groupsOf, holds: company.holds }, scene.now())
   const team = scene.stored(scopeKey({ kind: 'team' }))
   const isEcho = (scope: ScopeKey, wider: readonly ModelCap[]): boolean =>
     asked.get(scope) === 'none' && scene.stored(scope) !== 'none' && wider.includes(scene.stored(scope))
@@ -134,7 +134,7 @@ export const protectedPeople: Invariant = {
 interface Run {
   readonly before: InForce
   /** Those whose groups were listed as they are. */
-  readonly known: ReadonlySet<string>
+  readonly known: Set<string>
   /** The least that each person had meanwhile; `none` counts as nothing when it stood between two caps. */
   readonly states: InForce[]
 }
@@ -145,11 +145,14 @@ export const nobodyBetween: Invariant = {
     const sight = createSight()
     let run: Run | undefined
     let isTrue = false
+    let healing: ReadonlySet<string> = new Set()
     const end = (): void => {
       if (run) judge(run, checker)
       run = undefined
     }
     return (step) => {
+      if (step.kind === 'told' && step.event.kind === 'planned')
+        healing = new Set(step.event.plan.changes.flatMap((one) => (one.healing ? [`${scopeKey(one.scope)} ${one.to}`] : [])))
       if (step.kind === 'landed' && isLayered(scene)) {
         const isProbe = step.to === 0 && scene.scenario.switches.zeroCap === 'omitted'
         isTrue = !step.late && !isProbe
@@ -161,6 +164,9 @@ export const nobodyBetween: Invariant = {
             known: new Set(scene.company.approved.filter((email) => sight.knowsGroups(scene, email))),
             states: [],
           }
+          // Nobody is owed what somebody else had set: whom a healing write moves is not judged.
+          if (healing.has(`${step.scope} ${step.to}`))
+            for (const [email, cap] of step.after) if (cap !== step.before.get(email)) run.known.delete(email)
           run.states.push(step.after)
         }
       }

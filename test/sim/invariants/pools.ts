@@ -17,6 +17,8 @@ const ON_ITS_WAY_MS = HOUR_MS / 4
 /** What a member counts from, and where the count of one who left came to its end. */
 interface Place {
   readonly base: number
+  /** When they came in. */
+  readonly sinceMs: number
   readonly left?: { readonly cap: ModelCap | undefined; readonly end?: number }
 }
 
@@ -51,7 +53,8 @@ function createBooks(scene: Scene) {
       const old = isNew ? undefined : was
       // Who joins later pays from then on; who was there at the first deal, or at the start of the cycle, pays for all of it.
       const base = old?.base ?? (before === undefined || (was && !was.left) ? 0 : scene.used(email))
-      places.set(email, { base, ...(left && { left: old?.left ?? { cap: dealt } }) })
+      const sinceMs = old?.sinceMs ?? scene.elapsed()
+      places.set(email, { base, sinceMs, ...(left && { left: old?.left ?? { cap: dealt } }) })
     }
     books.set(name, { startAt: cycle.startAt, places })
   }
@@ -79,8 +82,29 @@ function countOf(scene: Scene, email: string, { base, left }: Place, caps: InFor
   return Math.max(0, Math.max(scene.used(email), caps.has(email) ? worth(caps.get(email)) : 0) - base)
 }
 
-const sumOf = (scene: Scene, { places }: Book, caps: InForce): number =>
-  [...places].reduce((sum, [email, place]) => sum + countOf(scene, email, place, caps), 0)
+const sumOf = (scene: Scene, { places }: Book, caps: InForce, lately: (email: string, sinceMs: number) => number = () => 0): number =>
+  [...places].reduce((sum, [email, place]) => {
+    const was = place.left ? 0 : Math.max(0, lately(email, place.sinceMs) - place.base)
+    return sum + Math.max(was, countOf(scene, email, place, caps))
+  }, 0)
+
+/** So long use may not show (product.md, section 2): a cap that was lowered counts on at what it was. */
+const LAG_MS = 3.5 * HOUR_MS
+
+/** The highest caps that were in force in the last hours, by the writes that lowered them. */
+function createPast(scene: Scene) {
+  const lowered = new Map<string, readonly { readonly cap: number; readonly atMs: number }[]>()
+  const young = (email: string) => (lowered.get(email) ?? []).filter(({ atMs }) => scene.elapsed() - atMs < LAG_MS)
+  return {
+    note({ before, after }: Extract<Step, { kind: 'landed' }>): void {
+      for (const [email, cap] of before)
+        if (worth(after.get(email)) < worth(cap)) lowered.set(email, [...young(email), { cap: worth(cap), atMs: scene.elapsed() }])
+    },
+    /** Not what was lowered before they came in. */
+    since: (email: string, sinceMs: number): number =>
+      young(email).reduce((most, { cap, atMs }) => (atMs < sinceMs ? most : Math.max(most, cap)), 0),
+  }
+}
 
 /** So long nobody can know what was used under a cap that somebody else had raised. */
 const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.usageIntervalMs + scenario.intervalMs)
@@ -90,6 +114,8 @@ export const poolSum: Invariant = {
   watch(scene, checker) {
     if (!scene.scenario.pools) return () => undefined
     const { books, note, settle } = createBooks(scene)
+    const past = createPast(scene)
+    let jumpedMs = -LAG_MS
     const raisedAt = new Map<string, number>()
     const credits: { readonly name: string; readonly credits: number; readonly untilMs: number }[] = []
     let caps: InForce = new Map()
@@ -112,9 +138,12 @@ export const poolSum: Invariant = {
         settle(now)
         caps = now
       }
+      // A wall clock that jumps makes readings older, or younger, than they are.
+      if (step.kind === 'world' && step.what === 'wall-jump') jumpedMs = scene.elapsed()
       if (step.kind !== 'landed') return
       caps = step.after
       for (const [name, book] of books) judge(name, book, step)
+      past.note(step)
       settle(step.after)
     }
     function judge(name: string, book: Book, { scope, from, to, before, after, late }: Extract<Step, { kind: 'landed' }>): void {
@@ -123,7 +152,8 @@ export const poolSum: Invariant = {
       const allowed = most(name)
       if (!isMoved || isUnseen || allowed === 0) return
       checker.checked()
-      const [was, is] = [sumOf(scene, book, before), sumOf(scene, book, after)]
+      const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
+      const [was, is] = [sumOf(scene, book, before, lately), sumOf(scene, book, after, lately)]
       // Before a first deal is through, caps of groups move whom nothing was dealt yet. A cap below what was used is lifted to the next
       // whole credit.
       if (is > allowed && is > was + 1 && (was <= allowed || scope.includes('@')))

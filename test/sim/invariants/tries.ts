@@ -14,11 +14,20 @@ export const fewTries: Invariant = {
   name: 'what has failed is not tried again in the same cycle',
   watch(scene, checker) {
     let tries = new Map<string, number>()
+    let landed = new Map<ScopeKey, string>()
     // A cycle that an edit, an approval or the instant of a grant cuts short does not say so, and the next one tries again.
     const cuts: ReadonlySet<Step['kind']> = new Set(['started', 'died', 'foreign', 'world', 'approved', 'calm'])
     return (step) => {
-      if (cuts.has(step.kind)) tries = new Map()
-      if (step.kind === 'told' && (step.event.kind === 'cycle-finished' || step.event.kind === 'policy-loaded')) tries = new Map()
+      const isOver = step.kind === 'told' && (step.event.kind === 'cycle-finished' || step.event.kind === 'policy-loaded')
+      if (isOver || cuts.has(step.kind)) {
+        tries = new Map()
+        landed = new Map()
+      }
+      if (step.kind === 'landed') {
+        // What had landed and was then overwritten by a wide write of the same cycle is put back.
+        if (step.scope.includes('@')) landed.set(step.scope, `${step.scope} to ${step.to}`)
+        else for (const what of landed.values()) tries.delete(what)
+      }
       const change = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step)?.change : undefined
       if (!change) return
       checker.checked()

@@ -143,7 +143,9 @@ export const notOurs: Invariant = {
 function isAskedOf(scope: ScopeKey, cap: ModelCap, scene: Scene): boolean {
   if (isDeclared(scope, cap, [scene.policy()])) return true
   if (!scope.includes('@')) return false
-  const people = { approved: [], groupsOf: scene.company.groupsOf }
+  // Whom a rule holds for turns with readings: what some rule gives may have been theirs.
+  if (scene.scenario.rules && scene.policies().some(({ rules }) => rules.some((rule) => rule.cap === cap))) return true
+  const people = { approved: [], groupsOf: scene.company.groupsOf, holds: scene.company.holds }
   const asked = scene.scenario.capSemantics === 'copied' ? personCap : userCap
   return asked(scene.policy(), scope, people, scene.now()) === cap
 }

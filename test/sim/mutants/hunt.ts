@@ -21,6 +21,7 @@ const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
     capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && switches.zeroCap === 'omitted',
   alert: ({ onDrift }) => onDrift === 'alert',
   pools: ({ pools }) => pools,
+  rules: ({ rules, pools }) => rules && !pools,
 }
 
 function likeliness(seed: number): number {

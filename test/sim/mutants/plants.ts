@@ -5,7 +5,7 @@ import type { EventKind } from '../event-kinds.ts'
 import type { FaultKind } from '../scenario.ts'
 
 /** What a deployment is like in some lives. */
-export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools'
+export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules'
 
 /** One planted bug: `find` stands exactly once in `file`, and is replaced. */
 export interface Plant {
@@ -260,8 +260,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'what a team or group write may have changed is not read again',
     file: 'daemon/cycle/passes.ts',
-    find: ' else for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) alsoRead.add(key)',
-    replace: '',
+    find: 'await readMoved(wrote.wide, beneathOf(pass, inputs))',
+    replace: 'await readMoved([], beneathOf(pass, inputs))',
     needs: ['copied', 'policy-mass', 'policy-edit'],
   },
   {
@@ -302,8 +302,8 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'raises of a deal go out while its lowered caps still count',
     file: 'core/pools/deal.ts',
-    find: 'let room = terms.credits - fullSum(state)',
-    replace: 'let room = terms.credits - standingSum(state)',
+    find: '{ room: terms.credits - fullSum(state), isOver }',
+    replace: '{ room: terms.credits - standingSum(state), isOver }',
     needs: ['pools', 'work', 'pool-edit'],
   },
   {
@@ -328,10 +328,10 @@ export const PLANTS: readonly Plant[] = [
     needs: ['pools', 'protect'],
   },
   {
-    name: 'a pool deals more than its credits',
-    file: 'core/pools/deal.ts',
-    find: 'if (room < 0) return { caps: new Map(), cost: 0 }',
-    replace: 'room += 300',
-    needs: ['pools', 'work', 'pool-edit'],
+    name: 'one reading is enough for a rule to move people',
+    file: 'core/resolve/conditions.ts',
+    find: 'return past.turning ? { ...past',
+    replace: 'return past.turning || isGood ? { ...past',
+    needs: ['rules', 'role'],
   },
 ]

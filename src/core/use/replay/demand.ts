@@ -3,9 +3,9 @@
 // upper end of the band, and what was recorded the lower end. Where there is no such day nothing is guessed; the person is counted instead.
 
 import type { Cycle } from '../../model/observed.ts'
-import type { Credits, Instant } from '../../model/units.ts'
+import { type Credits, DAY_MS, type Instant } from '../../model/units.ts'
 import type { CapSource } from './caps.ts'
-import { DAY_MS, type RecordedDays, recordedSpan, type UseOfDay } from './recorded.ts'
+import { type RecordedDays, recordedSpan, type UseOfDay } from './recorded.ts'
 
 /** A billing cycle to replay. */
 export interface ReplayCycle extends Cycle {

@@ -1,6 +1,7 @@
 // The words of a simulation: what goes in, one replayed cycle, and the document that comes out. Types only; every rendering reads these.
 
 import type { HistoryEntry } from '../../model/change.ts'
+import type { JournalEntry } from '../../model/journal.ts'
 import type { Cycle, GroupMembers, OwnedCap, Roster } from '../../model/observed.ts'
 import type { PolicyRevision } from '../../model/policy.ts'
 import type { Credits, Instant } from '../../model/units.ts'
@@ -119,6 +120,8 @@ export interface SimulationInputs {
   readonly roster?: Roster
   readonly groups: readonly GroupMembers[]
   readonly owned: readonly OwnedCap[]
+  /** What others were seen to write. */
+  readonly journal?: readonly JournalEntry[]
   readonly history: readonly HistoryEntry[]
   readonly creditsPerSeat?: Credits
   readonly pricePerCredit?: number

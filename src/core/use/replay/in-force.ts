@@ -1,16 +1,40 @@
-// The caps that were in force on past days, as far as the ledger knows: what capkeeper wrote, and what stands there now. A cap that
-// capkeeper never wrote nor declared is not known, and counts as none; whoever shows the figures says so.
+// The caps that were in force on past days, as far as the ledger knows: what capkeeper wrote, what it saw others write at scopes of its own,
+// and what stands there now. Any other cap is not known, and counts as none; whoever shows the figures says so.
 
 import type { HistoryEntry } from '../../model/change.ts'
+import type { JournalEntry } from '../../model/journal.ts'
 import type { OwnedCap } from '../../model/observed.ts'
 import type { Cap } from '../../model/policy.ts'
-import { type ScopeKey, scopeKey } from '../../model/scope.ts'
+import { type Scope, type ScopeKey, scopeKey } from '../../model/scope.ts'
+import type { Instant } from '../../model/units.ts'
 import { type CapSource, type CapsOfDay, capOfOne, capsOfAll, scopeList } from './caps.ts'
 import type { ReplayPeople } from './recorded.ts'
 
-/** `history` in any order. Before the first write of a scope stood what that write replaced; a scope of ours without one never changed. Choice. */
-export function capsInForce(people: ReplayPeople, owned: readonly OwnedCap[], history: readonly HistoryEntry[]): CapSource {
-  const writes = history.filter(({ result }) => result === 'applied').toSorted((a, b) => a.at - b.at)
+/** A cap that changed. */
+interface CapChange {
+  readonly at: Instant
+  readonly scope: Scope
+  readonly from: Cap
+  readonly to: Cap
+}
+
+/** What a reading found that nobody of us had written. */
+const foundChanges = (journal: readonly JournalEntry[]): readonly CapChange[] =>
+  journal.flatMap((entry): readonly CapChange[] =>
+    entry.kind === 'foreign' && entry.observed !== 'unknown'
+      ? [{ at: entry.at, scope: entry.scope, from: entry.verified, to: entry.observed }]
+      : [],
+  )
+
+/** `history` and `journal` in any order. Before the first write of a scope stood what that write replaced; a scope of ours without one never changed. Choice. */
+export function capsInForce(
+  people: ReplayPeople,
+  owned: readonly OwnedCap[],
+  history: readonly HistoryEntry[],
+  journal: readonly JournalEntry[] = [],
+): CapSource {
+  const written: readonly CapChange[] = history.filter(({ result }) => result === 'applied')
+  const writes = [...written, ...foundChanges(journal)].sort((a, b) => a.at - b.at)
   const set = new Map<ScopeKey, Cap>(owned.map(({ scope, cap }) => [scopeKey(scope), cap]))
   for (const { scope, from } of writes.toReversed()) set.set(scopeKey(scope), from)
   const places = new Map(people.emails.map((email, place) => [email, place]))
@@ -20,7 +44,7 @@ export function capsInForce(people: ReplayPeople, owned: readonly OwnedCap[], hi
   return {
     scopes,
     capsOn({ at }) {
-      const touched: HistoryEntry['scope'][] = []
+      const touched: Scope[] = []
       for (let write = writes[next]; write && write.at <= at; write = writes[next]) {
         set.set(scopeKey(write.scope), write.to)
         touched.push(write.scope)

@@ -2,9 +2,10 @@
 // Each note names a number and, where there is one, the way out.
 
 import { groupScope, scopeKey } from '../../model/scope.ts'
+import { DAY_MS } from '../../model/units.ts'
 import type { RejectedScope } from '../../resolve/candidate.ts'
 import type { Counts, SimulationInputs } from './document.ts'
-import { DAY_MS, isWeekend, type RecordedDays, type ReplayPeople } from './recorded.ts'
+import { isWeekend, type RecordedDays, type ReplayPeople } from './recorded.ts'
 
 export interface Found {
   readonly tally: Counts
@@ -49,8 +50,13 @@ function atCapNotes({ atCap, unknown }: Counts): readonly string[] {
   ]
 }
 
+const OTHERS =
+  'In force counts what the ledger knows: caps that capkeeper wrote or declared, and what it saw others write there. A cap that somebody set ' +
+  'where no policy declares one is not in the ledger and counts as none.'
+
 function withoutCap({ against, owned, history }: SimulationInputs, { emails }: ReplayPeople): readonly string[] {
-  if (against || emails.length === 0 || owned.length > 0 || history.length > 0) return []
+  if (against || emails.length === 0) return []
+  if (owned.length > 0 || history.length > 0) return [OTHERS]
   return ['The ledger knows of no cap that was in force: people count as without one, and nobody as blocked.']
 }
 

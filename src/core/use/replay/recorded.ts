@@ -4,9 +4,7 @@
 import type { GroupMembers, Roster } from '../../model/observed.ts'
 import type { ScopeKey } from '../../model/scope.ts'
 import { groupScope, scopeKey } from '../../model/scope.ts'
-import type { Instant } from '../../model/units.ts'
-
-export const DAY_MS = 86_400_000
+import { DAY_MS, type Instant } from '../../model/units.ts'
 
 /** What was used on one UTC day, one place in each column for each person who used something. */
 export interface UseOfDay {

@@ -56,14 +56,14 @@ export const presentPeople = (roster: Roster | undefined): Roster['people'] =>
 
 /** The demand of each cycle, the earliest first. */
 export const demandsOf = (
-  inputs: Pick<SimulationInputs, 'recorded' | 'cycles' | 'owned' | 'history' | 'creditsPerSeat'>,
+  inputs: Pick<SimulationInputs, 'recorded' | 'cycles' | 'owned' | 'history' | 'journal' | 'creditsPerSeat'>,
   people: ReplayPeople,
 ): Generator<CycleDemand> =>
   demandByCycle({
     recorded: inputs.recorded,
     people: people.emails,
     cycles: inputs.cycles,
-    inForce: capsInForce(people, inputs.owned, inputs.history),
+    inForce: capsInForce(people, inputs.owned, inputs.history, inputs.journal),
     ...(inputs.creditsPerSeat !== undefined && { creditsPerSeat: inputs.creditsPerSeat }),
   })
 

@@ -47,7 +47,7 @@ export interface WriteRun extends OutcomeContext {
 export const FRESH_MS = 60_000
 
 /** How often a write whose answer was lost, and which had not landed, is sent in all. */
-export const WRITE_ATTEMPTS = 3
+const WRITE_ATTEMPTS = 3
 
 /** A read-back that still shows the old value is repeated once after this, because some reads are stale. */
 export const STALE_MS = 1_000

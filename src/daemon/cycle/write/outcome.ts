@@ -104,21 +104,13 @@ export async function conclude(
 /** The line that history keeps of a write. */
 export function historyEntry(intent: Intent, result: ChangeResult, at: Instant, error?: string): HistoryEntry {
   const { scope, action, effect, from, to, cause, reason, source } = intent.change
+  const { planId, digest, revision } = intent
   return {
-    at,
-    scope,
-    action,
-    effect,
-    from,
-    to,
-    cause,
-    result,
+    ...{ at, scope, action, effect, from, to, cause, result },
     ...(reason !== undefined && { reason }),
     ...(error !== undefined && { error }),
     ...(source && { source }),
-    planId: intent.planId,
-    digest: intent.digest,
-    revision: intent.revision,
+    ...{ planId, digest, revision },
   }
 }
 

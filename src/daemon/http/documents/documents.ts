@@ -18,6 +18,7 @@ import type {
   PersonListDocument,
   PlanDocument,
   PolicyListDocument,
+  PoolSeries,
   WorkspaceDocument,
   WorkspaceListDocument,
 } from './types.ts'
@@ -58,6 +59,7 @@ export interface Documents {
   /** `days`. */
   driftSeries(workspace: string, query?: Query): Promise<DriftSeries>
   nearSeries(workspace: string): Promise<NearSeries>
+  poolSeries(workspace: string): Promise<PoolSeries>
 }
 
 /** A question without an answer: 400 it makes no sense, 404 there is no such thing. The message is for whoever asked. */

@@ -3,7 +3,7 @@
 
 import type { GuardCode, GuardSettings, Hold, ShareLimit } from '../../../core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../core/model/scope.ts'
-import { credits } from '../../../core/model/units.ts'
+import { credits, DAY_MS } from '../../../core/model/units.ts'
 import { APPROVAL_GROWTH, APPROVAL_LIFE_MS } from '../../../core/plan/approval.ts'
 import { SETTLED_OTHERWISE } from '../../../core/plan/guards/judge.ts'
 import { isCounted } from '../../../core/plan/guards/round.ts'
@@ -17,11 +17,10 @@ import { cents, headOf, placeOf, ratio, rfc3339, scopeText } from './show.ts'
 import type { HoldDocument, HoldListDocument } from './types.ts'
 
 export const HOLDS_QUERY = [PAGE, limitOf(50, 200)]
-export const EFFECT_WORDS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const
+const EFFECT_WORDS = ['raised', 'capped', 'lowered', 'blocked', 'cleared'] as const
 export const HOLD_QUERY = [word('effect', EFFECT_WORDS, 'What happens to them.'), PAGE, limitOf(100, 500)]
 
 const MOST_HELD = 200
-const DAY_MS = 86_400_000
 
 type HoldEntry = HoldListDocument['items'][number]
 

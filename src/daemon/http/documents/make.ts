@@ -15,6 +15,7 @@ import { peopleDocument } from './people/people.ts'
 import { groupDocument, personDocument } from './people/person.ts'
 import { type PeopleIndex, peopleIndex } from './people/roster.ts'
 import { policiesDocument } from './policies.ts'
+import { poolSeries } from './pools.ts'
 import { burnSeries, creditsSeries, driftSeries, nearSeries } from './series.ts'
 import { changesDocument } from './story/changes.ts'
 import { comparisonDocument } from './story/comparison.ts'
@@ -139,7 +140,7 @@ function peopleDocuments(one: One, shelf: Shelf): Pick<Documents, 'groups' | 'gr
 function storyDocuments(
   one: One,
   shelf: Shelf,
-): Pick<Documents, 'changes' | 'plan' | 'holds' | 'hold' | 'creditsSeries' | 'burnSeries' | 'driftSeries'> {
+): Pick<Documents, 'changes' | 'plan' | 'holds' | 'hold' | 'creditsSeries' | 'burnSeries' | 'driftSeries' | 'poolSeries'> {
   return {
     changes: async (name, query = {}) => {
       const found = await one(name)
@@ -166,6 +167,10 @@ function storyDocuments(
     burnSeries: async (name, query = {}) => {
       const { facts, source, showing } = await one(name)
       return burnSeries(facts, source.records, showing, query)
+    },
+    poolSeries: async (name) => {
+      const { facts, showing } = await one(name)
+      return poolSeries(facts, showing)
     },
     driftSeries: async (name, query = {}) => {
       const { facts, showing } = await one(name)

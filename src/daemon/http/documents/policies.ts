@@ -8,7 +8,7 @@ import type { Query } from './documents.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
 import type { PeopleIndex, PersonRow } from './people/roster.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
-import { headOf, placeOf, problemsOf, rfc3339, scopeText } from './show.ts'
+import { grantEntryOf, headOf, placeOf, problemsOf, scopeText } from './show.ts'
 import { policyOf } from './summary.ts'
 import type { PolicyEntry, PolicyListDocument } from './types.ts'
 
@@ -89,18 +89,9 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(reason !== undefined && { reason: people.text(reason) }),
     }
   })
-  const grants = (outlook?.resolution.grants ?? []).map(({ grant, state, fromAt, untilAt }): PolicyEntry => {
-    const { scope, amount, reason, ticket, at } = grant
-    return {
-      kind: 'grant',
-      ...about(scope, at),
-      ...(amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }),
-      state,
-      ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
-      ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
-      reason: people.text(reason),
-      ...(ticket !== undefined && { ticket: people.text(ticket) }),
-    }
+  const grants = (outlook?.resolution.grants ?? []).map((status): PolicyEntry => {
+    const { scope, at } = status.grant
+    return { kind: 'grant', ...about(scope, at), ...grantEntryOf(status, showing) }
   })
   const pools = policy.set.pools.map(({ name, credits, at }): PolicyEntry => {
     const rows = index.rows.filter(({ winner }) => winner?.pool === name)

@@ -1,8 +1,10 @@
-// Budgets over caps as documents show them: the declaration with its line, and what is known of use and caps. It works out no figure itself.
+// Budgets over caps as documents show them: the declaration with its line, what is known of use and caps, and both by day over the cycle. It
+// works out no figure itself.
 
+import { DAY_MS } from '../../../core/model/units.ts'
 import type { Showing, WorkspaceFacts } from './facts.ts'
-import { cents, placeOf, rfc3339 } from './show.ts'
-import type { WorkspaceDocument } from './types.ts'
+import { cents, dayText, headOf, midnight, placeOf, rfc3339 } from './show.ts'
+import type { PoolSeries, WorkspaceDocument } from './types.ts'
 
 /** The pools of a workspace in the order of their names. */
 export function poolEntries({ view, outlook }: WorkspaceFacts, showing: Showing): WorkspaceDocument['pools'] {
@@ -23,4 +25,39 @@ export function poolEntries({ view, outlook }: WorkspaceFacts, showing: Showing)
       source: placeOf(pool.at, showing, view.policy?.revision),
     }
   })
+}
+
+/** Pools with a series. Choice. */
+const MOST_SERIES = 20
+
+/** Each pool from the first day of the cycle until today: as recorded at the end of each day, and as it stands now. */
+export function poolSeries({ view, journal }: WorkspaceFacts, showing: Showing): PoolSeries {
+  const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const pools = view.pools ?? []
+  const today = midnight(showing.now)
+  const recorded = new Map(journal?.days.map((day) => [day.dayAt, day.pools]))
+  return {
+    ...headOf('PoolSeries', showing),
+    workspace: view.workspace,
+    ...(cycle && { cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) } }),
+    pools: pools.slice(0, MOST_SERIES).map(({ name, credits, figures }) => {
+      const days: PoolSeries['pools'][number]['days'][number][] = []
+      for (let at = midnight(cycle?.startAt ?? today); cycle && at <= Math.min(today, cycle.endAt - 1); at += DAY_MS) {
+        const byName = recorded.get(at)
+        const known = at === today && figures ? figures : byName && Object.hasOwn(byName, name) ? byName[name] : undefined
+        days.push({
+          day: dayText(at),
+          ...(known && { used: cents(known.used) }),
+          ...(known?.dealt !== undefined && { dealt: cents(known.dealt) }),
+        })
+      }
+      return {
+        name: showing.people.text(name),
+        credits,
+        ...(figures?.exhaustedAt !== undefined && { exhaustion: rfc3339(figures.exhaustedAt) }),
+        days,
+      }
+    }),
+    poolsOmitted: Math.max(0, pools.length - MOST_SERIES),
+  }
 }

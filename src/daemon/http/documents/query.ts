@@ -9,6 +9,8 @@ export interface Parameter {
   readonly about: string
   readonly kind: 'text' | 'whole' | 'instant' | 'word'
   readonly words?: readonly string[]
+  /** What a text looks like; whoever reads it refuses others. */
+  readonly pattern?: RegExp
   readonly least?: number
   readonly most?: number
   /** What it is where it is left out. */

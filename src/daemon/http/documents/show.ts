@@ -1,15 +1,14 @@
 // How values stand in documents: instants, days, scopes, places, and the head of every document. Everything that may hold an e-mail goes through
 // the labels here; a field that is added to a document must too.
 
-import type { WorkspaceView } from '../../../core/model/events.ts'
+import type { ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
 import type { Position, Problem } from '../../../core/model/problem.ts'
 import { type Scope, scopeKey } from '../../../core/model/scope.ts'
-import { type Instant, wholeCents } from '../../../core/model/units.ts'
+import { DAY_MS, type Instant, wholeCents } from '../../../core/model/units.ts'
+import type { GrantStatus } from '../../../core/resolve/candidate.ts'
 import type { PeopleShown } from '../status/labels.ts'
 import type { Showing } from './facts.ts'
 import type { PlaceEntry, ProblemEntry } from './types.ts'
-
-export const DAY_MS = 86_400_000
 
 export const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 
@@ -40,11 +39,40 @@ export const headOf = <const K extends string>(kind: K, { people, now }: Showing
 })
 
 /** A scope as people read it: `team`, `group:ID`, or the label of a person. */
-export const scopeText = (scope: Scope, { people }: Showing): string =>
+export const scopeText = (scope: Scope, { people }: Pick<Showing, 'people'>): string =>
   scope.kind === 'user' ? people.label(scope.email) : people.text(scopeKey(scope))
 
 /** The same for the key of a scope. */
 export const keyText = (key: string, { people }: Showing): string => (key.includes('@') ? people.label(key) : people.text(key))
+
+/** A scope and how it stands, with its place as the document shows places. */
+export function scopeEntryOf<P>(status: ScopeStatus, showing: Pick<Showing, 'people'>, source: P | undefined) {
+  const { scope, state, desired, observed, readAt, cause, driftSince, reason, why } = status
+  const { people } = showing
+  return {
+    kind: scope.kind,
+    scope: scopeText(scope, showing),
+    state,
+    ...(desired !== undefined && { desired }),
+    observed,
+    ...(readAt !== undefined && { readAt: rfc3339(readAt) }),
+    ...(cause && { cause }),
+    ...(driftSince !== undefined && { driftSince: rfc3339(driftSince) }),
+    ...(source !== undefined && { source }),
+    ...(reason !== undefined && { reason: people.text(reason) }),
+    ...(why !== undefined && { why: people.text(why) }),
+  }
+}
+
+/** What a grant gives, how it stands in time, and why it is there. */
+export const grantEntryOf = ({ grant, state, fromAt, untilAt }: GrantStatus, { people }: Showing) => ({
+  ...(grant.amount.kind === 'cap' ? { cap: grant.amount.credits } : { add: grant.amount.credits }),
+  state,
+  ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
+  ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
+  reason: people.text(grant.reason),
+  ...(grant.ticket !== undefined && { ticket: people.text(grant.ticket) }),
+})
 
 /** A place, with its address where the config says how that is made and a commit is known. */
 export function placeOf({ file, line, column }: Position, showing: Showing, revision = ''): PlaceEntry {

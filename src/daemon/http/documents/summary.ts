@@ -93,7 +93,7 @@ export function usedIn({ people }: NonNullable<WorkspaceView['roster']>): number
   return sum === undefined ? undefined : cents(sum)
 }
 
-export function countStates(scopes: readonly ScopeStatus[]): Readonly<Record<ScopeState, number>> {
+function countStates(scopes: readonly ScopeStatus[]): Readonly<Record<ScopeState, number>> {
   const counts = { in_sync: 0, drifted: 0, held: 0, unknown: 0, rejected: 0, contested: 0, skipped: 0, undeclared: 0 }
   for (const { state } of scopes) counts[state] += 1
   return counts

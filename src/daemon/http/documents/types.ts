@@ -4,7 +4,17 @@
 import type { COMPARISON } from './schema/comparison-source.ts'
 import type { place, problem, Shape } from './schema/parts-source.ts'
 import type { GROUP, GROUPS, PEOPLE, PERSON, WRITE } from './schema/people-source.ts'
-import type { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN } from './schema/story-source.ts'
+import type {
+  BURN_SERIES,
+  CHANGES,
+  CREDITS_SERIES,
+  DRIFT_SERIES,
+  HOLD,
+  HOLDS,
+  NEAR_SERIES,
+  PLAN,
+  POOL_SERIES,
+} from './schema/story-source.ts'
 import type { HEALTH, POLICIES, SCOPE, WORKSPACE, WORKSPACES } from './schema/workspace-source.ts'
 
 export type WorkspaceListDocument = Shape<typeof WORKSPACES>
@@ -34,4 +44,5 @@ export type ComparisonDocument = Shape<typeof COMPARISON>
 export type CreditsSeries = Shape<typeof CREDITS_SERIES>
 export type BurnSeries = Shape<typeof BURN_SERIES>
 export type DriftSeries = Shape<typeof DRIFT_SERIES>
+export type PoolSeries = Shape<typeof POOL_SERIES>
 export type NearSeries = Shape<typeof NEAR_SERIES>

@@ -7,7 +7,7 @@ import type { Query } from './documents.ts'
 import type { DaemonFacts, Showing, WorkspaceFacts } from './facts.ts'
 import { poolEntries } from './pools.ts'
 import { asked, limitOf, PAGE, pageOf } from './query.ts'
-import { cents, headOf, placeOf, problemsOf, rfc3339, scopeText } from './show.ts'
+import { cents, grantEntryOf, headOf, placeOf, problemsOf, rfc3339, scopeEntryOf, scopeText } from './show.ts'
 import { attentionOf, countsByKind, daemonAttention, daemonPart, summaryOf, toneRank, warningsOf } from './summary.ts'
 import type { ScopeEntry, WorkspaceDocument, WorkspaceListDocument } from './types.ts'
 
@@ -75,23 +75,8 @@ export function workspaceDocument(facts: WorkspaceFacts, showing: Showing, holds
 
 const sinceOf = (at: number | undefined) => (at === undefined ? {} : { since: rfc3339(at) })
 
-export function scopeEntry(status: ScopeStatus, showing: Showing, revision = ''): ScopeEntry {
-  const { scope, state, desired, observed, readAt, cause, driftSince, source, reason, why } = status
-  const { people } = showing
-  return {
-    kind: scope.kind,
-    scope: scopeText(scope, showing),
-    state,
-    ...(desired !== undefined && { desired }),
-    observed,
-    ...(readAt !== undefined && { readAt: rfc3339(readAt) }),
-    ...(cause && { cause }),
-    ...(driftSince !== undefined && { driftSince: rfc3339(driftSince) }),
-    ...(source && { source: placeOf(source, showing, revision) }),
-    ...(reason !== undefined && { reason: people.text(reason) }),
-    ...(why !== undefined && { why: people.text(why) }),
-  }
-}
+export const scopeEntry = (status: ScopeStatus, showing: Showing, revision = ''): ScopeEntry =>
+  scopeEntryOf(status, showing, status.source && placeOf(status.source, showing, revision))
 
 /** As `capkeeper_drift_credits` counts: per person, where both sides are numbers. */
 function driftCredits(scopes: readonly ScopeStatus[]): WorkspaceDocument['driftCredits'] {
@@ -104,22 +89,13 @@ function driftCredits(scopes: readonly ScopeStatus[]): WorkspaceDocument['driftC
   return { above: cents(above), below: cents(below) }
 }
 
-function grantEntry(
-  { grant, state, fromAt, untilAt, note }: GrantStatus,
-  showing: Showing,
-  revision = '',
-): WorkspaceDocument['grants'][number] {
-  const { people } = showing
-  const { scope, amount, reason, ticket, at } = grant
+function grantEntry(status: GrantStatus, showing: Showing, revision = ''): WorkspaceDocument['grants'][number] {
+  const { grant, note } = status
+  const { scope, at } = grant
   return {
     scope: scopeText(scope.kind === 'user' ? userScope(scope.email) : scope, showing),
-    ...(amount.kind === 'cap' ? { cap: amount.credits } : { add: amount.credits }),
-    state,
-    ...(fromAt !== undefined && { from: rfc3339(fromAt) }),
-    ...(untilAt !== undefined && { until: rfc3339(untilAt) }),
-    reason: people.text(reason),
-    ...(ticket !== undefined && { ticket: people.text(ticket) }),
+    ...grantEntryOf(status, showing),
     source: placeOf(at, showing, revision),
-    ...(note !== undefined && { note: people.text(note) }),
+    ...(note !== undefined && { note: showing.people.text(note) }),
   }
 }

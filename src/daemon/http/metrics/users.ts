@@ -12,10 +12,10 @@ export interface PerUserSettings {
 }
 
 /** Users with series, over all workspaces (product.md, section 7). */
-export const MAX_USERS = 1000
+const MAX_USERS = 1000
 
 /** Users of `top`, per workspace. Choice. */
-export const TOP_USERS = 50
+const TOP_USERS = 50
 
 const SERIES_PER_USER = 2
 

@@ -15,11 +15,12 @@ import {
 } from '../../../core/model/events.ts'
 import type { Roster } from '../../../core/model/observed.ts'
 import { formatPosition, type Problem } from '../../../core/model/problem.ts'
-import { compareScopes, type Scope, type ScopeKind, scopeKey } from '../../../core/model/scope.ts'
+import { compareScopes, type ScopeKind } from '../../../core/model/scope.ts'
 import { type Instant, wholeCents } from '../../../core/model/units.ts'
 import { addOnFigures, totalAddOn } from '../../../core/use/add-on.ts'
 import { bandRank, countBands } from '../../../core/use/bands.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
+import { rfc3339, scopeEntryOf, scopeText } from '../documents/show.ts'
 import type { Health } from '../metrics/metrics.ts'
 import type {
   AddOnSummary,
@@ -73,12 +74,6 @@ export function statusDocument(inputs: StatusInputs): StatusDocument {
     workspaces: inputs.views.map((view) => workspaceStatus(view, people, now)),
   }
 }
-
-/** A scope as people read it: `team`, `group:ID`, or the label of a person. */
-export const scopeLabel = (scope: Scope, people: PeopleLabels): string =>
-  scope.kind === 'user' ? people.label(scope.email) : people.text(scopeKey(scope))
-
-const rfc3339 = (at: Instant): string => new Date(at).toISOString()
 
 function workspaceStatus(view: WorkspaceView, people: PeopleLabels, now: Instant): WorkspaceStatus {
   const { pause, policy, lastCycle, balance } = view
@@ -147,7 +142,7 @@ const poolEntry = ({ name, credits, figures, dealtAt, frozen }: PoolStatus, peop
 const conditionEntry = ({ type, scope, subject, reason, message, since }: Condition, people: PeopleLabels): ConditionEntry => ({
   type,
   severity: kindOf(type).severity,
-  subject: scope ? scopeLabel(scope, people) : people.text(subject),
+  subject: scope ? scopeText(scope, { people }) : people.text(subject),
   reason,
   message: people.text(message),
   since: rfc3339(since),
@@ -201,22 +196,8 @@ function countScopes(scopes: readonly ScopeStatus[]): WorkspaceStatus['scopeCoun
   return counts
 }
 
-function scopeEntry(status: ScopeStatus, people: PeopleLabels): ScopeEntry {
-  const { scope, state, desired, observed, readAt, cause, driftSince, source, reason, why } = status
-  return {
-    kind: scope.kind,
-    scope: scopeLabel(scope, people),
-    state,
-    ...(desired !== undefined && { desired }),
-    observed,
-    ...(readAt !== undefined && { readAt: rfc3339(readAt) }),
-    ...(cause && { cause }),
-    ...(driftSince !== undefined && { driftSince: rfc3339(driftSince) }),
-    ...(source && { source: people.text(formatPosition(source)) }),
-    ...(reason !== undefined && { reason: people.text(reason) }),
-    ...(why !== undefined && { why: people.text(why) }),
-  }
-}
+const scopeEntry = (status: ScopeStatus, people: PeopleLabels): ScopeEntry =>
+  scopeEntryOf(status, { people }, status.source && people.text(formatPosition(status.source)))
 
 function holdEntry(hold: Hold, people: PeopleLabels): HoldEntry {
   return {
@@ -224,7 +205,7 @@ function holdEntry(hold: Hold, people: PeopleLabels): HoldEntry {
     guards: hold.guards,
     people: hold.people,
     message: people.text(hold.message),
-    changes: hold.changes.slice(0, STATUS_LIMITS.changes).map(({ scope, from, to }) => ({ scope: scopeLabel(scope, people), from, to })),
+    changes: hold.changes.slice(0, STATUS_LIMITS.changes).map(({ scope, from, to }) => ({ scope: scopeText(scope, { people }), from, to })),
     changesOmitted: Math.max(0, hold.changes.length - STATUS_LIMITS.changes),
   }
 }

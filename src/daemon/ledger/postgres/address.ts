@@ -4,6 +4,12 @@
 /** A ledger in PostgreSQL, in place of a file. */
 export const isPostgresAddress = (ledger: string): boolean => /^postgres(ql)?:\/\//i.test(ledger)
 
+/** What an address of something else begins with, such as `mysql://`; a page is asked as such by those who can read one. */
+export function otherScheme(ledger: string): string | undefined {
+  const [scheme] = /^[a-z][a-z\d+.-]*:\/\//i.exec(ledger) ?? []
+  return scheme === undefined || /^(postgres(ql)?|https?):/i.test(scheme) ? undefined : scheme
+}
+
 /** As libpq takes it, a user may stand before an empty host: then the variables or `host=` name it. */
 const NO_HOST = 'no-host.invalid'
 

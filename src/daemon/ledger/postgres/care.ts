@@ -1,6 +1,6 @@
 // Looking after a ledger in PostgreSQL: whether each row can be read, and forgetting old history. Pages, copies and replicas are the
 // database's own business.
-import type { Instant } from '../../../core/model/units.ts'
+import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { Binding } from '../binding.ts'
 import { LedgerError } from '../error.ts'
 import { HISTORY_DAYS, MOST_PROBLEMS, TABLES } from '../sqlite/care.ts'
@@ -11,8 +11,6 @@ import { bindings } from './binding.ts'
 import type { PostgresDatabase } from './database.ts'
 import { pruneUse } from './rows/use.ts'
 import { postgresVersion, VERSION_SQL } from './schema.ts'
-
-const DAY_MS = 86_400_000
 
 /** So many rows are looked at in one go. */
 const AT_A_TIME = 5_000

@@ -52,7 +52,7 @@ const TURN_MS = 30_000
 
 /** Waits after failures to connect, doubling. */
 const FIRST_WAIT_MS = 250
-const LONGEST_WAIT_MS = 5_000
+const LONGEST_WAIT_MS = 2_000
 
 // Whatever the server's habit is, an intent has to be on its disk before the request leaves.
 const BEGIN = 'BEGIN; SET LOCAL synchronous_commit TO on'

@@ -44,7 +44,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '42501': {
     code: 'LEDGER_UNWRITABLE',
     says: (told) =>
-      `this user lacks a right (${told}); let it make the schema (GRANT CREATE ON DATABASE), or make it: CREATE SCHEMA capkeeper AUTHORIZATION its name`,
+      /for (schema|table|sequence) /.test(told)
+        ? `this user lacks a right (${told}); use the owner of the schema capkeeper, or grant it USAGE on the schema and SELECT, INSERT, UPDATE and DELETE on its tables`
+        : `this user lacks a right (${told}); let it make the schema (GRANT CREATE ON DATABASE), or make it: CREATE SCHEMA capkeeper AUTHORIZATION its name`,
   },
   '25006': standby,
   '57014': busy,

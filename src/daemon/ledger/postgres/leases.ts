@@ -30,7 +30,9 @@ export function postgresLeases(database: PostgresDatabase): LeaseTable {
       return answerOf(rows, database.name)
     },
     async hasFree() {
-      const [row] = await database.urgent('SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL) AS free')
+      const [row] = await database.urgent(
+        'SELECT EXISTS (SELECT FROM capkeeper.lease WHERE holder IS NULL OR until <= clock_timestamp()) AS free',
+      )
       return row?.['free'] === true
     },
     followed: (replica, policies) => followed(database, replica, policies),

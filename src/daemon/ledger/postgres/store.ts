@@ -4,7 +4,7 @@ import type { Clock } from '../../../ports.ts'
 import type { LedgerMode } from '../binding.ts'
 import { LedgerError } from '../error.ts'
 import type { LedgerStore, ServerReport } from '../store.ts'
-import { pausesIn } from '../values/rows.ts'
+import { pacesIn, pausesIn } from '../values/rows.ts'
 import { workspaceLedger } from '../workspace.ts'
 import { bind, bindings } from './binding.ts'
 import { checkPostgres, prunePostgres } from './care.ts'
@@ -14,7 +14,7 @@ import { postgresLeases } from './leases.ts'
 import { postgresRows } from './rows/rows.ts'
 import { migratePostgres, POSTGRES_VERSION, postgresVersion, VERSION_SQL } from './schema.ts'
 import { serverReport } from './server.ts'
-import { textKept } from './text.ts'
+import { keptText, textKept } from './text.ts'
 import { type Fence, fencedWriter, freeWriter, lockingWriter, noWriter, readOnly, type Writer } from './writer.ts'
 
 export interface PostgresStoreOptions {
@@ -94,6 +94,14 @@ function store(database: PostgresDatabase, options: PostgresStoreOptions): Ledge
         rows.map((row) => ({ id: Number(row['id']), workspace: textKept(row['workspace']), data: row['data'] })),
         now,
       )
+    },
+    async paces(workspaces) {
+      const rows = await database.query(
+        `SELECT workspace, data FROM capkeeper.fact JOIN capkeeper.binding ON binding.id = fact.binding
+         WHERE binding.current AND name = 'pace' AND workspace = ANY($1::text[])`,
+        [workspaces.map(keptText)],
+      )
+      return pacesIn(rows.map((row) => ({ workspace: textKept(row['workspace']), data: row['data'] })))
     },
     async probe() {
       if (mode === 'read') throw readOnly(database)

@@ -2,7 +2,7 @@
 // write lock and change nothing.
 import { closeSync, fsyncSync, linkSync, mkdtempSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Instant } from '../../../core/model/units.ts'
+import { DAY_MS, type Instant } from '../../../core/model/units.ts'
 import { type Binding, bindings } from '../binding.ts'
 import { LedgerError } from '../error.ts'
 import type { BindingReport, LedgerReport } from '../store.ts'
@@ -16,8 +16,6 @@ import { schemaVersion } from './schema.ts'
 
 /** How long history is kept (product.md, section 4). */
 export const HISTORY_DAYS = 400
-
-const DAY_MS = 86_400_000
 
 /** More would say nothing new. */
 export const MOST_PROBLEMS = 100

@@ -5,7 +5,7 @@ import { corrupt, LedgerError } from '../error.ts'
 import type { LedgerDatabase } from './database.ts'
 
 /** "capk": tells a ledger from other SQLite files (`PRAGMA application_id`). */
-export const APPLICATION_ID = 0x6361706b
+const APPLICATION_ID = 0x6361706b
 
 /**
  * One script a version, never changed once released. Everything of a workspace hangs on a binding, its name together with a service's

@@ -1,12 +1,12 @@
 // Add-on use in the ledger, by person, day and model: what the service's own rows said, in whole cents, for 400 days. People are kept in
 // the table that their use by day hangs on. It sums, and judges nothing.
 import type { AddOnRow } from '../../../core/model/observed.ts'
-import { cents, creditsOf } from '../../../core/model/units.ts'
+import { cents, creditsOf, DAY_MS } from '../../../core/model/units.ts'
 import type { AddOnBatch, AddOnSum } from '../../../ports.ts'
 import type { WorkspaceRows } from '../adapter.ts'
 import type { LedgerDatabase, Row } from '../sqlite/database.ts'
 import { ADD_ON_VERSION, schemaVersion } from '../sqlite/schema.ts'
-import { bounds, centsOf, DAY_MS, MOST } from './values.ts'
+import { bounds, centsOf, MOST } from './values.ts'
 
 type AddOnRows = Pick<WorkspaceRows, 'addOnUse' | 'addOnSums' | 'addOnOfPerson'>
 

@@ -1,6 +1,6 @@
 // Use by day for a replay, put together from rows of days whose people and amounts come as lists of JSON, whatever the database.
+import { DAY_MS } from '../../../core/model/units.ts'
 import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
-import { DAY_MS } from './values.ts'
 
 interface Person {
   readonly id: number

@@ -3,7 +3,7 @@
 // in whole cents. It sums, and judges nothing.
 
 import type { RunUse } from '../../../core/model/observed.ts'
-import { type Credits, cents, credits, creditsOf, type Instant } from '../../../core/model/units.ts'
+import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { BurnStep } from '../../../core/use/burned.ts'
 import type { RecordedDays } from '../../../core/use/replay/recorded.ts'
 import type { DayRange, RunsBatch } from '../../../ports.ts'
@@ -11,7 +11,7 @@ import type { WorkspaceRows } from '../adapter.ts'
 import type { LedgerDatabase, Row } from '../sqlite/database.ts'
 import { ADD_ON_VERSION, schemaVersion, USE_VERSION } from '../sqlite/schema.ts'
 import { recorded } from './recorded-days.ts'
-import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from './values.ts'
+import { bounds, centsOf, dayOf, MOST, READINGS_KEPT_MS } from './values.ts'
 
 type UseRows = Pick<WorkspaceRows, 'runs' | 'highestUse' | 'useReadings' | 'useByPerson' | 'useByDay' | 'useOfPerson'>
 

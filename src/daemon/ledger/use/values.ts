@@ -1,8 +1,6 @@
 // How use is kept, whatever the database: by days from the epoch, in whole cents, within what an exact number holds.
-import type { Credits, Instant } from '../../../core/model/units.ts'
+import { type Credits, DAY_MS, type Instant } from '../../../core/model/units.ts'
 import type { DayRange } from '../../../ports.ts'
-
-export const DAY_MS = 86_400_000
 
 /** Readings are kept this long: the longest window of the burn ratio, and a day. Choice. */
 export const READINGS_KEPT_MS = 9 * DAY_MS

@@ -1,10 +1,11 @@
 // One row of the ledger as the value it keeps, or a LedgerError that names table and row.
 import type { Pause } from '../../../core/model/change.ts'
 import type { Instant } from '../../../core/model/units.ts'
+import type { LedgerFacts } from '../../../ports.ts'
 import type { DataRow } from '../adapter.ts'
 import { corrupt } from '../error.ts'
 import { type Decode, decodeJson, Undecodable } from './decode.ts'
-import { pause } from './values.ts'
+import { factFrom, pause } from './values.ts'
 
 /** Decodes the `data` of a row that was selected with its `id`. Throws LEDGER_CORRUPT. */
 export function readRow<T>(file: string, table: string, row: { readonly id?: unknown; readonly data?: unknown }, decode: Decode<T>): T {
@@ -24,4 +25,18 @@ export function pausesIn(
 ): ReadonlyMap<string, Pause> {
   const all = rows.map((row) => [row.workspace, readRow(name, 'pause', row, pause)] as const)
   return new Map(all.filter(([, { untilAt }]) => untilAt > now))
+}
+
+/** Learned paces by workspace. They are worth keeping and worth no failure: one that cannot be read is left out. */
+export function pacesIn(rows: readonly { readonly workspace: string; readonly data: unknown }[]): ReadonlyMap<string, LedgerFacts['pace']> {
+  return new Map(
+    rows.flatMap(({ workspace, data }) => {
+      try {
+        return [[workspace, decodeJson(data, (value) => factFrom('pace', value))] as const]
+      } catch (error) {
+        if (error instanceof Undecodable) return []
+        throw error
+      }
+    }),
+  )
 }

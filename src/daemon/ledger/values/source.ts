@@ -18,7 +18,7 @@ import {
   type ShareLimit,
 } from '../../../core/model/change.ts'
 import { OWNER_KINDS } from '../../../core/model/entry.ts'
-import type { DayFigures, JournalEntry } from '../../../core/model/journal.ts'
+import type { DayFigures, JournalEntry, PoolOfDay } from '../../../core/model/journal.ts'
 import type { Balance, Cycle, GroupMembers, Observed, OwnedCap, Person, Roster } from '../../../core/model/observed.ts'
 import type { ScopeKey } from '../../../core/model/scope.ts'
 import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/told.ts'
@@ -49,10 +49,6 @@ import {
 import { amount, cap, policySet, position, scope } from './policy-source.ts'
 import type { Stored, StoredFacts } from './stored.ts'
 
-const action = oneOf(['set', 'clear'])
-const effect = oneOf(EFFECTS)
-const cause = oneOf(CAUSES)
-
 const ownedCap = shape<Stored<OwnedCap>>({
   scope,
   cap,
@@ -65,19 +61,9 @@ const ownedCap = shape<Stored<OwnedCap>>({
   grant: optional(text),
 })
 
-const change = shape<ScopeChange>({
-  scope,
-  action,
-  effect,
-  from: cap,
-  to: cap,
-  cause,
-  people: number,
-  source: optional(position),
-  reason: optional(text),
-  healing: boolean,
-  grantEnd: boolean,
-})
+const what = { scope, action: oneOf(['set', 'clear']), effect: oneOf(EFFECTS), from: cap, to: cap, cause: oneOf(CAUSES) }
+const why = { source: optional(position), reason: optional(text) }
+const change = shape<ScopeChange>({ ...what, ...why, people: number, healing: boolean, grantEnd: boolean })
 
 const recorded = { at: number, planId: text, change, entry: text, digest: text, revision: text }
 /** Without its id, which is the row's. */
@@ -85,17 +71,11 @@ const intent = shape<Stored<Omit<Intent, 'id'>>>(recorded)
 const openIntent = shape<Stored<Intent>>({ ...recorded, id: number })
 
 const historyEntry = shape<HistoryEntry>({
+  ...what,
+  ...why,
   at: number,
-  scope,
-  action,
-  effect,
-  from: cap,
-  to: cap,
-  cause,
   result: oneOf(CHANGE_RESULTS),
-  reason: optional(text),
   error: optional(text),
-  source: optional(position),
   planId: text,
   digest: text,
   revision: text,
@@ -236,6 +216,7 @@ const dayFigures = shape<DayFigures>({
   used: optional(amount),
   addOnUsed: optional(amount),
   addOnAvailable: optional(amount),
+  pools: optional(record(shape<PoolOfDay>({ credits: number, used: number, dealt: optional(number) }))),
 })
 
 /** Every single value that the ledger keeps by name. */
@@ -251,7 +232,10 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
   pools: record(poolState),
   seen,
   holdsShown: record(
-    shape<HoldShown>({ people: number, at: number, roster: optional(number), credits: optional(number), reviewed: optional(boolean) }),
+    shape<HoldShown>({
+      ...{ people: number, at: number, roster: optional(number), credits: optional(number) },
+      ...{ reviewed: optional(boolean), goneAt: optional(number) },
+    }),
   ),
   rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
   unreadSince: byScope(number),

@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { HistoryEntry } from '../../../../src/core/model/change.ts'
+import type { JournalEntry } from '../../../../src/core/model/journal.ts'
 import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
 import { credits } from '../../../../src/core/model/units.ts'
 import { capsInForce } from '../../../../src/core/use/replay/in-force.ts'
@@ -42,6 +43,24 @@ test('before the first write stood what it replaced, after the last what it set;
     [300, 300],
     [400, 400],
   ])
+})
+
+test('what somebody else was seen to write stood until it was put back, or until now', () => {
+  const foreign = (day: number, observed: PlainCap | 'unknown'): JournalEntry => ({
+    at: day * DAY,
+    kind: 'foreign',
+    scope: scope('ada'),
+    verified: cap(70),
+    observed: observed === 'unknown' ? observed : cap(observed),
+  })
+  const source = (history: readonly HistoryEntry[], journal: readonly JournalEntry[]) =>
+    Array.from({ length: 4 }, () => capsInForce(PEOPLE, [ownedCap(scope('ada'), 70)], history, journal)).map((one, day) => {
+      if (!CYCLE) throw new Error('no cycle')
+      const used = new Float64Array(NAMES.length)
+      return one.capsOn({ at: day * DAY + DAY / 2, cycle: CYCLE, used }).caps[PEOPLE.emails.indexOf(email('ada'))]
+    })
+  expect(source([written('ada', 2, 900, 70)], [foreign(1, 900)])).toEqual([70, 900, 70, 70])
+  expect(source([], [foreign(2, 900), foreign(1, 'unknown')])).toEqual([70, 70, 900, 900])
 })
 
 test('what is ours and was never written has always been there; what nobody knows is none', () => {

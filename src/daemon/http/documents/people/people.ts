@@ -13,7 +13,7 @@ import { cents, headOf, keyText, placeOf, ratio } from '../show.ts'
 import type { PersonEntry, PersonListDocument } from '../types.ts'
 import { groupIdsOf, headRoomOf, type PeopleIndex, type PersonRow, ruleName, ruleOf, shareOf } from './roster.ts'
 
-export const PEOPLE_SORTS = ['near', 'person', 'cap', 'use', 'headroom', 'rule'] as const
+const PEOPLE_SORTS = ['near', 'person', 'cap', 'use', 'headroom', 'rule'] as const
 type Sort = (typeof PEOPLE_SORTS)[number]
 export const ORDERS = ['asc', 'desc'] as const
 const STATUSES = ['approved', 'pending', 'rejected', 'unspecified', 'off-roster'] as const

@@ -6,7 +6,7 @@ import { MOST_LETTERS, type Parameter } from '../query.ts'
 import { COMPARISON } from './comparison-source.ts'
 import { object, text } from './parts-source.ts'
 import { GROUP, GROUPS, PEOPLE, PERSON } from './people-source.ts'
-import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN } from './story-source.ts'
+import { BURN_SERIES, CHANGES, CREDITS_SERIES, DRIFT_SERIES, HOLD, HOLDS, NEAR_SERIES, PLAN, POOL_SERIES } from './story-source.ts'
 import { HEALTH, POLICIES, WORKSPACE, WORKSPACES } from './workspace-source.ts'
 
 const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
@@ -26,6 +26,7 @@ const DOCUMENTS: Readonly<Record<DocumentKind, TSchema>> = {
   CreditsSeries: CREDITS_SERIES,
   BurnSeries: BURN_SERIES,
   DriftSeries: DRIFT_SERIES,
+  PoolSeries: POOL_SERIES,
   NearSeries: NEAR_SERIES,
 }
 
@@ -53,9 +54,9 @@ const pathParameters = (path: string) =>
     schema: { type: 'string', minLength: 1 },
   }))
 
-function queryParameter({ name, about, kind, words, least, most, usually }: Parameter) {
+function queryParameter({ name, about, kind, words, pattern, least, most, usually }: Parameter) {
   const types = {
-    text: { type: 'string', maxLength: MOST_LETTERS },
+    text: { type: 'string', maxLength: MOST_LETTERS, ...(pattern && { pattern: pattern.source }) },
     word: { type: 'string', enum: words },
     whole: { type: 'integer', minimum: least, maximum: most },
     instant: {

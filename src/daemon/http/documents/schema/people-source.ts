@@ -1,5 +1,6 @@
 // The documents about groups and people: lists, one group, one person. Schemas only; see parts-source.ts.
 import Type from 'typebox'
+import { ORIGIN_KINDS } from '../../../../core/model/entry.ts'
 import { BANDS } from '../../../../core/model/events.ts'
 import { ADD_ON_SOURCES } from '../../../../core/use/add-on.ts'
 import {
@@ -52,10 +53,7 @@ export const GROUPS = object('The groups that the policies declare.', {
 })
 
 const candidate = object('One declaration that bears on a scope.', {
-  kind: words(
-    ['rule', 'grant', 'people', 'pool', 'conflict', 'copied', 'restore'],
-    '`rule`: a cap declared at a scope; `people`: a rule over people.',
-  ),
+  kind: words(ORIGIN_KINDS, '`rule`: a cap declared at a scope; `people`: a rule over people.'),
   scope: scopeName,
   cap: cap(),
   wins: flag('It decides.'),

@@ -25,10 +25,9 @@ import {
   tone,
   words,
 } from './parts-source.ts'
-
 import { WRITE } from './people-source.ts'
 
-export const CHANGE_KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
+const CHANGE_KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
 
 const entry = object('Something that happened.', {
   id: text('The same for as long as it is kept.'),
@@ -211,6 +210,30 @@ export const DRIFT_SERIES = object('Drift found and repaired by day.', {
     }),
     'In order; nothing is told of days before it was counted.',
   ),
+})
+
+export const POOL_SERIES = object('Pools over the billing cycle.', {
+  ...headOf('PoolSeries'),
+  cycle: optional(cycle),
+  pools: list(
+    object('One pool.', {
+      name: text(),
+      credits: figure('What its members may use together in a cycle.'),
+      exhaustion: optional(instant('When it is expected to be used up; absent when not within the cycle.')),
+      days: list(
+        object('One day.', {
+          day: day('Which.'),
+          used: optional(figure('What was used of it in the cycle, at the end of the day.')),
+          dealt: optional(
+            figure('What its members count at together: use, caps in force and caps dealt; absent while somebody has no known cap.'),
+          ),
+        }),
+        'From the first of the cycle until today, in order; without figures before they were recorded.',
+      ),
+    }),
+    'By name.',
+  ),
+  poolsOmitted: count('How many more there are.'),
 })
 
 export const NEAR_SERIES = object('How near people are to their cap, by group.', {

@@ -278,4 +278,3 @@ export const HEALTH = object('How the daemon keeps one workspace.', {
 })
 
 export const SCOPE = scope
-export const HOLD_SUMMARY = hold

@@ -19,11 +19,14 @@ export const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 
 
 const MOST_ENTRIES = 200
 
+/** An instant, and how many at it were seen; more than 2,000 at one and the same instant are not gone through. */
+const CURSOR = /^(\d{1,15})-(1?\d{1,3}|2000)$/
+
 export const CHANGES_QUERY: readonly Parameter[] = [
   word('kind', KINDS, 'What happened.'),
   text('scope', '`team`, `group:ID`, or a person as shown.'),
   { name: 'since', about: 'Nothing older than this.', kind: 'instant' },
-  text('after', '`next` of the answer before.'),
+  { name: 'after', about: '`next` of the answer before.', kind: 'text', pattern: CURSOR },
   limitOf(50, MOST_ENTRIES),
 ]
 
@@ -87,21 +90,17 @@ interface Dated {
   readonly entry: ChangeEntry
 }
 
-const CURSOR = /^(\d{1,15})-(\d{1,6})$/
 /** The end of the times that an instant can be. */
 const LATEST: Instant = 8_640_000_000_000_000
 
 function cursorOf(after: string | undefined): Cursor {
   if (after === undefined) return { untilAt: LATEST, skip: 0 }
   const [, at, skip] = CURSOR.exec(after) ?? []
-  if (at === undefined || skip === undefined || Number(skip) > MOST_SKIPPED) {
+  if (at === undefined || skip === undefined) {
     throw new DocumentError(400, `after cannot be ${JSON.stringify(after)}; give "next" of the answer before`)
   }
   return { untilAt: Number(at), skip: Number(skip) }
 }
-
-/** More at one and the same instant are not gone through. */
-const MOST_SKIPPED = 2_000
 
 function nextOf(at: Instant, listed: readonly Dated[], cursor: Cursor): string {
   const seen = listed.filter((one) => one.at === at).length + (at === cursor.untilAt ? cursor.skip : 0)

@@ -3,12 +3,12 @@
 
 import type { HistoryEntry } from '../../../../core/model/change.ts'
 import type { JournalEntry } from '../../../../core/model/journal.ts'
-import type { Instant } from '../../../../core/model/units.ts'
+import { DAY_MS, type Instant } from '../../../../core/model/units.ts'
 import { DocumentError, type Query } from '../documents.ts'
 import { writeEntry } from '../explained.ts'
 import type { Records, Showing, WorkspaceFacts } from '../facts.ts'
 import { asked, limitOf, PAGE, type Parameter, pageOf } from '../query.ts'
-import { DAY_MS, headOf, placeOf, rfc3339, scopeText } from '../show.ts'
+import { headOf, placeOf, rfc3339, scopeText } from '../show.ts'
 import type { PlanDocument } from '../types.ts'
 import { journalChange } from './changes.ts'
 

@@ -1,9 +1,9 @@
 // Add-on use in PostgreSQL: what `../add-on.ts` does in SQLite, with the same tables and the same sums. It judges nothing.
 import type { AddOnRow } from '../../../../core/model/observed.ts'
-import { cents, creditsOf } from '../../../../core/model/units.ts'
+import { cents, creditsOf, DAY_MS } from '../../../../core/model/units.ts'
 import type { AddOnBatch, AddOnSum } from '../../../../ports.ts'
 import type { WorkspaceRows } from '../../adapter.ts'
-import { bounds, centsOf, DAY_MS, dayOf, MOST } from '../../use/values.ts'
+import { bounds, centsOf, dayOf, MOST } from '../../use/values.ts'
 import type { Query, Row } from '../database.ts'
 import { keptText, textKept } from '../text.ts'
 

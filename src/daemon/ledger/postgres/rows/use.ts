@@ -1,11 +1,11 @@
 // Use in PostgreSQL: what `../use.ts` does in SQLite, with the same tables and the same sums. It judges nothing.
 import type { RunUse } from '../../../../core/model/observed.ts'
-import { type Credits, cents, credits, creditsOf, type Instant } from '../../../../core/model/units.ts'
+import { type Credits, cents, credits, creditsOf, DAY_MS, type Instant } from '../../../../core/model/units.ts'
 import type { BurnStep } from '../../../../core/use/burned.ts'
 import type { RunsBatch } from '../../../../ports.ts'
 import type { WorkspaceRows } from '../../adapter.ts'
 import { recorded } from '../../use/recorded-days.ts'
-import { bounds, centsOf, DAY_MS, dayOf, MOST, READINGS_KEPT_MS } from '../../use/values.ts'
+import { bounds, centsOf, dayOf, MOST, READINGS_KEPT_MS } from '../../use/values.ts'
 import type { Query, Row } from '../database.ts'
 import { keptText, textKept } from '../text.ts'
 

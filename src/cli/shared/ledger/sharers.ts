@@ -1,0 +1,63 @@
+// Workspaces that use one key of a service, whatever it is called in each: what each of them may send of the key's rate, and what one of them
+// has learned of it. It compares keys by their digests, and shows none.
+import { ApiError } from '../../../api/errors.ts'
+import { createKeyRing } from '../../../api/keys.ts'
+import { learnedTogether, type Named, sharersOf } from '../../../core/replicas/budget.ts'
+import type { Config, WorkspaceConfig } from '../../../daemon/config/settings.ts'
+import type { LedgerStore } from '../../../daemon/ledger/store.ts'
+import type { Cli } from '../context.ts'
+
+export interface Sharers {
+  /** How many workspaces of the configuration use the same key as this one, itself among them. */
+  count(workspace: string): number
+  /** The pace of the workspace's keys as it is known: its own, and where it has met no limit yet, what others met with the same key. */
+  learned(workspace: string, own: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
+}
+
+interface Known {
+  readonly of: Config
+  readonly keys: ReadonlyMap<string, readonly Named[]>
+  readonly counts: ReadonlyMap<string, number>
+}
+
+/** Worked out once for each configuration. */
+export function sharersIn(cli: Pick<Cli, 'env' | 'clock'>, store: Pick<LedgerStore, 'paces'>, config: () => Config): Sharers {
+  let known: Known | undefined
+  const now = (): Known => {
+    const of = config()
+    if (known?.of === of) return known
+    const keys = new Map(of.workspaces.map((one) => [one.name, keysOf(one, cli)]))
+    known = { of, keys, counts: sharersOf(new Map([...keys].map(([name, all]) => [name, new Set(all.map(({ id }) => id))]))) }
+    return known
+  }
+  return {
+    count: (workspace) => now().counts.get(workspace) ?? 1,
+    async learned(workspace, own) {
+      const { keys, counts } = now()
+      const mine = keys.get(workspace) ?? []
+      if ((counts.get(workspace) ?? 1) < 2) return own
+      const ids = new Set(mine.map(({ id }) => id))
+      const others = [...keys].filter(([name, all]) => name !== workspace && all.some(({ id }) => ids.has(id)))
+      const paces = await store.paces(others.map(([name]) => name))
+      return learnedTogether(
+        own,
+        mine,
+        others.map(([name, named]) => ({ named, learned: paces.get(name) ?? {} })),
+      )
+    },
+  }
+}
+
+/** Keys at one address by digest. A key that cannot be read now is nobody's. */
+function keysOf({ keys, baseUrl }: WorkspaceConfig, options: Parameters<typeof createKeyRing>[1]): readonly Named[] {
+  const ring = createKeyRing(keys, options)
+  return (['GetUsageConfig', 'UsageConfig'] as const).flatMap((operation) => {
+    try {
+      const { id, name } = ring.keyFor(operation)
+      return [{ id: `${baseUrl} ${id}`, name }]
+    } catch (error) {
+      if (error instanceof ApiError) return []
+      throw error
+    }
+  })
+}

@@ -1,0 +1,119 @@
+// G21 in a real Chromium: how long it takes from an input on a page of 5,000 people until the answer is painted. Each input leads to a page of its
+// own, as without scripts; what is measured is the time from the event to the first contentful paint of that page.
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium, type Page } from 'playwright-core'
+import { median, ms, type Row } from './bench.ts'
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path))
+const LONGEST_MS = 100
+const ROUNDS = 9
+const WARM_UPS = 2
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update']
+
+/** Keeps when the last click or key came, across pages. */
+const STAMP = `for (const kind of ['click', 'keydown'])
+  addEventListener(kind, (event) => sessionStorage.setItem('inputAt', String(performance.timeOrigin + event.timeStamp)), true)`
+
+const PAINTED = `new Promise((resolve) => {
+  const look = () => {
+    const [paint] = performance.getEntriesByName('first-contentful-paint')
+    if (paint) resolve(performance.timeOrigin + paint.startTime - Number(sessionStorage.getItem('inputAt')))
+    else requestAnimationFrame(look)
+  }
+  look()
+})`
+
+interface Click {
+  readonly name: string
+  readonly path: string
+  readonly act: (page: Page) => Promise<void>
+}
+
+const CLICKS: readonly Click[] = [
+  {
+    name: 'search people',
+    path: '/people',
+    act: async (page) => {
+      await page.locator('input[name="search"]').fill('person49')
+      await page.keyboard.press('Enter')
+    },
+  },
+  { name: 'sort people', path: '/people', act: (page) => page.locator('thead th a').nth(2).click() },
+  {
+    name: 'filter people',
+    path: '/people',
+    act: async (page) => {
+      await page.locator('select[name="band"]').selectOption('under_50')
+      await page.locator('form.filters button').click()
+    },
+  },
+  { name: 'next page of people', path: '/people', act: (page) => page.locator('.pages a', { hasText: 'Next' }).click() },
+  { name: 'open a person', path: '/people', act: (page) => page.locator('tbody th a').first().click() },
+  { name: 'open a group', path: '/groups', act: (page) => page.locator('tbody th a').first().click() },
+  { name: 'open the workspace', path: '/people', act: (page) => page.locator('.side a', { hasText: 'Workspace' }).click() },
+  { name: 'open the timeline', path: '/people', act: (page) => page.locator('.side a', { hasText: 'Changes' }).click() },
+]
+
+async function answered(page: Page, base: string, { path, act }: Click): Promise<number> {
+  await page.goto(base + path)
+  await page.locator('main h1').waitFor()
+  const before = page.url()
+  await act(page)
+  await page.waitForURL((url) => url.href !== before, { waitUntil: 'commit' })
+  return page.evaluate<number>(PAINTED)
+}
+
+/** From the change of the theme until the frame after the one in which the ground has another colour. */
+async function themed(page: Page, base: string, isDark: boolean): Promise<number> {
+  await page.goto(`${base}/people`)
+  await page.emulateMedia({ colorScheme: isDark ? 'light' : 'dark' })
+  const ground = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor')
+  const beganMs = performance.now()
+  await page.emulateMedia({ colorScheme: isDark ? 'dark' : 'light' })
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () => getComputedStyle(document.body).backgroundColor === '${ground}' ? requestAnimationFrame(look) : requestAnimationFrame(resolve)
+    look()
+  })`)
+  return performance.now() - beganMs
+}
+
+async function rowOf(name: string, measure: (round: number) => Promise<number>): Promise<Row> {
+  const times: number[] = []
+  for (let round = -WARM_UPS; round < ROUNDS; round += 1) {
+    const time = await measure(round)
+    if (round >= 0) times.push(time)
+  }
+  const middle = median(times)
+  return {
+    goal: 'G21',
+    figure: `${name}, until the answer is painted`,
+    limit: `<= ${LONGEST_MS} ms`,
+    measured: `${ms(middle)}, from ${ms(Math.min(...times))} to ${ms(Math.max(...times))}`,
+    ratio: middle / LONGEST_MS,
+    met: middle <= LONGEST_MS,
+  }
+}
+
+/** `base`: the address of a workspace's page. Nothing without Chromium. */
+export async function clickRows(base: string): Promise<readonly Row[]> {
+  if (CHROMIUM === undefined) {
+    console.log('no Chromium on this machine: clicks are not measured')
+    return []
+  }
+  const profile = await mkdtemp(join(tmpdir(), 'capkeeper-clicks-'))
+  const context = await chromium.launchPersistentContext(profile, { executablePath: CHROMIUM, headless: true, args: FLAGS })
+  try {
+    await context.addInitScript(STAMP)
+    const page = await context.newPage()
+    const rows: Row[] = []
+    for (const click of CLICKS) rows.push(await rowOf(click.name, () => answered(page, base, click)))
+    rows.push(await rowOf('change the theme', (round) => themed(page, base, round % 2 === 0)))
+    return rows
+  } finally {
+    await context.close()
+    await rm(profile, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,78 @@
+// What the database gave by an exchange whose answer came too late: the keeper takes its share of it anew, and lets the rest go.
+import { expect, test } from 'vitest'
+import { LEASE_MS } from '../../../src/core/replicas/lease.ts'
+import type { Heartbeat, HeartbeatAnswer } from '../../../src/core/replicas/table.ts'
+import { createKeeper, type Keeper } from '../../../src/daemon/replicas/keeper.ts'
+import type { LeaseTable } from '../../../src/ports.ts'
+import { fakeClock } from '../../support/clock.ts'
+
+const WORKSPACES = ['a', 'b', 'c', 'd']
+const ME = { id: 'me', name: 'pod-1' }
+const OTHER = { id: 'other', name: 'pod-2' }
+
+/** A table in which `me` has all leases, whatever it knows of them. */
+function setting(): { readonly keeper: Keeper; readonly beats: Heartbeat[]; readonly clock: ReturnType<typeof fakeClock> } {
+  const clock = fakeClock()
+  const beats: Heartbeat[] = []
+  const held = new Map(WORKSPACES.map((workspace) => [workspace, 7]))
+  const answer = ({ renew, release, take }: Heartbeat): HeartbeatAnswer => {
+    for (const { workspace } of release) held.delete(workspace)
+    for (const { workspace } of take) held.set(workspace, 8)
+    return {
+      renewed: new Set(renew.map(({ workspace }) => workspace)),
+      taken: new Map(take.map(({ workspace }) => [workspace, { token: 8, quietMs: 0 }])),
+      peers: [ME, OTHER].map((one) => ({ ...one, refuses: [] })),
+      leases: [...held].map(([workspace, token]) => ({ workspace, token, holder: ME, lastsMs: LEASE_MS, config: 'c' })),
+    }
+  }
+  const table: LeaseTable = {
+    async beat(heartbeat) {
+      beats.push(heartbeat)
+      return answer(heartbeat)
+    },
+    hasFree: async () => false,
+    followed: async (_, policies) => policies,
+    readopt: async () => false,
+    saveShown: async () => undefined,
+    shownSince: async () => ({ mark: '', documents: new Map() }),
+    leave: async () => undefined,
+    common: async (_, make) => make(),
+  }
+  const keeper = createKeeper({ replica: ME, table, clock })
+  keeper.want(WORKSPACES.map((workspace) => ({ workspace, config: 'c' })))
+  keeper.begin({
+    taken: async () => undefined,
+    ending: async () => undefined,
+    failed: () => undefined,
+    beaten: () => undefined,
+    policiesSettled: () => undefined,
+    document: () => undefined,
+  })
+  return { keeper, beats, clock }
+}
+
+test('its share is taken under a new token, and what is beyond that is let go with the next heartbeat', async () => {
+  const { keeper, beats, clock } = setting()
+  await clock.advance(4_000)
+  const kept = WORKSPACES.filter((name) => keeper.holds(name))
+  expect(kept).toHaveLength(2)
+  const released = beats.flatMap(({ release }) => release.map(({ workspace }) => workspace))
+  expect(new Set(released)).toEqual(new Set(WORKSPACES.filter((name) => !kept.includes(name))))
+  const stopped = keeper.stop()
+  await clock.advance(1_000)
+  await stopped
+})
+
+test('one that ended early because the clock jumped is not let go before it would have ended', async () => {
+  const { keeper, beats, clock } = setting()
+  await clock.advance(4_000)
+  const [lost] = WORKSPACES.filter((name) => keeper.holds(name))
+  const before = beats.length
+  clock.jumpWall(LEASE_MS * 2)
+  await clock.advance(6_000)
+  const released = beats.slice(before).flatMap(({ release }) => release.map(({ workspace }) => workspace))
+  expect(released).not.toContain(lost)
+  const stopped = keeper.stop()
+  await clock.advance(1_000)
+  await stopped
+})

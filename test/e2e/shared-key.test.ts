@@ -1,0 +1,78 @@
+// Two workspaces with one key on two replicas: the service counts what arrives, and together they never send more than the key may.
+import { describe, expect, test } from 'vitest'
+import { openLedger } from '../../src/daemon/ledger/ledger.ts'
+import { hasPostgres, postgresForFile } from '../support/postgres.ts'
+import { startDaemon, until } from '../support/process.ts'
+import { realClock } from '../support/real-clock.ts'
+import { configText, place, policyText, service, workspace } from './world.ts'
+
+const server = postgresForFile()
+const clock = realClock()
+/** Requests per second of the key. */
+const MAX = 8
+const NAMES = ['acme', 'beta'] as const
+
+async function company() {
+  const at = place()
+  at.write('key', 'sandbox-admin\n')
+  const one = await service({ people: 60 })
+  const address = await server().create()
+  const people = one.sandbox.store.people().flatMap(({ email, status }) => (status === 'APPROVED' ? [email.toLowerCase()] : []))
+  for (const [index, name] of NAMES.entries()) {
+    const own = people.filter((_, place) => place % 2 === index)
+    at.write(`policies/${name}.yaml`, policyText(['users:', ...own.map((email) => `  - {email: ${email}, cap: 500}`)].join('\n'), name))
+  }
+  const settings = {
+    rate: { start: MAX, max: MAX },
+    guards: { maxAffected: 'off', maxRaise: 'off' },
+    interval: '100ms',
+    usageInterval: '1h',
+  }
+  const all = NAMES.map((name) => workspace(name, one.url, { ...settings, policies: [`policies/${name}.yaml`] }))
+  const flags = ['--config', at.write('config.yaml', configText(all, { ledger: address }))]
+  return { one, address, replica: () => startDaemon(flags, { cwd: at.folder }) }
+}
+
+const RATE = 'capkeeper_api_rate_limit_requests_per_second'
+
+describe.skipIf(!hasPostgres)('a key that two workspaces use', () => {
+  test('is never sent with faster than rate.max, also by two replicas', { timeout: 120_000 }, async () => {
+    const { one, replica } = await company()
+    const both = [await replica(), await replica()]
+    const held = (name: string) => Promise.all(both.map((daemon) => daemon.metric('capkeeper_workspace_held', { workspace: name })))
+    await until(
+      'each replica keeps one of them',
+      async () => {
+        const [acme, beta] = [await held('acme'), await held('beta')]
+        return acme.includes(1) && beta.includes(1) && acme.indexOf(1) !== beta.indexOf(1)
+      },
+      40_000,
+    )
+    const asked = (): ReadonlySet<string> => new Set(one.calls.log.map(({ body }) => String(body['user_email'] ?? '')))
+    const isSending = (name: string): Promise<boolean> =>
+      Promise.all(both.map((daemon) => daemon.metric(RATE, { workspace: name }))).then((rates) => rates.some((rate) => rate !== undefined))
+    await until('both send', async () => (await isSending('acme')) && (await isSending('beta')))
+    one.calls.clear()
+    const begun = clock.monotonic()
+    await clock.sleep(6_000)
+    const [count, seconds] = [one.calls.count(), (clock.monotonic() - begun) / 1000]
+    // A request that is late by a slow timer may follow the next one closely.
+    expect(count).toBeLessThanOrEqual(MAX * seconds + 2 * NAMES.length)
+    // More than the part of one, so both sent.
+    expect(count).toBeGreaterThan((MAX / 2) * seconds + 2)
+    expect(asked().size).toBeGreaterThan(5)
+  })
+
+  test('is begun with where another workspace met its limit', { timeout: 60_000 }, async () => {
+    const { one, address, replica } = await company()
+    const store = await openLedger({ file: address, mode: 'write', clock, env: {} })
+    const ledger = await store.workspace('acme', one.url)
+    ledger.saveFact('pace', { default: { rate: 1.5, limited: true } })
+    await ledger.commit()
+    await store.close()
+    const daemon = await replica()
+    await until('beta has sent', async () => (await daemon.metric(RATE, { workspace: 'beta' })) !== undefined)
+    // Its part of rate.max would be more.
+    expect(await daemon.metric(RATE, { workspace: 'beta' })).toBeLessThan(2)
+  })
+})

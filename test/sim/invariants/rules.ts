@@ -1,0 +1,82 @@
+// Rules move somebody after two good readings of the roster that agree, and a roster in doubt moves nobody. What a reading says of a rule is
+// worked out here from the rows as they were told; what is not told is not judged.
+import type { CycleEvent } from '../../../src/core/model/events.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import type { ModelRule, Truth } from '../policy-model.ts'
+import type { Invariant } from '../steps.ts'
+import { intentOf } from './looks.ts'
+
+type UsageRead = Extract<CycleEvent, { kind: 'usage-read' }>
+type Row = NonNullable<UsageRead['roster']>['people'][number]
+
+const DAY_MS = 86_400_000
+
+/** One person's answer over the readings so far: what counts, and what the last reading said. */
+interface Memory {
+  readonly counts: boolean
+  readonly last: boolean
+}
+
+const nameOf = (rule: ModelRule): string => JSON.stringify({ ...rule, cap: undefined })
+
+function truthOf(rule: ModelRule, row: Row, { roster, groups }: UsageRead): Truth {
+  const { starts = '', role, group, inactiveDays, joinedWithinDays, activeDays } = rule
+  if (!row.email.startsWith(starts)) return false
+  if (activeDays || inactiveDays !== undefined) return 'open'
+  if (role !== undefined && row.role !== role) return row.role === undefined ? 'open' : false
+  const members = groups.find(({ id }) => id === group)
+  if (group !== undefined && !members) return 'open'
+  if (members && group !== undefined && ![...members.emails].includes(row.email)) return false
+  if (joinedWithinDays === undefined) return true
+  return row.signedUpAt === undefined || !roster ? 'open' : (roster.readAt - row.signedUpAt) / DAY_MS <= joinedWithinDays
+}
+
+export const rulesAgree: Invariant = {
+  name: 'a rule moves people after two good readings that agree',
+  watch(scene, checker) {
+    if (!scene.scenario.rules) return () => undefined
+    // By rule and person; gone where the model cannot say.
+    let memory = new Map<string, Map<string, Memory>>()
+    let readAt = 0
+    let rules = scene.policy().rules
+    let sinceReadings = 0
+    const learn = (event: UsageRead): void => {
+      if (!event.roster || event.roster.readAt <= readAt) return
+      readAt = event.roster.readAt
+      sinceReadings += 1
+      for (const rule of rules) {
+        const before = memory.get(nameOf(rule)) ?? new Map<string, Memory>()
+        const after = new Map<string, Memory>()
+        for (const row of event.roster.people) {
+          const truth = truthOf(rule, row, event)
+          const was = before.get(row.email)
+          if (truth === 'open') continue
+          after.set(row.email, { counts: was === undefined || was.last === truth ? truth : was.counts, last: truth })
+        }
+        memory.set(nameOf(rule), after)
+      }
+    }
+    return (step) => {
+      // What a process had read when it died, the next one may not know; and a wall that moves makes readings older or younger.
+      const isLost = step.kind === 'died' || step.kind === 'approved' || (step.kind === 'world' && step.what === 'wall-jump')
+      if (scene.policy().rules !== rules || isLost) {
+        rules = scene.policy().rules
+        if (isLost || JSON.stringify([...memory.keys()].sort()) !== JSON.stringify(rules.map(nameOf).sort())) {
+          memory = new Map()
+          sinceReadings = 0
+        }
+        if (step.kind === 'world') readAt = 0
+      }
+      if (step.kind === 'told' && step.event.kind === 'usage-read') learn(step.event)
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      if (intent?.entry.kind !== 'people' || intent.change.scope.kind !== 'user' || sinceReadings < 3) return
+      const { scope, to } = intent.change
+      const giving = rules.filter((rule) => rule.cap === to)
+      const told = giving.map((rule) => memory.get(nameOf(rule))?.get(scope.email))
+      if (giving.length === 0 || told.some((one) => one === undefined)) return
+      checker.checked()
+      if (!told.some((one) => one?.counts))
+        checker.violated(`${scopeKey(scope)} gets the ${to} of a rule that holds by one reading at most: ${giving.map(nameOf).join()}`)
+    }
+  },
+}

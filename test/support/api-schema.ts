@@ -1,0 +1,19 @@
+// Holds answers of the API against the schemas of its OpenAPI document.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import formats from 'ajv-formats'
+import { OPENAPI } from '../../src/daemon/http/openapi.generated.ts'
+
+/** Holds a value against a schema of the document, formats included. */
+function judge(): (name: string, value: unknown) => readonly string[] {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  formats.default(ajv)
+  ajv.addSchema({ $id: 'doc', ...OPENAPI })
+  const compiled = new Map<string, ReturnType<typeof ajv.compile>>()
+  return (name, value) => {
+    const check = compiled.get(name) ?? ajv.compile({ $ref: `doc#/components/schemas/${name}` })
+    compiled.set(name, check)
+    return check(value) ? [] : (check.errors ?? []).map((error) => `${name}${error.instancePath} ${error.message}`)
+  }
+}
+/** What a value offends against in the schema of that name. */
+export const offences = judge()

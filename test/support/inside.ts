@@ -1,0 +1,55 @@
+// A command line inside this process, as `main` would run it: real files, real network, real time, streams that are kept. For tests that ask
+// what a command answers. What the process adds (signals, terminals, crashes, closed pipes) they cannot see; `process.ts` starts one.
+import { PassThrough, Readable } from 'node:stream'
+import { runCli } from '../../src/cli/program.ts'
+import { createSecrets, NO_SIGNALS, type Signals } from '../../src/cli/shared/context.ts'
+import type { ProcessOptions, Ran } from './process.ts'
+import { realClock } from './real-clock.ts'
+
+export interface Begun {
+  readonly stdout: PassThrough
+  readonly ended: Promise<Ran & { readonly code: number }>
+}
+
+/** Starts one; it finds its files from this process's own folder. */
+export function begin(argv: readonly string[], env: Readonly<Record<string, string>> = {}, signals: Signals = NO_SIGNALS): Begun {
+  const [stdout, stderr] = [kept(), kept()]
+  const secrets = createSecrets()
+  for (const name of ['CAPKEEPER_SERVICE_KEY', 'PGPASSWORD']) secrets.add(env[name] ?? '')
+  const world = { stdin: Readable.from([]), stdout: stdout.stream, stderr: stderr.stream, env, clock: realClock(), secrets, signals }
+  const ended = runCli(argv, world).then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() }))
+  return { stdout: stdout.stream, ended }
+}
+
+/** Decoded at the end: a piece may end within a letter. */
+function kept(): { readonly stream: PassThrough; readonly text: () => string } {
+  const pieces: Buffer[] = []
+  const stream = new PassThrough().on('data', (piece: Buffer) => pieces.push(piece))
+  return {
+    stream,
+    text: () => {
+      for (let rest: unknown = stream.read(); rest !== null; rest = stream.read()) if (rest instanceof Buffer) pieces.push(rest)
+      return Buffer.concat(pieces).toString('utf8')
+    },
+  }
+}
+
+const here = process.cwd()
+let users = 0
+let folder = here
+let turn: Promise<unknown> = Promise.resolve()
+
+/** Runs `capkeeper …argv` to its end in `cwd`. Those of one folder may run side by side; another folder waits for them. */
+export async function inside(argv: readonly string[], { env = {}, cwd = here }: Omit<ProcessOptions, 'command'> = {}): Promise<Ran> {
+  while (users > 0 && folder !== cwd) await turn
+  users += 1
+  folder = cwd
+  process.chdir(cwd)
+  const { ended } = begin(argv, { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env })
+  const over = ended.finally(() => {
+    users -= 1
+    if (users === 0) process.chdir(here)
+  })
+  turn = Promise.allSettled([turn, over])
+  return over
+}

@@ -1,0 +1,57 @@
+// Before all tests: the whole program as a few files, so that the hundreds of processes that tests start spend their time on what they are
+// asked, not on loading five hundred sources. Never another program: the same sources and packages, joined, and nothing left out or added.
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+
+const ROOT = join(import.meta.dirname, '../..')
+/** As deep below the root as the sources that look for package.json. */
+const FOLDER = join(ROOT, '.cache/program')
+/** How many programs of earlier runs are kept: one of them may be running. */
+const KEPT = 8
+
+/** What the program starts as a thread of its own, found by its name beside whoever asks. */
+const ENTRIES = {
+  main: 'src/main.ts',
+  'load-thread': 'src/policy/load/load-thread.ts',
+  'file-thread': 'src/daemon/config/file-thread.ts',
+}
+
+/** Vitest calls it once, before it starts its workers, which inherit the environment. */
+export async function setup(): Promise<void> {
+  process.env['CAPKEEPER_MAIN'] ??= await joinedProgram()
+}
+
+/** Joins the sources as they are now; gives the file to run. */
+async function joinedProgram(): Promise<string> {
+  await using joined = await rolldown({
+    input: ENTRIES,
+    cwd: ROOT,
+    platform: 'node',
+    transform: { target: 'node24' },
+  })
+  const { output } = await joined.generate({ format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' })
+  const files = output.map((one) => ({ name: one.fileName, content: one.type === 'chunk' ? one.code : one.source }))
+  const hash = createHash('sha256')
+  for (const { name, content } of files) hash.update(name).update(content)
+  const folder = join(FOLDER, hash.digest('hex').slice(0, 16))
+  if (!existsSync(folder)) put(folder, files)
+  return join(folder, 'main.js')
+}
+
+/** Another run may do the same at the same time: whoever is second leaves it as it is. */
+function put(folder: string, files: readonly { readonly name: string; readonly content: string | Uint8Array }[]): void {
+  mkdirSync(FOLDER, { recursive: true })
+  const earlier = readdirSync(FOLDER).map((name) => ({ path: join(FOLDER, name), madeMs: statSync(join(FOLDER, name)).mtimeMs }))
+  const old = earlier.sort((a, b) => b.madeMs - a.madeMs).slice(KEPT)
+  for (const { path } of old) rmSync(path, { recursive: true, force: true })
+  const unfinished = mkdtempSync(join(FOLDER, 'unfinished-'))
+  for (const { name, content } of files) writeFileSync(join(unfinished, name), content)
+  try {
+    renameSync(unfinished, folder)
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true })
+    if (!existsSync(folder)) throw error
+  }
+}
