@@ -4,7 +4,8 @@
 //
 // Choices. A service that does not tell it is asked again after 24 h, or after the next start; a key that may not, after an hour. A chunk is
 // 30 days, and half of that after it was too much, down to one day; then people are asked for by their keys. Days before this cycle are asked
-// for until 90 of them held nothing, and 400 at most. The last day is read again each time, and every 6 h also the two before it.
+// for until 90 of them held nothing, and 400 at most. Each time the last day is read again, and the one before it as long as use of it may
+// still arrive (`usageLag`), for pools count on that; every 6 h also the two before the last.
 
 import type { Finding } from '../../core/model/condition.ts'
 import type { AddOnReading, AddOnRow, Cycle } from '../../core/model/observed.ts'
@@ -12,6 +13,7 @@ import { type Credits, credits, DAY_MS, HOUR_MS, type Instant, wholeCents } from
 import { isDoubtful, type MeasuredAddOn, type MeasuredCycle } from '../../core/use/add-on.ts'
 import type { AddOnAsked, AddOnSum, Clock, DayRange, Ledger, ReadClient } from '../../ports.ts'
 import { malformedRows, unread } from '../conditions/findings.ts'
+import { DEFAULT_USAGE_LAG_MS } from '../config/values.ts'
 import { cycleOf, type WorkspaceState } from '../cycle/state.ts'
 import { type Failure, failureOf } from '../cycle/write/failure.ts'
 import type { Workspace } from '../workspace.ts'
@@ -111,9 +113,9 @@ async function forward(round: Round): Promise<Ended> {
   const { workspace, cycle, now } = round
   const before = workspace.ledger.fact('addOnAsked')
   const isWide = !before || now - before.wideAt >= WIDE_EVERY_MS || now < before.wideAt
-  let fromAt = before
-    ? Math.max(before.fromAt, before.throughAt - (isWide ? WIDE_DAYS : 0) * DAY_MS)
-    : midnight(Math.min(cycle.startAt, now))
+  const againAt =
+    before && (isWide ? before.throughAt - WIDE_DAYS * DAY_MS : firstOpenDay(before, workspace.config.usageLagMs ?? DEFAULT_USAGE_LAG_MS))
+  let fromAt = before && againAt !== undefined ? Math.max(before.fromAt, againAt) : midnight(Math.min(cycle.startAt, now))
   const startAt = before?.fromAt ?? fromAt
   while (fromAt <= now) {
     // Somewhere the next day has begun.
@@ -132,6 +134,9 @@ async function forward(round: Round): Promise<Ended> {
   await summarise(round)
   return undefined
 }
+
+/** Use of a day goes on arriving after its midnight: so long the day before is read again, too. */
+const firstOpenDay = ({ throughAt, readAt }: AddOnAsked, usageLagMs: number): Instant => Math.min(throughAt, midnight(readAt - usageLagMs))
 
 const hadRows = ({ workspace }: Round): boolean => workspace.ledger.fact('addOnAsked')?.hasRows ?? false
 

@@ -82,6 +82,23 @@ describe('a service that tells it', () => {
     await stop()
   })
 
+  test('is asked for the day before after midnight, too, as long as use of it may still arrive', async () => {
+    const { one, stop } = await collecting({ switches: { ...SERVED, analyticsDelay: 3 * HOUR } }, (world) =>
+      recordPast(world, [
+        { who: 'ada', at: noon(5), credits: 600 },
+        { who: 'ada', at: midnight(21) - HOUR / 2, credits: 50 },
+      ]),
+    )
+    await one.clock.pass(midnight(21) + HOUR - NOW)
+    expect(shown(one).of(email('ada'), undefined)).toMatchObject({ credits: 100 })
+    await one.clock.pass(2 * HOUR)
+    expect(shown(one).of(email('ada'), undefined)).toMatchObject({ credits: 150 })
+    const before = questions(one).length
+    await one.clock.pass(2 * HOUR)
+    expect(questions(one).slice(before).at(-1)).toBe('11-21 to 11-22')
+    await stop()
+  })
+
   test('that is killed meanwhile is asked on from where it was', async () => {
     const one = await testWorld({ ...COMPANY, switches: SERVED })
     recordPast(one, daily('ada', 100, noon(5, 9)))
