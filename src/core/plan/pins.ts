@@ -1,9 +1,13 @@
 // Caps that are shown and asked for, and may be there only because they are inherited: before an ancestor goes below them they are set at
 // their own scope, and what a pool deals before an ancestor moves at all. That is right under both ways to read caps, and nobody falls on the
 // way.
-import { type People, TEAM_KEY } from '../interpret/effective.ts'
+import { type People, sharedCap, TEAM_KEY } from '../interpret/effective.ts'
 import type { Slots } from '../interpret/slots.ts'
-import type { ScopeKey } from '../model/scope.ts'
+import type { PolicyEntry } from '../model/entry.ts'
+import type { Cap, Pool } from '../model/policy.ts'
+import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/scope.ts'
+import { type Credits, credits } from '../model/units.ts'
+import type { Followers } from '../pools/ask.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Diff, Difference } from './diff.ts'
 
@@ -26,4 +30,56 @@ export function pins(diff: Diff, slots: Slots, desired: ReadonlyMap<ScopeKey, De
     const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'
     return [{ scope, key, from: 'none', to: cap, cause: 'policy', ...source, reason, entry, healing: false, grantEnd: false, pin: true }]
   })
+}
+
+/** A pool with those of its members who follow wider caps. */
+export interface PoolFollowers extends Followers {
+  readonly pool: Pool
+}
+
+/**
+ * Members of a pool to whom nothing is dealt keep what is in force as their own cap, where a wider one would lift them above the credits: no
+ * write of ours does (product.md, section 2, The sum).
+ */
+export function stays(
+  diff: Diff,
+  slots: Slots,
+  taken: ReadonlySet<ScopeKey>,
+  people: People,
+  pools: readonly PoolFollowers[],
+): readonly DesiredCap[] {
+  const wide = new Map(diff.differences.flatMap((one) => (one.scope.kind === 'user' ? [] : [[one.key, one.to] as const])))
+  if (wide.size === 0 || slots.model.layers === 'copied') return []
+  return pools.flatMap(({ pool, room, members }) => {
+    let total = 0
+    const lifted: DesiredCap[] = []
+    for (const { email, base, count } of members) {
+      const key = scopeKey(userScope(email))
+      const follows = taken.has(key) ? undefined : follow(key, wide, slots, people)
+      if (!follows || follows.most - base <= count) continue
+      total += follows.most - base - count
+      lifted.push(stay(userScope(email), credits(Math.max(1, follows.now)), pool))
+    }
+    return total > room ? lifted : []
+  })
+}
+
+/** The cap that somebody inherits, and the highest that it may become on the way. */
+function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, people: People) {
+  const groups = people.byKey.get(key)?.groups
+  if (!groups || (slots.shown(key) !== 'none' && !slots.mayBeInherited(key))) return undefined
+  const now = sharedCap(groups, slots.shown).cap
+  if (typeof now !== 'number') return undefined
+  const moves = [...groups, TEAM_KEY].flatMap((one) => (wide.has(one) ? [new Set([one])] : []))
+  const after = [...moves, new Set(wide.keys())].map((landed) => {
+    const { cap } = sharedCap(groups, (one) => (landed.has(one) ? wide.get(one) : slots.shown(one)))
+    return typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY
+  })
+  return { now, most: Math.max(...after) }
+}
+
+function stay(scope: UserScope, cap: Credits, pool: Pool): DesiredCap {
+  const entry: PolicyEntry = { kind: 'pool', cap }
+  const reason = `pool ${pool.name}: the credits do not pay for the wider cap; what is in force stays`
+  return { scope, cap, owner: 'pool', entry, origin: { kind: 'pool', scope, cap, at: pool.at, reason, pool: pool.name }, losers: [] }
 }

@@ -19,7 +19,7 @@ import { type Disposed, dispose, type Exclusion, type Failure, type Refused } fr
 import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
-import { pins } from './pins.ts'
+import { type PoolFollowers, pins, stays } from './pins.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -62,6 +62,8 @@ export interface PlanInputs extends StateInputs {
   readonly prune: boolean
   readonly poolReviews?: ReadonlyMap<string, PoolReview>
   readonly poolNotes?: readonly PoolNote[]
+  /** Members of pools to whom nothing is dealt. */
+  readonly followers?: readonly PoolFollowers[]
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string
 }
@@ -93,13 +95,16 @@ export interface Planned {
 
 /** Builds the plan. */
 export function buildPlan(given: PlanInputs): Planned {
-  const { desired, declared } = desiredNow(given)
-  const left = { ...given.resolution, desired: [...desired.values()] }
-  const skipped = new Set([...given.skipped, ...[...given.quarantined.keys()].filter((key) => !desired.has(key))])
+  const { desired: asked, declared } = desiredNow(given)
+  const left = { ...given.resolution, desired: [...asked.values()] }
+  const skipped = new Set([...given.skipped, ...[...given.quarantined.keys()].filter((key) => !asked.has(key))])
   // Slots outlive the plan: with everything that was given, each plan would hold the one before it in memory, and so on for ever.
   const { model, readings, owned, people, sent = [] } = given
   const slots = interpret({ model, readings, owned, people, sent, unsetGroups: unsetGroups(left.desired) })
-  const result = diff({ ...given, resolution: left, slots, skipped })
+  const first = diff({ ...given, resolution: left, slots, skipped })
+  const stayed = stayingAsked(given, first, slots, asked, skipped)
+  const desired = stayed.length > 0 ? new Map([...asked, ...stayed.map((one) => [scopeKey(one.scope), one] as const)]) : asked
+  const result = stayed.length > 0 ? diff({ ...given, resolution: { ...left, desired: [...desired.values()] }, slots, skipped }) : first
   const found = [...result.differences, ...pins(result, slots, desired, given.people)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const impact = impactInputs(given, slots, result, desired)
@@ -140,6 +145,19 @@ export function buildPlan(given: PlanInputs): Planned {
     poolNotes: given.poolNotes ?? [],
     contested,
   }
+}
+
+/** What is asked of members of pools whom wider caps would lift above the credits; nothing of who is asked for something already, or left alone. */
+function stayingAsked(
+  { resolution, people, followers = [] }: PlanInputs,
+  first: Diff,
+  slots: Slots,
+  asked: ReadonlyMap<ScopeKey, DesiredCap>,
+  skipped: ReadonlySet<ScopeKey>,
+): readonly DesiredCap[] {
+  if (followers.length === 0) return []
+  const taken = new Set([...asked.keys(), ...skipped, ...resolution.rejected.map(({ scope }) => scopeKey(scope))])
+  return stays(first, slots, taken, people, followers)
 }
 
 /** Teams and groups that the service has refused: what counts on them goes on waiting. */

@@ -25,6 +25,24 @@ export function capToKeep({ credits }: Pick<PoolTerms, 'credits'>, state: PoolSt
   return more > credits - fullSum(state) ? inForce : undefined
 }
 
+/** Members to whom nothing is dealt, who follow a wider cap as far as the credits pay for it. */
+export interface Followers {
+  /** Credits that nobody counts at, nor is to get. */
+  readonly room: number
+  readonly members: readonly { readonly email: string; readonly base: Credits; readonly count: number }[]
+}
+
+/** Who may follow a wider cap upwards, and what there is for all of them together. */
+export function followersIn({ credits }: Pick<PoolTerms, 'credits'>, state: PoolState): Followers {
+  const staying = Object.entries(state.members).filter(([, { left }]) => !left)
+  const wanted = staying.reduce((sum, [, one]) => sum + (one.protected ? wantedBy(one) : 0), 0)
+  const free = credits - fullSum(state)
+  const members = staying.flatMap(([email, one]) =>
+    isDealt(one) && one.dealt !== undefined ? [] : [{ email, base: one.base, count: fullCount(one) }],
+  )
+  return { room: wanted > free ? free : free - wanted, members }
+}
+
 /** What a member with a cap of their own would add to the sum. */
 const wantedBy = (member: PoolMember): number => Math.max(0, (member.fixed ?? 0) - member.base - fullCount(member))
 

@@ -17,6 +17,7 @@ import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { poolReviews } from '../../core/plan/pool-review.ts'
 import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
+import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
 import type { ConditionMemory } from '../../core/resolve/conditions.ts'
 import { resolveDesired } from '../../core/resolve/desired.ts'
@@ -254,6 +255,10 @@ export function planFrom(knowledge: WorkspaceState, view: DesiredState, planner:
     },
     guards: settings.guards,
     poolNotes: poolNotes(view.resolution.pools, knowledge.pools, knowledge.frozenPools),
+    followers: view.resolution.pools.flatMap(({ pool }) => {
+      const state = Object.hasOwn(knowledge.pools, pool.name) ? knowledge.pools[pool.name] : undefined
+      return state ? [{ pool, ...followersIn(pool, state) }] : []
+    }),
     poolReviews: poolReviews(settings.name, view.resolution.pools, knowledge.pools, digest),
     prune: settings.prune && knowledge.policyValid,
     policyBroken: settings.prune && !knowledge.policyValid,

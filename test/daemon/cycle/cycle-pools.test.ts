@@ -229,6 +229,35 @@ describe('members', () => {
     expect(Math.max(...sums)).toBe(1000)
   })
 
+  test.each<readonly [string, Declared, Readonly<Record<string, number>>]>([
+    ['the group’s cap goes up', { caps: { 'group:g': 2000 } }, { 'group:g': 2000, ada: 100, bob: 900 }],
+    ['the group’s cap goes', { caps: {} }, { ada: 100, bob: 900 }],
+    ['their own cap waits', { caps: { 'group:g': 2000, ada: 700 } }, { 'group:g': 2000, ada: 100, bob: 900 }],
+    [
+      'the credits pay for it',
+      { caps: { 'group:g': 150 }, pools: [pool(1050, people('ada', 'bob'), { max: 900 })] },
+      { 'group:g': 150, bob: 900 },
+    ],
+  ])('who are protected and inherit a cap keep it when %s, unless the credits pay for more', async (_row, changed, expected) => {
+    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'cleo'] }, caps: { 'group:g': 100 } })
+    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
+    expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
+    await later(one, 5 * HOUR)
+    await one.cycle()
+    const sums: number[] = []
+    one.onCall = ({ operation }) => {
+      const { ada = 'none', bob = 'none' } = one.inForce()
+      if (operation === 'UsageConfig') sums.push(ada === 'none' || bob === 'none' ? Number.POSITIVE_INFINITY : ada + bob)
+    }
+    await one.cycle({ ...kept, ...changed })
+    expect(one.caps()).toEqual(expected)
+    expect(sums).not.toEqual([])
+    expect(Math.max(...sums)).toBeLessThanOrEqual(changed.pools ? 1050 : 1000)
+    await one.cycle()
+    expect(one.caps()).toEqual(expected)
+  })
+
   test('who are protected keep their cap', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 700 } })
     await one.cycle({ protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
