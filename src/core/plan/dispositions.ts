@@ -71,7 +71,9 @@ export function dispose(inputs: DisposeInputs): Disposed {
   }
   const unread = unreadChanges(inputs)
   // What a guard holds is not put back now, so nobody has it to fall back on.
-  const asPending = (one: Difference): Pending => (heldBy.has(one.key) && one.healing ? { ...one, healing: false } : one)
+  const asPending = ({ pool, ...one }: Difference): Pending =>
+    // Nor does a deal that nobody has agreed to keep back what is wider.
+    heldBy.has(one.key) ? { ...one, healing: false } : { ...one, ...(pool && { pool }) }
   const refused = (inputs.refused ?? []).map(
     ({ scope, to }): Pending => ({ scope, key: scopeKey(scope), from: 'none', to, healing: false }),
   )

@@ -1,6 +1,7 @@
 // Which changes may be written now, side by side. A change is admitted only if, for each person it reaches, nothing that can be in force on
 // the way is below the least of what they had, what they get and what a healed cap gives back, and nobody is uncapped on the way to a cap,
-// whichever of the writes under way fail. What fails, is held or was not read therefore keeps out what counts on it (product.md, section 6).
+// whichever of the writes under way fail; nor is anybody above what they had and get while a cap that a pool counts on is still to come. What
+// fails, is held or was not read therefore keeps out what counts on it (product.md, section 6).
 import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } from '../interpret/effective.ts'
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
@@ -8,7 +9,7 @@ import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { Difference } from './diff.ts'
 
 /** A cap that is still to be written, by whomever and whenever. */
-export type Pending = Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'>
+export type Pending = Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing' | 'pool'>
 
 export interface WaveInputs<Change extends Pending = Pending> {
   /** What may be written now. */
@@ -111,6 +112,8 @@ interface Ways {
 interface View {
   readonly now: CapAt
   readonly floor: number
+  /** While a cap by a pool is still to come, nothing wider may lift them above what they had and get: it counts in a sum. */
+  readonly ceiling: number
   readonly mayBeUncapped: boolean
 }
 
@@ -133,7 +136,12 @@ function waysOf(inputs: WaveInputs): Ways {
       person,
       with_(was, (key) => begun.healed.get(key)),
     )
-    return { now: set, floor: Math.min(worth(had), worth(gets), worth(owed)), mayBeUncapped: had === 'none' || gets === 'none' }
+    return {
+      now: set,
+      floor: Math.min(worth(had), worth(gets), worth(owed)),
+      ceiling: pending.get(person.key)?.pool ? Math.max(worth(had), worth(gets)) : Number.POSITIVE_INFINITY,
+      mayBeUncapped: had === 'none' || gets === 'none',
+    }
   }
   const viewsOf = (person: CountedPerson, isOpen: boolean): readonly View[] => {
     const views = known.get(person) ?? [viewOf(person, true), ...(isOpen ? [viewOf(person, false)] : [])]
@@ -145,7 +153,7 @@ function waysOf(inputs: WaveInputs): Ways {
       person,
       with_(view.now, (key) => landed.get(key)?.to),
     )
-    return worth(cap) < view.floor || (cap === 'none' && !view.mayBeUncapped)
+    return worth(cap) < view.floor || worth(cap) > view.ceiling || (cap === 'none' && !view.mayBeUncapped)
   }
 
   return {

@@ -258,6 +258,29 @@ describe('members', () => {
     expect(one.caps()).toEqual(expected)
   })
 
+  test('who inherit a cap hold up what would lift them, as long as it cannot be made their own', async () => {
+    const fails = { now: true }
+    const one = await testWorld({
+      people: ['ada', 'bob'],
+      groups: { g: ['ada'] },
+      caps: { 'group:g': 100 },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          fails.now && operation === 'UsageConfig' && body['user_email'] === email('ada')
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
+    await one.cycle({ ...kept, caps: { 'group:g': 2000 } })
+    expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
+    fails.now = false
+    await later(one, HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
+  })
+
   test('who are protected keep their cap', async () => {
     const one = await testWorld({ people: ['ada', 'bob'], caps: { ada: 700 } })
     await one.cycle({ protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] })
