@@ -125,7 +125,8 @@ function unreadChanges({ unknown, desired, owned, givenUp }: DisposeInputs): rea
     const key = scopeKey(scope)
     const want = desired.get(key)
     if (!want || want.cap === 'none' || givenUp?.has(key) || isBelieved(owned.get(key), want)) return []
-    return [{ scope, key, from: 'none', to: want.cap, healing: false }]
+    const { pool } = want.origin
+    return [{ scope, key, from: 'none', to: want.cap, healing: false, ...(pool !== undefined && { pool: { name: pool } }) }]
   })
 }
 

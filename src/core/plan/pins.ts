@@ -9,10 +9,16 @@ import { type ScopeKey, scopeKey, type UserScope, userScope } from '../model/sco
 import { type Credits, credits } from '../model/units.ts'
 import type { Followers } from '../pools/ask.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
-import type { Diff, Difference } from './diff.ts'
+import type { Diff, Difference, PoolReview } from './diff.ts'
 
 /** The writes that make inherited caps their scopes' own. */
-export function pins(diff: Diff, slots: Slots, desired: ReadonlyMap<ScopeKey, DesiredCap>, people: People): readonly Difference[] {
+export function pins(
+  diff: Diff,
+  slots: Slots,
+  desired: ReadonlyMap<ScopeKey, DesiredCap>,
+  people: People,
+  reviews: ReadonlyMap<string, PoolReview> = new Map(),
+): readonly Difference[] {
   const wide = new Map(diff.differences.flatMap((one) => (one.scope.kind === 'user' ? [] : [[one.key, one] as const])))
   if (wide.size === 0 || slots.model.layers === 'copied' || slots.model.reads === 'explicit') return []
   return diff.inSync.flatMap((key): Difference[] => {
@@ -28,7 +34,20 @@ export function pins(diff: Diff, slots: Slots, desired: ReadonlyMap<ScopeKey, De
     if (!isLeft) return []
     const source = origin.at.line > 0 ? { source: origin.at } : {}
     const reason = origin.reason ?? 'it may only be inherited, and what it is inherited from moves'
-    return [{ scope, key, from: 'none', to: cap, cause: 'policy', ...source, reason, entry, healing: false, grantEnd: false, pin: true }]
+    const pool = origin.pool === undefined ? undefined : reviews.get(origin.pool)
+    const change = {
+      scope,
+      key,
+      from: 'none',
+      to: cap,
+      cause: 'policy',
+      ...source,
+      reason,
+      entry,
+      healing: false,
+      grantEnd: false,
+    } as const
+    return [{ ...change, ...(pool && { pool }), pin: true }]
   })
 }
 
@@ -67,7 +86,10 @@ export function stays(
 /** The cap that somebody inherits, and the highest that it may become on the way. */
 function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, people: People) {
   const groups = people.byKey.get(key)?.groups
-  if (!groups || (slots.shown(key) !== 'none' && !slots.mayBeInherited(key))) return undefined
+  // Who was never read may follow, and then the wider write waits for the reading.
+  const shown = slots.shown(key) ?? 'unknown'
+  const own = shown === 'unknown' ? (slots.lastRead(key) ?? 'none') : shown
+  if (!groups || (own !== 'none' && !slots.mayBeInherited(key))) return undefined
   const now = sharedCap(groups, slots.shown).cap
   if (typeof now !== 'number') return undefined
   const moves = [...groups, TEAM_KEY].flatMap((one) => (wide.has(one) ? [new Set([one])] : []))

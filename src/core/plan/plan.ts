@@ -105,7 +105,7 @@ export function buildPlan(given: PlanInputs): Planned {
   const stayed = stayingAsked(given, first, slots, asked, skipped)
   const desired = stayed.length > 0 ? new Map([...asked, ...stayed.map((one) => [scopeKey(one.scope), one] as const)]) : asked
   const result = stayed.length > 0 ? diff({ ...given, resolution: { ...left, desired: [...desired.values()] }, slots, skipped }) : first
-  const found = [...result.differences, ...pins(result, slots, desired, given.people)]
+  const found = [...result.differences, ...pins(result, slots, desired, given.people, given.poolReviews)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const impact = impactInputs(given, slots, result, desired)
   const byKey = byKeyOf(differences)

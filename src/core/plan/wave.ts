@@ -6,10 +6,10 @@ import { type CapAt, type CountedPerson, effectiveCap, type People, TEAM_KEY } f
 import type { Observed } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../model/scope.ts'
-import type { Difference } from './diff.ts'
+import type { Difference, PoolReview } from './diff.ts'
 
 /** A cap that is still to be written, by whomever and whenever. */
-export type Pending = Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing' | 'pool'>
+export type Pending = Pick<Difference, 'scope' | 'key' | 'from' | 'to' | 'healing'> & { readonly pool?: Pick<PoolReview, 'name'> }
 
 export interface WaveInputs<Change extends Pending = Pending> {
   /** What may be written now. */
