@@ -1,7 +1,7 @@
 // What a standing deal asks for a member at this moment. It holds raises back while the sum is above the credits, whatever the deal gave.
 
 import type { Credits } from '../model/units.ts'
-import { fullCount, fullSum, isDealt } from './count.ts'
+import { finiteCount, fullCount, fullSum, isDealt } from './count.ts'
 import { memberOf, type PoolMember, type PoolState, type PoolTerms } from './state.ts'
 
 /** The cap to ask for; undefined while nothing was dealt, and for who is not dealt. A raise that is open waits while the sum is above. */
@@ -38,10 +38,13 @@ export function followersIn({ credits }: Pick<PoolTerms, 'credits'>, state: Pool
   const wanted = staying.reduce((sum, [, one]) => sum + (one.protected ? wantedBy(one) : 0), 0)
   const free = credits - fullSum(state)
   const members = staying.flatMap(([email, one]) =>
-    isDealt(one) && one.dealt !== undefined ? [] : [{ email, base: one.base, count: fullCount(one) }],
+    isDealt(one) && one.dealt !== undefined ? [] : [{ email, base: one.base, count: knownCount(one) }],
   )
   return { room: wanted > free ? free : free - wanted, members }
 }
+
+/** Of who was never read, and of who had no cap lately, what is known counts. */
+const knownCount = (member: PoolMember): number => (Number.isFinite(fullCount(member)) ? fullCount(member) : finiteCount(member))
 
 /** What a member with a cap of their own would add to the sum. */
 const wantedBy = (member: PoolMember): number => Math.max(0, (member.fixed ?? 0) - member.base - fullCount(member))
