@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -283,6 +283,8 @@ describe('ledger forget', () => {
     await ledger.load()
     expect(ledger.fact('driftSince')).toEqual({ 'bob@example.com': 6 })
     await store.close()
+    const bytes = readFileSync(file, 'latin1')
+    expect([bytes.includes('bob@example.com'), bytes.includes('ada@example.com')]).toEqual([true, false])
   })
 
   test('of something that is no address is wrong usage', async () =>

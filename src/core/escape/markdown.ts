@@ -13,10 +13,11 @@ export function escaped(text: string, most = 300): string {
     .replace(BECKONING, (sign) => sign + JOINER)
 }
 
-const MEANINGFUL = /[\\`*_{}[\]<>()#!|&~^$'"]/g
+/** An underscore between letters or digits, as in a code such as `RULE_UNKNOWN`, means nothing and stays. */
+const MEANINGFUL = /[\\`*{}[\]<>()#!|&~^$'"]|_(?![a-z\d])|(?<![a-z\d])_/gi
 
-/** A list, a heading's underline or a rule, at the start of a line. */
-const LEADING = /^(?:[-+=]|\d+[.)])/
+/** A list, a heading's underline or a rule, at the start of a line; a figure such as 17.5 is none of them. */
+const LEADING = /^(?:[-+=]|\d+[.)](?=\s|$))/
 
 /** What begins a mention, a reference, an address or an emoji, as hosts find them in text: `@a`, `&#35;1` for `#1`, `GH-1`, `www.`, `://`, `:a:`. */
 const BECKONING = /@(?=\S)|&#(?:33|35|36|38|94|126);(?=\S)|%(?=\S)|\bgh-(?=\d)|\bwww(?=\.)|:(?=\/\/)|:(?=[a-z+][\w+-]*:)/gi

@@ -28,19 +28,27 @@ export interface Aim {
   readonly left: number
 }
 
-/** Fills `target`: user caps and grants of members first, then the others. The table has its claims. */
+/** Fills `target`: user caps and grants of members first, of what `min` of the others leaves, then the others. The table has its claims. */
 export function aim(table: PoolTable, terms: PoolTerms, undealt: number): Aim {
   const { size, fixedSize } = table
   const budget = terms.credits - undealt
-  const floorOfRest = floorCost(table, fixedSize, size)
-  const first = spread(table, { from: 0, to: fixedSize, min: 0 }, budget - floorOfRest)
+  const min = Math.min(terms.min, terms.max ?? terms.credits)
+  const [floorOfFirst, floorOfRest] = [floorCost(table, 0, fixedSize), floorCost(table, fixedSize, size)]
+  const kept = Math.max(floorOfRest, Math.min(minCost(table, fixedSize, size, min), budget - floorOfFirst))
+  const first = spread(table, { from: 0, to: fixedSize, min: 0 }, budget - kept)
   // What is left by rounding is theirs too: else more credits could give the others less.
-  const rest = spread(
-    table,
-    { from: fixedSize, to: size, min: Math.min(terms.min, terms.max ?? terms.credits) },
-    isServed(table) ? budget - costOf(table, 0, fixedSize) : floorOfRest,
-  )
-  return { parts: [first, rest], left: budget - floorCost(table, 0, fixedSize) - floorOfRest }
+  const rest = spread(table, { from: fixedSize, to: size, min }, isServed(table) ? budget - costOf(table, 0, fixedSize) : kept)
+  return { parts: [first, rest], left: budget - floorOfFirst - floorOfRest }
+}
+
+/** What the pool pays when everybody has `min`, or more where their use is. */
+function minCost(table: PoolTable, from: number, to: number, min: number): number {
+  let cost = 0
+  for (let place = from; place < to; place += 1) {
+    const within = Math.min(min, table.most[place] ?? 0)
+    cost += paidAt(table, place, Math.max(within, table.floor[place] ?? 0))
+  }
+  return cost
 }
 
 const isServed = ({ target, most, fixedSize }: PoolTable): boolean => {

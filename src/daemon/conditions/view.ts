@@ -101,7 +101,11 @@ export function peopleShown({
 }
 
 function peopleOf(knowledge: WorkspaceState, outlook: DesiredState, now: Instant): readonly PersonStatus[] {
-  const capAt: CapAt = (key) => knowledge.readings.get(key)?.observed
+  const capAt: CapAt = (key) => {
+    const reading = knowledge.readings.get(key)
+    // During an outage what was read last stays.
+    return reading?.observed === 'unknown' ? (reading.last?.observed ?? 'unknown') : reading?.observed
+  }
   const figures = addOnFigures({ now, cycle: cycleOf(knowledge.usage), measured: knowledge.measured, balance: knowledge.usage?.balance })
   const usedBy = new Map(knowledge.usage?.roster.people.map((one) => [one.email, one.used]))
   return outlook.people.approved.map((person): PersonStatus => {

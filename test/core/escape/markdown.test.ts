@@ -69,6 +69,10 @@ describe('text in Markdown', () => {
     )
   })
 
+  test.each(['17210.75', '100.0 %', '2026-11-01 to 2026-12-01', 'RULE_UNKNOWN'])('leaves a figure or a code as it stands: %s', (text) => {
+    expect(escaped(text)).toBe(text)
+  })
+
   test('is only text in the middle of a line, between our own words', () => {
     fc.assert(
       fc.property(texts, (text) => {

@@ -136,10 +136,10 @@ describe('a deal', () => {
 
   test('gives nobody less for more credits', () => {
     fc.assert(
-      fc.property(sketches, totals, fc.nat(3000), shares, (people, total, more, share) => {
+      fc.property(sketches, totals, fc.nat(3000), fc.nat(200), shares, (people, total, more, min, share) => {
         const fresh = named(people.map((one) => ({ ...one, cap: 'none' as const })))
-        const few = capsOf(termsOf(total, share), stateOf(fresh))
-        const many = capsOf(termsOf(total + more, share), stateOf(fresh))
+        const few = capsOf(termsOf(total, share, min), stateOf(fresh))
+        const many = capsOf(termsOf(total + more, share, min), stateOf(fresh))
         for (const [email] of fresh) expect(many[email]).toBeGreaterThanOrEqual(few[email] ?? 0)
       }),
     )

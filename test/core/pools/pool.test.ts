@@ -65,6 +65,11 @@ const dealtIn = ({ state }: Pick<Deal, 'state'>): Readonly<Record<string, number
   Object.fromEntries(Object.entries(state.members).map(([who, { dealt }]) => [who.split('@')[0], dealt]))
 
 describe('a first deal', () => {
+  test('leaves the others their min, whatever cap somebody has of their own', () => {
+    const state = stateAfter(undefined, { use: { ada: 0, bob: 0 }, caps: { ada: 'none', bob: 'none' }, own: { ada: 1500 } })
+    expect(dealtIn(dealPool(terms(1000, { min: credits(50) }), state, START))).toEqual({ ada: 950, bob: 50 })
+  })
+
   test('gives people without caps their share of the credits', () => {
     const state = stateAfter(undefined, { use: { ada: 100, bob: 300 }, caps: { ada: 'none', bob: 'none' } })
     expect(dealtIn(dealPool(terms(1000), state, START))).toEqual({ ada: 400, bob: 600 })

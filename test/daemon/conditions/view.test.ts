@@ -60,11 +60,13 @@ describe('the view', () => {
     })
     await one.cycle({ caps: { team: 500 } })
     const readAt = viewOf(one.workspace).scopes[0]?.readAt
+    const { people } = viewOf(one.workspace)
     away.is = true
     await one.clock.pass(2 * HOUR)
     expect((await one.cycle()).result).toBe('error')
     const view = viewOf(one.workspace)
     expect(view.scopes).toMatchObject([{ state: 'unknown', observed: 500, readAt }])
+    expect(view.people.map(({ cap, band }) => ({ cap, band }))).toEqual(people.map(() => ({ cap: 500, band: 'under_50' })))
     expect(view.roster?.people).toHaveLength(3)
     expect(view.roster?.readAt).toBeLessThanOrEqual(NOW + HOUR)
     expect(view.conditions).toMatchObject([

@@ -33,7 +33,8 @@ export function putWorkspaceGauges(put: Put, view: WorkspaceView, now: Instant):
   putCaps(put, view.workspace, view.scopes)
   const addOn = addOnFigures({ now, cycle: view.roster?.cycle ?? view.balance?.cycle, measured: view.measured, balance: view.balance })
   putUse(put, view, addOn, now)
-  put('capkeeper_addon_use_measured', { workspace: view.workspace }, Number(addOn.source === 'measured'))
+  const isKnown = view.roster !== undefined || view.measured !== undefined
+  put('capkeeper_addon_use_measured', { workspace: view.workspace }, isKnown ? Number(addOn.source === 'measured') : undefined)
   putBalance(put, view, addOn, now)
   putBurn(put, view, now)
 }
