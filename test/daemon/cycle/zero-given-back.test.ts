@@ -102,6 +102,23 @@ test('where reads show what applies, a dropped 0 shows the wider cap: it is give
   expect(one.writes()).toEqual([])
 })
 
+test.each([
+  ['as the team has it', { team: 500, p002: 500 }, { team: 500, p002: 500 }],
+  ['as their group has it', { team: 500, 'group:a': 500, p002: 500 }, { team: 500, 'group:a': 500, p002: 500 }],
+] as const)(
+  'a number that is also what applies there is given back all the same (%s): the 0 may block unseen',
+  async (_row, caps, after) => {
+    const one = await testWorld({ ...OMITTED, groups: { a: ['p002'] } })
+    await one.cycle({ caps })
+    await one.cycle({ caps: { ...caps, p002: 0 } })
+    expect(one.caps()).toEqual(after)
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual([])
+  },
+)
+
 test('where caps are copied, people keep their own caps through a team 0 that is dropped and given back', async () => {
   const one = await testWorld({
     people: 3,
