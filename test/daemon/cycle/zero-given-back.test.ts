@@ -131,6 +131,34 @@ test('where caps are copied, people keep their own caps through a team 0 that is
   expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
 })
 
+test('what could not be seen to be given back is written once in a cycle, and again by the next one', async () => {
+  const stale = { is: false }
+  const wrapTransport = (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      stale.is && operation === 'GetUsageConfig' && body['user_email'] === email('p002')
+        ? { status: 200, headers: {}, body: '{}' }
+        : inner.send(operation, body, options),
+  })
+  const one = await testWorld({ ...OMITTED, wrapTransport })
+  await one.cycle({ caps: { team: 500, p002: 700 } })
+  one.onCall = ({ operation }) => {
+    if (operation === 'UsageConfig' && one.writes().includes('p002 0')) stale.is = true
+  }
+  one.forget()
+  await one.cycle({ caps: { team: 500, p002: 0 } })
+  expect(one.writes()).toEqual(['p002 0', 'p002 700'])
+  one.onCall = undefined
+  one.forget()
+  await one.cycle()
+  expect(one.writes()).toEqual(['p002 700'])
+  stale.is = false
+  await one.clock.pass(300_000)
+  one.forget()
+  await one.cycle()
+  expect(one.writes()).toEqual([])
+  expect(one.caps()).toEqual({ team: 500, p002: 700 })
+})
+
 test('a 0 that was kept before, and does not show for a moment after it was written anew, is no dropped 0', async () => {
   const stale = { is: false }
   const wrapTransport = (inner: Transport): Transport => ({

@@ -78,6 +78,8 @@ export const zeroGivenBack: Invariant = {
     return (step) => {
       if (step.kind === 'foreign') for (const scope of step.scopes) lost.delete(scope)
       if (step.kind === 'landed') {
+        // It was given back, or replaced by something newer.
+        if (lost.has(step.scope)) checker.checked()
         const isLost = step.to === 0 && typeof step.from === 'number' && !step.late
         if (isLost && isLayered(scene) && scene.scenario.switches.zeroCap === 'omitted') lost.set(step.scope, step.from)
         else lost.delete(step.scope)
