@@ -1,5 +1,6 @@
 import { parse as parseCsv } from 'csv-parse/sync'
 import { describe, expect, test } from 'vitest'
+import { credits } from '../../src/core/model/units.ts'
 import { openLedger } from '../../src/daemon/ledger/ledger.ts'
 import { realClock } from '../support/real-clock.ts'
 import { recordCompany } from '../support/recorded.ts'
@@ -36,6 +37,9 @@ describe('report', () => {
     expect(ran).toMatchObject({ code: 0, stderr: '' })
     expect(ran.stdout).toMatch(/^acme: previous cycle, 2026-\d\d-01 to 2026-\d\d-01\n {2}Credits used {2}\d+/)
     expect(ran.stdout).toContain('knows nobody’s use in that cycle'.replace('’', "'"))
+    // Runs tell nothing of groups: a table of blanks would pass for a bill.
+    const byGroup = await at.run('report', '--cycle', 'previous', '--by', 'group', '--output', 'csv')
+    expect(byGroup).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining("knows nobody's use in that cycle") })
   })
 
   test.each(['text', 'csv', 'markdown', 'html'])('prints %s', async (format) => {
@@ -121,6 +125,33 @@ describe('report', () => {
         { ...common, key: '-', people: '1', used: String(used), amount: String((used - 500) / 2) },
       ])
       expect(ran.stderr).toContain('Groups are those of today')
+    })
+
+    test('asks the service for a cycle that the daemon did not see end, and says so where it does not tell', async () => {
+      const told = async (addOnRows: 'served' | 'refused') => {
+        const at = await world({ policy: POLICY, sandbox: { ...SANDBOX, addOnRows } })
+        const before = await at.run('report', '--cycle', 'previous', '--output', 'json')
+        const store = await openLedger({ file: at.path('ledger.db'), mode: 'write', clock: realClock() })
+        const ledger = await store.workspace('acme', at.service.url)
+        const readAt = month(1) + 40 * 3_600_000
+        const row = { dayAt: month(1), email: 'ada.lovelace@example.com', model: 'm', used: credits(5), addOn: credits(5) }
+        const asked = {
+          ...{ fromAt: month(2), throughAt: month(1), readAt, wideAt: readAt },
+          ...{ hasRows: true, emptyDays: 0, isWhole: true },
+        }
+        await ledger.saveAddOnUse({ fromAt: month(1), untilAt: readAt, rows: [row], asked })
+        await store.close()
+        const [one, other] = [before, await at.run('report', '--cycle', 'previous', '--output', 'json')].map(
+          ({ stdout }) => JSON.parse(stdout).reports[0],
+        )
+        return { one, other }
+      }
+      const { one, other } = await told('served')
+      expect(one.totals.addOn).toBeGreaterThan(5)
+      expect(other.totals).toEqual(one.totals)
+      const refused = await told('refused')
+      expect(refused.other.totals).toMatchObject({ addOn: 5 })
+      expect(refused.other.notes.join(' ')).toMatch(/was last read on \S+-02, so its last days may be missing/)
     })
 
     test('is an error where nothing was kept', async () => {

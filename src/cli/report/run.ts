@@ -9,7 +9,7 @@ import { type Credits, credits, DAY_MS, type Instant } from '../../core/model/un
 import { type AddOnFigures, addOnFigures } from '../../core/use/add-on.ts'
 import { type BurnFigures, burnOf } from '../../core/use/burn.ts'
 import { type Report, type ReportInputs, type ReportPerson, reportOf } from '../../core/use/report.ts'
-import { cycleSums, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
+import { cycleSums, hasWholeCycle, measuredCycle, readCycle } from '../../daemon/collect/add-on.ts'
 import { historyOf } from '../../daemon/collect/burning.ts'
 import type { Config } from '../../daemon/config/settings.ts'
 import { type Preview, preview } from '../../daemon/cycle/preview.ts'
@@ -117,7 +117,7 @@ async function gather(sources: Sources): Promise<ReportInputs> {
   const perSeat = usage.balance?.creditsPerSeat
   const rows = await readRuns(sources, Math.min(cycle.startAt, now - HISTORY_DAYS * DAY_MS), notes)
   const runs = rows?.filter(({ dayAt }) => dayAt >= midnight(cycle.startAt) && dayAt < cycle.endAt)
-  const past = isPast ? await sumsBefore(sources, cycle) : undefined
+  const past = isPast ? await sumsBefore(sources, cycle, notes) : undefined
   const addOn = addOnOf(sources, cycle, past)
   if (isPast && addOn.source === 'estimated' && perSeat !== undefined) {
     notes.push(`Add-on use is estimated with what a seat includes today, ${perSeat} credits.`)
@@ -202,17 +202,21 @@ function peopleNow({ outlook, knowledge }: Preview): readonly ReportPerson[] {
 type Sums = ReadonlyMap<string, AddOnSum>
 
 /** Add-on use of a cycle that is over: only what the service tells is known, from the ledger or from itself. */
-async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle): Promise<Sums | undefined> {
+async function sumsBefore({ ledger, client, now, signal }: Sources, cycle: Cycle, notes: string[]): Promise<Sums | undefined> {
+  const asked = ledger.fact('addOnAsked')
   const kept = await cycleSums(ledger, cycle)
-  if (kept) return kept
+  if (kept && asked && hasWholeCycle(asked, cycle)) return kept
   try {
-    return (await readCycle(client, cycle, now, signal))?.sums
+    const told = await readCycle(client, cycle, now, signal)
+    if (told) return told.sums
   } catch (error) {
     signal.throwIfAborted()
     // It is a help to the report, and not what it stands on.
     failureOf(error)
-    return undefined
   }
+  if (!kept || !asked || asked.readAt <= cycle.startAt) return undefined
+  notes.push(`Add-on use of that cycle was last read on ${dayText(asked.readAt)}, so its last days may be missing.`)
+  return kept
 }
 
 /** What the ledger keeps of the service's rows, which a daemon puts there. */
@@ -247,7 +251,7 @@ async function peopleBefore(
       (await ledger.useByPerson({ fromAt: midnight(cycle.startAt), untilAt: cycle.endAt })).map((row) => [row.email, row.used] as const))
   if (used.length === 0) {
     const unknown = `The ledger of ${one.config.name} knows nobody's use in that cycle; it is kept while a daemon runs.`
-    if (flags.cycle !== 'previous') throw new CommandError(unknown)
+    if (flags.cycle !== 'previous' || ofPeople(flags)) throw new CommandError(unknown)
     notes.push(unknown)
   } else if (!last && !measured && (await ledger.useByPerson({ fromAt: 0, untilAt: midnight(cycle.startAt) })).length === 0) {
     notes.push('No day before that cycle is recorded, so its first days may be missing.')
@@ -255,6 +259,9 @@ async function peopleBefore(
   notes.push('Groups are those of today.')
   return used.map(([email, amount]) => ({ email, groups: groupsOf.get(email) ?? [], used: amount }))
 }
+
+/** Runs tell what a team and its models used, and nothing of its people and groups. */
+const ofPeople = ({ by }: Pick<ReportFlags, 'by'>): boolean => by === 'group' || by === 'user'
 
 function membership(
   groups: readonly { readonly id: string; readonly emails: readonly string[] }[],

@@ -29,6 +29,9 @@ export interface RuleNote {
 /** Fewer people say nothing about everybody. */
 const FEW_PEOPLE = 5
 
+/** More domains are not listed. */
+const FEW_DOMAINS = 5
+
 /** The known word nearest to one that was typed; undefined when none is near. */
 export type NearestWord = (word: string, known: readonly string[]) => string | undefined
 
@@ -97,12 +100,7 @@ type Nearest = (when: When, people: readonly Person[], facts: RowFacts, nearest:
 
 /** What is nearest to a value that nobody has. */
 const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
-  email({ email = '' }, people, _facts, nearest) {
-    const domains = [...new Set(people.map(({ email: address }) => domainOf(address)))].sort()
-    const near = nearest(domainOf(email), domains)
-    const hint = near === undefined || near === domainOf(email) ? '' : `; did you mean ${email.replace(/@[^@]*$/, `@${near}`)}?`
-    return `no e-mail matches ${email}${hint}`
-  },
+  email: ({ email = '' }, people, _facts, nearest) => `no e-mail matches ${email}${nearestAddress(email, people, nearest)}`,
   role({ role = '' }, people, _facts, nearest) {
     const roles = [...new Set(people.flatMap((person) => person.role ?? []))].sort()
     const near = nearest(role, roles)
@@ -120,6 +118,32 @@ const NEAREST: { readonly [K in keyof When]-?: Nearest } = {
     return `nobody was active on fewer than ${activeDays?.below} of the last ${activeDays?.within} days${least}`
   },
 }
+
+/** The nearest domain, or all there are where nobody has the one that was typed; else the person of nearest name. */
+function nearestAddress(pattern: string, people: readonly Person[], nearest: NearestWord): string {
+  const [domain, name] = [domainOf(pattern), nameOf(pattern)]
+  const domains = [...new Set(people.map(({ email }) => domainOf(email)))].sort()
+  if (pattern.includes('@') && !isGlob(domain) && !domains.includes(domain)) {
+    const near = nearest(domain, domains)
+    if (near !== undefined) return `; did you mean ${name}@${near}?`
+    const more = domains.length > FEW_DOMAINS ? ` and ${domains.length - FEW_DOMAINS} more` : ''
+    return `; the domains there are: ${domains.slice(0, FEW_DOMAINS).join(', ')}${more}`
+  }
+  // The whole address, which is shown as people are shown.
+  const there = isGlob(domain) ? people : people.filter(({ email }) => domainOf(email) === domain)
+  const near = isGlob(name)
+    ? undefined
+    : nearest(
+        name,
+        there.map(({ email }) => nameOf(email)),
+      )
+  const who = near === undefined ? undefined : there.find(({ email }) => nameOf(email) === near)
+  return who === undefined ? '' : `; the nearest is ${who.email}`
+}
+
+const isGlob = (text: string): boolean => /[*?]/.test(text)
+
+const nameOf = (address: string): string => address.slice(0, Math.max(0, address.lastIndexOf('@')))
 
 const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1)
 

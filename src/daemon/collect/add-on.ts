@@ -259,6 +259,11 @@ export async function cycleSums(
   return ledger.addOnSums({ fromAt: midnight(startAt), untilAt: endAt })
 }
 
+/** Whether the last use of a cycle that is over had arrived when its days were last read; else they may be missing. */
+export function hasWholeCycle({ wideAt }: Pick<AddOnAsked, 'wideAt'>, { endAt }: Cycle): boolean {
+  return wideAt >= endAt + FRESH_MS
+}
+
 /** The part that add-on credits paid. */
 export function measuredCycle(startAt: Instant, sums: Iterable<readonly [string, Pick<AddOnSum, 'addOn'>]>): MeasuredCycle {
   const people: [string, Credits][] = []

@@ -330,7 +330,13 @@ describe('what a person should know of a rule', () => {
     ['a role that nobody has', { role: 'membr' }, 'nobody has the role membr; did you mean Member?'],
     ['a role that is like none', { role: 'contractor' }, 'nobody has the role contractor; the roles there are: Member, admin, member'],
     ['a domain that nobody has', { email: '*@exmaple.com' }, 'no e-mail matches *@exmaple.com; did you mean *@example.com?'],
+    [
+      'a domain that is like none',
+      { email: '*@contractor.test' },
+      'no e-mail matches *@contractor.test; the domains there are: example.com',
+    ],
     ['a name that nobody has', { email: 'zoe@*' }, 'no e-mail matches zoe@*'],
+    ['a name that is like one', { email: 'bobb@example.com' }, 'no e-mail matches bobb@example.com; the nearest is bob@example.com'],
     ['a group without members', { groups: ['empty'] }, 'nobody is in group empty'],
     ['more days than anybody was inactive', { inactiveDays: 90 }, 'nobody was inactive for 90 days or more; the nearest is 30 days'],
     ['fewer days than anybody is here', { joinedWithinDays: 7 }, 'nobody joined within 7 days; the nearest is 14 days'],
