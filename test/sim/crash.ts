@@ -2,6 +2,7 @@
 // file; a process without power records nothing more and is never heard of again.
 import type { RowChange, WorkspaceRows } from '../../src/daemon/ledger/adapter.ts'
 import { LedgerError } from '../../src/daemon/ledger/error.ts'
+import { entryFrom } from '../../src/daemon/ledger/values/entry.ts'
 import type { Ledger } from '../../src/ports.ts'
 
 export const FULL_DISK = 'the disk of the simulation is full'
@@ -31,7 +32,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     name: real.name,
     async read(...inputs) {
       const snapshot = await reading(() => real.read(...inputs))
-      for (const { id, data } of snapshot?.intents ?? []) open.set(id, { ...JSON.parse(String(data)), id })
+      for (const { id, data } of snapshot?.intents ?? []) open.set(id, asIntent(String(data), id))
       return snapshot
     },
     async write(changes) {
@@ -40,7 +41,7 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
       if (fate.diesNow('before')) alive()
       const id = await real.write(changes)
       for (const change of changes) {
-        if (change.kind === 'open' && id !== undefined) open.set(id, { ...JSON.parse(change.data), id })
+        if (change.kind === 'open' && id !== undefined) open.set(id, asIntent(change.data, id))
         const told = asCall(change, open, id, changes)
         if (told) fate.onRecorded(...told)
       }
@@ -59,6 +60,12 @@ export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRow
     useByDay: (days, source) => reading(() => real.useByDay(days, source)),
     useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
   }
+}
+
+/** An intent as the port names it: invariants ask for the kind of its policy entry, which a row keeps as a text. */
+export function asIntent(data: string, id: number): object {
+  const row = JSON.parse(data)
+  return { ...row, entry: entryFrom(row.entry), id }
 }
 
 type Told = readonly [method: keyof Ledger, values: readonly unknown[]]

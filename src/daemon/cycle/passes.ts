@@ -33,22 +33,30 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
   const isFresh = workspace.ledger.fact('planBaseline') === undefined
   const results = new Map<ScopeKey, WriteResult>()
   const tried = new Map<ScopeKey, Change>()
+  // What was written last, be it what is asked for or what a 0 had replaced: that is not written again when it failed.
+  const last = new Map<ScopeKey, Change>()
   const alsoRead = new Set<ScopeKey>()
   let pass = first
   let halted: Halted = {}
   for (let number = 1; number <= MOST_PASSES && pass.planned.plan.changes.some(isReady); number += 1) {
     const wrote = await runPass(pass, inputs, results)
     halted = wrote.halted
-    for (const change of wrote.tried) if (!isFailed(results, tried, change)) tried.set(scopeKey(change.scope), change)
+    for (const change of wrote.tried) {
+      if (!isFailed(results, tried, change)) tried.set(scopeKey(change.scope), change)
+      last.set(scopeKey(change.scope), change)
+    }
     if (halted.interrupted !== undefined) forgetMoved(wrote.wide, beneathOf(pass, inputs))
     else {
       for (const key of await readMoved(wrote.wide, beneathOf(pass, inputs))) {
         alsoRead.add(key)
         // It was written, and then overwritten by ourselves: the next pass puts it back.
-        if (wrote.isCopied && results.get(key)?.result === 'applied') tried.delete(key)
+        if (wrote.isCopied && results.get(key)?.result === 'applied') {
+          tried.delete(key)
+          last.delete(key)
+        }
       }
     }
-    pass = await replan(failuresOf(results, tried), alsoRead)
+    pass = await replan(failuresOf(results, last), alsoRead)
     if (halted.interrupted !== undefined || wrote.tried.length === 0) break
   }
   // A look at a few scopes must not end a plan that was interrupted before. What is held or unread is still to come.
@@ -177,10 +185,10 @@ function quarantine({ refusals, results, ledger }: WaveRun): boolean {
 }
 
 /** What is not written again by this run. A scope that had merely changed since it was planned is. */
-function failuresOf(results: ReadonlyMap<ScopeKey, WriteResult>, tried: ReadonlyMap<ScopeKey, Change>): ReadonlyMap<ScopeKey, Failure> {
+function failuresOf(results: ReadonlyMap<ScopeKey, WriteResult>, last: ReadonlyMap<ScopeKey, Change>): ReadonlyMap<ScopeKey, Failure> {
   return new Map(
     [...results].flatMap(([key, { error, result }]) => {
-      const change = result === 'skipped' ? undefined : tried.get(key)
+      const change = result === 'skipped' ? undefined : last.get(key)
       const reason = error ?? (result === 'applied' ? 'it was written already, and does not show' : result)
       return change ? [[key, { to: change.to, reason }] as const] : []
     }),

@@ -1,6 +1,6 @@
 // A plan without the power to write: its client has no write method and its ledger is only read. What `plan` prints is what a cycle would
 // do with the same knowledge.
-import { readingSightings, withSighting } from '../../core/interpret/seen.ts'
+import { withSighting } from '../../core/interpret/seen.ts'
 import type { CapReading } from '../../core/model/observed.ts'
 import type { PolicyRevision } from '../../core/model/policy.ts'
 import type { Scope } from '../../core/model/scope.ts'
@@ -12,7 +12,7 @@ import { deploymentFindings } from '../conditions/findings.ts'
 import { dealPools, takeDeal } from './deal.ts'
 import { probeReads } from './probe.ts'
 import { sweep } from './read.ts'
-import { seenIn } from './seen.ts'
+import { seenIn, sweepSightings } from './seen.ts'
 import { type DesiredState, outlook, type PlanSettings, planFrom, recall, type WorkspaceState } from './state.ts'
 
 export interface PreviewParts {
@@ -55,7 +55,7 @@ export async function preview(parts: PreviewParts, policy: PolicyRevision, optio
     ...(options.signal && { signal: options.signal }),
   })
   knowledge.clockSkewMs = parts.client.clockSkewMs()
-  const learned = readingSightings(seenIn(parts.ledger), knowledge.readings).reduce(
+  const learned = sweepSightings(seenIn(parts.ledger), knowledge.readings, outlook(knowledge, parts)).reduce(
     (known, sighting) => withSighting(known, sighting, parts.clock.now()),
     seenIn(parts.ledger),
   )

@@ -1,7 +1,6 @@
 // The cycle, in one screen: load -> observe -> plan -> guard -> apply -> verify -> record. It puts the steps in order and decides nothing
 // itself. A focused cycle looks at a few scopes only (a policy edit, a grant that starts or ends) and leaves the rest to the next sweep.
 
-import { readingSightings } from '../../core/interpret/seen.ts'
 import type { Change } from '../../core/model/change.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Difference } from '../../core/plan/diff.ts'
@@ -30,7 +29,7 @@ import {
   rememberUnknown,
   unknownScopes,
 } from './record.ts'
-import { noteSeen, seenIn } from './seen.ts'
+import { noteSeen, seenIn, sweepSightings } from './seen.ts'
 import { type DesiredState, grantsFrozen, isLeftAlone, outlook, type Planner, planFrom, type WorkspaceState } from './state.ts'
 import { judgePending, lookBeneath, readingsBeneath } from './write/beneath.ts'
 import { type RecoverInputs, recoverIntents } from './write/recover.ts'
@@ -146,8 +145,7 @@ async function settle(
   const { ledger, clock } = workspace
   // A sweep takes long: what was approved meanwhile counts.
   await ledger.load()
-  const isOurZero = (key: ScopeKey): boolean => read.owned.get(key)?.cap === 0 || read.quarantine.active.has(key)
-  noteSeen(ledger, readingSightings(seenIn(ledger), knowledge.readings, isOurZero, groupsIn(read)), clock)
+  noteSeen(ledger, sweepSightings(seenIn(ledger), knowledge.readings, read), clock)
   const closed = await recoverIntents(recoveryOf(workspace, knowledge, read))
   const left = rememberUnknown(read, knowledge, ledger, clock.now())
   rememberRules(knowledge, workspace.config.guards, ledger, clock.now())
@@ -164,11 +162,6 @@ function deal({ ledger }: Workspace, knowledge: WorkspaceState, planner: Planner
   ledger.saveFact('pools', knowledge.pools)
   return outlook(knowledge, planner)
 }
-
-const groupsIn =
-  ({ people }: DesiredState) =>
-  (key: ScopeKey): readonly ScopeKey[] =>
-    people.byKey.get(key)?.groups ?? []
 
 /** The process died after a team or group write: what the ledger says was beneath is compared with what is there now. */
 async function lookAfterCrash(wide: Awaited<ReturnType<typeof recoverIntents>>, beneath: Parameters<typeof lookBeneath>[1]): Promise<void> {

@@ -1,9 +1,35 @@
 // Keeps in the ledger what was seen of the deployment, as one value, written only when it is news.
-import { type Seen, type Sighting, type WireSighting, withSighting } from '../../core/interpret/seen.ts'
+import type { People } from '../../core/interpret/effective.ts'
+import { readingSightings, type Seen, type Sighting, type WireSighting, withSighting } from '../../core/interpret/seen.ts'
+import type { CapReading, OwnedCap } from '../../core/model/observed.ts'
+import type { ScopeKey } from '../../core/model/scope.ts'
 import type { Clock, Ledger } from '../../ports.ts'
 
 /** What was seen of this deployment so far. */
 export const seenIn = (ledger: Pick<Ledger, 'fact'>): Seen => ledger.fact('seen') ?? {}
+
+/** What is known of the scopes that a sweep has read. */
+export interface SweptScopes {
+  readonly owned: ReadonlyMap<ScopeKey, OwnedCap>
+  readonly quarantine: { readonly active: ReadonlyMap<ScopeKey, unknown> }
+  readonly people: People
+}
+
+/**
+ * What the readings of a sweep tell. Where a number of ours is gone, somebody may have set a 0, and perhaps a 0 reads as unset here: what
+ * such a scope shows proves nothing.
+ */
+export function sweepSightings(
+  seen: Seen,
+  readings: ReadonlyMap<ScopeKey, CapReading>,
+  { owned, quarantine, people }: SweptScopes,
+): readonly Sighting[] {
+  const mayBeZero = (key: ScopeKey): boolean => {
+    const ours = owned.get(key)?.cap
+    return ours === 0 || quarantine.active.has(key) || (typeof ours === 'number' && seen.zero?.value !== 'stored')
+  }
+  return readingSightings(seen, readings, mayBeZero, (key) => people.byKey.get(key)?.groups ?? [])
+}
 
 /** Notes what was seen now, when it is news. */
 export function noteSeen(ledger: Pick<Ledger, 'fact' | 'saveFact'>, sightings: readonly Sighting[], clock: Pick<Clock, 'now'>): void {

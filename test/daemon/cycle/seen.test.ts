@@ -61,6 +61,24 @@ describe('a workspace', () => {
     expect(seenIn(one.ledger).zero?.evidence).toContain(evidence)
   })
 
+  test('is not taken for explicit because a 0 of somebody else, which does not show, stands in place of a number of ours', async () => {
+    const one = await testWorld({ ...COMPANY, switches: { capReads: 'inherited', zeroCap: 'omitted' } })
+    const policy = { caps: { team: 500, 'group:a': 400, ada: 1000, bob: 900, cleo: 700 } }
+    await one.cycle(policy)
+    one.foreign('ada', 0)
+    await one.cycle()
+    expect(values(seenIn(one.ledger))).not.toHaveProperty('reads', 'explicit')
+    expect(one.caps()).toMatchObject({ ada: 1000 })
+  })
+
+  test('that keeps layers is not taken for one that copies when one edit moves two groups of a person', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { a: ['ada'], b: ['ada'] }, switches: { capReads: 'inherited' } })
+    await one.cycle({ caps: { 'group:a': 100, 'group:b': 2000, ada: 'none' } })
+    await one.cycle({ caps: { 'group:a': 800, 'group:b': 200, ada: 'none' } })
+    expect(values(seenIn(one.ledger))).not.toHaveProperty('caps', 'copied')
+    expect(one.begun('CopyingSeen')).toEqual([])
+  })
+
   test('that shows nothing new is not written to the ledger again', async () => {
     const one = await testWorld(COMPANY)
     await one.cycle({ caps: { team: 500, ada: 4000, bob: 'none' } })

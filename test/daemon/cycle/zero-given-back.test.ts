@@ -102,6 +102,23 @@ test('where reads show what applies, a dropped 0 shows the wider cap: it is give
   expect(one.writes()).toEqual([])
 })
 
+test.each([
+  ['as the team has it', { team: 500, p002: 500 }, { team: 500, p002: 500 }],
+  ['as their group has it', { team: 500, 'group:a': 500, p002: 500 }, { team: 500, 'group:a': 500, p002: 500 }],
+] as const)(
+  'a number that is also what applies there is given back all the same (%s): the 0 may block unseen',
+  async (_row, caps, after) => {
+    const one = await testWorld({ ...OMITTED, groups: { a: ['p002'] } })
+    await one.cycle({ caps })
+    await one.cycle({ caps: { ...caps, p002: 0 } })
+    expect(one.caps()).toEqual(after)
+    expect(one.ledger.quarantined()).toMatchObject([{ code: 'ZERO_NOT_STORED' }])
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual([])
+  },
+)
+
 test('where caps are copied, people keep their own caps through a team 0 that is dropped and given back', async () => {
   const one = await testWorld({
     people: 3,
@@ -112,6 +129,34 @@ test('where caps are copied, people keep their own caps through a team 0 that is
   expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
   await one.cycle({ caps: { team: 0, p002: 700 } })
   expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
+})
+
+test('what could not be seen to be given back is written once in a cycle, and again by the next one', async () => {
+  const stale = { is: false }
+  const wrapTransport = (inner: Transport): Transport => ({
+    send: async (operation, body, options) =>
+      stale.is && operation === 'GetUsageConfig' && body['user_email'] === email('p002')
+        ? { status: 200, headers: {}, body: '{}' }
+        : inner.send(operation, body, options),
+  })
+  const one = await testWorld({ ...OMITTED, wrapTransport })
+  await one.cycle({ caps: { team: 500, p002: 700 } })
+  one.onCall = ({ operation }) => {
+    if (operation === 'UsageConfig' && one.writes().includes('p002 0')) stale.is = true
+  }
+  one.forget()
+  await one.cycle({ caps: { team: 500, p002: 0 } })
+  expect(one.writes()).toEqual(['p002 0', 'p002 700'])
+  one.onCall = undefined
+  one.forget()
+  await one.cycle()
+  expect(one.writes()).toEqual(['p002 700'])
+  stale.is = false
+  await one.clock.pass(300_000)
+  one.forget()
+  await one.cycle()
+  expect(one.writes()).toEqual([])
+  expect(one.caps()).toEqual({ team: 500, p002: 700 })
 })
 
 test('a 0 that was kept before, and does not show for a moment after it was written anew, is no dropped 0', async () => {

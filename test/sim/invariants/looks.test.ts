@@ -2,7 +2,9 @@
 import { expect, it } from 'vitest'
 import type { Plan } from '../../../src/core/model/change.ts'
 import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
+import { stored } from '../../../src/daemon/ledger/values/stored.ts'
 import { entryOf } from '../../support/declare.ts'
+import { asIntent } from '../crash.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { readBack, secondLook } from './looks.ts'
 import { wholeOnly } from './orphans.ts'
@@ -100,4 +102,9 @@ const KEPT: readonly (readonly [title: string, invariant: Invariant, steps: read
 
 it.each(KEPT)('%s is nothing', (_title, invariant, steps) => {
   expect(said(invariant, steps)).toEqual([])
+})
+
+it('an intent is told with its policy entry, and not with the text that a row keeps: an invariant that asks for its kind would check nothing', () => {
+  const one = { at: 0, entry: entryOf('restore', 500) }
+  expect(asIntent(JSON.stringify(stored(one)), 7)).toEqual({ ...one, id: 7 })
 })

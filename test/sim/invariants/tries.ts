@@ -60,8 +60,9 @@ export const oneIsEnough: Invariant = {
         // Who turned out to be away in the middle of the cycle, such as by a roster that somebody approved, is left alone.
         if ((states.get(scope) ?? 'skipped') === 'skipped') continue
         checker.checked()
-        // A 0 that is not kept gives way to what stood there.
-        if (to !== 0 && scene.stored(scope) !== to)
+        // A 0 that is not kept gives way to what stood there, and a scope is written only when its observed cap differs: what shows as
+        // asked because an ancestor has it by now is left as it is.
+        if (to !== 0 && scene.stored(scope) !== to && scene.shows(scope) !== to)
           checker.violated(`${scope} was to be ${to} and is ${scene.stored(scope)} at the end of a cycle with the result ${result}`)
       }
       free = new Map()
@@ -77,6 +78,8 @@ export const zeroGivenBack: Invariant = {
     return (step) => {
       if (step.kind === 'foreign') for (const scope of step.scopes) lost.delete(scope)
       if (step.kind === 'landed') {
+        // It was given back, or replaced by something newer.
+        if (lost.has(step.scope)) checker.checked()
         const isLost = step.to === 0 && typeof step.from === 'number' && !step.late
         if (isLost && isLayered(scene) && scene.scenario.switches.zeroCap === 'omitted') lost.set(step.scope, step.from)
         else lost.delete(step.scope)

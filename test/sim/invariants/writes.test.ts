@@ -51,6 +51,7 @@ function said(invariant: Invariant, steps: readonly Step[]): readonly string[] {
   const scene = {
     scenario: { capSemantics: 'layered', switches: { zeroCap: 'omitted' }, onDrift: 'alert' },
     stored: () => stored,
+    shows: () => stored,
     view: () => ({ scopes: [{ scope: ADA_SCOPE, state: 'rejected' }] }),
     settingsSince: () => [{ rate: { max: 1 } }],
     company: { groupsOf: () => [] },

@@ -62,16 +62,24 @@ function note(writes: readonly WideWrite[], { workspace, knowledge }: Pick<Benea
   noteSeen(workspace.ledger, foremost(sightings, model), workspace.clock)
 }
 
-function sightingsOf(write: WideWrite, all: readonly WideWrite[], { readings }: WorkspaceState, model: ServiceModel): readonly Sighting[] {
+function sightingsOf(write: WideWrite, all: readonly WideWrite[], knowledge: WorkspaceState, model: ServiceModel): readonly Sighting[] {
   return write.before.flatMap((was): readonly Sighting[] => {
-    const is = readings.get(scopeKey(was.scope))
+    const is = knowledge.readings.get(scopeKey(was.scope))
     // A reading from before the write, kept because the look was cut short, proves nothing.
     if (!is || is === was || is.failure || is.readAt < write.at) return []
     const sighting = sightingBeneath(write.change, was, is, model)
     // What showed the old value of one wide scope may show the new one of another.
-    const isMixed = sighting?.aspect === 'caps' && all.some(({ change }) => change.from === was.observed || change.to === was.observed)
-    return sighting && !isMixed ? [sighting] : []
+    const isMixed =
+      all.some(({ change }) => change.from === was.observed || change.to === was.observed) ||
+      (model.reads !== 'explicit' && isShownAbove(was, knowledge))
+    return sighting && !(sighting.aspect === 'caps' && isMixed) ? [sighting] : []
   })
+}
+
+/** Some team or group has the value that was read, or had it when that was read: where reads may show what applies, nobody was copied over. */
+function isShownAbove({ observed, readAt }: CapReading, { readings, sent }: WorkspaceState): boolean {
+  const isIn = [...readings.values()].some((one) => one.scope.kind !== 'user' && one.observed === observed)
+  return isIn || sent.some(({ from, to, at }) => at >= readAt && (from === observed || to === observed))
 }
 
 /** One sighting of each kind; that caps were copied outweighs that one was kept, which a stale reading shows as well. */

@@ -167,13 +167,14 @@ function tried({ change, entry }: Intent, { observed }: CapReading, { ownedAt, c
 /** So many writes of one scope are looked through for what a 0 has replaced. */
 const MOST_LOOKED_BACK = 20
 
-/** What stood at a scope before a 0 that was not kept: the next pass writes it again. Nothing where the inherited cap is the same. */
-async function replacedBy(change: ScopeChange, { ledger, slots, ownedAt }: OutcomeContext): Promise<Cap | undefined> {
-  const key = scopeKey(change.scope)
+/**
+ * What stood at a scope before a 0 that was not kept: the next pass writes it again, also where the inherited cap is the same, because a 0
+ * that does not show may still block.
+ */
+async function replacedBy(change: ScopeChange, { ledger, ownedAt }: OutcomeContext): Promise<Cap | undefined> {
   const old = change.from === 'none' ? await lastBefore(change, ledger) : change.from
-  const was = old ?? ownedAt(key)?.cap
-  const isThere = slots.model.layers === 'layered' && was === slots.inherited(key)
-  return was === undefined || was === 'none' || was === 0 || isThere ? undefined : was
+  const was = old ?? ownedAt(scopeKey(change.scope))?.cap
+  return was === undefined || was === 'none' || was === 0 ? undefined : was
 }
 
 /** A death or an outage on the way here has left nothing but what history remembers. */
