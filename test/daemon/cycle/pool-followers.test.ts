@@ -1,0 +1,70 @@
+// Members of pools to whom nothing is dealt, and who inherit a cap: no wider write lifts them above what the credits pay for.
+import { describe, expect, test } from 'vitest'
+import { email, HOUR, type PoolSketch } from '../../support/declare.ts'
+import { type Declared, testWorld, type World } from '../../support/world.ts'
+
+const people = (...names: readonly string[]): PoolSketch['members'] => ({ kind: 'emails', emails: names.map(email) })
+const pool = (total: number, members: PoolSketch['members'], more: Partial<PoolSketch> = {}): PoolSketch => ({
+  name: 'research',
+  credits: total,
+  members,
+  share: 'equal',
+  ...more,
+})
+const later = async (one: World, ms: number): Promise<void> => {
+  await one.clock.pass(ms)
+}
+
+describe('members', () => {
+  test.each<readonly [string, Declared, Readonly<Record<string, number>>]>([
+    ['the group’s cap goes up', { caps: { 'group:g': 2000 } }, { 'group:g': 2000, ada: 100, bob: 900 }],
+    ['the group’s cap goes', { caps: {} }, { ada: 100, bob: 900 }],
+    ['their own cap waits', { caps: { 'group:g': 2000, ada: 700 } }, { 'group:g': 2000, ada: 100, bob: 900 }],
+    [
+      'the credits pay for it',
+      { caps: { 'group:g': 150 }, pools: [pool(1050, people('ada', 'bob'), { max: 900 })] },
+      { 'group:g': 150, bob: 900 },
+    ],
+  ])('who are protected and inherit a cap keep it when %s, unless the credits pay for more', async (_row, changed, expected) => {
+    const one = await testWorld({ people: ['ada', 'bob', 'cleo'], groups: { g: ['ada', 'cleo'] }, caps: { 'group:g': 100 } })
+    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
+    expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
+    await later(one, 5 * HOUR)
+    await one.cycle()
+    const sums: number[] = []
+    one.onCall = ({ operation }) => {
+      const { ada = 'none', bob = 'none' } = one.inForce()
+      if (operation === 'UsageConfig') sums.push(ada === 'none' || bob === 'none' ? Number.POSITIVE_INFINITY : ada + bob)
+    }
+    await one.cycle({ ...kept, ...changed })
+    expect(one.caps()).toEqual(expected)
+    expect(sums).not.toEqual([])
+    expect(Math.max(...sums)).toBeLessThanOrEqual(changed.pools ? 1050 : 1000)
+    await one.cycle()
+    expect(one.caps()).toEqual(expected)
+  })
+
+  test('who inherit a cap hold up what would lift them, as long as it cannot be made their own', async () => {
+    const fails = { now: true }
+    const one = await testWorld({
+      people: ['ada', 'bob'],
+      groups: { g: ['ada'] },
+      caps: { 'group:g': 100 },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          fails.now && operation === 'UsageConfig' && body['user_email'] === email('ada')
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
+    await one.cycle({ ...kept, caps: { 'group:g': 2000 } })
+    expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
+    fails.now = false
+    await later(one, HOUR)
+    await one.cycle()
+    expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
+  })
+})
