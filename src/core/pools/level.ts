@@ -134,15 +134,10 @@ function between({ low, atLow, high, atHigh }: Bracket, cost: (level: number) =>
   return low
 }
 
-/** The highest whole level up to `top` that is affordable; undefined when not even 0 is. What is affordable is so at every level below. */
-export function highestWithin(isAffordable: (level: number) => boolean, top: number): number | undefined {
-  if (isAffordable(top)) return top
-  if (!isAffordable(0)) return undefined
-  let [low, high] = [0, top]
-  while (high - low > 1) {
-    const level = Math.floor((low + high) / 2)
-    if (isAffordable(level)) low = level
-    else high = level
-  }
-  return low
+/** The highest whole level up to `top` that the budget pays for; undefined when not even 0 is. A higher level never costs less. */
+export function highestWithin(cost: (level: number) => number, budget: number, top: number): number | undefined {
+  const atHigh = cost(top)
+  if (atHigh <= budget) return top
+  const atLow = cost(0)
+  return atLow > budget ? undefined : between({ low: 0, atLow, high: top, atHigh }, cost, budget)
 }
