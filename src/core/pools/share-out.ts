@@ -1,7 +1,7 @@
 // How a deal shares credits out over a table: what everybody should have at the end (`aim`), whether that matters now (`matters`), and what of
 // it can be given at once (`give`). Lowers free nothing until a later reading shows the use under the old caps; raises take only what is free
 // (count.ts). It never lowers below known use, and never gives less than 1.
-import { capAt, highestLevel, highestWithin, type Levels, levelsOf, paidAt } from './level.ts'
+import { capAt, costAt, highestLevel, type Levels, levelsOf, paidAt } from './level.ts'
 import type { PoolTerms } from './state.ts'
 import type { PoolTable } from './table.ts'
 
@@ -64,7 +64,7 @@ function spread(
 ): Part {
   const levels = levelsOf(table, from, to, min)
   if (from === to) return { levels, level: 0 }
-  const level = highestLevel(table, levels, budget)
+  const level = highestLevel(levels, (at) => costAt(table, levels, at), budget) ?? 0
   for (let place = from; place < to; place += 1) table.target[place] = capAt(table, levels, place, level)
   return { levels, level }
 }
@@ -140,7 +140,7 @@ function raiseWithin(table: PoolTable, terms: PoolTerms, { levels, level: top }:
     }
     return sum
   }
-  const level = highestWithin(cost, room, top)
+  const level = highestLevel(levels, cost, room, top)
   if (level === undefined) return 0
   for (const raise of raises) {
     const cap = raisedTo(table, levels, raise, level)
