@@ -2,6 +2,7 @@
 // when on every workspace has to be kept again. It never judges.
 import { hasSmallDisk, until } from './database.ts'
 import type { LinkMode } from './link.ts'
+import { canLosePackets, type Loss } from './network.ts'
 import { canMoveClocks, type Replica } from './replica.ts'
 import type { Arrival } from './service.ts'
 import { now } from './time.ts'
@@ -259,6 +260,36 @@ const cutFromBoth = (mode: LinkMode, what: string, isMidWrite: boolean): FaultKi
   },
 })
 
+/** Where packets of a replica get lost. */
+type Way = 'database' | 'services'
+
+/** In the kernel, with nobody told: what was lost is sent again when the way opens, also by connections that the process has given up. */
+const packetsLost = (ways: readonly Way[], loss: Loss, isMidWrite = false): FaultKind => ({
+  name: `${loss === 'all' ? 'packets' : 'answers'} lost between a holder and its ${ways.join(' and ')}${isMidWrite ? ', a write on its way' : ''}`,
+  ...(!canLosePackets && { lacks: 'network namespace with a packet filter, which only root can have' }),
+  async run(world, roll) {
+    const begun = isMidWrite ? await midWrite(world, roll, { beforeMs: roll() * 1_000, afterMs: roll() * 1_000 }) : undefined
+    const victim = begun?.victim ?? victimIn(world, roll)
+    const names = world.heldBy(victim)
+    const sinceAt = now()
+    const trouble = noted(world, victim, begun?.write.sentAt ?? sinceAt)
+    victim.network.lose(
+      ways.map((way) => victim[way].port),
+      loss,
+    )
+    world.foreign(...othersOf(world, begun?.write.workspace ?? ''))
+    await world.rest(14_000)
+    const wrong = ways.includes('database') ? await looksAway(world, victim, true) : []
+    await world.rest(long(roll) - 14_000)
+    victim.network.lose([])
+    const overAt = now()
+    trouble.over()
+    // Who still has the database keeps its workspaces, and the service away.
+    const later = ways.includes('database') ? undefined : new Map(names.map((name) => [name, overAt]))
+    return { sinceAt, wrong, ...(later && { later }), ...(begun && { doubted: begun.write.workspace }) }
+  },
+})
+
 const restarted: FaultKind = {
   name: 'database restarted at once (immediate)',
   async run(world, roll) {
@@ -381,6 +412,8 @@ export const FAULTS: readonly FaultKind[] = [
   ...[cutFromDatabase('held', 'held up'), cutFromDatabase('cut', 'cut off')],
   ...[cutFromService('held', 'held up'), cutFromService('cut', 'cut off'), cutFromService('deaf', 'without answers')],
   ...[cutFromBoth('held', 'held up', false), cutFromBoth('held', 'held up', true), cutFromBoth('cut', 'cut off', true)],
+  ...[packetsLost(['database'], 'all'), packetsLost(['database'], 'answers'), packetsLost(['services'], 'all', true)],
+  ...[packetsLost(['database', 'services'], 'all'), packetsLost(['database', 'services'], 'all', true)],
   ...[restarted, failedOver('failover to a copy', 0), failedOver('failover to a copy that lags', 3_000)],
   ...[full, limited, silent, locked('lease'), locked('intent')],
   ...[

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { stream } from '../../src/sandbox/company/random.ts'
 import { hasPostgres } from '../support/postgres.ts'
 import { FAULTS } from './faults.ts'
+import { canLosePackets } from './network.ts'
 import { drawn, type Judged, runFault } from './run.ts'
 import { now } from './time.ts'
 import { startWorld } from './world.ts'
@@ -53,7 +54,7 @@ async function main(): Promise<number> {
     seed,
     Number(values.faults),
   )
-  const world = await startWorld({ replicas: Number(values.replicas), workspaces: Number(values.workspaces) })
+  const world = await startWorld({ replicas: Number(values.replicas), workspaces: Number(values.workspaces), networks: canLosePackets })
   const judged: Judged[] = []
   let isOver = false
   // The fault under way ends first: nothing of it stays behind.
