@@ -2,7 +2,7 @@
 // when on every workspace has to be kept again. It never judges.
 import { hasSmallDisk, until } from './database.ts'
 import type { LinkMode } from './link.ts'
-import { canLosePackets, type Loss } from './network.ts'
+import type { Loss } from './network.ts'
 import { canMoveClocks, type Replica } from './replica.ts'
 import type { Arrival } from './service.ts'
 import { now } from './time.ts'
@@ -24,6 +24,8 @@ export interface FaultKind {
   readonly name: string
   /** Why it cannot be had here. */
   readonly lacks?: string
+  /** It happens only to replicas with networks of their own. */
+  readonly needsNetworks?: true
   run(world: World, roll: Roll): Promise<Course>
 }
 
@@ -266,7 +268,7 @@ type Way = 'database' | 'services'
 /** In the kernel, with nobody told: what was lost is sent again when the way opens, also by connections that the process has given up. */
 const packetsLost = (ways: readonly Way[], loss: Loss, isMidWrite = false): FaultKind => ({
   name: `${loss === 'all' ? 'packets' : 'answers'} lost between a holder and its ${ways.join(' and ')}${isMidWrite ? ', a write on its way' : ''}`,
-  ...(!canLosePackets && { lacks: 'network namespace with a packet filter, which only root can have' }),
+  needsNetworks: true,
   async run(world, roll) {
     const begun = isMidWrite ? await midWrite(world, roll, { beforeMs: roll() * 1_000, afterMs: roll() * 1_000 }) : undefined
     const victim = begun?.victim ?? victimIn(world, roll)

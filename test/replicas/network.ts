@@ -39,7 +39,8 @@ export const machineNetwork: Network = {
 
 const ip = (...argv: readonly string[]): void => void execFileSync('ip', argv, { stdio: 'pipe' })
 
-const isPossible = (): boolean => {
+/** Whether this machine and this user can have network namespaces with a packet filter: makes one, and removes it. */
+export function canLosePackets(): boolean {
   const name = `capkeeper-${process.pid}`
   try {
     ip('netns', 'add', name)
@@ -61,9 +62,6 @@ function removed(name: string): void {
     // It was not made.
   }
 }
-
-/** Whether this machine and this user can have network namespaces with a packet filter. */
-export const canLosePackets: boolean = isPossible()
 
 /** Makes the namespace of a place; addresses are of the block for tests of networks (RFC 2544). */
 export function openNetwork(place: number): Network {
