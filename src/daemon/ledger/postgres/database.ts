@@ -66,13 +66,22 @@ export interface PostgresOptions {
 }
 
 /** Makes the handle; nothing is connected yet. Throws a `LedgerError` for an address that is none, or certificates that cannot be read. */
-export function openPostgres({ address, env, clock }: PostgresOptions): PostgresDatabase {
-  const name = shownAddress(address)
-  const target = targetOf(address, env)
+export function openPostgres({ address: given, env, clock }: PostgresOptions): PostgresDatabase {
+  const name = shownAddress(given)
+  const target = targetOf(given, env)
   if (!target) throw new LedgerError('LEDGER_UNREADABLE', `${name} is no address: write postgres://user@host:port/database`)
   const gate = createGate(clock, name)
-  let pool = poolOf(target.connectionString, name)
-  let withoutTls = target.withoutTls
+  let { connectionString: address, withoutTls } = target
+  let pool = poolOf(address, name)
+  /**
+   * One connection that broke tells of all that were made before it: each would have to be waited for, and what is sent on one without answers may
+   * prolong a lease that nobody knows of.
+   */
+  const leave = (broken: Pool): void => {
+    if (broken !== pool) return
+    pool = poolOf(address, name)
+    void broken.end()
+  }
   const limited = new WeakSet<PoolClient>()
   const withLimits = async (client: PoolClient): Promise<PoolClient> => {
     if (limited.has(client)) return client
@@ -85,24 +94,25 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
     limited.add(client)
     return client
   }
-  const connect = (): Promise<PoolClient> =>
+  const connected = async (of: Pool): Promise<Connected> => ({ client: await withLimits(await of.connect()), of })
+  const connect = (): Promise<Connected> =>
     gate(async () => {
       try {
-        return await withLimits(await pool.connect())
+        return await connected(pool)
       } catch (error) {
         if (withoutTls === undefined || !(error instanceof Error) || !isWithoutTls(error.message)) throw error
-        const before = pool
-        pool = poolOf(withoutTls, name)
+        address = withoutTls
         withoutTls = undefined
-        void before.end()
-        return await withLimits(await pool.connect())
+        leave(pool)
+        return await connected(pool)
       }
     })
   const slots = createSlots({ count: MOST_CONNECTIONS, patienceMs: TURN_MS, clock, refused: () => allInUse(name) })
   const session = async (isUrgent = false): Promise<Session> => {
     const giveBack = await slots.take(isUrgent)
     try {
-      return sessionOf(await connect(), name, giveBack)
+      const { client, of } = await connect()
+      return sessionOf(client, name, { giveBack, broke: () => leave(of) })
     } catch (error) {
       giveBack()
       throw fromPostgres(error, name)
@@ -196,10 +206,21 @@ function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect:
   }
 }
 
-function sessionOf(client: PoolClient, name: string, giveBack: () => void): Session {
+interface Connected {
+  readonly client: PoolClient
+  readonly of: Pool
+}
+
+interface Ways {
+  readonly giveBack: () => void
+  readonly broke: () => void
+}
+
+function sessionOf(client: PoolClient, name: string, { giveBack, broke }: Ways): Session {
   let alive = true
   const fail = (): void => {
     alive = false
+    broke()
   }
   client.on('error', fail)
   const ask = async (sql: string, values?: readonly Value[]): Promise<readonly Row[]> => {
@@ -207,7 +228,7 @@ function sessionOf(client: PoolClient, name: string, giveBack: () => void): Sess
       const answer: unknown = values ? await client.query(sql, [...values]) : await client.query(sql)
       return rowsOf(answer)
     } catch (error) {
-      if (isBroken(error)) alive = false
+      if (isBroken(error)) fail()
       throw fromPostgres(error, name)
     }
   }
