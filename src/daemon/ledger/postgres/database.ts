@@ -42,8 +42,10 @@ export interface PostgresDatabase {
 /** Limits of time (choices): for a connection, for a statement on the server, for one that waits for others, and for the answer. */
 const CONNECT_MS = 5_000
 const STATEMENT_MS = 10_000
-const LOCK_MS = 5_000
+const LOCK_MS = 4_000
 const ANSWER_MS = 15_000
+/** A heartbeat is given up within its keeper's patience, and its connection with it. */
+const URGENT_ANSWER_MS = 4_500
 /** A process that stands still in the middle of a transaction must not hold up its successor. */
 const IDLE_MS = 15_000
 const MOST_CONNECTIONS = 10
@@ -108,18 +110,19 @@ export function openPostgres({ address: given, env, clock }: PostgresOptions): P
       }
     })
   const slots = createSlots({ count: MOST_CONNECTIONS, patienceMs: TURN_MS, clock, refused: () => allInUse(name) })
-  const session = async (isUrgent = false): Promise<Session> => {
-    const giveBack = await slots.take(isUrgent)
+  const session = async (answerMs?: number): Promise<Session> => {
+    const giveBack = await slots.take(answerMs !== undefined)
     try {
       const { client, of } = await connect()
-      return sessionOf(client, name, { giveBack, broke: () => leave(of) })
+      return sessionOf(client, name, { giveBack, broke: () => leave(of), answerMs: answerMs ?? ANSWER_MS })
     } catch (error) {
       giveBack()
       throw fromPostgres(error, name)
     }
   }
-  const using = async <T>(use: (one: Session) => Promise<T>, isUrgent = false): Promise<T> => {
-    const one = await session(isUrgent)
+  /** `urgentMs`: it goes before all others, and its answer has to come within this time. */
+  const using = async <T>(use: (one: Session) => Promise<T>, urgentMs?: number): Promise<T> => {
+    const one = await session(urgentMs)
     try {
       return await use(one)
     } finally {
@@ -129,7 +132,7 @@ export function openPostgres({ address: given, env, clock }: PostgresOptions): P
   return {
     name,
     session: () => session(),
-    urgent: (sql, values) => again(() => using((one) => one.query(sql, values), true)),
+    urgent: (sql, values) => again(() => using((one) => one.query(sql, values), URGENT_ANSWER_MS)),
     query: (sql, values) => again(() => using((one) => one.query(sql, values))),
     once: (sql, values) => using((one) => one.query(sql, values)),
     async transaction(body, begin) {
@@ -214,9 +217,10 @@ interface Connected {
 interface Ways {
   readonly giveBack: () => void
   readonly broke: () => void
+  readonly answerMs: number
 }
 
-function sessionOf(client: PoolClient, name: string, { giveBack, broke }: Ways): Session {
+function sessionOf(client: PoolClient, name: string, { giveBack, broke, answerMs }: Ways): Session {
   let alive = true
   const fail = (): void => {
     alive = false
@@ -225,7 +229,9 @@ function sessionOf(client: PoolClient, name: string, { giveBack, broke }: Ways):
   client.on('error', fail)
   const ask = async (sql: string, values?: readonly Value[]): Promise<readonly Row[]> => {
     try {
-      const answer: unknown = values ? await client.query(sql, [...values]) : await client.query(sql)
+      // The driver knows a limit for each question, and its types do not.
+      const question = { text: sql, ...(values && { values: [...values] }), query_timeout: answerMs }
+      const answer: unknown = await client.query(question)
       return rowsOf(answer)
     } catch (error) {
       if (isBroken(error)) fail()
