@@ -57,7 +57,7 @@ export interface PoolFollowers extends Followers {
 }
 
 /**
- * Members of a pool to whom nothing is dealt keep what is in force as their own cap, where a wider one would lift them above the credits: no
+ * Members of a pool of whom nothing is asked keep what is in force as their own cap, where a wider one would lift them above the credits: no
  * write of ours does (product.md, section 2, The sum).
  */
 export function stays(

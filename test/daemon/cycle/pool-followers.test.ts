@@ -67,4 +67,15 @@ describe('members', () => {
     await one.cycle()
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
+
+  test('for whom a rule with an unknown condition goes first keep what they inherit when the wider cap goes', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
+    // Nobody has used anything yet, so nobody knows who is idle.
+    const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5 }]
+    const kept = { rules, pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
+    expect(one.caps()).toEqual({ 'group:g': 100 })
+    await one.cycle({ ...kept, caps: {} })
+    expect(one.caps()).toEqual({ ada: 100 })
+  })
 })
