@@ -265,9 +265,10 @@ const ACTS: Readonly<Record<EventKind, Act>> = {
     if (draw() < 0.5) life.process?.daemon?.hurry()
   },
   'policy-approve': approveInPolicy,
+  // Others, or policies, go on meanwhile.
   mode: (life, draw) => {
-    life.mode = pick(draw, ['audit', 'paused', 'enforce'])
-    life.process?.daemon?.configChanged()
+    life.setMode(pick(draw, ['audit', 'paused', 'enforce']))
+    if (draw() < 0.7) stir(life, draw)
   },
   config: (life, draw) => {
     const { rate } = life.scenario
@@ -386,13 +387,10 @@ export function calm(life: Life): void {
   void life.withNotes((ledger) => ledger.savePause(undefined))
   if (life.process) {
     life.process.doom = undefined
-    if (life.mode !== 'enforce') {
-      life.mode = 'enforce'
-      life.process.daemon?.configChanged()
-    }
+    life.setMode('enforce')
     publish(life)
   } else {
-    life.mode = 'enforce'
+    life.setMode('enforce')
     life.start()
   }
   life.emit({ kind: 'calm' })

@@ -43,7 +43,8 @@ export interface Life extends Scene {
   model: PolicyModel
   /** The file that does not parse now. */
   broken: string | undefined
-  mode: WorkspaceConfig['mode']
+  /** In the config file. */
+  setMode(mode: WorkspaceConfig['mode']): void
   wallOffsetMs: number
   serviceOffsetMs: number
   process: SimProcess | undefined
@@ -78,6 +79,7 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
   const keys = Array.from({ length: MOST_KEYS }, (_, number) => keyOf(scenario.seed, number))
   const sandbox = openSandbox(scenario, { now: trueNow, clock, key: keys[0] ?? '' })
   let issued = 0
+  let mode: WorkspaceConfig['mode'] = 'enforce'
   let changed: Partial<Changeable> = {}
   const settings: { readonly fromMs: number; readonly config: WorkspaceConfig }[] = []
   const company = createCompany(sandbox, scenario)
@@ -120,7 +122,12 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     },
     model: emptyModel(),
     broken: undefined,
-    mode: 'enforce',
+    mode: () => mode,
+    setMode(next) {
+      if (mode === next) return
+      mode = next
+      life.process?.daemon?.configChanged()
+    },
     wallOffsetMs: 0,
     serviceOffsetMs: 0,
     process: undefined,
@@ -225,7 +232,7 @@ function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): Works
     baseUrl: 'http://service',
     keys: { default: { file: 'key' } },
     policies: ['policies'],
-    mode,
+    mode: mode(),
     capSemantics,
     capReads: 'auto',
     approvals: 'separate',

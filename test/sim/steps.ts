@@ -85,6 +85,8 @@ export interface Scene {
   inForce(): InForce
   /** Add-on credits that somebody has really used in the present cycle; kept in lives with pools. */
   used(email: string): number
+  /** As the configuration has it now. */
+  mode(): WorkspaceConfig['mode']
   /** Every configuration that was in force at some time since then. */
   settingsSince(sinceMs: number): readonly Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>[]
   /** Of the process that runs; told by the code under test. */

@@ -58,6 +58,7 @@ function said(invariant: Invariant, steps: readonly Timed[]): readonly string[] 
     settingsSince: () => [{ rate: { concurrency: 1 } }],
     elapsed: () => elapsed,
     skewMs: () => 10 * 60_000,
+    mode: () => 'enforce',
     ledger: () => ({ pause: () => ({ reason: 'looking' }), owned: () => [] }),
   } as unknown as Scene
   const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })
