@@ -5,7 +5,7 @@ import type { ScopeState } from '../../../src/core/model/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
-import type { ModelCap } from '../policy-model.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
 import type { Checker, InForce, Invariant, Scene, Step } from '../steps.ts'
 import { worth } from './people.ts'
 

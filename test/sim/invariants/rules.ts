@@ -2,7 +2,7 @@
 // worked out here from the rows as they were told; what is not told is not judged.
 import type { CycleEvent } from '../../../src/core/model/events.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import type { ModelRule, Truth } from '../policy-model.ts'
+import type { ModelRule, Truth } from '../lives/policy-model.ts'
 import type { Invariant } from '../steps.ts'
 import { intentOf } from './looks.ts'
 

@@ -2,7 +2,7 @@
 // went well has written all that it was free to write, so that one `apply` is enough on a healthy service.
 import { type Change, isReady } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import type { ModelCap } from '../policy-model.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'

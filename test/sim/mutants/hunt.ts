@@ -1,8 +1,8 @@
 // Lives one seed after the other until an invariant is violated, and prints what was found as one line of JSON. `main.ts` starts it with a
 // planted bug, or without one. Seeds with most of what the bug needs come first.
 import { parseArgs } from 'node:util'
+import { drawScenario, type Scenario } from '../lives/scenario.ts'
 import { runSeed } from '../run.ts'
-import { drawScenario, type Scenario } from '../scenario.ts'
 import type { Trait } from './plants.ts'
 
 // Thousands of simulated failures a day: their stacks are never looked at, and cost a twentieth of the time.

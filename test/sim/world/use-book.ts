@@ -1,7 +1,7 @@
 // What people have really used in the present cycle, beyond what their seats include: the simulation's own book, known at once and to the
 // cent, while the service shows it hours later. Nobody uses more than the cap in force for them lets them.
-import { cycleAt } from '../../src/sandbox/time.ts'
-import type { ModelCap } from './policy-model.ts'
+import { cycleAt } from '../../../src/sandbox/time.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
 
 export interface UseBook {
   /** Add-on credits of the present cycle. */

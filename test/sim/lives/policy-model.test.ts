@@ -1,7 +1,7 @@
 // The simulation's own idea of a policy, by examples from product.md, section 2; and that the real parser takes its text.
 import { expect, it } from 'vitest'
-import type { ScopeKey } from '../../src/core/model/scope.ts'
-import { parsePolicyText } from '../../src/policy/parse.ts'
+import type { ScopeKey } from '../../../src/core/model/scope.ts'
+import { parsePolicyText } from '../../../src/policy/parse.ts'
 import { type Belonging, emptyModel, type PolicyModel, personCap, policyFiles, userCap } from './policy-model.ts'
 
 const ADA = 'ada@example.com'

@@ -1,6 +1,6 @@
 // Which faults strike a request, and how answers are spoiled. Every kind draws from a stream of its own.
-import { pick, stream } from '../../src/sandbox/company/random.ts'
-import type { FaultKind, Scenario } from './scenario.ts'
+import { pick, stream } from '../../../src/sandbox/company/random.ts'
+import type { FaultKind, Scenario } from '../lives/scenario.ts'
 
 export interface Weather {
   /** The faults that strike one request now; counted. */

@@ -1,6 +1,6 @@
 // Pools of simulated policies: a first one or two, and edits of them. What makes a policy no policy at all, such as a member with the cap
 // none or a min that nobody could pay, is put right before it is published, for else nothing after it would ever count.
-import { between, type Draw, pick } from '../../src/sandbox/company/random.ts'
+import { between, type Draw, pick } from '../../../src/sandbox/company/random.ts'
 import type { Life } from './life.ts'
 import type { ModelPool, PolicyModel } from './policy-model.ts'
 

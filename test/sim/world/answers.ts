@@ -1,5 +1,5 @@
 // What an answer of the service says, read here and not with the code under test.
-import type { TransportFailure, WireAnswer } from '../../src/ports.ts'
+import type { TransportFailure, WireAnswer } from '../../../src/ports.ts'
 
 type Answer = WireAnswer | TransportFailure
 

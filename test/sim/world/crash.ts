@@ -1,9 +1,9 @@
 // A ledger that can lose power between any two transactions, and whose disk can be full. What was committed before stays, as with the real
 // file; a process without power records nothing more and is never heard of again.
-import type { RowChange, WorkspaceRows } from '../../src/daemon/ledger/adapter.ts'
-import { LedgerError } from '../../src/daemon/ledger/error.ts'
-import { entryFrom } from '../../src/daemon/ledger/values/entry.ts'
-import type { Ledger } from '../../src/ports.ts'
+import type { RowChange, WorkspaceRows } from '../../../src/daemon/ledger/adapter.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { entryFrom } from '../../../src/daemon/ledger/values/entry.ts'
+import type { Ledger } from '../../../src/ports.ts'
 
 export const FULL_DISK = 'the disk of the simulation is full'
 

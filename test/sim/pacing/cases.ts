@@ -2,7 +2,7 @@
 // is two hours after a warm-up of half an hour, in which the first climb and its aftermath in the longest window (300 s) pass. Limits
 // that change do so three times in the two hours.
 import { allowedBetween, type LimiterSpec, type LimitKind, type LimitStep } from './limits.ts'
-import type { ClientSpec, RunSpec } from './pacing-run.ts'
+import type { ClientSpec, RunSpec } from './run.ts'
 
 export interface Case {
   readonly name: string

@@ -1,6 +1,6 @@
 // Lives with pools: at no write is the sum of caps and use above the credits, once it was within, and the pool does its work.
 import { expect, test } from 'vitest'
-import { livePools } from './pools-life.ts'
+import { livePools } from './life.ts'
 
 /** More by hand: CAPKEEPER_POOL_LIVES=40. */
 const SEEDS = Array.from({ length: Number(process.env['CAPKEEPER_POOL_LIVES'] ?? 2) }, (_, index) => 100 + index)

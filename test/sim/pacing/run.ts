@@ -1,7 +1,7 @@
 // Runs clients that pace themselves by core/pace/pacing.ts against one simulated limiter, on virtual time: no network, no timers, a seed
 // decides every latency. Counts what was sent, answered and refused after the warm-up.
-import type { LearnedRate, Pace, RateSettings } from '../../src/core/pace/pace.ts'
-import { answered, earliestSendAt, learnedRate, sent, startPace } from '../../src/core/pace/pacing.ts'
+import type { LearnedRate, Pace, RateSettings } from '../../../src/core/pace/pace.ts'
+import { answered, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
 import { allowedBetween, type Limiter, type LimiterSpec, makeLimiter, offer, type Verdict } from './limits.ts'
 
 export interface ClientSpec {

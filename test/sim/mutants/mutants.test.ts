@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { PLANTS } from './mutants/plants.ts'
+import { PLANTS } from './plants.ts'
 
 describe('planted bugs', () => {
   test('are twenty-eight at least, each with a name of its own', () => {
@@ -11,7 +11,7 @@ describe('planted bugs', () => {
   test.each(PLANTS.map((plant) => [plant.name, plant] as const))(
     '%s: what it replaces stands exactly once',
     (_name, { file, find, replace }) => {
-      const source = readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8')
+      const source = readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8')
       expect(source.split(find)).toHaveLength(2)
       expect(replace).not.toBe(find)
     },

@@ -1,11 +1,11 @@
 // How policies come about and change in the simulation: a first one, small edits, grants. What they make is mostly valid; what is not is
 // for the real parser to refuse.
 
-import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
-import { HOUR_MS } from '../../src/core/model/units.ts'
-import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
-import { cycleAt } from '../../src/sandbox/time.ts'
-import { emailOf, groupName } from './company.ts'
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { HOUR_MS } from '../../../src/core/model/units.ts'
+import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
+import { cycleAt } from '../../../src/sandbox/time.ts'
+import { emailOf, groupName } from '../world/company.ts'
 import type { Life } from './life.ts'
 import { emptyModel, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
 import { drawPools } from './pool-edits.ts'

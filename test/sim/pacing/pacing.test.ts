@@ -1,8 +1,8 @@
 // How well unknown limits are used (goals.md G5), on the families of pacing-cases.ts. What misses the goal is named here, with what it
 // reaches. test/bench/pacing.ts runs every case at full length.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type Case, casesOf, HOLD_OUT, type Parameters, requestsOf, shortened, TUNING } from './pacing-cases.ts'
-import { type RunResult, type RunSpec, runFirst, runPacing } from './pacing-run.ts'
+import { type Case, casesOf, HOLD_OUT, type Parameters, requestsOf, shortened, TUNING } from './cases.ts'
+import { type RunResult, type RunSpec, runFirst, runPacing } from './run.ts'
 
 const LEAST_USE = 0.85
 const LEAST_MEDIAN = 0.9

@@ -1,15 +1,15 @@
 // What the ledger's file holds, read beside the process that writes it: invariants judge what is on the disk, not what a process means to write.
 
-import type { Pause } from '../../src/core/model/change.ts'
-import type { Instant } from '../../src/core/model/units.ts'
-import { bindings } from '../../src/daemon/ledger/binding.ts'
-import { factsKept } from '../../src/daemon/ledger/facts-kept.ts'
-import { keptRows } from '../../src/daemon/ledger/kept-rows.ts'
-import { type LedgerDatabase, openDatabase } from '../../src/daemon/ledger/sqlite/database.ts'
-import { pauseRow, readRows } from '../../src/daemon/ledger/sqlite/rows.ts'
-import { readRow } from '../../src/daemon/ledger/values/rows.ts'
-import { approval, intent, ownedCap, pause } from '../../src/daemon/ledger/values/values.ts'
-import type { RecordsReader } from '../../src/ports.ts'
+import type { Pause } from '../../../src/core/model/change.ts'
+import type { Instant } from '../../../src/core/model/units.ts'
+import { bindings } from '../../../src/daemon/ledger/binding.ts'
+import { factsKept } from '../../../src/daemon/ledger/facts-kept.ts'
+import { keptRows } from '../../../src/daemon/ledger/kept-rows.ts'
+import { type LedgerDatabase, openDatabase } from '../../../src/daemon/ledger/sqlite/database.ts'
+import { pauseRow, readRows } from '../../../src/daemon/ledger/sqlite/rows.ts'
+import { readRow } from '../../../src/daemon/ledger/values/rows.ts'
+import { approval, intent, ownedCap, pause } from '../../../src/daemon/ledger/values/values.ts'
+import type { RecordsReader } from '../../../src/ports.ts'
 
 export interface Disk extends Pick<RecordsReader, 'owned' | 'openIntents' | 'approvals' | 'fact'> {
   pause(now: Instant): Pause | undefined

@@ -1,11 +1,11 @@
 // What a seed stands for: a company, its policy, a deployment with its oddities, and a course of days with faults and events. Everything
 // is drawn from the seed, each purpose from a stream of its own, so that leaving out a kind of fault or event moves nothing else.
 
-import { DEFAULT_GUARDS, type GuardSettings } from '../../src/core/model/change.ts'
-import { DAY_MS, HOUR_MS } from '../../src/core/model/units.ts'
-import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
-import type { Switches } from '../../src/sandbox/switches.ts'
-import { EVENT_KINDS, type EventKind, POOL_EVENTS, RULE_EVENTS } from './event-kinds.ts'
+import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
+import { DAY_MS, HOUR_MS } from '../../../src/core/model/units.ts'
+import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
+import type { Switches } from '../../../src/sandbox/switches.ts'
+import { EVENT_KINDS, type EventKind, POOL_EVENTS, RULE_EVENTS } from './events/kinds.ts'
 
 export const MINUTE_MS = 60_000
 

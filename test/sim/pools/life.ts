@@ -2,11 +2,11 @@
 // who work up to their caps, join and leave, and processes that die. It watches the sum at every write: max(cap in force, true use) of
 // everybody who is or was a member, beside the credits. A seed replays.
 
-import { DEFAULT_GUARDS } from '../../src/core/model/change.ts'
-import { between, type Draw, pick, stream } from '../../src/sandbox/company/random.ts'
-import { email, HOUR, NOW } from '../support/declare.ts'
-import { recordPast } from '../support/use.ts'
-import { createWorld, type Declared, type World } from '../support/world.ts'
+import { DEFAULT_GUARDS } from '../../../src/core/model/change.ts'
+import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
+import { email, HOUR, NOW } from '../../support/declare.ts'
+import { recordPast } from '../../support/use.ts'
+import { createWorld, type Declared, type World } from '../../support/world.ts'
 
 const SEAT = 500
 const MEMBERS = ['ada', 'bob', 'cleo', 'dan', 'eve'] as const

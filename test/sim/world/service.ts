@@ -1,18 +1,18 @@
 // The service as the simulated processes reach it: the sandbox behind a network that loses, delays and spoils. It tells what was sent, what
 // took effect and what was answered, as steps.
-import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../src/core/model/scope.ts'
-import type { Operation, Transport, TransportFailure, WireAnswer } from '../../src/ports.ts'
-import { stream } from '../../src/sandbox/company/random.ts'
-import { encodeRefusal } from '../../src/sandbox/refusal.ts'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
-import { cycleAt } from '../../src/sandbox/time.ts'
+import { groupScope, type Scope, type ScopeKey, scopeKey, TEAM, userScope } from '../../../src/core/model/scope.ts'
+import type { Operation, Transport, TransportFailure, WireAnswer } from '../../../src/ports.ts'
+import { stream } from '../../../src/sandbox/company/random.ts'
+import { encodeRefusal } from '../../../src/sandbox/refusal.ts'
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
+import { cycleAt } from '../../../src/sandbox/time.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
+import type { FaultKind, Scenario } from '../lives/scenario.ts'
+import type { Step } from '../steps.ts'
 import { approvedIn, isRefusal } from './answers.ts'
 import type { Owner, SimClock } from './clock.ts'
 import { type Company, groupName } from './company.ts'
 import { cutShort, HTML, oddBody, type Weather } from './faults.ts'
-import type { ModelCap } from './policy-model.ts'
-import type { FaultKind, Scenario } from './scenario.ts'
-import type { Step } from './steps.ts'
 
 export interface ServiceParts {
   readonly scenario: Scenario

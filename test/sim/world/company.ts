@@ -1,10 +1,10 @@
 // Who is on the team and in which groups: the simulation's own book, kept beside the sandbox's store and always changed together with it.
 // Also who has which cap in force, worked out here.
-import type { ScopeKey } from '../../src/core/model/scope.ts'
-import { scopeKey } from '../../src/core/model/scope.ts'
-import type { Sandbox } from '../../src/sandbox/sandbox.ts'
-import type { TeamStatus } from '../../src/sandbox/store.ts'
-import type { ModelCap, ModelRule, Truth } from './policy-model.ts'
+import type { ScopeKey } from '../../../src/core/model/scope.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
+import type { TeamStatus } from '../../../src/sandbox/store.ts'
+import type { ModelCap, ModelRule, Truth } from '../lives/policy-model.ts'
 
 export interface Member {
   readonly email: string

@@ -1,6 +1,6 @@
 // The simulation's own idea of a policy: what is declared, as text for the real parser, and what each person should have by it. It is
 // written from product.md, section 2, and shares nothing with the code under test.
-import { type ScopeKey, scopeKey, userScope } from '../../src/core/model/scope.ts'
+import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
 
 export type ModelCap = number | 'none'
 
