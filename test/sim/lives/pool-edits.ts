@@ -49,6 +49,15 @@ export function scalePools(model: PolicyModel, share: number): void {
   model.pools = model.pools.map((pool) => ({ ...pool, credits: Math.max(50, Math.round(pool.credits * share)) }))
 }
 
+/** A member gets most of a pool as a cap of their own: that is dealt first. */
+export function favour(model: PolicyModel, draw: Draw): void {
+  const [first, ...rest] = model.pools.filter(({ emails = [] }) => emails.length > 1)
+  if (!first) return
+  const { emails = [], credits } = pick(draw, [first, ...rest])
+  const email = emails[between(draw, 0, emails.length - 1)]
+  if (email !== undefined) model.users.set(email, Math.round(credits * 0.7))
+}
+
 /** What the parser would refuse is left out. */
 export function tidyPools(model: PolicyModel): void {
   model.rules = model.rules.filter(({ group }) => group === undefined || model.groups.has(group))

@@ -16,6 +16,8 @@ export interface Plant {
   readonly replace: string
   /** What it shows itself by: seeds with most of that are lived first. */
   readonly needs?: readonly (EventKind | FaultKind | Trait)[]
+  /** A seed that caught it: lived first, so that another run is quick. */
+  readonly caughtBy?: readonly number[]
 }
 
 export const PLANTS: readonly Plant[] = [
@@ -301,9 +303,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'raises of a deal go out while its lowered caps still count',
-    file: 'core/pools/deal.ts',
-    find: '{ room: terms.credits - fullSum(state), isOver }',
-    replace: '{ room: terms.credits - standingSum(state), isOver }',
+    file: 'core/pools/count.ts',
+    find: 'Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)',
+    replace: 'standingCount(member)',
+    caughtBy: [320],
     needs: ['pools', 'work', 'pool-edit'],
   },
   {

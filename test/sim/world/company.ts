@@ -28,6 +28,8 @@ export interface Company {
   leave(email: string): void
   setStatus(email: string, status: TeamStatus): void
   regroup(email: string, group: string): void
+  /** A new group without members; its id. */
+  found(): string
   setRole(email: string, role: Member['role']): void
   /** Somebody used something now. */
   used(email: string): void
@@ -68,6 +70,12 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       group,
       [...(groups.get(group) ?? [])].flatMap((email) => people.get(email)?.id ?? []),
     )
+  const found = (): string => {
+    const id = `g${groups.size}`
+    groups.set(id, new Set())
+    store.saveGroup({ id, name: groupName(id) })
+    return id
+  }
   const company: Company = {
     people,
     groups,
@@ -105,6 +113,11 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
       saveMembers(group)
       reload()
     },
+    found() {
+      const id = found()
+      reload()
+      return id
+    },
     setRole(email, role) {
       const member = people.get(email)
       if (!member) return
@@ -136,10 +149,7 @@ export function createCompany(sandbox: Sandbox, size: { readonly people: number;
   for (const group of store.groups()) store.setMembers(group.id, [])
   for (const person of store.people()) store.removePerson(person.email)
   for (let number = 0; number < size.people; number += 1) company.join(emailOf(number))
-  for (let number = 0; number < size.groups; number += 1) {
-    groups.set(`g${number}`, new Set())
-    store.saveGroup({ id: `g${number}`, name: groupName(`g${number}`) })
-  }
+  for (let number = 0; number < size.groups; number += 1) found()
   isFounding = false
   return company
 }

@@ -6,10 +6,11 @@ import type { EventKind } from './kinds.ts'
 import { OTHERS } from './others.ts'
 import { PEOPLE } from './people.ts'
 import { POLICIES } from './policies.ts'
+import { POOLS } from './pools.ts'
 import { PROCESSES } from './processes.ts'
-import { type Acts, publish } from './tools.ts'
+import { type Acts, publish, resume } from './tools.ts'
 
-const ACTS: Acts<EventKind> = { ...PEOPLE, ...POLICIES, ...OTHERS, ...PROCESSES }
+const ACTS: Acts<EventKind> = { ...PEOPLE, ...POLICIES, ...OTHERS, ...POOLS, ...PROCESSES }
 
 export function happen(life: Life, event: SimEvent): void {
   life.note(`* ${event.kind}`)
@@ -27,7 +28,7 @@ export function calm(life: Life): void {
   life.configure({})
   life.wallOffsetMs = 0
   life.serviceOffsetMs = 0
-  void life.withNotes((ledger) => ledger.savePause(undefined))
+  resume(life)
   if (life.process) {
     life.process.doom = undefined
     life.setMode('enforce')

@@ -84,11 +84,11 @@ export const EVENT_KINDS: readonly EventRate[] = [
   { kind: 'sighup', perDay: 0.7, share: 0.4 },
   { kind: 'use', perDay: 3, share: 0.7 },
   { kind: 'work', perDay: 16, share: 1 },
-  { kind: 'pool-edit', perDay: 1.5, share: 0.8 },
+  { kind: 'pool-edit', perDay: 2.5, share: 0.9 },
   { kind: 'role', perDay: 5, share: 1 },
   { kind: 'rule-edit', perDay: 1, share: 0.7 },
   { kind: 'zero', perDay: 1, share: 0.4 },
-  { kind: 'group-dark', perDay: 0.5, share: 0.4 },
+  { kind: 'group-dark', perDay: 1, share: 0.5 },
 ]
 
 /** They happen only in lives with pools. */

@@ -14,7 +14,7 @@ function back(life: Life, emails: readonly string[]): void {
 
 const STATUSES = ['PENDING', 'REJECTED', 'APPROVED', 'APPROVED'] as const
 
-export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone' | 'group-dark' | 'exodus' | 'role' | 'use' | 'work'> = {
+export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone' | 'group-dark' | 'exodus' | 'role' | 'use'> = {
   join: (life, draw) => {
     const email = emailOf(100 + between(draw, 0, 60))
     if (life.company.people.has(email)) return
@@ -30,15 +30,20 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
     const id = someGroup(life, draw)
     if (!life.company.gone.delete(id)) life.company.gone.add(id)
   },
-  // A group that nobody can list, and in half of the cases nobody can set either, gets a high cap in the place of its members' own.
+  // A group that nobody can list, and in half of the cases nobody can set either, gets a high cap in the place of what one or two of its
+  // members have of their own: for more of them a guard would hold it.
   'group-dark': (life, draw) => {
     life.model = copyModel(life.model)
     const { model, company } = life
-    const [id = someGroup(life, draw)] = [...company.groups.keys()].filter((one) => !model.groups.has(one))
+    const [id = company.found()] = [...company.groups.keys()].filter((one) => !model.groups.has(one))
     company.dark.set(id, draw() < 0.5 ? 'unset' : 'unlisted')
     model.groups.set(id, { name: groupName(id), cap: 4000 })
-    for (const email of company.groups.get(id) ?? []) if (draw() < 0.7) model.users.delete(email)
-    if (draw() < 0.5) model.team = 100
+    const least = typeof model.team === 'number' ? model.team : 0
+    const rich = [...model.users].filter(([email, cap]) => typeof cap === 'number' && cap > least && company.people.has(email))
+    for (const [email] of rich.slice(0, between(draw, 1, 2))) {
+      if (!company.groups.get(id)?.has(email)) company.regroup(email, id)
+      model.users.delete(email)
+    }
     publish(life)
     later(life, between(draw, 30, 400) * MINUTE_MS, () => void company.dark.delete(id))
   },
@@ -55,9 +60,9 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
     })
     if (draw() < 0.5) later(life, between(draw, 20, 200) * MINUTE_MS, () => back(life, gone))
   },
-  // Some people get another role, many of them for a moment only: one odd reading.
+  // Some people get another role, many of them for a moment only: one odd reading. What it does to one or two of them no guard holds.
   role: (life, draw) => {
-    const some = life.company.approved.filter(() => draw() < 0.3)
+    const some = life.company.approved.filter(() => draw() < 0.3).slice(0, draw() < 0.6 ? between(draw, 1, 2) : undefined)
     const flip = (): void => {
       for (const email of some) life.company.setRole(email, life.company.people.get(email)?.role === 'admin' ? 'member' : 'admin')
     }
@@ -68,14 +73,6 @@ export const PEOPLE: Acts<'join' | 'leave' | 'status' | 'regroup' | 'group-gone'
     for (let times = between(draw, 1, 8); times > 0; times -= 1) {
       const email = someone(life, draw)
       if (life.company.people.has(email)) life.use(email, between(draw, 1, 90_000))
-    }
-    life.company.usedSome()
-  },
-  // Most people do something; now and then somebody uses all there is in one go.
-  work: (life, draw) => {
-    for (const email of life.company.approved) {
-      const roll = draw()
-      if (roll < 0.6) life.use(email, roll < 0.04 ? 1_000_000 : between(draw, 1, roll < 0.2 ? 40_000 : 12_000))
     }
     life.company.usedSome()
   },

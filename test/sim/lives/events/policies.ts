@@ -4,7 +4,6 @@ import { between, pick } from '../../../../src/sandbox/company/random.ts'
 import type { Life } from '../life.ts'
 import { addGrant, drawRules, editModel, squeeze } from '../policy-edits.ts'
 import { copyModel, emptyModel } from '../policy-model.ts'
-import { editPools, scalePools } from '../pool-edits.ts'
 import { MINUTE_MS } from '../scenario.ts'
 import { type Acts, approve, approveInPolicy, holds, later, publish, redraw, someone, stormMs, whenWriting } from './tools.ts'
 
@@ -24,7 +23,6 @@ export const POLICIES: Acts<
   | 'protect'
   | 'zero'
   | 'rule-edit'
-  | 'pool-edit'
   | 'approve'
   | 'policy-approve'
 > = {
@@ -94,20 +92,6 @@ export const POLICIES: Acts<
     life.model = copyModel(life.model)
     life.model.rules = drawRules(life, life.model, draw)
     publish(life)
-  },
-  'pool-edit': (life, draw) => {
-    life.model = copyModel(life.model)
-    editPools(life, draw)
-    publish(life)
-    if (draw() < 0.4) return
-    // Credits go down and soon up again, before what was used under the caps of before has shown.
-    scalePools(life.model, 0.6)
-    publish(life)
-    later(life, between(draw, 40, 150) * MINUTE_MS, () => {
-      life.model = copyModel(life.model)
-      scalePools(life.model, 1.5)
-      publish(life)
-    })
   },
   approve: (life, draw) => {
     const shown = holds(life)

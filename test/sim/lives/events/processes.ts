@@ -6,7 +6,7 @@ import type { Life } from '../life.ts'
 import { addShortGrant } from '../policy-edits.ts'
 import { copyModel } from '../policy-model.ts'
 import { MINUTE_MS, NO_SHARES } from '../scenario.ts'
-import { type Acts, later, publish, redraw, stir, stormMs, whenWriting } from './tools.ts'
+import { type Acts, later, pause, publish, redraw, resume, stir, stormMs, whenWriting } from './tools.ts'
 
 function doomed(life: Life, draw: Draw, doom: NonNullable<Life['process']>['doom']): void {
   if (!life.process) return
@@ -67,17 +67,12 @@ export const PROCESSES: Acts<
   },
   pause: (life, draw) => {
     const lengthMs = between(draw, 5, 600) * MINUTE_MS
-    const pause = (): void => {
-      const now = Math.floor(life.now() + life.wallOffsetMs)
-      void life.withNotes((ledger) => ledger.savePause({ untilAt: now + lengthMs, reason: 'looking', pausedAt: now }))
-      life.note('  paused')
-    }
-    if (draw() < 0.3) return pause()
+    if (draw() < 0.3) return pause(life, lengthMs)
     // In the middle of a plan.
     redraw(life, draw)
-    whenWriting(life, pause)
+    whenWriting(life, () => pause(life, lengthMs))
   },
-  resume: (life) => void life.withNotes((ledger) => ledger.savePause(undefined)),
+  resume,
   // Others, or policies, go on meanwhile.
   mode: (life, draw) => {
     life.setMode(pick(draw, ['audit', 'paused', 'enforce']))
@@ -104,10 +99,8 @@ export const PROCESSES: Acts<
     if (draw() < 0.5) stir(life, draw)
   },
   'long-pause': (life, draw) => {
-    const now = Math.floor(life.now() + life.wallOffsetMs)
-    const untilAt = now + between(draw, 10, 30) * HOUR_MS
+    pause(life, between(draw, 10, 30) * HOUR_MS)
     redraw(life, draw)
-    void life.withNotes((ledger) => ledger.savePause({ untilAt, reason: 'holidays', pausedAt: now }))
   },
   // Nobody looks for hours, while policy and service go on.
   absence: (life, draw) => {

@@ -91,6 +91,18 @@ export function whenWriting(life: Life, act: () => void, tries = 240): void {
   })
 }
 
+/** `capkeeper pause`. */
+export function pause(life: Life, lengthMs: number): void {
+  const now = Math.floor(life.now() + life.wallOffsetMs)
+  void life.withNotes((ledger) => ledger.savePause({ untilAt: now + lengthMs, reason: 'looking', pausedAt: now }))
+  life.note('  paused')
+}
+
+/** `capkeeper resume`. */
+export function resume(life: Life): void {
+  void life.withNotes((ledger) => ledger.savePause(undefined))
+}
+
 export function redraw(life: Life, draw: Draw): void {
   const { protectedPeople, approvals } = life.model
   life.model = { ...drawModel(life, draw), protectedPeople, approvals }
