@@ -144,7 +144,7 @@ describe('rules that are noted again and again', () => {
     )
   const half = { maxLowered: { percent: 50, floor: 3 } }
   const told = (steps: readonly Step[]): readonly string[] => {
-    const { before, ...now } = noted(steps) ?? rulesBefore()
+    const { before, ...now }: NotedRules = noted(steps) ?? rulesBefore()
     return weakenings(now, before).map(({ rule, from, to }) => `${rule}: ${from} → ${to}`)
   }
 
