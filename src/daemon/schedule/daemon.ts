@@ -238,7 +238,8 @@ function hooksOf(state: State): LeaseHooks {
 }
 
 function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
-  const workspace = createWorkspace(opened.parts)
+  const before = runners.get(settings.name)
+  const workspace = createWorkspace(opened.parts, before?.config.baseUrl === settings.baseUrl ? before.workspace : undefined)
   const stopOne = new AbortController()
   parts.registered(settings.name, true)
   const cutOne = new AbortController()
@@ -347,9 +348,12 @@ async function follow(state: State, next: Config): Promise<void> {
   state.leases.want(wantedIn(next))
   parts.inForce?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
+  const replaced = new Set([...opened.keys()].map(({ name }) => name))
   for (const [name, runner] of runners) {
     if (isSame(wanted.get(name), runner.config)) continue
     await end(runner)
+    // It shows what it knew until the next one takes its place.
+    if (replaced.has(name) && !state.stopping) continue
     runners.delete(name)
     if (wanted.has(name)) continue
     parts.registered(name, false)
