@@ -36,6 +36,8 @@ export interface OpenedWorkspace {
 export interface PolicyLoad {
   readonly sets: ReadonlyMap<string, PolicyRevision>
   readonly problems: readonly Problem[]
+  /** Those that are about a workspace; absent where that cannot be said. */
+  readonly problemsOf?: ReadonlyMap<string, readonly Problem[]>
 }
 
 export interface DaemonParts {
@@ -315,7 +317,7 @@ function refuse(state: State, refused: readonly Finding[]): void {
 /** Gives workspaces their policies, or one of them. Those that other replicas have seen replaced are not taken up. */
 function give(state: State, load: PolicyLoad, only?: string): void {
   const { parts, runners, leases } = state
-  const { sets, problems } = load
+  const { sets } = load
   state.loaded = load
   for (const [name, { loop, workspace }] of runners) {
     if (only !== undefined && name !== only) continue
@@ -324,6 +326,7 @@ function give(state: State, load: PolicyLoad, only?: string): void {
       continue
     }
     const policy = sets.get(name)
+    const problems = load.problemsOf?.get(name) ?? load.problems
     const before = workspace.shown.policy ?? lastGood(workspace)
     const known = policy ?? before
     const status = {

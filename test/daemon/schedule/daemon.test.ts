@@ -51,6 +51,7 @@ interface House {
   readonly worlds: ReadonlyMap<string, World>
   readonly sets: Map<string, PolicyRevision>
   problems: readonly Problem[]
+  problemsOf?: ReadonlyMap<string, readonly Problem[]>
   config: Config | undefined
   readonly opened: string[]
   readonly closed: string[]
@@ -95,7 +96,7 @@ const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0
   },
   loadPolicies() {
     if (house.faults.load) throw new Error('the disk is gone')
-    return { sets: house.sets, problems: house.problems }
+    return { sets: house.sets, problems: house.problems, ...(house.problemsOf && { problemsOf: house.problemsOf }) }
   },
   reloadConfig() {
     if (!house.config) throw new InputError([BROKEN])
@@ -295,6 +296,21 @@ describe('policies', () => {
     expect(viewOf(one, 'beta')?.policy?.valid).toBe(true)
     expect(worldOf(one, 'beta').caps()).toEqual({ team: 700 })
     expect(one.daemon.ready()).toEqual({ ready: true, reasons: [] })
+  })
+
+  test('that are broken show with their own mistakes, and with whether anything is in force', async () => {
+    const one = await house(['acme', 'beta'], { beta: { caps: { team: 700 } } })
+    await one.clock.pass(MINUTE)
+    one.sets.clear()
+    one.problemsOf = new Map(['acme', 'beta'].map((name) => [name, [{ ...BROKEN, message: `the team cap of ${name}` }]]))
+    one.daemon.policiesChanged()
+    await one.clock.pass(MINUTE)
+    const told = ['acme', 'beta'].map((name) => viewOf(one, name)?.conditions.find(({ type }) => type === 'PolicyInvalid')?.message)
+    expect(told).toEqual([
+      'policies are invalid, no set was whole yet, so no cap is kept: the team cap of acme',
+      'policies are invalid, the last good set stays in force: the team cap of beta',
+    ])
+    expect(viewOf(one)?.policy?.problems.map(({ message }) => message)).toEqual(['the team cap of acme'])
   })
 
   test('that are broken at a restart give way to the last good set of the ledger', async () => {
