@@ -1,5 +1,6 @@
 // The policies in force: what is wrong in the files, and every declared cap with its line and whom it reaches.
 import { type Html, html } from '../../core/escape/html.ts'
+import { whileInvalid } from '../../core/model/policy.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
 import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
 import { filterForm } from '../filters.ts'
@@ -26,7 +27,7 @@ export async function policiesPage(documents: Documents, workspace: string, quer
         !policy.valid &&
         box(
           'bad',
-          html`<p><strong>The files are not valid.</strong> The last good set, shown below, stays in force, and nothing is pruned until they are whole again. <code>capkeeper validate</code> says the same as this page.</p>`,
+          html`<p><strong>The files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are whole again. <code>capkeeper validate</code> says the same as this page.</p>`,
         ),
       problems.length > 0 && html`<h2 class="hidden">What is wrong in the files</h2>${problemList(problems, problemsOmitted)}`,
       html`<section>${facts([

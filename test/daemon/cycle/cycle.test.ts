@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { Switches } from '../../../src/sandbox/switches.ts'
 import { scope } from '../../support/declare.ts'
+import { MINUTE, outage } from '../../support/living.ts'
 import { type Declared, revisionOf, testWorld, type WorldOptions } from '../../support/world.ts'
 
 const key = (name: string) => scopeKey(scope(name))
@@ -85,6 +86,25 @@ describe('drift', () => {
       await one.cycle()
     }
     expect(one.begun('ForeignChange')).toHaveLength(3)
+  })
+
+  test('that stands is told once, also when policy asks for something else for a while and when it cannot be read for a while', async () => {
+    const away = { is: false }
+    const one = await testWorld({ config: { mode: 'audit' }, wrapTransport: outage(away) })
+    one.foreign('ada', 4000)
+    await one.cycle({ caps: { ada: 4000 } })
+    one.foreign('ada', 9000)
+    await one.cycle()
+    for (const ada of [4100, 4000]) await one.cycle({ caps: { ada } })
+    for (const isAway of [true, false]) {
+      away.is = isAway
+      await one.clock.pass(5 * MINUTE)
+      await one.cycle()
+    }
+    expect(one.begun('ForeignChange')).toHaveLength(1)
+    one.foreign('ada', 9500)
+    await one.cycle()
+    expect(one.begun('ForeignChange')).toHaveLength(2)
   })
 
   test('by an edit of the policy is ours and never told as somebody else’s', async () => {
