@@ -44,11 +44,12 @@ function put(page: Document, left?: string): void {
   document.title = page.title
   for (const old of [...document.body.children]) if (old !== told) old.remove()
   document.body.prepend(...page.body.children)
+  readyPage()
+  listen()
+  // What asks for places comes last: then they are worked out once.
+  showPlace()
   // The browser scrolls afterwards, but not to the top of what it knows no place of.
   scrollTo(0, 0)
-  readyPage()
-  showPlace()
-  listen()
   focus(used, left)
 }
 
