@@ -26,6 +26,8 @@ export interface PostgresServer {
   create(): Promise<string>
   /** Statements of the superuser. */
   sql(database: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Lets clients in by these rules, the lines of pg_hba.conf, from now on. */
+  rules(text: string): Promise<void>
   /** Answers nothing until it is thawed. */
   freeze(): void
   thaw(): void
@@ -68,13 +70,13 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** Empty clusters that were made before, one a version: to copy one costs a third of making it. */
+/** Empty clusters that were made before, one a version and user: to copy one costs a third of making it. */
 const CLUSTERS = join(import.meta.dirname, '../../.cache/postgres')
 
 /** Gives a server's folder an empty cluster. */
 function makeCluster(folder: string): void {
   const data = join(folder, 'data')
-  const made = join(CLUSTERS, newest ?? '')
+  const made = join(CLUSTERS, `${newest}-${process.getuid?.()}`)
   if (!existsSync(made)) {
     const flags = ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '-E', 'UTF8', '--locale=C.UTF-8', '--wal-segsize=1']
     const [program, argv] = asItsUser('initdb', flags)
@@ -131,6 +133,10 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       } finally {
         await opened.close()
       }
+    },
+    async rules(text) {
+      writeFileSync(join(data, 'pg_hba.conf'), text)
+      await server.sql('postgres', 'SELECT pg_reload_conf()')
     },
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
