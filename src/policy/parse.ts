@@ -35,6 +35,8 @@ export interface PolicyDocument {
   readonly unread: ReadonlySet<Part>
   /** Nothing in the document is wrong. */
   readonly whole: boolean
+  /** What is wrong or doubtful in it, by itself. */
+  readonly problems: readonly Problem[]
 }
 
 /** Declared groups; scopes with caps; what grants, rules and pools are for. */
@@ -85,10 +87,11 @@ function readDocument(root: Branch<PolicyText>): PolicyDocument | undefined {
     ...(theirs ? { workspace: theirs } : {}),
     ...declared,
     whole: !hasErrors(root.reader.problems),
+    problems: root.reader.problems,
   }
 }
 
-type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'whole'>
+type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'whole' | 'problems'>
 
 function readSpec(spec: Branch<SpecText>, document: string): Declared {
   const zone = readZone(field(spec, 'timezone'))

@@ -113,6 +113,7 @@ spec:
         protectedPeople: [{ scope: { kind: 'user', email: 'oncall@example.com' }, at: { file, line: 28, column: 15 } }],
         peopleRules: [],
         pools: [],
+        problems: [],
         approvals: [
           { id: '7d1f0c2a9b347d1f0c2a9b347d1f0c2a', at: { file, line: 29, column: 15 } },
           { id: '12345678901234567890123456789012', at: { file, line: 29, column: 49 } },

@@ -62,7 +62,7 @@ export interface PlanInputs extends StateInputs {
   readonly prune: boolean
   readonly poolReviews?: ReadonlyMap<string, PoolReview>
   readonly poolNotes?: readonly PoolNote[]
-  /** Members of pools to whom nothing is dealt. */
+  /** Members of pools; what is asked of them goes first. */
   readonly followers?: readonly PoolFollowers[]
   /** SHA-256, for ids. */
   readonly digest: (text: string) => string

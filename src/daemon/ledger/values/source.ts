@@ -181,7 +181,7 @@ const poolMember = shape<PoolMember>({
   lowered: list(capSince),
   fixed: optional(amount),
   protected: optional(boolean),
-  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, settled: optional(boolean) })),
+  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, cap: optional(cap), settled: optional(boolean) })),
 })
 
 const poolState = shape<PoolState>({
