@@ -97,7 +97,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'the protected are not protected',
     file: 'core/plan/judgement.ts',
-    find: 'protectedPeople: new Set(protectedEmails),',
+    find: 'protectedPeople: new Set(rules.protectedEmails),',
     replace: 'protectedPeople: new Set(),',
     needs: ['protect'],
   },
