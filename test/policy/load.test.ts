@@ -204,7 +204,10 @@ describe('workspaces', () => {
     ],
   ])('hear of what is wrong with their own documents alone, in %s', (_name, files) => {
     const workspaces = separate.workspaces.map(({ name, policies }) => ({ name, policies: [...policies, 'shared'] }))
-    const { problemsOf, problems } = loadPolicies(['a', 'b', 'shared'], { cwd: folder({ 'b/.keep': '', 'shared/.keep': '', ...files }), workspaces })
+    const { problemsOf, problems } = loadPolicies(['a', 'b', 'shared'], {
+      cwd: folder({ 'b/.keep': '', 'shared/.keep': '', ...files }),
+      workspaces,
+    })
     const messages = (of: readonly Problem[] = []) => of.map(({ message }) => message.split(',')[0])
     expect(messages(problemsOf.get('acme'))).toEqual(['spec.team.cap is 1e3'])
     expect(messages(problemsOf.get('beta'))).toEqual(['spec.team.cap is x'])

@@ -153,7 +153,11 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
   for (const file of files) {
     if (file.damaged) for (const reader of file.readers) breakOff(assigned, reader)
     const ofDocuments = new Set(file.documents.flatMap(({ problems }) => problems))
-    tell(assigned, file.readers, file.problems.filter((problem) => !ofDocuments.has(problem)))
+    tell(
+      assigned,
+      file.readers,
+      file.problems.filter((problem) => !ofDocuments.has(problem)),
+    )
     for (const document of file.documents) {
       const workspace = workspaceOf(document, file, workspaces, configured)
       tell(assigned, typeof workspace === 'string' ? [workspace] : file.readers, document.problems)
