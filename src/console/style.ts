@@ -138,7 +138,11 @@ button:hover, .button:hover { border-color: var(--ink); }
 .band-at_cap { fill: var(--c-limit); }
 @media (max-width: 90rem) {
   th, td { padding-right: 0.7rem; }
-  .grid .name { overflow-wrap: anywhere; }
+  thead th.number { min-width: 3rem; }
+  .name { min-width: 6rem; }
+  td .meter { min-width: 3.5rem; }
+  .grid th, .grid td { padding-right: 0.5rem; }
+  .grid th:last-child, .grid td:last-child { padding-right: 0; }
 }
 @media (max-width: 40rem) {
   table.amounts th { min-width: 5.5rem; }

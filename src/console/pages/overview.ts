@@ -145,7 +145,6 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
       { head: 'Workspace', isName: true, cell: ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>` },
       {
         head: 'State',
-        kind: 'fixed',
         cell: ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${modeBadge(mode, verdict)}`,
       },
       { head: 'Add-on credits left', kind: 'number', cell: ({ balance }) => balance && figure(balance.addOnAvailable - balance.addOnUsed) },

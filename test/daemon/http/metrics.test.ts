@@ -212,6 +212,12 @@ describe('the gauges of a view', () => {
   })
 })
 
+test('where use or caps of nobody are known nobody is in a band, which is not that all bands are empty', async () => {
+  const view = fullView()
+  const page = await start().scrape({ ...view, people: view.people.map(({ email }) => ({ email })) })
+  expect(page.series('capkeeper_people')).toEqual([])
+})
+
 describe('the counters', () => {
   test('count each event once under its labels', async () => {
     const { metrics, scrape } = start()
