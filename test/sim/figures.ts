@@ -1,6 +1,7 @@
 // What a run of many seeds comes to, and how it is printed.
+
+import type { Cut } from './lives/scenario.ts'
 import type { RunReport } from './run.ts'
-import type { Cut } from './scenario.ts'
 
 export interface Figures {
   seeds: number

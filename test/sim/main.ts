@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { addReport, type Figures, noFigures, printFigures, replayCommand } from './figures.ts'
-import { WORKSPACE } from './process.ts'
+import { WORKSPACE } from './lives/process.ts'
+import type { Cut } from './lives/scenario.ts'
 import { runSeed } from './run.ts'
-import type { Cut } from './scenario.ts'
 import { shrink } from './shrink.ts'
 
 // Thousands of simulated failures a day: their stacks are never looked at, and cost a twentieth of the time.
@@ -132,7 +132,7 @@ async function memory(): Promise<boolean> {
 /** On a real PostgreSQL, which takes longer; its answers come as they come, and so a trace may differ from run to run. */
 async function onPostgres(from: number, count: number): Promise<boolean> {
   const { hasPostgres, startPostgres } = await import('../support/postgres.ts')
-  const { postgresLedger } = await import('./ledger/postgres.ts')
+  const { postgresLedger } = await import('./world/ledger/postgres.ts')
   if (!hasPostgres) throw new Error('PostgreSQL is not installed here (Debian: postgresql-15)')
   const server = await startPostgres()
   const figures = noFigures()

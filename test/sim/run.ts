@@ -5,14 +5,15 @@ import { createMetrics, type Metrics } from '../../src/daemon/http/metrics/metri
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { statusDocument } from '../../src/daemon/http/status/status.ts'
 import { stream } from '../../src/sandbox/company/random.ts'
-import { approve, calm, happen } from './events.ts'
 import { invariantsFor } from './invariants/all.ts'
-import type { SimLedger } from './ledger/kind.ts'
-import { createLife, type Life } from './life.ts'
-import { drawModel } from './policy-edits.ts'
-import { WORKSPACE } from './process.ts'
-import { type Cut, drawScenario, NO_CUT, type Scenario } from './scenario.ts'
+import { calm, happen } from './lives/events/happen.ts'
+import { approve } from './lives/events/tools.ts'
+import { createLife, type Life } from './lives/life.ts'
+import { drawModel } from './lives/policy-edits.ts'
+import { WORKSPACE } from './lives/process.ts'
+import { type Cut, drawScenario, NO_CUT, type Scenario } from './lives/scenario.ts'
 import type { Step } from './steps.ts'
+import type { SimLedger } from './world/ledger/kind.ts'
 
 export interface RunOptions {
   readonly seed: number

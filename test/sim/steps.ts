@@ -5,10 +5,10 @@ import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import type { Ledger, Operation } from '../../src/ports.ts'
-import type { Company } from './company.ts'
-import type { Disk } from './disk.ts'
-import type { ModelCap, PolicyModel } from './policy-model.ts'
-import type { Scenario } from './scenario.ts'
+import type { ModelCap, PolicyModel } from './lives/policy-model.ts'
+import type { Scenario } from './lives/scenario.ts'
+import type { Company } from './world/company.ts'
+import type { Disk } from './world/disk.ts'
 
 /** The cap in force by e-mail of everybody approved. */
 export type InForce = ReadonlyMap<string, ModelCap>
@@ -85,6 +85,8 @@ export interface Scene {
   inForce(): InForce
   /** Add-on credits that somebody has really used in the present cycle; kept in lives with pools. */
   used(email: string): number
+  /** As the configuration has it now. */
+  mode(): WorkspaceConfig['mode']
   /** Every configuration that was in force at some time since then. */
   settingsSince(sinceMs: number): readonly Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>[]
   /** Of the process that runs; told by the code under test. */

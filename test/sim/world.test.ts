@@ -1,8 +1,8 @@
 // The bounded simulation that runs with every test: a few fixed seeds, one day each. The long run is `npm run sim`.
 import { expect, it } from 'vitest'
-import { EVENT_KINDS } from './event-kinds.ts'
+import { EVENT_KINDS } from './lives/events/kinds.ts'
+import { drawScenario, FAULT_KINDS, NO_CUT } from './lives/scenario.ts'
 import { runSeed } from './run.ts'
-import { drawScenario, FAULT_KINDS, NO_CUT } from './scenario.ts'
 
 const SEEDS = [1, 4, 11, 16] as const
 const PATIENCE_MS = 60_000

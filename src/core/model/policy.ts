@@ -131,6 +131,10 @@ export interface PolicySet {
 export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet): number =>
   rules.length + grants.length + peopleRules.length + pools.length
 
+/** Who is never lowered, blocked or cleared, in order. */
+export const protectedEmails = ({ protectedPeople }: Pick<PolicySet, 'protectedPeople'>): readonly string[] =>
+  protectedPeople.map(({ scope }) => scope.email).toSorted()
+
 /** A policy set with its identity, as it is enforced. */
 export interface PolicyRevision {
   readonly set: PolicySet

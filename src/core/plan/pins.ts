@@ -24,12 +24,13 @@ export function pins(
   return diff.inSync.flatMap((key): Difference[] => {
     const want = desired.get(key)
     if (!want || want.cap === 'none' || !slots.mayBeInherited(key)) return []
-    const { scope, cap, entry, origin } = want
+    const { scope, cap, entry, origin, losers } = want
+    const isPooled = [origin, ...losers].some((one) => one.pool !== undefined)
     const ancestors = scope.kind === 'user' ? [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY] : [TEAM_KEY]
     const isLeft = ancestors.some((one) => {
       const to = wide.get(one)?.to
-      // What a pool deals counts in its sum, and must not follow an ancestor upwards either.
-      return to !== undefined && (to === 'none' || to < cap || (origin.pool !== undefined && to > cap))
+      // What a member of a pool has counts in its sum, whoever asks for it, and must not follow an ancestor upwards either.
+      return to !== undefined && (to === 'none' || to < cap || (isPooled && to > cap))
     })
     if (!isLeft) return []
     const source = origin.at.line > 0 ? { source: origin.at } : {}
@@ -57,7 +58,7 @@ export interface PoolFollowers extends Followers {
 }
 
 /**
- * Members of a pool to whom nothing is dealt keep what is in force as their own cap, where a wider one would lift them above the credits: no
+ * Members of a pool of whom nothing is asked keep what is in force as their own cap, where a wider one would lift them above the credits: no
  * write of ours does (product.md, section 2, The sum).
  */
 export function stays(

@@ -55,6 +55,7 @@ const POOL_TYPES = {
   POOL_ABOVE: 'PoolAbove',
   POOL_USED_UP: 'PoolUsedUp',
   POOL_BOUNDS: 'PoolBounds',
+  POOL_NOBODY: 'PoolNobody',
 } as const
 
 const poolFinding = ({ code, pool, message, version }: PoolNote): Finding => ({

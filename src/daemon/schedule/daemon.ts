@@ -327,8 +327,7 @@ function give(state: State, load: PolicyLoad, only?: string): void {
     }
     const policy = sets.get(name)
     const problems = load.problemsOf?.get(name) ?? load.problems
-    const before = workspace.shown.policy ?? lastGood(workspace)
-    const known = policy ?? before
+    const known = policy ?? workspace.shown.policy ?? lastGood(workspace)
     const status = {
       valid: policy !== undefined,
       digest: known?.digest ?? '',

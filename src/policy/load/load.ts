@@ -64,8 +64,8 @@ interface Assigned {
   readonly documents: Map<string, PolicyDocument[]>
   /** Workspaces that are not whole. */
   readonly broken: Set<string>
-  /** Those of them of which not all declared groups are known. */
-  readonly groupsUnread: Set<string>
+  /** Those of them of which something is missing altogether. */
+  readonly incomplete: Set<string>
   readonly problems: Problem[]
   /** By workspace. */
   readonly told: Map<string, Set<Problem>>
@@ -146,7 +146,7 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
   const assigned: Assigned = {
     documents: new Map(workspaces.map(({ name }) => [name, []])),
     broken: new Set(),
-    groupsUnread: new Set(),
+    incomplete: new Set(),
     problems: [],
     told: new Map(workspaces.map(({ name }) => [name, new Set()])),
   }
@@ -164,7 +164,6 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
       if (typeof workspace === 'string') {
         assigned.documents.get(workspace)?.push(document)
         if (!document.whole) assigned.broken.add(workspace)
-        if (!document.groupsRead) assigned.groupsUnread.add(workspace)
       } else {
         assigned.problems.push(workspace)
         tell(assigned, file.readers, [workspace])
@@ -180,9 +179,9 @@ function tell({ told }: Assigned, workspaces: readonly string[], problems: reado
 }
 
 /** Something of the workspace is missing altogether. */
-function breakOff({ broken, groupsUnread }: Assigned, workspace: string): void {
+function breakOff({ broken, incomplete }: Assigned, workspace: string): void {
   broken.add(workspace)
-  groupsUnread.add(workspace)
+  incomplete.add(workspace)
 }
 
 /** The workspace a document is for, or why that cannot be said. */
@@ -215,7 +214,6 @@ function workspaceOf(
   return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, { hint })
 }
 
-/** `metadata.name` is unique among all documents. */
 /** Names are unique among the documents that some workspace reads together. */
 function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
   const first = new Map<string, PolicyDocument>()
@@ -253,19 +251,18 @@ function joinAll(
   const sets = new Map<string, { readonly set: PolicySet; readonly files: readonly string[] }>()
   for (const { name, capSemantics = 'layered' } of workspaces) {
     const documents = assigned.documents.get(name) ?? []
-    const incomplete = assigned.broken.has(name)
     const joined = joinDocuments({
       workspace: name,
       documents,
       sources,
-      incomplete,
-      groupsUnread: assigned.groupsUnread.has(name),
+      incomplete: assigned.incomplete.has(name),
       copied: capSemantics === 'copied',
       ...(now === undefined ? {} : { now }),
     })
     assigned.problems.push(...joined.problems)
     tell(assigned, [name], joined.problems)
-    if (!incomplete && !hasErrors(joined.problems)) sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
+    if (!assigned.broken.has(name) && !hasErrors(joined.problems))
+      sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
   }
   return sets
 }

@@ -3,7 +3,7 @@
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../src/core/model/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { PRUNE_OFF, PRUNING_WAITS } from '../../../src/core/plan/states.ts'
-import { askedScopes, type Belonging, type ModelCap, personCap } from '../policy-model.ts'
+import { askedScopes, type Belonging, type ModelCap, personCap } from '../lives/policy-model.ts'
 import type { Checker, Invariant, Scene, Step } from '../steps.ts'
 
 const EXCUSED: ReadonlySet<ScopeState> = new Set(['held', 'rejected', 'contested'])

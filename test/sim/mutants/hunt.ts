@@ -1,15 +1,20 @@
 // Lives one seed after the other until an invariant is violated, and prints what was found as one line of JSON. `main.ts` starts it with a
-// planted bug, or without one. Seeds with most of what the bug needs come first.
+// planted bug, or without one. Seeds that caught it before come first, then those with most of what the bug needs.
 import { parseArgs } from 'node:util'
+import { drawScenario, type Scenario } from '../lives/scenario.ts'
 import { runSeed } from '../run.ts'
-import { drawScenario, type Scenario } from '../scenario.ts'
 import type { Trait } from './plants.ts'
 
 // Thousands of simulated failures a day: their stacks are never looked at, and cost a twentieth of the time.
 Error.stackTraceLimit = 0
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '1000' }, days: { type: 'string', default: '2' }, needs: { type: 'string', default: '' } },
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    days: { type: 'string', default: '2' },
+    needs: { type: 'string', default: '' },
+    first: { type: 'string', default: '' },
+  },
 })
 const [count, days] = [Number(values.seeds), Number(values.days)]
 const needs = new Set(values.needs.split(',').filter((kind) => kind !== ''))
@@ -39,7 +44,8 @@ const HEAD = 10 / 900_000
 
 const seeds = Array.from({ length: count }, (_, index) => index + 1)
 const likely = new Map(needs.size > 0 ? seeds.map((seed) => [seed, likeliness(seed)]) : [])
-for (const seed of seeds.toSorted((a, b) => (likely.get(b) ?? 0) - (likely.get(a) ?? 0))) {
+const known = values.first.split(',').flatMap((seed) => (seed === '' ? [] : [Number(seed)]))
+for (const seed of [...known, ...seeds.toSorted((a, b) => (likely.get(b) ?? 0) - (likely.get(a) ?? 0))]) {
   const [first] = (await runSeed({ seed, days })).violations
   if (!first) continue
   console.log(JSON.stringify({ seed, invariant: first.invariant, message: first.message }))

@@ -1,8 +1,8 @@
 // Bugs planted on purpose, one at a time, to prove that the simulation can fail: each is a small edit of one file of src/, of the kind that
 // a tired evening produces. `npm run sim:mutants` applies each and must see an invariant violated.
 
-import type { EventKind } from '../event-kinds.ts'
-import type { FaultKind } from '../scenario.ts'
+import type { EventKind } from '../lives/events/kinds.ts'
+import type { FaultKind } from '../lives/scenario.ts'
 
 /** What a deployment is like in some lives. */
 export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules'
@@ -16,6 +16,8 @@ export interface Plant {
   readonly replace: string
   /** What it shows itself by: seeds with most of that are lived first. */
   readonly needs?: readonly (EventKind | FaultKind | Trait)[]
+  /** A seed that caught it: lived first, so that another run is quick. */
+  readonly caughtBy?: readonly number[]
 }
 
 export const PLANTS: readonly Plant[] = [
@@ -301,9 +303,10 @@ export const PLANTS: readonly Plant[] = [
   },
   {
     name: 'raises of a deal go out while its lowered caps still count',
-    file: 'core/pools/deal.ts',
-    find: '{ room: terms.credits - fullSum(state), isOver }',
-    replace: '{ room: terms.credits - standingSum(state), isOver }',
+    file: 'core/pools/count.ts',
+    find: 'Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)',
+    replace: 'standingCount(member)',
+    caughtBy: [320],
     needs: ['pools', 'work', 'pool-edit'],
   },
   {
@@ -316,7 +319,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a member who leaves a pool takes the credits along',
     file: 'core/pools/observe.ts',
-    find: 'return member.left ? member : { ...withoutRole(member), left: { at: now } }',
+    find: 'return member.left ? member : leave(member, now)',
     replace: 'return member.left ? member : { ...withoutRole(member), left: { at: now, settled: true }, use: credits(0) }',
     needs: ['pools', 'work', 'pool-edit', 'status', 'leave'],
   },
