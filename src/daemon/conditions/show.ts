@@ -57,7 +57,7 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const left = applied ? leftIn(after) : []
   const halted = applied?.interrupted === undefined ? [] : [HALTS[applied.interrupted]]
   const failures = failed.map(([key, { error }]) => `${key}: ${error}`)
-  const message = applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...left, ...halted][0]
+  const message = applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...left][0]
   const told = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
