@@ -47,6 +47,7 @@ async function replay(seed: number): Promise<boolean> {
   })
   for (const { invariant, message, atMs } of report.violations)
     console.log(`seed ${seed}, ${(atMs / 3_600_000).toFixed(2)} h: ${invariant}: ${message}`)
+  console.log(`never checked: ${uncheckedIn(report.checked).join('; ')}`)
   console.log(`seed ${seed}: ${report.requests} requests, ${report.writes} writes, digest ${report.digest.slice(0, 16)}`)
   return report.violations.length === 0
 }

@@ -5,7 +5,8 @@ import { EVENT_KINDS } from './lives/events/kinds.ts'
 import { drawScenario, FAULT_KINDS, NO_CUT } from './lives/scenario.ts'
 import { runSeed } from './run.ts'
 
-const SEEDS = [1, 4, 11, 16] as const
+// Chosen so that together they give every invariant something to judge; `npm run sim -- --seed N --days 1` says what another leaves out.
+const SEEDS = [1, 247, 1100, 1581] as const
 const PATIENCE_MS = 60_000
 const digests = new Map<number, string>()
 const checks: Record<string, number> = {}

@@ -86,9 +86,11 @@ const isDoubted = ({ conditions }: WorkspaceView): boolean => conditions.some(({
 /** What others changed is only shown. */
 const isWatched = ({ state, why = '' }: ScopeStatus): boolean => state === 'drifted' && why.includes('onDrift is alert')
 
-/** What counts on a held change waits with it, and says so. */
-const isWaiting = ({ state, why = '' }: ScopeStatus, { holds }: WorkspaceView): boolean =>
-  state === 'drifted' && holds.length > 0 && (why.includes('keeps it back') || why.includes('waits itself'))
+/** What counts on a change that is held, or was refused and is left alone for a day, waits with it, and says so. */
+const isWaiting = ({ state, why = '' }: ScopeStatus, { holds, scopes }: WorkspaceView): boolean =>
+  state === 'drifted' &&
+  ((holds.length > 0 && (why.includes('keeps it back') || why.includes('waits itself'))) ||
+    (why.includes('is refused') && scopes.some((one) => one.state === 'rejected')))
 
 /** The configuration says layers and the service copies: the program sees that, holds wide writes, and cannot put everything right. */
 const isMisjudged = ({ scenario }: Scene): boolean => scenario.switches.capSemantics === 'fan-out' && scenario.capSemantics === 'layered'
