@@ -255,7 +255,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a cap that may only be inherited is not set before its ancestor goes below it',
     file: 'core/plan/plan.ts',
-    find: ', ...pins(result, slots, desired, given.people, given.poolReviews)',
+    find: ', ...pins(result, slots, desired, beneath, given.poolReviews)',
     replace: '',
     needs: ['policy-mass', 'policy-edit'],
   },
