@@ -26,6 +26,7 @@ const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
     capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && switches.zeroCap === 'omitted',
   alert: ({ onDrift }) => onDrift === 'alert',
   pools: ({ pools }) => pools,
+  slow: ({ isSlow }) => isSlow,
   rules: ({ rules, pools }) => rules && !pools,
 }
 

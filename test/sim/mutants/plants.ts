@@ -5,7 +5,7 @@ import type { EventKind } from '../lives/events/kinds.ts'
 import type { FaultKind } from '../lives/scenario.ts'
 
 /** What a deployment is like in some lives. */
-export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules'
+export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow'
 
 /** One planted bug: `find` stands exactly once in `file`, and is replaced. */
 export interface Plant {
@@ -113,7 +113,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/write/write.ts',
     find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
     replace: '!tried.has(key)',
-    needs: ['policy-mass', 'race', 'pause', 'policy-squeeze'],
+    needs: ['policy-mass', 'race', 'policy-squeeze', 'server-error', 'html'],
   },
   {
     name: 'a spent approval releases again',
@@ -183,6 +183,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/pace/pacing.ts',
     find: 'const gapMs = 1000 / pace.rate',
     replace: 'const gapMs = 500 / pace.rate',
+    needs: ['slow', 'policy-edit'],
   },
   {
     name: 'error texts of the service are shown as they came',
