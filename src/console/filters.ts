@@ -1,4 +1,5 @@
-// Search, filters and the order of a list, as plain forms and links that work without scripts: everything asked stands in the address.
+// Search, filters and the order of a list, as plain forms and links that work without scripts: everything asked stands in the address. Each has an
+// id, by which the page's script finds it again in the answer.
 import { type Html, html } from '../core/escape/html.ts'
 import type { Query } from '../daemon/http/documents/documents.ts'
 import { withQuery } from './links.ts'
@@ -18,7 +19,7 @@ export function filterForm(path: string, filters: readonly Filter[], query: Quer
   const kept = Object.entries(query).filter(([name]) => !names.has(name) && name !== 'page' && name !== 'after')
   const isFiltered = filters.some(({ name }) => (query[name] ?? '') !== '')
   return html`<form class="filters" method="get" action="${path}" role="search">${filters.map((filter) => field(filter, query[filter.name] ?? ''))}
-${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button type="submit">Show</button>${
+${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}<button type="submit" id="ask">Show</button>${
     isFiltered && html`<a class="button" href="${path}">Show all</a>`
   }</form>`
 }
@@ -26,8 +27,8 @@ ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${
 function field(filter: Filter, value: string): Html {
   const { name, label } = filter
   if (filter.kind === 'search')
-    return html`<label class="grow">${label}<input type="search" name="${name}" value="${value}" autocomplete="off"></label>`
-  return html`<label>${label}<select name="${name}"><option value="">all</option>${filter.options.map(
+    return html`<label class="grow">${label}<input type="search" id="ask-${name}" name="${name}" value="${value}" autocomplete="off"></label>`
+  return html`<label>${label}<select id="ask-${name}" name="${name}"><option value="">all</option>${filter.options.map(
     ([option, text]) => html`<option value="${option}"${option === value && html` selected`}>${text}</option>`,
   )}</select></label>`
 }
@@ -47,5 +48,5 @@ export function sortHead(text: string, { by, usually, isDefault = false }: Sorti
   const order = query['order'] === 'asc' || query['order'] === 'desc' ? query['order'] : usually
   const { page: _, ...rest } = query
   const href = withQuery(path, { ...rest, sort: by, order: isSorted ? (order === 'asc' ? 'desc' : 'asc') : undefined })
-  return html`<a href="${href}">${text}${isSorted && html` <span aria-hidden="true">${order === 'asc' ? '▲' : '▼'}</span><span class="hidden">, sorted ${order === 'asc' ? 'upwards' : 'downwards'}</span>`}</a>`
+  return html`<a id="by-${by}" href="${href}">${text}${isSorted && html` <span aria-hidden="true">${order === 'asc' ? '▲' : '▼'}</span><span class="hidden">, sorted ${order === 'asc' ? 'upwards' : 'downwards'}</span>`}</a>`
 }

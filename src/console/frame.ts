@@ -54,7 +54,7 @@ export function renderFrame(page: PageContents): string {
 <div class="shell">
 <div class="side">${navigation(page)}</div>
 <main id="contents" tabindex="-1">
-<div>${crumbs(page)}<div class="title"><h1>${heading}</h1>${badges}</div></div>
+<div>${crumbs(page)}<div class="title"><h1 tabindex="-1">${heading}</h1>${badges}</div></div>
 ${parts.map((part) => part && html`<div class="part">${part}</div>\n`)}
 </main>
 </div>

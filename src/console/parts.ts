@@ -68,7 +68,7 @@ export const facts = (rows: readonly (readonly [name: string, value: Value])[]):
 export const box = (weight: Weight, content: Value): Html => html`<div class="box ${weight}">${content}</div>`
 
 /** What stands where there is nothing yet, and what to do about it. */
-export const empty = (text: Value): Html => html`<p class="soft">${text}</p>`
+export const empty = (text: Value): Html => html`<p class="soft" data-found>${text}</p>`
 
 export const section = (title: string, content: Value, extra?: Value): Html =>
   html`<section><div class="title"><h2>${title}</h2>${extra !== undefined && html`<div class="end">${extra}</div>`}</div>${content}</section>`
@@ -122,7 +122,7 @@ export function pager(
   const from = Math.min(total, (page - 1) * limit + 1)
   const until = Math.min(total, page * limit)
   return html`<nav class="pages" aria-label="Pages of the list">${page > 1 && link(page - 1, 'Previous')}
-<span class="soft">${last > 1 ? `${number(from)} to ${number(until)} of ` : ''}${plural(total, ...noun)}</span>${page < last && link(page + 1, 'Next')}</nav>`
+<span class="soft" data-found>${last > 1 ? `${number(from)} to ${number(until)} of ` : ''}${plural(total, ...noun)}</span>${page < last && link(page + 1, 'Next')}</nav>`
 }
 
 export interface Column<Row> {

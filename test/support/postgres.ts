@@ -26,6 +26,8 @@ export interface PostgresServer {
   create(): Promise<string>
   /** Statements of the superuser. */
   sql(database: string, text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Lets clients in by these rules, the lines of pg_hba.conf, from now on. */
+  rules(text: string): Promise<void>
   /** Answers nothing until it is thawed. */
   freeze(): void
   thaw(): void
@@ -101,6 +103,10 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
       } finally {
         await opened.close()
       }
+    },
+    async rules(text) {
+      writeFileSync(join(data, 'pg_hba.conf'), text)
+      await server.sql('postgres', 'SELECT pg_reload_conf()')
     },
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),

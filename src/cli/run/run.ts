@@ -235,13 +235,11 @@ function sourcesOf({ daemon }: Readonly<Running>, host: Host): readonly Workspac
 const ELSEWHERE_MS = 2_000
 
 /** Their threads end with the daemon. */
-function comparisonsOf(config: Config, running: Readonly<Running>, host: Host): Comparisons {
+function comparisonsOf(config: Config, host: Host): Comparisons {
   const comparisons = createComparisons({
     clock: host.cli.clock,
-    ledger: config.ledger,
+    ledger: () => host.store.share?.() ?? { file: config.ledger },
     env: host.cli.env,
-    inMemory: (name) =>
-      config.ledger === ':memory:' ? running.daemon?.workspaces().find((one) => one.config.name === name)?.ledger : undefined,
     pricePerCredit: () => host.config().pricePerCredit,
     onMade: (name) => host.live.changed(name, ['comparison']),
   })
@@ -279,7 +277,7 @@ const listenOn = (config: Config, running: Readonly<Running>, host: Host): Promi
       clock: host.cli.clock,
       look: () => lookAt(running, host),
       sourceUrl: () => host.config().sourceUrl,
-      comparisons: comparisonsOf(config, running, host),
+      comparisons: comparisonsOf(config, host),
     }),
     people: host.people,
     live: host.live,

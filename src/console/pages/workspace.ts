@@ -1,6 +1,7 @@
 // One workspace: what is wrong now, what is left and when it runs out, the story of the cycle, and where caps are off.
 import { type Html, html } from '../../core/escape/html.ts'
 import { BANDS } from '../../core/model/events.ts'
+import { whileInvalid } from '../../core/model/policy.ts'
 import type { Documents } from '../../daemon/http/documents/documents.ts'
 import type { NearSeries, PoolSeries, WorkspaceDocument } from '../../daemon/http/documents/types.ts'
 import { type AmountRow, amountTable, meter } from '../chart/bars.ts'
@@ -84,7 +85,7 @@ export function troubles(one: WorkspaceDocument): Html | false {
       !policy.valid &&
       box(
         'bad',
-        html`<p><strong>The policy files are not valid.</strong> The last good set stays in force, and nothing is pruned until they are whole again.</p>`,
+        html`<p><strong>The policy files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are whole again.</p>`,
       ),
     policy && !policy.valid && html`${problemList(problems, problemsOmitted)}`,
     lastCycle?.result === 'error' &&

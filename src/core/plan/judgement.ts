@@ -3,7 +3,7 @@
 import type { Slots } from '../interpret/slots.ts'
 import type { Approval, GuardSettings, Hold, PlanApproval, Release } from '../model/change.ts'
 import type { CapReading } from '../model/observed.ts'
-import { declaredCount, type PolicyApproval, type PolicyRevision } from '../model/policy.ts'
+import { declaredCount, type PolicyApproval, type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import {
@@ -21,7 +21,7 @@ import type { Difference, PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
 import type { GuardFacts, Judgement } from './guards/round.ts'
 import type { Impact, ImpactInputs } from './impact.ts'
-import { type ReviewedRules, stricter, weakenings } from './reviewed.ts'
+import { type ReviewedRules, type Rules, strictest } from './reviewed.ts'
 
 export interface JudgementInputs {
   readonly workspace: string
@@ -37,7 +37,7 @@ export interface JudgementInputs {
   readonly approve: readonly string[]
   readonly holdsShown: HoldsShown
   readonly approvalSteps?: 'separate' | 'together'
-  readonly reviewed?: ReviewedRules
+  readonly reviewed?: readonly ReviewedRules[]
   readonly idle?: boolean
   readonly contested: ReadonlyMap<ScopeKey, Contest>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
@@ -110,31 +110,38 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
   const { differences, impact, whole, digest, instantText, guards, holdsShown, slots } = inputs
   const { set } = inputs.policy
   const copying = slots.model.copying
-  const reviewed = inputs.approvalSteps !== 'together' && weakenings(inputs).length > 0 ? inputs.reviewed : undefined
-  const emails = set.protectedPeople.map((one) => one.scope.email)
-  const by = (settings: GuardSettings, protectedEmails: readonly string[]) => {
+  const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
+  const by = (rules: Rules): ((released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement) => {
     const facts: GuardFacts = {
       ...inputs.facts,
       ...(copying !== undefined && { copying }),
       contested: inputs.contested,
       workspace: inputs.workspace,
       declared: declaredCount(set),
-      protectedPeople: new Set(protectedEmails),
+      protectedPeople: new Set(rules.protectedEmails),
     }
-    return (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>): Judgement =>
-      judge({ differences, released, tryAnyway, impact, whole, facts, settings, digest, instantText })
+    return (released, tryAnyway) =>
+      judge({ differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText })
   }
-  const asDeclared = by(guards, emails)
-  if (!reviewed) return asDeclared
-  const strictly = by(stricter(guards, reviewed.guards), [...new Set([...emails, ...reviewed.protectedEmails])])
+  const now: Rules = { guards, protectedEmails: protectedEmails(set) }
+  const asDeclared = by(now)
+  if (reviewed.length === 0) return asDeclared
+  const strictly = by(strictest(now, reviewed))
   return (released, tryAnyway) => {
     const free = asDeclared(released, tryAnyway)
     const first = strictly(released, tryAnyway)
-    const wasShown = ({ id }: Hold): boolean => (holdsShown[id]?.at ?? Number.POSITIVE_INFINITY) < reviewed.weakenedAt
-    const waived = [...first.heldBy].filter(
-      ([key, id]) => !free.heldBy.has(key) && first.holds.some((hold) => hold.id === id && wasShown(hold)),
-    )
-    const judgement = waived.length > 0 ? strictly(released.union(new Set(waived.map(([key]) => key))), tryAnyway) : first
+    // What was weakened after a hold was shown counts for it.
+    const weaker = Map.groupBy(first.holds, ({ id }) => {
+      const shownAt = holdsShown[id]?.at ?? Number.POSITIVE_INFINITY
+      return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
+    })
+    const waived = [...weaker].flatMap(([count, holds]) => {
+      if (count === reviewed.length) return []
+      const { heldBy } = count === 0 ? free : by(strictest(now, reviewed.slice(0, count)))(released, tryAnyway)
+      const ids = new Set(holds.map(({ id }) => id))
+      return [...first.heldBy].flatMap(([key, id]) => (ids.has(id) && !heldBy.has(key) ? [key] : []))
+    })
+    const judgement = waived.length > 0 ? strictly(released.union(new Set(waived)), tryAnyway) : first
     const isOld = ({ id }: Hold): boolean => [...judgement.heldBy].some(([key, hold]) => hold === id && !free.heldBy.has(key))
     const holds = judgement.holds.map((hold) => (isOld(hold) ? { ...hold, message: `${hold.message}; ${NOT_YET}` } : hold))
     return { ...judgement, holds }

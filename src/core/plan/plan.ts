@@ -7,7 +7,7 @@ import type { Approval, Change, Effect, GuardSettings, Plan, PlanCounts, Quarant
 import { holdOf } from '../model/change.ts'
 import type { ScopeStatus } from '../model/events.ts'
 import type { OwnedCap } from '../model/observed.ts'
-import type { Cap, PolicyRevision } from '../model/policy.ts'
+import { type Cap, type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import { compareScopes, type ScopeKey, scopeKey } from '../model/scope.ts'
 import type { PoolNote } from '../pools/notes.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
@@ -38,8 +38,8 @@ export interface PlanInputs extends StateInputs {
   /** Ids, or their beginnings, given by `apply --approve`. */
   readonly approve: readonly string[]
   readonly holdsShown: HoldsShown
-  /** Guards and protected people as they were before they were weakened, while that does not count yet; absent: nothing was. */
-  readonly reviewed?: ReviewedRules
+  /** The rules before they were weakened, while that does not count yet, oldest first; absent: nothing was. */
+  readonly reviewed?: readonly ReviewedRules[]
   /** `together`: an approval may arrive with the change it releases. */
   readonly approvalSteps?: 'separate' | 'together'
   /** Nothing is going to be written, in audit mode or while paused: no approval is matched with a hold. */
@@ -119,7 +119,10 @@ export function buildPlan(given: PlanInputs): Planned {
   const waves = { unknown: result.unknown, refused: refusedWide(given, desired), ...(unlisted && { unlisted }) }
   const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired })
   const changes = toChanges(disposed, byKey, impact, whole)
-  const inputs = { ...given, weakenings: weakenings(given) }
+  const inputs = {
+    ...given,
+    weakenings: weakenings({ guards: given.guards, protectedEmails: protectedEmails(given.policy.set) }, given.reviewed),
+  }
   const scopes = scopeStates(inputs, declared, result, changes, contested)
   return {
     plan: {

@@ -1,6 +1,7 @@
 // Tells the outside what a cycle did: the outcome in one word, what happened, what holds by now, and what the view shows. It decides nothing
 // about caps.
 import type { Change, Disposition } from '../../core/model/change.ts'
+import type { Finding } from '../../core/model/condition.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { PoolOfDay } from '../../core/model/journal.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
@@ -102,8 +103,20 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Desire
   const shown = workspace.ledger.fact('holdsShown') ?? {}
   const { clock, ledger, knowledge } = workspace
   const since = clock.now() - LATE_MS
-  const foreign = foreignFindings(planned, knowledge?.readings ?? new Map(), (scope) => ledger.writtenLately(scope, since))
+  const readings = knowledge?.readings ?? new Map()
+  const found = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
+  const foreign = [...found, ...standing(workspace.findings.foreign ?? [], planned, readings)]
   notice(workspace, { foreign, plan: planFindings(planned, outlook, shown) })
+}
+
+/** A value of others that stands while policy asks for something else, or cannot be read for a while, is no news when it is met again. */
+function standing(known: readonly Finding[], { plan }: Planned, readings: WorkspaceState['readings']): readonly Finding[] {
+  const differs = new Set(plan.changes.map(({ scope }) => scopeKey(scope)))
+  return known.filter(({ scope, version }) => {
+    const key = scope && scopeKey(scope)
+    const observed = key && readings.get(key)?.observed
+    return observed === 'unknown' || (key && differs.has(key) && String(observed) === version)
+  })
 }
 
 /** A pause that began or ended since it was last looked at. */

@@ -9,7 +9,7 @@ import { isPostgresAddress, otherScheme, shownAddress } from './postgres/address
 import type { Fence } from './postgres/writer.ts'
 import { backupLedger, checkLedger, damage, pruneHistory } from './sqlite/care.ts'
 import { sqliteCopy } from './sqlite/copy.ts'
-import { forReading, type LedgerDatabase, MEMORY, openDatabase } from './sqlite/database.ts'
+import { forReading, isInMemory, type LedgerDatabase, MEMORY, openDatabase } from './sqlite/database.ts'
 import { createPrivately, isFolder, lookAt, makePrivate } from './sqlite/files.ts'
 import { type Lock, takeLock } from './sqlite/lock.ts'
 import { sqliteRows, type Versions } from './sqlite/rows.ts'
@@ -53,7 +53,8 @@ export async function openLedger(options: LedgerOptions): Promise<LedgerStore> {
       'LEDGER_UNREADABLE',
       `a ledger is a file, or an address that begins with postgres://; this one begins with ${other}`,
     )
-  if (file === MEMORY) return store(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
+  if (file === MEMORY) return sharing(emptyLedger(MEMORY, mode), { mode, clock, exists: true })
+  if (isInMemory(file)) return store(openDatabase(file, { readOnly: true }), { mode, clock, exists: true })
   const path = resolve(file)
   if (mode === 'read') {
     const existing = openForReading(path)
@@ -145,6 +146,8 @@ interface StoreParts {
   readonly exists: boolean
   readonly lock?: Lock
 }
+
+const sharing = (database: LedgerDatabase, parts: StoreParts): LedgerStore => ({ ...store(database, parts), share: database.share })
 
 function store(database: LedgerDatabase, { mode, clock, exists, lock }: StoreParts): LedgerStore {
   const versions: Versions = new Map()

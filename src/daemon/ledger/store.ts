@@ -4,6 +4,7 @@ import type { Instant } from '../../core/model/units.ts'
 import type { LeaseTable, Ledger, LedgerFacts } from '../../ports.ts'
 import type { Binding } from './binding.ts'
 import type { CopyEnd } from './copy.ts'
+import type { SharedCopy } from './sqlite/database.ts'
 
 /** What is recorded of one workspace at one address. */
 export interface BindingReport extends Omit<Binding, 'id'> {
@@ -69,6 +70,8 @@ export interface LedgerStore {
   readonly leases?: LeaseTable
   /** What there is to know of the server, for ledgers that have one. */
   server?(): Promise<ServerReport>
+  /** For a ledger in this process alone: a copy as it is now, which a thread opens to read. */
+  share?(): Promise<SharedCopy>
   /** This ledger as one end of a copy; opened to write, it holds all of its workspaces until it is closed. */
   copyEnd(): Promise<CopyEnd>
   /** Frees the lock and the file or the connections; a second call does nothing. */

@@ -5,16 +5,16 @@ import { openLedger } from '../ledger/ledger.ts'
 import { systemClock } from '../schedule/system.ts'
 import { type Compared, type CompareOptions, type CompareStart, compare, compareStart } from './compare.ts'
 
-/** What was read already, or where to read it. */
-export type ComparedFrom =
-  | { readonly start: CompareStart }
-  | { readonly ledger: string; readonly env: Readonly<Record<string, string | undefined>> }
+/** A file, an address, or the name of a copy in memory. */
+export interface ComparedFrom {
+  readonly ledger: string
+  readonly options: CompareOptions
+}
 
-const { from, options }: { readonly from: ComparedFrom; readonly options: CompareOptions } = workerData
+const { ledger, options }: ComparedFrom = workerData
 
 async function read(): Promise<CompareStart> {
-  if ('start' in from) return from.start
-  const store = await openLedger({ file: from.ledger, mode: 'read', clock: systemClock, env: from.env })
+  const store = await openLedger({ file: ledger, mode: 'read', clock: systemClock })
   try {
     return await compareStart(await store.workspace(options.workspace, undefined), options)
   } finally {

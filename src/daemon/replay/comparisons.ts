@@ -2,8 +2,8 @@
 // shared by all who ask. It never waits and never throws; a thread that runs out of memory or time is told of, and tried again later.
 import { DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
 import { beside, type Outcome, runAside } from '../../policy/load/aside.ts'
-import type { Clock, Ledger } from '../../ports.ts'
-import { type Compared, type CompareOptions, compareStart } from './compare.ts'
+import type { Clock } from '../../ports.ts'
+import type { Compared, CompareOptions } from './compare.ts'
 import type { ComparedFrom } from './compare-thread.ts'
 
 export interface ComparisonState {
@@ -20,14 +20,18 @@ export interface Comparisons {
   close(): void
 }
 
+/** `end`: nobody reads it any more. */
+interface Opened {
+  readonly file: string
+  end?(): void
+}
+
 export interface ComparisonOptions {
   readonly clock: Clock
-  /** The file or the address. */
-  readonly ledger: string
+  /** What the thread opens: a file, an address, or a copy of a ledger in this process alone. */
+  readonly ledger: () => Promise<Opened> | Opened
   /** For the driver of a database. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** A ledger that is in this process alone is read here. */
-  readonly inMemory: (workspace: string) => Ledger | undefined
   readonly pricePerCredit: () => number | undefined
   /** Another one is there. */
   readonly onMade: (workspace: string) => void
@@ -89,15 +93,17 @@ function goodMs(compared: Compared): number {
 }
 
 async function comparedAside(workspace: string, options: ComparisonOptions, signal: AbortSignal): Promise<Compared> {
-  const { clock, ledger, env, inMemory, pricePerCredit } = options
+  const { clock, ledger, env, pricePerCredit } = options
   const price = pricePerCredit()
   const how: CompareOptions = { workspace, now: clock.now(), ...(price !== undefined && { pricePerCredit: price }) }
+  let opened: Opened | undefined
   try {
-    const own = inMemory(workspace)
-    const from: ComparedFrom = own ? { start: await compareStart(own, how) } : { ledger, env: ofDriver(env) }
+    opened = await ledger()
+    const from: ComparedFrom = { ledger: opened.file, options: how }
     const outcome = await runAside<Compared>({
       file: beside(import.meta.url, 'compare-thread'),
-      data: { from, options: how },
+      data: from,
+      env: ofDriver(env),
       clock,
       deadlineMs: DEADLINE_MS,
       memory: MEMORY,
@@ -106,12 +112,14 @@ async function comparedAside(workspace: string, options: ComparisonOptions, sign
     return outcome.kind === 'answer' ? outcome.answer : { kind: 'failed', message: whyNot(outcome) }
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) }
+  } finally {
+    opened?.end?.()
   }
 }
 
 /** Nothing else of the environment is the thread's business. */
 const ofDriver = (env: ComparisonOptions['env']): ComparisonOptions['env'] =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG')))
+  Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG') || name === 'HOME' || name === 'USER'))
 
 function whyNot({ kind, message }: Exclude<Outcome<Compared>, { readonly kind: 'answer' }>): string {
   switch (kind) {

@@ -20,6 +20,8 @@ export interface Errand {
   readonly deadlineMs: number
   /** In MiB; that of reading policies unless given. */
   readonly memory?: ResourceLimits
+  /** What it finds in its environment; nothing unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   /** Ends the thread before it has answered. */
   readonly signal?: AbortSignal
 }
@@ -28,8 +30,8 @@ export interface Errand {
 export const beside = (asking: string, name: string): URL => new URL(`./${name}${asking.endsWith('.ts') ? '.ts' : '.js'}`, asking)
 
 /** Runs a thread until it has answered, failed, or had its time. */
-export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, signal }: Errand): Promise<Outcome<Answer>> {
-  const worker = new Worker(file, { workerData: data, resourceLimits: memory ?? THREAD_MEMORY_MIB, env: {} })
+export async function runAside<Answer>({ file, data, clock, deadlineMs, memory, env = {}, signal }: Errand): Promise<Outcome<Answer>> {
+  const worker = new Worker(file, { workerData: data, resourceLimits: memory ?? THREAD_MEMORY_MIB, env: { ...env } })
   const over = new AbortController()
   let at: string | undefined
   const failed = (kind: 'memory' | 'time' | 'error', message: string): Outcome<Answer> => ({

@@ -1,7 +1,8 @@
 // Comparisons as the daemon keeps them: real ledgers, the real thread, and what is shared between those who ask.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
-import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
+import { describe, expect, test, vi } from 'vitest'
+import { type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import type { Compared } from '../../../src/daemon/replay/compare.ts'
 import { type ComparisonOptions, type Comparisons, createComparisons } from '../../../src/daemon/replay/comparisons.ts'
 import { systemClock } from '../../../src/daemon/schedule/system.ts'
@@ -10,6 +11,7 @@ import type { Ledger } from '../../../src/ports.ts'
 import { BUSY, COMPANY, recordedPlace } from '../../cli/recorded-place.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { ownedCap, TEAM, temporaryFolder } from '../../support/ledger.ts'
+import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { type RecordedCompany, recordCompany } from '../../support/recorded.ts'
 
 const DIGEST = 'digest'
@@ -38,6 +40,16 @@ async function fill(ledger: Ledger, at: { readonly policy: string }, company: Re
   await ledger.commit()
 }
 
+/** Fills a ledger with the company's days and the policy in force; the daemon has it open all the time. */
+async function filled(file: string): Promise<LedgerStore> {
+  const place = await recordedPlace('empty')
+  const store = await openLedger({ file, mode: 'write', clock })
+  await fill(await store.workspace('acme', 'https://a.example/api/v1'), place)
+  return store
+}
+
+const at = (ledger: string): Pick<ComparisonOptions, 'ledger'> => ({ ledger: () => ({ file: ledger }) })
+
 /** A ledger file with the company's days and the policy in force. */
 async function place(company?: RecordedCompany): Promise<string> {
   const at = await recordedPlace('empty')
@@ -52,9 +64,8 @@ function keeper(options: Partial<ComparisonOptions> = {}) {
   const told: string[] = []
   const comparisons = createComparisons({
     clock,
-    ledger: '',
+    ledger: () => ({ file: '' }),
     env: {},
-    inMemory: () => undefined,
     pricePerCredit: () => 0.5,
     onMade: (workspace) => told.push(workspace),
     ...options,
@@ -63,7 +74,7 @@ function keeper(options: Partial<ComparisonOptions> = {}) {
 }
 
 test('the policies in force are compared with the caps that were in force, with the figures of simulate', async () => {
-  const { comparisons, told } = keeper({ ledger: await place() })
+  const { comparisons, told } = keeper(at(await place()))
   const compared = await comparedBy(comparisons)
   if (compared.kind !== 'made') throw new Error(compared.kind)
   const { cycles, blocked, losses, policy, unreached, capsReached } = compared.simulation
@@ -83,7 +94,7 @@ test('the policies in force are compared with the caps that were in force, with 
 })
 
 test('one is made for all who ask, and another for other policies, with the old one standing there meanwhile', async () => {
-  const { comparisons, told } = keeper({ ledger: await place() })
+  const { comparisons, told } = keeper(at(await place()))
   expect(comparisons.of('acme', DIGEST)).toEqual(comparisons.of('acme', DIGEST))
   await comparedBy(comparisons)
   expect(comparisons.of('acme', DIGEST).since).toBeUndefined()
@@ -92,29 +103,80 @@ test('one is made for all who ask, and another for other policies, with the old 
   expect(told).toEqual(['acme', 'acme'])
 })
 
-test('a ledger that is in this process alone is compared too', async () => {
+test('a ledger that is in this process alone is compared too, by a copy of which nothing is left', async () => {
   const store = await openLedger({ file: ':memory:', mode: 'write', clock })
   const ledger = await store.workspace('acme', 'https://a.example/api/v1')
   await fill(ledger, await recordedPlace('empty'))
-  const { comparisons } = keeper({ ledger: ':memory:', inMemory: () => ledger })
+  const { share } = store
+  if (!share) throw new Error('it cannot be shared')
+  let name = ''
+  const { comparisons } = keeper({
+    ledger: async () => {
+      const copy = await share()
+      name = copy.file
+      return copy
+    },
+  })
   expect(await comparedBy(comparisons)).toMatchObject({ kind: 'made' })
   await store.close()
+  // Nothing of the copy is left.
+  const left = await openLedger({ file: name, mode: 'read', clock })
+  await expect(left.workspaces()).rejects.toThrow('no such table')
+  await left.close()
 })
 
 test('without whole cycles it says from when on there will be one', async () => {
-  const { comparisons } = keeper({ ledger: await place({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) }) })
+  const { comparisons } = keeper(at(await place({ ...COMPANY, fromAt: Date.UTC(2026, 10, 9) })))
   expect(await comparedBy(comparisons)).toMatchObject({ kind: 'made', wholeAt: Date.UTC(2027, 0, 1) })
 })
 
 test('without days, policies or a ledger it says what is missing, and looks again after a while', async () => {
   const now = fakeClock()
-  const { comparisons } = keeper({ ledger: temporaryFolder(), clock: { ...clock, now: now.now } })
+  const { comparisons } = keeper({ ...at(temporaryFolder()), clock: { ...clock, now: now.now } })
   expect(await comparedBy(comparisons)).toMatchObject({ kind: 'failed' })
   expect(comparisons.of('acme', DIGEST).since).toBeUndefined()
   await now.advance(10 * 60_000)
   expect(comparisons.of('acme', DIGEST).since).toBe(now.now())
   comparisons.close()
   const empty = { ...COMPANY, untilAt: COMPANY.fromAt }
-  const { comparisons: early } = keeper({ ledger: await place(empty) })
+  const { comparisons: early } = keeper(at(await place(empty)))
   expect(await comparedBy(early)).toMatchObject({ kind: 'no-days', wholeAt: expect.any(Number) })
+})
+
+describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
+  const postgres = postgresForFile()
+  const PASSWORD = 'a pass:word'
+
+  /** Another role with a password, which the server asks for. */
+  async function withPassword(): Promise<{ readonly address: string; readonly store: LedgerStore }> {
+    const server = postgres()
+    const address = await server.create()
+    const database = new URL(address).pathname.slice(1)
+    const store = await filled(address)
+    for (const statement of [
+      `CREATE ROLE looking LOGIN PASSWORD '${PASSWORD}'`,
+      'GRANT USAGE ON SCHEMA capkeeper TO looking',
+      'GRANT SELECT ON ALL TABLES IN SCHEMA capkeeper TO looking',
+    ])
+      await server.sql(database, statement)
+    await server.rules('host all looking 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n')
+    return { address: address.replace('postgres@', 'looking@'), store }
+  }
+
+  test('the ledger is read beside the daemon that has it open, with the password that the driver finds (needs PostgreSQL)', async () => {
+    const { address, store } = await withPassword()
+    const file = join(temporaryFolder(), 'passwords')
+    writeFileSync(file, `*:*:*:looking:${PASSWORD.replace(':', '\\:')}\n`, { mode: 0o600 })
+    const ways: readonly (readonly [env: Readonly<Record<string, string>>, kind: Compared['kind']])[] = [
+      [{ PGPASSWORD: PASSWORD }, 'made'],
+      [{ PGPASSFILE: file }, 'made'],
+      [{ HOME: temporaryFolder() }, 'failed'],
+    ]
+    for (const [env, kind] of ways) {
+      const compared = await comparedBy(keeper({ ...at(address), env }).comparisons)
+      expect([Object.keys(env), compared]).toEqual([Object.keys(env), expect.objectContaining({ kind })])
+      expect(JSON.stringify(compared)).not.toContain(PASSWORD)
+    }
+    await store.close()
+  }, 60_000)
 })

@@ -3,6 +3,7 @@
 
 import { byUrgency, type Condition, kindOf, type Severity } from '../../../core/model/condition.ts'
 import type { ScopeState, ScopeStatus, WorkspaceView } from '../../../core/model/events.ts'
+import { whileInvalid } from '../../../core/model/policy.ts'
 import { countBands } from '../../../core/use/bands.ts'
 import { creditsOfCycle } from '../../../core/use/burn.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
@@ -100,7 +101,8 @@ function countStates(scopes: readonly ScopeStatus[]): Readonly<Record<ScopeState
 }
 
 function verdictOf(view: WorkspaceView, first: AttentionEntry | undefined): { readonly tone: Tone; readonly verdict: string } {
-  if (!view.lastCycle) return { tone: 'warn', verdict: view.policy && !view.policy.valid ? 'policy not valid' : 'first cycle under way' }
+  const isBroken = view.policy?.valid === false
+  if (!view.lastCycle) return isBroken ? { tone: 'bad', verdict: VERDICTS.policy } : { tone: 'warn', verdict: 'first cycle under way' }
   if (!first || first.tone === 'good') return { tone: 'good', verdict: 'in sync' }
   return { tone: first.tone, verdict: VERDICTS[first.subject] }
 }
@@ -158,7 +160,7 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
     const { message } = lastCycle
     tell('bad', 'cycle', `the last cycle failed${message === undefined ? '' : `: ${showing.people.text(message)}`}`, '/health')
   }
-  if (policy && !policy.valid) tell('bad', 'policy', 'the policy files are not valid; the last good set stays in force', '/policies')
+  if (policy && !policy.valid) tell('bad', 'policy', `the policy files are not valid; ${whileInvalid(policy.digest)}`, '/policies')
   for (const { id, people, guards } of holds) {
     tell('warn', 'hold', `${guards.join(', ')}: ${many(people, 'person', 'people')} affected, waits for a decision`, `/holds/${id}`)
   }

@@ -1,6 +1,6 @@
 // The ledger's handle on SQLite: statements prepared once, rows as plain values, failures as LedgerErrors, and one way to write: a
 // transaction that is on the disk when it returns. It knows nothing of what is stored.
-import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
+import { backup, DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite'
 import { BugError } from '../../../core/model/problem.ts'
 import { BUSY_TIMEOUT_MS, fromSqlite, LedgerError } from '../error.ts'
 import { lookAt } from './files.ts'
@@ -8,6 +8,18 @@ import { lookAt } from './files.ts'
 export type Row = Readonly<Record<string, SQLOutputValue>>
 
 export const MEMORY = ':memory:'
+
+/** A database in memory that all threads of this process open by its name. */
+const SHARED = 'file:/capkeeper-'
+let copies = 0
+
+export const isInMemory = (file: string): boolean => file === MEMORY || file.startsWith(SHARED)
+
+/** A copy that any thread opens by its name until it is ended. */
+export interface SharedCopy {
+  readonly file: string
+  end(): void
+}
 
 /** An open ledger file, or one in memory. Every method throws a `LedgerError` when the database fails. */
 export interface LedgerDatabase {
@@ -23,6 +35,8 @@ export interface LedgerDatabase {
   run(sql: string, ...values: readonly SQLInputValue[]): { readonly changes: number; readonly lastId: number }
   /** Runs `change` as one transaction, durable when this returns; nothing of it stays when it throws. */
   write<T>(change: () => T): T
+  /** Copies it in memory, a few pages at a time, while everything else goes on. */
+  share(): Promise<SharedCopy>
   close(): void
 }
 
@@ -44,7 +58,7 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
     statements.set(sql, known)
     return known
   }
-  const stillThere = path === MEMORY ? () => true : sameFile(path)
+  const stillThere = isInMemory(path) ? () => true : sameFile(path)
   const database: LedgerDatabase = {
     file,
     get: (sql, ...values) => attempt(() => prepared(sql).get(...values)),
@@ -62,6 +76,19 @@ export function openDatabase(path: string, options: DatabaseOptions): LedgerData
     write(change) {
       if (!stillThere()) throw movedAway(file)
       return transaction(sqlite, change, attempt)
+    },
+    async share() {
+      copies += 1
+      const name = `${SHARED}${copies}?vfs=memdb`
+      // It is gone with its last connection.
+      const kept = new DatabaseSync(name)
+      try {
+        await backup(sqlite, name)
+      } catch (error) {
+        kept.close()
+        throw fromSqlite(error, file)
+      }
+      return { file: name, end: () => kept.close() }
     },
     close() {
       statements.clear()

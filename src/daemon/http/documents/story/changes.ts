@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
 import type { JournalEntry } from '../../../../core/model/journal.ts'
-import { shortRevision } from '../../../../core/model/policy.ts'
+import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
 import type { Instant } from '../../../../core/model/units.ts'
 import { DocumentError, type Query } from '../documents.ts'
@@ -183,7 +183,7 @@ export function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showi
     case 'policy': {
       const { digest, revision, valid } = one
       const name = revision === '' ? digest : shortRevision(revision)
-      const text = valid ? `policies ${name} are in force` : 'the policy files are not valid; the last good set stays in force'
+      const text = valid ? `policies ${name} are in force` : `the policy files are not valid; ${whileInvalid(digest)}`
       const stands = view.policy?.digest === digest && view.policy.valid === valid
       return { ...base, id: idOf(at, kind, digest, String(valid)), tone: valid ? 'good' : 'bad', text, digest, revision, stands }
     }
