@@ -273,7 +273,6 @@ export const PLANTS: readonly Plant[] = [
     find: 'isCounted(one, round, guard))',
     replace: '(one.changes.length === 0 || one.changes.some((key) => mayHold(key, round, guard))))',
     needs: ['policy-squeeze', 'policy-approve', 'approve'],
-    caughtBy: [857],
   },
   {
     name: 'a wave takes whatever is ready, whoever waits for what failed or is held',
