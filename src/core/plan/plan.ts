@@ -157,15 +157,15 @@ interface Staying {
   readonly beneath: Beneath
 }
 
-/** What is asked of members of pools whom wider caps would lift above the credits; nothing of who is asked for something already, or left alone. */
+/** What is asked of members of pools whom wider caps would lift above the credits; nothing of who is asked for something already. */
 function stayingAsked(
-  { resolution, followers = [] }: PlanInputs,
+  { followers = [] }: PlanInputs,
   first: Diff,
   slots: Slots,
   { asked, skipped, beneath }: Staying,
 ): readonly DesiredCap[] {
   if (followers.length === 0) return []
-  const taken = new Set([...asked.keys(), ...skipped, ...resolution.rejected.map(({ scope }) => scopeKey(scope))])
+  const taken = new Set([...asked.keys(), ...skipped])
   return stays(first, slots, taken, beneath, followers)
 }
 

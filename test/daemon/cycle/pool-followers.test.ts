@@ -114,4 +114,16 @@ describe('members', () => {
     await one.cycle(changed, { approve: [hold?.id ?? ''] })
     expect(one.caps()).toEqual({ team: 100, 'group:g': 2000, ada: 100, bob: 900 })
   })
+
+  test('whom policy wants without a cap, which a pool cannot have, keep what they inherit when the group’s cap goes up', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 100 } })
+    const pools = [pool(1000, { kind: 'groups', ids: ['g'] })]
+    await one.cycle({ pools, caps: { 'group:g': 100, ada: 'none' } })
+    expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
+    await one.cycle({ pools, caps: { 'group:g': 2000, ada: 'none' } })
+    expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual([])
+  })
 })
