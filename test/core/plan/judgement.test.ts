@@ -53,7 +53,7 @@ describe('approving one hold', () => {
         const released = approved.changes.flatMap((change) => (change.released ? scopeKey(change.scope) : []))
         expect(new Set(released)).toEqual(held({ holds: one ? [one] : [] }))
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -70,7 +70,7 @@ describe('approving one hold', () => {
         const next = planOf({ ...world, observed: { ...observed, ...written }, baseline: observed, approvals: approved.approvals }).plan
         expect(ids(next)).toEqual(ids(first).filter((id) => id !== one?.id))
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -93,7 +93,7 @@ describe('approving one hold', () => {
           expect(isReleased || isFree(impact.effect), `${impact.person.email} is ${impact.effect} by ${impact.changes}`).toBe(true)
         }
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -105,7 +105,7 @@ describe('approving one hold', () => {
         expect(all.holds).toEqual([])
         expect(all.changes.filter((one) => holdOf(one) !== undefined)).toEqual([])
       }),
-      runs(200),
+      runs(100),
     )
   })
 })
