@@ -115,9 +115,20 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Desire
   const { clock, ledger, knowledge } = workspace
   const since = clock.now() - LATE_MS
   const readings = knowledge?.readings ?? new Map()
-  const found = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
+  const foreignNow = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
+  const found = workspace.findings.foreign ? foreignNow : foreignNow.map((finding) => fromLedger(finding, ledger))
   const foreign = [...found, ...standing(workspace.findings.foreign ?? [], planned, readings)]
   notice(workspace, { foreign, plan: planFindings(planned, outlook, shown) })
+}
+
+/** What stood already when another process found it. */
+function fromLedger(finding: Finding, ledger: Workspace['ledger']): Finding {
+  const { scope, version } = finding
+  const key = scope && scopeKey(scope)
+  if (!key || ledger.fact('driftSince')?.[key] === undefined) return finding
+  const last = ledger.fact('journal')?.findLast((entry) => entry.kind === 'foreign' && scopeKey(entry.scope) === key)
+  const isSame = last?.kind === 'foreign' && String(last.observed) === version && ledger.writtenLately(scope, last.at).length === 0
+  return isSame ? { ...finding, since: last.at, remembered: true } : finding
 }
 
 /** A value of others that stands while policy asks for something else, or cannot be read for a while, is no news when it is met again. */
