@@ -24,7 +24,7 @@ import type { Told } from './core/notify/told.ts'
 import type { HoldsShown } from './core/plan/approval.ts'
 import type { OpenBreaker } from './core/plan/breaker.ts'
 import type { Contest } from './core/plan/contested.ts'
-import type { ReviewedRules } from './core/plan/reviewed.ts'
+import type { NotedRules } from './core/plan/reviewed.ts'
 import type { Heartbeat, HeartbeatAnswer, HeldWorkspace } from './core/replicas/table.ts'
 import type { ConditionMemory } from './core/resolve/conditions.ts'
 import type { DealtPools } from './core/resolve/pools.ts'
@@ -183,8 +183,8 @@ export interface LedgerFacts {
   readonly holdsShown: HoldsShown
   /** What pools have dealt and what may still be in force, by name: recorded before a deal is written. */
   readonly pools: DealtPools
-  /** Guards and protected people before they were weakened last, or as they are. */
-  readonly rules: Omit<ReviewedRules, 'weakenedAt'> & { readonly weakenedAt?: Instant }
+  /** Guards and protected people, and as they were before they were weakened lately. */
+  readonly rules: NotedRules
   /** Since when each managed scope could not be read. */
   readonly unreadSince: Readonly<Record<ScopeKey, Instant>>
   /** What e-mails are hashed with where people are not to be named; made once. */

@@ -137,13 +137,20 @@ button:hover, .button:hover { border-color: var(--ink); }
 .band-85_to_95 { fill: var(--c-s5); }
 .band-95_to_100 { fill: var(--c-s1); }
 .band-at_cap { fill: var(--c-limit); }
+@media (max-width: 90rem) {
+  th, td { padding-right: 0.7rem; }
+  thead th.number { min-width: 3rem; }
+  .name { min-width: 6rem; }
+  td .meter { min-width: 3.5rem; }
+  .grid th, .grid td { padding-right: 0.5rem; }
+  .grid th:last-child, .grid td:last-child { padding-right: 0; }
+}
 @media (max-width: 40rem) {
   table.amounts th { min-width: 5.5rem; }
   td.measure { min-width: 4rem; }
   .name { min-width: 8.5rem; overflow-wrap: anywhere; }
   .timeline li { grid-template-columns: 1fr auto; }
   .timeline li > :last-child { grid-column: 1 / -1; }
-  th, td { padding-right: 0.75rem; }
 }
 `
 
@@ -158,8 +165,8 @@ const PAPER = `
   figure.chart { margin-bottom: 1rem; }
   .scroll { overflow: visible; background: none; }
   th, td { padding-right: 0.6rem; }
-  .name, .text, thead th.number { min-width: 0; }
-  thead th { white-space: normal; }
+  .name, .text { min-width: 6rem; overflow-wrap: anywhere; }
+  thead th, thead th.number { min-width: 0; white-space: normal; overflow-wrap: normal; }
   details:not([open]) { display: none; }
   .fixed { white-space: normal; }
   section, .card { border: 0; padding: 0; break-inside: auto; }

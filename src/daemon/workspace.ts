@@ -73,6 +73,8 @@ export type FindingSource =
 export interface Workspace extends WorkspaceParts {
   /** Absent until a policy set was usable once. */
   knowledge: WorkspaceState | undefined
+  /** What it knew under the settings before these, for those who look until it knows something itself. */
+  before: WorkspaceState | undefined
   shown: Shown
   /** What each look found last, from which the conditions follow. */
   findings: Readonly<Partial<Record<FindingSource, readonly Finding[]>>>
@@ -95,20 +97,35 @@ export interface Workspace extends WorkspaceParts {
   attempted: boolean
 }
 
-export const createWorkspace = (parts: WorkspaceParts): Workspace => ({
-  ...parts,
+/** What those who look go on to see when settings change: nothing of it decides about a cap. */
+type Kept = Pick<Workspace, 'knowledge' | 'shown' | 'findings' | 'conditions' | 'pause' | 'undeclared' | 'attempted'>
+
+const NOTHING: Kept = {
   knowledge: undefined,
   shown: {},
   findings: {},
   conditions: [],
   pause: undefined,
   undeclared: undefined,
+  attempted: false,
+}
+
+/** One that starts, or starts again under other settings for the same service. */
+export const createWorkspace = (parts: WorkspaceParts, { knowledge: before, ...kept }: Kept = NOTHING): Workspace => ({
+  ...parts,
+  shown: kept.shown,
+  findings: kept.findings,
+  conditions: kept.conditions,
+  pause: kept.pause,
+  undeclared: kept.undeclared,
+  attempted: kept.attempted,
+  knowledge: undefined,
+  before,
   reading: undefined,
   burned: undefined,
   burnedFrom: undefined,
   runs: undefined,
   collector: { chunkDays: new Map(), triedAt: new Map(), addOn: idleCollector() },
-  attempted: false,
 })
 
 /** Looks for a pause, which another process begins and ends. Rejects with a `LedgerError`. */

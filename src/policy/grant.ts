@@ -1,38 +1,59 @@
 // One entry of `spec.grants`: what the schema cannot say of it, which is whether its days exist, and whether it ends after it begins. Whether
 // it fits the other entries (a base for `add`, no other grant at the same time) is checked in `join.ts`.
 import type { Grant } from '../core/model/policy.ts'
+import type { Position } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { credits, type Instant } from '../core/model/units.ts'
 import { readDate, readInstant, type Zone } from './dates.ts'
 import { refuse } from './schema/kinds.ts'
 import type { GrantText } from './schema/source.ts'
-import { type Branch, describe, field, good, keyPlaceOf, nameOf, type Placed, placeOf, report } from './tree.ts'
+import { type Branch, describe, field, good, keyPlaceOf, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
 
-/** Reads a grant; undefined when something in it is wrong, which is reported. */
-export function readGrant(branch: Branch<GrantText>, document: string, zone: Zone | undefined): Placed<Grant> | undefined {
-  const times = zone && readTimes(branch, zone)
-  const grant = good(branch)
-  const amount = field(branch, 'cap') ?? field(branch, 'add')
-  const subject = field(branch, 'user') ?? field(branch, 'group') ?? field(branch, 'team')
-  if (!grant || !times || !amount || !subject) return undefined
-  return {
-    value: {
-      scope: scopeOf(grant),
-      amount: grant.cap === undefined ? { kind: 'add', credits: credits(grant.add ?? 0) } : { kind: 'cap', credits: credits(grant.cap) },
-      ...times,
-      reason: grant.reason,
-      ...(grant.ticket === undefined ? {} : { ticket: grant.ticket }),
-      at: placeOf(amount),
-      document,
-    },
-    at: grant.team ? keyPlaceOf(subject) : placeOf(subject),
-  }
+/** What one grant says as far as it can be read, and all of it when nothing in it is wrong. */
+export interface PlacedGrant {
+  readonly scope: Scope
+  /** Where the scope is named. */
+  readonly at: Position
+  readonly amount?: Placed<Grant['amount']>
+  readonly times?: Times
+  readonly value?: Grant
 }
 
-const scopeOf = ({ user, group }: GrantText): Scope =>
-  user !== undefined ? userScope(user) : group !== undefined ? groupScope(group) : TEAM
+export type Times = Pick<Grant, 'fromAt' | 'until'>
 
-function readTimes(branch: Branch<GrantText>, zone: Zone): Pick<Grant, 'fromAt' | 'until'> | undefined {
+/** Reads a grant and reports what is wrong in it; undefined when nobody can say what it is for. */
+export function readGrant(branch: Branch<GrantText>, document: string, zone: Zone | undefined): PlacedGrant | undefined {
+  const times = zone && readTimes(branch, zone)
+  const subject = subjectOf(branch)
+  if (!subject) return undefined
+  const amount = amountOf(branch)
+  const known = { ...subject, ...(amount && { amount }), ...(times && { times }) }
+  const grant = good(branch)
+  if (!grant || !times || !amount) return known
+  const { reason, ticket } = grant
+  const rest = { reason, ...(ticket === undefined ? {} : { ticket }), at: amount.at, document }
+  return { ...known, value: { scope: subject.scope, amount: amount.value, ...times, ...rest } }
+}
+
+/** Exactly one of the three says what a grant is for. */
+function subjectOf(branch: Branch<GrantText>): Pick<PlacedGrant, 'scope' | 'at'> | undefined {
+  const [user, group, team] = [field(branch, 'user'), field(branch, 'group'), field(branch, 'team')]
+  if ([user, group, team].filter((one) => one !== undefined).length !== 1) return undefined
+  const [email, id] = [placed(user), placed(group)]
+  if (email) return { scope: userScope(email.value), at: email.at }
+  if (id) return { scope: groupScope(id.value), at: id.at }
+  return team && good(team) ? { scope: TEAM, at: keyPlaceOf(team) } : undefined
+}
+
+function amountOf(branch: Branch<GrantText>): Placed<Grant['amount']> | undefined {
+  const [cap, add] = [field(branch, 'cap'), field(branch, 'add')]
+  if (cap && add) return undefined
+  const [fixed, more] = [placed(cap), placed(add)]
+  if (fixed) return { value: { kind: 'cap', credits: credits(fixed.value) }, at: fixed.at }
+  return more && { value: { kind: 'add', credits: credits(more.value) }, at: more.at }
+}
+
+function readTimes(branch: Branch<GrantText>, zone: Zone): Times | undefined {
   const [fromField, untilField] = [field(branch, 'from'), field(branch, 'until')]
   const fromAt = instantOf(fromField, (day) => zone.startOfDay(day))
   const isCycleEnd = good(untilField) === 'cycleEnd'

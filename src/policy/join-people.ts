@@ -26,22 +26,27 @@ export type Tell = (at: Position, code: ProblemCode, message: string, extra?: Pr
 export function checkPeople(input: PeopleInput, tell: Tell): void {
   checkNames(input.rules, 'rule', 'DUPLICATE_RULE', tell)
   checkNames(input.pools, 'pool', 'DUPLICATE_POOL', tell)
-  for (const rule of input.rules) checkGroups(`rule ${quoted(rule.value.name)}`, rule.groups, input, tell)
-  for (const pool of input.pools) checkGroups(`pool ${quoted(pool.value.name)}`, pool.groups, input, tell)
+  for (const rule of input.rules) checkGroups(calledAs('rule', rule), rule.groups, input, tell)
+  for (const pool of input.pools) checkGroups(calledAs('pool', pool), pool.groups, input, tell)
   for (const rule of input.rules) warnAboutEverybody(rule, tell)
   checkShared(input.pools, tell)
   for (const pool of input.pools) checkPool(pool, input, tell)
 }
 
-type Named = Placed<{ readonly name: string }>
+type Named = Pick<PlacedRule, 'name'>
+
+const calledAs = (what: string, { name }: Named): string => (name.value === undefined ? `a ${what}` : `${what} ${quoted(name.value)}`)
 
 function checkNames(all: readonly Named[], what: string, code: 'DUPLICATE_RULE' | 'DUPLICATE_POOL', tell: Tell): void {
   const first = new Map<string, Position>()
-  for (const { value, at } of all.toSorted(byPlace)) {
-    const other = first.get(value.name)
-    if (!other) first.set(value.name, at)
-    else
-      tell(at, code, `the name ${quoted(value.name)} is taken by another ${what}`, { hint: `give each ${what} a name of its own`, other })
+  for (const { name } of all.toSorted(byPlace)) {
+    if (name.value === undefined) continue
+    const other = first.get(name.value)
+    if (!other) first.set(name.value, name.at)
+    else {
+      const hint = `give each ${what} a name of its own`
+      tell(name.at, code, `the name ${quoted(name.value)} is taken by another ${what}`, { hint, other })
+    }
   }
 }
 
@@ -56,8 +61,10 @@ function checkGroups(who: string, groups: readonly Placed<string>[], { groups: d
 }
 
 /** Every address matches these; that a pattern matches everybody who happens to be there shows only with a roster. */
-function warnAboutEverybody({ value: { name, when }, emailAt }: PlacedRule, tell: Tell): void {
-  if (emailAt === undefined || !/^\**@?\**$/.test(when.email ?? '') || !when.email?.includes('*') || Object.keys(when).length > 1) return
+function warnAboutEverybody({ value, emailAt }: PlacedRule, tell: Tell): void {
+  if (value === undefined || emailAt === undefined) return
+  const { name, when } = value
+  if (!/^\**@?\**$/.test(when.email ?? '') || !when.email?.includes('*') || Object.keys(when).length > 1) return
   if (/^\*+@$|^@\*+$/.test(when.email)) return
   const hint = 'that is what the cap of the team is for; the rules after this one are never asked'
   tell(emailAt, 'RULE_EVERYBODY', `rule ${quoted(name)} matches every e-mail address`, { hint, warning: true })
@@ -65,14 +72,13 @@ function warnAboutEverybody({ value: { name, when }, emailAt }: PlacedRule, tell
 
 /** A person, or a whole group, in two pools. */
 function checkShared(pools: readonly PlacedPool[], tell: Tell): void {
-  for (const kind of ['emails', 'groups'] as const) {
+  for (const kind of ['emails', 'wholeGroups'] as const) {
     const first = new Map<string, { readonly pool: PlacedPool; readonly at: Position }>()
     for (const pool of pools.toSorted(byPlace)) {
-      if (kind === 'groups' && pool.value.members.kind !== 'groups') continue
       for (const { value, at } of pool[kind]) {
         const other = first.get(value)
         if (!other) first.set(value, { pool, at })
-        else tellTwice(kind === 'groups' ? `group ${value}` : value, { pool, at }, other, tell)
+        else tellTwice(kind === 'wholeGroups' ? `group ${value}` : value, { pool, at }, other, tell)
       }
     }
   }
@@ -85,27 +91,32 @@ interface Seat {
 
 function tellTwice(who: string, { pool, at }: Seat, other: Seat, tell: Tell): void {
   const isSame = pool === other.pool
-  const where = isSame
-    ? `twice in pool ${quoted(pool.value.name)}`
-    : `in pools ${quoted(other.pool.value.name)} and ${quoted(pool.value.name)}`
+  const names = [other.pool, pool].map(({ name }) => (name.value === undefined ? 'one without a name' : quoted(name.value)))
+  const where = isSame ? `twice in ${calledAs('pool', pool)}` : `in pools ${names.join(' and ')}`
   tell(at, 'POOL_TWICE', `${who} is ${where}`, { hint: 'keep one of the two', other: other.at })
 }
 
-function checkPool({ value: pool, emails, at, minAt }: PlacedPool, { capOf, copied }: PeopleInput, tell: Tell): void {
+function checkPool(pool: PlacedPool, { capOf, copied }: PeopleInput, tell: Tell): void {
+  const { emails, min, credits, name: called } = pool
   const people = new Set(emails.map(({ value }) => value)).size
-  const name = `pool ${quoted(pool.name)}`
+  const name = calledAs('pool', pool)
   if (copied) {
     const hint = 'take the pool out, or set capSemantics: layered if the service keeps a cap for each scope'
-    tell(at, 'POOL_COPIED', `${name} cannot be kept where capSemantics is copied: a write for the team or a group would undo its deal`, {
-      hint,
-    })
+    tell(
+      called.at,
+      'POOL_COPIED',
+      `${name} cannot be kept where capSemantics is copied: a write for the team or a group would undo its deal`,
+      {
+        hint,
+      },
+    )
   }
   // A single member whose min is above the credits was told with the pool itself.
-  if (people > 1 && pool.min <= pool.credits && people * pool.min > pool.credits) {
-    const sum = people * pool.min
-    const hint = `write a min of ${Math.floor(pool.credits / people)} or less, or credits of ${sum} or more`
-    const message = `${name} cannot pay its min: ${people} members at ${pool.min} are ${sum} credits, it has ${pool.credits}`
-    tell(minAt ?? at, 'POOL_BOUNDS', message, { hint, other: pool.at })
+  if (min && credits && people > 1 && min.value <= credits.value && people * min.value > credits.value) {
+    const sum = people * min.value
+    const hint = `write a min of ${Math.floor(credits.value / people)} or less, or credits of ${sum} or more`
+    const message = `${name} cannot pay its min: ${people} members at ${min.value} are ${sum} credits, it has ${credits.value}`
+    tell(min.at, 'POOL_BOUNDS', message, { hint, other: credits.at })
   }
   for (const { value, at: place } of emails) {
     const own = capOf(value)
@@ -115,5 +126,5 @@ function checkPool({ value: pool, emails, at, minAt }: PlacedPool, { capOf, copi
   }
 }
 
-const byPlace = (a: Named, b: Named): number =>
-  a.at.file < b.at.file ? -1 : a.at.file > b.at.file ? 1 : a.at.line - b.at.line || a.at.column - b.at.column
+const byPlace = ({ name: { at: a } }: Named, { name: { at: b } }: Named): number =>
+  a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column

@@ -6,8 +6,9 @@ import type { Position, Problem } from '../core/model/problem.ts'
 import { compareScopes, type Scope, type ScopeKey, scopeKey, TEAM } from '../core/model/scope.ts'
 import type { Instant } from '../core/model/units.ts'
 import type { ProblemCode } from './codes.ts'
+import type { PlacedGrant, Times } from './grant.ts'
 import { checkPeople } from './join-people.ts'
-import type { PolicyDocument } from './parse.ts'
+import type { Part, PolicyDocument } from './parse.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'
 import type { Placed } from './tree.ts'
 import { compareText, type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
@@ -17,10 +18,8 @@ export interface JoinInput {
   readonly documents: readonly PolicyDocument[]
   /** Texts by file, for the lines that problems show. */
   readonly sources: ReadonlyMap<string, Source>
-  /** Documents or files of the workspace are broken: what seems to be missing may stand in them, and is not reported. */
+  /** Documents or files of the workspace could not be read: what seems to be missing may stand in them, and is not reported. */
   readonly incomplete: boolean
-  /** So it is of declared groups; default: as `incomplete`. */
-  readonly groupsUnread?: boolean
   /** The service copies the caps of team and groups to people. */
   readonly copied?: boolean
   /** For grants that are over; absent: not looked at. */
@@ -34,7 +33,7 @@ export interface Joined {
 
 interface Together extends JoinInput {
   readonly rules: readonly Placed<CapRule>[]
-  readonly grants: readonly Placed<Grant>[]
+  readonly grants: readonly PlacedGrant[]
   readonly groups: readonly DeclaredGroup[]
   readonly ruleOf: ReadonlyMap<ScopeKey, CapRule>
   /** In the order that counts: by the name of the document, whatever the files are called. */
@@ -62,8 +61,8 @@ export function joinDocuments(input: JoinInput): Joined {
   checkConflictRules(together)
   checkOverlaps(together)
   checkBases(together)
-  if (!isGroupsUnread(input)) checkGroups(together)
-  if (!input.incomplete) checkBareGroups(together)
+  if (!isUnread(input, 'groups')) checkGroups(together)
+  if (!isUnread(input, 'uses')) checkBareGroups(together)
   checkRulesAndPools(together)
   warnAboutNone(together)
   warnAboutEnded(together)
@@ -72,17 +71,18 @@ export function joinDocuments(input: JoinInput): Joined {
 }
 
 function warnAboutSize({ workspace, rules, grants, groups, problems }: Together): void {
-  const scopes = new Set([...rules, ...grants].map(({ value }) => scopeKey(value.scope))).size
+  const scopes = new Set([...rules.map(({ value }) => value), ...grants].map(({ scope }) => scopeKey(scope))).size
   for (const beyond of [beyondLimit('scopes', scopes), beyondLimit('groups', groups.length)]) {
     if (beyond !== undefined) problems.push({ severity: 'warning', code: 'BEYOND_LIMIT', message: `${workspace}: ${beyond}` })
   }
 }
 
-const isGroupsUnread = ({ incomplete, groupsUnread = incomplete }: JoinInput): boolean => groupsUnread
+const isUnread = ({ incomplete, documents }: JoinInput, part: Part): boolean =>
+  incomplete || documents.some(({ unread }) => unread.has(part))
 
 function checkRulesAndPools(together: Together): void {
-  const { copied = false, groups, ruleOf, peopleRules, pools } = together
-  const declared = isGroupsUnread(together) ? undefined : new Set(groups.map(({ scope }) => scope.id))
+  const { copied = false, ruleOf, peopleRules, pools } = together
+  const declared = isUnread(together, 'groups') ? undefined : declaredGroups(together)
   const capOf = (email: string) => ruleOf.get(scopeKey({ kind: 'user', email }))
   checkPeople({ rules: peopleRules, pools, groups: declared, capOf, copied }, (at, code, message, extra) =>
     add(together, at, code, message, extra),
@@ -94,7 +94,7 @@ function setOf({ workspace, documents, rules, grants, groups, peopleRules, pools
   return {
     workspace,
     rules: rules.map(({ value }) => value).sort((a, b) => compareScopes(a.scope, b.scope)),
-    grants: grants.map(({ value }) => value).sort(compareGrants),
+    grants: grants.flatMap(({ value }) => value ?? []).sort(compareGrants),
     groups: groups.toSorted((a, b) => compareScopes(a.scope, b.scope)),
     protectedPeople: onePer(
       documents.flatMap((document) => document.protectedPeople),
@@ -105,8 +105,8 @@ function setOf({ workspace, documents, rules, grants, groups, peopleRules, pools
       ({ id }) => id,
     ),
     ...(conflict ? { onGroupConflict: conflict.value } : {}),
-    peopleRules: peopleRules.map(({ value }) => value),
-    pools: pools.map(({ value }) => value).sort((a, b) => compareText(a.name, b.name)),
+    peopleRules: peopleRules.flatMap(({ value }) => value ?? []),
+    pools: pools.flatMap(({ value }) => value ?? []).sort((a, b) => compareText(a.name, b.name)),
     documents: documents.map(({ name }) => name.value).sort(compareText),
   }
 }
@@ -120,9 +120,9 @@ function onePer<T extends { readonly at: Position }>(items: readonly T[], keyOf:
 
 const comparePlaces = (a: Position, b: Position): number => compareText(a.file, b.file) || a.line - b.line || a.column - b.column
 
-const startOf = (grant: Grant): number => grant.fromAt ?? Number.NEGATIVE_INFINITY
+const startOf = (grant: Times): number => grant.fromAt ?? Number.NEGATIVE_INFINITY
 
-function compareGrants(a: Grant, b: Grant): number {
+function compareGrants(a: Timed, b: Timed): number {
   const scopes = compareScopes(a.scope, b.scope)
   if (scopes !== 0) return scopes
   return startOf(a) === startOf(b) ? comparePlaces(a.at, b.at) : startOf(a) < startOf(b) ? -1 : 1
@@ -142,12 +142,10 @@ export function nameOf(scope: Scope): string {
 
 /** Every scope once; a group counts by its id, also without a cap. */
 function checkScopes(together: Together): void {
-  const bare = together.documents.flatMap(({ bareGroups }) => bareGroups).map((group) => ({ scope: group.scope, at: group.at }))
-  const named = together.documents.flatMap((document) => document.declared.map(({ value, at }) => ({ scope: value, at })))
-  const declared = [...named, ...bare].sort((a, b) => comparePlaces(a.at, b.at))
+  const declared = together.documents.flatMap((document) => document.declared).sort((a, b) => comparePlaces(a.at, b.at))
   const names = new Map(together.groups.map((group) => [placeKey(group.at), group.name]))
   const first = new Map<ScopeKey, Position>()
-  for (const { scope, at } of declared) {
+  for (const { value: scope, at } of declared) {
     const other = first.get(scopeKey(scope))
     if (!other) {
       first.set(scopeKey(scope), at)
@@ -191,73 +189,82 @@ const LONGEST_CYCLE_MS = 31 * 86_400_000
 
 /** Grants on one scope, two neighbours in time after the other: what begins must not begin before the last one ended. */
 function checkOverlaps(together: Together): void {
-  const byScope = Map.groupBy(together.grants, ({ value }) => scopeKey(value.scope))
+  const timed = together.grants.flatMap(({ times, scope, at }) => (times ? [{ scope, at, ...times }] : []))
+  const byScope = Map.groupBy(timed, ({ scope }) => scopeKey(scope))
   for (const grants of byScope.values()) {
-    const [first, ...later] = grants.toSorted((a, b) => compareGrants(a.value, b.value))
+    const [first, ...later] = grants.toSorted(compareGrants)
     let latest = first
     for (const grant of later) {
       if (!latest) break
       reportOverlap(together, latest, grant)
-      if (endOf(grant.value) > endOf(latest.value)) latest = grant
+      if (endOf(grant) > endOf(latest)) latest = grant
     }
   }
 }
 
 /** Until a `cycleEnd` is known, only its first instant is sure to belong to the grant. */
-const endOf = ({ until, fromAt }: Grant): number => (until.kind === 'instant' ? until.at : (fromAt ?? 0) + 1)
+const endOf = ({ until, fromAt }: Times): number => (until.kind === 'instant' ? until.at : (fromAt ?? 0) + 1)
 
-function reportOverlap(together: Together, earlier: Placed<Grant>, later: Placed<Grant>): void {
-  const start = startOf(later.value)
+type Timed = Times & Pick<Grant, 'scope' | 'at'>
+
+function reportOverlap(together: Together, earlier: Timed, later: Timed): void {
+  const start = startOf(later)
   const other = earlier.at
-  const name = nameOf(later.value.scope)
+  const name = nameOf(later.scope)
   const hint = 'end the first before the second begins, or join them'
-  if (start < endOf(earlier.value) || start === startOf(earlier.value)) {
+  if (start < endOf(earlier) || start === startOf(earlier)) {
     add(together, later.at, 'GRANT_OVERLAP', `two grants for ${name} overlap in time`, { hint, other })
-  } else if (earlier.value.until.kind === 'cycleEnd' && start < startOf(earlier.value) + LONGEST_CYCLE_MS) {
+  } else if (earlier.until.kind === 'cycleEnd' && start < startOf(earlier) + LONGEST_CYCLE_MS) {
     const message = `two grants for ${name} overlap in time when this one begins before the cycle of the other ends`
     add(together, later.at, 'GRANT_OVERLAP', message, { hint, other, warning: true })
   }
 }
 
-/** `add` needs something to add to. While a document is not whole, the cap may stand in what was not read; `none` is told all the same. */
+/** `add` needs something to add to. The cap may stand in what was not read; `none` is told all the same. */
 function checkBases(together: Together): void {
-  for (const { value: grant } of together.grants) {
-    if (grant.amount.kind !== 'add') continue
-    const rule = together.ruleOf.get(scopeKey(grant.scope))
+  for (const { scope, amount } of together.grants) {
+    if (amount?.value.kind !== 'add') continue
+    const rule = together.ruleOf.get(scopeKey(scope))
     if (rule && rule.cap !== 'none') continue
-    const name = nameOf(grant.scope)
+    const name = nameOf(scope)
     const hint = 'write cap: and the cap while the grant lasts'
-    if (rule) add(together, grant.at, 'GRANT_ADD_BASE', `add has nothing to add to: ${name} has the cap none`, { hint, other: rule.at })
-    else if (!together.incomplete && !hasWiderCap(together, grant.scope)) {
-      add(together, grant.at, 'GRANT_ADD_BASE', `add has nothing to add to: no cap is declared for ${name} or wider`, { hint })
+    if (rule) add(together, amount.at, 'GRANT_ADD_BASE', `add has nothing to add to: ${name} has the cap none`, { hint, other: rule.at })
+    else if (!isUnread(together, 'caps') && !mayHaveCap(together, scope)) {
+      add(together, amount.at, 'GRANT_ADD_BASE', `add has nothing to add to: no cap is declared for ${name} or wider`, { hint })
     }
   }
 }
 
 const WIDER = { team: [], group: ['team'], user: ['team', 'group'] } as const
 
-/** Whether a scope that is wider than this one has a cap, by a rule or by a grant. */
-function hasWiderCap({ rules, grants }: Together, scope: Scope): boolean {
+/** Whether a scope that is wider than this one has a cap by an entry or by a grant, or this or a wider one an entry whose cap is wrong. */
+function mayHaveCap({ documents, ruleOf, grants }: Together, scope: Scope): boolean {
   const kinds: readonly Scope['kind'][] = WIDER[scope.kind]
+  const declared = documents.flatMap((document) => document.declared).filter(({ isBare }) => !isBare)
   return (
-    rules.some(({ value }) => value.cap !== 'none' && kinds.includes(value.scope.kind)) ||
-    grants.some(({ value }) => value.amount.kind === 'cap' && kinds.includes(value.scope.kind))
+    declared.some(({ value }) => {
+      const rule = ruleOf.get(scopeKey(value))
+      return rule ? rule.cap !== 'none' && kinds.includes(value.kind) : kinds.includes(value.kind) || scopeKey(value) === scopeKey(scope)
+    }) || grants.some(({ amount, scope: { kind } }) => amount?.value.kind === 'cap' && kinds.includes(kind))
   )
 }
 
+const declaredGroups = ({ documents }: Together): ReadonlySet<string> =>
+  new Set(documents.flatMap(({ declared }) => declared.flatMap(({ value }) => (value.kind === 'group' ? [value.id] : []))))
+
 /** A group is known by its declaration: without its name its members cannot be listed. */
 function checkGroups(together: Together): void {
-  const declared = new Set(together.groups.map(({ scope }) => scope.id))
-  for (const { value, at } of together.grants) {
-    if (value.scope.kind !== 'group' || declared.has(value.scope.id)) continue
-    add(together, at, 'GRANT_GROUP', `group ${value.scope.id} is not declared in groups`, {
+  const declared = declaredGroups(together)
+  for (const { scope, at } of together.grants) {
+    if (scope.kind !== 'group' || declared.has(scope.id)) continue
+    add(together, at, 'GRANT_GROUP', `group ${scope.id} is not declared in groups`, {
       hint: 'declare it there with id and name; its cap may be left out',
     })
   }
 }
 
 function checkBareGroups(together: Together): void {
-  const granted = new Set(together.grants.flatMap(({ value }) => (value.scope.kind === 'group' ? [value.scope.id] : [])))
+  const granted = new Set(together.grants.flatMap(({ scope }) => (scope.kind === 'group' ? [scope.id] : [])))
   const named = new Set([...together.peopleRules, ...together.pools].flatMap(({ groups }) => groups.map(({ value }) => value)))
   for (const group of together.documents.flatMap(({ bareGroups }) => bareGroups)) {
     if (granted.has(group.scope.id) || named.has(group.scope.id)) continue
@@ -284,6 +291,7 @@ function warnAboutNone(together: Together): void {
     })
   }
   for (const { value: rule } of together.peopleRules) {
+    if (!rule) continue
     const wider = rule.cap === 'none' ? (teamCap ?? groupCap) : undefined
     if (!wider) continue
     const effect = wider === teamCap ? `the team's cap of ${wider.cap} applies` : 'the cap of a group applies to its members'
@@ -297,9 +305,9 @@ function warnAboutNone(together: Together): void {
 function warnAboutEnded(together: Together): void {
   const { now } = together
   if (now === undefined) return
-  for (const { value, at } of together.grants) {
-    if (value.until.kind !== 'instant' || value.until.at > now) continue
-    const ended = new Date(value.until.at).toISOString().replace('.000Z', 'Z')
-    add(together, at, 'GRANT_ENDED', `the grant for ${nameOf(value.scope)} ended at ${ended}`, { hint: 'it can be removed', warning: true })
+  for (const { scope, at, times } of together.grants) {
+    if (times?.until.kind !== 'instant' || times.until.at > now) continue
+    const ended = new Date(times.until.at).toISOString().replace('.000Z', 'Z')
+    add(together, at, 'GRANT_ENDED', `the grant for ${nameOf(scope)} ended at ${ended}`, { hint: 'it can be removed', warning: true })
   }
 }

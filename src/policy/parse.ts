@@ -1,16 +1,16 @@
 // One policy text to what its documents declare. The schema says what a document may hold (faults.ts); here are the rules that it must keep
 // by itself beyond that, about times (product.md, section 2). What only shows when all files are together is checked in `join.ts`. Whatever
 // can be read is given back even when something else is wrong, so that all problems are found at once; `whole` says whether nothing was.
-import type { CapRule, DeclaredGroup, Grant, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
+import type { CapRule, DeclaredGroup, PolicyApproval, ProtectedPerson } from '../core/model/policy.ts'
 import { hasErrors, type Position, type Problem } from '../core/model/problem.ts'
 import { groupScope, type Scope, TEAM, userScope } from '../core/model/scope.ts'
 import { type Zone, zoneNamed } from './dates.ts'
-import { readGrant } from './grant.ts'
+import { type PlacedGrant, readGrant } from './grant.ts'
 import { type PlacedPool, type PlacedRule, readPeopleRule, readPool } from './people.ts'
 import { checkDocument } from './schema/faults.ts'
 import { capOf, refuse } from './schema/kinds.ts'
 import { check, SCHEMA } from './schema/schema.generated.ts'
-import type { GroupText, PolicyText, RuleText, SpecText, UserText } from './schema/source.ts'
+import type { GroupText, PeopleRuleText, PolicyText, PoolText, RuleText, SpecText, UserText } from './schema/source.ts'
 import { type Branch, field, good, isMapping, items, keyPlaceOf, type Placed, placed, placeOf } from './tree.ts'
 import { readYaml, type Source } from './yaml.ts'
 
@@ -20,9 +20,9 @@ export interface PolicyDocument {
   readonly name: Placed<string>
   readonly workspace?: Placed<string>
   readonly rules: readonly Placed<CapRule>[]
-  /** Every scope that is given a cap, also where the cap itself is wrong. */
-  readonly declared: readonly Placed<Scope>[]
-  readonly grants: readonly Placed<Grant>[]
+  /** Every scope that is named, whatever else of its entry is wrong. */
+  readonly declared: readonly DeclaredScope[]
+  readonly grants: readonly PlacedGrant[]
   readonly groups: readonly DeclaredGroup[]
   /** Those of the groups that have no cap: known for a grant, not managed. */
   readonly bareGroups: readonly DeclaredGroup[]
@@ -31,10 +31,20 @@ export interface PolicyDocument {
   readonly onGroupConflict?: Placed<'min' | 'max'>
   readonly peopleRules: readonly PlacedRule[]
   readonly pools: readonly PlacedPool[]
-  /** All groups that it declares are known, whatever else is wrong in it. */
-  readonly groupsRead: boolean
+  /** Of these not everything can be read: nothing is said to be missing that may stand there. */
+  readonly unread: ReadonlySet<Part>
   /** Nothing in the document is wrong. */
   readonly whole: boolean
+  /** What is wrong or doubtful in it, by itself. */
+  readonly problems: readonly Problem[]
+}
+
+/** Declared groups; scopes with caps; what grants, rules and pools are for. */
+export type Part = 'groups' | 'caps' | 'uses'
+
+/** `isBare`: without a cap. */
+export interface DeclaredScope extends Placed<Scope> {
+  readonly isBare: boolean
 }
 
 /** `damaged`: something could not be attributed to a workspace, so no workspace that reads this text is whole. */
@@ -77,34 +87,32 @@ function readDocument(root: Branch<PolicyText>): PolicyDocument | undefined {
     ...(theirs ? { workspace: theirs } : {}),
     ...declared,
     whole: !hasErrors(root.reader.problems),
+    problems: root.reader.problems,
   }
 }
 
-type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'whole'>
+type Declared = Omit<PolicyDocument, 'file' | 'name' | 'workspace' | 'whole' | 'problems'>
 
 function readSpec(spec: Branch<SpecText>, document: string): Declared {
   const zone = readZone(field(spec, 'timezone'))
   const conflict = placed(field(spec, 'onGroupConflict'))
-  const groupList = field(spec, 'groups')
-  const groups = items(groupList).map((group) => readGroup(group, document))
+  const groups = items(field(spec, 'groups')).map((group) => readGroup(group, document))
+  const users = items(field(spec, 'users')).map((user) => readUser(user, document))
   const team = field(spec, 'team')
-  const rules = [
-    ...(team && isMapping(team) ? [declare(team, { scope: TEAM, at: keyPlaceOf(team), document })] : []),
-    ...groups.flatMap(({ rule }) => rule ?? []),
-    ...items(field(spec, 'users')).map((user) => readUser(user, document)),
-  ]
+  const ofTeam = team && isMapping(team) && declare(team, { scope: TEAM, at: keyPlaceOf(team), document })
+  const rules = [...(ofTeam ? [ofTeam] : []), ...groups.map(({ rule }) => rule), ...users]
+  const grants = items(field(spec, 'grants')).map((grant) => readGrant(grant, document, zone))
   return {
     rules: rules.flatMap(({ rule }) => rule ?? []),
     declared: rules.flatMap(({ declared }) => declared ?? []),
     groups: groups.flatMap(({ group }) => group ?? []),
-    groupsRead:
-      (groupList === undefined || Array.isArray(groupList.value)) &&
-      groups.every(({ group }) => group !== undefined) &&
-      // A key that nobody knows, or one that stands twice, may be where the groups are.
-      [...spec.children.keys()].every((key) => Object.hasOwn(spec.schema.properties ?? {}, key)) &&
-      !spec.reader.problems.some(({ code }) => code.startsWith('YAML_')),
-    bareGroups: groups.flatMap(({ group, isBare }) => (group && isBare ? [group] : [])),
-    grants: items(field(spec, 'grants')).flatMap((grant) => readGrant(grant, document, zone) ?? []),
+    unread: unreadOf(spec, {
+      groups: groups.every(({ rule }) => rule.declared),
+      caps: (!team || ofTeam !== false) && rules.every(({ declared }) => declared) && grants.every((grant) => grant?.amount),
+      uses: grants.every((grant) => grant) && items(field(spec, 'rules')).every(isUseRead) && items(field(spec, 'pools')).every(isUseRead),
+    }),
+    bareGroups: groups.flatMap(({ group, rule }) => (group && rule.declared?.isBare ? [group] : [])),
+    grants: grants.flatMap((grant) => grant ?? []),
     protectedPeople: items(field(spec, 'protected')).flatMap((person) => {
       const email = placed(person)
       return email ? [{ scope: { kind: 'user', email: email.value }, at: email.at } as const] : []
@@ -114,10 +122,29 @@ function readSpec(spec: Branch<SpecText>, document: string): Declared {
       return id ? [{ id: id.value, at: id.at }] : []
     }),
     ...(conflict ? { onGroupConflict: conflict } : {}),
-    peopleRules: items(field(spec, 'rules')).flatMap((rule) => readPeopleRule(rule, document) ?? []),
-    pools: items(field(spec, 'pools')).flatMap((pool) => readPool(pool, document) ?? []),
+    peopleRules: items(field(spec, 'rules')).map((rule) => readPeopleRule(rule, document)),
+    pools: items(field(spec, 'pools')).map((pool) => readPool(pool, document)),
   }
 }
+
+/** Where a part stands, by its keys. */
+const KEYS_OF = { groups: ['groups'], caps: ['team', 'groups', 'users', 'grants'], uses: ['grants', 'rules', 'pools'] } as const
+
+/** A key that nobody knows, or one that stands twice, may be where anything is; and so may a list be that is none. */
+function unreadOf(spec: Branch<SpecText>, known: Readonly<Record<Part, boolean>>): ReadonlySet<Part> {
+  const isOpen =
+    [...spec.children.keys()].some((key) => !Object.hasOwn(spec.schema.properties ?? {}, key)) ||
+    spec.reader.problems.some(({ code }) => code.startsWith('YAML_'))
+  const isListed = (key: keyof SpecText): boolean => key === 'team' || Array.isArray((field(spec, key) ?? EMPTY).value)
+  return new Set(PARTS.filter((part) => isOpen || !known[part] || !KEYS_OF[part].every(isListed)))
+}
+
+const PARTS: readonly Part[] = ['groups', 'caps', 'uses']
+const EMPTY = { value: [] }
+
+/** Whom a rule or a pool is for can be read. */
+const isUseRead = (branch: Branch<PeopleRuleText> | Branch<PoolText>): boolean =>
+  good<unknown>(branch.children.get('when') ?? branch.children.get('members')) !== undefined
 
 const UTC = 'UTC'
 
@@ -132,19 +159,20 @@ interface RuleTarget {
   readonly scope: Scope | undefined
   readonly at: Position
   readonly document: string
+  readonly isBare?: boolean
 }
 
 interface Rule {
-  readonly declared?: Placed<Scope>
+  readonly declared?: DeclaredScope
   readonly rule?: Placed<CapRule>
 }
 
 /** A scope is declared as soon as it is named; it has a rule when its cap can be read. */
-function declare(branch: Branch<Partial<RuleText>>, { scope, at, document }: RuleTarget): Rule {
+function declare(branch: Branch<Partial<RuleText>>, { scope, at, document, isBare = false }: RuleTarget): Rule {
   if (!scope) return {}
   const [cap, reason] = [placed(field(branch, 'cap')), good(field(branch, 'reason'))]
   const rule = cap && { scope, cap: capOf(cap.value), ...(reason === undefined ? {} : { reason }), at: cap.at, document }
-  return { declared: { value: scope, at }, ...(rule ? { rule: { value: rule, at } } : {}) }
+  return { declared: { value: scope, at, isBare }, ...(rule ? { rule: { value: rule, at } } : {}) }
 }
 
 function readGroup(branch: Branch<GroupText>, document: string) {
@@ -152,9 +180,8 @@ function readGroup(branch: Branch<GroupText>, document: string) {
   const isBare = !branch.children.has('cap')
   const scope = groupScope(id?.value ?? '')
   const at = id?.at ?? placeOf(branch)
-  const { rule, ...named } = isBare ? {} : declare(branch, { scope: id && scope, at, document })
+  const { rule, ...named } = declare(branch, { scope: id && scope, at, document, isBare })
   return {
-    isBare,
     group: id && name ? ({ scope, name: name.value, at } satisfies DeclaredGroup) : undefined,
     rule: { ...named, ...(rule && name ? { rule } : {}) },
   }

@@ -7,66 +7,75 @@ import { capOf } from './schema/kinds.ts'
 import type { PeopleRuleText, PoolText, WhenText } from './schema/source.ts'
 import { type Branch, field, good, items, nameOf, type Placed, placed, placeOf, report } from './tree.ts'
 
-/** A rule, where it is named, and the groups that it names. */
-export interface PlacedRule extends Placed<PeopleRule> {
+/** What a rule names, and all of it when nothing in it is wrong. */
+export interface PlacedRule {
+  /** Its name; its place alone when the name is wrong. */
+  readonly name: Placed<string | undefined>
   readonly groups: readonly Placed<string>[]
   /** Of its pattern for e-mail addresses. */
   readonly emailAt?: Position
+  readonly value?: PeopleRule
 }
 
-/** A pool, where it is named, and the groups and people that it names. */
-export interface PlacedPool extends Placed<Pool> {
+/** What a pool names, and all of it when nothing in it is wrong. */
+export interface PlacedPool {
+  readonly name: Placed<string | undefined>
+  /** Also those of its condition. */
   readonly groups: readonly Placed<string>[]
+  /** Groups of which everybody is a member. */
+  readonly wholeGroups: readonly Placed<string>[]
   readonly emails: readonly Placed<string>[]
-  readonly minAt?: Position
+  readonly credits?: Placed<number>
+  readonly min?: Placed<number>
+  readonly value?: Pool
 }
 
-/** Reads a rule; undefined when something in it is wrong, which is reported. */
-export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string): PlacedRule | undefined {
+/** Reads a rule, and reports what is wrong in it. */
+export function readPeopleRule(branch: Branch<PeopleRuleText>, document: string): PlacedRule {
   const [name, when, cap] = [field(branch, 'name'), field(branch, 'when'), field(branch, 'cap')]
   if (when) checkActiveDays(when)
-  const rule = good(branch)
-  if (!rule || !name || !when || !cap) return undefined
-  const email = field(when, 'email')
-  return {
-    value: {
-      name: rule.name,
-      when: whenOf(rule.when),
-      cap: capOf(rule.cap),
-      ...(rule.reason === undefined ? {} : { reason: rule.reason }),
-      at: placeOf(cap),
-      document,
-    },
-    at: placeOf(name),
-    groups: placedItems(field(when, 'groups')),
+  const email = when && field(when, 'email')
+  const named = {
+    name: { value: good(name), at: placeOf(name ?? branch) },
+    groups: placedItems(when && field(when, 'groups')),
     ...(email ? { emailAt: placeOf(email) } : {}),
   }
+  const rule = good(branch)
+  if (!rule || !cap) return named
+  const reason = rule.reason === undefined ? {} : { reason: rule.reason }
+  return { ...named, value: { name: rule.name, when: whenOf(rule.when), cap: capOf(rule.cap), ...reason, at: placeOf(cap), document } }
 }
 
-/** Reads a pool; undefined when something in it is wrong, which is reported. */
-export function readPool(branch: Branch<PoolText>, document: string): PlacedPool | undefined {
-  const [name, members, amount, min] = [field(branch, 'name'), field(branch, 'members'), field(branch, 'credits'), field(branch, 'min')]
+/** Reads a pool, and reports what is wrong in it. */
+export function readPool(branch: Branch<PoolText>, document: string): PlacedPool {
+  const [name, members] = [field(branch, 'name'), field(branch, 'members')]
   const when = members && field(members, 'when')
   if (when) checkActiveDays(when)
   checkBounds(branch)
-  const pool = good(branch)
-  if (!pool || !name || !members || !amount) return undefined
-  return {
-    value: {
-      name: pool.name,
-      members: membersOf(pool.members),
-      credits: credits(pool.credits),
-      share: pool.share ?? 'need',
-      min: credits(pool.min ?? 0),
-      ...(pool.max === undefined ? {} : { max: credits(pool.max) }),
-      at: placeOf(amount),
-      document,
-    },
-    at: placeOf(name),
-    groups: placedItems(field(members, 'groups') ?? (when && field(when, 'groups'))),
-    emails: placedItems(field(members, 'emails')),
-    ...(min ? { minAt: placeOf(min) } : {}),
+  const [amount, min] = [placed(field(branch, 'credits')), placed(field(branch, 'min'))]
+  const wholeGroups = placedItems(members && field(members, 'groups'))
+  const named = {
+    name: { value: good(name), at: placeOf(name ?? branch) },
+    groups: [...wholeGroups, ...placedItems(when && field(when, 'groups'))],
+    wholeGroups,
+    emails: placedItems(members && field(members, 'emails')),
+    ...(amount && { credits: amount }),
+    ...(min && { min }),
   }
+  const pool = good(branch)
+  if (!pool || !amount) return named
+  const bounds = { min: credits(pool.min ?? 0), ...(pool.max === undefined ? {} : { max: credits(pool.max) }) }
+  const { name: called, share = 'need' } = pool
+  const value = {
+    name: called,
+    members: membersOf(pool.members),
+    credits: credits(pool.credits),
+    share,
+    ...bounds,
+    at: amount.at,
+    document,
+  }
+  return { ...named, value }
 }
 
 const placedItems = (list: Branch<readonly string[]> | undefined): readonly Placed<string>[] =>

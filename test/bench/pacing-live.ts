@@ -8,7 +8,7 @@ import { createKeyRing } from '../../src/api/keys.ts'
 import { createHttpTransport } from '../../src/api/transport/http.ts'
 import { createPaces } from '../../src/api/transport/paces.ts'
 import { systemClock, systemRandom } from '../../src/daemon/schedule/system.ts'
-import { type Limiter, makeLimiter, offer } from '../sim/limits.ts'
+import { type Limiter, makeLimiter, offer } from '../sim/pacing/limits.ts'
 import { median, publish, type Row } from './bench.ts'
 
 const RATE_PER_SECOND = 20

@@ -67,8 +67,12 @@ describe('the process', () => {
     expect((await capkeeper(argv, { CAPKEEPER_DEBUG: '1' })).stderr).toMatch(/\n {4}at /)
   })
 
-  test('ends quietly with its own code when the reader of its output goes away', async () => {
-    const child = spawn(process.execPath, [MAIN, 'schema', 'policy'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  test.each([
+    ['schema', 'policy'],
+    // More than a pipe holds.
+    ['sandbox', '--people', '200', '--days', '5', '--export', '-'],
+  ])('ends quietly with its own code when the reader of its output goes away: %s', async (...argv) => {
+    const child = spawn(process.execPath, [MAIN, ...argv], { stdio: ['ignore', 'pipe', 'pipe'] })
     child.stdout.destroy()
     const said: string[] = []
     child.stderr.on('data', (chunk) => said.push(String(chunk)))

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { hasErrors, type Problem } from '../../src/core/model/problem.ts'
 import { type LoadOptions, loadPolicies } from '../../src/policy/load/load.ts'
 import { folders, placesWithFiles, policyText } from './support.ts'
 
@@ -151,9 +152,11 @@ describe('workspaces', () => {
       ['b.yaml:6:14 WORKSPACE_UNKNOWN'],
     ],
   ])('are called by %s', (_name, files, options: LoadOptions, names, expected) => {
-    const { sets, problems } = load(files, options)
+    const { sets, problems, problemsOf } = load(files, options)
     expect([...sets.keys()]).toEqual(names)
     expect(placesWithFiles(problems)).toEqual(expected)
+    expect([...new Set([...problemsOf.values()].flat())]).toEqual(problems)
+    for (const [name, theirs] of problemsOf) expect(hasErrors(theirs), name).toBe(!sets.has(name))
   })
 
   it('suggest the configured name', () => {
@@ -188,6 +191,27 @@ describe('workspaces', () => {
 
   it('with folders of their own do not suffer from a broken file of another', () => {
     expect([...loadBoth({ 'a/x.yaml': plain, 'b/x.yaml': 'x: [' }).sets.keys()]).toEqual(['acme'])
+  })
+
+  it.each([
+    ['a folder of their own', { 'a/x.yaml': policyText('team: {cap: 1e3}'), 'b/x.yaml': policyText('team: {cap: x}', 'other') }],
+    [
+      'a file they share',
+      {
+        'a/x.yaml': policyText('workspace: acme\nteam: {cap: 1e3}', 'acme'),
+        'shared/y.yaml': policyText('workspace: beta\nteam: {cap: x}', 'beta'),
+      },
+    ],
+  ])('hear of what is wrong with their own documents alone, in %s', (_name, files) => {
+    const workspaces = separate.workspaces.map(({ name, policies }) => ({ name, policies: [...policies, 'shared'] }))
+    const { problemsOf, problems } = loadPolicies(['a', 'b', 'shared'], {
+      cwd: folder({ 'b/.keep': '', 'shared/.keep': '', ...files }),
+      workspaces,
+    })
+    const messages = (of: readonly Problem[] = []) => of.map(({ message }) => message.split(',')[0])
+    expect(messages(problemsOf.get('acme'))).toEqual(['spec.team.cap is 1e3'])
+    expect(messages(problemsOf.get('beta'))).toEqual(['spec.team.cap is x'])
+    expect(problems).toHaveLength(2)
   })
 
   it('do not take documents from folders that they do not read', () => {

@@ -14,8 +14,10 @@ const CONFIG = 'apiVersion: capkeeper/v1\nkind: Config\n'
 
 function policyProblems(text: string): readonly Problem[] {
   const { source, documents, problems, damaged } = parsePolicyText('f.yaml', text)
-  const incomplete = damaged || documents.some(({ whole }) => !whole)
-  return [...problems, ...joinDocuments({ workspace: 'w', documents, sources: new Map([['f.yaml', source]]), incomplete }).problems]
+  return [
+    ...problems,
+    ...joinDocuments({ workspace: 'w', documents, sources: new Map([['f.yaml', source]]), incomplete: damaged }).problems,
+  ]
 }
 
 const configProblems = (text: string): readonly Problem[] => parseConfigText('f.yaml', text).problems

@@ -86,14 +86,17 @@ spec:
           },
         ],
         declared: [
-          { value: { kind: 'team' }, at: { file, line: 10, column: 3 } },
-          { value: { kind: 'group', id: 'grp_platform' }, at: { file, line: 13, column: 11 } },
-          { value: { kind: 'user', email: 'ada@example.com' }, at: { file, line: 18, column: 14 } },
+          { value: { kind: 'team' }, at: { file, line: 10, column: 3 }, isBare: false },
+          { value: { kind: 'group', id: 'grp_platform' }, at: { file, line: 13, column: 11 }, isBare: false },
+          { value: { kind: 'user', email: 'ada@example.com' }, at: { file, line: 18, column: 14 }, isBare: false },
         ],
         groups: [{ scope: { kind: 'group', id: 'grp_platform' }, name: 'Platform', at: { file, line: 13, column: 11 } }],
         bareGroups: [],
         grants: [
           {
+            scope: { kind: 'user', email: 'bob@example.com' },
+            amount: { value: { kind: 'add', credits: 800 }, at: { file, line: 23, column: 12 } },
+            times: { fromAt: Date.UTC(2026, 10, 20), until: { kind: 'instant', at: Date.UTC(2026, 11, 16) } },
             value: {
               scope: { kind: 'user', email: 'bob@example.com' },
               amount: { kind: 'add', credits: 800 },
@@ -110,6 +113,7 @@ spec:
         protectedPeople: [{ scope: { kind: 'user', email: 'oncall@example.com' }, at: { file, line: 28, column: 15 } }],
         peopleRules: [],
         pools: [],
+        problems: [],
         approvals: [
           { id: '7d1f0c2a9b347d1f0c2a9b347d1f0c2a', at: { file, line: 29, column: 15 } },
           { id: '12345678901234567890123456789012', at: { file, line: 29, column: 49 } },
@@ -117,7 +121,7 @@ spec:
           { id: '0000000000000000000000000000000a', at: { file, line: 29, column: 117 } },
         ],
         onGroupConflict: { value: 'max', at: { file, line: 30, column: 20 } },
-        groupsRead: true,
+        unread: new Set(),
         whole: true,
       },
     ])
@@ -285,7 +289,7 @@ describe('grants', () => {
     ['for a group', 'group: g', { kind: 'group', id: 'g' }],
     ['for the team', 'team: true', { kind: 'team' }],
   ])('are read %s', (_name, line, scope) => {
-    expect(parseOne(`grants:\n- ${line}\n  cap: 5\n  until: 2027-01-31\n  reason: r`).grants[0]?.value.scope).toEqual(scope)
+    expect(parseOne(`grants:\n- ${line}\n  cap: 5\n  until: 2027-01-31\n  reason: r`).grants[0]?.value?.scope).toEqual(scope)
   })
 
   it.each([
@@ -332,6 +336,6 @@ describe('grants', () => {
       fromAt: Date.UTC(2026, 10, 20),
       until: { kind: 'instant', at: Date.parse('2026-12-15T17:00:00Z') },
     })
-    expect(parseOne(grant('cap: 5\nfrom: 2026-11-20\nuntil: cycleEnd\nreason: r')).grants[0]?.value.until).toEqual({ kind: 'cycleEnd' })
+    expect(parseOne(grant('cap: 5\nfrom: 2026-11-20\nuntil: cycleEnd\nreason: r')).grants[0]?.value?.until).toEqual({ kind: 'cycleEnd' })
   })
 })

@@ -189,7 +189,7 @@ describe('what is given back', () => {
   })
 
   it('dates in UTC unless the document says otherwise', () => {
-    const until = (zone: string) => only(`${zone}grants: [{team: true, cap: 5, until: 2026-12-15, reason: r}]`).grants[0]?.value.until
+    const until = (zone: string) => only(`${zone}grants: [{team: true, cap: 5, until: 2026-12-15, reason: r}]`).grants[0]?.value?.until
     expect([until(''), until('timezone: ~\n'), until('timezone: Europe/Berlin\n')]).toEqual(
       [0, 0, -1].map((hours) => ({ kind: 'instant', at: Date.UTC(2026, 11, 16, hours) })),
     )

@@ -28,7 +28,7 @@ export interface Database {
   freeDisk(): Promise<void>
   /** Holds a table for so long that nobody else can use it. */
   lock(table: string, ms: number): Promise<void>
-  address(port: number): string
+  address(port: number, host: string): string
   close(): Promise<void>
 }
 
@@ -127,7 +127,7 @@ async function follower(of: Server, link: Link): Promise<Server> {
 
 export async function startDatabase(): Promise<Database> {
   let server = await firstServer()
-  const addressOf = (port: number, user: string, name: string): string => `postgres://${user}@127.0.0.1:${port}/${name}`
+  const addressOf = (port: number, user: string, name: string, host = '127.0.0.1'): string => `postgres://${user}@${host}:${port}/${name}`
   let handle: PostgresDatabase | undefined
   const opened = (): PostgresDatabase => {
     handle ??= openPostgres({ address: addressOf(server.port, 'postgres', NAME), env: {}, clock })
@@ -204,7 +204,7 @@ export async function startDatabase(): Promise<Database> {
         session.release()
       }
     },
-    address: (port) => addressOf(port, USER, NAME),
+    address: (port, host) => addressOf(port, USER, NAME, host),
     async close() {
       await anew()
       await kill(server, 'SIGQUIT')

@@ -1,97 +1,11 @@
 // What befalls the replicas of the check: pauses, deaths, cuts, a database that fails in its ways, clocks that jump, policies that lag. Each kind says from
 // when on every workspace has to be kept again. It never judges.
+import { type FaultKind, healed, long, looksAway, midWrite, noted, notedAll, othersOf, pick, victimIn } from './course.ts'
+import { CUTS } from './cuts.ts'
 import { hasSmallDisk, until } from './database.ts'
-import type { LinkMode } from './link.ts'
 import { canMoveClocks, type Replica } from './replica.ts'
-import type { Arrival } from './service.ts'
 import { now } from './time.ts'
-import { capsShown, type World } from './world.ts'
-
-export type Roll = () => number
-
-export interface Course {
-  /** Every workspace is kept again within 30 s of this; per workspace where it differs. */
-  readonly sinceAt: number
-  readonly later?: ReadonlyMap<string, number>
-  /** With a write in doubt: its successor waits until that must have landed. */
-  readonly doubted?: string
-  /** What was seen that must not be. */
-  readonly wrong?: readonly string[]
-}
-
-export interface FaultKind {
-  readonly name: string
-  /** Why it cannot be had here. */
-  readonly lacks?: string
-  run(world: World, roll: Roll): Promise<Course>
-}
-
-/** Longer than a lease. */
-const long = (roll: Roll): number => 20_000 + roll() * 6_000
-const pick = <T>(from: readonly T[], roll: Roll): T => {
-  const found = from[Math.floor(roll() * from.length)]
-  if (found === undefined) throw new Error('there is nothing to choose from')
-  return found
-}
-
-/** Something happens to a replica, and is over. */
-function noted(world: World, { place }: Replica, fromAt = now()): { over(): void } {
-  const trouble = { place, fromAt, untilAt: Number.POSITIVE_INFINITY }
-  world.troubles.push(trouble)
-  return { over: () => void Object.assign(trouble, { untilAt: now() }) }
-}
-
-const notedAll = (world: World): { over(): void } => {
-  const all = world.replicas.map((one) => noted(world, one))
-  return {
-    over() {
-      for (const one of all) one.over()
-    },
-  }
-}
-
-const othersOf = ({ workspaces }: World, ...names: readonly string[]): readonly string[] => workspaces.filter((one) => !names.includes(one))
-
-function victimIn(world: World, roll: Roll): Replica {
-  return pick(
-    world.replicas.filter((one) => world.heldBy(one).length > 0),
-    roll,
-  )
-}
-
-/** A write of a workspace is held up by its service, and has come. */
-async function midWrite(
-  world: World,
-  roll: Roll,
-  holdUp: { beforeMs?: number; afterMs?: number },
-): Promise<{ write: Arrival; victim: Replica }> {
-  const workspace = pick(world.workspaces, roll)
-  const came = world.service.nextWrite(workspace, holdUp)
-  world.foreign(workspace)
-  const write = await Promise.race([came, world.rest(15_000).then(() => undefined)])
-  const victim = write?.sender === undefined ? undefined : world.replicas[write.sender]
-  if (!write || !victim) throw new Error(`${workspace}: no write came within 15 s`)
-  return { write, victim }
-}
-
-const healed = (world: World, withinMs = 60_000): Promise<void> =>
-  until('all is healed', () => world.workspaces.every((name) => world.service.capOf(name) === world.cap()), withinMs)
-
-/** A page of a replica that cannot record anything: not ready, and the last state. */
-async function looksAway(world: World, replica: Replica, isAway: boolean): Promise<readonly string[]> {
-  const ready = await replica.get('/readyz')
-  const status = await replica.get('/status')
-  const wrong: string[] = []
-  if (ready?.status !== (isAway ? 503 : 200))
-    wrong.push(`/readyz of replica ${replica.place} answers ${ready?.status}: ${ready?.text.slice(0, 200)}`)
-  const caps = capsShown(status?.text)
-  if (status?.status !== 200 || caps < world.workspaces.length) {
-    wrong.push(`/status of replica ${replica.place} does not show the last state: ${status?.status}, ${caps} caps`)
-  }
-  const page = await replica.get('/')
-  if (page?.status !== 200 || !page.text.includes('w0')) wrong.push(`/ of replica ${replica.place} answers ${page?.status}`)
-  return wrong
-}
+import type { World } from './world.ts'
 
 async function pause(world: World, victim: Replica, ms: number, fromAt = now()): Promise<void> {
   const trouble = noted(world, victim, fromAt)
@@ -206,58 +120,6 @@ const stopping: FaultKind = {
     return { sinceAt, wrong }
   },
 }
-
-const cutFromDatabase = (mode: LinkMode, what: string): FaultKind => ({
-  name: `holder ${what} from the database`,
-  async run(world, roll) {
-    const victim = victimIn(world, roll)
-    const sinceAt = now()
-    const trouble = noted(world, victim)
-    victim.database.set(mode)
-    world.foreign(...world.workspaces)
-    await world.rest(14_000)
-    const wrong = [...(await looksAway(world, victim, true))]
-    for (const one of world.replicas) if (one !== victim) wrong.push(...(await looksAway(world, one, false)))
-    await world.rest(long(roll) - 14_000)
-    victim.database.set('open')
-    trouble.over()
-    return { sinceAt, wrong }
-  },
-})
-
-const cutFromService = (mode: LinkMode, what: string): FaultKind => ({
-  name: `holder ${what} from the service`,
-  async run(world, roll) {
-    const victim = victimIn(world, roll)
-    const names = world.heldBy(victim)
-    const sinceAt = now()
-    const trouble = noted(world, victim)
-    victim.services.set(mode)
-    world.foreign(...world.workspaces)
-    await world.rest(long(roll))
-    victim.services.set('open')
-    trouble.over()
-    return { sinceAt, later: new Map(names.map((name) => [name, now()])) }
-  },
-})
-
-const cutFromBoth = (mode: LinkMode, what: string, isMidWrite: boolean): FaultKind => ({
-  name: `holder ${what} from both${isMidWrite ? ', a write on its way' : ''}`,
-  async run(world, roll) {
-    const begun = isMidWrite ? await midWrite(world, roll, { beforeMs: 500, afterMs: 500 }) : undefined
-    const victim = begun?.victim ?? victimIn(world, roll)
-    const sinceAt = now()
-    const trouble = noted(world, victim, begun?.write.sentAt ?? sinceAt)
-    victim.services.set(mode)
-    victim.database.set(mode)
-    world.foreign(...othersOf(world, begun?.write.workspace ?? ''))
-    await world.rest(long(roll) + 4_000)
-    victim.services.set('open')
-    victim.database.set('open')
-    trouble.over()
-    return { sinceAt, ...(begun && { doubted: begun.write.workspace }) }
-  },
-})
 
 const restarted: FaultKind = {
   name: 'database restarted at once (immediate)',
@@ -378,9 +240,7 @@ const laggingPolicies: FaultKind = {
 export const FAULTS: readonly FaultKind[] = [
   ...[standstill, standstillMidWrite, standstillConnecting, lateLanding],
   ...[death('kill -9', false), death('kill -9 in the middle of a write', true), stopping],
-  ...[cutFromDatabase('held', 'held up'), cutFromDatabase('cut', 'cut off')],
-  ...[cutFromService('held', 'held up'), cutFromService('cut', 'cut off'), cutFromService('deaf', 'without answers')],
-  ...[cutFromBoth('held', 'held up', false), cutFromBoth('held', 'held up', true), cutFromBoth('cut', 'cut off', true)],
+  ...CUTS,
   ...[restarted, failedOver('failover to a copy', 0), failedOver('failover to a copy that lags', 3_000)],
   ...[full, limited, silent, locked('lease'), locked('intent')],
   ...[

@@ -19,6 +19,8 @@ export interface Link {
 export interface LastSent {
   readonly at: number
   readonly connectedInMs: number
+  /** When its connection came in. */
+  readonly openedAt: number
 }
 
 interface Pipe {
@@ -39,9 +41,11 @@ export interface LinkOptions {
   readonly target: () => number
   /** The replica asks for the way with CONNECT, as it asks a proxy. */
   readonly isProxy: boolean
+  /** Where it listens. */
+  readonly host?: string
 }
 
-export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> {
+export async function openLink({ target, isProxy, host = '127.0.0.1' }: LinkOptions): Promise<Link> {
   let mode: LinkMode = 'open'
   const pairs = new Set<Pair>()
   const sent = new Map<number, LastSent>()
@@ -79,7 +83,7 @@ export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> 
     let answeredAt = beganAt
     const note = (): void => {
       const isFirst = !sent.has(far.localPort ?? 0)
-      sent.set(far.localPort ?? 0, { at: now(), connectedInMs: isFirst ? answeredAt - beganAt : 0 })
+      sent.set(far.localPort ?? 0, { at: now(), connectedInMs: isFirst ? answeredAt - beganAt : 0, openedAt: beganAt })
     }
     far.on('connect', () => flush(pair.there, pair))
     far.on('error', () => near.destroy())
@@ -112,7 +116,7 @@ export async function openLink({ target, isProxy }: LinkOptions): Promise<Link> 
     }
     near.on('data', read)
   })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  await new Promise<void>((done) => server.listen(0, host, done))
   const { port } = server.address() as AddressInfo
   return {
     port,

@@ -3,7 +3,9 @@
 import { parseArgs } from 'node:util'
 import { stream } from '../../src/sandbox/company/random.ts'
 import { hasPostgres } from '../support/postgres.ts'
+import type { FaultKind } from './course.ts'
 import { FAULTS } from './faults.ts'
+import { canLosePackets } from './network.ts'
 import { drawn, type Judged, runFault } from './run.ts'
 import { now } from './time.ts'
 import { startWorld } from './world.ts'
@@ -45,15 +47,21 @@ async function main(): Promise<number> {
     console.error('PostgreSQL is not installed here (Debian: postgresql-15)')
     return 2
   }
+  const networks = canLosePackets()
+  const lackOf = ({ lacks, needsNetworks }: FaultKind): string | undefined =>
+    lacks ?? (needsNetworks && !networks ? 'network namespace with a packet filter, which only root can have' : undefined)
   const kinds = FAULTS.filter(({ name }) => name.includes(values.only ?? ''))
-  for (const { name, lacks } of kinds) if (lacks !== undefined) console.log(`left out: ${name}; there is no ${lacks}`)
+  for (const kind of kinds) {
+    const lack = lackOf(kind)
+    if (lack !== undefined) console.log(`left out: ${kind.name}; there is no ${lack}`)
+  }
   const seed = Number(values.seed)
   const faults = drawn(
-    kinds.filter(({ lacks }) => lacks === undefined),
+    kinds.filter((kind) => lackOf(kind) === undefined),
     seed,
     Number(values.faults),
   )
-  const world = await startWorld({ replicas: Number(values.replicas), workspaces: Number(values.workspaces) })
+  const world = await startWorld({ replicas: Number(values.replicas), workspaces: Number(values.workspaces), networks })
   const judged: Judged[] = []
   let isOver = false
   // The fault under way ends first: nothing of it stays behind.

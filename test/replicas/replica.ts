@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from './database.ts'
 import { type Link, openLink } from './link.ts'
+import { machineNetwork, type Network } from './network.ts'
 import { clock, now } from './time.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts')
@@ -19,6 +20,7 @@ export interface Replica {
   readonly place: number
   readonly database: Link
   readonly services: Link
+  readonly network: Network
   /** Whether one of its processes goes by this name in the database: the process's number is in it. */
   isNamed(name: string): boolean
   start(): Promise<void>
@@ -41,15 +43,17 @@ export interface ReplicaOptions {
   readonly workspaces: readonly string[]
   readonly databasePort: () => number
   readonly servicePort: number
-  readonly address: (port: number) => string
+  readonly address: (port: number, host: string) => string
+  readonly network?: Network
 }
 
 const GUARDS = { maxAffected: 'off', maxLowered: 'off', maxBlocked: 'off', maxRaise: 'off', contested: 'off', breaker: 'off' }
 
 export async function openReplica(options: ReplicaOptions): Promise<Replica> {
-  const { place, folder, workspaces } = options
-  const database = await openLink({ target: options.databasePort, isProxy: false })
-  const services = await openLink({ target: () => options.servicePort, isProxy: true })
+  const { place, folder, workspaces, network = machineNetwork } = options
+  const { machine: host } = network
+  const database = await openLink({ target: options.databasePort, isProxy: false, host })
+  const services = await openLink({ target: () => options.servicePort, isProxy: true, host })
   mkdirSync(join(folder, 'policies'), { recursive: true })
   const path = (name: string): string => join(folder, name)
   /** Moved into its place: nobody reads half of it. */
@@ -63,7 +67,13 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     ...{ name, baseUrl: `${SERVICE_HOST}/${name}`, allowPlainHttp: true, keys: { default: { file: 'key' } } },
     ...{ policies: [`policies/${name}.yaml`], interval: '1s', usageInterval: '30s', guards: GUARDS, rate: { start: 50, max: 200 } },
   }))
-  const whole = { apiVersion: 'capkeeper/v1', kind: 'Config', ledger: options.address(database.port), people: 'email', workspaces: config }
+  const whole = {
+    apiVersion: 'capkeeper/v1',
+    kind: 'Config',
+    ledger: options.address(database.port, host),
+    people: 'email',
+    workspaces: config,
+  }
   write('config.yaml', JSON.stringify(whole))
   let child: ChildProcess | undefined
   let url = ''
@@ -75,18 +85,20 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
     place,
     database,
     services,
+    network,
     isNamed: (name) => numbers.has(Number(name.split(':').at(-1))),
     async start() {
       url = ''
       const env = {
-        ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], HTTP_PROXY: `http://127.0.0.1:${services.port}` },
+        ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], HTTP_PROXY: `http://${host}:${services.port}` },
         ...(FAKETIME && {
           ...{ LD_PRELOAD: FAKETIME, FAKETIME_TIMESTAMP_FILE: path('clock'), FAKETIME_CACHE_DURATION: '1' },
           ...{ FAKETIME_DONT_FAKE_MONOTONIC: '1', DONT_FAKE_MONOTONIC: '1' },
         }),
       }
-      const argv = ['--no-warnings', MAIN, 'run', '--listen', '127.0.0.1:0', '--config', path('config.yaml')]
-      const started = spawn(process.execPath, argv, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
+      const argv = ['--no-warnings', MAIN, 'run', '--listen', `${network.replica}:0`, '--config', path('config.yaml')]
+      const [program, all] = network.started(process.execPath, argv)
+      const started = spawn(program, all, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] })
       child = started
       numbers.add(started.pid ?? 0)
       let rest = ''
@@ -139,6 +151,7 @@ export async function openReplica(options: ReplicaOptions): Promise<Replica> {
       }
       await database.close()
       await services.close()
+      network.close()
     },
   }
 }

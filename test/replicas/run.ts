@@ -1,6 +1,6 @@
 // One fault after the other on one world, each judged when it is over. What it returns is figures and violations; printing is main.ts's.
 import { stream } from '../../src/sandbox/company/random.ts'
-import type { Course, FaultKind, Roll } from './faults.ts'
+import type { Course, FaultKind, Roll } from './course.ts'
 import { lateLandings, type Violation, violationsOf } from './judge.ts'
 import { now } from './time.ts'
 import type { World } from './world.ts'

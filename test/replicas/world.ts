@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Audit, startAudit } from './audit.ts'
 import { type Database, startDatabase, until } from './database.ts'
 import { LOWEST_CAP, type Trouble } from './judge.ts'
+import { openNetwork } from './network.ts'
 import { openReplica, type Replica } from './replica.ts'
 import { type Service, startService } from './service.ts'
 import { clock, now } from './time.ts'
@@ -43,6 +44,8 @@ export interface World {
 export interface WorldOptions {
   readonly replicas: number
   readonly workspaces: number
+  /** Each replica in a network of its own, in which packets can get lost. */
+  readonly networks?: boolean
 }
 
 export async function startWorld(options: WorldOptions): Promise<World> {
@@ -57,9 +60,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     closing.push(database.close)
     const replicas: Replica[] = []
     const service = await startService(workspaces, (port) => {
-      for (const { place, services } of replicas) {
+      for (const { place, services, network } of replicas) {
         const last = services.lastSent(port)
-        if (last) return { sender: place, sentAt: last.at, connectedInMs: last.connectedInMs }
+        if (last) return { sender: place, sentAt: network.leftAt(last.at, last.openedAt), connectedInMs: last.connectedInMs }
       }
     })
     closing.push(service.close)
@@ -67,6 +70,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       const own = join(folder, String(place))
       const replica = await openReplica({
         ...{ place, folder: own, workspaces, databasePort: database.port, servicePort: service.port, address: database.address },
+        ...(options.networks && { network: openNetwork(place) }),
       })
       closing.push(replica.close)
       replica.policies(LOWEST_CAP)

@@ -1,6 +1,7 @@
 // Whether memory grows with time: one long life without kills, looked at after each tenth of it. Run with --expose-gc.
+
+import type { Cut } from './lives/scenario.ts'
 import { runSeed } from './run.ts'
-import type { Cut } from './scenario.ts'
 
 const CUT: Cut = { without: new Set(['kill', 'kill-at-ledger', 'kill-at-request', 'stop', 'second-process', 'mode']), until: undefined }
 

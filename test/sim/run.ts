@@ -4,15 +4,16 @@ import { scopeKey } from '../../src/core/model/scope.ts'
 import { createMetrics, type Metrics } from '../../src/daemon/http/metrics/metrics.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { statusDocument } from '../../src/daemon/http/status/status.ts'
-import { stream } from '../../src/sandbox/company/random.ts'
-import { approve, calm, happen } from './events.ts'
+import { between, type Draw, stream } from '../../src/sandbox/company/random.ts'
 import { invariantsFor } from './invariants/all.ts'
-import type { SimLedger } from './ledger/kind.ts'
-import { createLife, type Life } from './life.ts'
-import { drawModel } from './policy-edits.ts'
-import { WORKSPACE } from './process.ts'
-import { type Cut, drawScenario, NO_CUT, type Scenario } from './scenario.ts'
+import { calm, happen } from './lives/events/happen.ts'
+import { approve, stir } from './lives/events/tools.ts'
+import { createLife, type Life } from './lives/life.ts'
+import { drawModel } from './lives/policy-edits.ts'
+import { WORKSPACE } from './lives/process.ts'
+import { type Cut, drawScenario, MINUTE_MS, NO_CUT, type Scenario } from './lives/scenario.ts'
 import type { Step } from './steps.ts'
+import type { SimLedger } from './world/ledger/kind.ts'
 
 export interface RunOptions {
   readonly seed: number
@@ -128,7 +129,23 @@ async function live(life: Life, scenario: Scenario, isOver: () => boolean): Prom
     await clock.runTo(round.quietAtMs)
     life.emit({ kind: 'quiet' })
     if (isOver()) return
+    if (round.appliedAtMs !== undefined) await applyInTheQuiet(life, round.appliedAtMs, stream(scenario.seed, `apply/${round.fromMs}`))
+    if (isOver()) return
   }
+}
+
+/** The daemon goes, policy or caps change, and one `apply` has to do. */
+async function applyInTheQuiet(life: Life, untilMs: number, draw: Draw): Promise<void> {
+  const { clock } = life
+  void life.process?.stop()
+  await clock.runTo(life.elapsed() + 5 * MINUTE_MS)
+  life.process?.kill()
+  for (let times = between(draw, 1, 3); times > 0; times -= 1) stir(life, draw)
+  life.note('* apply')
+  life.emit({ kind: 'world', what: 'apply' })
+  void life.apply()
+  await clock.runTo(untilMs)
+  if (untilMs < (life.scenario.rounds.at(-1)?.quietAtMs ?? 0)) life.start()
 }
 
 let metrics: Metrics | undefined
@@ -173,6 +190,8 @@ function lineOf(step: Step): string | undefined {
     case 'foreign':
     case 'world':
       return undefined
+    case 'applied':
+      return `* applied: ${step.end.exit} ${step.end.message ?? ''}`
     default:
       return `* ${step.kind}`
   }

@@ -1,7 +1,7 @@
 // Finds the least of a failing seed that still fails: fewer days, fewer events from the end, fewer kinds of faults and events.
-import { EVENT_KINDS } from './event-kinds.ts'
+import { EVENT_KINDS } from './lives/events/kinds.ts'
+import { type Cut, FAULT_KINDS } from './lives/scenario.ts'
 import { type RunReport, runSeed } from './run.ts'
-import { type Cut, FAULT_KINDS } from './scenario.ts'
 
 export interface Least {
   readonly days: number

@@ -5,10 +5,11 @@ import type { OwnedCap } from '../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import type { Ledger, Operation } from '../../src/ports.ts'
-import type { Company } from './company.ts'
-import type { Disk } from './disk.ts'
-import type { ModelCap, PolicyModel } from './policy-model.ts'
-import type { Scenario } from './scenario.ts'
+import type { ModelCap, PolicyModel } from './lives/policy-model.ts'
+import type { ApplyEnd } from './lives/process.ts'
+import type { Scenario } from './lives/scenario.ts'
+import type { Company } from './world/company.ts'
+import type { Disk } from './world/disk.ts'
 
 /** The cap in force by e-mail of everybody approved. */
 export type InForce = ReadonlyMap<string, ModelCap>
@@ -56,6 +57,8 @@ export type Step =
   /** People, groups or policies changed. */
   | { readonly kind: 'world'; readonly what: string }
   | { readonly kind: 'approved'; readonly id: string }
+  /** `apply` has ended, in a quiet world and where no daemon runs. */
+  | { readonly kind: 'applied'; readonly end: ApplyEnd }
   | { readonly kind: 'output'; readonly where: string; readonly text: string }
   /** Faults and changes are over. */
   | { readonly kind: 'calm' }
@@ -85,6 +88,8 @@ export interface Scene {
   inForce(): InForce
   /** Add-on credits that somebody has really used in the present cycle; kept in lives with pools. */
   used(email: string): number
+  /** As the configuration has it now. */
+  mode(): WorkspaceConfig['mode']
   /** Every configuration that was in force at some time since then. */
   settingsSince(sinceMs: number): readonly Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>[]
   /** Of the process that runs; told by the code under test. */

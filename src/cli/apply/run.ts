@@ -64,9 +64,7 @@ async function applyAll(setup: Setup, saved: ReadonlyMap<string, Plan> | undefin
     const plan = saved?.get(one.config.name)
     if (shared.signal.aborted || (saved && !plan)) continue
     try {
-      const report = await applyOne({ ...one, ...shared, plan, whole: setup.config, inMemory: setup.config.ledger === ':memory:' })
-      const salt = (await ledgerOf(shared.store, one.config)).fact('peopleSalt')
-      done.push({ report, ...(salt !== undefined && { salt }) })
+      done.push(await applyOne({ ...one, ...shared, plan, whole: setup.config, inMemory: setup.config.ledger === ':memory:' }))
     } catch (failure) {
       if (setup.workspaces.length > 1) say(shared.cli, one.config.name, failure instanceof Error ? failure.message : String(failure))
       done.push({ failure })
@@ -99,7 +97,7 @@ interface Job extends WorkspaceSetup, Shared {
   readonly inMemory: boolean
 }
 
-async function applyOne(job: Job): Promise<CycleReport> {
+async function applyOne(job: Job): Promise<Done> {
   const { config, policy, cli, flags, signal } = job
   const ledger = await ledgerOf(job.store, config, flags.rebind)
   const learned = ledger.fact('pace')
@@ -158,7 +156,8 @@ async function applyOne(job: Job): Promise<CycleReport> {
     await ledger.commit()
     if (flags.output === 'text') cli.stdout.write(resultText(report, flags, cli, job.inMemory))
     tell(report, job)
-    return report
+    const salt = ledger.fact('peopleSalt')
+    return { report, ...(salt !== undefined && { salt }) }
   } finally {
     progress.stop()
     writing.stop()

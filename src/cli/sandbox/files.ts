@@ -61,8 +61,9 @@ function* pieces(store: Store): Generator<string> {
   yield piece
 }
 
+/** A closed pipe, as of `| head`, is for the process to judge: what is left to say is dropped. */
 async function show(piece: string, { stdout }: Cli): Promise<void> {
-  if (!stdout.write(piece)) await once(stdout, 'drain')
+  if (!stdout.write(piece)) await once(stdout, 'drain').catch(() => undefined)
 }
 
 function writeWhole(file: string, texts: Iterable<string>): void {

@@ -1,7 +1,8 @@
 // The policies in force: what is wrong in the files, and every declared cap with its line and whom it reaches.
 import { type Html, html } from '../../core/escape/html.ts'
+import { whileInvalid } from '../../core/model/policy.ts'
 import type { Documents, Query } from '../../daemon/http/documents/documents.ts'
-import type { PolicyEntry, PolicyListDocument } from '../../daemon/http/documents/types.ts'
+import type { PolicyListDocument, PolicyRow } from '../../daemon/http/documents/types.ts'
 import { filterForm } from '../filters.ts'
 import { renderFrame } from '../frame.ts'
 import { groupUrl, personUrl, sectionUrl, withQuery, workspaceUrl } from '../links.ts'
@@ -26,7 +27,7 @@ export async function policiesPage(documents: Documents, workspace: string, quer
         !policy.valid &&
         box(
           'bad',
-          html`<p><strong>The files are not valid.</strong> The last good set, shown below, stays in force, and nothing is pruned until they are whole again. <code>capkeeper validate</code> says the same as this page.</p>`,
+          html`<p><strong>The files are not valid</strong>: ${whileInvalid(policy.digest)}, and nothing is pruned until they are whole again. <code>capkeeper validate</code> says the same as this page.</p>`,
         ),
       problems.length > 0 && html`<h2 class="hidden">What is wrong in the files</h2>${problemList(problems, problemsOmitted)}`,
       html`<section>${facts([
@@ -51,7 +52,7 @@ export async function policiesPage(documents: Documents, workspace: string, quer
 }
 
 const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
-  table<PolicyEntry>(
+  table<PolicyRow>(
     'Every declared cap',
     [
       { head: 'Declared', isName: true, cell: (row) => html`${badge(row.kind)} ${nameOf(row, workspace)}` },
@@ -76,7 +77,7 @@ const declared = ({ items, workspace, at }: PolicyListDocument): Html =>
     items,
   )
 
-const STATE_WEIGHT: Readonly<Partial<Record<NonNullable<PolicyEntry['state']>, 'good' | 'warn' | 'bad'>>> = {
+const STATE_WEIGHT: Readonly<Partial<Record<NonNullable<PolicyRow['state']>, 'good' | 'warn' | 'bad'>>> = {
   in_sync: 'good',
   active: 'good',
   drifted: 'warn',
@@ -88,12 +89,12 @@ const STATE_WEIGHT: Readonly<Partial<Record<NonNullable<PolicyEntry['state']>, '
 }
 
 /** A pool has credits for its members together, and no cap. */
-function askedCell({ cap, add, credits }: PolicyEntry): ReturnType<typeof capCell> | Html | string {
+function askedCell({ cap, add, credits }: PolicyRow): ReturnType<typeof capCell> | Html | string {
   if (credits !== undefined) return html`${figure(credits)} <span class="soft">together</span>`
   return add !== undefined ? `+${number(add)}` : capCell(cap)
 }
 
-function nameOf({ kind, name }: PolicyEntry, workspace: string): Html {
+function nameOf({ kind, name }: PolicyRow, workspace: string): Html {
   if (kind === 'rule' || kind === 'pool')
     return html`<a href="${withQuery(sectionUrl(workspace, 'people'), { rule: `${kind} ${name}` })}">${name}</a>`
   if (name === 'team') return html`<a href="${workspaceUrl(workspace)}">${name}</a>`

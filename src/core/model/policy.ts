@@ -6,6 +6,10 @@ import type { Credits, Instant } from './units.ts'
 /** Whole credits a person may use, or `none`: nothing set at this scope, the next wider one applies. */
 export type Cap = Credits | 'none'
 
+/** What holds while the files of a workspace are not whole; `digest` is that of the set in force, empty without one. */
+export const whileInvalid = (digest: string): string =>
+  digest === '' ? 'no set was whole yet, so no cap is kept' : 'the last good set stays in force'
+
 /** `cap:` at a team, group or user. */
 export interface CapRule {
   readonly scope: Scope
@@ -126,6 +130,10 @@ export interface PolicySet {
 /** How many things a policy declares caps by; what is left of an emptied policy is told by it. */
 export const declaredCount = ({ rules, grants, peopleRules, pools }: PolicySet): number =>
   rules.length + grants.length + peopleRules.length + pools.length
+
+/** Who is never lowered, blocked or cleared, in order. */
+export const protectedEmails = ({ protectedPeople }: Pick<PolicySet, 'protectedPeople'>): readonly string[] =>
+  protectedPeople.map(({ scope }) => scope.email).toSorted()
 
 /** A policy set with its identity, as it is enforced. */
 export interface PolicyRevision {

@@ -20,11 +20,13 @@ export interface Contest {
   readonly changes: number
 }
 
+type Written = Pick<HistoryEntry, 'cause' | 'from' | 'to' | 'result'>
+
 export interface ContestInputs {
   /** The ledger's. */
   readonly known: Readonly<Record<ScopeKey, Contest>>
   /** What was written at a scope since then, newest first. */
-  readonly written: (scope: Scope, sinceAt: Instant) => readonly Pick<HistoryEntry, 'cause' | 'to' | 'result'>[]
+  readonly written: (scope: Scope, sinceAt: Instant) => readonly Written[]
 }
 
 /** Is it still to be left alone? A clock that was set back ends it. */
@@ -39,23 +41,29 @@ export function contestedScopes(
 ): ReadonlyMap<ScopeKey, Contest> {
   const found = new Map<ScopeKey, Contest>()
   if (limit === 'off') return found
-  for (const { scope, key, to, cause, entry } of differences) {
+  for (const { scope, key, from, to, cause, entry } of differences) {
     if (cause !== 'external') continue
     const before = known[key]
     if (before && isSameEntry(before.entry, entry) && isLeftTo(before, now)) found.set(key, before)
     // The change that is there now has not been put right yet.
-    const changes = found.has(key) ? 0 : 1 + timesHealed(written(scope, now - CONTEST_MS), to)
+    const changes = found.has(key) ? 0 : 1 + timesHealed(written(scope, now - CONTEST_MS), from, to)
     if (changes >= limit) found.set(key, { at: now, entry, changes })
   }
   return found
 }
 
-/** How often this cap was put back; what was written to another value belongs to another policy entry, and so does all before it. */
-function timesHealed(entries: readonly Pick<HistoryEntry, 'cause' | 'to' | 'result'>[], to: Difference['to']): number {
+/**
+ * How often this cap was put back; what was written to another value belongs to another policy entry, and so does all before it. It was put back as
+ * well where others were so quick that the reading after the write showed theirs already.
+ */
+function timesHealed(entries: readonly Written[], from: Difference['from'], to: Difference['to']): number {
   let count = 0
+  let next = from
   for (const entry of entries) {
     if (entry.to !== to) break
-    if (entry.cause === 'external' && entry.result === 'applied') count += 1
+    const isHealed = entry.result === 'applied' || (entry.result === 'verify_failed' && entry.from !== next)
+    if (entry.cause === 'external' && isHealed) count += 1
+    next = entry.from
   }
   return count
 }

@@ -3,7 +3,7 @@
 import type { Slots } from '../interpret/slots.ts'
 import type { Approval, GuardSettings, Hold, PlanApproval, Release } from '../model/change.ts'
 import type { CapReading } from '../model/observed.ts'
-import { declaredCount, type PolicyApproval, type PolicyRevision } from '../model/policy.ts'
+import { declaredCount, type PolicyApproval, type PolicyRevision, protectedEmails } from '../model/policy.ts'
 import type { ScopeKey } from '../model/scope.ts'
 import type { Instant } from '../model/units.ts'
 import {
@@ -21,7 +21,7 @@ import type { Difference, PoolReview } from './diff.ts'
 import { judge } from './guards/judge.ts'
 import type { GuardFacts, Judgement } from './guards/round.ts'
 import type { Impact, ImpactInputs } from './impact.ts'
-import { type ReviewedRules, stricter, weakenings } from './reviewed.ts'
+import { type ReviewedRules, type Rules, strictest } from './reviewed.ts'
 
 export interface JudgementInputs {
   readonly workspace: string
@@ -37,7 +37,7 @@ export interface JudgementInputs {
   readonly approve: readonly string[]
   readonly holdsShown: HoldsShown
   readonly approvalSteps?: 'separate' | 'together'
-  readonly reviewed?: ReviewedRules
+  readonly reviewed?: readonly ReviewedRules[]
   readonly idle?: boolean
   readonly contested: ReadonlyMap<ScopeKey, Contest>
   readonly facts: Omit<GuardFacts, 'protectedPeople' | 'workspace' | 'declared' | 'contested' | 'copying'>
@@ -78,7 +78,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     const judgement = judgeNow(new Set(released.keys()), new Set(tryAnyway.keys()))
     const done = (): Judged => {
       const releases = new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)]))
-      return { judgement, approvals, releases, rosterAccepted, shown: shownOf(approvals, released, inputs, unmatched) }
+      return { judgement, approvals, releases, rosterAccepted, shown: shownOf(approvals, released, inputs, judgement, unmatched) }
     }
     if (inputs.idle) return done()
     const typed = typedApprovals(commands, judgement.holds, approvals)
@@ -110,31 +110,38 @@ function judges(inputs: JudgementInputs): (released: ReadonlySet<ScopeKey>, tryA
   const { differences, impact, whole, digest, instantText, guards, holdsShown, slots } = inputs
   const { set } = inputs.policy
   const copying = slots.model.copying
-  const reviewed = inputs.approvalSteps !== 'together' && weakenings(inputs).length > 0 ? inputs.reviewed : undefined
-  const emails = set.protectedPeople.map((one) => one.scope.email)
-  const by = (settings: GuardSettings, protectedEmails: readonly string[]) => {
+  const reviewed = inputs.approvalSteps === 'together' ? [] : (inputs.reviewed ?? [])
+  const by = (rules: Rules): ((released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>) => Judgement) => {
     const facts: GuardFacts = {
       ...inputs.facts,
       ...(copying !== undefined && { copying }),
       contested: inputs.contested,
       workspace: inputs.workspace,
       declared: declaredCount(set),
-      protectedPeople: new Set(protectedEmails),
+      protectedPeople: new Set(rules.protectedEmails),
     }
-    return (released: ReadonlySet<ScopeKey>, tryAnyway: ReadonlySet<ScopeKey>): Judgement =>
-      judge({ differences, released, tryAnyway, impact, whole, facts, settings, digest, instantText })
+    return (released, tryAnyway) =>
+      judge({ differences, released, tryAnyway, impact, whole, facts, settings: rules.guards, digest, instantText })
   }
-  const asDeclared = by(guards, emails)
-  if (!reviewed) return asDeclared
-  const strictly = by(stricter(guards, reviewed.guards), [...new Set([...emails, ...reviewed.protectedEmails])])
+  const now: Rules = { guards, protectedEmails: protectedEmails(set) }
+  const asDeclared = by(now)
+  if (reviewed.length === 0) return asDeclared
+  const strictly = by(strictest(now, reviewed))
   return (released, tryAnyway) => {
     const free = asDeclared(released, tryAnyway)
     const first = strictly(released, tryAnyway)
-    const wasShown = ({ id }: Hold): boolean => (holdsShown[id]?.at ?? Number.POSITIVE_INFINITY) < reviewed.weakenedAt
-    const waived = [...first.heldBy].filter(
-      ([key, id]) => !free.heldBy.has(key) && first.holds.some((hold) => hold.id === id && wasShown(hold)),
-    )
-    const judgement = waived.length > 0 ? strictly(released.union(new Set(waived.map(([key]) => key))), tryAnyway) : first
+    // What was weakened after a hold was shown counts for it.
+    const weaker = Map.groupBy(first.holds, ({ id }) => {
+      const shownAt = holdsShown[id]?.at ?? Number.POSITIVE_INFINITY
+      return reviewed.filter(({ weakenedAt }) => weakenedAt <= shownAt).length
+    })
+    const waived = [...weaker].flatMap(([count, holds]) => {
+      if (count === reviewed.length) return []
+      const { heldBy } = count === 0 ? free : by(strictest(now, reviewed.slice(0, count)))(released, tryAnyway)
+      const ids = new Set(holds.map(({ id }) => id))
+      return [...first.heldBy].flatMap(([key, id]) => (ids.has(id) && !heldBy.has(key) ? [key] : []))
+    })
+    const judgement = waived.length > 0 ? strictly(released.union(new Set(waived)), tryAnyway) : first
     const isOld = ({ id }: Hold): boolean => [...judgement.heldBy].some(([key, hold]) => hold === id && !free.heldBy.has(key))
     const holds = judgement.holds.map((hold) => (isOld(hold) ? { ...hold, message: `${hold.message}; ${NOT_YET}` } : hold))
     return { ...judgement, holds }
@@ -168,24 +175,29 @@ function releaseOf({ id, via }: Approval, listed: readonly PolicyApproval[]): Re
   return { id, via, ...(via === 'policy' && at && { at }) }
 }
 
-/** The approvals of the policy and those that are not through yet, with what each releases now. */
+/** The approvals of the policy, those that are not through yet, and those that are void while their hold stands, with what each releases now. */
 function shownOf(
   approvals: readonly Approval[],
   released: ReadonlyMap<ScopeKey, Approval>,
   inputs: JudgementInputs,
+  { holds }: Judgement,
   unmatched: readonly Unmatched[],
 ): readonly PlanApproval[] {
   const listed = inputs.policy.set.approvals
   const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
   const byKey = new Map(inputs.differences.map((one) => [one.key, one]))
-  const known = approvals.filter((one) => one.state === 'pending' || listed.some(({ id }) => id === one.id))
+  const placeOf = new Map(listed.map(({ id, at }) => [id, at]))
+  const standing = new Set(holds.map(({ id }) => id))
+  const known = approvals.filter(({ id, state }) => state === 'pending' || placeOf.has(id) || (state === 'void' && standing.has(id)))
   const shown = known.map((one): PlanApproval => {
     const releases = [...released].flatMap(([key, by]) => {
       const difference = by.id === one.id ? byKey.get(key) : undefined
       return difference ? [{ scope: difference.scope, from: difference.from, to: difference.to }] : []
     })
     const note = releases.length > 0 ? undefined : (notes.get(one.id) ?? WHY_NOTHING[one.state])
-    return { ...releaseOf(one, listed), state: one.state, releases, ...(note !== undefined && { note }) }
+    // Whoever gave it: where it stands in the policy it can be removed.
+    const at = one.state === 'pending' ? undefined : placeOf.get(one.id)
+    return { ...releaseOf(one, listed), ...(at && { at }), state: one.state, releases, ...(note !== undefined && { note }) }
   })
   const typed = unmatched.filter(({ id }) => !known.some((one) => one.id === id))
   return [...shown, ...typed.map(({ id, note }): PlanApproval => ({ id, via: 'command', state: 'pending', releases: [], note }))]
@@ -194,5 +206,5 @@ function shownOf(
 const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
   pending: 'no hold has this id now',
   spent: 'it was used, and releases nothing any more',
-  void: 'it is void, and releases nothing any more',
+  void: 'it is void, because it reaches more people than were shown or is too old; look at its hold again, and approve that anew',
 }

@@ -3,12 +3,23 @@
 import { GUARD_CODES, type GuardSettings, type ShareLimit } from '../model/change.ts'
 import type { Instant } from '../model/units.ts'
 
-/** The rules as they were before somebody weakened them. */
-export interface ReviewedRules {
+/** What decides whether a change goes out. */
+export interface Rules {
   readonly guards: GuardSettings
   readonly protectedEmails: readonly string[]
+}
+
+/** Rules that were in force until somebody weakened them. What is not weaker any more is off in them. */
+export interface ReviewedRules extends Rules {
   /** When the weaker rules were first seen. */
   readonly weakenedAt: Instant
+}
+
+/** The rules as last seen, and those before them that are still in force beside them, oldest first. */
+export interface NotedRules extends Rules {
+  readonly before?: readonly ReviewedRules[]
+  /** Written by 0.1.0: then these rules are themselves those of before. */
+  readonly weakenedAt?: Instant
 }
 
 /** How long weaker rules wait until they count for changes that come later (choice). */
@@ -21,20 +32,41 @@ export interface Weakening {
   readonly to: string
 }
 
-interface RulesNow {
-  readonly guards: GuardSettings
-  readonly policy: { readonly set: { readonly protectedPeople: readonly { readonly scope: { readonly email: string } }[] } }
-  readonly reviewed?: ReviewedRules
+/**
+ * The rules to note, given those noted before: each time some are weakened, those of before stay in force beside them for `REVIEW_MS`. What
+ * was strengthened again stands in no rules of before, so that its next weakening is one of its own.
+ */
+export function noteRules(noted: NotedRules | undefined, now: Rules, at: Instant): NotedRules {
+  if (!noted) return now
+  const last: ReviewedRules = { guards: noted.guards, protectedEmails: noted.protectedEmails, weakenedAt: noted.weakenedAt ?? at }
+  const before = [...(noted.before ?? []), last].flatMap((one) => (at - one.weakenedAt < REVIEW_MS ? (onlyStricter(one, now) ?? []) : []))
+  return before.length > 0 ? { ...now, before } : now
 }
 
-/** Every rule that is weaker than it was. */
-export function weakenings({ guards, policy, reviewed }: RulesNow): readonly Weakening[] {
-  if (!reviewed) return []
-  const found = GUARD_NAMES.flatMap((name): Weakening[] =>
-    isWeaker(guards[name], reviewed.guards[name]) ? [{ rule: `guards.${name}`, ...texts(reviewed.guards[name], guards[name]) }] : [],
+/** That of the rules of before which is stricter than now. */
+function onlyStricter(before: ReviewedRules, now: Rules): ReviewedRules | undefined {
+  const weaker = new Set(GUARD_NAMES.filter((name) => isWeaker(now.guards[name], before.guards[name])))
+  const protectedEmails = before.protectedEmails.filter((email) => !now.protectedEmails.includes(email))
+  if (weaker.size === 0 && protectedEmails.length === 0) return undefined
+  const off = Object.fromEntries(
+    GUARD_NAMES.flatMap((name) => (weaker.has(name) ? [] : [[name, typeof now.guards[name] === 'boolean' ? false : 'off']])),
   )
-  const listed = new Set(policy.set.protectedPeople.map(({ scope }) => scope.email))
-  const gone = reviewed.protectedEmails.filter((email) => !listed.has(email))
+  return { ...before, guards: { ...before.guards, ...off }, protectedEmails }
+}
+
+/** The strictest of all of them. */
+export const strictest = (now: Rules, before: readonly ReviewedRules[]): Rules => ({
+  guards: before.reduce((guards, one) => stricter(guards, one.guards), now.guards),
+  protectedEmails: [...new Set([now, ...before].flatMap((one) => one.protectedEmails))],
+})
+
+/** Every rule that is weaker than it was. */
+export function weakenings(now: Rules, before: readonly ReviewedRules[] = []): readonly Weakening[] {
+  const was = strictest(now, before)
+  const found = GUARD_NAMES.flatMap((name): Weakening[] =>
+    isWeaker(now.guards[name], was.guards[name]) ? [{ rule: `guards.${name}`, ...texts(was.guards[name], now.guards[name]) }] : [],
+  )
+  const gone = was.protectedEmails.filter((email) => !now.protectedEmails.includes(email))
   return [...found, ...gone.map((email) => ({ rule: 'protected', from: email, to: 'not listed' }))]
 }
 

@@ -25,7 +25,7 @@ export function capToKeep({ credits }: Pick<PoolTerms, 'credits'>, state: PoolSt
   return more > credits - fullSum(state) ? inForce : undefined
 }
 
-/** Members to whom nothing is dealt, who follow a wider cap as far as the credits pay for it. */
+/** Members of whom nothing may be asked, not dealt yet or left alone for a rule: they follow a wider cap as far as the credits pay for it. */
 export interface Followers {
   /** Credits that nobody counts at, nor is to get. */
   readonly room: number
@@ -37,9 +37,7 @@ export function followersIn({ credits }: Pick<PoolTerms, 'credits'>, state: Pool
   const staying = Object.entries(state.members).filter(([, { left }]) => !left)
   const wanted = staying.reduce((sum, [, one]) => sum + (one.protected ? wantedBy(one) : 0), 0)
   const free = credits - fullSum(state)
-  const members = staying.flatMap(([email, one]) =>
-    isDealt(one) && one.dealt !== undefined ? [] : [{ email, base: one.base, count: knownCount(one) }],
-  )
+  const members = staying.map(([email, one]) => ({ email, base: one.base, count: knownCount(one) }))
   return { room: wanted > free ? free : free - wanted, members }
 }
 

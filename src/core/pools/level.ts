@@ -95,14 +95,19 @@ export function costAt(claims: Claims, { from, to, min, expectedAt, extra }: Lev
   return cost
 }
 
-/** The highest level whose caps cost at most the budget; 0 when not even that is. */
-export function highestLevel(claims: Claims, levels: Levels, budget: number): number {
-  const cost = (level: number): number => costAt(claims, levels, level)
-  const atExpected = cost(levels.expectedAt)
-  if (atExpected > budget) return between({ low: 0, atLow: cost(0), high: levels.expectedAt, atHigh: atExpected }, cost, budget)
+/**
+ * The highest whole level, up to `top`, whose cost is within the budget; undefined when not even 0 is. A higher level never costs less.
+ * Looks first where everybody has what they are expected to use: below it and above it the cost rises almost evenly.
+ */
+export function highestLevel(levels: Levels, cost: (level: number) => number, budget: number, top = topOf(levels)): number | undefined {
+  const expectedAt = Math.min(top, levels.expectedAt)
+  const atExpected = cost(expectedAt)
+  if (atExpected > budget) {
+    const atLow = cost(0)
+    return atLow > budget ? undefined : between({ low: 0, atLow, high: expectedAt, atHigh: atExpected }, cost, budget)
+  }
   const slope = levels.heaviness * levels.extra
-  const top = levels.expectedAt + MOST_EXTRA * FINENESS
-  let [low, atLow] = [levels.expectedAt, atExpected]
+  let [low, atLow] = [expectedAt, atExpected]
   for (let times = 1; low < top; times *= 2) {
     const level = Math.min(top, low + Math.max(times, Math.ceil((times * (budget - atLow)) / slope)))
     const at = cost(level)
@@ -111,6 +116,8 @@ export function highestLevel(claims: Claims, levels: Levels, budget: number): nu
   }
   return top
 }
+
+const topOf = ({ expectedAt }: Levels): number => expectedAt + MOST_EXTRA * FINENESS
 
 interface Bracket {
   readonly low: number
@@ -130,19 +137,6 @@ function between({ low, atLow, high, atHigh }: Bracket, cost: (level: number) =>
     side = Math.abs(side) > 1 ? 0 : side
     if (at <= budget) [low, atLow, side] = [level, at, Math.min(0, side) - 1]
     else [high, atHigh, side] = [level, at, Math.max(0, side) + 1]
-  }
-  return low
-}
-
-/** The highest whole level up to `top` that is affordable; undefined when not even 0 is. What is affordable is so at every level below. */
-export function highestWithin(isAffordable: (level: number) => boolean, top: number): number | undefined {
-  if (isAffordable(top)) return top
-  if (!isAffordable(0)) return undefined
-  let [low, high] = [0, top]
-  while (high - low > 1) {
-    const level = Math.floor((low + high) / 2)
-    if (isAffordable(level)) low = level
-    else high = level
   }
   return low
 }

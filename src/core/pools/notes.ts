@@ -1,7 +1,7 @@
 // What a person should know of pools beside their deals: that the last deal stays and why, that the sum is above the credits, that everything
-// is used, that its members are more than its min can be paid for. It changes nothing.
+// is used, that its members are more than its min can be paid for, that it has none. It changes nothing.
 
-import type { Pool } from '../model/policy.ts'
+import type { Pool, PoolMembers } from '../model/policy.ts'
 import type { Position } from '../model/problem.ts'
 import { standingCount, standingSum } from './count.ts'
 import { poolFigures } from './figures.ts'
@@ -9,7 +9,7 @@ import type { MemberNow, PoolState } from './state.ts'
 
 /** What is said of one pool, at its credits. `POOL_BOUNDS` is an error: the declaration cannot be kept for those who are in it now. */
 export interface PoolNote {
-  readonly code: 'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP' | 'POOL_BOUNDS'
+  readonly code: 'POOL_FROZEN' | 'POOL_ABOVE' | 'POOL_USED_UP' | 'POOL_BOUNDS' | 'POOL_NOBODY'
   readonly pool: string
   readonly message: string
   /** The same as long as it says the same, whatever its figures. */
@@ -19,11 +19,11 @@ export interface PoolNote {
 
 /** `frozen`: why a pool keeps its last deal, by name. */
 export function poolNotes(
-  pools: readonly { readonly pool: Pick<Pool, 'name' | 'credits' | 'min' | 'at'>; readonly members: readonly MemberNow[] }[],
+  pools: readonly { readonly pool: Pick<Pool, 'name' | 'credits' | 'min' | 'members' | 'at'>; readonly members: readonly MemberNow[] }[],
   dealt: Readonly<Record<string, PoolState>>,
   frozen: Readonly<Record<string, string>>,
 ): readonly PoolNote[] {
-  return pools.flatMap(({ pool: { name, credits, min, at }, members }) => {
+  return pools.flatMap(({ pool: { name, credits, min, members: asked, at }, members }) => {
     const state = Object.hasOwn(dealt, name) ? dealt[name] : undefined
     const why = Object.hasOwn(frozen, name) ? frozen[name] : undefined
     const note = (code: PoolNote['code'], text: string, version = ''): PoolNote => ({
@@ -34,6 +34,7 @@ export function poolNotes(
       at,
     })
     const notes: PoolNote[] = []
+    if (members.length === 0 && why === undefined) notes.push(note('POOL_NOBODY', `has no members: ${whoItAsksFor(asked)}`))
     const least = min * members.length
     if (least > credits)
       notes.push(note('POOL_BOUNDS', `cannot pay its min: ${members.length} members at ${min} are ${least} credits, it has ${credits}`))
@@ -49,6 +50,14 @@ export function poolNotes(
     if (above !== undefined && !isUsedUp) notes.push(note('POOL_ABOVE', above))
     return notes
   })
+}
+
+const NOBODY = 'no approved person, who is in no other pool,'
+
+function whoItAsksFor(asked: PoolMembers): string {
+  if (asked.kind === 'emails') return `${NOBODY} has one of its e-mails`
+  if (asked.kind === 'groups') return `${NOBODY} is in ${asked.ids.length === 1 ? 'group' : 'one of the groups'} ${asked.ids.join(', ')}`
+  return `${NOBODY} meets its condition in two readings that agree`
 }
 
 function aboveText(state: PoolState, credits: number): string | undefined {

@@ -3,6 +3,7 @@
 import type { Cycle } from '../model/observed.ts'
 import type { Cap } from '../model/policy.ts'
 import { type Credits, credits, type Instant } from '../model/units.ts'
+import { rewound } from './rewind.ts'
 import { type CapSince, type MemberNow, memberOf, type PoolMember, type PoolObservation, type PoolState, type UseNow } from './state.ts'
 
 /** Two readings that name a new cycle are at least so far apart (product.md, section 2, Figures). */
@@ -25,21 +26,27 @@ export interface Observed {
 }
 
 /** The state after what was read. The same observation twice changes nothing. */
-export function observePool(before: PoolState | undefined, observation: PoolObservation): Observed {
-  const { use, now, usageLagMs } = observation
-  const taken = takeUse(before, observation)
+export function observePool(known: PoolState | undefined, observation: PoolObservation): Observed {
+  const { now, usageLagMs } = observation
+  const before = known && rewound(known, now)
+  const use = ofThisClock(observation)
+  const taken = takeUse(before, use)
   if (!taken.state) return taken
   const isNewer = use.kind === 'known' && taken.state.readAt > (before?.readAt ?? Number.NEGATIVE_INFINITY)
-  const joined = joinAndLeave(taken.state, observation, before === undefined)
+  const joined = joinAndLeave(taken.state, { ...observation, use }, before === undefined)
   const members: Record<string, PoolMember> = {}
   for (const [email, member] of Object.entries(joined)) {
-    const read = takeCap(member, observation.caps.get(email), sentTo(observation, email))
+    const read = takeCap(member, capNow(observation, email), sentTo(observation, email))
     const shown = takeReading(read, taken.state.readAt - usageLagMs)
     members[email] = aboveUse(shown.left && isNewer ? settle(shown, taken.state.readAt - usageLagMs) : shown)
   }
   const frozen = taken.frozen ?? ageOf(taken.state, now) ?? unknownUse(members)
   return { state: { ...taken.state, members }, ...(frozen !== undefined && { frozen }) }
 }
+
+/** A reading from the future was stamped by a clock that went back since: nobody knows how new it is. */
+const ofThisClock = ({ use, now }: PoolObservation): UseNow =>
+  use.kind === 'known' && use.readAt > now ? { kind: 'unknown', why: 'use was not read since the clock went back' } : use
 
 const ageOf = ({ readAt }: PoolState, now: Instant): string | undefined =>
   now - readAt > LONGEST_AGE_MS ? 'use was not read for a day' : undefined
@@ -55,7 +62,7 @@ interface Taken {
 }
 
 /** Use and cycle; the members as they were. */
-function takeUse(before: PoolState | undefined, { use }: PoolObservation): Taken {
+function takeUse(before: PoolState | undefined, use: UseNow): Taken {
   const stays = before && { state: before }
   if (use.kind === 'unknown') return { ...stays, frozen: use.why }
   if (!use.cycle) return { ...stays, frozen: 'the service names no billing cycle' }
@@ -119,7 +126,7 @@ function joinAndLeave(state: PoolState, { members, use, now }: PoolObservation, 
   const after: Record<string, PoolMember> = mapMembers(state, (member, email) => {
     const here = present.get(email)
     if (here) return withRole(member, here)
-    return member.left ? member : { ...withoutRole(member), left: { at: now } }
+    return member.left ? member : leave(member, now)
   })
   for (const here of members) {
     if (memberOf(state, here.email)) continue
@@ -128,6 +135,13 @@ function joinAndLeave(state: PoolState, { members, use, now }: PoolObservation, 
     after[here.email] = withRole({ base, ...(used !== undefined && { use: used }), sent: [], lowered: [] }, here)
   }
   return after
+}
+
+/** Their cap of now is still the pool's, whatever lower one was dealt; where the pool never gave one, use under it may not show yet. */
+function leave(member: PoolMember, now: Instant): PoolMember {
+  const { inForce } = member
+  const after = { ...withoutRole(member), left: { at: now, ...(inForce && { cap: inForce.cap }) } }
+  return inForce && isGone(after) ? { ...after, lowered: [...after.lowered, { cap: inForce.cap, at: now }] } : after
 }
 
 /** Somebody who comes back within the cycle goes on where they left, but is dealt anew, as is somebody whose own cap changed. */
@@ -147,17 +161,20 @@ function withoutRole(member: PoolMember): PoolMember {
 const sentTo = ({ sent, now }: PoolObservation, email: string): readonly CapSince[] =>
   (sent.get(email) ?? []).filter(({ at }) => now - at < LANDING_MS)
 
-/** A cap that fell counts on at its old value. */
+const capNow = ({ caps, now }: PoolObservation, email: string): CapSince | undefined => {
+  const read = caps.get(email)
+  return read && read.at > now ? { ...read, at: now } : read
+}
+
+/** A cap that fell counts on at its old value, and the pool's for somebody who left when another takes its place. */
 function takeCap(member: PoolMember, read: CapSince | undefined, sent: readonly CapSince[]): PoolMember {
   const kept = sent.length === 0 && member.sent.length === 0 ? member : { ...member, sent }
   const { inForce } = kept
   if (!read || (inForce && (read.at <= inForce.at || read.cap === inForce.cap))) return kept
-  const hasFallen = inForce !== undefined && amountOf(read.cap) < amountOf(inForce.cap)
-  return {
-    ...kept,
-    inForce: read,
-    lowered: hasFallen ? [...kept.lowered, { cap: inForce.cap, at: read.at }] : kept.lowered,
-  }
+  const after = { ...kept, inForce: read }
+  if (!inForce) return after
+  const isOver = amountOf(read.cap) < amountOf(inForce.cap) || (isGone(after) && !isGone(kept))
+  return isOver ? { ...after, lowered: [...kept.lowered, { cap: inForce.cap, at: read.at }] } : after
 }
 
 /** `dataAt`: figures are at least as new as this. Use under a cap that fell before is in them. */
@@ -187,5 +204,5 @@ function aboveUse(member: PoolMember): PoolMember {
 export function isGone({ left, inForce, dealt }: PoolMember): boolean {
   if (!left) return false
   if (left.settled || dealt === undefined || inForce?.cap === 'none') return true
-  return inForce !== undefined && inForce.at > left.at && inForce.cap !== dealt
+  return inForce !== undefined && inForce.cap !== dealt && inForce.cap !== left.cap
 }

@@ -1,7 +1,7 @@
 // How a deal shares credits out over a table: what everybody should have at the end (`aim`), whether that matters now (`matters`), and what of
 // it can be given at once (`give`). Lowers free nothing until a later reading shows the use under the old caps; raises take only what is free
 // (count.ts). It never lowers below known use, and never gives less than 1.
-import { capAt, highestLevel, highestWithin, type Levels, levelsOf, paidAt } from './level.ts'
+import { capAt, costAt, highestLevel, type Levels, levelsOf, paidAt } from './level.ts'
 import type { PoolTerms } from './state.ts'
 import type { PoolTable } from './table.ts'
 
@@ -30,25 +30,18 @@ export interface Aim {
 
 /** Fills `target`: user caps and grants of members first, of what `min` of the others leaves, then the others. The table has its claims. */
 export function aim(table: PoolTable, terms: PoolTerms, undealt: number): Aim {
-  const { size, fixedSize } = table
+  const { size, fixedSize, floor, most, target } = table
   const budget = terms.credits - undealt
   const min = Math.min(terms.min, terms.max ?? terms.credits)
-  const [floorOfFirst, floorOfRest] = [floorCost(table, 0, fixedSize), floorCost(table, fixedSize, size)]
-  const kept = Math.max(floorOfRest, Math.min(minCost(table, fixedSize, size, min), budget - floorOfFirst))
+  const lowest = (place: number): number => floor[place] ?? 0
+  const [floorOfFirst, floorOfRest] = [costOf(table, 0, fixedSize, lowest), costOf(table, fixedSize, size, lowest)]
+  const minOfRest = costOf(table, fixedSize, size, (place) => Math.max(Math.min(min, most[place] ?? 0), lowest(place)))
+  const kept = Math.max(floorOfRest, Math.min(minOfRest, budget - floorOfFirst))
   const first = spread(table, { from: 0, to: fixedSize, min: 0 }, budget - kept)
   // What is left by rounding is theirs too: else more credits could give the others less.
-  const rest = spread(table, { from: fixedSize, to: size, min }, isServed(table) ? budget - costOf(table, 0, fixedSize) : kept)
+  const paid = costOf(table, 0, fixedSize, (place) => target[place] ?? 0)
+  const rest = spread(table, { from: fixedSize, to: size, min }, isServed(table) ? budget - paid : kept)
   return { parts: [first, rest], left: budget - floorOfFirst - floorOfRest }
-}
-
-/** What the pool pays when everybody has `min`, or more where their use is. */
-function minCost(table: PoolTable, from: number, to: number, min: number): number {
-  let cost = 0
-  for (let place = from; place < to; place += 1) {
-    const within = Math.min(min, table.most[place] ?? 0)
-    cost += paidAt(table, place, Math.max(within, table.floor[place] ?? 0))
-  }
-  return cost
 }
 
 const isServed = ({ target, most, fixedSize }: PoolTable): boolean => {
@@ -56,15 +49,10 @@ const isServed = ({ target, most, fixedSize }: PoolTable): boolean => {
   return true
 }
 
-function floorCost(table: PoolTable, from: number, to: number): number {
+/** What the pool pays for these places with such caps. */
+function costOf(table: PoolTable, from: number, to: number, capOf: (place: number) => number): number {
   let cost = 0
-  for (let place = from; place < to; place += 1) cost += paidAt(table, place, table.floor[place] ?? 0)
-  return cost
-}
-
-function costOf(table: PoolTable, from: number, to: number): number {
-  let cost = 0
-  for (let place = from; place < to; place += 1) cost += paidAt(table, place, table.target[place] ?? 0)
+  for (let place = from; place < to; place += 1) cost += paidAt(table, place, capOf(place))
   return cost
 }
 
@@ -76,7 +64,7 @@ function spread(
 ): Part {
   const levels = levelsOf(table, from, to, min)
   if (from === to) return { levels, level: 0 }
-  const level = highestLevel(table, levels, budget)
+  const level = highestLevel(levels, (at) => costAt(table, levels, at), budget) ?? 0
   for (let place = from; place < to; place += 1) table.target[place] = capAt(table, levels, place, level)
   return { levels, level }
 }
@@ -152,7 +140,7 @@ function raiseWithin(table: PoolTable, terms: PoolTerms, { levels, level: top }:
     }
     return sum
   }
-  const level = highestWithin((at) => cost(at) <= room, top)
+  const level = highestLevel(levels, cost, room, top)
   if (level === undefined) return 0
   for (const raise of raises) {
     const cap = raisedTo(table, levels, raise, level)

@@ -38,8 +38,8 @@ export interface PoolMember {
   readonly fixed?: Credits
   /** Not dealt; counts at the cap in force. */
   readonly protected?: boolean
-  /** Left the pool: what stays in the sum until the cycle's end. `settled`: the pool's cap is gone and the use under it is known. */
-  readonly left?: { readonly at: Instant; readonly settled?: boolean }
+  /** Left the pool, under this cap: what stays in the sum until the cycle's end. `settled`: the cap is gone and the use under it is known. */
+  readonly left?: { readonly at: Instant; readonly cap?: Cap; readonly settled?: boolean }
 }
 
 export interface PoolState {

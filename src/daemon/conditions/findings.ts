@@ -4,7 +4,7 @@ import type { HistoryEntry, Hold, Pause, Plan, PlanProblem } from '../../core/mo
 import type { ConditionType, Finding } from '../../core/model/condition.ts'
 import type { PolicyStatus, ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed } from '../../core/model/observed.ts'
-import type { Cap } from '../../core/model/policy.ts'
+import { type Cap, whileInvalid } from '../../core/model/policy.ts'
 import { formatPosition, type Problem } from '../../core/model/problem.ts'
 import { type Scope, scopeKey, TEAM } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
@@ -20,12 +20,12 @@ const instant = (at: Instant): string => new Date(at).toISOString()
 const MOST_PROBLEMS = 20
 
 /** A policy set that could not be loaded whole. */
-export function policyFindings({ valid, problems }: PolicyStatus, workspace: string): readonly Finding[] {
+export function policyFindings({ valid, digest, problems }: PolicyStatus, workspace: string): readonly Finding[] {
   if (valid) return []
   const texts = problemTexts(problems)
   const [first, ...more] = texts
   const because = first === undefined ? '' : `: ${first}${more.length > 0 ? ` (and ${problems.length - 1} more)` : ''}`
-  const message = `policies are invalid, the last good ones stay in force${because}`
+  const message = `policies are invalid, ${whileInvalid(digest)}${because}`
   const fields = texts.length > 0 ? { fields: { problems: texts, problemCount: problems.length } } : {}
   return [{ type: 'PolicyInvalid', subject: workspace, reason: 'POLICY_INVALID', message, version: texts.join('\n'), ...fields }]
 }
@@ -55,6 +55,7 @@ const POOL_TYPES = {
   POOL_ABOVE: 'PoolAbove',
   POOL_USED_UP: 'PoolUsedUp',
   POOL_BOUNDS: 'PoolBounds',
+  POOL_NOBODY: 'PoolNobody',
 } as const
 
 const poolFinding = ({ code, pool, message, version }: PoolNote): Finding => ({
@@ -153,7 +154,7 @@ export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed, 
 
 /** For how long nobody looked before it was found. */
 const unseen = (reading: CapReading | undefined): { readonly unseenSeconds?: number } =>
-  reading?.previousAt === undefined ? {} : { unseenSeconds: Math.max(0, Math.round((reading.readAt - reading.previousAt) / 1000)) }
+  reading?.previousAt === undefined ? {} : { unseenSeconds: Math.max(0, reading.readAt - reading.previousAt) / 1000 }
 
 export const pauseFindings = (pause: Pause | undefined, workspace: string): readonly Finding[] =>
   pause === undefined

@@ -1,6 +1,7 @@
 // Tells the outside what a cycle did: the outcome in one word, what happened, what holds by now, and what the view shows. It decides nothing
 // about caps.
 import type { Change, Disposition } from '../../core/model/change.ts'
+import type { Finding } from '../../core/model/condition.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { PoolOfDay } from '../../core/model/journal.ts'
 import { MOST_PASSES } from '../../core/model/limits.ts'
@@ -54,7 +55,9 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const done = results.filter(([, { result }]) => result === 'applied').length
   const failed = results.filter(([, { result }]) => result !== 'applied' && result !== 'skipped')
   const left = applied ? leftIn(after) : []
-  const message = applied?.fatal ?? applied?.refusal ?? [...failed.map(([key, { error }]) => `${key}: ${error}`), ...unread, ...left][0]
+  const halted = applied?.interrupted === undefined ? [] : [HALTS[applied.interrupted]]
+  const failures = failed.map(([key, { error }]) => `${key}: ${error}`)
+  const message = applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...left][0]
   const told = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
@@ -64,6 +67,15 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   if (after.plan.holds.length > 0) return { result: 'held', ...(left.length > 0 && told) }
   if (left.length > 0) return { result: 'partial', ...told }
   return { result: done > 0 ? 'success' : 'noop' }
+}
+
+/** Why writing ended before its end. */
+const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = {
+  stopped: 'what was still to be written is left: the daemon was told to stop, or the policy changed',
+  paused: 'what was still to be written is left: a pause began',
+  ledger: 'what was still to be written is left: the ledger could not record it',
+  refused: 'what was still to be written is left: the service takes no writes',
+  breaker: 'what was still to be written is left: too many writes failed',
 }
 
 /** What remains to be written and is not held, in words. A focused cycle leaves the rest to the next sweep, and nothing is said of it. */
@@ -102,8 +114,20 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Desire
   const shown = workspace.ledger.fact('holdsShown') ?? {}
   const { clock, ledger, knowledge } = workspace
   const since = clock.now() - LATE_MS
-  const foreign = foreignFindings(planned, knowledge?.readings ?? new Map(), (scope) => ledger.writtenLately(scope, since))
+  const readings = knowledge?.readings ?? new Map()
+  const found = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
+  const foreign = [...found, ...standing(workspace.findings.foreign ?? [], planned, readings)]
   notice(workspace, { foreign, plan: planFindings(planned, outlook, shown) })
+}
+
+/** A value of others that stands while policy asks for something else, or cannot be read for a while, is no news when it is met again. */
+function standing(known: readonly Finding[], { plan }: Planned, readings: WorkspaceState['readings']): readonly Finding[] {
+  const differs = new Set(plan.changes.map(({ scope }) => scopeKey(scope)))
+  return known.filter(({ scope, version }) => {
+    const key = scope && scopeKey(scope)
+    const observed = key && readings.get(key)?.observed
+    return observed === 'unknown' || (key && differs.has(key) && String(observed) === version)
+  })
 }
 
 /** A pause that began or ended since it was last looked at. */

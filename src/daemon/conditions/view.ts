@@ -16,7 +16,8 @@ import type { Workspace } from '../workspace.ts'
 
 /** Assembles the view; cheap enough for every scrape. */
 export function viewOf(workspace: Workspace): WorkspaceView {
-  const { config, knowledge, shown, ledger, clock } = workspace
+  const { config, shown, ledger, clock } = workspace
+  const knowledge = knownOf(workspace)
   const pause = workspace.pause && workspace.pause.untilAt > clock.now() ? workspace.pause : undefined
   const usage = knowledge?.usage
   const balance = usage ? usage.balance : shown.balance
@@ -52,8 +53,15 @@ export function viewOf(workspace: Workspace): WorkspaceView {
   }
 }
 
+/** What is shown of a workspace; `before` only for those who look. */
+type LookedAt = Pick<Workspace, 'knowledge' | 'shown'> & Partial<Pick<Workspace, 'before'>>
+
+const knownOf = ({ knowledge, before }: LookedAt): WorkspaceState | undefined => knowledge ?? before
+
 /** Pools as the last cycle left them. */
-export function poolsShown({ knowledge, shown }: Pick<Workspace, 'knowledge' | 'shown'>): readonly PoolStatus[] {
+export function poolsShown(workspace: LookedAt): readonly PoolStatus[] {
+  const { shown } = workspace
+  const knowledge = knownOf(workspace)
   return (shown.outlook?.resolution.pools ?? []).map(({ pool }): PoolStatus => {
     const { name, credits } = pool
     const state = knowledge && Object.hasOwn(knowledge.pools, name) ? knowledge.pools[name] : undefined
@@ -86,26 +94,22 @@ type LastShown = Pick<WorkspaceState, 'usage' | 'measured'> & { readonly people:
 const lastShown = new WeakMap<DesiredState, LastShown>()
 
 /** People with the cap in force for them, as the last plan and reading know it. */
-export function peopleShown({
-  knowledge,
-  clock,
-  shown: { outlook },
-}: Pick<Workspace, 'knowledge' | 'clock' | 'shown'>): readonly PersonStatus[] {
+export function peopleShown(workspace: LookedAt & Pick<Workspace, 'clock'>): readonly PersonStatus[] {
+  const knowledge = knownOf(workspace)
+  const { outlook } = workspace.shown
   if (!knowledge || !outlook) return []
   const last = lastShown.get(outlook)
   const { usage, measured } = knowledge
   if (last && last.usage === usage && last.measured === measured) return last.people
-  const people = peopleOf(knowledge, outlook, clock.now())
+  const people = peopleOf(knowledge, outlook, workspace.clock.now())
   lastShown.set(outlook, { usage, measured, people })
   return people
 }
 
 function peopleOf(knowledge: WorkspaceState, outlook: DesiredState, now: Instant): readonly PersonStatus[] {
-  const capAt: CapAt = (key) => {
-    const reading = knowledge.readings.get(key)
-    // During an outage what was read last stays.
-    return reading?.observed === 'unknown' ? (reading.last?.observed ?? 'unknown') : reading?.observed
-  }
+  const { slots } = outlook
+  // During an outage what was read last stays.
+  const capAt: CapAt = (key) => (slots.shown(key) === 'unknown' ? (slots.lastRead(key) ?? 'unknown') : slots.shown(key))
   const figures = addOnFigures({ now, cycle: cycleOf(knowledge.usage), measured: knowledge.measured, balance: knowledge.usage?.balance })
   const usedBy = new Map(knowledge.usage?.roster.people.map((one) => [one.email, one.used]))
   return outlook.people.approved.map((person): PersonStatus => {

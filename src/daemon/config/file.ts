@@ -17,7 +17,7 @@ import { checkNotify } from './notify-check.ts'
 import { type FileNotify, notifyOf } from './notify-values.ts'
 import { check, SCHEMA } from './schema.generated.ts'
 import type { ConfigText, WorkspaceText } from './schema-source.ts'
-import type { Approvals, WorkspaceConfig } from './settings.ts'
+import type { Config, WorkspaceConfig } from './settings.ts'
 import {
   DEFAULT_INTERVAL_MS,
   DEFAULT_RATE,
@@ -26,7 +26,6 @@ import {
   guardsOf,
   type KeyRef,
   type Keys,
-  type Listen,
   parseDuration,
   parseListen,
   type Rate,
@@ -38,17 +37,9 @@ export interface FileWorkspace extends Omit<WorkspaceConfig, 'baseUrl' | 'approv
   readonly baseUrl?: string
 }
 
-export interface FileConfig {
-  readonly listen?: Listen
-  readonly people?: 'hash' | 'email'
-  readonly ledger?: string
-  readonly approvals?: Approvals
-  readonly ledgerToken?: KeyRef
-  readonly auth?: AuthSettings
-  readonly sourceUrl?: string
-  readonly metrics: { readonly perUser: 'off' | 'top' | 'all'; readonly userLabel: 'hash' | 'email' }
-  readonly pricePerCredit?: number
-  readonly currency?: string
+/** The config as the file has it. */
+export interface FileConfig extends Partial<Omit<Config, 'metrics' | 'workspaces'>> {
+  readonly metrics: Config['metrics']
   readonly notify?: FileNotify
   readonly workspaces: readonly FileWorkspace[]
 }

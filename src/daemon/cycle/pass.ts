@@ -17,6 +17,8 @@ export interface PassReport extends Halted {
   readonly results: ReadonlyMap<ScopeKey, WriteResult>
   /** The changes themselves. */
   readonly tried: ReadonlyMap<ScopeKey, Change>
+  /** What the writes may have changed beneath them, and was to be read again. */
+  readonly alsoRead: ReadonlySet<ScopeKey>
   /** The plan after the last writes. */
   readonly last: Pass
 }

@@ -63,7 +63,7 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
   const { holds, unknown } = pass.planned.plan
   const isThrough = holds.length === 0 && unknown.length === 0 && halted.interrupted === undefined
   if (isThrough && (isFresh || !options.focus)) endPlan(workspace.ledger)
-  return { results, tried, last: pass, ...halted }
+  return { results, tried, alsoRead, last: pass, ...halted }
 }
 
 const beneathOf = ({ view }: Pass, { workspace, knowledge, options }: PassInputs): Beneath => ({

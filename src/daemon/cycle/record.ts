@@ -6,7 +6,7 @@ import type { Change, GuardSettings, HeldChange } from '../../core/model/change.
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
-import { type Cap, declaredCount } from '../../core/model/policy.ts'
+import { type Cap, declaredCount, protectedEmails } from '../../core/model/policy.ts'
 import { type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { APPROVAL_LIFE_MS, type HoldsShown } from '../../core/plan/approval.ts'
@@ -14,7 +14,7 @@ import { isLeftTo } from '../../core/plan/contested.ts'
 import { setBefore } from '../../core/plan/diff.ts'
 import type { Planned } from '../../core/plan/plan.ts'
 import { creditsMoved, poolReviews, withReviews } from '../../core/plan/pool-review.ts'
-import { REVIEW_MS, weakenings } from '../../core/plan/reviewed.ts'
+import { noteRules } from '../../core/plan/reviewed.ts'
 import type { Resolution } from '../../core/resolve/resolution.ts'
 import { approvedCount } from '../../core/resolve/roster.ts'
 import type { Digest, Ledger, LedgerFacts } from '../../ports.ts'
@@ -138,13 +138,9 @@ function holdsShown(planned: Planned, before: HoldsShown, doubted: number | unde
 const unreadSince = ({ plan }: Planned, before: LedgerFacts['unreadSince'], now: Instant): LedgerFacts['unreadSince'] =>
   Object.fromEntries(plan.unknown.map(({ scope }) => [scopeKey(scope), before[scopeKey(scope)] ?? now]))
 
-/** Keeps the rules that weaker ones are measured by: as they are, or as they were until the weaker ones have been seen for long enough. */
+/** Keeps the rules as they are, and those of before that are in force beside weaker ones. */
 export function rememberRules(knowledge: WorkspaceState, guards: GuardSettings, ledger: Ledger, now: Instant): void {
-  const protectedEmails = knowledge.policy.set.protectedPeople.map(({ scope }) => scope.email).toSorted()
-  const before = ledger.fact('rules')
-  const reviewed = before && { ...before, weakenedAt: before.weakenedAt ?? now }
-  const isWeaker = reviewed !== undefined && weakenings({ guards, policy: knowledge.policy, reviewed }).length > 0
-  saveNews(ledger, 'rules', isWeaker && now - reviewed.weakenedAt < REVIEW_MS ? reviewed : { guards, protectedEmails })
+  saveNews(ledger, 'rules', noteRules(ledger.fact('rules'), { guards, protectedEmails: protectedEmails(knowledge.policy.set) }, now))
 }
 
 function driftSince(planned: Planned): Readonly<Record<ScopeKey, Instant>> {

@@ -84,7 +84,7 @@ export async function reconcile(workspace: Workspace, knowledge: WorkspaceState,
   }
   const after = applied?.last.planned ?? first.planned
   const managed = view.toRead.filter((scope) => !isLeftAlone(scope, view))
-  const part = options.focus ?? options.slice
+  const part = (options.focus ?? options.slice)?.union(again).union(applied?.alsoRead ?? NONE)
   const looked = managed.filter((scope) => part?.has(scopeKey(scope)) ?? true)
   const outcome = outcomeOf({ after, applied, looked, readings: knowledge.readings })
   if (config.mode === 'enforce' && !options.focus) rememberDeclared(after, outcome.result, knowledge, ledger)

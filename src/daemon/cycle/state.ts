@@ -7,7 +7,7 @@ import { serviceModel } from '../../core/interpret/service-model.ts'
 import { interpret, type SentCap, type Slots, unsetGroups } from '../../core/interpret/slots.ts'
 import type { GuardSettings } from '../../core/model/change.ts'
 import type { CapReading, Cycle, OwnedCap } from '../../core/model/observed.ts'
-import type { Cap, PolicyRevision } from '../../core/model/policy.ts'
+import { type Cap, type PolicyRevision, protectedEmails } from '../../core/model/policy.ts'
 import { type Scope, type ScopeKey, scopeKey } from '../../core/model/scope.ts'
 import type { Instant } from '../../core/model/units.ts'
 import { isOpen } from '../../core/plan/breaker.ts'
@@ -15,7 +15,7 @@ import type { Difference } from '../../core/plan/diff.ts'
 import type { Exclusion, Failure } from '../../core/plan/dispositions.ts'
 import { buildPlan, type Planned } from '../../core/plan/plan.ts'
 import { poolReviews } from '../../core/plan/pool-review.ts'
-import { type ReviewedRules, weakenings } from '../../core/plan/reviewed.ts'
+import { noteRules, type ReviewedRules } from '../../core/plan/reviewed.ts'
 import { activeQuarantine, scopesToRead, skippedScopes } from '../../core/plan/states.ts'
 import { followersIn } from '../../core/pools/ask.ts'
 import { poolNotes } from '../../core/pools/notes.ts'
@@ -277,11 +277,11 @@ const givenUp = (ledger: RecordsReader, now: Instant): ReadonlySet<ScopeKey> =>
   )
 
 /** The rules of before, while the weaker ones of now count only for what was shown. */
-function reviewedRules({ policy }: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: ReviewedRules } {
-  const rules = ledger.fact('rules')
-  if (!rules || settings.approvals === 'together') return {}
-  const reviewed = { ...rules, weakenedAt: rules.weakenedAt ?? clock.now() }
-  return weakenings({ guards: settings.guards, policy, reviewed }).length > 0 ? { reviewed } : {}
+function reviewedRules({ policy }: WorkspaceState, { ledger, settings, clock }: Planner): { readonly reviewed?: readonly ReviewedRules[] } {
+  if (settings.approvals === 'together') return {}
+  const now = { guards: settings.guards, protectedEmails: protectedEmails(policy.set) }
+  const { before } = noteRules(ledger.fact('rules'), now, clock.now())
+  return before ? { reviewed: before } : {}
 }
 
 /** A balance that is older says nothing of what is left (choice). */

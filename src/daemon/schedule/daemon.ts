@@ -36,6 +36,8 @@ export interface OpenedWorkspace {
 export interface PolicyLoad {
   readonly sets: ReadonlyMap<string, PolicyRevision>
   readonly problems: readonly Problem[]
+  /** Those that are about a workspace; absent where that cannot be said. */
+  readonly problemsOf?: ReadonlyMap<string, readonly Problem[]>
 }
 
 export interface DaemonParts {
@@ -238,7 +240,8 @@ function hooksOf(state: State): LeaseHooks {
 }
 
 function start({ parts, runners, cut }: State, settings: WorkspaceConfig, opened: OpenedWorkspace): void {
-  const workspace = createWorkspace(opened.parts)
+  const before = runners.get(settings.name)
+  const workspace = createWorkspace(opened.parts, before?.config.baseUrl === settings.baseUrl ? before.workspace : undefined)
   const stopOne = new AbortController()
   parts.registered(settings.name, true)
   const cutOne = new AbortController()
@@ -314,7 +317,7 @@ function refuse(state: State, refused: readonly Finding[]): void {
 /** Gives workspaces their policies, or one of them. Those that other replicas have seen replaced are not taken up. */
 function give(state: State, load: PolicyLoad, only?: string): void {
   const { parts, runners, leases } = state
-  const { sets, problems } = load
+  const { sets } = load
   state.loaded = load
   for (const [name, { loop, workspace }] of runners) {
     if (only !== undefined && name !== only) continue
@@ -323,8 +326,8 @@ function give(state: State, load: PolicyLoad, only?: string): void {
       continue
     }
     const policy = sets.get(name)
-    const before = workspace.shown.policy ?? lastGood(workspace)
-    const known = policy ?? before
+    const problems = load.problemsOf?.get(name) ?? load.problems
+    const known = policy ?? workspace.shown.policy ?? lastGood(workspace)
     const status = {
       valid: policy !== undefined,
       digest: known?.digest ?? '',
@@ -347,9 +350,12 @@ async function follow(state: State, next: Config): Promise<void> {
   state.leases.want(wantedIn(next))
   parts.inForce?.(next)
   const wanted = new Map(next.workspaces.map((one) => [one.name, one]))
+  const replaced = new Set([...opened.keys()].map(({ name }) => name))
   for (const [name, runner] of runners) {
     if (isSame(wanted.get(name), runner.config)) continue
     await end(runner)
+    // It shows what it knew until the next one takes its place.
+    if (replaced.has(name) && !state.stopping) continue
     runners.delete(name)
     if (wanted.has(name)) continue
     parts.registered(name, false)

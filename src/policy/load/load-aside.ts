@@ -26,7 +26,7 @@ export async function loadPoliciesAside(paths: readonly string[], options: LoadO
     const problem = problemOf(outcome)
     const isKnown = outcome.at === undefined || refused.has(outcome.at) || refused.size >= MAX_REFUSED
     if (isKnown || outcome.at === undefined || outcome.kind === 'time')
-      return { sets: new Map(), problems: [...refused.values(), problem], files: [] }
+      return { sets: new Map(), problems: [...refused.values(), problem], problemsOf: new Map(), files: [] }
     refused.set(outcome.at, problem)
   }
 }

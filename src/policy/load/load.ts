@@ -45,6 +45,8 @@ export interface LoadOptions {
 export interface LoadedPolicies {
   readonly sets: ReadonlyMap<string, PolicyRevision>
   readonly problems: readonly Problem[]
+  /** Those of them that are about a workspace, sorted: of its documents, and of files it reads that are not known to be another's. */
+  readonly problemsOf: ReadonlyMap<string, readonly Problem[]>
   /** Paths as shown, sorted. */
   readonly files: readonly string[]
   readonly workspace?: string
@@ -62,9 +64,11 @@ interface Assigned {
   readonly documents: Map<string, PolicyDocument[]>
   /** Workspaces that are not whole. */
   readonly broken: Set<string>
-  /** Those of them of which not all declared groups are known. */
-  readonly groupsUnread: Set<string>
+  /** Those of them of which something is missing altogether. */
+  readonly incomplete: Set<string>
   readonly problems: Problem[]
+  /** By workspace. */
+  readonly told: Map<string, Set<Problem>>
 }
 
 /** Reads, parses, attributes and joins the policy files beneath `paths`. Reads the file system at once; never throws for bad input. */
@@ -77,15 +81,22 @@ export function loadPolicies(paths: readonly string[], options: LoadOptions = {}
   const readersOf = readersFinder(workspaces, cwd)
   const files: readonly ParsedFile[] = parsed.map((one) => ({ ...one, readers: readersOf(one.file.roots) }))
   const assigned = assign(files, workspaces, options.workspaces !== undefined)
-  for (const { roots } of read.problems) for (const reader of readersOf(roots)) breakOff(assigned, reader)
+  for (const { roots, problem } of read.problems) {
+    for (const reader of readersOf(roots)) {
+      breakOff(assigned, reader)
+      assigned.told.get(reader)?.add(problem)
+    }
+  }
   checkNames(files, assigned)
   const sets = joinAll(files, workspaces, assigned, options)
   const found = [...read.problems.map(({ problem }) => problem), ...parsed.flatMap((one) => one.problems), ...assigned.problems]
+  const inOrder = (problems: Iterable<Problem>) => fewest([...(tooMuch ? [tooMuch] : []), ...[...problems].sort(compareProblems)])
   const revisions = withRevisions(sets, { files, roots: new Map(workspaces.map((one) => [one.name, one.policies ?? paths])), cwd })
   const tooMuch = beyondText(revisions)
   return {
     sets: tooMuch ? new Map() : revisions,
-    problems: fewest([...(tooMuch ? [tooMuch] : []), ...found.sort(compareProblems)]),
+    problems: inOrder(found),
+    problemsOf: new Map([...assigned.told].map(([name, problems]) => [name, inOrder(problems)])),
     files: read.texts.map(({ shown }) => shown),
     ...(single === undefined ? {} : { workspace: single }),
   }
@@ -135,19 +146,27 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
   const assigned: Assigned = {
     documents: new Map(workspaces.map(({ name }) => [name, []])),
     broken: new Set(),
-    groupsUnread: new Set(),
+    incomplete: new Set(),
     problems: [],
+    told: new Map(workspaces.map(({ name }) => [name, new Set()])),
   }
   for (const file of files) {
     if (file.damaged) for (const reader of file.readers) breakOff(assigned, reader)
+    const ofDocuments = new Set(file.documents.flatMap(({ problems }) => problems))
+    tell(
+      assigned,
+      file.readers,
+      file.problems.filter((problem) => !ofDocuments.has(problem)),
+    )
     for (const document of file.documents) {
       const workspace = workspaceOf(document, file, workspaces, configured)
+      tell(assigned, typeof workspace === 'string' ? [workspace] : file.readers, document.problems)
       if (typeof workspace === 'string') {
         assigned.documents.get(workspace)?.push(document)
         if (!document.whole) assigned.broken.add(workspace)
-        if (!document.groupsRead) assigned.groupsUnread.add(workspace)
       } else {
         assigned.problems.push(workspace)
+        tell(assigned, file.readers, [workspace])
         for (const reader of file.readers) breakOff(assigned, reader)
       }
     }
@@ -155,10 +174,14 @@ function assign(files: readonly ParsedFile[], workspaces: readonly WorkspaceSour
   return assigned
 }
 
+function tell({ told }: Assigned, workspaces: readonly string[], problems: readonly Problem[]): void {
+  for (const name of workspaces) for (const problem of problems) told.get(name)?.add(problem)
+}
+
 /** Something of the workspace is missing altogether. */
-function breakOff({ broken, groupsUnread }: Assigned, workspace: string): void {
+function breakOff({ broken, incomplete }: Assigned, workspace: string): void {
   broken.add(workspace)
-  groupsUnread.add(workspace)
+  incomplete.add(workspace)
 }
 
 /** The workspace a document is for, or why that cannot be said. */
@@ -191,11 +214,10 @@ function workspaceOf(
   return problemOn(source, at, 'error', 'WORKSPACE_UNKNOWN', message, { hint })
 }
 
-/** `metadata.name` is unique among all documents. */
 /** Names are unique among the documents that some workspace reads together. */
 function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
   const first = new Map<string, PolicyDocument>()
-  const reported = new Set<PolicyDocument>()
+  const reported = new Map<PolicyDocument, Problem>()
   for (const { documents, readers, source } of files) {
     for (const document of documents) {
       const { value, at } = document.name
@@ -208,11 +230,12 @@ function checkNames(files: readonly ParsedFile[], assigned: Assigned): void {
           continue
         }
         assigned.broken.add(reader)
-        if (reported.has(document)) continue
-        reported.add(document)
         const message = `the name ${quoted(value)} is taken by another document`
         const extra = { hint: 'give each document its own metadata.name', other: other.name.at }
-        assigned.problems.push(problemOn(source, at, 'error', 'DUPLICATE_NAME', message, extra))
+        const problem = reported.get(document) ?? problemOn(source, at, 'error', 'DUPLICATE_NAME', message, extra)
+        tell(assigned, [reader], [problem])
+        if (!reported.has(document)) assigned.problems.push(problem)
+        reported.set(document, problem)
       }
     }
   }
@@ -228,18 +251,18 @@ function joinAll(
   const sets = new Map<string, { readonly set: PolicySet; readonly files: readonly string[] }>()
   for (const { name, capSemantics = 'layered' } of workspaces) {
     const documents = assigned.documents.get(name) ?? []
-    const incomplete = assigned.broken.has(name)
     const joined = joinDocuments({
       workspace: name,
       documents,
       sources,
-      incomplete,
-      groupsUnread: assigned.groupsUnread.has(name),
+      incomplete: assigned.incomplete.has(name),
       copied: capSemantics === 'copied',
       ...(now === undefined ? {} : { now }),
     })
     assigned.problems.push(...joined.problems)
-    if (!incomplete && !hasErrors(joined.problems)) sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
+    tell(assigned, [name], joined.problems)
+    if (!assigned.broken.has(name) && !hasErrors(joined.problems))
+      sets.set(name, { set: joined.set, files: documents.map(({ file }) => file) })
   }
   return sets
 }

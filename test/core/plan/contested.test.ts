@@ -24,11 +24,15 @@ const difference = (more: Partial<Difference> = {}): Difference => ({
 type Entry = ReturnType<ContestInputs['written']>[number] & { readonly at: number }
 const wrote = (hoursAgo: number, to: PlainCap = 500, more: Partial<Entry> = {}): Entry => ({
   at: NOW - hoursAgo * HOUR,
+  from: cap(800),
   to: cap(to),
   cause: 'external',
   result: 'applied',
   ...more,
 })
+
+/** Put right, and changed again before it could be read back. */
+const outpaced = (hoursAgo: number, from: PlainCap): Entry => wrote(hoursAgo, 500, { from: cap(from), result: 'verify_failed' })
 
 const inputs = (entries: readonly Entry[], known?: Contest): ContestInputs => ({
   known: known ? { [KEY]: known } : {},
@@ -48,6 +52,8 @@ describe('a scope that others keep changing', () => {
     ['is not by our own changes of policy', [wrote(1, 500, { cause: 'policy' }), wrote(2, 500, { cause: 'policy' })], undefined],
     ['is not by what failed to be put right', [wrote(1, 500, { result: 'failed' }), wrote(2, 500, { result: 'failed' })], undefined],
     ['is not by what was put right before policy asked for something else', [wrote(1), wrote(2, 700), wrote(3), wrote(4)], undefined],
+    ['is by changes that came before the one before was read back', [outpaced(1, 800), outpaced(2, 700)], FRESH],
+    ['is not by writes that never moved the cap', [outpaced(1, 900), outpaced(2, 900), outpaced(3, 900)], undefined],
     ['is by more than three as well', [wrote(1), wrote(2), wrote(3)], { ...FRESH, changes: 4 }],
   ])('%s', (_name, entries, expected) => expect(contested(entries)).toEqual(expected))
 

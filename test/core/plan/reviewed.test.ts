@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DEFAULT_GUARDS, type GuardSettings } from '../../../src/core/model/change.ts'
 import { buildPlan, type PlanInputs } from '../../../src/core/plan/plan.ts'
-import { type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
+import { type NotedRules, noteRules, REVIEW_MS, type ReviewedRules, stricter, weakenings } from '../../../src/core/plan/reviewed.ts'
 import { email, HOUR, NOW } from '../../support/declare.ts'
 import { each, lines, type PlanSketch, planInputs, planOf } from '../../support/plan.ts'
 
@@ -13,11 +13,9 @@ const rulesBefore = (more: Partial<GuardSettings> = {}, protectedEmails: readonl
   weakenedAt: NOW - HOUR,
 })
 const found = (now: Partial<GuardSettings>, reviewed: ReviewedRules | undefined, listed: readonly string[] = []) =>
-  weakenings({
-    guards: guards(now),
-    policy: { set: { protectedPeople: listed.map((one) => ({ scope: { email: one } })) } },
-    ...(reviewed && { reviewed }),
-  }).map(({ rule, from, to }) => `${rule}: ${from} → ${to}`)
+  weakenings({ guards: guards(now), protectedEmails: listed }, reviewed && [reviewed]).map(
+    ({ rule, from, to }) => `${rule}: ${from} → ${to}`,
+  )
 
 describe('a rule is weaker', () => {
   const limit = (percent: number, floor: number) => ({ percent, floor })
@@ -75,11 +73,7 @@ describe('a rule is weaker', () => {
         fc.pre(isComparable(a, b))
         const picked = stricter(a, b)
         const weaker = (reviewed: GuardSettings) =>
-          weakenings({
-            guards: picked,
-            policy: { set: { protectedPeople: [] } },
-            reviewed: { guards: reviewed, protectedEmails: [], weakenedAt: 0 },
-          })
+          weakenings({ guards: picked, protectedEmails: [] }, [{ guards: reviewed, protectedEmails: [], weakenedAt: 0 }])
         expect([weaker(a), weaker(b)]).toEqual([[], []])
       }),
     )
@@ -93,7 +87,7 @@ describe('a weakened rule', () => {
   const reviewed = rulesBefore()
 
   test('does not count for what comes with it, and is the first problem of the plan', () => {
-    const plan = planned(LOWER, { reviewed })
+    const plan = planned(LOWER, { reviewed: [reviewed] })
     expect(plan.holds.map((hold) => [hold.id, hold.guards])).toEqual([[heldId, ['maxLowered']]])
     expect(plan.holds[0]?.message).toContain('the weaker rules of this revision count only for changes that were shown before them')
     expect(plan.problems[0]).toEqual({
@@ -106,14 +100,14 @@ describe('a weakened rule', () => {
     ['does not count for a hold that was shown with it', reviewed.weakenedAt, 1],
     ['does not count for a hold that was shown after it', NOW, 1],
   ])('%s', (_name, at, holds) =>
-    expect(planned(LOWER, { reviewed, holdsShown: { [heldId]: { people: 16, at } } }).holds).toHaveLength(holds),
+    expect(planned(LOWER, { reviewed: [reviewed], holdsShown: { [heldId]: { people: 16, at } } }).holds).toHaveLength(holds),
   )
   test('counts at once where approvals are together', () =>
-    expect(planned(LOWER, { reviewed, approvalSteps: 'together' }).holds).toEqual([]))
+    expect(planned(LOWER, { reviewed: [reviewed], approvalSteps: 'together' }).holds).toEqual([]))
   test('does not stop the hold from being approved by an operator', () =>
-    expect(planned({ ...LOWER, approve: [heldId] }, { reviewed }).holds).toEqual([]))
+    expect(planned({ ...LOWER, approve: [heldId] }, { reviewed: [reviewed] }).holds).toEqual([]))
   test('holds nothing that the rules of before let through', () =>
-    expect(planned({ ...LOWER, caps: each(15, 400), observed: each(15, 500) }, { reviewed }).holds).toEqual([]))
+    expect(planned({ ...LOWER, caps: each(15, 400), observed: each(15, 500) }, { reviewed: [reviewed] }).holds).toEqual([]))
   test('of another guard leaves the guard of now as strict as it is', () => {
     const sketch: PlanSketch = {
       ...LOWER,
@@ -121,14 +115,14 @@ describe('a weakened rule', () => {
       observed: each(15, 500),
       guards: { maxLowered: { percent: 1, floor: 0 }, maxBlocked: 'off' },
     }
-    expect(planned(sketch, { reviewed }).holds.map((hold) => hold.guards)).toEqual([['maxLowered']])
+    expect(planned(sketch, { reviewed: [reviewed] }).holds.map((hold) => hold.guards)).toEqual([['maxLowered']])
   })
 
   test('that was shown before it for one hold does not let another through', () => {
     const both: PlanSketch = { ...LOWER, protectedPeople: ['p0'] }
     const [first, second] = planOf({ ...both, guards: {} }).plan.holds
     const holdsShown = { [second?.id ?? '']: { people: 15, at: NOW - 9 * HOUR } }
-    expect(planned(both, { reviewed, holdsShown }).holds.map((hold) => hold.changes)).toEqual([first?.changes])
+    expect(planned(both, { reviewed: [reviewed], holdsShown }).holds.map((hold) => hold.changes)).toEqual([first?.changes])
   })
 })
 
@@ -136,7 +130,87 @@ test('whoever was protected until this revision is still, until somebody could h
   const sketch: PlanSketch = { caps: { p0: 4 }, observed: { p0: 5 } }
   const reviewed = rulesBefore({}, [email('p0')])
   const [hold] = planOf({ ...sketch, protectedPeople: ['p0'] }).plan.holds
-  expect(lines(buildPlan({ ...planInputs(sketch), reviewed }))).toEqual(['p0 lower 5>4 policy held:protected'])
+  expect(lines(buildPlan({ ...planInputs(sketch), reviewed: [reviewed] }))).toEqual(['p0 lower 5>4 policy held:protected'])
   const holdsShown = { [hold?.id ?? '']: { people: 1, at: NOW - 2 * HOUR } }
-  expect(lines(buildPlan({ ...planInputs(sketch), reviewed, holdsShown }))).toEqual(['p0 lower 5>4 policy'])
+  expect(lines(buildPlan({ ...planInputs(sketch), reviewed: [reviewed], holdsShown }))).toEqual(['p0 lower 5>4 policy'])
+})
+
+describe('rules that are noted again and again', () => {
+  type Step = readonly [atHours: number, now: Partial<GuardSettings>, listed: readonly string[]]
+  const noted = (steps: readonly Step[]): NotedRules | undefined =>
+    steps.reduce<NotedRules | undefined>(
+      (before, [at, now, protectedEmails]) => noteRules(before, { guards: guards(now), protectedEmails }, NOW + at * HOUR),
+      undefined,
+    )
+  const half = { maxLowered: { percent: 50, floor: 3 } }
+  const told = (steps: readonly Step[]): readonly string[] => {
+    const { before, ...now }: NotedRules = noted(steps) ?? rulesBefore()
+    return weakenings(now, before).map(({ rule, from, to }) => `${rule}: ${from} → ${to}`)
+  }
+
+  test.each<readonly [string, readonly Step[], readonly string[]]>([
+    ['tell of nothing when they are first seen', [[0, half, []]], []],
+    [
+      'keep somebody who came to the list after another had left it',
+      [
+        [0, {}, ['ada@x']],
+        [1, {}, []],
+        [2, {}, ['bob@x']],
+        [3, {}, []],
+      ],
+      ['protected: ada@x → not listed', 'protected: bob@x → not listed'],
+    ],
+    [
+      'keep a limit that became stricter after another was weakened',
+      [
+        [0, {}, ['ada@x']],
+        [1, { maxRaise: 10 }, []],
+        [2, {}, []],
+      ],
+      ['guards.maxRaise: 10 % → 100 %', 'protected: ada@x → not listed'],
+    ],
+    [
+      'let each weakening wait for its own day',
+      [
+        [0, {}, ['ada@x']],
+        [1, {}, []],
+        [23, half, []],
+        [26, half, []],
+      ],
+      ['guards.maxLowered: 15 % → 50 %'],
+    ],
+    [
+      'forget what is as strict again',
+      [
+        [0, {}, ['ada@x']],
+        [1, half, []],
+        [2, {}, ['ada@x']],
+      ],
+      [],
+    ],
+  ])('%s', (_name, steps, expected) => expect(told(steps)).toEqual(expected))
+
+  test('count what was noted by 0.1.0 from when it was noted', () => {
+    const old: NotedRules = { guards: guards({}), protectedEmails: ['ada@x'], weakenedAt: NOW }
+    const at = (ms: number) => noteRules(old, { guards: guards({}), protectedEmails: [] }, NOW + ms).before?.map((one) => one.weakenedAt)
+    expect([at(HOUR), at(REVIEW_MS)]).toEqual([[NOW], undefined])
+  })
+
+  test('hold what was shown between two weakenings by the later one alone', () => {
+    const sketch: PlanSketch = {
+      people: 100,
+      caps: each(16, 400),
+      observed: each(16, 500),
+      guards: { maxLowered: 'off', maxAffected: 'off' },
+    }
+    const [hold] = planOf({ ...sketch, guards: { maxAffected: 'off' } }).plan.holds
+    const step = (now: Partial<GuardSettings>, hours: number): ReviewedRules => ({
+      ...{ guards: guards({ maxAffected: 'off', maxLowered: 'off', ...now }), protectedEmails: [] },
+      weakenedAt: NOW - hours * HOUR,
+    })
+    const held = (reviewed: readonly ReviewedRules[]) =>
+      buildPlan({ ...planInputs(sketch), reviewed, holdsShown: { [hold?.id ?? '']: { people: 16, at: NOW - 2 * HOUR } } }).plan.holds.length
+    const strict = { maxLowered: { percent: 15, floor: 3 } }
+    expect([held([step(strict, 1)]), held([step({}, 3), step(strict, 1)]), held([step(strict, 3), step({}, 1)])]).toEqual([0, 0, 1])
+  })
 })

@@ -165,6 +165,13 @@ describe('the sum', () => {
     expect(full(stateAfter(dealt, { at: START + HOUR, use: { ada: 10 }, caps: { ada: 500 } }), 'ada')).toBe(900)
   })
 
+  test('waits for data newer than the lowering also after a clock that was a day ahead', () => {
+    const ahead = stateAfter(before, { at: START + DAY, use: { ada: 10 }, caps: { ada: 500 } })
+    const lowered = stateAfter(ahead, { at: START + HOUR, use: { ada: 10 }, caps: { ada: 100 } })
+    expect(full(lowered, 'ada')).toBe(500)
+    expect(full(stateAfter(lowered, { at: START + HOUR + LAG_MS, use: { ada: 130 }, caps: { ada: 100 } }), 'ada')).toBe(130)
+  })
+
   test('never takes use back within a cycle', () => {
     expect(stateAfter(before, { at: START + HOUR, use: { ada: 4 } }).members[email('ada')]?.use).toBe(10)
   })
@@ -196,6 +203,36 @@ describe('who joins and leaves', () => {
     expect(fullCount(settled.members[email('bob')] ?? never())).toBe(230)
     const far = stateAfter(settled, { at: START + 3 * DAY, use: { ada: 100, bob: 9000 }, caps: { bob: 'none' } }, ['ada'])
     expect(fullCount(far.members[email('bob')] ?? never())).toBe(230)
+  })
+
+  describe('somebody who left counts', () => {
+    const read = stateAfter(first, { at: START + HOUR, use, caps: { ada: 500, bob: 500 } })
+    const set = stateAfter(read, { at: START + HOUR + LAG_MS, use })
+    const countOf = (state: PoolState): number => fullCount(state.members[email('bob')] ?? never())
+    const lower = dealPool(terms(600), set, START + HOUR + LAG_MS).state
+
+    test('at the cap still in force, whatever lower one was dealt, and though the clock had gone back when they left', () => {
+      const gone = stateAfter(lower, { at: START - DAY, use, caps: { ada: 500, bob: 500 } }, ['ada'])
+      expect(countOf(gone)).toBe(500)
+      expect(countOf(stateAfter(gone, { at: START + DAY, use, caps: { ada: 300, bob: 500 } }, ['ada']))).toBe(500)
+    })
+
+    test('at the old cap, also when somebody else raised it, until use under it must have shown', () => {
+      const gone = stateAfter(set, { at: START + DAY, use, caps: { ada: 500, bob: 500 } }, ['ada'])
+      const raised = stateAfter(gone, { at: START + DAY + HOUR, use, caps: { ada: 500, bob: 900 } }, ['ada'])
+      expect(countOf(raised)).toBe(500)
+      const shown = stateAfter(raised, { at: START + DAY + HOUR + LAG_MS, use: { ada: 100, bob: 480 }, caps: { bob: 900 } }, ['ada'])
+      expect(countOf(shown)).toBe(480)
+    })
+
+    test('at the cap that was in force when nothing was dealt to them, until use under it must have shown', () => {
+      const sight = { use, caps: { ada: 500, bob: 500 }, protected: ['bob'] }
+      const before = stateAfter(undefined, sight)
+      const gone = stateAfter(before, { ...sight, at: START + HOUR }, ['ada'])
+      expect(countOf(gone)).toBe(500)
+      const shown = stateAfter(gone, { ...sight, at: START + HOUR + LAG_MS, use: { ada: 100, bob: 130 } }, ['ada'])
+      expect(countOf(shown)).toBe(130)
+    })
   })
 
   test('somebody who left is forgotten with the next cycle', () => {

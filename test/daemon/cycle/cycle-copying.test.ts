@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import { seenIn } from '../../../src/daemon/cycle/seen.ts'
-import { scope } from '../../support/declare.ts'
+import type { Transport } from '../../../src/ports.ts'
+import { email, scope } from '../../support/declare.ts'
 import { type Declared, testWorld, type WorldOptions } from '../../support/world.ts'
 
 const COMPANY: WorldOptions = {
@@ -43,7 +44,23 @@ describe('capSemantics: copied', () => {
     expect(one.writes()).toEqual([])
   })
 
-  test('so does an edit that is looked at alone, also for whom the look beneath the write has read already', async () => {
+  test('an edit that is looked at alone went well only if everybody whom its write may have moved could be read', async () => {
+    const away = new Set<string>()
+    const wrapTransport = (inner: Transport): Transport => ({
+      send: async (operation, body, options) =>
+        operation === 'GetUsageConfig' && away.has(String(body['user_email']))
+          ? { kind: 'network', message: 'connection refused' }
+          : inner.send(operation, body, options),
+    })
+    const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' }, wrapTransport })
+    await one.cycle(POLICY)
+    away.add(email('ada'))
+    const focus = new Set([scopeKey(scope('team'))])
+    const report = await one.cycle({ caps: { ...POLICY.caps, team: 600 } }, { focus })
+    expect(report).toMatchObject({ result: 'partial', message: expect.stringContaining(email('ada')) })
+  })
+
+  test('an edit that is looked at alone puts everybody’s own back too, also for whom the look beneath the write has read already', async () => {
     const one = await testWorld({ ...COMPANY, switches: COPIES, config: { capSemantics: 'copied' } })
     await one.cycle(POLICY)
     const own = Object.keys(RESOLVED).filter((name) => !['eve', 'fay'].includes(name))

@@ -54,6 +54,24 @@ describe('a pool', () => {
     expect(after.planned.plan.problems.map(({ code }) => code)).not.toContain('POOL_BOUNDS')
   })
 
+  test.each<[string, PoolSketch['members'], string]>([
+    ['e-mails', people('zoe'), 'no approved person, who is in no other pool, has one of its e-mails'],
+    ['a group', { kind: 'groups', ids: ['grp_r'] }, 'no approved person, who is in no other pool, is in group grp_r'],
+    [
+      'a condition',
+      { kind: 'when', when: { email: '*@nowhere.example' } },
+      'no approved person, who is in no other pool, meets its condition in two readings that agree',
+    ],
+  ])('of %s that are nobody says that it has no members', async (_name, members, why) => {
+    const one = await testWorld({ people: ['ada'], groups: { grp_r: [] } })
+    const { planned } = await one.cycle({ pools: [pool(100, members)] })
+    expect(planned.plan.problems).toEqual([
+      expect.objectContaining({ severity: 'warning', code: 'POOL_NOBODY', message: `pool research: has no members: ${why}` }),
+    ])
+    const after = await one.cycle({ pools: [pool(100, people('ada'))] })
+    expect(after.planned.plan.problems).toEqual([])
+  })
+
   test('moves head-room to whom it serves: first the lower, hours later the raise', async () => {
     const one = await testWorld({ people: ['ada', 'bob'] })
     const declared: Declared = { pools: [pool(1000, people('ada', 'bob'))] }
@@ -154,10 +172,15 @@ describe('members', () => {
       await later(one, HOUR)
       await one.cycle()
     }
-    expect(one.caps()).toEqual({ ada: 500 })
-    await later(one, 5 * HOUR)
-    await one.cycle()
-    expect(one.caps()).toEqual({ ada: 1000 })
+    // What bob used until the cap went may not show yet.
+    for (const [hours, ada] of [
+      [1, 500],
+      [4, 1000],
+    ] as const) {
+      await later(one, hours * HOUR)
+      await one.cycle()
+      expect(one.caps()).toEqual({ ada })
+    }
   })
 
   test('with a cap of their own get it first, at most what is left', async () => {
@@ -184,6 +207,7 @@ describe('members', () => {
     expect(one.caps()).toEqual({ bob: 500 })
     expect(planned.plan.problems).toMatchObject([
       { code: 'POOL_TWICE', message: expect.stringMatching(/acme.yaml:30[12].*acme.yaml:30[12]/) },
+      { code: 'POOL_NOBODY' },
     ])
   })
 

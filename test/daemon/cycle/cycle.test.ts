@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { scopeKey } from '../../../src/core/model/scope.ts'
 import type { Switches } from '../../../src/sandbox/switches.ts'
 import { scope } from '../../support/declare.ts'
+import { MINUTE, outage } from '../../support/living.ts'
 import { type Declared, revisionOf, testWorld, type WorldOptions } from '../../support/world.ts'
 
 const key = (name: string) => scopeKey(scope(name))
@@ -85,6 +86,25 @@ describe('drift', () => {
       await one.cycle()
     }
     expect(one.begun('ForeignChange')).toHaveLength(3)
+  })
+
+  test('that stands is told once, also when policy asks for something else for a while and when it cannot be read for a while', async () => {
+    const away = { is: false }
+    const one = await testWorld({ config: { mode: 'audit' }, wrapTransport: outage(away) })
+    one.foreign('ada', 4000)
+    await one.cycle({ caps: { ada: 4000 } })
+    one.foreign('ada', 9000)
+    await one.cycle()
+    for (const ada of [4100, 4000]) await one.cycle({ caps: { ada } })
+    for (const isAway of [true, false]) {
+      away.is = isAway
+      await one.clock.pass(5 * MINUTE)
+      await one.cycle()
+    }
+    expect(one.begun('ForeignChange')).toHaveLength(1)
+    one.foreign('ada', 9500)
+    await one.cycle()
+    expect(one.begun('ForeignChange')).toHaveLength(2)
   })
 
   test('by an edit of the policy is ours and never told as somebody else’s', async () => {
@@ -275,77 +295,6 @@ describe('people and groups', () => {
   })
 })
 
-describe('a cap of 0', () => {
-  test('is kept where the service stores it', async () => {
-    const one = await testWorld({ people: 20 })
-    await one.cycle({ caps: { team: 500, p001: 0 } })
-    expect(one.caps()).toEqual({ team: 500, p001: 0 })
-    one.forget()
-    expect((await one.cycle()).result).toBe('noop')
-  })
-
-  test.each([
-    ['reads it back as unset', 'omitted', 'ZERO_NOT_STORED'],
-    ['refuses it', 'rejected', 'CAP_REFUSED'],
-  ] as const)('is rejected where the service %s, not repeated, and the others go on', async (_row, zeroCap, code) => {
-    const one = await testWorld({ people: 20, switches: { zeroCap } })
-    const first = await one.cycle({ caps: { team: 500, p001: 0, p002: 700 } })
-    expect(first.result).toBe('partial')
-    expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
-    expect(one.ledger.quarantined()).toMatchObject([{ code }])
-    expect(one.begun('Rejected', 'Quarantined')).toMatchObject([{ reason: code }])
-    one.forget()
-    await one.clock.pass(3_600_000)
-    expect((await one.cycle()).result).toBe('noop')
-    expect({ writes: one.writes(), reads: one.reads() }).toEqual({ writes: [], reads: ['team', 'p002'] })
-    await one.cycle({ caps: { team: 500, p001: 50, p002: 700 } })
-    expect(one.caps()).toEqual({ team: 500, p001: 50, p002: 700 })
-    expect(one.ledger.quarantined()).toEqual([])
-  })
-
-  test('that reads back as unset gives the number back that it has replaced, ours or not, in the same cycle', async () => {
-    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' }, caps: { p001: 300 } })
-    await one.cycle({ caps: { team: 500, p002: 700 } })
-    one.forget()
-    const { result, message } = await one.cycle({ caps: { team: 500, p001: 0, p002: 0 } })
-    expect(result).toBe('error')
-    expect(message).toContain('that stood there was written back')
-    expect(one.writes().toSorted()).toEqual(['p001 0', 'p001 300', 'p002 0', 'p002 700'])
-    expect(one.caps()).toEqual({ team: 500, p001: 300, p002: 700 })
-    expect(one.ledger.openIntents()).toEqual([])
-    const ours = one.ledger.owned().map(({ scope, cap }) => `${scopeKey(scope)} ${cap}`)
-    expect(ours.toSorted()).toEqual(['p001@example.com 300', 'p002@example.com 700', 'team 500'])
-    one.forget()
-    expect((await one.cycle()).result).toBe('noop')
-    expect(one.writes()).toEqual([])
-  })
-
-  test('that reads back as unset gives our number back also after a death right after the write', async () => {
-    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
-    await one.cycle({ caps: { team: 500, p002: 700 } })
-    await one.cycle({ caps: { team: 500, p002: 0 } }, { leaving: () => true })
-    expect(one.ledger.openIntents()).toHaveLength(1)
-    one.restart()
-    await one.cycle()
-    expect(one.caps()).toEqual({ team: 500, p002: 700 })
-  })
-
-  test('that reads back as unset gives nothing back where nothing stood', async () => {
-    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
-    await one.cycle({ caps: { team: 500, p001: 0 } })
-    expect(one.writes().toSorted()).toEqual(['p001 0', 'team 500'])
-  })
-
-  test('that reads back as unset is not tried again after a day either', async () => {
-    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
-    await one.cycle({ caps: { p001: 0 } })
-    one.forget()
-    await one.clock.pass(48 * 3_600_000)
-    await one.cycle()
-    expect(one.count('UsageConfig')).toBe(0)
-  })
-})
-
 describe('nothing is written', () => {
   test('in audit mode, while the drift is measured', async () => {
     const one = await testWorld({ config: { mode: 'audit' } })
@@ -374,6 +323,7 @@ describe('nothing is written', () => {
     }
     const { result } = await one.cycle({ caps: { p001: 1, p002: 2, p003: 3 } })
     expect({ result, writes: one.count('UsageConfig'), open: one.ledger.openIntents() }).toEqual({ result: 'partial', writes: 1, open: [] })
+    expect(one.begun('CycleIncomplete')).toMatchObject([{ message: expect.stringContaining('a pause began') }])
     one.onCall = undefined
     await one.ledger.savePause(undefined)
     await one.cycle()

@@ -67,4 +67,63 @@ describe('members', () => {
     await one.cycle()
     expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
   })
+
+  test('for whom a rule with an unknown condition goes first keep what they inherit when the wider cap goes', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada'] }, caps: { 'group:g': 100 } })
+    // Nobody has used anything yet, so nobody knows who is idle.
+    const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5 }]
+    const kept = { rules, pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle({ ...kept, caps: { 'group:g': 100 } })
+    expect(one.caps()).toEqual({ 'group:g': 100 })
+    await one.cycle({ ...kept, caps: {} })
+    expect(one.caps()).toEqual({ ada: 100 })
+  })
+
+  test('get what they may only inherit at their own scope before the team’s cap goes up, also while a rule with an unknown condition goes first', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], caps: { team: 500 }, switches: { capReads: 'inherited' } })
+    const pools = [pool(1000, people('ada', 'bob'))]
+    await one.cycle({ caps: { team: 500 }, pools })
+    const sums: number[] = []
+    one.onCall = ({ operation }) => {
+      const { ada = 'none', bob = 'none' } = one.inForce()
+      if (operation === 'UsageConfig') sums.push(Number(ada) + Number(bob))
+    }
+    const rules = [{ name: 'idle', when: { inactiveDays: 90 }, cap: 5 }]
+    await one.cycle({ caps: { team: 900 }, rules, pools })
+    expect(one.caps()).toEqual({ team: 900, ada: 500, bob: 500 })
+    expect(Math.max(...sums)).toBe(1000)
+  })
+
+  test('keep what they inherit also when a group goes up whose members nobody could list', async () => {
+    const one = await testWorld({
+      people: ['ada', 'bob'],
+      groups: { g: ['ada'] },
+      caps: { team: 100 },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          operation === 'UserPageAnalytics' && body['group_name'] !== undefined
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle({ ...kept, caps: { team: 100 } })
+    expect(one.caps()).toEqual({ team: 100, bob: 900 })
+    const changed = { ...kept, caps: { team: 100, 'group:g': 2000 } }
+    const [hold] = (await one.cycle(changed)).after.plan.holds
+    await one.cycle(changed, { approve: [hold?.id ?? ''] })
+    expect(one.caps()).toEqual({ team: 100, 'group:g': 2000, ada: 100, bob: 900 })
+  })
+
+  test('whom policy wants without a cap, which a pool cannot have, keep what they inherit when the group’s cap goes up', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 100 } })
+    const pools = [pool(1000, { kind: 'groups', ids: ['g'] })]
+    await one.cycle({ pools, caps: { 'group:g': 100, ada: 'none' } })
+    expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
+    await one.cycle({ pools, caps: { 'group:g': 2000, ada: 'none' } })
+    expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual([])
+  })
 })

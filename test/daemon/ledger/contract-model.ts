@@ -207,7 +207,12 @@ const facts: { readonly [K in keyof LedgerFacts]: fc.Arbitrary<LedgerFacts[K]> }
     ),
   ),
   rules: fc.record(
-    { guards: fc.constant(DEFAULT_GUARDS), protectedEmails: fc.array(text, { maxLength: 3 }), weakenedAt: instant },
+    {
+      ...{ guards: fc.constant(DEFAULT_GUARDS), protectedEmails: fc.array(text, { maxLength: 3 }), weakenedAt: instant },
+      before: fc.array(fc.record({ guards: fc.constant(DEFAULT_GUARDS), protectedEmails: fc.array(text), weakenedAt: instant }), {
+        maxLength: 2,
+      }),
+    },
     { requiredKeys: ['guards', 'protectedEmails'] },
   ),
   unreadSince: named(instant),

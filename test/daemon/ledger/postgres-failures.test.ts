@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { type LedgerOptions, type LedgerStore, openLedger } from '../../../src/daemon/ledger/ledger.ts'
-import { openPostgres } from '../../../src/daemon/ledger/postgres/database.ts'
+import { openPostgres, type Query } from '../../../src/daemon/ledger/postgres/database.ts'
 import { ADA, historyOf, intentFor, kept, ledgerErrorOf, ownedCap, raise } from '../../support/ledger.ts'
 import { hasPostgres, own, postgresForFile } from '../../support/postgres.ts'
 import { realClock } from '../../support/real-clock.ts'
@@ -78,6 +78,25 @@ describe.skipIf(!hasPostgres)('a schema in PostgreSQL', () => {
     expect((await store.check()).problems).toEqual([expect.stringContaining('row 1 of table owned')])
     await sqlIn(address, 'DROP TABLE capkeeper.owned')
     expect((await ledgerErrorOf(() => store.workspace('acme', URL_A))).code).toBe('LEDGER_CORRUPT')
+  })
+})
+
+describe.skipIf(!hasPostgres)('a database', () => {
+  test('is reached over new connections once one has broken, because the others may be as dead', async () => {
+    const address = await server().create()
+    const database = openPostgres({ address, env: {}, clock })
+    onTestFinished(() => database.close())
+    const idOf = async (query: Query): Promise<unknown> => (await query('SELECT pg_backend_pid() AS id'))[0]?.['id']
+    const sessions = [await database.session(), await database.session()]
+    const before = await Promise.all(sessions.map(({ query }) => idOf(query)))
+    for (const one of sessions) one.release()
+    const again = await database.session()
+    const broken = await idOf(again.query)
+    expect(before).toContain(broken)
+    await server().sql('postgres', `SELECT pg_terminate_backend(${broken})`)
+    expect((await ledgerErrorOf(() => again.query('SELECT 1'))).code).toBe('LEDGER_AWAY')
+    again.release()
+    expect(before).not.toContain(await idOf(database.query))
   })
 })
 

@@ -8,6 +8,7 @@ import { InputError, type Problem } from '../../../src/core/model/problem.ts'
 import type { Config, WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { type Daemon, GRACE_MS, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { ATTEMPT_MS } from '../../../src/daemon/schedule/readiness.ts'
+import { outage } from '../../support/living.ts'
 import { createWorld, type Declared, revisionOf, type World, type WorldOptions, worldClock } from '../../support/world.ts'
 
 const SECOND = 1000
@@ -50,6 +51,7 @@ interface House {
   readonly worlds: ReadonlyMap<string, World>
   readonly sets: Map<string, PolicyRevision>
   problems: readonly Problem[]
+  problemsOf?: ReadonlyMap<string, readonly Problem[]>
   config: Config | undefined
   readonly opened: string[]
   readonly closed: string[]
@@ -94,7 +96,7 @@ const partsOf = (house: Omit<House, 'daemon'>): Parameters<typeof startDaemon>[0
   },
   loadPolicies() {
     if (house.faults.load) throw new Error('the disk is gone')
-    return { sets: house.sets, problems: house.problems }
+    return { sets: house.sets, problems: house.problems, ...(house.problemsOf && { problemsOf: house.problemsOf }) }
   },
   reloadConfig() {
     if (!house.config) throw new InputError([BROKEN])
@@ -155,6 +157,55 @@ describe('a change of the configuration', () => {
     expect({ opened: one.opened, closed: one.closed }).toEqual({ opened: ['acme', 'beta', 'acme'], closed: ['acme'] })
     expect(viewOf(one)?.mode).toBe('audit')
     expect(worldOf(one, 'beta').calls).toEqual([])
+  })
+
+  test('shows what was known on, and leaves the daemon ready, until the changed workspace has looked by itself', async () => {
+    const away = { is: false }
+    const one = await house(['acme'], { acme: { caps: { team: 500, ada: 4000 } } }, { wrapTransport: outage(away) })
+    await one.clock.pass(MINUTE)
+    worldOf(one).foreign('ada', 1)
+    const before = viewOf(one)
+    const seen = (view: typeof before) => ({
+      ...view,
+      mode: '',
+      policy: '',
+      lastCycle: '',
+      conditions: '',
+      clockSkewMs: '',
+      notMeasured: '',
+    })
+    away.is = true
+    one.config = configOf(workspaceConfig('acme', { mode: 'audit' }))
+    one.daemon.configChanged()
+    await one.clock.pass(0)
+    expect(one.opened).toEqual(['acme', 'acme'])
+    expect(viewOf(one)?.mode).toBe('audit')
+    expect(seen(viewOf(one))).toEqual(seen(before))
+    expect(viewOf(one)?.scopes.map(({ state }) => state)).toEqual(['in_sync', 'in_sync'])
+    expect(viewOf(one)?.people.filter(({ cap }) => cap === undefined)).toEqual([])
+    expect(one.daemon.ready()).toEqual({ ready: true, reasons: [] })
+  })
+
+  test('of the address of a service shows nothing of the one before', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    await one.clock.pass(MINUTE)
+    one.config = configOf(workspaceConfig('acme', { baseUrl: 'http://other' }))
+    one.daemon.configChanged()
+    await one.clock.pass(0)
+    expect(viewOf(one)).toMatchObject({ scopes: [], people: [] })
+    expect(one.daemon.ready()).toMatchObject({ ready: false })
+  })
+
+  test('does not tell what stands once more', async () => {
+    const one = await house(['acme'], { acme: { caps: { team: 500 } } })
+    await one.clock.pass(MINUTE)
+    for (const intervalMs of [5 * MINUTE, 6 * MINUTE, 7 * MINUTE]) {
+      one.config = configOf(workspaceConfig('acme', { onDrift: 'alert', intervalMs }))
+      one.daemon.configChanged()
+      worldOf(one).foreign('team', 900)
+      await one.clock.pass(10 * MINUTE)
+    }
+    expect(worldOf(one).begun('ForeignChange')).toHaveLength(1)
   })
 
   test('starts what is new and ends what is gone', async () => {
@@ -245,6 +296,21 @@ describe('policies', () => {
     expect(viewOf(one, 'beta')?.policy?.valid).toBe(true)
     expect(worldOf(one, 'beta').caps()).toEqual({ team: 700 })
     expect(one.daemon.ready()).toEqual({ ready: true, reasons: [] })
+  })
+
+  test('that are broken show with their own mistakes, and with whether anything is in force', async () => {
+    const one = await house(['acme', 'beta'], { beta: { caps: { team: 700 } } })
+    await one.clock.pass(MINUTE)
+    one.sets.clear()
+    one.problemsOf = new Map(['acme', 'beta'].map((name) => [name, [{ ...BROKEN, message: `the team cap of ${name}` }]]))
+    one.daemon.policiesChanged()
+    await one.clock.pass(MINUTE)
+    const told = ['acme', 'beta'].map((name) => viewOf(one, name)?.conditions.find(({ type }) => type === 'PolicyInvalid')?.message)
+    expect(told).toEqual([
+      'policies are invalid, no set was whole yet, so no cap is kept: the team cap of acme',
+      'policies are invalid, the last good set stays in force: the team cap of beta',
+    ])
+    expect(viewOf(one)?.policy?.problems.map(({ message }) => message)).toEqual(['the team cap of acme'])
   })
 
   test('that are broken at a restart give way to the last good set of the ledger', async () => {

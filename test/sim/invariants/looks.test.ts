@@ -4,8 +4,8 @@ import type { Plan } from '../../../src/core/model/change.ts'
 import { type PolicyEntry, UNDECLARED } from '../../../src/core/model/entry.ts'
 import { stored } from '../../../src/daemon/ledger/values/stored.ts'
 import { entryOf } from '../../support/declare.ts'
-import { asIntent } from '../crash.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
+import { asIntent } from '../world/crash.ts'
 import { readBack, secondLook } from './looks.ts'
 import { wholeOnly } from './orphans.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
@@ -58,6 +58,7 @@ function said(invariant: Invariant, steps: readonly Timed[]): readonly string[] 
     settingsSince: () => [{ rate: { concurrency: 1 } }],
     elapsed: () => elapsed,
     skewMs: () => 10 * 60_000,
+    mode: () => 'enforce',
     ledger: () => ({ pause: () => ({ reason: 'looking' }), owned: () => [] }),
   } as unknown as Scene
   const watch = invariant.watch(scene, { checked: () => undefined, violated: (message) => found.push(message) })

@@ -4,7 +4,7 @@
 import type { HistoryEntry, Intent } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import { MAX_ATTEMPTS } from '../../../src/core/pace/backoff.ts'
-import type { ModelCap } from '../policy-model.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Step } from '../steps.ts'
 
 type Recorded = Extract<Step, { kind: 'recorded' }>

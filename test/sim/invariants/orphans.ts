@@ -2,7 +2,7 @@
 // an approval whose changes are all there is over.
 import type { OwnedCap } from '../../../src/core/model/observed.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { askedScopes, type ModelCap } from '../policy-model.ts'
+import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
 import { type Invariant, managedScopes, type Scene } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'

@@ -2,9 +2,9 @@
 // has less than the lesser of the two, nor nothing. Only where caps are kept in layers; people whose cap the program cannot know are left out.
 import type { Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { FULL_DISK } from '../crash.ts'
-import { askedScopes, type ModelCap } from '../policy-model.ts'
+import { askedScopes, type ModelCap } from '../lives/policy-model.ts'
 import { type InForce, type Invariant, managedScopes, ownedAt, type Scene, type Step } from '../steps.ts'
+import { FULL_DISK } from '../world/crash.ts'
 import { createReleases } from './releases.ts'
 
 export const worth = (cap: ModelCap | undefined): number => (cap === undefined || cap === 'none' ? Number.POSITIVE_INFINITY : cap)
@@ -26,7 +26,9 @@ export function createSight() {
     people.has(email) &&
     listed.entries().every(([id, members]) => members.has(email) === company.groupsOf(email).includes(id)) &&
     company.groupsOf(email).every((id) => listed.has(id) || stored(scopeKey({ kind: 'group', id })) === 'none')
+  // A 0 that reads back as unset is seen by nobody.
   const isSeen = (scene: Scene, scope: ScopeKey): boolean =>
+    (scene.stored(scope) !== 0 || scene.shows(scope) === 0) &&
     (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none')
   return {
     note(step: Step): void {

@@ -5,7 +5,7 @@ import type { ScopeState } from '../../../src/core/model/events.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
 import type { PoolState } from '../../../src/core/pools/state.ts'
 import { cycleAt } from '../../../src/sandbox/time.ts'
-import type { ModelCap } from '../policy-model.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
 import type { Checker, InForce, Invariant, Scene, Step } from '../steps.ts'
 import { worth } from './people.ts'
 
@@ -109,6 +109,9 @@ function createPast(scene: Scene) {
 /** So long nobody can know what was used under a cap that somebody else had raised. */
 const unseenMs = ({ scenario }: Scene): number => 3.5 * HOUR_MS + 2 * (scenario.usageIntervalMs + scenario.intervalMs)
 
+/** In a group that nobody can list: nobody can know which cap the person has. */
+const isInTheDark = ({ company }: Scene, scope: ScopeKey): boolean => company.groupsOf(scope).some((id) => company.dark.has(id))
+
 export const poolSum: Invariant = {
   name: 'no write of ours takes the caps and use of a pool above its credits',
   watch(scene, checker) {
@@ -150,7 +153,7 @@ export const poolSum: Invariant = {
       const isMoved = [...book.places.keys()].some((email) => before.get(email) !== after.get(email))
       const isUnseen = [...book.places.keys()].some((email) => scene.elapsed() - (raisedAt.get(email) ?? -1e12) < unseenMs(scene))
       const allowed = most(name)
-      if (!isMoved || isUnseen || allowed === 0) return
+      if (!isMoved || isUnseen || allowed === 0 || isInTheDark(scene, scope)) return
       checker.checked()
       const lately = scene.elapsed() - jumpedMs < 2 * LAG_MS ? () => 0 : past.since
       const [was, is] = [sumOf(scene, book, before, lately), sumOf(scene, book, after, lately)]

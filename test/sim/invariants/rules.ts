@@ -2,8 +2,8 @@
 // worked out here from the rows as they were told; what is not told is not judged.
 import type { CycleEvent } from '../../../src/core/model/events.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import type { ModelRule, Truth } from '../policy-model.ts'
-import type { Invariant } from '../steps.ts'
+import type { ModelRule, Truth } from '../lives/policy-model.ts'
+import { type Invariant, ownedAt } from '../steps.ts'
 import { intentOf } from './looks.ts'
 
 type UsageRead = Extract<CycleEvent, { kind: 'usage-read' }>
@@ -71,6 +71,8 @@ export const rulesAgree: Invariant = {
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
       if (intent?.entry.kind !== 'people' || intent.change.scope.kind !== 'user' || sinceReadings < 3) return
       const { scope, to } = intent.change
+      // What a rule gave before is put back, and moves nobody: also while nobody knows of an earlier rule.
+      if (ownedAt(scene, scopeKey(scope))?.cap === to) return
       const giving = rules.filter((rule) => rule.cap === to)
       const told = giving.map((rule) => memory.get(nameOf(rule))?.get(scope.email))
       if (giving.length === 0 || told.some((one) => one === undefined)) return

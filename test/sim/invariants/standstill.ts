@@ -2,7 +2,7 @@
 // less while a roster that shrank is in doubt, and never to people who are not approved.
 import type { Plan } from '../../../src/core/model/change.ts'
 import { scopeKey } from '../../../src/core/model/scope.ts'
-import { type Invariant, ownedAt } from '../steps.ts'
+import { type Invariant, ownedAt, type Scene } from '../steps.ts'
 import { intentOf } from './looks.ts'
 import { isDiskFull } from './people.ts'
 import { createReleases } from './releases.ts'
@@ -13,19 +13,31 @@ export const paused: Invariant = {
   name: 'while paused no write begins but those that were under way',
   watch(scene, checker) {
     let begun = 0
+    let since: string | undefined
     return (step) => {
-      if (step.kind === 'started') begun = 0
-      if (step.kind !== 'recorded' || step.method !== 'recordIntent') return
-      const intent = intentOf(step)
-      if (!intent || intent.entry.kind === 'restore') return
-      const pause = scene.ledger()?.pause(intent.at)
-      begun = pause ? begun + 1 : 0
-      if (!pause) return
-      checker.checked()
+      if (step.kind === 'started') since = undefined
+      const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
+      const plan = step.kind === 'told' && step.event.kind === 'planned' ? step.event : undefined
+      const at = intent?.at ?? plan?.at
+      if (at === undefined) return
+      const now = whyStill(scene, at)
+      if (now !== since) begun = 0
+      since = now
+      if (now === undefined) return
+      // There is something that would be written.
+      if (plan?.plan.changes.some(({ disposition }) => disposition.kind === 'ready' || disposition.kind === 'excluded')) checker.checked()
+      if (!intent) return
+      begun += 1
       const concurrency = Math.max(...scene.settingsSince(scene.elapsed() - HOUR_MS).map(({ rate }) => rate.concurrency))
       if (begun > concurrency) checker.violated(`${begun} writes begin while paused; ${concurrency} may have been under way`)
     }
   },
+}
+
+/** A pause in the ledger, or a mode that does not write; undefined where writes may begin. */
+function whyStill(scene: Scene, at: number): string | undefined {
+  const pause = scene.ledger()?.pause(at)
+  return pause ? `paused at ${pause.pausedAt}` : scene.mode() === 'enforce' ? undefined : scene.mode()
 }
 
 /** Beyond the limit of 5 min by what a slow answer can hide. */
@@ -100,9 +112,12 @@ export const rosterDoubt: Invariant = {
 export const alertOnly: Invariant = {
   name: 'what others changed is shown and not put back where onDrift is alert',
   watch(scene, checker) {
+    let isApplying = false
     return (step) => {
+      // Whoever says `apply` wants it written.
+      if (step.kind === 'world') isApplying = step.what === 'apply'
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (!intent || scene.scenario.onDrift !== 'alert') return
+      if (!intent || isApplying || scene.scenario.onDrift !== 'alert') return
       checker.checked()
       const { scope, from, to, cause } = intent.change
       if (cause === 'external') checker.violated(`${scopeKey(scope)} goes from ${from} to ${to}, because others changed it`)

@@ -2,7 +2,7 @@
 // went well has written all that it was free to write, so that one `apply` is enough on a healthy service.
 import { type Change, isReady } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import type { ModelCap } from '../policy-model.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Step } from '../steps.ts'
 import { nearBoundary } from './converges.ts'
 import { intentOf } from './looks.ts'
@@ -43,6 +43,9 @@ export const fewTries: Invariant = {
 const isFree = (change: Change): boolean =>
   isReady(change) || (change.disposition.kind === 'deferred' && change.disposition.reason.endsWith('overwrites it'))
 
+/** By a pause, or by the mode. */
+const isKeptBack = ({ disposition }: Change): boolean => disposition.kind === 'excluded' && ['pause', 'mode'].includes(disposition.code)
+
 export const oneIsEnough: Invariant = {
   name: 'a cycle that went well leaves nothing that it might have written',
   watch(scene, checker) {
@@ -52,7 +55,11 @@ export const oneIsEnough: Invariant = {
       if (step.kind === 'started' || step.kind === 'foreign' || step.kind === 'world' || step.kind === 'died') isAlone = false
       if (step.kind === 'landed' && step.late) isAlone = false
       if (step.kind !== 'told') return
-      if (step.event.kind === 'planned') for (const { scope, to } of step.event.plan.changes.filter(isFree)) free.set(scopeKey(scope), to)
+      if (step.event.kind === 'planned') {
+        const { changes } = step.event.plan
+        // What waits for something that is kept back is kept back with it.
+        if (!changes.some(isKeptBack)) for (const { scope, to } of changes.filter(isFree)) free.set(scopeKey(scope), to)
+      }
       if (step.event.kind !== 'cycle-finished') return
       const { result } = step.event
       const states = new Map((scene.view()?.scopes ?? []).map((one) => [scopeKey(one.scope), one.state]))

@@ -2,8 +2,8 @@
 // plan says, is fine; less than both is not. First caps and what heals wait for nothing and are not judged.
 import type { Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { inForceWith } from '../company.ts'
 import type { InForce, Invariant, Scene } from '../steps.ts'
+import { inForceWith } from '../world/company.ts'
 import { createSight, isLayered, worth } from './people.ts'
 
 interface Underway {

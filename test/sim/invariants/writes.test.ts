@@ -1,7 +1,7 @@
 // Each invariant of single writes and of the whole, shown to be able to fail on steps that break it, and to be silent on steps that do not.
 import { expect, it } from 'vitest'
 import type { Hold, Plan } from '../../../src/core/model/change.ts'
-import { emptyModel, type ModelCap } from '../policy-model.ts'
+import { emptyModel, type ModelCap } from '../lives/policy-model.ts'
 import type { Invariant, Scene, Step } from '../steps.ts'
 import { ADA, ADA_SCOPE, read } from './sketch.ts'
 import { alertOnly } from './standstill.ts'

@@ -2,7 +2,7 @@
 // holds it, and from an intent that was on the disk before it; its sender is the one process that may write.
 import { holdOf, type Plan } from '../../../src/core/model/change.ts'
 import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
-import { type ModelCap, personCap, userCap } from '../policy-model.ts'
+import { type ModelCap, personCap, userCap } from '../lives/policy-model.ts'
 import { type Invariant, ownedAt, type Scene, type Step } from '../steps.ts'
 import { everPooled } from './pools.ts'
 

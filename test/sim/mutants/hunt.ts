@@ -1,15 +1,20 @@
 // Lives one seed after the other until an invariant is violated, and prints what was found as one line of JSON. `main.ts` starts it with a
-// planted bug, or without one. Seeds with most of what the bug needs come first.
+// planted bug, or without one. Seeds that caught it before come first, then those with most of what the bug needs.
 import { parseArgs } from 'node:util'
+import { drawScenario, type Scenario } from '../lives/scenario.ts'
 import { runSeed } from '../run.ts'
-import { drawScenario, type Scenario } from '../scenario.ts'
 import type { Trait } from './plants.ts'
 
 // Thousands of simulated failures a day: their stacks are never looked at, and cost a twentieth of the time.
 Error.stackTraceLimit = 0
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '1000' }, days: { type: 'string', default: '2' }, needs: { type: 'string', default: '' } },
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    days: { type: 'string', default: '2' },
+    needs: { type: 'string', default: '' },
+    first: { type: 'string', default: '' },
+  },
 })
 const [count, days] = [Number(values.seeds), Number(values.days)]
 const needs = new Set(values.needs.split(',').filter((kind) => kind !== ''))
@@ -21,6 +26,7 @@ const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
     capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && switches.zeroCap === 'omitted',
   alert: ({ onDrift }) => onDrift === 'alert',
   pools: ({ pools }) => pools,
+  slow: ({ isSlow }) => isSlow,
   rules: ({ rules, pools }) => rules && !pools,
 }
 
@@ -29,7 +35,7 @@ function likeliness(seed: number): number {
   if (Object.entries(TRAITS).some(([trait, has]) => needs.has(trait) && !has(scenario))) return -1
   const { events, faults } = scenario
   const hours = faults.filter(({ kind }) => needs.has(kind)).map(({ fromMs, untilMs, rate }) => (rate * (untilMs - fromMs)) / 3_600_000)
-  const found = events.filter(({ kind }) => needs.has(kind)).length + hours.reduce((sum, one) => sum + one, 0)
+  const found = needs.size === 0 ? 1 : events.filter(({ kind }) => needs.has(kind)).length + hours.reduce((sum, one) => sum + one, 0)
   // Lives that cost little are lived before those that are somewhat likelier.
   return found / (HEAD + (scenario.people + scenario.groups) / scenario.intervalMs)
 }
@@ -38,8 +44,9 @@ function likeliness(seed: number): number {
 const HEAD = 10 / 900_000
 
 const seeds = Array.from({ length: count }, (_, index) => index + 1)
-const likely = new Map(needs.size > 0 ? seeds.map((seed) => [seed, likeliness(seed)]) : [])
-for (const seed of seeds.toSorted((a, b) => (likely.get(b) ?? 0) - (likely.get(a) ?? 0))) {
+const likely = new Map(seeds.map((seed) => [seed, likeliness(seed)]))
+const known = values.first.split(',').flatMap((seed) => (seed === '' ? [] : [Number(seed)]))
+for (const seed of [...known, ...seeds.toSorted((a, b) => (likely.get(b) ?? 0) - (likely.get(a) ?? 0))]) {
   const [first] = (await runSeed({ seed, days })).violations
   if (!first) continue
   console.log(JSON.stringify({ seed, invariant: first.invariant, message: first.message }))

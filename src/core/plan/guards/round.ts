@@ -83,14 +83,17 @@ export function holdWhere(guard: GuardCode, round: Round, why: string, test: (on
   return { guard, held, why }
 }
 
-/** Which guards a healing change, and a grant's end, are exempt from (product.md, sections 2 and 5). */
+/** Which guards a healing change, and a grant's end, are exempt from (product.md, sections 2 and 5); and what undoes a 0 of ours. */
 const HEALING_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxRaise'])
 const GRANT_END_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'protected'])
+
+const GIVEN_BACK_EXEMPT: ReadonlySet<GuardCode> = new Set([...HEALING_EXEMPT, 'protected'])
 
 /** Later deals of a pool move within what was judged (product.md, section 2). */
 const POOL_EXEMPT: ReadonlySet<GuardCode> = new Set(['maxAffected', 'maxLowered', 'maxBlocked', 'maxCleared', 'maxRaise'])
 
-const isExempt = ({ healing, grantEnd, pool }: Difference, guard: GuardCode): boolean =>
+const isExempt = ({ healing, grantEnd, pool, entry }: Difference, guard: GuardCode): boolean =>
+  (entry.kind === 'kept' && GIVEN_BACK_EXEMPT.has(guard)) ||
   (healing && HEALING_EXEMPT.has(guard)) ||
   (grantEnd && GRANT_END_EXEMPT.has(guard)) ||
   (pool?.isReviewed === true && POOL_EXEMPT.has(guard))

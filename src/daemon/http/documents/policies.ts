@@ -10,7 +10,7 @@ import type { PeopleIndex, PersonRow } from './people/roster.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from './query.ts'
 import { grantEntryOf, headOf, placeOf, problemsOf, scopeText } from './show.ts'
 import { policyOf } from './summary.ts'
-import type { PolicyEntry, PolicyListDocument } from './types.ts'
+import type { PolicyListDocument, PolicyRow } from './types.ts'
 
 const ENTRY_KINDS = ['team', 'group', 'user', 'grant', 'rule', 'pool'] as const
 
@@ -45,10 +45,10 @@ export function policiesDocument(facts: WorkspaceFacts, index: PeopleIndex, show
   }
 }
 
-const matches = ({ name, reason = '', ticket = '', source }: PolicyEntry, search: string): boolean =>
+const matches = ({ name, reason = '', ticket = '', source }: PolicyRow, search: string): boolean =>
   search === '' || `${name}\n${reason}\n${ticket}\n${source.file}`.toLowerCase().includes(search)
 
-function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): readonly PolicyEntry[] {
+function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing): readonly PolicyRow[] {
   const { policy, outlook, view } = facts
   if (!policy) return []
   const { people } = showing
@@ -69,7 +69,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
     }
   }
   const caps = policy.set.rules.map(
-    ({ scope, cap, at, reason }): PolicyEntry => ({
+    ({ scope, cap, at, reason }): PolicyRow => ({
       kind: scope.kind,
       ...about(scope, at),
       cap,
@@ -77,7 +77,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(reason !== undefined && { reason: people.text(reason) }),
     }),
   )
-  const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }): PolicyEntry => {
+  const peopleRules = policy.set.peopleRules.map(({ name, cap, at, reason }): PolicyRow => {
     const rows = decided.get(formatPosition(at)) ?? []
     return {
       kind: 'rule',
@@ -89,11 +89,11 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
       ...(reason !== undefined && { reason: people.text(reason) }),
     }
   })
-  const grants = (outlook?.resolution.grants ?? []).map((status): PolicyEntry => {
+  const grants = (outlook?.resolution.grants ?? []).map((status): PolicyRow => {
     const { scope, at } = status.grant
     return { kind: 'grant', ...about(scope, at), ...grantEntryOf(status, showing) }
   })
-  const pools = policy.set.pools.map(({ name, credits, at }): PolicyEntry => {
+  const pools = policy.set.pools.map(({ name, credits, at }): PolicyRow => {
     const rows = index.rows.filter(({ winner }) => winner?.pool === name)
     const members = outlook?.resolution.pools.find(({ pool }) => pool.name === name)?.members
     return {
@@ -111,7 +111,7 @@ function entriesOf(facts: WorkspaceFacts, index: PeopleIndex, showing: Showing):
   )
 }
 
-const ORDER: readonly PolicyEntry['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']
+const ORDER: readonly PolicyRow['kind'][] = ['team', 'group', 'rule', 'pool', 'grant', 'user']
 
 const standing = (status: ScopeStatus | undefined) => (status ? { state: status.state, observed: status.observed } : {})
 

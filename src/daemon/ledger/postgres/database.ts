@@ -42,8 +42,10 @@ export interface PostgresDatabase {
 /** Limits of time (choices): for a connection, for a statement on the server, for one that waits for others, and for the answer. */
 const CONNECT_MS = 5_000
 const STATEMENT_MS = 10_000
-const LOCK_MS = 5_000
+const LOCK_MS = 4_000
 const ANSWER_MS = 15_000
+/** A heartbeat is given up within its keeper's patience, and its connection with it. */
+const URGENT_ANSWER_MS = 4_500
 /** A process that stands still in the middle of a transaction must not hold up its successor. */
 const IDLE_MS = 15_000
 const MOST_CONNECTIONS = 10
@@ -66,13 +68,22 @@ export interface PostgresOptions {
 }
 
 /** Makes the handle; nothing is connected yet. Throws a `LedgerError` for an address that is none, or certificates that cannot be read. */
-export function openPostgres({ address, env, clock }: PostgresOptions): PostgresDatabase {
-  const name = shownAddress(address)
-  const target = targetOf(address, env)
+export function openPostgres({ address: given, env, clock }: PostgresOptions): PostgresDatabase {
+  const name = shownAddress(given)
+  const target = targetOf(given, env)
   if (!target) throw new LedgerError('LEDGER_UNREADABLE', `${name} is no address: write postgres://user@host:port/database`)
   const gate = createGate(clock, name)
-  let pool = poolOf(target.connectionString, name)
-  let withoutTls = target.withoutTls
+  let { connectionString: address, withoutTls } = target
+  let pool = poolOf(address, name)
+  /**
+   * One connection that broke tells of all that were made before it: each would have to be waited for, and what is sent on one without answers may
+   * prolong a lease that nobody knows of.
+   */
+  const leave = (broken: Pool): void => {
+    if (broken !== pool) return
+    pool = poolOf(address, name)
+    void broken.end()
+  }
   const limited = new WeakSet<PoolClient>()
   const withLimits = async (client: PoolClient): Promise<PoolClient> => {
     if (limited.has(client)) return client
@@ -85,31 +96,33 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
     limited.add(client)
     return client
   }
-  const connect = (): Promise<PoolClient> =>
+  const connected = async (of: Pool): Promise<Connected> => ({ client: await withLimits(await of.connect()), of })
+  const connect = (): Promise<Connected> =>
     gate(async () => {
       try {
-        return await withLimits(await pool.connect())
+        return await connected(pool)
       } catch (error) {
         if (withoutTls === undefined || !(error instanceof Error) || !isWithoutTls(error.message)) throw error
-        const before = pool
-        pool = poolOf(withoutTls, name)
+        address = withoutTls
         withoutTls = undefined
-        void before.end()
-        return await withLimits(await pool.connect())
+        leave(pool)
+        return await connected(pool)
       }
     })
   const slots = createSlots({ count: MOST_CONNECTIONS, patienceMs: TURN_MS, clock, refused: () => allInUse(name) })
-  const session = async (isUrgent = false): Promise<Session> => {
-    const giveBack = await slots.take(isUrgent)
+  const session = async (answerMs?: number): Promise<Session> => {
+    const giveBack = await slots.take(answerMs !== undefined)
     try {
-      return sessionOf(await connect(), name, giveBack)
+      const { client, of } = await connect()
+      return sessionOf(client, name, { giveBack, broke: () => leave(of), answerMs: answerMs ?? ANSWER_MS })
     } catch (error) {
       giveBack()
       throw fromPostgres(error, name)
     }
   }
-  const using = async <T>(use: (one: Session) => Promise<T>, isUrgent = false): Promise<T> => {
-    const one = await session(isUrgent)
+  /** `urgentMs`: it goes before all others, and its answer has to come within this time. */
+  const using = async <T>(use: (one: Session) => Promise<T>, urgentMs?: number): Promise<T> => {
+    const one = await session(urgentMs)
     try {
       return await use(one)
     } finally {
@@ -119,7 +132,7 @@ export function openPostgres({ address, env, clock }: PostgresOptions): Postgres
   return {
     name,
     session: () => session(),
-    urgent: (sql, values) => again(() => using((one) => one.query(sql, values), true)),
+    urgent: (sql, values) => again(() => using((one) => one.query(sql, values), URGENT_ANSWER_MS)),
     query: (sql, values) => again(() => using((one) => one.query(sql, values))),
     once: (sql, values) => using((one) => one.query(sql, values)),
     async transaction(body, begin) {
@@ -196,18 +209,32 @@ function createGate(clock: Pick<Clock, 'monotonic'>, name: string): <T>(connect:
   }
 }
 
-function sessionOf(client: PoolClient, name: string, giveBack: () => void): Session {
+interface Connected {
+  readonly client: PoolClient
+  readonly of: Pool
+}
+
+interface Ways {
+  readonly giveBack: () => void
+  readonly broke: () => void
+  readonly answerMs: number
+}
+
+function sessionOf(client: PoolClient, name: string, { giveBack, broke, answerMs }: Ways): Session {
   let alive = true
   const fail = (): void => {
     alive = false
+    broke()
   }
   client.on('error', fail)
   const ask = async (sql: string, values?: readonly Value[]): Promise<readonly Row[]> => {
     try {
-      const answer: unknown = values ? await client.query(sql, [...values]) : await client.query(sql)
+      // The driver knows a limit for each question, and its types do not.
+      const question = { text: sql, ...(values && { values: [...values] }), query_timeout: answerMs }
+      const answer: unknown = await client.query(question)
       return rowsOf(answer)
     } catch (error) {
-      if (isBroken(error)) alive = false
+      if (isBroken(error)) fail()
       throw fromPostgres(error, name)
     }
   }

@@ -25,6 +25,7 @@ import { TOLD_STATES, type Told, type ToldEntry } from '../../../core/notify/tol
 import type { HoldShown } from '../../../core/plan/approval.ts'
 import type { OpenBreaker } from '../../../core/plan/breaker.ts'
 import type { Contest } from '../../../core/plan/contested.ts'
+import type { ReviewedRules } from '../../../core/plan/reviewed.ts'
 import type { CapSince, PoolMember, PoolState, PoolTerms } from '../../../core/pools/state.ts'
 import type { SettledCondition } from '../../../core/resolve/conditions.ts'
 import type { MeasuredAddOn, MeasuredCycle } from '../../../core/use/add-on.ts'
@@ -180,7 +181,7 @@ const poolMember = shape<PoolMember>({
   lowered: list(capSince),
   fixed: optional(amount),
   protected: optional(boolean),
-  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, settled: optional(boolean) })),
+  left: optional(shape<NonNullable<PoolMember['left']>>({ at: number, cap: optional(cap), settled: optional(boolean) })),
 })
 
 const poolState = shape<PoolState>({
@@ -237,7 +238,10 @@ const facts: { readonly [K in keyof LedgerFacts]: Of<StoredFacts[K]> } = {
       ...{ reviewed: optional(boolean), goneAt: optional(number) },
     }),
   ),
-  rules: shape<LedgerFacts['rules']>({ guards, protectedEmails: list(text), weakenedAt: optional(number) }),
+  rules: shape<LedgerFacts['rules']>({
+    ...{ guards, protectedEmails: list(text), weakenedAt: optional(number) },
+    before: optional(list(shape<ReviewedRules>({ guards, protectedEmails: list(text), weakenedAt: number }))),
+  }),
   unreadSince: byScope(number),
   peopleSalt: text,
   breaker: shape<OpenBreaker>({

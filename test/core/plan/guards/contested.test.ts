@@ -61,7 +61,7 @@ describe('a scope that somebody else keeps changing', () => {
   })
 
   test('becomes so with the change that is one too many', () => {
-    const written = () => [1, 2].map(() => ({ cause: 'external' as const, to: cap(500), result: 'applied' as const }))
+    const written = () => [1, 2].map(() => ({ cause: 'external' as const, from: cap(800), to: cap(500), result: 'applied' as const }))
     const planned = planOf({ ...CONTESTED, contests: { written } })
     expect([...planned.contested.values()]).toEqual([1, 2].map(() => ({ at: NOW, entry: entryOf('rule', 500), changes: 3 })))
     expect(guardsOf({ ...CONTESTED, contests: { written } })).toEqual(['contested'])

@@ -5,8 +5,7 @@ import { BANDS, type Band, SCOPE_STATES } from '../../../../core/model/events.ts
 import { groupScope, type ScopeKey, scopeKey } from '../../../../core/model/scope.ts'
 import type { Candidate } from '../../../../core/resolve/candidate.ts'
 import { bandRank } from '../../../../core/use/bands.ts'
-import type { Query } from '../documents.ts'
-import { DocumentError } from '../documents.ts'
+import { DocumentError, type Query } from '../documents.ts'
 import type { Showing, WorkspaceFacts } from '../facts.ts'
 import { type Asked, asked, limitOf, PAGE, text, word } from '../query.ts'
 import { cents, headOf, keyText, placeOf, ratio } from '../show.ts'
@@ -110,12 +109,6 @@ function knownGroup({ view, policy }: WorkspaceFacts, id: string | undefined): S
 export function groupNames({ view, policy }: WorkspaceFacts, { people }: Showing): ReadonlyMap<string, string> {
   const declared = (policy?.set.groups ?? []).map(({ scope, name }) => [scope.id, people.text(name)] as const)
   return new Map([...declared, ...view.groups.map(({ id, name }) => [id, people.text(name)] as const)])
-}
-
-export function bandsOf(rows: readonly PersonRow[]): Readonly<Record<Band, number>> {
-  const counts: Record<Band, number> = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
-  for (const { band } of rows) if (band) counts[band] += 1
-  return counts
 }
 
 /** So many filters somebody can choose from. Choice. */

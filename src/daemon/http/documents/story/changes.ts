@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto'
 import type { HistoryEntry } from '../../../../core/model/change.ts'
 import type { JournalEntry } from '../../../../core/model/journal.ts'
-import { shortRevision } from '../../../../core/model/policy.ts'
+import { shortRevision, whileInvalid } from '../../../../core/model/policy.ts'
 import { parseScope, type Scope, scopeKey } from '../../../../core/model/scope.ts'
 import type { Instant } from '../../../../core/model/units.ts'
 import { DocumentError, type Query } from '../documents.ts'
@@ -12,7 +12,7 @@ import { writeEntry } from '../explained.ts'
 import type { Records, Showing, WorkspaceFacts } from '../facts.ts'
 import { type PeopleIndex, personShown } from '../people/roster.ts'
 import { asked, limitOf, type Parameter, text, word } from '../query.ts'
-import { headOf, keyText, rfc3339, scopeText } from '../show.ts'
+import { headOf, keyText, minuteText, rfc3339, scopeText } from '../show.ts'
 import type { ChangeEntry, ChangeListDocument } from '../types.ts'
 
 export const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
@@ -183,12 +183,12 @@ export function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showi
     case 'policy': {
       const { digest, revision, valid } = one
       const name = revision === '' ? digest : shortRevision(revision)
-      const text = valid ? `policies ${name} are in force` : 'the policy files are not valid; the last good set stays in force'
+      const text = valid ? `policies ${name} are in force` : `the policy files are not valid; ${whileInvalid(digest)}`
       const stands = view.policy?.digest === digest && view.policy.valid === valid
       return { ...base, id: idOf(at, kind, digest, String(valid)), tone: valid ? 'good' : 'bad', text, digest, revision, stands }
     }
     case 'pause': {
-      const text = `paused until ${rfc3339(one.untilAt)}`
+      const text = `paused until ${minuteText(one.untilAt)}`
       const stands = view.pause?.pausedAt === at
       return { ...base, id: idOf(at, kind), tone: 'warn', text, reason: people.text(one.reason), stands }
     }

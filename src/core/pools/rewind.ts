@@ -1,0 +1,35 @@
+// The state of a pool after a clock that was ahead: nothing that it remembers lies in the future. What was noted in the future counts as noted
+// now, so that a lowered cap waits for a reading that is really newer. It never makes anything older than it may be.
+import type { Instant } from '../model/units.ts'
+import type { CapSince, PoolMember, PoolState } from './state.ts'
+
+/** The state with nothing later than now; the same one where the clock did not go back. */
+export function rewound(state: PoolState, now: Instant): PoolState {
+  if (!instantsOf(state).some((at) => at > now)) return state
+  const at = (instant: Instant): Instant => Math.min(instant, now)
+  const cap = (one: CapSince): CapSince => ({ ...one, at: at(one.at) })
+  const member = (one: PoolMember): PoolMember => ({
+    ...one,
+    ...(one.inForce && { inForce: cap(one.inForce) }),
+    sent: one.sent.map(cap),
+    lowered: one.lowered.map(cap),
+    ...(one.left && { left: { ...one.left, at: at(one.left.at) } }),
+  })
+  return {
+    ...state,
+    ...(state.later && { later: { ...state.later, readAt: at(state.later.readAt) } }),
+    readAt: at(state.readAt),
+    ...(state.dealtAt !== undefined && { dealtAt: at(state.dealtAt) }),
+    members: Object.fromEntries(Object.entries(state.members).map(([email, one]) => [email, member(one)])),
+  }
+}
+
+const instantsOf = ({ readAt, dealtAt, later, members }: PoolState): readonly Instant[] => [
+  readAt,
+  ...(dealtAt === undefined ? [] : [dealtAt]),
+  ...(later ? [later.readAt] : []),
+  ...Object.values(members).flatMap(({ inForce, sent, lowered, left }) => [
+    ...[...(inForce ? [inForce] : []), ...sent, ...lowered].map(({ at }) => at),
+    ...(left ? [left.at] : []),
+  ]),
+]

@@ -1,0 +1,75 @@
+// A cap of 0 on services that store it, read it back as unset, or refuse it: kept, or rejected once, with what stood there given back.
+import { describe, expect, test } from 'vitest'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import { testWorld } from '../../support/world.ts'
+
+describe('a cap of 0', () => {
+  test('is kept where the service stores it', async () => {
+    const one = await testWorld({ people: 20 })
+    await one.cycle({ caps: { team: 500, p001: 0 } })
+    expect(one.caps()).toEqual({ team: 500, p001: 0 })
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+  })
+
+  test.each([
+    ['reads it back as unset', 'omitted', 'ZERO_NOT_STORED'],
+    ['refuses it', 'rejected', 'CAP_REFUSED'],
+  ] as const)('is rejected where the service %s, not repeated, and the others go on', async (_row, zeroCap, code) => {
+    const one = await testWorld({ people: 20, switches: { zeroCap } })
+    const first = await one.cycle({ caps: { team: 500, p001: 0, p002: 700 } })
+    expect(first.result).toBe('partial')
+    expect(one.caps()).toMatchObject({ team: 500, p002: 700 })
+    expect(one.ledger.quarantined()).toMatchObject([{ code }])
+    expect(one.begun('Rejected', 'Quarantined')).toMatchObject([{ reason: code }])
+    one.forget()
+    await one.clock.pass(3_600_000)
+    expect((await one.cycle()).result).toBe('noop')
+    expect({ writes: one.writes(), reads: one.reads() }).toEqual({ writes: [], reads: ['team', 'p002'] })
+    await one.cycle({ caps: { team: 500, p001: 50, p002: 700 } })
+    expect(one.caps()).toEqual({ team: 500, p001: 50, p002: 700 })
+    expect(one.ledger.quarantined()).toEqual([])
+  })
+
+  test('that reads back as unset gives the number back that it has replaced, ours or not, in the same cycle', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' }, caps: { p001: 300 } })
+    await one.cycle({ caps: { team: 500, p002: 700 } })
+    one.forget()
+    const { result, message } = await one.cycle({ caps: { team: 500, p001: 0, p002: 0 } })
+    expect(result).toBe('error')
+    expect(message).toContain('that stood there was written back')
+    expect(one.writes().toSorted()).toEqual(['p001 0', 'p001 300', 'p002 0', 'p002 700'])
+    expect(one.caps()).toEqual({ team: 500, p001: 300, p002: 700 })
+    expect(one.ledger.openIntents()).toEqual([])
+    const ours = one.ledger.owned().map(({ scope, cap }) => `${scopeKey(scope)} ${cap}`)
+    expect(ours.toSorted()).toEqual(['p001@example.com 300', 'p002@example.com 700', 'team 500'])
+    one.forget()
+    expect((await one.cycle()).result).toBe('noop')
+    expect(one.writes()).toEqual([])
+  })
+
+  test('that reads back as unset gives our number back also after a death right after the write', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { team: 500, p002: 700 } })
+    await one.cycle({ caps: { team: 500, p002: 0 } }, { leaving: () => true })
+    expect(one.ledger.openIntents()).toHaveLength(1)
+    one.restart()
+    await one.cycle()
+    expect(one.caps()).toEqual({ team: 500, p002: 700 })
+  })
+
+  test('that reads back as unset gives nothing back where nothing stood', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { team: 500, p001: 0 } })
+    expect(one.writes().toSorted()).toEqual(['p001 0', 'team 500'])
+  })
+
+  test('that reads back as unset is not tried again after a day either', async () => {
+    const one = await testWorld({ people: 20, switches: { zeroCap: 'omitted' } })
+    await one.cycle({ caps: { p001: 0 } })
+    one.forget()
+    await one.clock.pass(48 * 3_600_000)
+    await one.cycle()
+    expect(one.count('UsageConfig')).toBe(0)
+  })
+})

@@ -1,0 +1,95 @@
+// Ways of a replica that fail: to the database, to the services or to both; held up or cut by its links, or with packets lost in the kernel.
+import { type FaultKind, long, looksAway, midWrite, noted, othersOf, victimIn } from './course.ts'
+import type { LinkMode } from './link.ts'
+import type { Loss } from './network.ts'
+import { now } from './time.ts'
+
+const cutFromDatabase = (mode: LinkMode, what: string): FaultKind => ({
+  name: `holder ${what} from the database`,
+  async run(world, roll) {
+    const victim = victimIn(world, roll)
+    const sinceAt = now()
+    const trouble = noted(world, victim)
+    victim.database.set(mode)
+    world.foreign(...world.workspaces)
+    await world.rest(14_000)
+    const wrong = [...(await looksAway(world, victim, true))]
+    for (const one of world.replicas) if (one !== victim) wrong.push(...(await looksAway(world, one, false)))
+    await world.rest(long(roll) - 14_000)
+    victim.database.set('open')
+    trouble.over()
+    return { sinceAt, wrong }
+  },
+})
+
+const cutFromService = (mode: LinkMode, what: string): FaultKind => ({
+  name: `holder ${what} from the service`,
+  async run(world, roll) {
+    const victim = victimIn(world, roll)
+    const names = world.heldBy(victim)
+    const sinceAt = now()
+    const trouble = noted(world, victim)
+    victim.services.set(mode)
+    world.foreign(...world.workspaces)
+    await world.rest(long(roll))
+    victim.services.set('open')
+    trouble.over()
+    return { sinceAt, later: new Map(names.map((name) => [name, now()])) }
+  },
+})
+
+const cutFromBoth = (mode: LinkMode, what: string, isMidWrite: boolean): FaultKind => ({
+  name: `holder ${what} from both${isMidWrite ? ', a write on its way' : ''}`,
+  async run(world, roll) {
+    const begun = isMidWrite ? await midWrite(world, roll, { beforeMs: 500, afterMs: 500 }) : undefined
+    const victim = begun?.victim ?? victimIn(world, roll)
+    const sinceAt = now()
+    const trouble = noted(world, victim, begun?.write.sentAt ?? sinceAt)
+    victim.services.set(mode)
+    victim.database.set(mode)
+    world.foreign(...othersOf(world, begun?.write.workspace ?? ''))
+    await world.rest(long(roll) + 4_000)
+    victim.services.set('open')
+    victim.database.set('open')
+    trouble.over()
+    return { sinceAt, ...(begun && { doubted: begun.write.workspace }) }
+  },
+})
+
+/** Where packets of a replica get lost. */
+type Way = 'database' | 'services'
+
+/** In the kernel, with nobody told: what was lost is sent again when the way opens, also by connections that the process has given up. */
+const packetsLost = (ways: readonly Way[], loss: Loss, isMidWrite = false): FaultKind => ({
+  name: `${loss === 'all' ? 'packets' : 'answers'} lost between a holder and its ${ways.join(' and ')}${isMidWrite ? ', a write on its way' : ''}`,
+  needsNetworks: true,
+  async run(world, roll) {
+    const begun = isMidWrite ? await midWrite(world, roll, { beforeMs: roll() * 1_000, afterMs: roll() * 1_000 }) : undefined
+    const victim = begun?.victim ?? victimIn(world, roll)
+    const names = world.heldBy(victim)
+    const sinceAt = now()
+    const trouble = noted(world, victim, begun?.write.sentAt ?? sinceAt)
+    victim.network.lose(
+      ways.map((way) => victim[way].port),
+      loss,
+    )
+    world.foreign(...othersOf(world, begun?.write.workspace ?? ''))
+    await world.rest(14_000)
+    const wrong = ways.includes('database') ? await looksAway(world, victim, true) : []
+    await world.rest(long(roll) - 14_000)
+    victim.network.lose([])
+    const overAt = now()
+    trouble.over()
+    // Who still has the database keeps its workspaces, and the service away.
+    const later = ways.includes('database') ? undefined : new Map(names.map((name) => [name, overAt]))
+    return { sinceAt, wrong, ...(later && { later }), ...(begun && { doubted: begun.write.workspace }) }
+  },
+})
+
+export const CUTS: readonly FaultKind[] = [
+  ...[cutFromDatabase('held', 'held up'), cutFromDatabase('cut', 'cut off')],
+  ...[cutFromService('held', 'held up'), cutFromService('cut', 'cut off'), cutFromService('deaf', 'without answers')],
+  ...[cutFromBoth('held', 'held up', false), cutFromBoth('held', 'held up', true), cutFromBoth('cut', 'cut off', true)],
+  ...[packetsLost(['database'], 'all'), packetsLost(['database'], 'answers'), packetsLost(['services'], 'all', true)],
+  ...[packetsLost(['database', 'services'], 'all'), packetsLost(['database', 'services'], 'all', true)],
+]

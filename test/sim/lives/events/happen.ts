@@ -1,0 +1,41 @@
+// What each kind of event does to a simulated life, and how a storm ends.
+import { stream } from '../../../../src/sandbox/company/random.ts'
+import type { Life } from '../life.ts'
+import type { SimEvent } from '../scenario.ts'
+import type { EventKind } from './kinds.ts'
+import { OTHERS } from './others.ts'
+import { PEOPLE } from './people.ts'
+import { POLICIES } from './policies.ts'
+import { POOLS } from './pools.ts'
+import { PROCESSES } from './processes.ts'
+import { type Acts, publish, resume } from './tools.ts'
+
+const ACTS: Acts<EventKind> = { ...PEOPLE, ...POLICIES, ...OTHERS, ...POOLS, ...PROCESSES }
+
+export function happen(life: Life, event: SimEvent): void {
+  life.note(`* ${event.kind}`)
+  ACTS[event.kind](life, stream(life.scenario.seed, `event/${event.name}`))
+  life.emit({ kind: 'world', what: event.kind })
+}
+
+/** Faults and changes are over: one process runs, enforces, and sees the right time. */
+export function calm(life: Life): void {
+  life.note('* calm')
+  life.broken = undefined
+  life.company.gone.clear()
+  life.company.dark.clear()
+  life.keyFile.number = life.keysIssued()
+  life.configure({})
+  life.wallOffsetMs = 0
+  life.serviceOffsetMs = 0
+  resume(life)
+  if (life.process) {
+    life.process.doom = undefined
+    life.setMode('enforce')
+    publish(life)
+  } else {
+    life.setMode('enforce')
+    life.start()
+  }
+  life.emit({ kind: 'calm' })
+}

@@ -1,0 +1,98 @@
+// The kinds of things that happen in the simulated world, with how often: so many a day of storm on average, in that share of the seeds.
+
+export type EventKind =
+  | 'join'
+  | 'leave'
+  | 'status'
+  | 'regroup'
+  | 'group-gone'
+  | 'foreign-write'
+  | 'foreign-mass'
+  | 'policy-edit'
+  | 'policy-mass'
+  | 'policy-broken'
+  | 'policy-squeeze'
+  | 'policy-emptied'
+  | 'race'
+  | 'exodus'
+  | 'grant'
+  | 'protect'
+  | 'kill'
+  | 'kill-at-ledger'
+  | 'kill-at-request'
+  | 'stop'
+  | 'second-process'
+  | 'wall-jump'
+  | 'clock-skew'
+  | 'pause'
+  | 'resume'
+  | 'approve'
+  | 'policy-approve'
+  | 'mode'
+  | 'config'
+  | 'key-rotated'
+  | 'long-pause'
+  | 'absence'
+  | 'sighup'
+  | 'use'
+  | 'work'
+  | 'pool-edit'
+  | 'zero'
+  | 'role'
+  | 'rule-edit'
+  | 'group-dark'
+
+export interface EventRate {
+  readonly kind: EventKind
+  readonly perDay: number
+  readonly share: number
+}
+
+export const EVENT_KINDS: readonly EventRate[] = [
+  { kind: 'join', perDay: 1.5, share: 0.8 },
+  { kind: 'leave', perDay: 1, share: 0.7 },
+  { kind: 'status', perDay: 1.5, share: 0.7 },
+  { kind: 'regroup', perDay: 2, share: 0.7 },
+  { kind: 'group-gone', perDay: 0.3, share: 0.3 },
+  { kind: 'foreign-write', perDay: 4, share: 0.8 },
+  { kind: 'foreign-mass', perDay: 0.7, share: 0.6 },
+  { kind: 'policy-edit', perDay: 5, share: 0.95 },
+  { kind: 'policy-mass', perDay: 0.7, share: 0.6 },
+  { kind: 'policy-broken', perDay: 0.8, share: 0.5 },
+  { kind: 'policy-squeeze', perDay: 1, share: 0.7 },
+  { kind: 'race', perDay: 0.7, share: 0.6 },
+  { kind: 'exodus', perDay: 0.8, share: 0.5 },
+  { kind: 'policy-emptied', perDay: 0.3, share: 0.4 },
+  { kind: 'grant', perDay: 2, share: 0.8 },
+  { kind: 'protect', perDay: 2, share: 0.5 },
+  { kind: 'kill', perDay: 1, share: 0.6 },
+  { kind: 'kill-at-ledger', perDay: 2, share: 0.6 },
+  { kind: 'kill-at-request', perDay: 2, share: 0.6 },
+  { kind: 'stop', perDay: 0.7, share: 0.5 },
+  { kind: 'second-process', perDay: 0.7, share: 0.5 },
+  { kind: 'wall-jump', perDay: 0.6, share: 0.4 },
+  { kind: 'clock-skew', perDay: 0.8, share: 0.5 },
+  { kind: 'pause', perDay: 1, share: 0.6 },
+  { kind: 'resume', perDay: 0.4, share: 0.4 },
+  { kind: 'approve', perDay: 4, share: 0.75 },
+  { kind: 'policy-approve', perDay: 0.7, share: 0.4 },
+  { kind: 'mode', perDay: 0.4, share: 0.3 },
+  { kind: 'config', perDay: 1, share: 0.3 },
+  { kind: 'key-rotated', perDay: 0.7, share: 0.3 },
+  { kind: 'long-pause', perDay: 0.3, share: 0.15 },
+  { kind: 'absence', perDay: 0.3, share: 0.15 },
+  { kind: 'sighup', perDay: 0.7, share: 0.4 },
+  { kind: 'use', perDay: 3, share: 0.7 },
+  { kind: 'work', perDay: 16, share: 1 },
+  { kind: 'pool-edit', perDay: 2.5, share: 0.9 },
+  { kind: 'role', perDay: 5, share: 1 },
+  { kind: 'rule-edit', perDay: 1, share: 0.7 },
+  { kind: 'zero', perDay: 1, share: 0.4 },
+  { kind: 'group-dark', perDay: 1, share: 0.5 },
+]
+
+/** They happen only in lives with pools. */
+export const POOL_EVENTS: ReadonlySet<EventKind> = new Set(['work', 'pool-edit'])
+
+/** They happen only in lives with rules. */
+export const RULE_EVENTS: ReadonlySet<EventKind> = new Set(['role', 'rule-edit'])

@@ -1,0 +1,104 @@
+// What happens to policies: edits small and large, broken and empty files, grants, approvals.
+import { scopeKey } from '../../../../src/core/model/scope.ts'
+import { between, pick } from '../../../../src/sandbox/company/random.ts'
+import type { Life } from '../life.ts'
+import { addGrant, drawRules, editModel, squeeze } from '../policy-edits.ts'
+import { copyModel, emptyModel } from '../policy-model.ts'
+import { MINUTE_MS } from '../scenario.ts'
+import { type Acts, approve, approveInPolicy, holds, later, publish, redraw, someone, stormMs, whenWriting } from './tools.ts'
+
+function giveBack(life: Life, model: Life['model']): void {
+  if (life.model.users.size > 0 || life.model.groups.size > 0) return
+  life.model = model
+  publish(life)
+}
+
+export const POLICIES: Acts<
+  | 'policy-edit'
+  | 'policy-mass'
+  | 'policy-squeeze'
+  | 'policy-broken'
+  | 'policy-emptied'
+  | 'grant'
+  | 'protect'
+  | 'zero'
+  | 'rule-edit'
+  | 'approve'
+  | 'policy-approve'
+> = {
+  'policy-edit': (life, draw) => {
+    life.model = copyModel(life.model)
+    editModel(life, draw)
+    publish(life)
+  },
+  'policy-mass': redraw,
+  'policy-squeeze': (life, draw) => {
+    life.model = copyModel(life.model)
+    squeeze(life, draw)
+    publish(life)
+    if (draw() < 0.5) later(life, between(draw, 1, 30) * MINUTE_MS, () => approveInPolicy(life, draw))
+  },
+  'policy-broken': (life, draw) => {
+    const file = pick(draw, ['wide.yaml', 'people.yaml', undefined])
+    const damage = (): void => {
+      life.broken = file
+      publish(life)
+    }
+    if (draw() < 0.4) return damage()
+    // While some of what was declared is being cleared.
+    life.model = copyModel(life.model)
+    for (const email of [...life.model.users.keys()].slice(0, 4)) life.model.users.delete(email)
+    life.model.grants = []
+    publish(life)
+    whenWriting(life, damage)
+  },
+  'policy-emptied': (life, draw) => {
+    const before = life.model
+    life.model = emptyModel()
+    publish(life)
+    if (draw() < 0.7) life.clock.later(Math.min(between(draw, 1, 300) * MINUTE_MS, stormMs(life)), () => giveBack(life, before))
+  },
+  grant: (life, draw) => {
+    life.model = copyModel(life.model)
+    addGrant(life, draw)
+    publish(life)
+  },
+  protect: (life, draw) => {
+    life.model = copyModel(life.model)
+    const email = someone(life, draw)
+    if (!life.model.protectedPeople.delete(email)) life.model.protectedPeople.add(email)
+    publish(life)
+    if (draw() < 0.1) return
+    // And then somebody forgets about them. While much else waits to be approved, a guard that counts would hold it as well.
+    if (draw() < 0.6) for (const id of holds(life)) approve(life, id)
+    later(life, between(draw, 1, 60) * MINUTE_MS, () => {
+      life.model = copyModel(life.model)
+      const rich = [...life.company.inForce()].flatMap(([one, cap]) => (typeof cap === 'number' && cap > 100 ? [one] : [])).slice(0, 2)
+      for (const one of rich) life.model.protectedPeople.add(one)
+      if (draw() < 0.2) squeeze(life, draw)
+      else for (const one of rich) life.model.users.set(one, 100)
+      publish(life)
+    })
+  },
+  // Somebody with a cap is to have 0, which some services do not keep.
+  zero: (life, draw) => {
+    life.model = copyModel(life.model)
+    const capped = life.company.approved.filter((email) => (life.company.caps().get(scopeKey({ kind: 'user', email })) ?? 0) > 0)
+    const [first, ...rest] = capped
+    life.model.users.set(first === undefined ? someone(life, draw) : pick(draw, [first, ...rest]), 0)
+    publish(life)
+  },
+  'rule-edit': (life, draw) => {
+    life.model = copyModel(life.model)
+    life.model.rules = drawRules(life, life.model, draw)
+    publish(life)
+  },
+  approve: (life, draw) => {
+    const shown = holds(life)
+    const [first, ...rest] = shown
+    // One of them, or everything, or else hardly anything would ever be written.
+    if (first !== undefined) for (const id of draw() < 0.5 ? shown : [pick(draw, [first, ...rest])]) approve(life, id)
+    if (draw() < 0.5) life.process?.daemon?.hurry()
+  },
+  'policy-approve': approveInPolicy,
+}

@@ -1,0 +1,121 @@
+// What events are made of: whom one is about, how long it may still act (never past the end of the storm), and what several of them do.
+import { type ScopeKey, scopeKey } from '../../../../src/core/model/scope.ts'
+import { type Draw, pick } from '../../../../src/sandbox/company/random.ts'
+import { emailOf } from '../../world/company.ts'
+import type { Life } from '../life.ts'
+import { drawCap, drawModel, editModel } from '../policy-edits.ts'
+import { copyModel, type ModelCap } from '../policy-model.ts'
+import type { EventKind } from './kinds.ts'
+
+/** What some kinds of events do. Details are drawn from the event's own stream. */
+export type Acts<Kind extends EventKind> = Readonly<Record<Kind, (life: Life, draw: Draw) => void>>
+
+export const someone = (life: Life, draw: Draw): string => {
+  const [first, ...rest] = life.company.people.keys()
+  return pick(draw, [first ?? emailOf(0), ...rest])
+}
+
+export const someGroup = (life: Life, draw: Draw): string => {
+  const [first, ...rest] = life.company.groups.keys()
+  return pick(draw, [first ?? 'g0', ...rest])
+}
+
+export function someScope(life: Life, draw: Draw): ScopeKey {
+  const roll = draw()
+  if (roll < 0.2) return scopeKey({ kind: 'team' })
+  if (roll < 0.45) return scopeKey({ kind: 'group', id: someGroup(life, draw) })
+  return scopeKey({ kind: 'user', email: someone(life, draw) })
+}
+
+/** Unless the storm is over by then. */
+export function later(life: Life, ms: number, act: () => void): void {
+  const atMs = life.elapsed() + ms
+  if (life.scenario.rounds.some(({ fromMs, calmAtMs }) => fromMs <= atMs && atMs < calmAtMs)) life.clock.later(ms, act)
+}
+
+/** How long the storm still lasts. */
+export function stormMs({ elapsed, scenario }: Life): number {
+  const now = elapsed()
+  return Math.max(0, (scenario.rounds.find(({ calmAtMs }) => now < calmAtMs)?.calmAtMs ?? now) - now - 1)
+}
+
+export function foreign(life: Life, scope: ScopeKey, cap: ModelCap): void {
+  const email = scope.includes('@')
+  const parsed = email
+    ? ({ kind: 'user', email: scope } as const)
+    : scope === 'team'
+      ? ({ kind: 'team' } as const)
+      : ({ kind: 'group', id: scope.slice(6) } as const)
+  life.service.write(parsed, cap)
+  life.note(`  somebody sets ${scope} to ${cap}`)
+}
+
+export function publish(life: Life): void {
+  life.published()
+}
+
+export function holds(life: Life): readonly string[] {
+  return (life.view()?.holds ?? []).map(({ id }) => id)
+}
+
+/** `capkeeper approve` for a hold that shows. */
+export function approve(life: Life, id: string): void {
+  void life.withNotes(async (ledger) => {
+    if (ledger.approvals().find((one) => one.id === id)?.state === 'pending') return
+    ledger.saveApproval({ id, via: 'command', approvedAt: Math.floor(life.now() + life.wallOffsetMs), state: 'pending', released: [] })
+    await ledger.commit()
+    life.emit({ kind: 'approved', id })
+    life.note(`  hold ${id} is approved`)
+  })
+}
+
+/** Something to write, so that a death has a chance to fall between. */
+export function stir(life: Life, draw: Draw): void {
+  if (draw() < 0.5) {
+    life.model = copyModel(life.model)
+    editModel(life, draw)
+    publish(life)
+  } else {
+    const scopes = [someScope(life, draw), someScope(life, draw)]
+    for (const scope of scopes) foreign(life, scope, drawCap(draw))
+    life.emit({ kind: 'foreign', scopes })
+    life.process?.daemon?.hurry()
+  }
+}
+
+/** Does something as soon as a write is under way, within a minute. */
+export function whenWriting(life: Life, act: () => void, tries = 240): void {
+  later(life, 250, () => {
+    if ((life.process?.ledger?.openIntents() ?? []).length > 0) act()
+    else if (tries > 0) whenWriting(life, act, tries - 1)
+  })
+}
+
+/** `capkeeper pause`. */
+export function pause(life: Life, lengthMs: number): void {
+  const now = Math.floor(life.now() + life.wallOffsetMs)
+  void life.withNotes((ledger) => ledger.savePause({ untilAt: now + lengthMs, reason: 'looking', pausedAt: now }))
+  life.note('  paused')
+}
+
+/** `capkeeper resume`. */
+export function resume(life: Life): void {
+  void life.withNotes((ledger) => ledger.savePause(undefined))
+}
+
+export function redraw(life: Life, draw: Draw): void {
+  const { protectedPeople, approvals } = life.model
+  life.model = { ...drawModel(life, draw), protectedPeople, approvals }
+  publish(life)
+}
+
+/** `spec.approvals` for a hold that shows. */
+export function approveInPolicy(life: Life, draw: Draw): void {
+  const [first, ...rest] = holds(life)
+  if (first === undefined) return
+  const id = pick(draw, [first, ...rest])
+  life.model = copyModel(life.model)
+  life.model.approvals.add(id)
+  life.emit({ kind: 'approved', id })
+  publish(life)
+}

@@ -1,0 +1,270 @@
+// One simulated life: company, service, policies, the processes that come and go, and the instruments that events play on. It decides
+// nothing about when things happen; `run.ts` does.
+import { hasErrors } from '../../../src/core/model/problem.ts'
+import { parseScope, type Scope, type ScopeKey } from '../../../src/core/model/scope.ts'
+import type { WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import type { PolicyLoad } from '../../../src/daemon/schedule/daemon.ts'
+import { joinDocuments } from '../../../src/policy/join.ts'
+import { digestOf } from '../../../src/policy/load/load.ts'
+import { parsePolicyText } from '../../../src/policy/parse.ts'
+import type { Ledger } from '../../../src/ports.ts'
+import { stream } from '../../../src/sandbox/company/random.ts'
+import { createSandbox, type Sandbox } from '../../../src/sandbox/sandbox.ts'
+import { PERMISSIONS } from '../../../src/sandbox/store.ts'
+import type { Scene, Step } from '../steps.ts'
+import { type SimClock, simClock } from '../world/clock.ts'
+import { createCompany } from '../world/company.ts'
+import { createWeather, type Weather } from '../world/faults.ts'
+import type { SimLedger } from '../world/ledger/kind.ts'
+import { sqliteLedger } from '../world/ledger/sqlite.ts'
+import { createService, type Service } from '../world/service.ts'
+import { createUseBook } from '../world/use-book.ts'
+import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
+import { tidyPools } from './pool-edits.ts'
+import { applyOnce, type ProcessParts, type SimProcess, startProcess, WORKSPACE } from './process.ts'
+import { MINUTE_MS, type Scenario } from './scenario.ts'
+
+export interface Life extends Scene {
+  readonly clock: SimClock
+  readonly sandbox: Sandbox
+  readonly service: Service
+  readonly weather: Weather
+  /** Every key that may be issued in this life, the present one of the file by its number. */
+  readonly keys: readonly string[]
+  readonly keyFile: { number: number }
+  /** Issues one key more. */
+  issueKey(): void
+  keysIssued(): number
+  refuseOldKeys(): void
+  /** Another configuration than the scenario's. */
+  configure(changed: Partial<Changeable>): void
+  /** What policy files hold; `edit` publishes it. */
+  model: PolicyModel
+  /** The file that does not parse now. */
+  broken: string | undefined
+  /** In the config file. */
+  setMode(mode: WorkspaceConfig['mode']): void
+  wallOffsetMs: number
+  serviceOffsetMs: number
+  process: SimProcess | undefined
+  /** Processes that try to start until the lock is free. */
+  waiting: number
+  emit(step: Step): void
+  note(text: string): void
+  /** Somebody uses so many cents; in lives with pools only as far as their cap lets them. */
+  use(email: string, cents: number): void
+  /** Policy files changed on the disk. */
+  published(): void
+  start(): void
+  startLater(ms: number): void
+  /** `capkeeper apply --yes` in the place of the daemon, which has to be away. */
+  apply(): Promise<void>
+  /** What a short command does beside the daemon. */
+  withNotes(act: (ledger: Ledger) => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
+
+export type Changeable = Pick<WorkspaceConfig, 'intervalMs' | 'guards' | 'rate'>
+
+export interface LifeOptions {
+  readonly scenario: Scenario
+  emit(step: Step): void
+  note(text: string): void
+  /** Default: a file of SQLite. */
+  readonly ledger?: SimLedger
+}
+
+export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPACE) }: LifeOptions): Life {
+  const clock = simClock(ledger.isBusy)
+  const trueNow = (): number => scenario.startAt + clock.elapsed()
+  const keys = Array.from({ length: MOST_KEYS }, (_, number) => keyOf(scenario.seed, number))
+  const sandbox = openSandbox(scenario, { now: trueNow, clock, key: keys[0] ?? '' })
+  let issued = 0
+  let mode: WorkspaceConfig['mode'] = 'enforce'
+  let changed: Partial<Changeable> = {}
+  const settings: { readonly fromMs: number; readonly config: WorkspaceConfig }[] = []
+  const company = createCompany(sandbox, scenario)
+  const weather = createWeather(scenario, clock.elapsed)
+  const serviceNow = (): number => trueNow() + life.serviceOffsetMs
+  const service = createService({ scenario, clock, sandbox, company, weather, serviceNow, emit, note })
+  const book = createUseBook(trueNow)
+  const wholes: PolicyModel[] = [emptyModel()]
+  let numbers = 0
+  const life: Life = {
+    scenario,
+    clock,
+    sandbox,
+    company,
+    service,
+    weather,
+    keys,
+    keyFile: { number: 0 },
+    issueKey() {
+      issued = Math.min(issued + 1, keys.length - 1)
+      sandbox.store.saveKey({ secret: keys[issued] ?? '', permissions: PERMISSIONS })
+    },
+    keysIssued: () => issued,
+    refuseOldKeys() {
+      for (const secret of keys.slice(0, issued)) sandbox.store.saveKey({ secret, permissions: [] })
+      company.usedSome()
+    },
+    configure(next) {
+      if (Object.keys(next).length === 0 && Object.keys(changed).length === 0) return
+      changed = next
+      settings.push({ fromMs: clock.elapsed(), config: configOf(life, changed) })
+      life.process?.daemon?.configChanged()
+    },
+    settingsSince(sinceMs) {
+      const past = settings.filter(
+        ({ fromMs }, index) => (settings[index + 1]?.fromMs ?? Number.POSITIVE_INFINITY) >= sinceMs || fromMs >= sinceMs,
+      )
+      const isFirst = (settings[0]?.fromMs ?? Number.POSITIVE_INFINITY) >= sinceMs
+      return [...(isFirst ? [configOf(life, {})] : []), ...past.map(({ config }) => config)]
+    },
+    model: emptyModel(),
+    broken: undefined,
+    mode: () => mode,
+    setMode(next) {
+      if (mode === next) return
+      mode = next
+      life.process?.daemon?.configChanged()
+    },
+    wallOffsetMs: 0,
+    serviceOffsetMs: 0,
+    process: undefined,
+    waiting: 0,
+    emit,
+    note,
+    elapsed: clock.elapsed,
+    now: trueNow,
+    skewMs: () => life.serviceOffsetMs - life.wallOffsetMs,
+    policy: () => wholes.at(-1) ?? emptyModel(),
+    policies: () => wholes,
+    stored: (scope) => company.caps().get(scope) ?? 'none',
+    shows: (scope) => service.shows(scopeNamed(scope)),
+    inForce: company.inForce,
+    used: book.used,
+    use(email, cents) {
+      const gets = scenario.pools ? book.take(email, cents, company.inForce().get(email)) : cents
+      if (gets <= 0) return
+      sandbox.recordUse(email, gets)
+      company.used(email)
+    },
+    view: () => life.process?.daemon?.views()[0],
+    ledger: () => (life.process ? ledger.disk() : undefined),
+    published: () => life.process?.daemon?.policiesChanged(),
+    start: () => void launch(),
+    async apply() {
+      emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) })
+    },
+    startLater: (ms) => clock.later(ms, () => void launch()),
+    withNotes: (act) => ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act),
+    async close() {
+      life.process?.kill()
+      sandbox.close()
+      await ledger.close()
+    },
+  }
+  const partsNow = (): ProcessParts => ({
+    ...{ scenario, clock, service, weather, ledger, emit, note },
+    keyNow: () => keys[life.keyFile.number] ?? '',
+    wallNow: () => trueNow() + life.wallOffsetMs,
+    config: () => configOf(life, changed),
+    loadPolicies: () => loadModel(life, wholes),
+  })
+  const nextNumber = (): number => {
+    numbers += 1
+    return numbers
+  }
+  const launch = async (): Promise<void> => {
+    const number = nextNumber()
+    try {
+      const started = await startProcess(number, partsNow(), () => {
+        if (life.process?.number === number) life.process = undefined
+      })
+      if (started.alive) life.process = started
+    } catch (error) {
+      if (!(error instanceof LedgerError) || error.code !== 'LEDGER_LOCKED') throw error
+      note(`process ${number} finds the ledger locked`)
+    }
+  }
+  return life
+}
+
+/** So many keys a life can have. */
+const MOST_KEYS = 12
+
+/** A key that no other text holds by chance. */
+function keyOf(seed: number, number: number): string {
+  const draw = stream(seed, number === 0 ? 'key' : `key/${number}`)
+  const part = (): string => Math.floor(draw() * 2 ** 48).toString(36)
+  return `sk-"${part()}/${part()}+${part()}`
+}
+
+function openSandbox(
+  scenario: Scenario,
+  { now, clock, key }: { readonly now: () => number; readonly clock: SimClock; readonly key: string },
+): Sandbox {
+  const sandbox = createSandbox({
+    clock: { now, monotonic: clock.elapsed, sleep: clock.sleep },
+    company: { people: 1, groups: 0, days: 0, seed: scenario.seed },
+    switches: scenario.switches,
+    working: false,
+  })
+  sandbox.store.saveKey({ secret: key, permissions: PERMISSIONS })
+  return sandbox
+}
+
+function scopeNamed(key: ScopeKey): Scope {
+  const scope = parseScope(key)
+  if (!scope) throw new Error(`${key} is not a scope`)
+  return scope
+}
+
+function configOf({ scenario, mode }: Life, changed: Partial<Changeable>): WorkspaceConfig {
+  const { capSemantics, usageIntervalMs, prune, onDrift, undeclaredUsers } = scenario
+  const { intervalMs, guards, rate } = { ...scenario, ...changed }
+  return {
+    name: WORKSPACE,
+    baseUrl: 'http://service',
+    keys: { default: { file: 'key' } },
+    policies: ['policies'],
+    mode: mode(),
+    capSemantics,
+    capReads: 'auto',
+    approvals: 'separate',
+    intervalMs,
+    usageIntervalMs,
+    onDrift,
+    prune,
+    undeclaredUsers,
+    guards,
+    rate,
+  }
+}
+
+/** The real parser and the real join over the files as they are. */
+function loadModel(life: Life, wholes: PolicyModel[]): PolicyLoad {
+  tidyPools(life.model)
+  const files = policyFiles(life.model)
+  if (life.broken !== undefined) files.set(life.broken, `${files.get(life.broken)}  team: [`)
+  const parsed = [...files].map(([file, text]) => parsePolicyText(file, text))
+  const isWhole = parsed.every((one) => !one.damaged && one.documents.every(({ whole }) => whole))
+  const joined = joinDocuments({
+    workspace: WORKSPACE,
+    documents: parsed.flatMap(({ documents }) => documents),
+    sources: new Map(parsed.map(({ source }) => [source.file, source])),
+    incomplete: !isWhole,
+  })
+  const problems = [...parsed.flatMap((one) => one.problems), ...joined.problems]
+  if (!isWhole || hasErrors(joined.problems)) {
+    life.note(`policies have errors: ${problems[0]?.message}`)
+    return { sets: new Map(), problems }
+  }
+  wholes.push(copyModel(life.model))
+  return { sets: new Map([[WORKSPACE, { set: joined.set, digest: digestOf(joined.set), revision: '' }]]), problems }
+}
+
+/** How long a process that finds the ledger locked waits before it tries again. */
+export const LOCK_RETRY_MS = 2 * MINUTE_MS

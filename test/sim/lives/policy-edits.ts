@@ -1,0 +1,138 @@
+// How policies come about and change in the simulation: a first one, small edits, grants. What they make is mostly valid; what is not is
+// for the real parser to refuse.
+
+import { type ScopeKey, scopeKey } from '../../../src/core/model/scope.ts'
+import { HOUR_MS } from '../../../src/core/model/units.ts'
+import { between, type Draw, pick, stream } from '../../../src/sandbox/company/random.ts'
+import { cycleAt } from '../../../src/sandbox/time.ts'
+import { emailOf, groupName } from '../world/company.ts'
+import type { Life } from './life.ts'
+import { emptyModel, type ModelCap, type ModelRule, type PolicyModel } from './policy-model.ts'
+import { drawPools } from './pool-edits.ts'
+import { MINUTE_MS } from './scenario.ts'
+
+const CAPS = [100, 200, 300, 400, 500, 700, 800, 1000, 1500, 2000, 4000] as const
+
+export const drawCap = (draw: Draw): number => (draw() < 0.03 ? 0 : pick(draw, CAPS))
+
+const drawRule = (draw: Draw): ModelCap => (draw() < 0.06 ? 'none' : drawCap(draw))
+
+/** A third of the lives has them: for half of the people or more, the first before the second. */
+const RULES: readonly ModelRule[] = [
+  { starts: 'p000', cap: 700 },
+  { starts: 'p001', cap: 'none' },
+  { starts: 'p00', cap: 300 },
+  { starts: 'p9', cap: 200 },
+]
+
+/** Two to four of everything that a rule can ask for, in any order. */
+export function drawRules({ company }: Life, model: PolicyModel, draw: Draw): readonly ModelRule[] {
+  const [group] = [...company.groups.keys()].filter((id) => model.groups.has(id))
+  const all: readonly ModelRule[] = [
+    { role: 'admin', cap: 900 },
+    { starts: 'p00', role: 'member', cap: 350 },
+    ...(group === undefined ? [] : [{ group, cap: 600 }]),
+    { joinedWithinDays: 1, cap: 150 },
+    { inactiveDays: 1, cap: 250 },
+    { activeDays: { below: 1, within: 2 }, cap: 450 },
+    { starts: 'p001', cap: 'none' },
+  ]
+  return all
+    .map((rule) => ({ rule, roll: draw() }))
+    .sort((a, b) => a.roll - b.roll)
+    .slice(0, between(draw, 2, 4))
+    .map(({ rule }) => rule)
+}
+
+const someone = (life: Life, draw: Draw): string => {
+  if (draw() < 0.05) return emailOf(900)
+  const [first, ...rest] = life.company.people.keys()
+  return pick(draw, [first ?? emailOf(0), ...rest])
+}
+
+/** Membership at the start and a policy for it. */
+export function drawModel(life: Life, draw: Draw): PolicyModel {
+  const model = emptyModel()
+  if (draw() < 0.9) model.team = drawCap(draw) || 500
+  for (const id of life.company.groups.keys()) if (draw() < 0.7) model.groups.set(id, { name: groupName(id), cap: drawRule(draw) })
+  const share = pick(draw, [0.1, 0.3, 0.7])
+  for (const email of life.company.people.keys()) if (draw() < share) model.users.set(email, drawRule(draw))
+  model.onGroupConflict = pick(draw, ['min', 'max', 'min', undefined])
+  // Not drawn, so that lives without rules are what they were.
+  if (model.users.size % 3 === 1) model.rules = RULES
+  if (life.scenario.rules) model.rules = drawRules(life, model, stream(life.scenario.seed, `rules/${life.elapsed()}`))
+  if (life.scenario.pools) model.pools = drawPools(life, model, stream(life.scenario.seed, `pools/${life.elapsed()}`))
+  return model
+}
+
+/** Makes the model of a life another one, a little. The model was copied before. */
+export function editModel(life: Life, draw: Draw): void {
+  const { model } = life
+  const [group, ...groups] = life.company.groups.keys()
+  const id = pick(draw, [group ?? 'g0', ...groups])
+  const roll = draw()
+  if (roll < 0.15) model.team = draw() < 0.1 ? undefined : drawRule(draw)
+  else if (roll < 0.3) model.groups.set(id, { name: groupName(id), cap: drawRule(draw) })
+  else if (roll < 0.36) {
+    model.groups.delete(id)
+    model.grants = model.grants.filter((one) => one.scope !== `group:${id}`)
+  } else if (roll < 0.4) model.onGroupConflict = pick(draw, ['min', 'max', undefined])
+  else if (roll < 0.75) model.users.set(someone(life, draw), drawRule(draw))
+  else if (roll < 0.9) model.users.delete(someone(life, draw))
+  else if (roll < 0.95) {
+    model.grants = model.grants.slice(1)
+    model.rules = model.rules.slice(1)
+  } else if (model.groups.size > 0) swapUp(model, someone(life, draw), id)
+  // What adds needs a number beneath.
+  model.grants = model.grants.filter((one) => one.add === undefined || typeof baseOf(model, one.scope) === 'number')
+}
+
+/** A person's own cap goes and the group's goes up: the order of writes matters. */
+function swapUp(model: PolicyModel, email: string, id: string): void {
+  model.users.delete(email)
+  model.groups.set(id, { name: groupName(id), cap: 4000 })
+}
+
+function baseOf(model: PolicyModel, scope: ScopeKey): ModelCap | undefined {
+  if (scope === 'team') return model.team
+  return scope.startsWith('group:') ? model.groups.get(scope.slice(6))?.cap : model.users.get(scope)
+}
+
+/** A lower cap in one line, for as many people as one line can reach. */
+export function squeeze(life: Life, draw: Draw): void {
+  const { model } = life
+  const groups = [...model.groups].filter(([, { cap }]) => typeof cap === 'number' && cap > 100)
+  const [first, ...rest] = groups
+  if (first && draw() < 0.4) pick(draw, [first, ...rest])[1].cap = 100
+  else model.team = typeof model.team === 'number' && model.team > 100 && draw() < 0.8 ? 100 : 'none'
+}
+
+/** One that starts and ends within hours. */
+export function addShortGrant(life: Life, draw: Draw): void {
+  const { model } = life
+  const scope = scopeKey({ kind: 'user', email: someone(life, draw) })
+  const fromAt = Math.floor(life.now() / 1000) * 1000 + between(draw, 2, 60) * MINUTE_MS
+  const untilAt = fromAt + between(draw, 20, 120) * MINUTE_MS
+  model.grants = [...model.grants.filter((one) => one.scope !== scope), { scope, cap: 6000 + between(draw, 0, 9) * 100, fromAt, untilAt }]
+}
+
+export function addGrant(life: Life, draw: Draw): void {
+  const { model } = life
+  const roll = draw()
+  const [group] = model.groups.keys()
+  const scope =
+    roll < 0.15
+      ? scopeKey({ kind: 'team' })
+      : roll < 0.35 && group !== undefined
+        ? scopeKey({ kind: 'group', id: group })
+        : scopeKey({ kind: 'user', email: someone(life, draw) })
+  const now = Math.floor(life.now() / 1000) * 1000
+  const fromAt = now + between(draw, -2, 6) * HOUR_MS
+  const isNumber = typeof baseOf(model, scope) === 'number'
+  const amount = isNumber && draw() < 0.4 ? { add: between(draw, 1, 9) * 100 } : { cap: 6000 + between(draw, 0, 9) * 100 }
+  const window =
+    draw() < 0.25
+      ? { fromAt, untilAt: cycleAt(fromAt).endAt, cycleEnd: true as const }
+      : { ...(draw() < 0.7 && { fromAt }), untilAt: Math.max(fromAt, now) + between(draw, 1, 40) * HOUR_MS }
+  model.grants = [...model.grants.filter((one) => one.scope !== scope), { scope, ...amount, ...window }]
+}

@@ -1,0 +1,242 @@
+// The simulation's own idea of a policy: what is declared, as text for the real parser, and what each person should have by it. It is
+// written from product.md, section 2, and shares nothing with the code under test.
+import { type ScopeKey, scopeKey, userScope } from '../../../src/core/model/scope.ts'
+
+export type ModelCap = number | 'none'
+
+export interface ModelGrant {
+  readonly scope: ScopeKey
+  readonly cap?: number
+  readonly add?: number
+  readonly fromAt?: number
+  /** Exclusive; `cycleEnd` is worked out from `fromAt`. */
+  readonly untilAt: number
+  readonly cycleEnd?: true
+}
+
+/** For everybody of whom all holds that it asks for. */
+export interface ModelRule {
+  /** The address begins so. */
+  readonly starts?: string
+  readonly role?: string
+  /** A declared one. */
+  readonly group?: string
+  readonly inactiveDays?: number
+  readonly joinedWithinDays?: number
+  readonly activeDays?: { readonly below: number; readonly within: number }
+  readonly cap: ModelCap
+}
+
+/** Whether a rule holds for somebody; `open`: it turns about now, or the model does not know. */
+export type Truth = boolean | 'open'
+
+/** A budget for some people together: those of groups, or those listed. */
+export interface ModelPool {
+  readonly name: string
+  readonly groups?: readonly string[]
+  readonly emails?: readonly string[]
+  readonly credits: number
+  readonly share: 'need' | 'equal'
+  readonly min: number
+  readonly max?: number
+}
+
+export interface PolicyModel {
+  team: ModelCap | undefined
+  readonly groups: Map<string, { readonly name: string; cap: ModelCap }>
+  readonly users: Map<string, ModelCap>
+  grants: readonly ModelGrant[]
+  readonly protectedPeople: Set<string>
+  readonly approvals: Set<string>
+  onGroupConflict: 'min' | 'max' | undefined
+  /** The first that matches counts. */
+  rules: readonly ModelRule[]
+  pools: readonly ModelPool[]
+}
+
+export const emptyModel = (): PolicyModel => ({
+  team: undefined,
+  groups: new Map(),
+  users: new Map(),
+  grants: [],
+  protectedPeople: new Set(),
+  approvals: new Set(),
+  onGroupConflict: undefined,
+  rules: [],
+  pools: [],
+})
+
+export const copyModel = (model: PolicyModel): PolicyModel => ({
+  team: model.team,
+  groups: new Map([...model.groups].map(([id, group]) => [id, { ...group }])),
+  users: new Map(model.users),
+  grants: [...model.grants],
+  protectedPeople: new Set(model.protectedPeople),
+  approvals: new Set(model.approvals),
+  onGroupConflict: model.onGroupConflict,
+  rules: [...model.rules],
+  pools: [...model.pools],
+})
+
+const capLine = (cap: ModelCap, indent: string): string => `cap: ${cap}${cap === 0 ? `\n${indent}allowZero: true` : ''}`
+
+const head = (name: string, model: PolicyModel): string[] => [
+  'apiVersion: capkeeper/v1',
+  'kind: CapPolicy',
+  'metadata:',
+  `  name: ${name}`,
+  'spec:',
+  ...(model.onGroupConflict ? [`  onGroupConflict: ${model.onGroupConflict}`] : []),
+]
+
+const list = (name: string, items: readonly string[]): string[] => (items.length > 0 ? [`  ${name}:`, ...items] : [])
+
+/** Two files, as people would keep them. */
+export function policyFiles(model: PolicyModel): Map<string, string> {
+  const groups = [...model.groups].map(([id, { name, cap }]) => `    - id: ${id}\n      name: ${name}\n      ${capLine(cap, '      ')}`)
+  const users = [...model.users].map(([email, cap]) => `    - email: ${email}\n      ${capLine(cap, '      ')}`)
+  const wide = [
+    ...head('wide', model),
+    ...(model.team === undefined ? [] : ['  team:', `    ${capLine(model.team, '    ')}`]),
+    ...list('groups', groups),
+  ]
+  const people = [
+    ...head('people', model),
+    ...list('users', users),
+    ...list('grants', model.grants.map(grantText)),
+    ...list('rules', model.rules.map(ruleText)),
+    ...list('pools', model.pools.map(poolText)),
+    ...list(
+      'protected',
+      [...model.protectedPeople].map((email) => `    - ${email}`),
+    ),
+    ...list(
+      'approvals',
+      [...model.approvals].map((id) => `    - ${id}`),
+    ),
+  ]
+  return new Map([
+    ['wide.yaml', wide.length > head('', model).length ? `${wide.join('\n')}\n` : '# nothing yet\n'],
+    ['people.yaml', people.length > head('', model).length ? `${people.join('\n')}\n` : '# nothing yet\n'],
+  ])
+}
+
+function ruleText({ starts, role, group, inactiveDays, joinedWithinDays, activeDays, cap }: ModelRule, index: number): string {
+  const when = [
+    ...(starts === undefined ? [] : [`email: "${starts}*"`]),
+    ...(role === undefined ? [] : [`role: ${role}`]),
+    ...(group === undefined ? [] : [`groups: [${group}]`]),
+    ...(inactiveDays === undefined ? [] : [`inactiveDays: ${inactiveDays}`]),
+    ...(joinedWithinDays === undefined ? [] : [`joinedWithinDays: ${joinedWithinDays}`]),
+    ...(activeDays === undefined ? [] : [`activeDays: {below: ${activeDays.below}, within: ${activeDays.within}}`]),
+  ]
+  return `    - name: r${index}\n      when: {${when.join(', ')}}\n      ${capLine(cap, '      ')}`
+}
+
+function poolText({ name, groups, emails, credits, share, min, max }: ModelPool): string {
+  const members = groups ? `groups: [${groups.join(', ')}]` : `emails: [${emails?.join(', ')}]`
+  const lines = [
+    `members: {${members}}`,
+    `credits: ${credits}`,
+    `share: ${share}`,
+    `min: ${min}`,
+    ...(max === undefined ? [] : [`max: ${max}`]),
+  ]
+  return `    - name: ${name}\n      ${lines.join('\n      ')}`
+}
+
+function grantText({ scope, cap, add, fromAt, untilAt, cycleEnd }: ModelGrant): string {
+  const on = scope === 'team' ? 'team: true' : scope.startsWith('group:') ? `group: ${scope.slice(6)}` : `user: ${scope}`
+  const lines = [
+    on,
+    cap === undefined ? `add: ${add}` : `cap: ${cap}`,
+    ...(fromAt === undefined ? [] : [`from: ${new Date(fromAt).toISOString()}`]),
+    `until: ${cycleEnd ? 'cycleEnd' : new Date(untilAt).toISOString()}`,
+    'reason: release week',
+  ]
+  return `    - ${lines.join('\n      ')}`
+}
+
+/** Who is where, as far as caps depend on it. */
+export interface Belonging {
+  readonly approved: readonly string[]
+  /** Ids of the groups of a person. */
+  groupsOf(email: string): readonly string[]
+  /** Absent: nothing but addresses is known. */
+  holds?(rule: ModelRule, email: string): Truth
+}
+
+/** The cap of the first rule that holds. */
+function ruleCap({ rules }: PolicyModel, email: string, { holds }: Belonging): ModelCap | undefined | 'open' {
+  for (const rule of rules) {
+    const truth = holds ? holds(rule, email) : email.startsWith(rule.starts ?? '')
+    if (truth === 'open') return 'open'
+    if (truth) return rule.cap
+  }
+  return undefined
+}
+
+const USER = (email: string): ScopeKey => scopeKey(userScope(email))
+const GROUP = (id: string): ScopeKey => scopeKey({ kind: 'group', id })
+const TEAM = scopeKey({ kind: 'team' })
+
+export const isActive = (grant: ModelGrant, now: number): boolean => (grant.fromAt ?? 0) <= now && now < grant.untilAt
+
+function grantAt(model: PolicyModel, scope: ScopeKey, base: ModelCap | undefined, now: number): number | undefined {
+  const active = model.grants.find((one) => one.scope === scope && isActive(one, now))
+  if (!active) return undefined
+  return active.cap ?? (typeof base === 'number' ? base + (active.add ?? 0) : undefined)
+}
+
+/** What is asked of the team, of a group: undefined when nothing is. */
+export const teamCap = (model: PolicyModel, now: number): ModelCap | undefined => grantAt(model, TEAM, model.team, now) ?? model.team
+export const groupCap = (model: PolicyModel, id: string, now: number): ModelCap | undefined =>
+  grantAt(model, GROUP(id), model.groups.get(id)?.cap, now) ?? model.groups.get(id)?.cap
+
+/** `conflict`: the person's groups differ, and no rule says which counts. `open`: what a pool gives, by what was used, or a rule of which the moment decides. */
+export type Verdict = ModelCap | undefined | 'conflict' | 'open'
+
+/** Whether a pool deals to somebody, by where they are now. */
+export const isPooled = ({ pools }: PolicyModel, email: string, { groupsOf }: Pick<Belonging, 'groupsOf'>): boolean =>
+  pools.some(({ emails, groups = [] }) => emails?.includes(email) ?? groupsOf(email).some((id) => groups.includes(id)))
+
+/** What is asked at user scope alone, on a service that keeps caps in layers. */
+export function userCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
+  if (isPooled(model, email, people)) return 'open'
+  const byRule = model.users.has(email) ? undefined : ruleCap(model, email, people)
+  if (byRule === 'open') return 'open'
+  const base = model.users.get(email) ?? byRule
+  const own = grantAt(model, USER(email), base, now) ?? base
+  if (own !== undefined) return own
+  const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
+  if (new Set(caps).size < 2) return undefined
+  if (!model.onGroupConflict) return 'conflict'
+  const numbers = caps.filter((cap) => cap !== 'none')
+  return model.onGroupConflict === 'min' ? Math.min(...numbers) : Math.max(...numbers)
+}
+
+/** What a person should have after everything: user over groups over the team. */
+export function personCap(model: PolicyModel, email: string, people: Belonging, now: number): Verdict {
+  const own = userCap(model, email, people, now)
+  if (own === 'conflict' || own === 'open' || typeof own === 'number') return own
+  const caps = people.groupsOf(email).flatMap((id) => groupCap(model, id, now) ?? [])
+  const numbers = caps.filter((cap) => cap !== 'none')
+  // With a `none` of their own it depends on the service which group counts: what is copied follows the rule, what is layered the service.
+  if (own === 'none' && new Set(numbers).size > 1) return 'conflict'
+  if (numbers.length > 0) return Math.min(...numbers)
+  const team = teamCap(model, now)
+  return team ?? (own === 'none' || caps.length > 0 ? 'none' : undefined)
+}
+
+/** Every scope that something is asked of now. */
+export function askedScopes(model: PolicyModel, people: Belonging, now: number): ReadonlyMap<ScopeKey, Verdict> {
+  const asked = new Map<ScopeKey, Verdict>()
+  const team = teamCap(model, now)
+  if (team !== undefined) asked.set(TEAM, team)
+  for (const id of model.groups.keys()) asked.set(GROUP(id), groupCap(model, id, now))
+  for (const email of people.approved) {
+    const cap = userCap(model, email, people, now)
+    if (cap !== undefined) asked.set(USER(email), cap)
+  }
+  return asked
+}

@@ -1,0 +1,73 @@
+// Pools of simulated policies: a first one or two, and edits of them. What makes a policy no policy at all, such as a member with the cap
+// none or a min that nobody could pay, is put right before it is published, for else nothing after it would ever count.
+import { between, type Draw, pick } from '../../../src/sandbox/company/random.ts'
+import type { Life } from './life.ts'
+import type { ModelPool, PolicyModel } from './policy-model.ts'
+
+const SHARES = ['need', 'equal'] as const
+
+/** One of a group, or of some people; in some lives both. */
+export function drawPools({ company }: Life, model: PolicyModel, draw: Draw): readonly ModelPool[] {
+  const emails = [...company.people.keys()]
+  const ids = [...model.groups.keys()]
+  const terms = () => ({
+    credits: between(draw, 500, 9000),
+    share: pick(draw, SHARES),
+    min: pick(draw, [0, 0, 20]),
+    ...(draw() < 0.3 && { max: between(draw, 300, 3000) }),
+  })
+  const some = emails.filter(() => draw() < 0.3).slice(0, 8)
+  const [id] = ids
+  return [
+    ...(id !== undefined && draw() < 0.5 ? [{ name: 'group', groups: [id], ...terms() }] : []),
+    ...(some.length > 0 ? [{ name: 'listed', emails: some, ...terms() }] : []),
+  ]
+}
+
+/** Credits cut and raised, other terms, members who come and go, a pool that ends or begins. */
+export function editPools(life: Life, draw: Draw): void {
+  const { model, company } = life
+  const roll = draw()
+  if (model.pools.length === 0 || roll < 0.08) {
+    model.pools = roll < 0.04 ? [] : drawPools(life, model, draw)
+    return
+  }
+  const at = between(draw, 0, model.pools.length - 1)
+  const email = [...company.people.keys()][between(draw, 0, company.people.size - 1)] ?? ''
+  model.pools = model.pools.map((pool, index): ModelPool => {
+    if (index !== at) return pool
+    if (roll < 0.55) return { ...pool, credits: Math.max(50, Math.round(pool.credits * pick(draw, [0.5, 0.9, 1.02, 1.2, 2]))) }
+    if (roll < 0.7) return { ...pool, share: pick(draw, SHARES), min: pick(draw, [0, 10, 50]) }
+    if (!pool.emails) return pool
+    const others = pool.emails.filter((one) => one !== email)
+    return { ...pool, emails: others.length < pool.emails.length ? others : [...others, email] }
+  })
+}
+
+/** All of them get that much of what they had. */
+export function scalePools(model: PolicyModel, share: number): void {
+  model.pools = model.pools.map((pool) => ({ ...pool, credits: Math.max(50, Math.round(pool.credits * share)) }))
+}
+
+/** A member gets most of a pool as a cap of their own: that is dealt first. */
+export function favour(model: PolicyModel, draw: Draw): void {
+  const [first, ...rest] = model.pools.filter(({ emails = [] }) => emails.length > 1)
+  if (!first) return
+  const { emails = [], credits } = pick(draw, [first, ...rest])
+  const email = emails[between(draw, 0, emails.length - 1)]
+  if (email !== undefined) model.users.set(email, Math.round(credits * 0.7))
+}
+
+/** What the parser would refuse is left out. */
+export function tidyPools(model: PolicyModel): void {
+  model.rules = model.rules.filter(({ group }) => group === undefined || model.groups.has(group))
+  model.pools = model.pools.flatMap((pool): ModelPool[] => {
+    const { emails, groups, min, ...rest } = pool
+    const left = emails?.filter((email) => model.users.get(email) !== 'none')
+    const known = groups?.filter((id) => model.groups.has(id))
+    if ((left ?? known ?? []).length === 0) return []
+    const isPayable = min * (left?.length ?? 0) <= pool.credits
+    const isWithin = pool.max === undefined || min <= pool.max
+    return [{ ...rest, ...(left && { emails: left }), ...(known && { groups: known }), min: isPayable && isWithin ? min : 0 }]
+  })
+}

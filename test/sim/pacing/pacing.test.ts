@@ -1,0 +1,126 @@
+// How well unknown limits are used (goals.md G5), on the families of pacing-cases.ts. What misses the goal is named here, with what it
+// reaches. test/bench/pacing.ts runs every case at full length.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Case, casesOf, HOLD_OUT, type Parameters, requestsOf, shortened, TUNING } from './cases.ts'
+import { type RunResult, type RunSpec, runFirst, runPacing } from './run.ts'
+
+const LEAST_USE = 0.85
+const LEAST_MEDIAN = 0.9
+const MANY_REQUESTS = 150_000
+/** All runs of one set take about fifteen seconds of a core that nothing else uses. */
+const HOOK_MS = 120_000
+
+/** Without Retry-After, fivefold changes under a sliding window of 300 s: the window has to pass before a rate shows itself. */
+const REACHED_ONLY: Readonly<Record<string, number>> = {
+  'sliding window of 300 s, 10/s x 5 and back': 0.8,
+  'sliding window of 300 s, 10/s x 0.2 and back': 0.8,
+}
+
+interface Row {
+  readonly one: Case
+  readonly result: RunResult
+}
+
+/** Steady fast limits run shorter, changing ones only in the bench. */
+const rowsOf = (parameters: Parameters): readonly Row[] =>
+  casesOf(parameters)
+    .filter((one) => requestsOf(one) < MANY_REQUESTS || (one.retryAfter && !one.family.includes('changes')))
+    .map((one) => (requestsOf(one) < MANY_REQUESTS ? one : shortened(one, 8)))
+    .map((one) => ({ one, result: runPacing(one.run) }))
+
+const named = ({ one, result }: Row): string =>
+  `${one.retryAfter ? 'with' : 'no'} Retry-After, ${one.name}: use ${result.use.toFixed(3)}, refused ${result.refused.toFixed(4)}`
+
+const leastUse = (one: Case): number => (one.retryAfter ? undefined : REACHED_ONLY[one.name]) ?? LEAST_USE
+
+describe.each([
+  ['the set it was tuned on', TUNING],
+  ['the hold-out set', HOLD_OUT],
+])('unknown rate limits, %s', (_title, parameters) => {
+  let rows: readonly Row[] = []
+  beforeAll(() => {
+    rows = rowsOf(parameters)
+  }, HOOK_MS)
+
+  it('are used to 85 % at least in every case', () => {
+    expect(rows.length).toBeGreaterThan(80)
+    expect(rows.filter(({ one, result }) => result.use < leastUse(one)).map(named)).toEqual([])
+  })
+
+  it('are never overrun by more refusals than the goal allows', () => {
+    expect(rows.filter(({ one, result }) => result.refused > one.refusedGoal).map(named)).toEqual([])
+  })
+
+  it.each([true, false])('are used to 90 % at least in the median (Retry-After given: %s)', (retryAfter) => {
+    const uses = rows
+      .filter(({ one }) => one.retryAfter === retryAfter)
+      .map(({ result }) => result.use)
+      .sort((a, b) => a - b)
+    expect(uses[Math.floor(uses.length / 2)]).toBeGreaterThanOrEqual(LEAST_MEDIAN)
+  })
+})
+
+describe('requests that arrive unevenly, because timers are late and the way takes a varying time', () => {
+  /** The worst of ten seeds over the first 400 requests at 20/s. */
+  const worst = (burst: number, timerLateMs: number): number => {
+    const limit = { kind: 'bucket', burstSeconds: burst / 20 } as const
+    const clients = [{ settings: { start: 5, max: 60 }, latencyMs: 4, latencyJitter: 0.5, timerLateMs }]
+    const limiter = { limit, steps: [{ fromMs: 0, rate: 20 }], retryAfter: 'none' } as const
+    return Math.min(...Array.from({ length: 10 }, (_, index) => runFirst({ limiter, clients, seed: 1_000 + 7_919 * index }, 400).use))
+  }
+
+  it.each([
+    { burst: 20, timerLateMs: 4, least: 0.9 },
+    { burst: 20, timerLateMs: 15, least: 0.9 },
+    { burst: 3, timerLateMs: 4, least: 0.7 },
+    { burst: 1, timerLateMs: 4, least: 0.7 },
+    { burst: 1, timerLateMs: 15, least: 0.65 },
+    { burst: 1, timerLateMs: 30, least: 0.6 },
+  ])('use a bucket of $burst requests to $least from the start, with timers up to $timerLateMs ms late', ({ burst, timerLateMs, least }) =>
+    expect(worst(burst, timerLateMs)).toBeGreaterThanOrEqual(least),
+  )
+})
+
+describe('little work', () => {
+  const limited: RunSpec = {
+    limiter: { limit: { kind: 'fixed', windowMs: 60_000 }, steps: [{ fromMs: 0, rate: 8 }], retryAfter: 'seconds' },
+    clients: [{ settings: { start: 5, max: 40 }, latencyMs: 80, demand: 3 }],
+    warmUpMs: 60_000,
+    durationMs: 3_600_000,
+    seed: 7,
+  }
+
+  it('is neither refused nor taken for a limit', () => {
+    const result = runPacing(limited)
+    expect(result.refusals).toBe(0)
+    expect(result.successes[0]).toBeGreaterThan(3 * 3600 - 10)
+    expect(result.learned).toEqual([{ rate: 5, limited: false }])
+  })
+
+  it('does not lower what was learned when there was much work', () => {
+    const [known] = runPacing({ ...limited, clients: [{ settings: { start: 5, max: 40 }, latencyMs: 80 }] }).learned
+    const clients = [{ settings: { start: 5, max: 40 }, latencyMs: 80, demand: 0.5, ...(known ? { learned: known } : {}) }]
+    const [later] = runPacing({ ...limited, clients }).learned
+    expect(known?.rate).toBeGreaterThan(7)
+    expect(later?.rate).toBe(known?.rate)
+  })
+})
+
+describe('a restart', () => {
+  const first: RunSpec = {
+    limiter: { limit: { kind: 'bucket', burstSeconds: 2 }, steps: [{ fromMs: 0, rate: 12 }], retryAfter: 'none' },
+    clients: [{ settings: { start: 5, max: 60 }, latencyMs: 60 }],
+    warmUpMs: 0,
+    durationMs: 1_800_000,
+    seed: 11,
+  }
+
+  it('goes on at the learned rate at once, without a climb and its refusals', () => {
+    const [known] = runPacing(first).learned
+    const learned = known ? { learned: known } : {}
+    const again = runPacing({ ...first, durationMs: 60_000, clients: [{ settings: { start: 5, max: 60 }, latencyMs: 60, ...learned }] })
+    expect(known?.limited).toBe(true)
+    expect(again.use).toBeGreaterThan(0.9)
+    expect(again.refusals).toBe(0)
+  })
+})

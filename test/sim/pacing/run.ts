@@ -1,0 +1,160 @@
+// Runs clients that pace themselves by core/pace/pacing.ts against one simulated limiter, on virtual time: no network, no timers, a seed
+// decides every latency. Counts what was sent, answered and refused after the warm-up.
+import type { LearnedRate, Pace, RateSettings } from '../../../src/core/pace/pace.ts'
+import { answered, earliestSendAt, learnedRate, sent, startPace } from '../../../src/core/pace/pacing.ts'
+import { allowedBetween, type Limiter, type LimiterSpec, makeLimiter, offer, type Verdict } from './limits.ts'
+
+export interface ClientSpec {
+  readonly settings: RateSettings
+  /** Round trip of each request: `latencyMs` give or take a quarter, or the share `latencyJitter` of it. */
+  readonly latencyMs: number
+  readonly latencyJitter?: number
+  /** Timers fire up to so many milliseconds late; 1 when absent. */
+  readonly timerLateMs?: number
+  readonly concurrency?: number
+  readonly learned?: LearnedRate
+  /** Work arrives at this rate at most; endless work when absent. */
+  readonly demand?: number
+}
+
+export interface RunSpec {
+  readonly limiter: LimiterSpec
+  readonly clients: readonly ClientSpec[]
+  readonly warmUpMs: number
+  readonly durationMs: number
+  readonly seed: number
+}
+
+export interface RunResult {
+  /** Successes by client, after the warm-up. */
+  readonly successes: readonly number[]
+  readonly refusals: number
+  /** Successes of all clients over what the limiter would have allowed. */
+  readonly use: number
+  /** Refusals over requests. */
+  readonly refused: number
+  readonly learned: readonly LearnedRate[]
+}
+
+interface Flight {
+  readonly sentAtMs: number
+  readonly arrivesAtMs: number
+  readonly answerAtMs: number
+  verdict: Verdict | undefined
+}
+
+interface Client {
+  readonly spec: ClientSpec
+  pace: Pace
+  flights: Flight[]
+  successes: number
+  refusals: number
+  workAtMs: number
+  lateMs: number
+}
+
+export type Trace = (atMs: number, client: number, event: 'sent' | 'ok' | 'refused', pace: Pace) => void
+
+export function runPacing(spec: RunSpec, trace?: Trace): RunResult {
+  const limiter = makeLimiter(spec.limiter)
+  const random = { state: spec.seed }
+  const clients = spec.clients.map(startClient)
+  const endMs = spec.warmUpMs + spec.durationMs
+  let nowMs = 0
+  while (nowMs < endMs) nowMs = takeEvent({ clients, limiter, random, nowMs, warmUpMs: spec.warmUpMs, trace })
+  const successes = clients.map((client) => client.successes)
+  const total = successes.reduce((sum, one) => sum + one, 0)
+  const refusals = clients.reduce((sum, client) => sum + client.refusals, 0)
+  return {
+    successes,
+    refusals,
+    use: total / allowedBetween(spec.limiter, spec.warmUpMs, endMs),
+    refused: refusals / Math.max(1, total + refusals),
+    learned: clients.map((client) => learnedRate(client.pace)),
+  }
+}
+
+/** The same for the first `count` answers of a client that has learned nothing: a whole run of the command line, its climb included. */
+export function runFirst(spec: Omit<RunSpec, 'warmUpMs' | 'durationMs'>, count: number): Pick<RunResult, 'use' | 'refusals'> {
+  let answers = 0
+  let refusals = 0
+  let endMs = Number.POSITIVE_INFINITY
+  runPacing({ ...spec, warmUpMs: 0, durationMs: 600_000 }, (atMs, _client, event) => {
+    if (event === 'refused' && answers < count) refusals += 1
+    if (event !== 'ok') return
+    answers += 1
+    if (answers === count) endMs = atMs
+  })
+  return { use: endMs === Number.POSITIVE_INFINITY ? 0 : count / allowedBetween(spec.limiter, 0, endMs), refusals }
+}
+
+function startClient(spec: ClientSpec): Client {
+  return { spec, pace: startPace(spec.settings, 0, spec.learned), flights: [], successes: 0, refusals: 0, workAtMs: 0, lateMs: 0 }
+}
+
+interface World {
+  readonly clients: readonly Client[]
+  readonly limiter: Limiter
+  readonly random: { state: number }
+  readonly nowMs: number
+  readonly warmUpMs: number
+  readonly trace: Trace | undefined
+}
+
+/** Lets the earliest of all sends, arrivals and answers happen and returns its time. */
+function takeEvent(world: World): number {
+  let atMs = Number.POSITIVE_INFINITY
+  let who = 0
+  let flight: Flight | undefined
+  world.clients.forEach((client, index) => {
+    if (client.flights.length < (client.spec.concurrency ?? 8)) {
+      const sendAtMs = Math.max(earliestSendAt(client.pace, world.nowMs) + client.lateMs, client.workAtMs)
+      if (sendAtMs < atMs) {
+        atMs = sendAtMs
+        who = index
+        flight = undefined
+      }
+    }
+    for (const one of client.flights) {
+      const dueMs = one.verdict ? one.answerAtMs : one.arrivesAtMs
+      if (dueMs >= atMs) continue
+      atMs = dueMs
+      who = index
+      flight = one
+    }
+  })
+  const client = world.clients[who]
+  if (!client) return Number.POSITIVE_INFINITY
+  if (!flight) send(world, client, who, atMs)
+  else if (flight.verdict) takeAnswer(world, client, who, flight, flight.verdict)
+  else flight.verdict = offer(world.limiter, atMs)
+  return atMs
+}
+
+function send(world: World, client: Client, who: number, atMs: number): void {
+  const { latencyMs, demand, latencyJitter = 0.25, timerLateMs = 1 } = client.spec
+  const oneWay = (): number => (latencyMs / 2) * (1 - latencyJitter + 2 * latencyJitter * nextRandom(world.random))
+  const there = oneWay()
+  const back = oneWay()
+  client.flights.push({ sentAtMs: atMs, arrivesAtMs: atMs + there, answerAtMs: atMs + there + back, verdict: undefined })
+  client.pace = sent(client.pace, atMs)
+  client.lateMs = timerLateMs * nextRandom(world.random)
+  if (demand !== undefined) client.workAtMs = Math.max(client.workAtMs + 1000 / demand, atMs)
+  world.trace?.(atMs, who, 'sent', client.pace)
+}
+
+function takeAnswer(world: World, client: Client, who: number, flight: Flight, verdict: Verdict): void {
+  client.flights.splice(client.flights.indexOf(flight), 1)
+  client.pace = answered(client.pace, flight.answerAtMs, verdict, flight.sentAtMs)
+  if (flight.answerAtMs >= world.warmUpMs) {
+    if (verdict.kind === 'ok') client.successes += 1
+    else client.refusals += 1
+  }
+  world.trace?.(flight.answerAtMs, who, verdict.kind, client.pace)
+}
+
+/** Uniform in [0, 1), a linear congruential sequence: the same seed gives the same run. */
+export function nextRandom(random: { state: number }): number {
+  random.state = (Math.imul(random.state, 1_664_525) + 1_013_904_223) >>> 0
+  return random.state / 4_294_967_296
+}

@@ -1,0 +1,17 @@
+// Lives with pools: at no write is the sum of caps and use above the credits, once it was within, and the pool does its work.
+import { expect, test } from 'vitest'
+import { livePools } from './life.ts'
+
+/** More by hand: CAPKEEPER_POOL_LIVES=40. */
+const SEEDS = Array.from({ length: Number(process.env['CAPKEEPER_POOL_LIVES'] ?? 2) }, (_, index) => 100 + index)
+
+test.each(SEEDS)('life %i with a pool keeps the sum at every write, through faults, deaths and late figures', async (seed) => {
+  const { breaches, writes, used } = await livePools(seed, 50)
+  expect(breaches).toEqual([])
+  expect(writes).toBeGreaterThan(4)
+  expect(used).toBeGreaterThan(0.1)
+})
+
+test('the watch is not blind: two caps that somebody else raises are a breach', async () => {
+  expect((await livePools(100, 12, true)).breaches).not.toEqual([])
+})

@@ -1,0 +1,27 @@
+// What an answer of the service says, read here and not with the code under test.
+import type { TransportFailure, WireAnswer } from '../../../src/ports.ts'
+
+type Answer = WireAnswer | TransportFailure
+
+/** Turned down by name: whatever was asked has certainly not happened. */
+export function isRefusal(answer: Answer): boolean {
+  if ('kind' in answer) return false
+  return (answer.status >= 400 && answer.status < 500) || (answer.status === 200 && answer.body.includes('"error"'))
+}
+
+/** How many approved people a roster lists; undefined when nothing of it can be believed. */
+export function approvedIn(answer: Answer): number | undefined {
+  if ('kind' in answer || answer.status !== 200) return undefined
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(answer.body)
+  } catch {
+    return undefined
+  }
+  if (typeof parsed !== 'object' || parsed === null || !('userTableStats' in parsed) || !Array.isArray(parsed.userTableStats))
+    return undefined
+  return parsed.userTableStats.filter((row: unknown) => isApproved(row)).length
+}
+
+const isApproved = (row: unknown): boolean =>
+  typeof row === 'object' && row !== null && 'teamStatus' in row && row.teamStatus === 'USER_TEAM_STATUS_APPROVED'

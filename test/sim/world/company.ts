@@ -1,0 +1,189 @@
+// Who is on the team and in which groups: the simulation's own book, kept beside the sandbox's store and always changed together with it.
+// Also who has which cap in force, worked out here.
+import type { ScopeKey } from '../../../src/core/model/scope.ts'
+import { scopeKey } from '../../../src/core/model/scope.ts'
+import type { Sandbox } from '../../../src/sandbox/sandbox.ts'
+import type { TeamStatus } from '../../../src/sandbox/store.ts'
+import type { ModelCap, ModelRule, Truth } from '../lives/policy-model.ts'
+
+export interface Member {
+  readonly email: string
+  readonly id: number
+  status: TeamStatus
+  role: 'admin' | 'member'
+  readonly signupAt: number
+  lastUsedAt?: number
+}
+
+export interface Company {
+  readonly people: ReadonlyMap<string, Member>
+  readonly groups: ReadonlyMap<string, ReadonlySet<string>>
+  /** Groups that the service does not know for now. */
+  readonly gone: Set<string>
+  /** Groups that the service does not list for now, or does not list and refuses to set. */
+  readonly dark: Map<string, 'unlisted' | 'unset'>
+  readonly approved: readonly string[]
+  groupsOf(email: string): readonly string[]
+  join(email: string, status?: TeamStatus): void
+  leave(email: string): void
+  setStatus(email: string, status: TeamStatus): void
+  regroup(email: string, group: string): void
+  /** A new group without members; its id. */
+  found(): string
+  setRole(email: string, role: Member['role']): void
+  /** Somebody used something now. */
+  used(email: string): void
+  /** Whether a rule holds for somebody, by what is true now. */
+  holds(rule: ModelRule, email: string): Truth
+  /** What is set, by scope. */
+  caps(): ReadonlyMap<ScopeKey, number>
+  inForce(): ReadonlyMap<string, ModelCap>
+  capsChanged(): void
+  /** Somebody used something. */
+  usedSome(): void
+  /** Another one after every change. */
+  readonly version: number
+}
+
+export const emailOf = (number: number): string => `p${String(number).padStart(3, '0')}@example.com`
+export const groupName = (id: string): string => `Group ${id}`
+
+/** Fills an empty sandbox with people p000… and groups g0…; the caller has seeded it with one person as a template. */
+export function createCompany(sandbox: Sandbox, size: { readonly people: number; readonly groups: number }): Company {
+  const { store } = sandbox
+  const [template] = store.people()
+  if (!template) throw new Error('the sandbox is empty')
+  const people = new Map<string, Member>()
+  const groups = new Map<string, Set<string>>()
+  let nextId = 0
+  let version = 0
+  const reload = (): void => {
+    version += 1
+    sandbox.reload()
+  }
+  let caps: ReadonlyMap<ScopeKey, number> | undefined
+  const save = ({ id, email, status, role, signupAt }: Member): void =>
+    store.savePerson({ ...template, id, email, name: email, apiKey: `key-of-${email}`, status, role, signupAt, disabled: false })
+  let isFounding = true
+  const saveMembers = (group: string): void =>
+    store.setMembers(
+      group,
+      [...(groups.get(group) ?? [])].flatMap((email) => people.get(email)?.id ?? []),
+    )
+  const found = (): string => {
+    const id = `g${groups.size}`
+    groups.set(id, new Set())
+    store.saveGroup({ id, name: groupName(id) })
+    return id
+  }
+  const company: Company = {
+    people,
+    groups,
+    gone: new Set(),
+    dark: new Map(),
+    get approved() {
+      return [...people.values()].filter(({ status }) => status === 'APPROVED').map(({ email }) => email)
+    },
+    groupsOf: (email) => [...groups].flatMap(([id, members]) => (members.has(email) ? [id] : [])),
+    join(email, status = 'APPROVED') {
+      const signupAt = isFounding ? template.signupAt : sandbox.now()
+      const member: Member = { email, id: nextId, status, role: nextId % 3 === 0 ? 'admin' : 'member', signupAt }
+      nextId += 1
+      people.set(email, member)
+      save(member)
+      reload()
+    },
+    leave(email) {
+      for (const [id, members] of groups) if (members.delete(email)) saveMembers(id)
+      people.delete(email)
+      store.removePerson(email)
+      reload()
+    },
+    setStatus(email, status) {
+      const member = people.get(email)
+      if (!member) return
+      member.status = status
+      save(member)
+      reload()
+    },
+    regroup(email, group) {
+      const members = groups.get(group)
+      if (!members || !people.has(email)) return
+      if (!members.delete(email)) members.add(email)
+      saveMembers(group)
+      reload()
+    },
+    found() {
+      const id = found()
+      reload()
+      return id
+    },
+    setRole(email, role) {
+      const member = people.get(email)
+      if (!member) return
+      member.role = role
+      save(member)
+      reload()
+    },
+    used(email) {
+      const member = people.get(email)
+      if (member) member.lastUsedAt = sandbox.now()
+    },
+    holds: (rule, email) => holds(rule, people.get(email), { company, now: sandbox.now() }),
+    caps() {
+      caps ??= new Map(store.caps().map((one) => [scopeKey(one.scope), one.cap]))
+      return caps
+    },
+    inForce: () => inForceWith(company, company.caps()),
+    capsChanged() {
+      version += 1
+      caps = undefined
+    },
+    usedSome() {
+      version += 1
+    },
+    get version() {
+      return version
+    },
+  }
+  for (const group of store.groups()) store.setMembers(group.id, [])
+  for (const person of store.people()) store.removePerson(person.email)
+  for (let number = 0; number < size.people; number += 1) company.join(emailOf(number))
+  for (let number = 0; number < size.groups; number += 1) found()
+  isFounding = false
+  return company
+}
+
+/** So near to the day on which it turns, a reading may still say the one or the other. */
+const NEAR_DAYS = 1 / 3
+const DAY_MS = 86_400_000
+
+function holds(rule: ModelRule, member: Member | undefined, { company, now }: { readonly company: Company; readonly now: number }): Truth {
+  if (!member) return 'open'
+  const { starts = '', role, group, inactiveDays, joinedWithinDays, activeDays } = rule
+  const plain =
+    member.email.startsWith(starts) &&
+    (role === undefined || member.role === role) &&
+    (group === undefined || company.groupsOf(member.email).includes(group))
+  if (!plain) return false
+  if (activeDays) return 'open'
+  const joined = joinedWithinDays === undefined || below((now - member.signupAt) / DAY_MS, joinedWithinDays)
+  if (inactiveDays === undefined || joined === false) return joined
+  const newest = Math.max(0, ...company.people.values().map(({ lastUsedAt = 0 }) => lastUsedAt))
+  const isActive = newest === 0 ? 'open' : below((newest - (member.lastUsedAt ?? member.signupAt)) / DAY_MS, inactiveDays)
+  if (isActive === 'open') return 'open'
+  return isActive ? false : joined
+}
+
+const below = (days: number, limit: number): Truth => (Math.abs(days - limit) < NEAR_DAYS ? 'open' : days < limit)
+
+/** The cap in force of everybody approved if these were set: user over the lowest of the groups over the team. */
+export function inForceWith(company: Company, caps: ReadonlyMap<ScopeKey, number>): ReadonlyMap<string, ModelCap> {
+  const at = (key: string): number | undefined => caps.get(key as ScopeKey)
+  return new Map(
+    company.approved.map((email) => {
+      const groups = company.groupsOf(email).flatMap((id) => at(`group:${id}`) ?? [])
+      return [email, at(email) ?? (groups.length > 0 ? Math.min(...groups) : (at('team') ?? 'none'))]
+    }),
+  )
+}

@@ -1,0 +1,101 @@
+// A ledger that can lose power between any two transactions, and whose disk can be full. What was committed before stays, as with the real
+// file; a process without power records nothing more and is never heard of again.
+import type { RowChange, WorkspaceRows } from '../../../src/daemon/ledger/adapter.ts'
+import { LedgerError } from '../../../src/daemon/ledger/error.ts'
+import { entryFrom } from '../../../src/daemon/ledger/values/entry.ts'
+import type { Ledger } from '../../../src/ports.ts'
+
+export const FULL_DISK = 'the disk of the simulation is full'
+
+/** Thrown out of a ledger whose process has no power any more. What still runs of it takes it for a disk that fails, and falls asleep for ever. */
+const powerLost = (): LedgerError => new LedgerError('LEDGER_UNWRITABLE', 'power lost')
+
+export interface LedgerFate {
+  isAlive(): boolean
+  isFull(): boolean
+  /** Asked before and after every transaction; true kills the process there. */
+  diesNow(when: 'before' | 'after'): boolean
+  /** One change that is on the disk now, as the port names it. */
+  onRecorded(method: keyof Ledger, values: readonly unknown[]): void
+}
+
+export function fragileRows(real: WorkspaceRows, fate: LedgerFate): WorkspaceRows {
+  const open = new Map<number, object>()
+  const alive = (): void => {
+    if (!fate.isAlive()) throw powerLost()
+  }
+  const reading = async <T>(read: () => Promise<T>): Promise<T> => {
+    alive()
+    return read()
+  }
+  return {
+    name: real.name,
+    async read(...inputs) {
+      const snapshot = await reading(() => real.read(...inputs))
+      for (const { id, data } of snapshot?.intents ?? []) open.set(id, asIntent(String(data), id))
+      return snapshot
+    },
+    async write(changes) {
+      alive()
+      if (fate.isFull()) throw new LedgerError('LEDGER_FULL', FULL_DISK)
+      if (fate.diesNow('before')) alive()
+      const id = await real.write(changes)
+      for (const change of changes) {
+        if (change.kind === 'open' && id !== undefined) open.set(id, asIntent(change.data, id))
+        const told = asCall(change, open, id, changes)
+        if (told) fate.onRecorded(...told)
+      }
+      if (fate.diesNow('after')) alive()
+      return id
+    },
+    history: (filter) => reading(() => real.history(filter)),
+    pause: () => reading(() => real.pause()),
+    runs: (scope, days) => reading(() => real.runs(scope, days)),
+    addOnUse: (days) => reading(() => real.addOnUse(days)),
+    addOnSums: (days) => reading(() => real.addOnSums(days)),
+    addOnOfPerson: (email, days) => reading(() => real.addOnOfPerson(email, days)),
+    highestUse: () => reading(() => real.highestUse()),
+    useReadings: () => reading(() => real.useReadings()),
+    useByPerson: (days) => reading(() => real.useByPerson(days)),
+    useByDay: (days, source) => reading(() => real.useByDay(days, source)),
+    useOfPerson: (email, days) => reading(() => real.useOfPerson(email, days)),
+  }
+}
+
+/** An intent as the port names it: invariants ask for the kind of its policy entry, which a row keeps as a text. */
+export function asIntent(data: string, id: number): object {
+  const row = JSON.parse(data)
+  return { ...row, entry: entryFrom(row.entry), id }
+}
+
+type Told = readonly [method: keyof Ledger, values: readonly unknown[]]
+
+/** What each table's rows are put and dropped by. */
+const PUTS = { owned: 'saveOwned', approval: 'saveApproval', quarantine: 'saveQuarantined', fact: 'saveFact' } as const
+const DROPS = { owned: 'releaseOwned', approval: 'saveApproval', quarantine: 'releaseQuarantined', fact: 'saveFact' } as const
+
+function asCall(change: RowChange, open: Map<number, object>, id: number | undefined, all: readonly RowChange[]): Told | undefined {
+  switch (change.kind) {
+    case 'put': {
+      const value: unknown = JSON.parse(change.data)
+      return [PUTS[change.table], change.table === 'fact' ? [change.key, value] : [value]]
+    }
+    case 'drop':
+      return [DROPS[change.table], [change.key]]
+    case 'open':
+      return ['recordIntent', [id === undefined ? undefined : open.get(id)]]
+    case 'close': {
+      const entry = all.find((one) => one.kind === 'append')
+      const intent = open.get(change.id)
+      open.delete(change.id)
+      return ['recordOutcome', [intent, entry?.kind === 'append' ? JSON.parse(entry.data) : undefined]]
+    }
+    case 'pause':
+      return ['savePause', [change.data]]
+    case 'append':
+    case 'runs':
+    case 'addOn':
+    case 'burn':
+      return undefined
+  }
+}

@@ -1,0 +1,63 @@
+// Which faults strike a request, and how answers are spoiled. Every kind draws from a stream of its own.
+import { pick, stream } from '../../../src/sandbox/company/random.ts'
+import type { FaultKind, Scenario } from '../lives/scenario.ts'
+
+export interface Weather {
+  /** The faults that strike one request now; counted. */
+  strike(): ReadonlySet<FaultKind>
+  isOn(kind: FaultKind): boolean
+  readonly counts: Map<FaultKind, number>
+  /** A draw for details of a kind of fault. */
+  draw(kind: FaultKind): number
+}
+
+export function createWeather({ seed, faults }: Scenario, elapsed: () => number): Weather {
+  const counts = new Map<FaultKind, number>()
+  const streams = new Map(faults.map(({ kind }) => [kind, stream(seed, `weather/${kind}`)]))
+  let pending = [...faults].sort((a, b) => a.fromMs - b.fromMs)
+  let active: typeof pending = []
+  const onNow = (): typeof pending => {
+    const now = elapsed()
+    if (active.some((one) => one.untilMs <= now)) active = active.filter((one) => one.untilMs > now)
+    while (pending[0] && pending[0].fromMs <= now) {
+      const [next, ...rest] = pending
+      if (next && next.untilMs > now) active = [...active, next]
+      pending = rest
+    }
+    return active
+  }
+  const met = (kind: FaultKind): void => void counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  const draw = (kind: FaultKind): number => streams.get(kind)?.() ?? 0
+  return {
+    counts,
+    draw,
+    strike() {
+      const struck = onNow().filter(({ kind, rate }) => kind !== 'disk-full' && draw(kind) < rate)
+      return new Set(struck.map(({ kind }) => kind))
+    },
+    isOn(kind) {
+      const isOn = onNow().some((one) => one.kind === kind)
+      if (isOn) met(kind)
+      return isOn
+    },
+  }
+}
+
+export const HTML = '<!doctype html><title>502 Bad Gateway</title><h1>Bad Gateway</h1>'
+
+/** Answers that are JSON and mean nothing. */
+const ODD_BODIES = [
+  'null',
+  '[]',
+  '"ok"',
+  '17',
+  '{"addOnCreditCap":"12abc"}',
+  '{"addOnCreditCap":-5}',
+  '{"addOnCreditCap":1.5}',
+  '{"addOnCreditCap":{}}',
+  '{"addOnCreditCap":true}',
+] as const
+
+export const oddBody = (roll: number): string => pick(() => roll, ODD_BODIES)
+
+export const cutShort = (body: string, roll: number): string => body.slice(0, Math.floor(body.length * roll * 0.95))

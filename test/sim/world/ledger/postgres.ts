@@ -1,0 +1,148 @@
+// The ledger of a simulated life in a real PostgreSQL: simulated time stands still while the server works. What lies on its disk is read again after
+// every transaction, because invariants ask for it in the middle of things.
+import type { Snapshot, WorkspaceRows } from '../../../../src/daemon/ledger/adapter.ts'
+import { factsKept } from '../../../../src/daemon/ledger/facts-kept.ts'
+import { inOrder } from '../../../../src/daemon/ledger/in-order.ts'
+import { keptRows } from '../../../../src/daemon/ledger/kept-rows.ts'
+import { openLedger } from '../../../../src/daemon/ledger/ledger.ts'
+import { bind, bindings } from '../../../../src/daemon/ledger/postgres/binding.ts'
+import { openPostgres, type PostgresDatabase } from '../../../../src/daemon/ledger/postgres/database.ts'
+import { postgresRows } from '../../../../src/daemon/ledger/postgres/rows/rows.ts'
+import { migratePostgres } from '../../../../src/daemon/ledger/postgres/schema.ts'
+import { lockingWriter, noWriter } from '../../../../src/daemon/ledger/postgres/writer.ts'
+import { readRow } from '../../../../src/daemon/ledger/values/rows.ts'
+import { approval, intent, ownedCap, pause } from '../../../../src/daemon/ledger/values/values.ts'
+import type { Clock } from '../../../../src/ports.ts'
+import { realClock } from '../../../support/real-clock.ts'
+import type { Disk } from '../disk.ts'
+import type { SimLedger } from './kind.ts'
+
+interface State {
+  readonly database: PostgresDatabase
+  readonly workspace: string
+  busy: number
+  snapshot: Snapshot | undefined
+  pauseData: unknown
+}
+
+/** `address`: of a database that is empty, and this life's own. */
+export function postgresLedger(address: string, workspace: string): SimLedger {
+  const handle = (): PostgresDatabase => openPostgres({ address, env: {}, clock: realClock() })
+  const state: State = { database: handle(), workspace, busy: 0, snapshot: undefined, pauseData: undefined }
+  const real = async <T>(work: () => Promise<T>): Promise<T> => {
+    state.busy += 1
+    try {
+      return await work()
+    } finally {
+      state.busy -= 1
+    }
+  }
+  return {
+    async open(clock: Clock) {
+      const database = handle()
+      const writer = lockingWriter(database, patient(state, clock))
+      const close = (): void => {
+        writer.close()
+        void real(() => database.close())
+      }
+      try {
+        await real(() => migratePostgres(database))
+        await real(() => writer.claim(workspace))
+      } catch (error) {
+        close()
+        throw error
+      }
+      return {
+        rows: (name, baseUrl) =>
+          real(async () => {
+            const binding = await bind(database, name, baseUrl, { mode: 'write', now: clock.now(), rebind: false })
+            await refresh(state)
+            return watched(postgresRows({ database, writer, workspace: name, binding }), state, real)
+          }),
+        close,
+      }
+    },
+    disk: () => diskOf(state),
+    withNotes: (clock, act) =>
+      real(async () => {
+        const store = await openLedger({ file: address, mode: 'note', clock, env: {} })
+        try {
+          await act(await store.workspace(workspace, undefined))
+        } finally {
+          await store.close()
+          await refresh(state)
+        }
+      }),
+    isBusy: () => state.busy > 0,
+    close: () => state.database.close(),
+  }
+}
+
+/** Whoever waits for a lock waits on simulated time, which has to pass for that. */
+const patient = (state: State, clock: Clock): Clock => ({
+  ...clock,
+  async sleep(ms, signal) {
+    state.busy -= 1
+    try {
+      await clock.sleep(ms, signal)
+    } finally {
+      state.busy += 1
+    }
+  },
+})
+
+async function refresh(state: State): Promise<void> {
+  const { database, workspace } = state
+  const binding = (await bindings(database.query)).find((one) => one.workspace === workspace && one.current)?.id ?? 0
+  const rows = postgresRows({ database, writer: noWriter(database), workspace, binding })
+  state.snapshot = await rows.read(Number.MAX_SAFE_INTEGER, false)
+  state.pauseData = (await rows.pause())?.data
+}
+
+type Real = <T>(work: () => Promise<T>) => Promise<T>
+
+/** Each transaction and what it left on the disk, one after the other. */
+function watched(rows: WorkspaceRows, state: State, real: Real): WorkspaceRows {
+  const run = inOrder()
+  return {
+    name: rows.name,
+    read: (...inputs) => real(() => rows.read(...inputs)),
+    write: (changes) =>
+      real(() =>
+        run(async () => {
+          const opened = await rows.write(changes)
+          await refresh(state)
+          return opened
+        }),
+      ),
+    history: (filter) => real(() => rows.history(filter)),
+    pause: () => real(() => rows.pause()),
+    runs: (scope, days) => real(() => rows.runs(scope, days)),
+    addOnUse: (days) => real(() => rows.addOnUse(days)),
+    addOnSums: (days) => real(() => rows.addOnSums(days)),
+    addOnOfPerson: (email, days) => real(() => rows.addOnOfPerson(email, days)),
+    highestUse: () => real(() => rows.highestUse()),
+    useReadings: () => real(() => rows.useReadings()),
+    useByPerson: (days) => real(() => rows.useByPerson(days)),
+    useByDay: (days, source) => real(() => rows.useByDay(days, source)),
+    useOfPerson: (email, days) => real(() => rows.useOfPerson(email, days)),
+  }
+}
+
+function diskOf({ snapshot, pauseData, database: { name } }: State): Disk {
+  const tables = snapshot?.tables
+  return {
+    owned: () => (tables?.owned ?? []).map((row) => readRow(name, 'owned', row, ownedCap)),
+    approvals: () => (tables?.approval ?? []).map((row) => readRow(name, 'approval', row, approval)),
+    openIntents: () => (snapshot?.intents ?? []).map((row) => ({ id: row.id, ...readRow(name, 'intent', row, intent) })),
+    fact(named) {
+      const kept = keptRows(() => undefined)
+      kept.replace(tables?.fact ?? [])
+      return factsKept(name, kept)(named)
+    },
+    pause(now) {
+      const kept = pauseData === undefined ? undefined : readRow(name, 'pause', { id: 0, data: pauseData }, pause)
+      return kept && kept.untilAt > now ? kept : undefined
+    },
+  }
+}

@@ -1,0 +1,36 @@
+// What people have really used in the present cycle, beyond what their seats include: the simulation's own book, known at once and to the
+// cent, while the service shows it hours later. Nobody uses more than the cap in force for them lets them.
+import { cycleAt } from '../../../src/sandbox/time.ts'
+import type { ModelCap } from '../lives/policy-model.ts'
+
+export interface UseBook {
+  /** Add-on credits of the present cycle. */
+  used(email: string): number
+  /** How much of so many cents they get, with that cap in force; it is written down as used. */
+  take(email: string, cents: number, cap: ModelCap | undefined): number
+}
+
+/** What a seat of the sandbox's companies includes. */
+const SEAT_CENTS = 50_000
+
+export function createUseBook(now: () => number): UseBook {
+  let cycle = 0
+  let cents = new Map<string, number>()
+  const present = (): Map<string, number> => {
+    const { startAt } = cycleAt(now())
+    if (startAt !== cycle) cents = new Map()
+    cycle = startAt
+    return cents
+  }
+  const of = (email: string): number => present().get(email) ?? 0
+  return {
+    used: (email) => Math.max(0, of(email) - SEAT_CENTS) / 100,
+    take(email, wanted, cap) {
+      if (cap === undefined) return 0
+      const most = cap === 'none' ? wanted : Math.max(0, SEAT_CENTS + cap * 100 - of(email))
+      const gets = Math.min(wanted, most)
+      if (gets > 0) present().set(email, of(email) + gets)
+      return gets
+    },
+  }
+}
