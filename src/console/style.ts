@@ -165,8 +165,8 @@ const PAPER = `
   figure.chart { margin-bottom: 1rem; }
   .scroll { overflow: visible; background: none; }
   th, td { padding-right: 0.6rem; }
-  .name, .text, thead th.number { min-width: 0; overflow-wrap: anywhere; }
-  thead th { white-space: normal; }
+  .name, .text { min-width: 6rem; overflow-wrap: anywhere; }
+  thead th, thead th.number { min-width: 0; white-space: normal; overflow-wrap: normal; }
   details:not([open]) { display: none; }
   .fixed { white-space: normal; }
   section, .card { border: 0; padding: 0; break-inside: auto; }
