@@ -72,7 +72,7 @@ export function createSandbox(options: SandboxOptions): Sandbox {
   const company = { ...DEFAULT_COMPANY, ...options.company }
   const switches = { ...DEFAULT_SWITCHES, ...options.switches }
   const store = openStore(options.data ?? ':memory:')
-  const startAt = openCompany(store, options, company)
+  const startAt = closedOnFailure(store, () => openCompany(store, options, company))
   // A fixture without a seed is a company in which nobody uses anything by themselves.
   const kept = store.meta('seed')
   const seed = kept ?? company.seed
@@ -116,6 +116,16 @@ export function createSandbox(options: SandboxOptions): Sandbox {
       stopping.abort()
       store.close()
     },
+  }
+}
+
+/** Nobody gets a store that could not be filled, so nobody could close it. */
+function closedOnFailure<T>(store: Store, fill: () => T): T {
+  try {
+    return fill()
+  } catch (error) {
+    store.close()
+    throw error
   }
 }
 

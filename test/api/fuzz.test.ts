@@ -169,7 +169,7 @@ describe('whatever the service answers', () => {
         expect(sent.length).toBeLessThan(120)
         expect(clock.elapsed()).toBeLessThan(120 * MAX_RETRY_AFTER_MS)
       }),
-      runs(400),
+      runs(150),
     )
   })
 
@@ -201,7 +201,7 @@ describe('whatever the service answers', () => {
         if (events[0]?.outcome !== 'rate_limited') expect(sent).toHaveLength(1)
         if (one.status >= 500 || one.status < 200) expect(outcome.kind).toBe('ambiguous')
       }),
-      runs(500),
+      runs(200),
     )
   })
 })
@@ -219,7 +219,7 @@ describe('any answer', () => {
         expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u)
         expectNoKey(shown(verdict.error))
       }),
-      runs(1_000),
+      runs(300),
     )
   })
 })

@@ -142,7 +142,7 @@ describe('a command line of any kind', () => {
         expectWords(result)
         if (/^error: (unknown|missing required|option|too many|required)/m.test(result.stderr)) expect(result.code).toBe(EXIT.usage)
       }),
-      runs(400),
+      runs(150),
     )
     expect([...seen]).toEqual(expect.arrayContaining([EXIT.done, EXIT.failed, EXIT.usage, EXIT.input]))
   })
@@ -154,7 +154,7 @@ describe('a command line of any kind', () => {
         expectWords(result)
         expect(result.code).toBe(EXIT.usage)
       }),
-      runs(200),
+      runs(80),
     )
   })
 

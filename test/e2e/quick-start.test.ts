@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { inside } from '../support/inside.ts'
 import { addressIn, capkeeper, type DaemonProcess, start, startDaemon, until } from '../support/process.ts'
 import { place, policyText, service } from './world.ts'
 
@@ -44,7 +45,7 @@ describe('the quick start', () => {
   test('says which flag chooses another port for the service, when that one is taken', async () => {
     const real = await service()
     const { port } = new URL(real.url)
-    const ran = await capkeeper(['run', '--sandbox', '--sandbox-port', port, '--policies', join(ROOT, 'policies'), '--once'])
+    const ran = await inside(['run', '--sandbox', '--sandbox-port', port, '--policies', join(ROOT, 'policies'), '--once'])
     expect(ran).toMatchObject({ code: 1, stderr: `error: 127.0.0.1:${port} is in use; choose another port with --sandbox-port\n` })
   })
 
@@ -63,7 +64,7 @@ describe('the quick start', () => {
   test('with an address that was asked for and is taken ends with 1 and one line', async () => {
     const real = await service()
     const { host } = new URL(real.url)
-    const ran = await capkeeper(['run', '--sandbox', ...PORTS, '--listen', host, '--policies', join(ROOT, 'policies')], {
+    const ran = await inside(['run', '--sandbox', ...PORTS, '--listen', host, '--policies', join(ROOT, 'policies')], {
       cwd: place().folder,
     })
     const why = 'the address is already in use; stop the program that has it, or choose another with --listen'
@@ -71,7 +72,7 @@ describe('the quick start', () => {
   })
 
   test('refuses the address and the key of another service, 64', async () => {
-    const ran = await capkeeper(['run', '--sandbox', ...PORTS, '--base-url', 'http://127.0.0.1:1'])
+    const ran = await inside(['run', '--sandbox', ...PORTS, '--base-url', 'http://127.0.0.1:1'])
     expect(ran).toMatchObject({ code: 64, stdout: '', stderr: expect.stringMatching(/^error: --base-url cannot be used with --sandbox/) })
   })
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inside } from '../support/inside.ts'
-import { capkeeper, start, until } from '../support/process.ts'
+import { start, until } from '../support/process.ts'
 import { place } from './world.ts'
 
 const SMALL = ['--people', '9', '--days', '5']
@@ -85,7 +85,7 @@ describe('what is wrong is told in one line, and nothing is left behind', () => 
   /** Runs it to its end; the files that it left. */
   const refused = async (argv: readonly string[], at = place()) => {
     const before = readdirSync(at.folder)
-    const ran = await capkeeper(['sandbox', '--port', '0', ...argv], { cwd: at.folder })
+    const ran = await inside(['sandbox', '--port', '0', ...argv], { cwd: at.folder })
     expect(ran.stdout).toBe('')
     expect(ran.stderr).not.toMatch(/\bat .*\.(ts|js):/)
     expect(readdirSync(at.folder)).toEqual(before)

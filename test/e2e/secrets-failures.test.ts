@@ -3,6 +3,7 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { authority, certificateFolder, hasOpenssl, httpsServer } from '../support/certificates.ts'
+import { inside } from '../support/inside.ts'
 import { capkeeper, type Ran } from '../support/process.ts'
 import { configText, place, policyText, workspace } from './world.ts'
 
@@ -29,14 +30,15 @@ interface Asked {
   readonly argv?: readonly string[]
 }
 
-/** Runs one command with the key in a file, with everything told that can be told. */
-async function ask({ baseUrl, key = KEY, env = {}, argv = ['plan'] }: Asked): Promise<Ran> {
+/** Runs one command with the key in a file, with everything told that can be told; `by` is how. */
+async function ask({ baseUrl, key = KEY, env = {}, argv = ['plan'] }: Asked, by: typeof capkeeper = inside): Promise<Ran> {
   const at = place()
   at.write('key', key)
   at.write('policies/acme.yaml', policyText('team: {cap: 500}'))
   at.write('config.yaml', configText([workspace('acme', baseUrl, { allowPlainHttp: true })]))
   const flags = ['--config', at.path('config.yaml'), '--log-level', 'trace']
-  return capkeeper([...argv, ...flags], { cwd: at.folder, env: { CAPKEEPER_DEBUG: '1', ...env } })
+  // In this process they run side by side, from one folder.
+  return by([...argv, ...flags], { ...(by === capkeeper && { cwd: at.folder }), env: { CAPKEEPER_DEBUG: '1', ...env } })
 }
 
 /** What a service may do with a request that it has read. */
@@ -75,7 +77,7 @@ test('an answer that repeats the request, in whatever way, and a proxy that refu
     socket.end(`HTTP/1.1 407 ${request.headers['proxy-authorization'] ?? ''}\r\n\r\n${JSON.stringify(request.headers)}`)
   })
   const env = { HTTPS_PROXY: `http://me:hunter2secret@127.0.0.1:${await listening(proxy)}` }
-  const barred = ask({ baseUrl: 'https://service.example', env })
+  const barred = ask({ baseUrl: 'https://service.example', env }, capkeeper)
   const servers = [
     ...Object.entries(ECHOES).map(([name, answer]) => [name, echoing(answer)] as const),
     ['as no HTTP at all', parrot()] as const,
@@ -114,7 +116,7 @@ describe.skipIf(!hasOpenssl)('a certificate that is wrong (needs openssl)', () =
   })
 
   test('is not taken because NODE_TLS_REJECT_UNAUTHORIZED says so: 65', async () => {
-    const ran = await ask({ baseUrl: server.url, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } })
+    const ran = await ask({ baseUrl: server.url, env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' } }, capkeeper)
     expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining('capkeeper always verifies them') })
   })
 })
@@ -137,7 +139,7 @@ describe('a key where it cannot be used', () => {
     at.write('key', KEY)
     at.write('p.yaml', policyText('team: {cap: 500}'))
     const flags = ['--base-url', 'http://service.example', '--service-key-file', at.path('key'), '--policies', at.path('p.yaml')]
-    const ran = await capkeeper(['plan', ...flags], { cwd: at.folder })
+    const ran = await inside(['plan', ...flags])
     expect(ran).toMatchObject({ code: 65, stderr: expect.stringContaining('would carry the service key unencrypted to another machine') })
     expect(ran.stderr).toContain('--allow-plain-http')
     expect(leaks(ran)).toEqual([])
@@ -156,7 +158,9 @@ describe('an error that nobody catches', () => {
   test('ends the process without the key, thrown, rejected, or no error at all', async () => {
     const baseUrl = `http://127.0.0.1:${await hang()}`
     const argv = ['run', '--listen', '127.0.0.1:0']
-    const ran = await Promise.all(Object.values(errors).map((code) => ask({ baseUrl, env: { NODE_OPTIONS: sabotage(code) }, argv })))
+    const ran = await Promise.all(
+      Object.values(errors).map((code) => ask({ baseUrl, env: { NODE_OPTIONS: sabotage(code) }, argv }, capkeeper)),
+    )
     for (const one of ran) expect(one).toMatchObject({ code: 1, stderr: expect.stringContaining('[key]') })
     expect(ran.flatMap(leaks)).toEqual([])
   })

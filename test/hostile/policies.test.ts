@@ -40,10 +40,13 @@ const WAYS = [
   '1 MiB of items',
   '8 MiB of opened lists',
 ]
-const LIVED_THROUGH = IS_HEAVY ? TEXTS : TEXTS.filter(([name]) => WAYS.includes(name))
+/** `npm run hostile` tries all of them. */
+const TRIED = IS_HEAVY ? TEXTS : TEXTS.filter(([name]) => WAYS.includes(name))
+/** Refused whole, in a thread, and by size. */
+const LIVED_THROUGH = IS_HEAVY ? TEXTS : TEXTS.filter(([name]) => /^(64 KB of one key|1 MiB of items|8 MiB of opened lists)$/.test(name))
 
 describe('a text that is made to be too much', () => {
-  test.each(TEXTS)(
+  test.each(TRIED)(
     'is refused by validate with its place: %s',
     async (_name, text, said) => {
       const at = place()

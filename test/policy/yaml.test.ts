@@ -85,7 +85,7 @@ describe('readYaml', () => {
           for (const { at, length } of problems) expect(at && at.line >= 1 && at.column >= 1 && (length ?? 1) >= 1).toBe(true)
         }
       }),
-      runs(500),
+      runs(200),
     )
   })
 })

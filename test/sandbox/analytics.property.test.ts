@@ -43,7 +43,7 @@ describe('every valid query', () => {
           expect(bag(items)).toEqual(bag(evaluate(store, query, reach)))
         }
       }),
-      { numRuns: 250 },
+      { numRuns: 100 },
     )
   })
 
@@ -57,7 +57,7 @@ describe('every valid query', () => {
         expect(sql).toMatch(/^[\w\s(),.*+/?=<>-]+$/)
         expect(sql.split('?').length - 1).toBe(parameters.length)
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     )
   })
 })
@@ -88,7 +88,7 @@ describe('every invalid query', () => {
         if (fault.stem !== undefined) expect(error.startsWith(fault.stem), `${fault.name}: ${error}`).toBe(true)
         for (const word of fault.says) expect(error, fault.name).toContain(word)
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     )
     expect(met.size).toBeGreaterThan(15)
   })

@@ -271,7 +271,7 @@ describe('a broken fixture is refused with its place', () => {
           expect(error).toBeInstanceOf(InputError)
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 })

@@ -89,7 +89,7 @@ describe.each(OPERATIONS)('%s', (operation) => {
         if (status !== 200) expect(told.error.length).toBeLessThan(3000)
         expect(text.slice(0, 3000)).not.toMatch(STACK)
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     )
     expect(seen).toContain(200)
     if (operation !== 'GetTeamCreditBalance') expect(seen).toContain(400)

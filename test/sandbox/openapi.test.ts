@@ -169,7 +169,7 @@ describe.each(['refused', 'served'] as const)('the query language in the documen
         const { status, body: text } = fixture.sandbox.handle('Analytics', body)
         expect(valid('AnalyticsRequest', body).length === 0, `${field} ${fn}: ${text.slice(0, 300)}`).toBe(status === 200)
       }),
-      { numRuns: 600 },
+      { numRuns: 200 },
     )
     await fixture.close()
   })

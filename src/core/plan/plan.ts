@@ -266,6 +266,8 @@ function identityOf({ workspace, policy, digest, now }: PlanInputs, changes: rea
 function count(changes: readonly Change[], scopes: readonly ScopeStatus[], result: Diff): PlanCounts {
   const open = changes.filter((one) => holdOf(one) === undefined)
   const of = (effect: Effect): number => open.filter((one) => one.effect === effect).length
+  // A cap that stands in for one that the service does not keep is not what policy asks for.
+  const leftAlone = new Set(scopes.flatMap(({ scope, state }) => (state === 'rejected' ? [scopeKey(scope)] : [])))
   const inState = (state: ScopeStatus['state']): number => scopes.filter((one) => one.state === state).length
   return {
     set: of('set'),
@@ -274,7 +276,7 @@ function count(changes: readonly Change[], scopes: readonly ScopeStatus[], resul
     block: of('block'),
     clear: of('clear'),
     held: changes.length - open.length,
-    inSync: result.inSync.length,
+    inSync: result.inSync.filter((key) => !leftAlone.has(key)).length,
     unknown: result.unknown.length,
     skipped: inState('skipped'),
     rejected: inState('rejected'),

@@ -65,7 +65,7 @@ describe('text in Markdown', () => {
         expect(seen(nodes)).toBe(shown(text))
         beckonsNobody(nodes)
       }),
-      { numRuns: 700 },
+      { numRuns: 250 },
     )
   })
 
@@ -79,7 +79,7 @@ describe('text in Markdown', () => {
         const nodes = inside(`before **${escaped(text, 1_000) || 'x'}** after`, 'paragraph')
         expect(nodes.map(({ type }) => type)).toEqual(['text', 'strong', 'text'])
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 
@@ -98,7 +98,7 @@ describe('text in Markdown', () => {
         expect(cells.map(({ children }) => seen(children))).toEqual([shown(one), shown(other)])
         for (const { children } of cells) beckonsNobody(children)
       }),
-      { numRuns: 700 },
+      { numRuns: 250 },
     )
   })
 
@@ -107,7 +107,7 @@ describe('text in Markdown', () => {
       fc.property(texts, (text) => {
         expect(seen(inside(`x ${code(text, 1_000)}`, 'paragraph'))).toBe(`x ${shown(text)}`.trim())
       }),
-      { numRuns: 700 },
+      { numRuns: 250 },
     )
   })
 

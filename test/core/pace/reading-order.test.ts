@@ -44,7 +44,7 @@ describe('intervals', () => {
         expect(asked).toBeLessThanOrEqual(perSecond * 1.000_001)
         if (all.some((risk) => risk > 0)) expect(asked).toBeGreaterThanOrEqual(perSecond * 0.999)
       }),
-      runs(300),
+      runs(150),
     )
   })
 
@@ -56,7 +56,7 @@ describe('intervals', () => {
         expect(Math.max(...sorted)).toBeLessThanOrEqual(Math.round((LONGEST_SWEEPS * all.length * 1000) / perSecond))
         expect(sorted).toEqual(sorted.toSorted((a, b) => b - a))
       }),
-      runs(300),
+      runs(150),
     )
   })
 
@@ -86,7 +86,7 @@ describe('the next readings', () => {
         const turned = [...all.slice(seed % all.length), ...all.slice(0, seed % all.length)]
         expect(nextReadings(turned, count, intervals)).toEqual(next)
       }),
-      runs(300),
+      runs(150),
     )
   })
 

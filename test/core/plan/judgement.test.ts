@@ -53,7 +53,7 @@ describe('approving one hold', () => {
         const released = approved.changes.flatMap((change) => (change.released ? scopeKey(change.scope) : []))
         expect(new Set(released)).toEqual(held({ holds: one ? [one] : [] }))
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -70,7 +70,7 @@ describe('approving one hold', () => {
         const next = planOf({ ...world, observed: { ...observed, ...written }, baseline: observed, approvals: approved.approvals }).plan
         expect(ids(next)).toEqual(ids(first).filter((id) => id !== one?.id))
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -93,7 +93,7 @@ describe('approving one hold', () => {
           expect(isReleased || isFree(impact.effect), `${impact.person.email} is ${impact.effect} by ${impact.changes}`).toBe(true)
         }
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -105,7 +105,7 @@ describe('approving one hold', () => {
         expect(all.holds).toEqual([])
         expect(all.changes.filter((one) => holdOf(one) !== undefined)).toEqual([])
       }),
-      runs(200),
+      runs(100),
     )
   })
 })
@@ -189,4 +189,24 @@ describe('an approval in a policy', () => {
     expect(buildPlan({ ...planInputs({ ...LOWER, approvalIds: [id] }), approvalSteps: 'together' }).plan.holds).toEqual([]))
   test('that came too early releases once an operator types it as well', () =>
     expect(planOf({ ...LOWER, approvalIds: [id], approve: [id] }).plan.holds).toEqual([]))
+})
+
+describe('an approval that releases nothing any more is told', () => {
+  const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500) }
+  const id = planOf(LOWER).plan.holds[0]?.id ?? ''
+  const AT = { file: 'acme.yaml', line: 1, column: 1 }
+  const spent: Approval = { id, via: 'command', approvedAt: NOW, state: 'spent', released: [] }
+
+  test('while its hold stands, when more people were reached than somebody had seen', () => {
+    const { approvals, holds } = planOf({ ...LOWER, approve: [id], holdsShown: { [id]: { people: 12, at: NOW } } }).plan
+    expect(holds).toHaveLength(1)
+    expect(approvals).toEqual([{ id, via: 'command', state: 'void', releases: [], note: expect.stringContaining('approve that anew') }])
+  })
+  test('with its place where a policy lists it, whoever had given it', () => {
+    const { approvals, problems } = planOf({ ...LOWER, approvalIds: [id], approvals: [spent] }).plan
+    expect(approvals).toMatchObject([{ id, at: AT, state: 'spent', releases: [] }])
+    expect(problems).toMatchObject([{ code: 'APPROVAL_SPENT', at: AT, message: expect.stringContaining('remove it from spec.approvals') }])
+  })
+  test('and is not, once nothing is held', () =>
+    expect(planOf({ observed: {}, caps: {}, approvals: [{ ...spent, state: 'void' }] }).plan.approvals).toEqual([]))
 })

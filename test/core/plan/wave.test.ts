@@ -162,7 +162,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
   test('nobody is ever below the lesser of before and after, nor uncapped on the way to a cap', () => {
     fc.assert(
       fc.property(companies(), (given) => walk(given, (now) => expectSafe(given, capsOf(given.set), now))),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -184,7 +184,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
           { mayBeInherited: (key) => open.has(key) },
         )
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -195,7 +195,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
         const inputs = { people: peopleOf(listed), unlisted: new Set(hidden.map((id) => keyOf(`group:${id}`))) }
         walk(given, (now) => expectSafe(given, capsOf(given.set), now), inputs)
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -210,7 +210,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
         const order = ranks.flatMap((one) => [...one])
         expect(order).toEqual(order.toSorted((a, b) => a - b))
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -226,7 +226,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
           expect(() => expectSafe(given, capsOf(given.set), written(done, one)), `${key} could have been written`).toThrow()
         }
       }),
-      runs(400),
+      runs(200),
     )
   })
 
@@ -244,7 +244,7 @@ describe('laws, in any small company, whichever writes of each wave fail', () =>
           expect(sorted({ ...given, changes })).toEqual(sorted(given))
         },
       ),
-      runs(200),
+      runs(100),
     )
   })
 })
@@ -280,7 +280,7 @@ describe('healing', () => {
           }
         })
       }),
-      runs(400),
+      runs(200),
     )
   })
 })

@@ -38,7 +38,7 @@ describe('in every order of failures, stale readings and late landings', () => {
         if (within < 0) return
         for (const { sum } of told.slice(within)) expect(sum).toBeLessThanOrEqual(company.terms.credits)
       }),
-      { numRuns: 800 },
+      { numRuns: 300 },
     )
   })
 
@@ -52,7 +52,7 @@ describe('in every order of failures, stale readings and late landings', () => {
           if (to < from) expect(to).toBeGreaterThanOrEqual(Math.min(knownUse, own))
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     )
   })
 })

@@ -97,7 +97,7 @@ describe('resolving', () => {
           expect(resolvePerson(email(name), inputs)?.cap).toBe(naive === 'clash' ? undefined : naive)
         }
       }),
-      runs(600),
+      runs(250),
     )
   })
 
@@ -113,7 +113,7 @@ describe('resolving', () => {
           expect(asked === undefined && naive === 'none' ? 'none' : asked).toBe(naive)
         }
       }),
-      runs(300),
+      runs(150),
     )
   })
 
@@ -156,7 +156,7 @@ describe('resolving', () => {
         const order = desired.map((other) => rank(scopeKey(other.scope)))
         expect(order).toEqual(order.toSorted())
       }),
-      runs(300),
+      runs(150),
     )
   })
 
@@ -168,7 +168,7 @@ describe('resolving', () => {
           if (scope.kind === 'group') expect(one.unknownGroups).not.toContain(scope.id)
         }
       }),
-      runs(300),
+      runs(150),
     )
   })
 
@@ -187,7 +187,7 @@ describe('resolving', () => {
         }
         expect(resolveDesired(turned)).toEqual(resolveDesired(inputs))
       }),
-      runs(300),
+      runs(150),
     )
   })
 

@@ -55,7 +55,7 @@ test('the order of people, rows, groups and keys never matters', () => {
       }
       expect(found(resolveDesired(inputsOf(turned)))).toEqual(found(resolveDesired(inputsOf(one))))
     }),
-    runs(300),
+    runs(150),
   )
 })
 
@@ -68,7 +68,7 @@ test('of the rules only those before the first that matches decide; what comes a
         for (const [name, cap] of Object.entries(asked(first))) if (!Object.hasOwn(one.owned, name)) expect(whole[name]).toBe(cap)
       }
     }),
-    runs(200),
+    runs(100),
   )
 })
 
@@ -86,7 +86,7 @@ test('a roster that is doubted moves nobody, whatever it says', () => {
       }
       expect(second.conditions).toEqual(first.conditions)
     }),
-    runs(300),
+    runs(150),
   )
 })
 
@@ -98,7 +98,7 @@ test('one odd reading between two that agree changes nothing', () => {
       const third = resolveDesired(inputsOf(one, { conditions: second.conditions, rosterReadingIsNew: true }))
       expect(found(third).asked).toEqual(found(first).asked)
     }),
-    runs(300),
+    runs(150),
   )
 })
 
@@ -111,6 +111,6 @@ test('a person of whom the roster tells nothing keeps what is in force, unless a
       const kept = Object.fromEntries(Object.entries(one.owned).map(([name, { cap }]) => [name, `people ${cap}`]))
       expect(asked(resolution)).toEqual(told.length === 0 ? {} : kept)
     }),
-    runs(200),
+    runs(100),
   )
 })

@@ -293,7 +293,7 @@ workspaces:
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.json()), (text) => {
         for (const one of [text, `${HEAD}${text}`, workspace(text)]) formatProblems(parseConfigText('c', one).problems)
       }),
-      { numRuns: 200 },
+      { numRuns: 80 },
     )
   })
 })

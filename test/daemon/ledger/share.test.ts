@@ -199,7 +199,7 @@ describe('a shared ledger', () => {
         seen.add(taken)
         expect(taken).toBe(isValid({ shared: changed }))
       }),
-      { numRuns: 400 },
+      { numRuns: 150 },
     )
     expect(seen.size).toBe(2)
   })

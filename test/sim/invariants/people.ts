@@ -29,7 +29,8 @@ export function createSight() {
   // A 0 that reads back as unset is seen by nobody.
   const isSeen = (scene: Scene, scope: ScopeKey): boolean =>
     (scene.stored(scope) !== 0 || scene.shows(scope) === 0) &&
-    (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none')
+    (seen.get(scope) ?? 'none') === scene.shows(scope) &&
+    (seen.has(scope) || scene.stored(scope) === 'none')
   return {
     note(step: Step): void {
       if (step.kind === 'started') seen.clear()
