@@ -2,7 +2,7 @@
 // words what it says in colour.
 import { excerptLines } from '../core/escape/excerpt.ts'
 import { type Html, html, type Value } from '../core/escape/html.ts'
-import type { Band, ScopeState } from '../core/model/events.ts'
+import type { Band, Mode, ScopeState } from '../core/model/events.ts'
 import type { PlaceEntry, ProblemEntry } from '../daemon/http/documents/types.ts'
 import { scopeUrl, withQuery } from './links.ts'
 import { BAND_TEXT, capText, compact, number, plural, words } from './text.ts'
@@ -17,6 +17,9 @@ export const SEVERITY_WEIGHT = { error: 'bad', warn: 'warn', info: 'info' } as c
 
 export const badge = (text: string, weight?: Weight): Html =>
   html`<span class="badge ${weight}">${weight && html`<span aria-hidden="true">${SIGNS[weight]}</span>`}${text}</span>`
+
+/** The mode where it is not the usual one and the verdict does not say it. */
+export const modeBadge = (mode: Mode, verdict: string): Html | false => mode !== 'enforce' && mode !== verdict && badge(mode, 'warn')
 
 const STATE_WEIGHT: Readonly<Record<ScopeState, Weight | undefined>> = {
   in_sync: 'good',

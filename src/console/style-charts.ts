@@ -16,7 +16,7 @@ figure.chart { margin: 0; min-width: 0; }
 .facts + figure.chart, figure.chart + figure.chart { margin-top: 1.5rem; }
 figcaption h2, figcaption h3 { margin: 0; font-size: 1rem; }
 figcaption p { margin: 0.15rem 0 0; }
-.drawing { container-type: inline-size; position: relative; margin-top: 0.5rem; padding-left: 2.6rem; }
+.drawing { container-type: inline-size; position: relative; margin-top: 0.5rem; padding-left: 42px; }
 .plot { display: block; overflow: visible; }
 .plot > svg { overflow: visible; }
 .plot .grid { stroke: var(--line); stroke-width: 1; }

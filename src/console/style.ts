@@ -62,7 +62,8 @@ footer { padding: 1rem 1.5rem 2rem; text-align: center; font-size: 0.82rem; colo
 
 const PARTS = `
 .card, section { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); padding: 1rem 1.15rem; margin: 0 0 var(--gap); min-width: 0; }
-.grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); margin-bottom: var(--gap); }
+.grid { display: grid; gap: var(--gap); grid-template-columns: repeat(auto-fit, minmax(min(100%, max(30rem, 50% - var(--gap))), 1fr)); margin-bottom: var(--gap); }
+.grid > :last-child:nth-child(odd) { grid-column: 1 / -1; }
 .grid > * { margin: 0; }
 .stack { display: flex; flex-direction: column; gap: var(--gap); min-width: 0; }
 .stack > * { margin: 0; }
@@ -95,7 +96,7 @@ const PARTS = `
 dl.facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 13rem), 1fr)); gap: 0.7rem 1.25rem; margin: 0.6rem 0 0; }
 dl.facts dt { color: var(--soft); font-size: 0.8rem; }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }
-.scroll { position: relative; overflow-x: auto; }
+.scroll { position: relative; overflow-x: auto; background-image: linear-gradient(to right, var(--card) 50%, transparent), linear-gradient(to left, var(--card) 50%, transparent), linear-gradient(to right, var(--line), transparent), linear-gradient(to left, var(--line), transparent); background-position: left, right, left, right; background-size: 2.5rem 100%, 2.5rem 100%, 0.9rem 100%, 0.9rem 100%; background-repeat: no-repeat; background-attachment: local, local, scroll, scroll; }
 table { width: 100%; border-collapse: collapse; font-size: 0.9rem; }
 caption { padding-bottom: 0.35rem; text-align: left; color: var(--soft); font-size: 0.85rem; }
 thead th { color: var(--soft); font-size: 0.8rem; font-weight: 600; white-space: nowrap; vertical-align: bottom; }
@@ -136,26 +137,38 @@ button:hover, .button:hover { border-color: var(--ink); }
 .band-85_to_95 { fill: var(--c-s5); }
 .band-95_to_100 { fill: var(--c-s1); }
 .band-at_cap { fill: var(--c-limit); }
+@media (max-width: 90rem) {
+  th, td { padding-right: 0.7rem; }
+  thead th.number { min-width: 3rem; }
+  .name { min-width: 6rem; }
+  td .meter { min-width: 3.5rem; }
+  .grid th, .grid td { padding-right: 0.5rem; }
+  .grid th:last-child, .grid td:last-child { padding-right: 0; }
+}
 @media (max-width: 40rem) {
   table.amounts th { min-width: 5.5rem; }
   td.measure { min-width: 4rem; }
   .name { min-width: 8.5rem; overflow-wrap: anywhere; }
   .timeline li { grid-template-columns: 1fr auto; }
   .timeline li > :last-child { grid-column: 1 / -1; }
-  th, td { padding-right: 0.75rem; }
 }
 `
 
 const PAPER = `
 @page { margin: 1.5cm; }
 @media print {
-  :root { color-scheme: light; }
-  body { background: #fff; font-size: 11px; }
+  :root { color-scheme: light; font-size: 11px; }
+  body { background: #fff; font-size: 1rem; }
   .top, .side, .crumbs, .skip, form.filters, .pages, footer, button { display: none; }
   .shell { display: block; }
   main { padding: 0; }
   figure.chart { margin-bottom: 1rem; }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; background: none; }
+  th, td { padding-right: 0.6rem; }
+  .name, .text { min-width: 6rem; overflow-wrap: anywhere; }
+  thead th, thead th.number { min-width: 0; white-space: normal; overflow-wrap: normal; }
+  details:not([open]) { display: none; }
+  .fixed { white-space: normal; }
   section, .card { border: 0; padding: 0; break-inside: auto; }
   tr, figure, .tile { break-inside: avoid; }
   thead { display: table-header-group; }

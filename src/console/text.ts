@@ -30,6 +30,10 @@ export const percent = (share: number): string => {
 /** "1 scope", "2,000 scopes". */
 export const plural = (amount: number, noun: string, many = `${noun}s`): string => `${number(amount)} ${amount === 1 ? noun : many}`
 
+/** Scopes whose cap is known not to be what policy asks, also where a guard keeps it so. */
+export const scopesOff = ({ drifted, held, contested }: Readonly<Record<'drifted' | 'held' | 'contested', number>>): number =>
+  drifted + held + contested
+
 /** A cap or a reading of one; nothing set and not known are said in words. */
 export function capText(cap: number | 'none' | 'unknown' | undefined): string {
   if (cap === undefined) return 'not declared'

@@ -27,7 +27,8 @@ export interface Size {
 
 export interface BigWorld {
   readonly now: number
-  readonly text: string
+  /** Policy documents, each within the bound of a file. */
+  readonly texts: readonly string[]
   readonly roster: Roster
   readonly groups: readonly GroupMembers[]
   readonly readings: Map<ScopeKey, CapReading>
@@ -59,7 +60,7 @@ export function bigWorld({ scopes, people, drifted }: Size): BigWorld {
   ])
   return {
     now: NOW,
-    text: textOf(ids, users),
+    texts: textsOf(ids, users),
     roster: rosterOf(emails),
     groups: ids.map((id, at) => ({
       id,
@@ -79,39 +80,41 @@ const rosterOf = (emails: readonly string[]): Roster => ({
   duplicates: [],
 })
 
-const textOf = (ids: readonly string[], users: readonly number[]): string =>
-  [
-    'apiVersion: capkeeper/v1',
-    'kind: CapPolicy',
-    'metadata:',
-    '  name: big',
-    'spec:',
-    '  workspace: bench',
-    '  team:',
-    '    cap: 500',
-    '  groups:',
-    ...ids.map((id) => `    - id: ${id}\n      name: Group ${id}\n      cap: 800`),
-    '  users:',
-    ...users.map((index) => `    - email: ${emailOf(index)}\n      cap: ${capOf(index)}\n      reason: by role`),
-    '',
-  ].join('\n')
+const USERS_OF_A_FILE = 10_000
 
-/** The policy text as the set that it declares. */
-export function policyIn({ text }: BigWorld): PolicyRevision {
-  const document = parsePolicyText('policy.yaml', text).documents[0]
-  if (!document) throw new Error('the policy cannot be read')
-  const rules = document.rules.map(({ value }) => value)
-  const { groups, protectedPeople, approvals, name } = document
+function textsOf(ids: readonly string[], users: readonly number[]): readonly string[] {
+  const wide = ['  team:', '    cap: 500', '  groups:', ...ids.map((id) => `    - id: ${id}\n      name: Group ${id}\n      cap: 800`)]
+  return Array.from({ length: Math.ceil(users.length / USERS_OF_A_FILE) }, (_, part) => {
+    const own = users.slice(part * USERS_OF_A_FILE, (part + 1) * USERS_OF_A_FILE)
+    return [
+      'apiVersion: capkeeper/v1',
+      'kind: CapPolicy',
+      'metadata:',
+      `  name: big${part}`,
+      'spec:',
+      '  workspace: bench',
+      ...(part === 0 ? wide : []),
+      '  users:',
+      ...own.map((index) => `    - email: ${emailOf(index)}\n      cap: ${capOf(index)}\n      reason: by role`),
+      '',
+    ].join('\n')
+  })
+}
+
+/** The policy texts as the set that they declare. */
+export function policyIn({ texts }: BigWorld): PolicyRevision {
+  const documents = texts.flatMap((text, part) => parsePolicyText(`policy${part}.yaml`, text).documents)
+  if (documents.length !== texts.length) throw new Error('the policy cannot be read')
   const set = {
     workspace: 'bench',
-    rules,
+    rules: documents.flatMap(({ rules }) => rules.map(({ value }) => value)),
     grants: [],
-    groups,
-    protectedPeople,
-    approvals,
+    groups: documents.flatMap(({ groups }) => groups),
+    protectedPeople: documents.flatMap(({ protectedPeople }) => protectedPeople),
+    approvals: documents.flatMap(({ approvals }) => approvals),
     peopleRules: [],
     pools: [],
-    documents: [name.value],
+    documents: documents.map(({ name }) => name.value),
   }
   return { set, digest: '0'.repeat(12), revision: '' }
 }

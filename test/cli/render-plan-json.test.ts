@@ -59,6 +59,7 @@ describe('a plan as JSON', () => {
           people: 1,
           source: null,
           reason: null,
+          waitsFor: { scope: { kind: 'user', email: 'old@example.com' }, why: 'not tried: writing stopped before it was its turn' },
         },
       ],
       holds: [

@@ -1,4 +1,5 @@
-// All pages in a real browser: looked at by axe in both themes, at the widths of a phone, a desk and a wall, with scripts and without.
+// All pages in a real browser: looked at by axe in both themes, at the widths of a phone, a desk, a wall and paper, with scripts and without.
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createLive } from '../../src/daemon/http/live.ts'
 import { type Server, startServer } from '../../src/daemon/http/server.ts'
@@ -31,9 +32,13 @@ afterAll(() => server?.close())
 /** Made-up documents have no events to tell; what listens to them says so on the console. */
 const isOurs = (complaint: string): boolean => !/404|MIME type.*text\/plain/.test(complaint)
 
+/** A4 between its margins, at 96 dots an inch. */
+const PAPER_WIDTH = 680
+const tooWide = (page: Page): Promise<number> => page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth)
+
 describe.skipIf(!CHROMIUM)('in a browser', () => {
   test.each(PAGE_PATHS)(
-    '%s has no fault that axe finds in either theme, and fits a phone, a desk and a wall (needs Chromium)',
+    '%s has no fault that axe finds in either theme, and fits a phone, a desk, a wall and paper (needs Chromium)',
     async (path) => {
       const { page, complaints, hosts } = await chromium.open()
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
@@ -43,8 +48,11 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
       expect(await violations(page, ['color-contrast'])).toEqual([])
       for (const width of [390, 1280, 2560]) {
         await page.setViewportSize({ width, height: 900 })
-        expect([width, await page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth)]).toEqual([width, 0])
+        expect([width, await tooWide(page)]).toEqual([width, 0])
       }
+      await page.emulateMedia({ media: 'print' })
+      await page.setViewportSize({ width: PAPER_WIDTH, height: 900 })
+      expect(['on paper', await tooWide(page)]).toEqual(['on paper', 0])
       expect(complaints.filter(isOurs)).toEqual([])
       expect([...hosts]).toEqual([new URL(at('/')).host])
       await page.close()
@@ -116,7 +124,7 @@ describe.skipIf(!CHROMIUM)('in a browser', () => {
     expect(await page.locator('main').innerText()).toContain(HOSTILE)
     expect(await page.locator('img').count()).toBe(0)
     expect(complaints.filter(isOurs)).toEqual([])
-    expect(await page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth)).toBe(0)
+    expect(await tooWide(page)).toBe(0)
   })
 
   test('what changes is replaced where it stands, what was unfolded stays so, and a lost connection says so (needs Chromium)', async () => {

@@ -39,6 +39,10 @@ export function addReport(figures: Figures, report: RunReport): void {
   if (first) figures.failures.push({ seed: report.seed, message: `${first.invariant}: ${first.message}` })
 }
 
+/** Invariants that these lives gave nothing to judge: they could not have failed. */
+export const uncheckedIn = (checked: Figures['checked']): readonly string[] =>
+  Object.entries(checked).flatMap(([name, times]) => (times === 0 ? [name] : []))
+
 const table = (rows: Readonly<Record<string, number>>): string =>
   Object.entries(rows)
     .map(([name, times]) => `  ${String(times).padStart(10)}  ${name}`)
@@ -50,6 +54,7 @@ export function printFigures(figures: Figures): void {
   console.log(`${Math.round(speed)}x real time on one core; ${figures.repeated} seeds lived twice and compared`)
   console.log(`\nfaults and events met\n${table(figures.met)}`)
   console.log(`\ninvariants checked\n${table(figures.checked)}`)
+  for (const name of uncheckedIn(figures.checked)) console.log(`\nNEVER CHECKED: ${name}`)
   console.log(`\nviolations: ${figures.failures.length}`)
   for (const { seed, message } of figures.failures.slice(0, 50)) console.log(`  seed ${seed}: ${message}`)
 }

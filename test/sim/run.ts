@@ -4,14 +4,14 @@ import { scopeKey } from '../../src/core/model/scope.ts'
 import { createMetrics, type Metrics } from '../../src/daemon/http/metrics/metrics.ts'
 import { EMAIL_LABELS } from '../../src/daemon/http/status/labels.ts'
 import { statusDocument } from '../../src/daemon/http/status/status.ts'
-import { stream } from '../../src/sandbox/company/random.ts'
+import { between, type Draw, stream } from '../../src/sandbox/company/random.ts'
 import { invariantsFor } from './invariants/all.ts'
 import { calm, happen } from './lives/events/happen.ts'
-import { approve } from './lives/events/tools.ts'
+import { approve, stir } from './lives/events/tools.ts'
 import { createLife, type Life } from './lives/life.ts'
 import { drawModel } from './lives/policy-edits.ts'
 import { WORKSPACE } from './lives/process.ts'
-import { type Cut, drawScenario, NO_CUT, type Scenario } from './lives/scenario.ts'
+import { type Cut, drawScenario, MINUTE_MS, NO_CUT, type Scenario } from './lives/scenario.ts'
 import type { Step } from './steps.ts'
 import type { SimLedger } from './world/ledger/kind.ts'
 
@@ -129,7 +129,23 @@ async function live(life: Life, scenario: Scenario, isOver: () => boolean): Prom
     await clock.runTo(round.quietAtMs)
     life.emit({ kind: 'quiet' })
     if (isOver()) return
+    if (round.appliedAtMs !== undefined) await applyInTheQuiet(life, round.appliedAtMs, stream(scenario.seed, `apply/${round.fromMs}`))
+    if (isOver()) return
   }
+}
+
+/** The daemon goes, policy or caps change, and one `apply` has to do. */
+async function applyInTheQuiet(life: Life, untilMs: number, draw: Draw): Promise<void> {
+  const { clock } = life
+  void life.process?.stop()
+  await clock.runTo(life.elapsed() + 5 * MINUTE_MS)
+  life.process?.kill()
+  for (let times = between(draw, 1, 3); times > 0; times -= 1) stir(life, draw)
+  life.note('* apply')
+  life.emit({ kind: 'world', what: 'apply' })
+  void life.apply()
+  await clock.runTo(untilMs)
+  if (untilMs < (life.scenario.rounds.at(-1)?.quietAtMs ?? 0)) life.start()
 }
 
 let metrics: Metrics | undefined
@@ -174,6 +190,8 @@ function lineOf(step: Step): string | undefined {
     case 'foreign':
     case 'world':
       return undefined
+    case 'applied':
+      return `* applied: ${step.end.exit} ${step.end.message ?? ''}`
     default:
       return `* ${step.kind}`
   }

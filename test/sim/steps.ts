@@ -6,6 +6,7 @@ import { type ScopeKey, scopeKey } from '../../src/core/model/scope.ts'
 import type { WorkspaceConfig } from '../../src/daemon/config/settings.ts'
 import type { Ledger, Operation } from '../../src/ports.ts'
 import type { ModelCap, PolicyModel } from './lives/policy-model.ts'
+import type { ApplyEnd } from './lives/process.ts'
 import type { Scenario } from './lives/scenario.ts'
 import type { Company } from './world/company.ts'
 import type { Disk } from './world/disk.ts'
@@ -56,6 +57,8 @@ export type Step =
   /** People, groups or policies changed. */
   | { readonly kind: 'world'; readonly what: string }
   | { readonly kind: 'approved'; readonly id: string }
+  /** `apply` has ended, in a quiet world and where no daemon runs. */
+  | { readonly kind: 'applied'; readonly end: ApplyEnd }
   | { readonly kind: 'output'; readonly where: string; readonly text: string }
   /** Faults and changes are over. */
   | { readonly kind: 'calm' }

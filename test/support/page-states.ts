@@ -19,6 +19,17 @@ const firstStart = () => {
   return rest
 }
 
+/** A workspace of which little is known. */
+const unknown = (...without: readonly ('use' | 'balance' | 'bands')[]) => {
+  const { use, balance, bands, ...rest } = workspaceOf()
+  return {
+    ...rest,
+    ...Object.fromEntries(Object.entries({ use, balance, bands }).filter(([name]) => !without.some((one) => one === name))),
+  }
+}
+
+const NO_SCOPES = { in_sync: 0, drifted: 0, held: 0, unknown: 0, rejected: 0, contested: 0, skipped: 0, undeclared: 0 }
+
 /** Rows: what is said, where, in which state. */
 export const PAGE_STATES: readonly (readonly [says: string, path: string, state: Partial<Documents>, text: string])[] = [
   ['what needs a person first', '/', {}, 'Needs a person 1'],
@@ -56,6 +67,61 @@ export const PAGE_STATES: readonly (readonly [says: string, path: string, state:
     'The first cycle is under way.',
   ],
   ['that the balance is not known', '/workspaces/acme', { workspace: async () => firstStart() }, 'Add-on credits left not known'],
+  [
+    'that the plan has no balance',
+    '/workspaces/acme',
+    {
+      workspace: async () => ({
+        ...unknown('balance'),
+        conditions: [
+          {
+            type: 'BalanceUnavailable',
+            severity: 'info',
+            subject: 'acme',
+            reason: 'NO_BALANCE',
+            message: 'no balance',
+            since: ago(60_000),
+          },
+        ],
+      }),
+    },
+    'Add-on credits left not known this plan has no credit balance',
+  ],
+  [
+    'that use is not known, which is not 0',
+    '/workspaces/acme',
+    {
+      workspace: async () => ({ ...unknown('bands'), use: { readAt: ago(60_000), ratios: {} } }),
+      creditsSeries: async () => creditsOf({ days: creditsOf().days.map(({ day }) => ({ day })) }),
+    },
+    'The service shows no credits used on this plan',
+  ],
+  [
+    'that no cap could be read, which is not that none is off',
+    '/workspaces/acme',
+    { workspace: async () => workspaceOf({ scopes: { ...NO_SCOPES, unknown: 4 } }) },
+    'Caps that are off not known 0 scopes in sync, 4 unread or refused',
+  ],
+  [
+    'how many caps are off, those that are held among them',
+    '/workspaces/acme',
+    { workspace: async () => workspaceOf({ scopes: { ...NO_SCOPES, drifted: 1, held: 27 } }) },
+    'Caps that are off 28',
+  ],
+  [
+    'nothing of when credits run out where the balance is not known',
+    '/',
+    {
+      workspaces: async () =>
+        workspaceListOf(
+          Array.from({ length: 5 }, (_, index) => {
+            const { balance: _balance, use: _use, ...rest } = summaryOf(`team-${index}`)
+            return { ...rest, mode: 'paused', verdict: 'paused' }
+          }),
+        ),
+    },
+    'team-0 ! paused 5 of 200 1',
+  ],
   ['audit mode', '/workspaces/acme', { workspace: async () => workspaceOf({ mode: 'audit' }) }, 'nothing is ever written'],
   [
     'a pause with its reason and the way out',

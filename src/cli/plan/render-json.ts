@@ -40,7 +40,7 @@ function changeDocument(change: Change, view: PlanView): Record<string, unknown>
     ...shown,
     source: change.source ?? null,
     reason: change.reason ?? null,
-    ...dispositionFields(change),
+    ...dispositionFields(change, view.outcomes !== undefined && !outcome),
     ...(healing && { healing }),
     ...(grantEnd && { grantEnd }),
     ...(outcome && { result: outcome.result === 'satisfied' ? 'applied' : outcome.result }),
@@ -49,11 +49,11 @@ function changeDocument(change: Change, view: PlanView): Record<string, unknown>
 }
 
 /** Why a change does not go out now, or who released it. */
-function dispositionFields({ scope, disposition, released }: Change): Record<string, unknown> {
+function dispositionFields({ scope, disposition, released }: Change, isUntried: boolean): Record<string, unknown> {
   const by = released && { released: releaseDocument(released) }
   switch (disposition.kind) {
     case 'ready':
-      return { ...by }
+      return { ...by, ...(isUntried && { waitsFor: { scope, why: 'not tried: writing stopped before it was its turn' } }) }
     case 'held':
       return { hold: disposition.hold }
     case 'deferred':

@@ -218,7 +218,8 @@ export function closingLine(view: PlanView): string {
   const going = EFFECTS.some((effect) => counts[effect] > 0)
   const isPartial = counts.unknown > 0 && !going && counts.held === 0
   const read = isPartial ? 'No changes in what could be read.' : plannedCounts(view.plan)
-  const planned = view.unread === undefined ? read : 'Nothing could be read, so nothing is planned.'
+  const isUnread = view.unread !== undefined || (isPartial && counts.inSync === 0)
+  const planned = isUnread ? 'Nothing could be read, so nothing is planned.' : read
   const parts = [view.outcomes ? appliedCounts(view) : planned, rest.length > 0 ? `${rest.join(', ')}.` : '', sync]
   return parts.filter((part) => part !== '').join(' ')
 }

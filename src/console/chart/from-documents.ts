@@ -11,7 +11,7 @@ import { stackChart } from './stack.ts'
 
 /** Nothing without a cycle. */
 export function cycleOfSeries({ cycle, credits, exhaustion, days, at }: CreditsSeries): Chart | undefined {
-  if (!cycle) return undefined
+  if (!cycle || days.every(({ used }) => used === undefined)) return undefined
   const startAt = Date.parse(cycle.start)
   const endAt = Date.parse(cycle.end)
   const now = Math.min(Date.parse(at), endAt)

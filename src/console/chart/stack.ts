@@ -33,7 +33,7 @@ export function stackChart({ id, title, noun, days, names = {} }: StackData): Ch
   return {
     id,
     title,
-    summary: summaryOf(total, days.length, columns[0]?.name, noun),
+    summary: summaryOf(total, days.length, columns[0]?.name, noun, columns.length === 1),
     legend: columns.map(({ tone, name }) => ({ tone, text: name })),
     plot: {
       fromAt: first,
@@ -85,7 +85,8 @@ function barsOf(at: number, parts: readonly { readonly tone: Tone; readonly valu
   return bars
 }
 
-function summaryOf(total: number, days: number, most: string | undefined, noun: string): string {
+function summaryOf(total: number, days: number, most: string | undefined, noun: string, isAlone: boolean): string {
   if (total === 0 || most === undefined) return 'No credits were used on these days.'
-  return `${compact(Math.round(total))} credits in ${days} ${days === 1 ? 'day' : 'days'}; the ${noun} that used most is ${most}.`
+  const burned = `${compact(Math.round(total))} credits in ${days} ${days === 1 ? 'day' : 'days'}`
+  return isAlone ? `${burned}.` : `${burned}; the ${noun} that used most is ${most}.`
 }

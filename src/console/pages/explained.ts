@@ -54,7 +54,7 @@ export function nowPart({ readings, nextReadingAt, change, why, conditions, work
   return section(
     'Now, and what would change it',
     html`${facts([
-      ['Next reading', nextReadingAt !== undefined && when(nextReadingAt, at)],
+      ['Next reading', nextReadingAt !== undefined && (nextReadingAt <= at ? 'now' : when(nextReadingAt, at))],
       [
         'To be written',
         change &&

@@ -21,6 +21,7 @@ const SHOWN = '50'
 export async function groupsPage(documents: Documents, workspace: string, query: Query): Promise<string> {
   const list = await documents.groups(workspace, { limit: SHOWN, ...query })
   const path = sectionUrl(workspace, 'groups')
+  const known = list.items.flatMap(({ bands, ...one }) => (bands ? [{ ...one, bands }] : []))
   return renderFrame({
     title: `Groups of ${workspace}`,
     heading: 'Groups',
@@ -39,13 +40,13 @@ export async function groupsPage(documents: Documents, workspace: string, query:
             ),
           )
         : html`<section>${groupTable(list, path, query)}${pager(list, ['group', 'groups'], path, query)}</section>`,
-      list.items.length > 0 &&
+      known.length > 0 &&
         section(
           'Who is near their cap',
           heatMap(
             'Group',
             BANDS.map((band) => ({ head: BAND_TEXT[band], tone: BAND_HEAT[band] })),
-            list.items.map(({ id, name, bands }) => ({
+            known.map(({ id, name, bands }) => ({
               name,
               href: groupUrl(workspace, id),
               counts: BANDS.map((band) => bands[band]),
@@ -90,7 +91,7 @@ const groupTable = ({ items, workspace, at }: GroupListDocument, path: string, q
       {
         head: sortHead('Near cap', { by: 'near', usually: 'desc', isDefault: true }, path, query),
         kind: 'number',
-        cell: ({ near }) => number(near),
+        cell: ({ near }) => near !== undefined && number(near),
       },
       {
         head: sortHead('Credits used', { by: 'use', usually: 'desc' }, path, query),
@@ -122,12 +123,13 @@ export async function groupPage(documents: Documents, workspace: string, id: str
           value: number(one.members),
           note: html`<a href="${withQuery(sectionUrl(workspace, 'people'), { group: id })}">list them</a>`,
         },
-        {
-          name: 'Near or at their cap',
-          value: number(one.near),
-          note: `${number(one.bands.at_cap)} at it`,
-          ...(one.bands.at_cap > 0 && { weight: 'warn' as const }),
-        },
+        one.bands !== undefined &&
+          one.near !== undefined && {
+            name: 'Near or at their cap',
+            value: number(one.near),
+            note: `${number(one.bands.at_cap)} at it`,
+            ...(one.bands.at_cap > 0 && { weight: 'warn' as const }),
+          },
         one.used !== undefined && {
           name: 'Credits used',
           value: figure(one.used),

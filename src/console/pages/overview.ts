@@ -7,8 +7,8 @@ import { chartFigure } from '../chart/chart.ts'
 import { cycleOfSeries } from '../chart/from-documents.ts'
 import { renderFrame } from '../frame.ts'
 import { OVERVIEW, sectionUrl, withQuery, workspaceUrl } from '../links.ts'
-import { badge, box, empty, facts, pager, table, tiles, type Weight } from '../parts.ts'
-import { compact, dayMonth, figure, number, percent, plural, when, words } from '../text.ts'
+import { badge, box, empty, facts, modeBadge, pager, table, tiles, type Weight } from '../parts.ts'
+import { compact, dayMonth, figure, number, percent, plural, scopesOff, when, words } from '../text.ts'
 
 /** Up to so many workspaces show as cards with their charts, more as lines of a table. */
 const MOST_CARDS = 4
@@ -56,8 +56,9 @@ function totals(list: WorkspaceListDocument): Html {
   const worst: Weight = attention.some(({ tone }) => tone === 'bad') ? 'bad' : 'warn'
   const left = items.flatMap(({ balance }) => (balance ? [balance.addOnAvailable - balance.addOnUsed] : []))
   const soonest = items.flatMap(({ use }) => (use?.exhaustion === undefined ? [] : [use.exhaustion])).toSorted()[0]
-  const atCap = items.reduce((sum, { bands }) => sum + bands.at_cap, 0)
-  const people = items.reduce((sum, one) => sum + (one.people ?? 0), 0)
+  const counted = items.flatMap(({ bands, people }) => (bands && people !== undefined ? [{ bands, people }] : []))
+  const atCap = counted.reduce((sum, { bands }) => sum + bands.at_cap, 0)
+  const people = counted.reduce((sum, one) => sum + one.people, 0)
   const isWhole = items.length === total
   return tiles([
     {
@@ -119,8 +120,8 @@ const need = (
 function card(one: WorkspaceSummary, at: string, series: CreditsSeries | undefined): Html {
   const { name, mode, tone, verdict, lastSuccessAt, holds, scopes, people, heldBy } = one
   const cycle = series && cycleOfSeries(series)
-  const off = scopes.drifted + scopes.contested
-  return html`<section><div class="title"><h2><a href="${workspaceUrl(name)}">${name}</a></h2>${badge(verdict, tone)}${mode !== 'enforce' && badge(mode, 'warn')}</div>
+  const off = scopesOff(scopes)
+  return html`<section><div class="title"><h2><a href="${workspaceUrl(name)}">${name}</a></h2>${badge(verdict, tone)}${modeBadge(mode, verdict)}</div>
 ${cycle ? chartFigure({ ...cycle, id: `cycle-${name}` }, 3) : empty(people === undefined ? 'People and their use were not read yet.' : 'The service tells no billing cycle, so there is no chart.')}
 ${facts([
   ['In sync', html`${number(scopes.in_sync)} scopes`],
@@ -129,7 +130,7 @@ ${facts([
   ['People', people !== undefined && html`<a href="${sectionUrl(name, 'people')}">${number(people)}</a>`],
   [
     'At their cap',
-    people !== undefined && html`<a href="${withQuery(sectionUrl(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`,
+    one.bands !== undefined && html`<a href="${withQuery(sectionUrl(name, 'people'), { band: 'at_cap' })}">${number(one.bands.at_cap)}</a>`,
   ],
   ['Last success', lastSuccessAt === undefined ? 'none yet' : when(lastSuccessAt, at)],
   ['Kept by', heldBy],
@@ -144,15 +145,14 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
       { head: 'Workspace', isName: true, cell: ({ name }) => html`<a href="${workspaceUrl(name)}">${name}</a>` },
       {
         head: 'State',
-        kind: 'fixed',
-        cell: ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${mode !== 'enforce' && badge(mode, 'warn')}`,
+        cell: ({ verdict, tone, mode }) => html`${badge(verdict, tone)} ${modeBadge(mode, verdict)}`,
       },
       { head: 'Add-on credits left', kind: 'number', cell: ({ balance }) => balance && figure(balance.addOnAvailable - balance.addOnUsed) },
       {
         head: 'Run out',
         kind: 'fixed',
-        cell: ({ use, cycle }) =>
-          use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`<span class="soft">not in this cycle</span>`,
+        cell: ({ use, cycle, balance }) =>
+          use?.exhaustion !== undefined ? when(use.exhaustion, at) : balance && cycle && html`<span class="soft">not in this cycle</span>`,
       },
       { head: 'Credits used', kind: 'number', cell: ({ use }) => use?.used !== undefined && figure(use.used) },
       { head: 'Of the cycle', kind: 'number', cell: ({ use }) => ofCycle(use, percent) },
@@ -160,7 +160,7 @@ function lines(list: WorkspaceListDocument, query: Query): Html {
       {
         head: 'At cap',
         kind: 'number',
-        cell: ({ bands, people }) => people !== undefined && `${compact(bands.at_cap)} of ${compact(people)}`,
+        cell: ({ bands, people }) => bands !== undefined && people !== undefined && `${compact(bands.at_cap)} of ${compact(people)}`,
       },
       { head: 'Holds', kind: 'number', cell: ({ holds }) => number(holds) },
       {

@@ -17,6 +17,7 @@ import {
   capCell,
   empty,
   facts,
+  modeBadge,
   problemList,
   SEVERITY_WEIGHT,
   scopeLink,
@@ -26,7 +27,7 @@ import {
   table,
   tiles,
 } from '../parts.ts'
-import { BAND_TEXT, dayMonth, figure, number, percent, plural, when, withoutWays, words } from '../text.ts'
+import { BAND_TEXT, dayMonth, figure, number, percent, plural, scopesOff, when, withoutWays, words } from '../text.ts'
 
 export async function workspacePage(documents: Documents, name: string): Promise<string> {
   const [one, credits, byGroup, byModel, drift, near, pools] = await Promise.all([
@@ -46,7 +47,7 @@ export async function workspacePage(documents: Documents, name: string): Promise
   return renderFrame({
     title: one.name,
     heading: one.name,
-    badges: html`${badge(one.verdict, one.tone)}${one.mode !== 'enforce' && badge(one.mode, 'warn')}`,
+    badges: html`${badge(one.verdict, one.tone)}${modeBadge(one.mode, one.verdict)}`,
     workspace: one.name,
     at: one.at,
     parts: [
@@ -108,22 +109,30 @@ function warningBox(text: string, conditions: WorkspaceDocument['conditions'], a
 }
 
 function figures(one: WorkspaceDocument): Html {
-  const { balance, use, at, bands, people, scopes, held, driftCredits, cycle } = one
+  const { balance, use, at, bands, people, scopes, held, driftCredits, cycle, conditions } = one
   const left = balance && balance.addOnAvailable - balance.addOnUsed
-  const off = scopes.drifted + scopes.contested
-  const near = bands['85_to_95'] + bands['95_to_100'] + bands.at_cap
+  const off = scopesOff(scopes)
+  const unread = scopes.unknown + scopes.rejected
+  const hasNone = conditions.some(({ type }) => type === 'BalanceUnavailable' || type === 'NoCaps')
   const isShort = balance !== undefined && left !== undefined && left <= balance.addOnAvailable * 0.1
   return tiles([
     {
       name: 'Add-on credits left',
       value: left === undefined ? 'not known' : figure(left),
-      note: balance ? html`of ${figure(balance.addOnAvailable)}, read ${when(balance.readAt, at)}` : 'the balance was not read yet',
+      note: balance
+        ? html`of ${figure(balance.addOnAvailable)}, read ${when(balance.readAt, at)}`
+        : hasNone
+          ? 'this plan has no credit balance'
+          : 'the balance was not read yet',
       ...(isShort && { weight: 'bad' as const }),
     },
     {
       name: 'Run out',
       value: use?.exhaustion !== undefined ? dayMonth(Date.parse(use.exhaustion)) : balance ? 'no' : 'not known',
-      note: use?.exhaustion !== undefined ? when(use.exhaustion, at) : cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`,
+      note:
+        use?.exhaustion !== undefined
+          ? when(use.exhaustion, at)
+          : balance && cycle && html`not in this cycle, which ends ${when(cycle.end, at)}`,
       ...(use?.exhaustion !== undefined ? { weight: 'bad' as const } : balance && { weight: 'good' as const }),
     },
     use?.used !== undefined && {
@@ -141,29 +150,32 @@ function figures(one: WorkspaceDocument): Html {
     },
     {
       name: 'Caps that are off',
-      value: number(off),
-      note:
+      value: off === 0 && scopes.in_sync === 0 && unread > 0 ? 'not known' : number(off),
+      note: html`${
         off > 0
           ? html`${figure(driftCredits.above)} credits above, ${figure(driftCredits.below)} below`
-          : `${plural(scopes.in_sync, 'scope')} in sync`,
-      weight: off > 0 ? 'warn' : 'good',
+          : `${plural(scopes.in_sync, 'scope')} in sync`
+      }${unread > 0 && `, ${number(unread)} unread or refused`}`,
+      weight: off > 0 || unread > 0 ? 'warn' : 'good',
     },
-    people !== undefined && {
+    bands !== undefined && {
       name: 'Near or at their cap',
-      value: number(near),
-      note: html`<a href="${withQuery(sectionUrl(one.name, 'people'), { band: 'at_cap' })}">${number(bands.at_cap)} at it</a>, of ${number(people)} people`,
+      value: number(bands['85_to_95'] + bands['95_to_100'] + bands.at_cap),
+      note: html`<a href="${withQuery(sectionUrl(one.name, 'people'), { band: 'at_cap' })}">${number(bands.at_cap)} at it</a>, of ${number(people ?? 0)} people`,
       ...(bands.at_cap > 0 && { weight: 'warn' as const }),
     },
   ])
 }
 
-const noCycle = ({ use, lastCycle }: WorkspaceDocument): Html =>
+const noCycle = ({ use, cycle, lastCycle }: WorkspaceDocument): Html =>
   html`<h2>Credits over the cycle</h2>${empty(
-    use
-      ? 'The service tells no billing cycle, so there is neither an even pace nor an end to show.'
-      : lastCycle
-        ? 'People and their use could not be read yet; the health page says why.'
-        : 'People and their use were not read yet.',
+    use && cycle
+      ? 'The service shows no credits used on this plan, so there is nothing to draw.'
+      : use
+        ? 'The service tells no billing cycle, so there is neither an even pace nor an end to show.'
+        : lastCycle
+          ? 'People and their use could not be read yet; the health page says why.'
+          : 'People and their use were not read yet.',
   )}`
 
 function holdsPart({ held, name, at }: WorkspaceDocument): Html | false {
@@ -210,7 +222,7 @@ function scopesPart({ attention, attentionOmitted, name, at, scopesByKind }: Wor
 }
 
 function bandsPart({ bands, people, name }: WorkspaceDocument): Html | false {
-  if (people === undefined || people === 0) return false
+  if (bands === undefined || people === undefined || people === 0) return false
   const total = Math.max(
     1,
     BANDS.reduce((sum, band) => sum + bands[band], 0),

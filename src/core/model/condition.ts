@@ -162,11 +162,13 @@ export interface Finding {
   readonly version?: string
   /** Nothing was asked this time: it holds if it held before, and is no news by itself. */
   readonly onlyIfHeld?: true
+  /** The ledger knows that it was told before this process began: it is told once more, and counts for nothing new. */
+  readonly remembered?: true
   readonly fields?: ConditionFields
 }
 
 /** Something that holds, and since when. */
-export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld'> {
+export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld' | 'remembered'> {
   readonly since: Instant
 }
 
@@ -174,6 +176,8 @@ export interface Condition extends Omit<Finding, 'since' | 'onlyIfHeld'> {
 export interface Transition {
   readonly change: 'begun' | 'changed' | 'ended'
   readonly condition: Condition
+  /** As the finding says. */
+  readonly remembered?: true
 }
 
 export interface Advanced {
@@ -189,8 +193,10 @@ const keyOf = ({ type, subject }: Pick<Finding, 'type' | 'subject'>): string => 
 export function advance(previous: readonly Condition[], found: readonly Finding[], now: Instant): Advanced {
   const before = new Map(previous.map((one) => [keyOf(one), one]))
   const holding = new Map<string, Condition>()
-  for (const { onlyIfHeld, since, ...finding } of found) {
+  const old = new Set<string>()
+  for (const { onlyIfHeld, since, remembered, ...finding } of found) {
     const key = keyOf(finding)
+    if (remembered) old.add(key)
     const was = before.get(key)
     if (holding.has(key) || (onlyIfHeld && !was)) continue
     holding.set(key, onlyIfHeld && was ? was : { ...finding, since: since ?? was?.since ?? now })
@@ -200,7 +206,7 @@ export function advance(previous: readonly Condition[], found: readonly Finding[
   const ended = [...shown].flatMap(([key, condition]): readonly Transition[] => (holding.has(key) ? [] : [{ change: 'ended', condition }]))
   const begun = unexplained(conditions).flatMap((condition): readonly Transition[] => {
     const was = shown.get(keyOf(condition))
-    if (!was) return [{ change: 'begun', condition }]
+    if (!was) return [{ change: 'begun', condition, ...(old.has(keyOf(condition)) && { remembered: true }) }]
     return versionOf(was) === versionOf(condition) ? [] : [{ change: 'changed', condition }]
   })
   return { conditions, transitions: [...ended, ...begun] }

@@ -1,7 +1,7 @@
 // Why a scope has the cap it has: everything declared that bears on it with its place, which one won and why each other lost, what the
 // service said, use, the last write, and what keeps a write back. It only puts together what others decided; the CLI renders it.
 
-import { effectiveCap, isApproved, TEAM_KEY } from '../interpret/effective.ts'
+import { type Effective, effectiveCap, isApproved, TEAM_KEY } from '../interpret/effective.ts'
 import type { Change, HistoryEntry, Hold, Plan, PlanProblem } from '../model/change.ts'
 import type { GrantState } from '../model/events.ts'
 import type { Balance, CapReading, MemberStatus, Observed, OwnedCap } from '../model/observed.ts'
@@ -108,8 +108,6 @@ export function explain(inputs: ExplainInputs, scope: Scope): Explanation {
     ...(desired && { desired }),
     observed: [scope, ...wider].map((one) => observedAt(inputs, one)),
     ...(scope.kind === 'user' && { ...personOf(inputs, scope.email, wider), ...dealOf(inputs, resolution.pools, scope.email) }),
-    // Whoever is skipped is not read, and what they have of their own goes before what is wider.
-    ...(skipped && scope.kind === 'user' && { inForce: { cap: 'unknown' as const } }),
     ...(lastWrite && { lastWrite }),
     ...(change && { change }),
     ...(hold && { hold }),
@@ -143,8 +141,12 @@ function personOf(inputs: ExplainInputs, email: string, wider: readonly Scope[])
   const use = row && addOnFigures({ now, cycle, measured, balance }).of(email, row.used)
   const groups = wider.filter((one) => one.kind === 'group').map(scopeKey)
   const counted = { email, key: scopeKey({ kind: 'user', email }), disabled, groups, use: use?.credits ?? credits(0) }
-  const { cap, from } = effectiveCap(counted, (key) => readings.get(key)?.observed)
   const status = row && (roster && isApproved(row, roster) ? 'approved' : row.status)
+  // Who is not approved is not read, and what they have of their own goes before what is wider.
+  const isLeftAlone = roster !== undefined && status !== 'approved'
+  const { cap, from }: Effective = isLeftAlone
+    ? { cap: 'unknown', from: undefined }
+    : effectiveCap(counted, (key) => readings.get(key)?.observed)
   return {
     ...(roster && { person: { status: status ?? 'off-roster', disabled } }),
     inForce: { cap, ...(from && { from }) },

@@ -85,7 +85,22 @@ function impactReader(changes: Changes, inputs: ImpactInputs, shown?: CapAt): (p
     if (was.cap === will.cap) return undefined
     const before = (baseline?.[key] === undefined ? ownCap(key, shown?.(key))?.cap : undefined) ?? was.cap
     const effect = netEffect(before, will.cap, person.use)
-    return effect && { person, effect, before, after: will.cap, changes: responsible([was.from, will.from, overwriting], changes) }
+    if (!effect) return undefined
+    const bearing = bearingOn([was.from, will.from, overwriting], changes)
+    return {
+      person,
+      effect,
+      before,
+      after: will.cap,
+      changes: bearing.filter((one) => overwriting !== undefined || !isOpposed(one, effect)),
+    }
+  }
+
+  /** A raise takes nothing from anybody, and a lowering gives nobody anything, whatever else happens to them. */
+  function isOpposed(key: ScopeKey, effect: NetEffect): boolean {
+    const [from, to] = [baseline?.[key] ?? inputs.readings(key), changes.get(key)?.to]
+    if (typeof from !== 'number' || typeof to !== 'number') return false
+    return effect === 'raised' ? to < from : to > from
   }
 }
 
@@ -103,7 +118,7 @@ function sharedCaps(capAt: CapAt): (groups: readonly ScopeKey[]) => Effective {
 }
 
 /** Those of the scopes that a change is about, each once. */
-function responsible(scopes: readonly (ScopeKey | undefined)[], changes: Changes): readonly ScopeKey[] {
+function bearingOn(scopes: readonly (ScopeKey | undefined)[], changes: Changes): readonly ScopeKey[] {
   const found: ScopeKey[] = []
   for (const key of scopes) if (key !== undefined && changes.has(key) && !found.includes(key)) found.push(key)
   return found

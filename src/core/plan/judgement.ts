@@ -78,7 +78,7 @@ export function judgeWithApprovals(inputs: JudgementInputs): Judged {
     const judgement = judgeNow(new Set(released.keys()), new Set(tryAnyway.keys()))
     const done = (): Judged => {
       const releases = new Map([...released].map(([key, one]) => [key, releaseOf(one, listed)]))
-      return { judgement, approvals, releases, rosterAccepted, shown: shownOf(approvals, released, inputs, unmatched) }
+      return { judgement, approvals, releases, rosterAccepted, shown: shownOf(approvals, released, inputs, judgement, unmatched) }
     }
     if (inputs.idle) return done()
     const typed = typedApprovals(commands, judgement.holds, approvals)
@@ -175,24 +175,29 @@ function releaseOf({ id, via }: Approval, listed: readonly PolicyApproval[]): Re
   return { id, via, ...(via === 'policy' && at && { at }) }
 }
 
-/** The approvals of the policy and those that are not through yet, with what each releases now. */
+/** The approvals of the policy, those that are not through yet, and those that are void while their hold stands, with what each releases now. */
 function shownOf(
   approvals: readonly Approval[],
   released: ReadonlyMap<ScopeKey, Approval>,
   inputs: JudgementInputs,
+  { holds }: Judgement,
   unmatched: readonly Unmatched[],
 ): readonly PlanApproval[] {
   const listed = inputs.policy.set.approvals
   const notes = new Map(unmatched.map(({ id, note }) => [id, note]))
   const byKey = new Map(inputs.differences.map((one) => [one.key, one]))
-  const known = approvals.filter((one) => one.state === 'pending' || listed.some(({ id }) => id === one.id))
+  const placeOf = new Map(listed.map(({ id, at }) => [id, at]))
+  const standing = new Set(holds.map(({ id }) => id))
+  const known = approvals.filter(({ id, state }) => state === 'pending' || placeOf.has(id) || (state === 'void' && standing.has(id)))
   const shown = known.map((one): PlanApproval => {
     const releases = [...released].flatMap(([key, by]) => {
       const difference = by.id === one.id ? byKey.get(key) : undefined
       return difference ? [{ scope: difference.scope, from: difference.from, to: difference.to }] : []
     })
     const note = releases.length > 0 ? undefined : (notes.get(one.id) ?? WHY_NOTHING[one.state])
-    return { ...releaseOf(one, listed), state: one.state, releases, ...(note !== undefined && { note }) }
+    // Whoever gave it: where it stands in the policy it can be removed.
+    const at = one.state === 'pending' ? undefined : placeOf.get(one.id)
+    return { ...releaseOf(one, listed), ...(at && { at }), state: one.state, releases, ...(note !== undefined && { note }) }
   })
   const typed = unmatched.filter(({ id }) => !known.some((one) => one.id === id))
   return [...shown, ...typed.map(({ id, note }): PlanApproval => ({ id, via: 'command', state: 'pending', releases: [], note }))]
@@ -201,5 +206,5 @@ function shownOf(
 const WHY_NOTHING: Readonly<Record<Approval['state'], string>> = {
   pending: 'no hold has this id now',
   spent: 'it was used, and releases nothing any more',
-  void: 'it is void, and releases nothing any more',
+  void: 'it is void, because it reaches more people than were shown or is too old; look at its hold again, and approve that anew',
 }

@@ -11,12 +11,24 @@ import type { Followers } from '../pools/ask.ts'
 import type { DesiredCap } from '../resolve/candidate.ts'
 import type { Diff, Difference, PoolReview } from './diff.ts'
 
+/** What is known of who is beneath a wider scope. */
+export interface Beneath {
+  readonly people: People
+  /** Groups whose members nobody could list: anybody may be in them. */
+  readonly unlisted?: ReadonlySet<ScopeKey>
+}
+
+const ancestorsOf = (key: ScopeKey, { people, unlisted = new Set() }: Beneath): readonly ScopeKey[] => [
+  ...new Set([...(people.byKey.get(key)?.groups ?? []), ...unlisted]),
+  TEAM_KEY,
+]
+
 /** The writes that make inherited caps their scopes' own. */
 export function pins(
   diff: Diff,
   slots: Slots,
   desired: ReadonlyMap<ScopeKey, DesiredCap>,
-  people: People,
+  beneath: Beneath,
   reviews: ReadonlyMap<string, PoolReview> = new Map(),
 ): readonly Difference[] {
   const wide = new Map(diff.differences.flatMap((one) => (one.scope.kind === 'user' ? [] : [[one.key, one] as const])))
@@ -26,7 +38,7 @@ export function pins(
     if (!want || want.cap === 'none' || !slots.mayBeInherited(key)) return []
     const { scope, cap, entry, origin, losers } = want
     const isPooled = [origin, ...losers].some((one) => one.pool !== undefined)
-    const ancestors = scope.kind === 'user' ? [...(people.byKey.get(key)?.groups ?? []), TEAM_KEY] : [TEAM_KEY]
+    const ancestors = scope.kind === 'user' ? ancestorsOf(key, beneath) : [TEAM_KEY]
     const isLeft = ancestors.some((one) => {
       const to = wide.get(one)?.to
       // What a member of a pool has counts in its sum, whoever asks for it, and must not follow an ancestor upwards either.
@@ -65,7 +77,7 @@ export function stays(
   diff: Diff,
   slots: Slots,
   taken: ReadonlySet<ScopeKey>,
-  people: People,
+  beneath: Beneath,
   pools: readonly PoolFollowers[],
 ): readonly DesiredCap[] {
   const wide = new Map(diff.differences.flatMap((one) => (one.scope.kind === 'user' ? [] : [[one.key, one.to] as const])))
@@ -75,7 +87,7 @@ export function stays(
     const lifted: DesiredCap[] = []
     for (const { email, base, count } of members) {
       const key = scopeKey(userScope(email))
-      const follows = taken.has(key) ? undefined : follow(key, wide, slots, people)
+      const follows = taken.has(key) ? undefined : follow(key, wide, slots, beneath)
       if (!follows || follows.most - base <= count) continue
       total += follows.most - base - count
       lifted.push(stay(userScope(email), credits(Math.max(1, follows.now)), pool))
@@ -85,20 +97,24 @@ export function stays(
 }
 
 /** The cap that somebody inherits, and the highest that it may become on the way. */
-function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, people: People) {
-  const groups = people.byKey.get(key)?.groups
+function follow(key: ScopeKey, wide: ReadonlyMap<ScopeKey, Cap>, slots: Slots, beneath: Beneath) {
+  const groups = beneath.people.byKey.get(key)?.groups
   // Who was never read may follow, and then the wider write waits for the reading.
   const shown = slots.shown(key) ?? 'unknown'
   const own = shown === 'unknown' ? (slots.lastRead(key) ?? 'none') : shown
   if (!groups || (own !== 'none' && !slots.mayBeInherited(key))) return undefined
   const now = sharedCap(groups, slots.shown).cap
   if (typeof now !== 'number') return undefined
-  const moves = [...groups, TEAM_KEY].flatMap((one) => (wide.has(one) ? [new Set([one])] : []))
+  const moves = ancestorsOf(key, beneath).flatMap((one) => (wide.has(one) ? [new Set([one])] : []))
   const after = [...moves, new Set(wide.keys())].map((landed) => {
     const { cap } = sharedCap(groups, (one) => (landed.has(one) ? wide.get(one) : slots.shown(one)))
     return typeof cap === 'number' ? cap : Number.POSITIVE_INFINITY
   })
-  return { now, most: Math.max(...after) }
+  // Who may be in a group may get its cap.
+  const maybe = ancestorsOf(key, beneath)
+    .flatMap((one) => (groups.includes(one) || one === TEAM_KEY ? [] : (wide.get(one) ?? [])))
+    .filter((cap) => cap !== 'none')
+  return { now, most: Math.max(...after, ...maybe) }
 }
 
 function stay(scope: UserScope, cap: Credits, pool: Pool): DesiredCap {

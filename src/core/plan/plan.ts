@@ -19,7 +19,7 @@ import { type Disposed, dispose, type Exclusion, type Failure, type Refused } fr
 import type { GuardFacts } from './guards/round.ts'
 import { countingReader, type Impact, type ImpactInputs, impactOf, reachOf } from './impact.ts'
 import { judgeWithApprovals } from './judgement.ts'
-import { type PoolFollowers, pins, stays } from './pins.ts'
+import { type Beneath, type PoolFollowers, pins, stays } from './pins.ts'
 import { planProblems } from './problems.ts'
 import { type ReviewedRules, weakenings } from './reviewed.ts'
 import { type StateInputs, scopeStates } from './states.ts'
@@ -102,10 +102,12 @@ export function buildPlan(given: PlanInputs): Planned {
   const { model, readings, owned, people, sent = [] } = given
   const slots = interpret({ model, readings, owned, people, sent, unsetGroups: unsetGroups(left.desired) })
   const first = diff({ ...given, resolution: left, slots, skipped })
-  const stayed = stayingAsked(given, first, slots, asked, skipped)
+  const unlisted = given.facts.unlistedGroups
+  const beneath = { people, ...(unlisted && { unlisted }) }
+  const stayed = stayingAsked(given, first, slots, { asked, skipped, beneath })
   const desired = stayed.length > 0 ? new Map([...asked, ...stayed.map((one) => [scopeKey(one.scope), one] as const)]) : asked
   const result = stayed.length > 0 ? diff({ ...given, resolution: { ...left, desired: [...desired.values()] }, slots, skipped }) : first
-  const found = [...result.differences, ...pins(result, slots, desired, given.people, given.poolReviews)]
+  const found = [...result.differences, ...pins(result, slots, desired, beneath, given.poolReviews)]
   const differences = found.toSorted((a, b) => compareScopes(a.scope, b.scope))
   const impact = impactInputs(given, slots, result, desired)
   const byKey = byKeyOf(differences)
@@ -114,7 +116,6 @@ export function buildPlan(given: PlanInputs): Planned {
   const counted = mayGo.length === differences.length ? whole : impactOf(byKeyOf(mayGo), impact)
   const contested = contestedScopes(mayGo, given.contests, given.guards.contested, given.now)
   const judged = judgeWithApprovals({ ...given, differences: mayGo, impact, whole: counted, inSync: result.inSync, contested, slots })
-  const unlisted = given.facts.unlistedGroups
   const waves = { unknown: result.unknown, refused: refusedWide(given, desired), ...(unlisted && { unlisted }) }
   const disposed = dispose({ ...given, ...waves, differences, judged, slots, desired })
   const changes = toChanges(disposed, byKey, impact, whole)
@@ -150,17 +151,22 @@ export function buildPlan(given: PlanInputs): Planned {
   }
 }
 
-/** What is asked of members of pools whom wider caps would lift above the credits; nothing of who is asked for something already, or left alone. */
+interface Staying {
+  readonly asked: ReadonlyMap<ScopeKey, DesiredCap>
+  readonly skipped: ReadonlySet<ScopeKey>
+  readonly beneath: Beneath
+}
+
+/** What is asked of members of pools whom wider caps would lift above the credits; nothing of who is asked for something already. */
 function stayingAsked(
-  { resolution, people, followers = [] }: PlanInputs,
+  { followers = [] }: PlanInputs,
   first: Diff,
   slots: Slots,
-  asked: ReadonlyMap<ScopeKey, DesiredCap>,
-  skipped: ReadonlySet<ScopeKey>,
+  { asked, skipped, beneath }: Staying,
 ): readonly DesiredCap[] {
   if (followers.length === 0) return []
-  const taken = new Set([...asked.keys(), ...skipped, ...resolution.rejected.map(({ scope }) => scopeKey(scope))])
-  return stays(first, slots, taken, people, followers)
+  const taken = new Set([...asked.keys(), ...skipped])
+  return stays(first, slots, taken, beneath, followers)
 }
 
 /** Teams and groups that the service has refused: what counts on them goes on waiting. */
@@ -260,6 +266,8 @@ function identityOf({ workspace, policy, digest, now }: PlanInputs, changes: rea
 function count(changes: readonly Change[], scopes: readonly ScopeStatus[], result: Diff): PlanCounts {
   const open = changes.filter((one) => holdOf(one) === undefined)
   const of = (effect: Effect): number => open.filter((one) => one.effect === effect).length
+  // A cap that stands in for one that the service does not keep is not what policy asks for.
+  const leftAlone = new Set(scopes.flatMap(({ scope, state }) => (state === 'rejected' ? [scopeKey(scope)] : [])))
   const inState = (state: ScopeStatus['state']): number => scopes.filter((one) => one.state === state).length
   return {
     set: of('set'),
@@ -268,7 +276,7 @@ function count(changes: readonly Change[], scopes: readonly ScopeStatus[], resul
     block: of('block'),
     clear: of('clear'),
     held: changes.length - open.length,
-    inSync: result.inSync.length,
+    inSync: result.inSync.filter((key) => !leftAlone.has(key)).length,
     unknown: result.unknown.length,
     skipped: inState('skipped'),
     rejected: inState('rejected'),

@@ -1,5 +1,5 @@
 // How near a person is to their cap, in bands, for gauges, the page, reports and audits alike. What of their use counts is add-on.ts's matter.
-import { BANDS, type Band, type PersonStatus } from '../model/events.ts'
+import { BANDS, type Band } from '../model/events.ts'
 import type { Cap } from '../model/policy.ts'
 import type { Credits } from '../model/units.ts'
 
@@ -18,11 +18,11 @@ export function bandOf(cap: Cap | undefined, addOnUse: Credits | undefined): Ban
   return isUnder(95) ? '85_to_95' : '95_to_100'
 }
 
-/** How many people stand in each band; people without a band are in none. */
-export function countBands(people: readonly PersonStatus[]): Readonly<Record<Band, number>> {
+/** How many people stand in each band; people without a band are in none. Absent where nobody has one: then nothing is known, which is not 0. */
+export function countBands(people: readonly { readonly band?: Band | undefined }[]): Readonly<Record<Band, number>> | undefined {
   const counts: Record<Band, number> = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
   for (const { band } of people) if (band !== undefined) counts[band] += 1
-  return counts
+  return people.some(({ band }) => band !== undefined) ? counts : undefined
 }
 
 /** The nearer to the cap, the higher: `uncapped` is 0, `at_cap` the highest; −1 without a band. */

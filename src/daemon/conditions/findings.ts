@@ -154,7 +154,7 @@ export const foreignFinding = (scope: Scope, verified: Cap, observed: Observed, 
 
 /** For how long nobody looked before it was found. */
 const unseen = (reading: CapReading | undefined): { readonly unseenSeconds?: number } =>
-  reading?.previousAt === undefined ? {} : { unseenSeconds: Math.max(0, Math.round((reading.readAt - reading.previousAt) / 1000)) }
+  reading?.previousAt === undefined ? {} : { unseenSeconds: Math.max(0, reading.readAt - reading.previousAt) / 1000 }
 
 export const pauseFindings = (pause: Pause | undefined, workspace: string): readonly Finding[] =>
   pause === undefined

@@ -7,7 +7,6 @@ import type { CycleEvent } from '../../core/model/events.ts'
 import type { DayFigures, JournalEntry } from '../../core/model/journal.ts'
 import type { Observed } from '../../core/model/observed.ts'
 import type { Cap } from '../../core/model/policy.ts'
-import { scopeKey } from '../../core/model/scope.ts'
 import { credits, DAY_MS, type Instant, MINUTE_MS } from '../../core/model/units.ts'
 
 /** What is kept: entries oldest first, days in order. */
@@ -76,10 +75,10 @@ function planned(journal: Journal, { at, plan, pools }: EventOf<'planned'>): Jou
   return { ...after, days }
 }
 
-function transition(journal: Journal, { at, change, condition }: EventOf<'condition'>): Journal {
+function transition(journal: Journal, { at, change, condition, remembered }: EventOf<'condition'>): Journal {
   switch (condition.type) {
     case 'ForeignChange':
-      return change === 'ended' ? journal : foreign(journal, at, condition)
+      return change === 'ended' || remembered ? journal : foreign(journal, at, condition)
     case 'Held':
     case 'Contested':
     case 'BreakerOpen':
@@ -95,7 +94,6 @@ function foreign(journal: Journal, at: Instant, { scope, fields = {} }: Conditio
   const [verified, observed] = [capIn(fields['from']), observedIn(fields['to'])]
   if (!scope || verified === undefined || observed === undefined) return journal
   const entry = { at, kind: 'foreign', scope, verified, observed, ...planOf(journal) } as const
-  if (isToldAgain(journal, entry)) return journal
   return counted(withForeign(journal, entry), at, ({ found }) => ({ found: found + 1 }))
 }
 
@@ -105,13 +103,6 @@ const capIn = (value: unknown): Cap | undefined => (typeof value === 'number' ? 
 const observedIn = (value: unknown): Observed | undefined => (value === 'unknown' ? value : capIn(value))
 
 type Foreign = Extract<JournalEntry, { readonly kind: 'foreign' }>
-
-/** After a restart the same foreign value is told of again. */
-function isToldAgain({ entries }: Journal, { at, scope, observed, verified }: Foreign): boolean {
-  const key = scopeKey(scope)
-  const last = entries.findLast((one) => one.kind === 'foreign' && scopeKey(one.scope) === key)
-  return last?.kind === 'foreign' && last.observed === observed && last.verified === verified && at - last.at < MINUTE_MS
-}
 
 function withForeign(journal: Journal, entry: Foreign): Journal {
   const { entries } = journal

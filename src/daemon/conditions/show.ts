@@ -55,7 +55,9 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   const done = results.filter(([, { result }]) => result === 'applied').length
   const failed = results.filter(([, { result }]) => result !== 'applied' && result !== 'skipped')
   const left = applied ? leftIn(after) : []
-  const message = applied?.fatal ?? applied?.refusal ?? [...failed.map(([key, { error }]) => `${key}: ${error}`), ...unread, ...left][0]
+  const halted = applied?.interrupted === undefined ? [] : [HALTS[applied.interrupted]]
+  const failures = failed.map(([key, { error }]) => `${key}: ${error}`)
+  const message = applied?.fatal ?? applied?.refusal ?? [...failures, ...unread, ...halted, ...left][0]
   const told = message === undefined ? {} : { message }
   const isShort = failed.length > 0 || unread.length > 0 || applied?.interrupted !== undefined
   const nothingWorked = done === 0 && (failed.length > 0 || applied?.fatal !== undefined || applied?.refusal !== undefined)
@@ -65,6 +67,15 @@ export function outcomeOf(inputs: OutcomeInputs): Outcome {
   if (after.plan.holds.length > 0) return { result: 'held', ...(left.length > 0 && told) }
   if (left.length > 0) return { result: 'partial', ...told }
   return { result: done > 0 ? 'success' : 'noop' }
+}
+
+/** Why writing ended before its end. */
+const HALTS: Readonly<Record<NonNullable<PassReport['interrupted']>, string>> = {
+  stopped: 'what was still to be written is left: the daemon was told to stop, or the policy changed',
+  paused: 'what was still to be written is left: a pause began',
+  ledger: 'what was still to be written is left: the ledger could not record it',
+  refused: 'what was still to be written is left: the service takes no writes',
+  breaker: 'what was still to be written is left: too many writes failed',
 }
 
 /** What remains to be written and is not held, in words. A focused cycle leaves the rest to the next sweep, and nothing is said of it. */
@@ -104,9 +115,20 @@ export function showPlan(workspace: Workspace, planned: Planned, outlook: Desire
   const { clock, ledger, knowledge } = workspace
   const since = clock.now() - LATE_MS
   const readings = knowledge?.readings ?? new Map()
-  const found = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
+  const foreignNow = foreignFindings(planned, readings, (scope) => ledger.writtenLately(scope, since))
+  const found = workspace.findings.foreign ? foreignNow : foreignNow.map((finding) => fromLedger(finding, ledger))
   const foreign = [...found, ...standing(workspace.findings.foreign ?? [], planned, readings)]
   notice(workspace, { foreign, plan: planFindings(planned, outlook, shown) })
+}
+
+/** What stood already when another process found it. */
+function fromLedger(finding: Finding, ledger: Workspace['ledger']): Finding {
+  const { scope, version } = finding
+  const key = scope && scopeKey(scope)
+  if (!key || ledger.fact('driftSince')?.[key] === undefined) return finding
+  const last = ledger.fact('journal')?.findLast((entry) => entry.kind === 'foreign' && scopeKey(entry.scope) === key)
+  const isSame = last?.kind === 'foreign' && String(last.observed) === version && ledger.writtenLately(scope, last.at).length === 0
+  return isSame ? { ...finding, since: last.at, remembered: true } : finding
 }
 
 /** A value of others that stands while policy asks for something else, or cannot be read for a while, is no news when it is met again. */

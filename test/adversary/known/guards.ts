@@ -144,6 +144,21 @@ const unrelatedGoes: Known = {
   },
 }
 
+const raiseGoes: Known = {
+  name: 'a raise of the team goes out beside held lowerings of people who have nothing of their own yet',
+  run: async (open) => {
+    const world = await open(plainCompany(20, { team: 1000 }))
+    world.configure({})
+    world.write({ ...noPolicy, team: 1100, users: users(1, 10, 500) })
+    for (const seen of [['team → 1100'], []]) {
+      const run = await apply(world)
+      mustExit(world, run, 3)
+      mustWrite(world, 'the rest (grants, raises, other scopes) still goes out (section 5)', run.seen, seen)
+      must(world, 'a hold is about the people whom its changes take from (section 5)', holdsOf(run.json)[0]?.people === 10, () => told(run))
+    }
+  },
+}
+
 const company50 = plainCompany(50, { team: 1000 })
 const base50 = { ...noPolicy, team: 1000 }
 const twoSteps = 'an approval counts only for changes that the ledger has shown before, under a revision without it (section 5)'
@@ -336,6 +351,7 @@ export const guardCases: readonly Known[] = [
   undeclaredTeam,
   releasedWaits,
   unrelatedGoes,
+  raiseGoes,
   selfApproval,
   earlyApproval,
   reviewedApproval,

@@ -73,6 +73,12 @@ describe('what changes do to people', () => {
     ['clearing falls back to the wider cap', { now: { team: 3, bob: 4 }, changes: { bob: 'none' } }, ['bob lowered 4>3 by bob']],
     ['clearing the last cap leaves none', { now: { team: 'none', bob: 4 }, changes: { bob: 'none' } }, ['bob cleared 4>none by bob']],
     [
+      'a raise is not named for a lowering, however wide it is',
+      { now: { team: 5 }, changes: { team: 6, cyd: 3 } },
+      ['ada raised 5>6 by team', 'bob raised 5>6 by team', 'cyd lowered 5>3 by cyd'],
+    ],
+    ['nor is a lowering for a raise', { now: { team: 5, 'group:a': 9 }, changes: { team: 4, cyd: 8 } }, ['cyd raised 5>8 by cyd']],
+    [
       'two changes with one effect are both named',
       { now: { team: 5, cyd: 4 }, changes: { team: 3, cyd: 'none' } },
       ['ada lowered 5>3 by team', 'bob lowered 5>3 by team', 'cyd lowered 4>3 by cyd team'],

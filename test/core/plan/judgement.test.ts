@@ -190,3 +190,23 @@ describe('an approval in a policy', () => {
   test('that came too early releases once an operator types it as well', () =>
     expect(planOf({ ...LOWER, approvalIds: [id], approve: [id] }).plan.holds).toEqual([]))
 })
+
+describe('an approval that releases nothing any more is told', () => {
+  const LOWER: PlanSketch = { people: 100, caps: each(16, 400), observed: each(16, 500) }
+  const id = planOf(LOWER).plan.holds[0]?.id ?? ''
+  const AT = { file: 'acme.yaml', line: 1, column: 1 }
+  const spent: Approval = { id, via: 'command', approvedAt: NOW, state: 'spent', released: [] }
+
+  test('while its hold stands, when more people were reached than somebody had seen', () => {
+    const { approvals, holds } = planOf({ ...LOWER, approve: [id], holdsShown: { [id]: { people: 12, at: NOW } } }).plan
+    expect(holds).toHaveLength(1)
+    expect(approvals).toEqual([{ id, via: 'command', state: 'void', releases: [], note: expect.stringContaining('approve that anew') }])
+  })
+  test('with its place where a policy lists it, whoever had given it', () => {
+    const { approvals, problems } = planOf({ ...LOWER, approvalIds: [id], approvals: [spent] }).plan
+    expect(approvals).toMatchObject([{ id, at: AT, state: 'spent', releases: [] }])
+    expect(problems).toMatchObject([{ code: 'APPROVAL_SPENT', at: AT, message: expect.stringContaining('remove it from spec.approvals') }])
+  })
+  test('and is not, once nothing is held', () =>
+    expect(planOf({ observed: {}, caps: {}, approvals: [{ ...spent, state: 'void' }] }).plan.approvals).toEqual([]))
+})

@@ -36,11 +36,15 @@ describe('the band of a person', () => {
   })
 })
 
-test('people without a band are counted in none', () => {
-  const counts = countBands([
-    { email: 'a@example.com', band: 'at_cap' },
-    { email: 'b@example.com' },
-    { email: 'c@example.com', band: 'at_cap' },
-  ])
-  expect(counts).toEqual({ uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 2 })
+test('people without a band are counted in none, and where nobody has one nothing is known', () => {
+  expect(countBands([])).toBeUndefined()
+  expect(countBands([{}, {}])).toBeUndefined()
+  expect(countBands([{ band: 'at_cap' }, {}, { band: 'at_cap' }])).toEqual({
+    uncapped: 0,
+    under_50: 0,
+    '50_to_85': 0,
+    '85_to_95': 0,
+    '95_to_100': 0,
+    at_cap: 2,
+  })
 })

@@ -323,6 +323,7 @@ describe('nothing is written', () => {
     }
     const { result } = await one.cycle({ caps: { p001: 1, p002: 2, p003: 3 } })
     expect({ result, writes: one.count('UsageConfig'), open: one.ledger.openIntents() }).toEqual({ result: 'partial', writes: 1, open: [] })
+    expect(one.begun('CycleIncomplete')).toMatchObject([{ message: expect.stringContaining('a pause began') }])
     one.onCall = undefined
     await one.ledger.savePause(undefined)
     await one.cycle()

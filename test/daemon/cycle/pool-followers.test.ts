@@ -93,4 +93,37 @@ describe('members', () => {
     expect(one.caps()).toEqual({ team: 900, ada: 500, bob: 500 })
     expect(Math.max(...sums)).toBe(1000)
   })
+
+  test('keep what they inherit also when a group goes up whose members nobody could list', async () => {
+    const one = await testWorld({
+      people: ['ada', 'bob'],
+      groups: { g: ['ada'] },
+      caps: { team: 100 },
+      wrapTransport: (inner) => ({
+        send: async (operation, body, options) =>
+          operation === 'UserPageAnalytics' && body['group_name'] !== undefined
+            ? { status: 503, headers: {}, body: '{"error":"no"}' }
+            : inner.send(operation, body, options),
+      }),
+    })
+    const kept = { protect: ['ada'], pools: [pool(1000, people('ada', 'bob'))] }
+    await one.cycle({ ...kept, caps: { team: 100 } })
+    expect(one.caps()).toEqual({ team: 100, bob: 900 })
+    const changed = { ...kept, caps: { team: 100, 'group:g': 2000 } }
+    const [hold] = (await one.cycle(changed)).after.plan.holds
+    await one.cycle(changed, { approve: [hold?.id ?? ''] })
+    expect(one.caps()).toEqual({ team: 100, 'group:g': 2000, ada: 100, bob: 900 })
+  })
+
+  test('whom policy wants without a cap, which a pool cannot have, keep what they inherit when the group’s cap goes up', async () => {
+    const one = await testWorld({ people: ['ada', 'bob'], groups: { g: ['ada', 'bob'] }, caps: { 'group:g': 100 } })
+    const pools = [pool(1000, { kind: 'groups', ids: ['g'] })]
+    await one.cycle({ pools, caps: { 'group:g': 100, ada: 'none' } })
+    expect(one.caps()).toEqual({ 'group:g': 100, bob: 900 })
+    await one.cycle({ pools, caps: { 'group:g': 2000, ada: 'none' } })
+    expect(one.caps()).toEqual({ 'group:g': 2000, ada: 100, bob: 900 })
+    one.forget()
+    await one.cycle()
+    expect(one.writes()).toEqual([])
+  })
 })

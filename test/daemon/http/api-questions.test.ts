@@ -1,23 +1,11 @@
 // Questions to /api/v1 over real HTTP: those that make no sense are refused in words, and none is that the OpenAPI document allows.
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import type { Parameter } from '../../../src/daemon/http/documents/query.ts'
-import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
 import { offences } from '../../support/api-schema.ts'
-import { serverParts } from '../../support/server.ts'
+import { serve } from '../../support/serve.ts'
 import { fullView, HOLD } from '../../support/views.ts'
-
-const open: Server[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
-})
-
-async function serve(overrides: Partial<ServerOptions> = {}): Promise<Server> {
-  const server = await startServer(serverParts(overrides))
-  open.push(server)
-  return server
-}
 
 describe('a question that makes no sense', () => {
   const rows: readonly (readonly [string, number, string])[] = [

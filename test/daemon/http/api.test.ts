@@ -1,13 +1,12 @@
 // /api/v1 over real HTTP: every answer keeps to the schema that the OpenAPI document names, whatever the workspace is like, and questions that make no
 // sense are refused in words.
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { WorkspaceView } from '../../../src/core/model/events.ts'
 import { API_ROUTES } from '../../../src/daemon/http/api-table.ts'
 import { createLibrary } from '../../../src/daemon/http/documents/make.ts'
 import { sourceOf } from '../../../src/daemon/http/documents/source.ts'
 import { OPENAPI } from '../../../src/daemon/http/openapi.generated.ts'
-import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
 import { EMAIL_LABELS, hashLabels, type PeopleLabels } from '../../../src/daemon/http/status/labels.ts'
 import { openLedger } from '../../../src/daemon/ledger/ledger.ts'
 import { type Compared, compare, compareStart } from '../../../src/daemon/replay/compare.ts'
@@ -19,25 +18,14 @@ import { offences } from '../../support/api-schema.ts'
 import { fakeClock } from '../../support/clock.ts'
 import { email } from '../../support/declare.ts'
 import { recordCompany } from '../../support/recorded.ts'
-import { serverParts } from '../../support/server.ts'
+import { closing, serve } from '../../support/serve.ts'
 import { emptyView, fullView } from '../../support/views.ts'
 import { createWorld, type World } from '../../support/world.ts'
-
-const open: { close(): Promise<unknown> }[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
-})
-
-async function serve(overrides: Partial<ServerOptions> = {}): Promise<Server> {
-  const server = await startServer(serverParts(overrides))
-  open.push(server)
-  return server
-}
 
 /** A workspace in which something is in force, something was changed by somebody else, and something is held. */
 async function busyWorld(): Promise<World> {
   const world = await createWorld({ people: 40, groups: { grp_a: ['p001', 'p002'], grp_b: ['p002', 'p003'] }, caps: { p009: 77 } })
-  open.push(world)
+  closing(world)
   await world.cycle({
     caps: { team: 500, 'group:grp_a': 800, p001: 900, p030: 600 },
     grants: [{ on: 'p030', cap: 700, until: Date.UTC(2026, 11, 15), reason: 'release week', ticket: 'OPS-1' }],
@@ -98,7 +86,7 @@ async function allOffences(url: string): Promise<readonly string[]> {
 /** What a thread would answer of the days of a company. */
 async function comparedCompany(): Promise<Compared> {
   const store = await openLedger({ file: ':memory:', mode: 'write', clock: fakeClock() })
-  open.push(store)
+  closing(store)
   const ledger = await store.workspace('acme', 'https://a.example/api/v1')
   await recordCompany(ledger, COMPANY)
   const { policy } = await recordedPlace('empty')
@@ -285,7 +273,7 @@ describe('one of them', () => {
 describe('a pool', () => {
   test('is on the page of its workspace and among the policies, and its members are found by its name', async () => {
     const world = await createWorld({ people: 4 })
-    open.push(world)
+    closing(world)
     await world.cycle({
       caps: { team: 500, p003: 90 },
       pools: [

@@ -3,18 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { type AuthSettings, createGate, isNetwork, isRefused, networkList } from '../../../src/daemon/http/auth.ts'
-import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
+import type { Server, ServerOptions } from '../../../src/daemon/http/server.ts'
 import { ledgerGate } from '../../../src/daemon/http/token.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { serverParts } from '../../support/server.ts'
+import { serve as start } from '../../support/serve.ts'
 import { emptyView, fullView, HOLD, REFUSED } from '../../support/views.ts'
-
-const started: Server[] = []
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((server) => server.close()))
-})
 
 const TOKEN = 'a-token-of-the-test'
 const VIEWS = () => [fullView('acme'), { ...emptyView('other'), conditions: [{ ...REFUSED, message: 'only for others' }] }]
@@ -22,9 +17,7 @@ const VIEWS = () => [fullView('acme'), { ...emptyView('other'), conditions: [{ .
 async function serve(settings: AuthSettings | undefined, more: Partial<ServerOptions> = {}): Promise<Server> {
   const clock = more.clock ?? fakeClock()
   const gate = createGate({ settings: () => settings, env: { TOKEN }, clock })
-  const server = await startServer(serverParts({ views: VIEWS, clock, gate, isChecked: () => settings, ...more }))
-  started.push(server)
-  return server
+  return start({ views: VIEWS, clock, gate, isChecked: () => settings, ...more })
 }
 
 const BY_TOKEN: AuthSettings = { token: { env: 'TOKEN' }, metrics: false }

@@ -1,17 +1,12 @@
 // Server-sent events over real HTTP: what a listener hears, and what keeps listeners from costing anything.
 import { connect, type Socket } from 'node:net'
-import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { CycleEvent } from '../../../src/core/model/events.ts'
 import { createLive, type Live } from '../../../src/daemon/http/live.ts'
-import { type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
+import type { ServerOptions } from '../../../src/daemon/http/server.ts'
 import type { Clock } from '../../../src/ports.ts'
-import { serverParts } from '../../support/server.ts'
+import { serve as start } from '../../support/serve.ts'
 import { emptyView, NOW } from '../../support/views.ts'
-
-const started: Server[] = []
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((server) => server.close()))
-})
 
 /** Sleeps end when the test says so. */
 function handClock(): Clock & { pass(ms: number): void } {
@@ -44,9 +39,8 @@ async function serve(more: Partial<ServerOptions> = {}): Promise<World> {
   const clock = handClock()
   const live = createLive(clock, 'boot')
   const views = () => [emptyView('acme'), emptyView('other')]
-  const server = await startServer(serverParts({ clock, live, views, ...more }))
-  started.push(server)
-  return { url: server.url, live, clock }
+  const { url } = await start({ clock, live, views, ...more })
+  return { url, live, clock }
 }
 
 interface Heard {

@@ -212,12 +212,19 @@ describe('the gauges of a view', () => {
   })
 })
 
+test('where use or caps of nobody are known nobody is in a band, which is not that all bands are empty', async () => {
+  const view = fullView()
+  const page = await start().scrape({ ...view, people: view.people.map(({ email }) => ({ email })) })
+  expect(page.series('capkeeper_people')).toEqual([])
+})
+
 describe('the counters', () => {
   test('count each event once under its labels', async () => {
     const { metrics, scrape } = start()
     metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'applied' }))
     metrics.onEvent(event({ kind: 'change-finished', change: CHANGE, result: 'verify_failed', error: 'a third value' }))
-    const condition = { ...foreignFinding(TEAM, credits(500), credits(800)), since: NOW }
+    const reading = { scope: TEAM, observed: credits(800), readAt: NOW, previousAt: NOW - 1_400 }
+    const condition = { ...foreignFinding(TEAM, credits(500), credits(800), reading), since: NOW }
     metrics.onEvent(event({ kind: 'condition', change: 'begun', condition }))
     metrics.onEvent(event({ kind: 'condition', change: 'ended', condition }))
     metrics.onEvent(event({ kind: 'request-finished', operation: 'GetUsageConfig', outcome: 'ok', durationMs: 30 }))
@@ -230,6 +237,8 @@ describe('the counters', () => {
     expect(page.value('capkeeper_changes_total', { ...change, result: 'applied' })).toBe(1)
     expect(page.value('capkeeper_changes_total', { ...change, result: 'verify_failed' })).toBe(1)
     expect(page.value('capkeeper_external_changes_total', { workspace, kind: 'team' })).toBe(1)
+    expect(page.value('capkeeper_drift_detection_seconds_sum', { workspace, kind: 'team' })).toBe(1.4)
+    expect(page.value('capkeeper_drift_detection_seconds_bucket', { workspace, kind: 'team', le: '1' })).toBe(0)
     const operation = 'GetUsageConfig'
     expect(page.value('capkeeper_api_requests_total', { workspace, operation, outcome: 'ok' })).toBe(1)
     expect(page.value('capkeeper_api_requests_total', { workspace, operation, outcome: 'rate_limited' })).toBe(1)

@@ -1,27 +1,19 @@
 // Clients that are slow, many or odd, over raw sockets. The limits are short ones, so that nobody waits long.
 import { connect, type Socket } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { connectionsWithin, descriptorLimit } from '../../../src/daemon/http/connections.ts'
-import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
+import { SERVER_LIMITS, type Server, type ServerLimits, type ServerOptions } from '../../../src/daemon/http/server.ts'
 import { fakeClock } from '../../support/clock.ts'
-import { serverParts } from '../../support/server.ts'
+import { closing, serve } from '../../support/serve.ts'
 import { pieces } from '../../support/views.ts'
 
-const open: { close(): unknown }[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()))
-})
-
-async function start(limits: Partial<ServerLimits>, more: Partial<ServerOptions> = {}): Promise<Server> {
-  const server = await startServer(serverParts({ limits: { checkEveryMs: 20, ...limits }, ...more }))
-  open.push(server)
-  return server
-}
+const start = (limits: Partial<ServerLimits>, more: Partial<ServerOptions> = {}): Promise<Server> =>
+  serve({ limits: { checkEveryMs: 20, ...limits }, ...more })
 
 /** Opens a connection; `said` is all that came back, once the server has closed it. */
 async function client({ url }: Server): Promise<{ readonly socket: Socket; readonly said: Promise<string> }> {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
-  open.push({ close: () => socket.destroy() })
+  closing({ close: () => socket.destroy() })
   const said = new Promise<string>((resolve) => {
     let text = ''
     socket.on('data', (data) => {

@@ -1,22 +1,13 @@
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Readiness } from '../../../src/daemon/http/options.ts'
-import { ListenError, type Server, type ServerOptions, startServer } from '../../../src/daemon/http/server.ts'
+import { ListenError, type Server, type ServerOptions } from '../../../src/daemon/http/server.ts'
 import { parseExposition } from '../../support/exposition.ts'
-import { serverParts } from '../../support/server.ts'
+import { serve } from '../../support/serve.ts'
 import { fullView } from '../../support/views.ts'
 
-const started: Server[] = []
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((server) => server.close()))
-})
-
-async function start(overrides: Partial<ServerOptions> = {}): Promise<Server> {
-  const server = await startServer(serverParts({ views: () => [fullView()], ...overrides }))
-  started.push(server)
-  return server
-}
+const start = (overrides: Partial<ServerOptions> = {}): Promise<Server> => serve({ views: () => [fullView()], ...overrides })
 
 describe('the pages', () => {
   const rows: readonly (readonly [string, string, string])[] = [

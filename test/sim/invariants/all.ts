@@ -1,6 +1,6 @@
 // Every invariant of the simulation, in the order they are listed in reports.
 import type { Invariant } from '../steps.ts'
-import { converges } from './converges.ts'
+import { applied, converges } from './converges.ts'
 import { countedPeople } from './counted.ts'
 import { readBack, secondLook } from './looks.ts'
 import { notForgotten, releasesKept, spentInTime, wholeOnly } from './orphans.ts'
@@ -15,6 +15,7 @@ import { heldStays, intents, knownReading, notOurs, oneWriter } from './writes.t
 
 export const invariantsFor = (keys: readonly string[]): readonly Invariant[] => [
   converges,
+  applied,
   knownReading,
   secondLook,
   readBack,

@@ -40,6 +40,33 @@ function check(scene: Scene, checker: Checker, isOthers: (scope: ScopeKey) => bo
   }
 }
 
+/** Codes of scopes that an exit code of 0 says nothing of: the policy itself asks for what cannot be. */
+const LEFT_OUT: ReadonlySet<ScopeState> = new Set(['rejected', 'contested', 'skipped'])
+
+/** Codes of what ends without everything being as declared, which has to say why. */
+const HELD = 3
+const PARTIAL = 4
+
+export const applied: Invariant = {
+  name: 'one apply leaves the service as declared, or its exit code says why',
+  watch: (scene, checker) => {
+    const others = writtenByOthers(scene)
+    return (step) => {
+      others.note(step)
+      if (step.kind !== 'applied') return
+      const { exit, message, problems, holds, scopes } = step.end
+      checker.checked()
+      if (exit === HELD && holds === 0) checker.violated('apply ended with 3, and its plan has no hold')
+      if (exit === PARTIAL && message === undefined && problems === 0) checker.violated('apply ended with 4, and does not say why')
+      if (exit !== HELD && exit !== PARTIAL && exit !== 0) checker.violated(`apply ended with ${exit}: ${message ?? ''}`)
+      if (exit !== 0 || nearBoundary(scene, scene.scenario.intervalMs)) return
+      const excused = new Set(scopes.filter(({ state }) => LEFT_OUT.has(state)).map(({ scope }) => scopeKey(scope)))
+      checkScopes(scene, excused, checker, { scopes })
+      if (!isMisjudged(scene)) checkPeople(scene, excused, checker, others.has)
+    }
+  },
+}
+
 /** Where others wrote last; a wide write of theirs may have reached everybody where the service copies. */
 function writtenByOthers({ scenario }: Scene) {
   const scopes = new Set<ScopeKey>()
@@ -59,9 +86,11 @@ const isDoubted = ({ conditions }: WorkspaceView): boolean => conditions.some(({
 /** What others changed is only shown. */
 const isWatched = ({ state, why = '' }: ScopeStatus): boolean => state === 'drifted' && why.includes('onDrift is alert')
 
-/** What counts on a held change waits with it, and says so. */
-const isWaiting = ({ state, why = '' }: ScopeStatus, { holds }: WorkspaceView): boolean =>
-  state === 'drifted' && holds.length > 0 && (why.includes('keeps it back') || why.includes('waits itself'))
+/** What counts on a change that is held, or was refused and is left alone for a day, waits with it, and says so. */
+const isWaiting = ({ state, why = '' }: ScopeStatus, { holds, scopes }: WorkspaceView): boolean =>
+  state === 'drifted' &&
+  ((holds.length > 0 && (why.includes('keeps it back') || why.includes('waits itself'))) ||
+    (why.includes('is refused') && scopes.some((one) => one.state === 'rejected')))
 
 /** The configuration says layers and the service copies: the program sees that, holds wide writes, and cannot put everything right. */
 const isMisjudged = ({ scenario }: Scene): boolean => scenario.switches.capSemantics === 'fan-out' && scenario.capSemantics === 'layered'
@@ -92,7 +121,7 @@ function widerAsListed(scene: Scene, scope: ScopeKey): ModelCap {
 
 const belonging = ({ company }: Scene): Belonging => ({ approved: company.approved, groupsOf: company.groupsOf, holds: company.holds })
 
-function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, view: WorkspaceView): void {
+function checkScopes(scene: Scene, excused: ReadonlySet<ScopeKey>, checker: Checker, view: Pick<WorkspaceView, 'scopes'>): void {
   if (scene.scenario.capSemantics === 'copied') return
   const states = new Map(view.scopes.map((one) => [scopeKey(one.scope), one.state]))
   for (const [scope, cap] of askedScopes(scene.policy(), belonging(scene), scene.now())) {

@@ -26,8 +26,11 @@ export function createSight() {
     people.has(email) &&
     listed.entries().every(([id, members]) => members.has(email) === company.groupsOf(email).includes(id)) &&
     company.groupsOf(email).every((id) => listed.has(id) || stored(scopeKey({ kind: 'group', id })) === 'none')
+  // A 0 that reads back as unset is seen by nobody.
   const isSeen = (scene: Scene, scope: ScopeKey): boolean =>
-    (seen.get(scope) ?? 'none') === scene.shows(scope) && (seen.has(scope) || scene.stored(scope) === 'none')
+    (scene.stored(scope) !== 0 || scene.shows(scope) === 0) &&
+    (seen.get(scope) ?? 'none') === scene.shows(scope) &&
+    (seen.has(scope) || scene.stored(scope) === 'none')
   return {
     note(step: Step): void {
       if (step.kind === 'started') seen.clear()

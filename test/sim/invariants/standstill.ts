@@ -112,9 +112,12 @@ export const rosterDoubt: Invariant = {
 export const alertOnly: Invariant = {
   name: 'what others changed is shown and not put back where onDrift is alert',
   watch(scene, checker) {
+    let isApplying = false
     return (step) => {
+      // Whoever says `apply` wants it written.
+      if (step.kind === 'world') isApplying = step.what === 'apply'
       const intent = step.kind === 'recorded' && step.method === 'recordIntent' ? intentOf(step) : undefined
-      if (!intent || scene.scenario.onDrift !== 'alert') return
+      if (!intent || isApplying || scene.scenario.onDrift !== 'alert') return
       checker.checked()
       const { scope, from, to, cause } = intent.change
       if (cause === 'external') checker.violated(`${scopeKey(scope)} goes from ${from} to ${to}, because others changed it`)

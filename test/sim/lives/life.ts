@@ -22,7 +22,7 @@ import { createService, type Service } from '../world/service.ts'
 import { createUseBook } from '../world/use-book.ts'
 import { copyModel, emptyModel, type PolicyModel, policyFiles } from './policy-model.ts'
 import { tidyPools } from './pool-edits.ts'
-import { type SimProcess, startProcess, WORKSPACE } from './process.ts'
+import { applyOnce, type ProcessParts, type SimProcess, startProcess, WORKSPACE } from './process.ts'
 import { MINUTE_MS, type Scenario } from './scenario.ts'
 
 export interface Life extends Scene {
@@ -58,6 +58,8 @@ export interface Life extends Scene {
   published(): void
   start(): void
   startLater(ms: number): void
+  /** `capkeeper apply --yes` in the place of the daemon, which has to be away. */
+  apply(): Promise<void>
   /** What a short command does beside the daemon. */
   withNotes(act: (ledger: Ledger) => Promise<void>): Promise<void>
   close(): Promise<void>
@@ -153,6 +155,9 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
     ledger: () => (life.process ? ledger.disk() : undefined),
     published: () => life.process?.daemon?.policiesChanged(),
     start: () => void launch(),
+    async apply() {
+      emit({ kind: 'applied', end: await applyOnce(nextNumber(), partsNow()) })
+    },
     startLater: (ms) => clock.later(ms, () => void launch()),
     withNotes: (act) => ledger.withNotes({ now: trueNow, monotonic: clock.elapsed, sleep: clock.sleep }, act),
     async close() {
@@ -161,34 +166,27 @@ export function createLife({ scenario, emit, note, ledger = sqliteLedger(WORKSPA
       await ledger.close()
     },
   }
+  const partsNow = (): ProcessParts => ({
+    ...{ scenario, clock, service, weather, ledger, emit, note },
+    keyNow: () => keys[life.keyFile.number] ?? '',
+    wallNow: () => trueNow() + life.wallOffsetMs,
+    config: () => configOf(life, changed),
+    loadPolicies: () => loadModel(life, wholes),
+  })
+  const nextNumber = (): number => {
+    numbers += 1
+    return numbers
+  }
   const launch = async (): Promise<void> => {
-    const number = numbers + 1
+    const number = nextNumber()
     try {
-      const started = await startProcess(
-        number,
-        {
-          scenario,
-          clock,
-          service,
-          weather,
-          ledger,
-          keyNow: () => keys[life.keyFile.number] ?? '',
-          wallNow: () => trueNow() + life.wallOffsetMs,
-          config: () => configOf(life, changed),
-          loadPolicies: () => loadModel(life, wholes),
-          emit,
-          note,
-        },
-        () => {
-          if (life.process?.number === number) life.process = undefined
-        },
-      )
+      const started = await startProcess(number, partsNow(), () => {
+        if (life.process?.number === number) life.process = undefined
+      })
       if (started.alive) life.process = started
     } catch (error) {
       if (!(error instanceof LedgerError) || error.code !== 'LEDGER_LOCKED') throw error
       note(`process ${number} finds the ledger locked`)
-    } finally {
-      numbers += 1
     }
   }
   return life

@@ -3,14 +3,19 @@
 import { createWriteClient } from '../../../src/api/client.ts'
 import { createKeyRing } from '../../../src/api/keys.ts'
 import { createPaces, type Paces } from '../../../src/api/transport/paces.ts'
-import type { CycleEvent } from '../../../src/core/model/events.ts'
+import { exitOfAll } from '../../../src/cli/apply/run.ts'
+import { EXIT, type ExitCode } from '../../../src/cli/shared/exit.ts'
+import type { CycleEvent, ScopeStatus } from '../../../src/core/model/events.ts'
 import { createLogger } from '../../../src/daemon/conditions/log.ts'
 import { eventLog } from '../../../src/daemon/conditions/log-events.ts'
 import type { Config, WorkspaceConfig } from '../../../src/daemon/config/settings.ts'
 import { learnedKeeper } from '../../../src/daemon/cycle/learned.ts'
+import { reconcile } from '../../../src/daemon/cycle/run.ts'
+import { recall } from '../../../src/daemon/cycle/state.ts'
 import { workspaceLedger } from '../../../src/daemon/ledger/workspace.ts'
 import { type Daemon, type OpenedWorkspace, type PolicyLoad, startDaemon } from '../../../src/daemon/schedule/daemon.ts'
 import { sha256 } from '../../../src/daemon/schedule/system.ts'
+import { createWorkspace } from '../../../src/daemon/workspace.ts'
 import type { Clock, Ledger } from '../../../src/ports.ts'
 import { stream } from '../../../src/sandbox/company/random.ts'
 import type { Step } from '../steps.ts'
@@ -55,11 +60,28 @@ export interface SimProcess extends Sender {
   stop(): Promise<void>
 }
 
+/** What `apply` comes to, and what its plan says at the end. */
+export interface ApplyEnd {
+  readonly exit: ExitCode
+  readonly message?: string
+  readonly problems: number
+  readonly holds: number
+  readonly scopes: readonly ScopeStatus[]
+}
+
 export const WORKSPACE = 'acme'
 const BASE_URL = 'http://service'
 
-/** Starts a process; throws a `LedgerError` when another one holds the lock. */
-export async function startProcess(number: number, parts: ProcessParts, onEnd: () => void): Promise<SimProcess> {
+/** A process with its ledger and its log, before it does anything. */
+interface Begun {
+  readonly self: SimProcess
+  readonly clock: Clock
+  readonly store: OpenLedger
+  tell(event: CycleEvent): void
+}
+
+/** Throws a `LedgerError` when another process holds the lock. */
+async function beginProcess(number: number, parts: ProcessParts, onEnd: () => void): Promise<Begun> {
   const late: { self?: SimProcess } = {}
   const clock: Clock = {
     now: () => Math.floor(parts.wallNow()),
@@ -92,14 +114,6 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
   }
   late.self = self
   parts.emit({ kind: 'started', process: number })
-  const config: Config = {
-    listen: { host: '127.0.0.1', port: 9464 },
-    people: 'email',
-    ledger: ':memory:',
-    approvals: 'separate',
-    metrics: { perUser: 'off', userLabel: 'hash' },
-    workspaces: [parts.config()],
-  }
   const log = eventLog(
     await createLogger({
       level: 'debug',
@@ -115,6 +129,20 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
     log(event)
     parts.emit({ kind: 'told', process: number, event })
   }
+  return { self, clock, store, tell }
+}
+
+/** Starts the daemon; throws a `LedgerError` when another process holds the lock. */
+export async function startProcess(number: number, parts: ProcessParts, onEnd: () => void): Promise<SimProcess> {
+  const { self, clock, store, tell } = await beginProcess(number, parts, onEnd)
+  const config: Config = {
+    listen: { host: '127.0.0.1', port: 9464 },
+    people: 'email',
+    ledger: ':memory:',
+    approvals: 'separate',
+    metrics: { perUser: 'off', userLabel: 'hash' },
+    workspaces: [parts.config()],
+  }
   const paces = createPaces()
   const daemon = await startDaemon({
     clock,
@@ -128,6 +156,30 @@ export async function startProcess(number: number, parts: ProcessParts, onEnd: (
   self.daemon = daemon
   if (!self.alive) void daemon.stop().catch(() => undefined)
   return self
+}
+
+/** `capkeeper apply --yes` where no daemon runs. Throws a `LedgerError` when one does. */
+export async function applyOnce(number: number, parts: ProcessParts): Promise<ApplyEnd> {
+  const { self, clock, store, tell } = await beginProcess(number, parts, () => undefined)
+  try {
+    const policy = parts.loadPolicies().sets.get(WORKSPACE)
+    if (!policy) return { exit: EXIT.input, problems: 1, holds: 0, scopes: [] }
+    const opened = await openWorkspace(self, parts, { settings: parts.config(), store, clock, tell, paces: createPaces() })
+    const workspace = createWorkspace(opened.parts)
+    workspace.ledger.saveFact('policy', policy)
+    const knowledge = recall(policy, workspace.ledger)
+    workspace.knowledge = knowledge
+    const report = await reconcile(workspace, knowledge, { usage: true, alone: true, confirm: async () => ({}) })
+    await workspace.ledger.commit()
+    const { plan, scopes } = report.after
+    return {
+      exit: exitOfAll([{ report }]),
+      ...(report.message !== undefined && { message: report.message }),
+      ...{ problems: plan.problems.length, holds: plan.holds.length, scopes },
+    }
+  } finally {
+    self.kill()
+  }
 }
 
 function diesSending(self: SimProcess): 'no' | 'arrives' | 'lost' {

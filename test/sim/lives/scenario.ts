@@ -55,6 +55,8 @@ export interface Round {
   readonly quietAtMs: number
   /** All holds that show are approved at the beginning of the calm. */
   readonly approving: boolean
+  /** Then the daemon goes, policy and caps change, and until then `apply` has to be through. */
+  readonly appliedAtMs?: number
 }
 
 export interface Scenario {
@@ -188,13 +190,19 @@ export const settlingMs = (intervalMs: number, usageIntervalMs: number): number 
 const SLOW_RATE = 0.12
 const SLOW_MS = 4 * HOUR_MS
 
+/** `apply` is through by then, also where the key allows few requests. */
+const APPLY_MS = 1.5 * HOUR_MS
+
 function drawRounds(seed: number, days: number, settling: number, intervalMs: number): readonly Round[] {
   const draw = stream(seed, 'rounds')
   return Array.from({ length: days }, (_, day) => {
     const approving = draw() < 0.5
-    const settledAtMs = (day + 1) * DAY_MS - 3.5 * intervalMs
+    const endMs = (day + 1) * DAY_MS - 1
+    const isApplied = stream(seed, `applied/${day}`)() < 0.3
+    const quietAtMs = isApplied ? endMs - APPLY_MS : endMs
+    const settledAtMs = quietAtMs - 3.5 * intervalMs
     const calmAtMs = settledAtMs - settling * (approving ? 2 : 1)
-    return { fromMs: day * DAY_MS, calmAtMs, settledAtMs, quietAtMs: (day + 1) * DAY_MS - 1, approving }
+    return { fromMs: day * DAY_MS, calmAtMs, settledAtMs, quietAtMs, approving, ...(isApplied && { appliedAtMs: endMs }) }
   })
 }
 

@@ -26,6 +26,7 @@ const TRAITS: Readonly<Record<Trait, (scenario: Scenario) => boolean>> = {
     capSemantics === 'layered' && switches.capSemantics !== 'fan-out' && switches.zeroCap === 'omitted',
   alert: ({ onDrift }) => onDrift === 'alert',
   pools: ({ pools }) => pools,
+  slow: ({ isSlow }) => isSlow,
   rules: ({ rules, pools }) => rules && !pools,
 }
 
@@ -34,7 +35,7 @@ function likeliness(seed: number): number {
   if (Object.entries(TRAITS).some(([trait, has]) => needs.has(trait) && !has(scenario))) return -1
   const { events, faults } = scenario
   const hours = faults.filter(({ kind }) => needs.has(kind)).map(({ fromMs, untilMs, rate }) => (rate * (untilMs - fromMs)) / 3_600_000)
-  const found = events.filter(({ kind }) => needs.has(kind)).length + hours.reduce((sum, one) => sum + one, 0)
+  const found = needs.size === 0 ? 1 : events.filter(({ kind }) => needs.has(kind)).length + hours.reduce((sum, one) => sum + one, 0)
   // Lives that cost little are lived before those that are somewhat likelier.
   return found / (HEAD + (scenario.people + scenario.groups) / scenario.intervalMs)
 }
@@ -43,7 +44,7 @@ function likeliness(seed: number): number {
 const HEAD = 10 / 900_000
 
 const seeds = Array.from({ length: count }, (_, index) => index + 1)
-const likely = new Map(needs.size > 0 ? seeds.map((seed) => [seed, likeliness(seed)]) : [])
+const likely = new Map(seeds.map((seed) => [seed, likeliness(seed)]))
 const known = values.first.split(',').flatMap((seed) => (seed === '' ? [] : [Number(seed)]))
 for (const seed of [...known, ...seeds.toSorted((a, b) => (likely.get(b) ?? 0) - (likely.get(a) ?? 0))]) {
   const [first] = (await runSeed({ seed, days })).violations

@@ -5,7 +5,7 @@ import type { EventKind } from '../lives/events/kinds.ts'
 import type { FaultKind } from '../lives/scenario.ts'
 
 /** What a deployment is like in some lives. */
-export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules'
+export type Trait = 'copied' | 'zero-lost' | 'alert' | 'pools' | 'rules' | 'slow'
 
 /** One planted bug: `find` stands exactly once in `file`, and is replaced. */
 export interface Plant {
@@ -26,6 +26,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/write/change.ts',
     find: 'const reading = await readBack(change, kind, run)',
     replace: 'const reading: CapReading = { scope: change.scope, observed: change.to, readAt: run.clock.now() }',
+    caughtBy: [1],
   },
   {
     name: 'the second look before a write is skipped',
@@ -33,12 +34,14 @@ export const PLANTS: readonly Plant[] = [
     find: '    if (seen) return seen\n',
     replace: '',
     needs: ['policy-mass', 'race', 'pause'],
+    caughtBy: [42],
   },
   {
     name: 'the second look takes any old reading for fresh',
     file: 'daemon/cycle/write/change.ts',
     find: 'known !== undefined && run.clock.now() - known.readAt < FRESH_MS && run.clock.now() >= known.readAt',
     replace: 'known !== undefined',
+    caughtBy: [1],
   },
   {
     name: 'an orphan that was changed by others is cleared',
@@ -49,6 +52,7 @@ export const PLANTS: readonly Plant[] = [
   }
 `,
     replace: '',
+    caughtBy: [6],
   },
   {
     name: 'the intent is forgotten: it is recorded after the write',
@@ -56,6 +60,7 @@ export const PLANTS: readonly Plant[] = [
     find: '    return await send(change, await recordIntent(change, run), run)',
     replace: `    await run.client.writeCap(change.scope, change.to, run.cut)
     return await send(change, await recordIntent(change, run), run)`,
+    caughtBy: [1],
   },
   {
     name: 'a write whose answer was lost is sent again without reading',
@@ -63,6 +68,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'const outcome = await run.client.writeCap(change.scope, change.to, run.cut)',
     replace: `let outcome = await run.client.writeCap(change.scope, change.to, run.cut)
     if (outcome.kind === 'ambiguous') outcome = await run.client.writeCap(change.scope, change.to, run.cut)`,
+    caughtBy: [1],
   },
   {
     name: 'guards count changes in place of people',
@@ -79,12 +85,14 @@ export const PLANTS: readonly Plant[] = [
   const seen = inputs.readings.get(key)?.observed ?? 'none'
   return seen === 'unknown' ? 'none' : seen
 }`,
+    caughtBy: [1],
   },
   {
     name: 'what a hold holds is written all the same',
     file: 'core/plan/dispositions.ts',
     find: 'held(heldBy.get(one.key)) ?? ',
     replace: '',
+    caughtBy: [1],
   },
 
   {
@@ -93,19 +101,22 @@ export const PLANTS: readonly Plant[] = [
     find: '(healing && HEALING_EXEMPT.has(guard)) ||',
     replace: '',
     needs: ['foreign-mass'],
+    caughtBy: [67],
   },
   {
     name: 'the protected are not protected',
     file: 'core/plan/judgement.ts',
-    find: 'protectedPeople: new Set(protectedEmails),',
+    find: 'protectedPeople: new Set(rules.protectedEmails),',
     replace: 'protectedPeople: new Set(),',
     needs: ['protect'],
+    caughtBy: [267],
   },
   {
     name: 'a cap may go ahead of the one that keeps people from falling on the way',
     file: 'core/plan/wave.ts',
     find: 'worth(cap) < view.floor || ',
     replace: '',
+    caughtBy: [6],
   },
 
   {
@@ -113,7 +124,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'daemon/cycle/write/write.ts',
     find: '!(tried.has(key) && (isThere(key, to) || hasLanded(run, key)))',
     replace: '!tried.has(key)',
-    needs: ['policy-mass', 'race', 'pause', 'policy-squeeze'],
+    needs: ['policy-mass', 'race', 'policy-squeeze', 'server-error', 'html'],
   },
   {
     name: 'a spent approval releases again',
@@ -121,6 +132,7 @@ export const PLANTS: readonly Plant[] = [
     find: "state: released.every((change) => change.verified) ? 'spent' : 'pending' }",
     replace: "state: 'pending', released: released.map((change) => ({ ...change, verified: false })) }",
     needs: ['policy-squeeze', 'policy-approve'],
+    caughtBy: [470],
   },
   {
     name: 'an approval that is listed in policy is new in every cycle',
@@ -128,6 +140,7 @@ export const PLANTS: readonly Plant[] = [
     find: "for (const id of fresh.policy ?? []) if (!byId.has(id)) add(id, 'policy')",
     replace: "for (const id of fresh.policy ?? []) add(id, 'policy')",
     needs: ['policy-squeeze', 'policy-approve'],
+    caughtBy: [33],
   },
   {
     name: 'intents that a crash left open are never closed',
@@ -135,6 +148,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'for (const intent of inputs.ledger.openIntents())',
     replace: 'for (const intent of inputs.ledger.openIntents().slice(0, 0))',
     needs: ['kill-at-request', 'kill-at-ledger'],
+    caughtBy: [818],
   },
   {
     name: 'an intent that a crash left open counts as done, whatever is there',
@@ -142,6 +156,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'conclude(intent, reading, ',
     replace: 'conclude(intent, { ...reading, observed: intent.change.to }, ',
     needs: ['kill-at-request', 'kill-at-ledger'],
+    caughtBy: [818],
   },
 
   {
@@ -149,6 +164,7 @@ export const PLANTS: readonly Plant[] = [
     file: 'core/interpret/classify.ts',
     find: "if (observed === to) return 'landed'",
     replace: "return 'landed'",
+    caughtBy: [1],
   },
 
   {
@@ -157,12 +173,14 @@ export const PLANTS: readonly Plant[] = [
     find: 'return owned !== undefined && !mayBeStale(owned, knowledge.readings.get(key), ledger, now)',
     replace: 'return owned !== undefined',
     needs: ['stale-read'],
+    caughtBy: [334],
   },
   {
     name: 'a cap is cleared where none is set',
     file: 'core/plan/diff.ts',
     find: 'if (observed === desired.cap || isInherited) {',
     replace: "if ((observed === desired.cap && desired.cap !== 'none') || isInherited) {",
+    caughtBy: [837],
   },
   {
     name: 'a file that is broken prunes what it declared',
@@ -170,6 +188,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'prune: settings.prune && knowledge.policyValid,',
     replace: 'prune: settings.prune,',
     needs: ['policy-broken'],
+    caughtBy: [693],
   },
   {
     name: 'a pause is not looked at before each write',
@@ -177,12 +196,14 @@ export const PLANTS: readonly Plant[] = [
     find: "return (await run.ledger.pause(run.clock.now())) ? 'paused' : undefined",
     replace: 'return undefined',
     needs: ['pause'],
+    caughtBy: [409],
   },
   {
     name: 'requests go out twice as fast as the learned pace',
     file: 'core/pace/pacing.ts',
     find: 'const gapMs = 1000 / pace.rate',
     replace: 'const gapMs = 500 / pace.rate',
+    needs: ['slow', 'policy-edit'],
   },
   {
     name: 'error texts of the service are shown as they came',
@@ -190,6 +211,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'const known = redact(text.slice(0, MAX_ERROR_TEXT))',
     replace: 'const known = text.slice(0, MAX_ERROR_TEXT)',
     needs: ['key-echoed'],
+    caughtBy: [697],
   },
   {
     name: 'a grant goes on after its end',
@@ -197,6 +219,7 @@ export const PLANTS: readonly Plant[] = [
     find: "if (window.kind === 'instant' && now >= window.untilAt) return 'ended'",
     replace: '',
     needs: ['grant', 'clock-skew'],
+    caughtBy: [64],
   },
   {
     name: 'grants start and end on a clock that is wrong',
@@ -204,6 +227,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'Math.abs(clockSkewMs) > SKEW_LIMIT_MS',
     replace: 'Math.abs(clockSkewMs) < 0',
     needs: ['clock-skew'],
+    caughtBy: [64],
   },
   {
     name: 'a roster that shrank is believed at once',
@@ -211,6 +235,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'if (fellPercent <= limitPercent) return { roster: fresh }',
     replace: 'if (fellPercent <= 100) return { roster: fresh }',
     needs: ['exodus'],
+    caughtBy: [526],
   },
   {
     name: 'people who are not approved are managed like others',
@@ -218,12 +243,14 @@ export const PLANTS: readonly Plant[] = [
     find: "person.status === 'approved' || roster.statusesAbsent",
     replace: "person.status !== 'unspecified' || roster.statusesAbsent",
     needs: ['status', 'exodus'],
+    caughtBy: [817],
   },
   {
     name: 'a sweep leaves out the last scope',
     file: 'daemon/cycle/read.ts',
     find: 'const pending = inputs.scopes.values()',
     replace: 'const pending = inputs.scopes.slice(0, Math.max(1, inputs.scopes.length - 1)).values()',
+    caughtBy: [526],
   },
   {
     name: 'the write lock is not taken',
@@ -231,12 +258,14 @@ export const PLANTS: readonly Plant[] = [
     find: "const lock = mode === 'write' ? takeLock(path) : undefined",
     replace: 'const lock = undefined as Lock | undefined',
     needs: ['second-process'],
+    caughtBy: [587],
   },
   {
     name: 'a cap that is in sync is written all the same when it is a person’s',
     file: 'core/plan/diff.ts',
     find: 'if (observed === desired.cap || isInherited) {',
     replace: "if ((observed === desired.cap && desired.scope.kind !== 'user') || isInherited) {",
+    caughtBy: [267],
   },
   {
     name: 'what an approval has released is not counted any more',
@@ -255,7 +284,7 @@ export const PLANTS: readonly Plant[] = [
   {
     name: 'a cap that may only be inherited is not set before its ancestor goes below it',
     file: 'core/plan/plan.ts',
-    find: ', ...pins(result, slots, desired, given.people, given.poolReviews)',
+    find: ', ...pins(result, slots, desired, beneath, given.poolReviews)',
     replace: '',
     needs: ['policy-mass', 'policy-edit'],
   },
@@ -265,6 +294,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'await readMoved(wrote.wide, beneathOf(pass, inputs))',
     replace: 'await readMoved([], beneathOf(pass, inputs))',
     needs: ['copied', 'policy-mass', 'policy-edit'],
+    caughtBy: [200],
   },
   {
     name: 'the cap that a lost 0 had replaced is not put back',
@@ -272,6 +302,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'else if (left.restore !== undefined) desired.set(key, restored(one, left.restore))',
     replace: '',
     needs: ['zero-lost', 'zero'],
+    caughtBy: [183],
   },
   {
     name: 'what has failed is tried again in every pass',
@@ -279,6 +310,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'return failure?.to === to ? ',
     replace: 'return failure === to ? ',
     needs: ['server-error', 'drop-before', 'lands-late', 'policy-mass'],
+    caughtBy: [10],
   },
   {
     name: 'what others changed is put back where onDrift is alert',
@@ -286,6 +318,7 @@ export const PLANTS: readonly Plant[] = [
     find: "if (config.onDrift !== 'alert' || confirm) return {}",
     replace: 'if (!confirm || confirm) return {}',
     needs: ['alert', 'foreign-write', 'foreign-mass'],
+    caughtBy: [134],
   },
   {
     name: 'nobody waits for a group whose members could not be listed',
@@ -293,6 +326,7 @@ export const PLANTS: readonly Plant[] = [
     find: 'if (unlisted.size === 0) return (person) => [person]',
     replace: 'if (unlisted.size >= 0) return (person) => [person]',
     needs: ['group-dark'],
+    caughtBy: [221],
   },
   {
     name: 'what a lowered cap leaves is dealt before use under it can have shown',
@@ -300,13 +334,14 @@ export const PLANTS: readonly Plant[] = [
     find: 'const lowered = member.lowered.filter(({ at }) => at > dataAt)',
     replace: 'const lowered = member.lowered.filter(({ at }) => at > dataAt && at < 0)',
     needs: ['pools', 'work', 'pool-edit'],
+    caughtBy: [287],
   },
   {
     name: 'raises of a deal go out while its lowered caps still count',
     file: 'core/pools/count.ts',
     find: 'Math.max(standingCount(member), greatest(member.lowered.map(({ cap }) => amountOf(cap))) - member.base)',
     replace: 'standingCount(member)',
-    caughtBy: [320],
+    caughtBy: [287],
     needs: ['pools', 'work', 'pool-edit'],
   },
   {

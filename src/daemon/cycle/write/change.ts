@@ -128,12 +128,11 @@ async function refused(
   run: WriteRun,
 ): Promise<WriteResult | undefined> {
   const { kind, message, unsent, lacksFeature } = outcome.failure
-  const wasHalted = run.halted.interrupted === 'refused'
   if (unsent || kind === 'auth') {
     run.halted = { interrupted: 'refused', refusal: message, isKey: kind === 'auth' && !lacksFeature, ...run.halted }
   }
-  // Nothing was written, and one line of history is enough to say why.
-  if (unsent || (kind === 'auth' && wasHalted)) {
+  // What was never sent is no write; those that were in flight beside the first refusal are.
+  if (unsent) {
     await run.ledger.recordOutcome(intent, undefined, 'kept')
     return undefined
   }

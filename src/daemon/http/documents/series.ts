@@ -158,7 +158,8 @@ function teamLines(
 async function groupLines(facts: WorkspaceFacts, records: Records, showing: Showing, days: readonly Instant[]): Promise<readonly Line[]> {
   const [first, last] = [days[0], days.at(-1)]
   const asked = await records.fact('runsAsked')
-  if (!asked || first === undefined || last === undefined) return []
+  const isWithoutCredits = facts.runs !== undefined && historyOf(facts.runs) === undefined
+  if (!asked || isWithoutCredits || first === undefined || last === undefined) return []
   const names = groupNames(facts, showing)
   const most = facts.view.groups.toSorted((a, b) => (b.used ?? 0) - (a.used ?? 0)).slice(0, MOST_LINES)
   const lines: Line[] = []
@@ -204,7 +205,8 @@ export function nearSeries(facts: WorkspaceFacts, index: PeopleIndex, showing: S
       else byGroup.set(id, [row])
     }
   }
-  const rows = [...byGroup].map(([id, people]) => ({
+  const known = [...byGroup].filter(([, people]) => people.some(({ band }) => band !== undefined))
+  const rows = known.map(([id, people]) => ({
     near: people.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length,
     row: {
       ...(id !== '' && { id: showing.people.text(id) }),

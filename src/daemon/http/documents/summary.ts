@@ -8,7 +8,7 @@ import { countBands } from '../../../core/use/bands.ts'
 import { creditsOfCycle } from '../../../core/use/burn.ts'
 import { projectedCents } from '../../../core/use/forecast.ts'
 import type { DaemonFacts, Showing } from './facts.ts'
-import { cents, ratio, rfc3339 } from './show.ts'
+import { cents, minuteText, ratio, rfc3339 } from './show.ts'
 import type { AttentionEntry, WorkspaceSummary } from './types.ts'
 
 export type Tone = AttentionEntry['tone']
@@ -22,6 +22,7 @@ export function summaryOf(view: WorkspaceView, showing: Showing): WorkspaceSumma
   const { pause, lastCycle, policy } = view
   const [first] = attentionOf(view, showing)
   const cycle = view.roster?.cycle ?? view.balance?.cycle
+  const bands = countBands(view.people)
   return {
     name: view.workspace,
     mode: view.mode,
@@ -34,7 +35,7 @@ export function summaryOf(view: WorkspaceView, showing: Showing): WorkspaceSumma
     holds: view.holds.length,
     warnings: warningsOf(view).length,
     ...(view.roster && { people: view.roster.people.length }),
-    bands: countBands(view.people),
+    ...(bands && { bands }),
     ...(cycle && { cycle: { start: rfc3339(cycle.startAt), end: rfc3339(cycle.endAt) } }),
     ...useOf(view),
     ...(view.balance && { balance: balanceOf(view.balance) }),
@@ -168,12 +169,12 @@ export function attentionOf(view: WorkspaceView, showing: Showing): readonly Att
   if (off > 0) tell('warn', 'drift', `${many(off, 'scope')} differ${off === 1 ? 's' : ''} from policy`, '')
   const unread = counts.unknown + counts.rejected
   if (unread > 0) tell('warn', 'unread', `${many(unread, 'scope')} could not be read or ${unread === 1 ? 'was' : 'were'} refused`, '')
-  if (pause) tell('warn', 'pause', `paused until ${rfc3339(pause.untilAt)}: ${showing.people.text(pause.reason)}`, '')
+  if (pause) tell('warn', 'pause', `paused until ${minuteText(pause.untilAt)}: ${showing.people.text(pause.reason)}`, '')
   const exhaustedAt = view.use?.figures?.exhaustedAt
-  if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${rfc3339(exhaustedAt)}, before the cycle ends`, '')
+  if (exhaustedAt !== undefined) tell('warn', 'credits', `add-on credits run out ${minuteText(exhaustedAt)}, before the cycle ends`, '')
   for (const { type, message } of warningsOf(view))
     tell(SEVERITY_TONES[kindOf(type).severity], 'warning', showing.people.text(message), '/health')
-  const atCap = countBands(view.people).at_cap
+  const atCap = countBands(view.people)?.at_cap ?? 0
   if (atCap > 0) tell('good', 'people', `${many(atCap, 'person', 'people')} at their cap`, '/people?band=at_cap')
   return found.toSorted((a, b) => toneRank(a.tone) - toneRank(b.tone))
 }

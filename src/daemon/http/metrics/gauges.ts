@@ -138,7 +138,7 @@ function putUse(put: Put, view: WorkspaceView, addOn: AddOnFigures, now: Instant
   if (readAts.length > 0) put('capkeeper_usage_age_seconds', { workspace }, seconds(now - oldestAt))
   if (roster && isShown(roster, now)) {
     const bands = countBands(view.people)
-    for (const band of BANDS) put('capkeeper_people', { workspace, band }, bands[band])
+    for (const band of BANDS) put('capkeeper_people', { workspace, band }, bands?.[band])
     put('capkeeper_prompt_credits_used', { workspace }, inWholeCents(total(roster.people, (person) => person.used)))
   }
   for (const group of view.groups) {

@@ -161,7 +161,8 @@ export interface UseSummary {
   readonly cycleStart?: string
   readonly cycleEnd?: string
   readonly addOn: AddOnSummary
-  readonly bands: Readonly<Record<Band, number>>
+  /** Absent while nobody's is known. */
+  readonly bands?: Readonly<Record<Band, number>>
   /** People at 85 % of their cap and more, the nearest first. */
   readonly nearCap: readonly {
     readonly person: string

@@ -216,6 +216,7 @@ function useSummary(view: WorkspaceView, people: PeopleLabels, now: Instant): Us
   const figures = roster.people.map((person) => person.used).filter((used) => used !== undefined)
   const cycle = roster.cycle ?? balance?.cycle
   const near = everybody.filter(({ band }) => bandRank(band) >= bandRank('85_to_95'))
+  const bands = countBands(everybody)
   near.sort((a, b) => bandRank(b.band) - bandRank(a.band) || (b.used ?? 0) - (a.used ?? 0))
   return {
     readAt: rfc3339(roster.readAt),
@@ -223,7 +224,7 @@ function useSummary(view: WorkspaceView, people: PeopleLabels, now: Instant): Us
     ...(figures.length > 0 && { used: wholeCents(figures.reduce((sum, used) => sum + used, 0)) }),
     ...(cycle && { cycleStart: rfc3339(cycle.startAt), cycleEnd: rfc3339(cycle.endAt) }),
     addOn: addOnSummary(view, roster, now),
-    bands: countBands(everybody),
+    ...(bands && { bands }),
     nearCap: near.slice(0, STATUS_LIMITS.people).map(({ email, cap, used, source, band = 'at_cap' }) => ({
       person: people.label(email),
       ...(cap !== undefined && { cap }),

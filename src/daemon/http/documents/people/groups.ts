@@ -3,14 +3,14 @@
 import { BANDS } from '../../../../core/model/events.ts'
 import { groupScope, scopeKey } from '../../../../core/model/scope.ts'
 import { worstSource } from '../../../../core/use/add-on.ts'
-import { bandRank } from '../../../../core/use/bands.ts'
+import { bandRank, countBands } from '../../../../core/use/bands.ts'
 import type { Query } from '../documents.ts'
 import type { Showing, WorkspaceFacts } from '../facts.ts'
 import { asked, limitOf, PAGE, pageOf, text, word } from '../query.ts'
 import { cents, headOf, placeOf, ratio, rfc3339 } from '../show.ts'
 import { usedIn } from '../summary.ts'
 import type { GroupEntry, GroupListDocument } from '../types.ts'
-import { bandsOf, ORDERS } from './people.ts'
+import { ORDERS } from './people.ts'
 import { groupIdsOf, type PeopleIndex, type PersonRow } from './roster.ts'
 
 const GROUP_SORTS = ['near', 'name', 'use', 'members', 'cap'] as const
@@ -39,7 +39,7 @@ export function groupsDocument(facts: WorkspaceFacts, index: PeopleIndex, showin
 }
 
 const SORTS: Readonly<Record<(typeof GROUP_SORTS)[number], (entry: GroupEntry) => string | number>> = {
-  near: ({ near, members }) => near + members / 1_000_000,
+  near: ({ near = 0, members }) => near + members / 1_000_000,
   name: ({ name }) => name.toLowerCase(),
   use: ({ used }) => used ?? -1,
   members: ({ members }) => members,
@@ -72,6 +72,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
     const status = states.get(id)
     const reading = facts.readings?.get(scopeKey(groupScope(id)))
     const addOn = sum(people.map((row) => row.addOn))
+    const bands = countBands(people)
     const source = worstSource(people.map((row) => row.source))
     const at = declared.get(id)?.at ?? status?.source
     return {
@@ -87,8 +88,7 @@ export function groupEntries(facts: WorkspaceFacts, index: PeopleIndex, showing:
         ...(total !== undefined && total > 0 && { share: ratio(group.used / total) }),
       }),
       ...(addOn !== undefined && { addOn: cents(addOn), ...(source && { addOnSource: source }) }),
-      bands: bandsOf(people),
-      near: people.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length,
+      ...(bands && { bands, near: people.filter(({ band }) => bandRank(band) >= BANDS.indexOf('85_to_95')).length }),
       ...(at && { source: placeOf(at, showing, view.policy?.revision) }),
       ...(group && { readAt: rfc3339(group.readAt) }),
     }

@@ -111,12 +111,6 @@ export function groupNames({ view, policy }: WorkspaceFacts, { people }: Showing
   return new Map([...declared, ...view.groups.map(({ id, name }) => [id, people.text(name)] as const)])
 }
 
-export function bandsOf(rows: readonly PersonRow[]): Readonly<Record<Band, number>> {
-  const counts: Record<Band, number> = { uncapped: 0, under_50: 0, '50_to_85': 0, '85_to_95': 0, '95_to_100': 0, at_cap: 0 }
-  for (const { band } of rows) if (band) counts[band] += 1
-  return counts
-}
-
 /** So many filters somebody can choose from. Choice. */
 const MOST_RULES = 100
 

@@ -41,8 +41,8 @@ const GROUP_ENTRY = {
   addOn: optional(figure('Their add-on use.')),
   addOnSource: optional(words(ADD_ON_SOURCES, 'Where the figure of add-on use comes from: the worst of theirs.')),
   share: optional(figure("Of the team's use, 0 to 1.")),
-  bands: counts(BANDS, 'Members by how near they are to their cap.'),
-  near: count('Members at 85 % of their cap or more.'),
+  bands: optional(counts(BANDS, "Members by how near they are to their cap; absent while nobody's is known.")),
+  near: optional(count('Members at 85 % of their cap or more.')),
   source: optional(place),
   readAt: optional(instant('When its members were read.')),
 }

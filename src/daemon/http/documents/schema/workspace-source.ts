@@ -81,7 +81,7 @@ const SUMMARY = {
   holds: count('Holds that a person has to decide about.'),
   warnings: count('Warnings that stand.'),
   people: optional(count('People on the roster.')),
-  bands: counts(BANDS, 'People by how near they are to the cap in force.'),
+  bands: optional(counts(BANDS, "People by how near they are to the cap in force; absent while nobody's is known.")),
   cycle: optional(cycle),
   use: optional(use),
   balance: optional(balance),

@@ -12,7 +12,7 @@ import { writeEntry } from '../explained.ts'
 import type { Records, Showing, WorkspaceFacts } from '../facts.ts'
 import { type PeopleIndex, personShown } from '../people/roster.ts'
 import { asked, limitOf, type Parameter, text, word } from '../query.ts'
-import { headOf, keyText, rfc3339, scopeText } from '../show.ts'
+import { headOf, keyText, minuteText, rfc3339, scopeText } from '../show.ts'
 import type { ChangeEntry, ChangeListDocument } from '../types.ts'
 
 export const KINDS = ['write', 'foreign', 'hold', 'release', 'policy', 'pause', 'resume', 'outage', 'recovery'] as const
@@ -188,7 +188,7 @@ export function journalChange(one: JournalEntry, { view }: WorkspaceFacts, showi
       return { ...base, id: idOf(at, kind, digest, String(valid)), tone: valid ? 'good' : 'bad', text, digest, revision, stands }
     }
     case 'pause': {
-      const text = `paused until ${rfc3339(one.untilAt)}`
+      const text = `paused until ${minuteText(one.untilAt)}`
       const stands = view.pause?.pausedAt === at
       return { ...base, id: idOf(at, kind), tone: 'warn', text, reason: people.text(one.reason), stands }
     }
