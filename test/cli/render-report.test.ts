@@ -113,7 +113,7 @@ describe('a report as a page', () => {
       used: credits(10 * (index + 1)),
     }))
     const page = renderReportPage([report({ runs })], NOW)
-    expect(page).toContain('60 credits in 3 days; the model that used most is Large.')
+    expect(page).toContain('60 credits in 3 days.')
     expect(page).toContain('<figure class="chart" id="cycle-acme">')
     expect(page).not.toMatch(/\sstyle=|NaN/)
     expect(renderReportPage([report()], NOW)).not.toContain('<figure')

@@ -17,9 +17,10 @@ describe.skipIf(!CHROMIUM)('the console of a daemon', () => {
     await page.goto(`${daemon.url}workspaces/acme/people`)
     await page.getByLabel('Search').fill('hopper')
     await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.locator('tbody th').nth(1).waitFor({ state: 'detached' })
     expect(await page.locator('tbody th').allInnerTexts()).toEqual(['grace.hopper@example.com'])
     await page.getByRole('link', { name: 'grace.hopper@example.com' }).click()
-    expect(await page.locator('main').innerText()).toContain('rule on team')
+    await page.locator('main', { hasText: 'rule on team' }).waitFor()
 
     await page.goto(`${daemon.url}workspaces/acme/changes`)
     await page.evaluate('globalThis.isTheSamePage = true')
