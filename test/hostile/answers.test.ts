@@ -153,11 +153,11 @@ beforeAll(async () => {
   state.daemon = started
   const watch = watchLife(started)
   for (let round = 0; round < (IS_HEAVY ? 20 : 2); round += 1) await heals(state.good, 20_000)
-  await until('each of them to be told', () => CASES.every(([, name, , told]) => told.test(started.said(name))), 25_000).catch(
+  await until('each of them to be told', () => CASES.every(([, name, , told]) => told.test(started.said(name))), 60_000).catch(
     () => undefined,
   )
   state.longest = await watch.stop()
-}, 120_000)
+}, 180_000)
 afterAll(endAll)
 
 /** A byte now and then, so that nothing ever looks dead. */
