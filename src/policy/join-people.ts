@@ -6,7 +6,7 @@ import type { ProblemCode } from './codes.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'
 import { nearest } from './suggest.ts'
 import type { Placed } from './tree.ts'
-import { type ProblemExtra, quoted } from './yaml.ts'
+import { comparePlaces, type ProblemExtra, quoted } from './yaml.ts'
 
 export interface PeopleInput {
   /** In the order that counts. */
@@ -126,5 +126,4 @@ function checkPool(pool: PlacedPool, { capOf, copied }: PeopleInput, tell: Tell)
   }
 }
 
-const byPlace = ({ name: { at: a } }: Named, { name: { at: b } }: Named): number =>
-  a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || a.column - b.column
+const byPlace = (a: Named, b: Named): number => comparePlaces(a.name.at, b.name.at)

@@ -11,7 +11,7 @@ import { checkPeople } from './join-people.ts'
 import type { Part, PolicyDocument } from './parse.ts'
 import type { PlacedPool, PlacedRule } from './people.ts'
 import type { Placed } from './tree.ts'
-import { compareText, type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
+import { comparePlaces, compareText, type ProblemExtra, problemOn, quoted, type Source } from './yaml.ts'
 
 export interface JoinInput {
   readonly workspace: string
@@ -117,8 +117,6 @@ function onePer<T extends { readonly at: Position }>(items: readonly T[], keyOf:
   for (const item of items.toSorted((a, b) => comparePlaces(a.at, b.at))) if (!kept.has(keyOf(item))) kept.set(keyOf(item), item)
   return [...kept].sort(([a], [b]) => compareText(a, b)).map(([, item]) => item)
 }
-
-const comparePlaces = (a: Position, b: Position): number => compareText(a.file, b.file) || a.line - b.line || a.column - b.column
 
 const startOf = (grant: Times): number => grant.fromAt ?? Number.NEGATIVE_INFINITY
 

@@ -270,8 +270,11 @@ export const quoted = (text: string): string => JSON.stringify(text.length > 60 
 export function compareProblems(a: Problem, b: Problem): number {
   const [left, right] = [a.at, b.at]
   if (!left || !right) return (left ? 1 : 0) - (right ? 1 : 0) || compareText(a.message, b.message)
-  return compareText(left.file, right.file) || left.line - right.line || left.column - right.column || compareText(a.message, b.message)
+  return comparePlaces(left, right) || compareText(a.message, b.message)
 }
+
+/** Files by name, then lines, then columns. */
+export const comparePlaces = (a: Position, b: Position): number => compareText(a.file, b.file) || a.line - b.line || a.column - b.column
 
 /** By code unit, so that the order is the same on every machine. */
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -23,6 +23,10 @@ const ancestorsOf = (key: ScopeKey, { people, unlisted = new Set() }: Beneath): 
   TEAM_KEY,
 ]
 
+/** What groups and the team are to get. */
+const wideIn = ({ differences }: Diff): ReadonlyMap<ScopeKey, Cap> =>
+  new Map(differences.flatMap(({ scope, key, to }) => (scope.kind === 'user' ? [] : [[key, to] as const])))
+
 /** The writes that make inherited caps their scopes' own. */
 export function pins(
   diff: Diff,
@@ -31,7 +35,7 @@ export function pins(
   beneath: Beneath,
   reviews: ReadonlyMap<string, PoolReview> = new Map(),
 ): readonly Difference[] {
-  const wide = new Map(diff.differences.flatMap((one) => (one.scope.kind === 'user' ? [] : [[one.key, one] as const])))
+  const wide = wideIn(diff)
   if (wide.size === 0 || slots.model.layers === 'copied' || slots.model.reads === 'explicit') return []
   return diff.inSync.flatMap((key): Difference[] => {
     const want = desired.get(key)
@@ -40,7 +44,7 @@ export function pins(
     const isPooled = [origin, ...losers].some((one) => one.pool !== undefined)
     const ancestors = scope.kind === 'user' ? ancestorsOf(key, beneath) : [TEAM_KEY]
     const isLeft = ancestors.some((one) => {
-      const to = wide.get(one)?.to
+      const to = wide.get(one)
       // What a member of a pool has counts in its sum, whoever asks for it, and must not follow an ancestor upwards either.
       return to !== undefined && (to === 'none' || to < cap || (isPooled && to > cap))
     })
@@ -80,7 +84,7 @@ export function stays(
   beneath: Beneath,
   pools: readonly PoolFollowers[],
 ): readonly DesiredCap[] {
-  const wide = new Map(diff.differences.flatMap((one) => (one.scope.kind === 'user' ? [] : [[one.key, one.to] as const])))
+  const wide = wideIn(diff)
   if (wide.size === 0 || slots.model.layers === 'copied') return []
   return pools.flatMap(({ pool, room, members }) => {
     let total = 0

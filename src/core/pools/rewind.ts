@@ -5,8 +5,12 @@ import type { CapSince, PoolMember, PoolState } from './state.ts'
 
 /** The state with nothing later than now; the same one where the clock did not go back. */
 export function rewound(state: PoolState, now: Instant): PoolState {
-  if (!instantsOf(state).some((at) => at > now)) return state
-  const at = (instant: Instant): Instant => Math.min(instant, now)
+  let hasFuture = false
+  const at = (instant: Instant): Instant => {
+    if (instant <= now) return instant
+    hasFuture = true
+    return now
+  }
   const cap = (one: CapSince): CapSince => ({ ...one, at: at(one.at) })
   const member = (one: PoolMember): PoolMember => ({
     ...one,
@@ -15,21 +19,12 @@ export function rewound(state: PoolState, now: Instant): PoolState {
     lowered: one.lowered.map(cap),
     ...(one.left && { left: { ...one.left, at: at(one.left.at) } }),
   })
-  return {
+  const after = {
     ...state,
     ...(state.later && { later: { ...state.later, readAt: at(state.later.readAt) } }),
     readAt: at(state.readAt),
     ...(state.dealtAt !== undefined && { dealtAt: at(state.dealtAt) }),
     members: Object.fromEntries(Object.entries(state.members).map(([email, one]) => [email, member(one)])),
   }
+  return hasFuture ? after : state
 }
-
-const instantsOf = ({ readAt, dealtAt, later, members }: PoolState): readonly Instant[] => [
-  readAt,
-  ...(dealtAt === undefined ? [] : [dealtAt]),
-  ...(later ? [later.readAt] : []),
-  ...Object.values(members).flatMap(({ inForce, sent, lowered, left }) => [
-    ...[...(inForce ? [inForce] : []), ...sent, ...lowered].map(({ at }) => at),
-    ...(left ? [left.at] : []),
-  ]),
-]
