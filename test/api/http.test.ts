@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { inspect } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { MAX_SMALL_ANSWER_BYTES } from '../../src/api/bounds.ts'
@@ -24,6 +25,18 @@ function transportTo(baseUrl: string, overrides: Partial<HttpTransportOptions> =
   open.push(transport)
   return transport
 }
+
+/** Answers in a thread of its own: half at once, the rest a little later. */
+const QUICK_BEGINNER = `
+  const { createServer } = require('node:http')
+  const { parentPort } = require('node:worker_threads')
+  const server = createServer((request, response) => {
+    request.on('end', () => {
+      response.writeHead(200).write('{"addOnCreditCap":' + ' '.repeat(10_000))
+      setTimeout(() => response.end('1}'), 40)
+    }).resume()
+  })
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
 
 const BODY = { team_level: true, service_key: KEY }
 const SOON = { timeoutMs: 5_000 }
@@ -59,6 +72,21 @@ describe('a request over HTTP', () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"addOnCreditCap":1}')),
     )
     expect(await transportTo(server.url).send('GetUsageConfig', BODY, SOON)).toMatchObject({ body: '{"addOnCreditCap":1}' })
+  })
+
+  it('takes the whole answer of a service that begins it at once while this process is busy', async () => {
+    const worker = new Worker(QUICK_BEGINNER, { eval: true })
+    open.push({ close: () => worker.terminate() })
+    const port = await new Promise((resolve) => worker.once('message', resolve))
+    const transport = transportTo(`http://127.0.0.1:${port}`)
+    await transport.send('GetUsageConfig', BODY, SOON)
+    // The answer is there before the event loop comes to anything else that belongs to the request.
+    const busy = setInterval(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 15), 1)
+    open.push({ close: () => clearInterval(busy) })
+    for (let turn = 0; turn < 12; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(await transport.send('GetUsageConfig', BODY, SOON)).toMatchObject({ status: 200 })
+    }
   })
 
   it('does not follow a redirect', async () => {

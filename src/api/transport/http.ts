@@ -102,9 +102,8 @@ export function createPoster({ userAgent, proxyEnv }: Pick<HttpTransportOptions,
       const proxy = proxyFor(url, proxyEnv)
       if (proxy !== undefined && !isProxy(proxy)) return { kind: 'network', message: NO_PROXY_ADDRESS, unsent: true }
       const client = await openClient(agentsFor(proxy), { userAgent }, undefined)
-      const connect = Math.min(CONNECT_TIMEOUT_MS, timeoutMs)
-      const timeout = { request: timeoutMs, lookup: connect, connect, secureConnect: connect }
-      const stream = client.stream(url, { body: JSON.stringify(body), timeout })
+      const timeout = delaysOf(timeoutMs)
+      const stream = open(client, url, JSON.stringify(body), timeout)
       const abort = (): void => void stream.destroy(new Error('aborted'))
       signal?.addEventListener('abort', abort, { once: true })
       try {
@@ -200,6 +199,23 @@ async function openClient(
   })
 }
 
+type Delays = ReturnType<typeof delaysOf>
+
+function delaysOf(timeoutMs: number) {
+  const connect = Math.min(CONNECT_TIMEOUT_MS, timeoutMs)
+  return { request: timeoutMs, lookup: connect, connect, secureConnect: connect } as const
+}
+
+/**
+ * The body is written by us: got, where it writes one, cuts the connection when the answer begins before it has looked whether all is out,
+ * which happens to every answer of a quick service while this process is busy.
+ */
+function open(client: Got, url: string, text: string, timeout: Delays): ReturnType<Got['stream']> {
+  const stream = client.stream(url, { headers: { 'content-length': String(Buffer.byteLength(text)) }, timeout })
+  stream.end(text)
+  return stream
+}
+
 interface Way {
   readonly client: Got
   readonly room: Room
@@ -213,9 +229,8 @@ async function exchange(
   { timeoutMs, signal, rows, mayLeave }: SendOptions,
 ): Promise<WireAnswer | TransportFailure> {
   const claim = account.begin()
-  const connect = Math.min(CONNECT_TIMEOUT_MS, timeoutMs)
-  const timeout = { request: timeoutMs, lookup: connect, connect, secureConnect: connect }
-  const stream = client.stream(url, { body: JSON.stringify(body), timeout })
+  const timeout = delaysOf(timeoutMs)
+  const stream = open(client, url, JSON.stringify(body), timeout)
   if (mayLeave) lookLast(stream, mayLeave)
   const abort = (): void => void stream.destroy(new Error('aborted'))
   signal?.addEventListener('abort', abort, { once: true })
@@ -264,7 +279,7 @@ const REASONS: Readonly<Record<string, string | undefined>> = {
 const UNTRUSTED = 'the certificate is not trusted; name a private CA with --ca-file, or caFile in the config'
 
 /** Says what happened from the code alone: a message of got's may quote addresses, and its object holds the request. */
-function failureOf(error: unknown, timeout: { readonly request: number; readonly connect: number }): TransportFailure {
+function failureOf(error: unknown, timeout: Delays): TransportFailure {
   const code = codeOf(error)
   if (code === 'ETIMEDOUT' && error instanceof Error && error.name === 'TimeoutError') {
     const isAnswer = !('event' in error) || error.event === 'request'
