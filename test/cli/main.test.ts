@@ -3,9 +3,9 @@ import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MAIN, SOURCE } from '../support/process.ts'
 import type { Ran } from './world.ts'
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname
 const KEY = 'sk-very-secret-key'
 
 const capkeeper = (argv: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
@@ -101,7 +101,7 @@ describe('the process', () => {
     )
     for (const argv of [['--help'], ['validate', file('acme.yaml', policy('500'))], ['schema', 'config'], ['history', '--help']]) {
       const ran = await new Promise<string>((resolve) => {
-        execFile(process.execPath, ['--import', script, MAIN, ...argv], (_error, _stdout, stderr) => resolve(stderr))
+        execFile(process.execPath, ['--import', script, SOURCE, ...argv], (_error, _stdout, stderr) => resolve(stderr))
       })
       expect(ran.trim()).toBe('')
     }
