@@ -9,12 +9,11 @@ import { folders, placesWithFiles, policyText } from './support.ts'
 
 const folder = folders()
 const clock = realClock()
-const TIMEOUT = 60_000
 const people = (count: number): string =>
   `users:\n${Array.from({ length: count }, (_, index) => `- {email: person.${index}@example.com, cap: ${index + 1}}`).join('\n')}`
 
 describe('policies beyond what is read at once', () => {
-  it('give the sets, the problems and the files that they give without a thread', { timeout: TIMEOUT }, async () => {
+  it('give the sets, the problems and the files that they give without a thread', async () => {
     const cwd = folder({
       'p/a.yaml': policyText(`workspace: acme\n${people(2_000)}`, 'a'),
       'p/b.yaml': policyText('workspace: acme\nusers: [{email: person.1@example.com, cap: 5}]', 'b'),
@@ -27,7 +26,7 @@ describe('policies beyond what is read at once', () => {
     expect(placesWithFiles(aside.problems)[0]).toBe('p/b.yaml:7:19 DUPLICATE_SCOPE (p/a.yaml:9:13)')
   })
 
-  it('are given up in time', { timeout: TIMEOUT }, async () => {
+  it('are given up in time', async () => {
     const cwd = folder({ 'a.yaml': policyText(people(3_000)) })
     const hasty = { ...clock, sleep: () => Promise.resolve() }
     const { sets, problems } = await loadPoliciesAside(['a.yaml'], { cwd }, hasty)
@@ -35,7 +34,7 @@ describe('policies beyond what is read at once', () => {
     expect(problems).toMatchObject([{ severity: 'error', code: 'TOO_LARGE', message: expect.stringContaining('was not read within 20 s') }])
   })
 
-  it('may not say more together than is kept, also by aliases', { timeout: TIMEOUT }, async () => {
+  it('may not say more together than is kept, also by aliases', async () => {
     const reason = 'r'.repeat(20_000)
     const grants = Array.from(
       { length: 50 },
@@ -50,7 +49,7 @@ describe('policies beyond what is read at once', () => {
   })
 })
 
-it('a config beyond what is read at once is the same in a thread', { timeout: TIMEOUT }, async () => {
+it('a config beyond what is read at once is the same in a thread', async () => {
   const workspaces = Array.from({ length: 1_500 }, (_, index) => `- {name: w${index}, baseUrl: "https://s${index}.example", interval: 9m}`)
   const text = `apiVersion: capkeeper/v1\nkind: Config\nworkspaces:\n${workspaces.join('\n')}\n`
   const input = { file: 'c.yaml', env: {}, flags: {}, cwd: folder({ 'c.yaml': text }) }

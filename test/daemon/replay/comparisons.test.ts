@@ -15,7 +15,7 @@ import { hasPostgres, postgresForFile } from '../../support/postgres.ts'
 import { type RecordedCompany, recordCompany } from '../../support/recorded.ts'
 
 const DIGEST = 'digest'
-const BOUND_MS = 20_000
+const BOUND_MS = 90_000
 
 /** The days are counted from the company's end; threads take real time. */
 const clock = { ...systemClock, now: () => COMPANY.untilAt }
