@@ -39,7 +39,7 @@ const QUICK_BEGINNER = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
 
 const BODY = { team_level: true, service_key: KEY }
-const SOON = { timeoutMs: 5_000 }
+const SOON = { timeoutMs: 60_000 }
 
 describe('a request over HTTP', () => {
   it.each(['', '/', '/api/v1', '/api/v1/', '/_route/api_server', '/_route/api_server/api/v1/'])(
@@ -130,7 +130,7 @@ describe('a request without an answer', () => {
     [
       'a connection cut before the answer',
       (request) => request.socket.destroy(),
-      5_000,
+      SOON.timeoutMs,
       { kind: 'network', message: expect.stringContaining('cut') },
     ],
     [
@@ -139,7 +139,7 @@ describe('a request without an answer', () => {
         response.writeHead(200, { 'content-length': '100' })
         response.write('{"addOn', () => request.socket.destroy())
       },
-      5_000,
+      SOON.timeoutMs,
       { kind: 'network' },
     ],
     [
@@ -147,10 +147,10 @@ describe('a request without an answer', () => {
       (request, response) => {
         response.write('{"addOn', () => request.socket.destroy())
       },
-      5_000,
+      SOON.timeoutMs,
       { kind: 'network' },
     ],
-    ['no HTTP at all', (request) => request.socket.end('SSH-2.0-x\r\n\r\n'), 5_000, { kind: 'network' }],
+    ['no HTTP at all', (request) => request.socket.end('SSH-2.0-x\r\n\r\n'), SOON.timeoutMs, { kind: 'network' }],
   ]
 
   it.each(cases)('is a failure without any of the body: %s', async (_name, handler, timeoutMs, expected) => {
