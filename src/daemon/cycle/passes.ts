@@ -46,7 +46,11 @@ export async function runPasses(inputs: PassInputs): Promise<PassReport> {
     for (const change of wrote.tried) {
       const [was, result] = [tried.get(scopeKey(change.scope)), before.get(scopeKey(change.scope))]
       if (was && result?.result === 'applied' && was.to !== change.to) earlier.push({ change: was, result })
-      if (!isFailed(results, tried, change)) tried.set(scopeKey(change.scope), change)
+      if (!isFailed(results, tried, change)) {
+        // The order of writing is that of the map.
+        tried.delete(scopeKey(change.scope))
+        tried.set(scopeKey(change.scope), change)
+      }
       last.set(scopeKey(change.scope), change)
     }
     if (halted.interrupted !== undefined) forgetMoved(wrote.wide, beneathOf(pass, inputs))
