@@ -36,6 +36,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
   hpagent: ['src/api/transport/http.ts'],
   leven: ['src/policy/suggest.ts'],
   pg: ['src/daemon/ledger/postgres/database.ts'],
+  'pg-connection-string': ['src/daemon/ledger/postgres/database.ts'],
   pino: ['src/daemon/conditions/log.ts'],
   'pino-pretty': ['src/daemon/conditions/log.ts'],
   'get-east-asian-width': ['src/cli/shared/text.ts'],
@@ -60,7 +61,7 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
 export const BUILD_ONLY = ['typebox']
 
 /** What commands without network must not load at their start. */
-const HEAVY = new Set(['nodemailer', 'pg', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
+const HEAVY = new Set(['nodemailer', 'pg', 'pg-connection-string', 'got', 'hpagent', 'fastify', 'prom-client', 'pino', 'pino-pretty'])
 const START = ['src/cli/process.ts', 'src/cli/program.ts']
 
 const isRelative = (specifier: string): boolean => specifier.startsWith('.')

@@ -2,7 +2,7 @@
 // is news, so that a quiet cycle costs no disk write, and it never touches the service.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Change, GuardSettings, HeldChange } from '../../core/model/change.ts'
+import type { Change, GuardSettings, HeldChange, Quarantined } from '../../core/model/change.ts'
 import { UNDECLARED } from '../../core/model/entry.ts'
 import type { ReconcileResult } from '../../core/model/events.ts'
 import type { CapReading, Observed, OwnedCap } from '../../core/model/observed.ts'
@@ -187,17 +187,17 @@ export function unknownScopes(view: DesiredState, knowledge: WorkspaceState): re
   return unknown.length * 2 > readings.filter(({ failure }) => !failure).length + unknown.length ? [] : unknown
 }
 
-/** Quarantines those of them that policy declares or that are ours, but not people who are away. Returns how many. */
-export function rememberUnknown(view: DesiredState, knowledge: WorkspaceState, ledger: Ledger, now: Instant): number {
+/** Those of them that policy declares or that are ours, but not people who are away, to be left alone from now on. */
+export function newlyUnknown(view: DesiredState, knowledge: WorkspaceState, now: Instant): readonly Quarantined[] {
   const unknown = unknownScopes(view, knowledge).filter(({ scope }) => !isLeftAlone(scope, view))
-  if (unknown.length === 0) return 0
+  if (unknown.length === 0) return []
   const entries = new Map(view.resolution.desired.map((one) => [scopeKey(one.scope), one.entry]))
-  const managed = unknown.filter(({ scope }) => entries.has(scopeKey(scope)) || view.owned.has(scopeKey(scope)))
-  for (const { scope, failure } of managed) {
-    const message = `${scopeKey(scope)}: ${failure?.message ?? 'the service does not know it'}`
-    ledger.saveQuarantined({ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(scopeKey(scope)) ?? UNDECLARED, at: now })
-  }
-  return managed.length
+  return unknown.flatMap(({ scope, failure }) => {
+    const key = scopeKey(scope)
+    if (!entries.has(key) && !view.owned.has(key)) return []
+    const message = `${key}: ${failure?.message ?? 'the service does not know it'}`
+    return [{ scope, code: 'SCOPE_UNKNOWN', message, entry: entries.get(key) ?? UNDECLARED, at: now }]
+  })
 }
 
 /** The plan is through: nothing of it was left out, or nothing of it is going to be written. */
